@@ -1,0 +1,5 @@
+"""Finance benchmarks as plug-in tasks for lm-evaluation-harness and VLMEvalKit."""
+
+__version__ = "0.1.0"
+
+__all__ = ["__version__"]

@@ -1,0 +1,1 @@
+"""Readers of what models write: numbers, choices and verdicts."""

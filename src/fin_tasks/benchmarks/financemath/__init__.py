@@ -1,0 +1,1 @@
+"""FinanceMath: knowledge-intensive calculation questions."""

@@ -1,0 +1,1 @@
+"""XFinBench: graduate-level finance questions."""

@@ -1,0 +1,1 @@
+"""Runs programs that models wrote, without trusting them."""

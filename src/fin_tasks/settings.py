@@ -1,0 +1,97 @@
+"""Every environment variable and path fin-tasks reads, in one frozen object.
+
+`adapters/autoload.py` is the one other reader of the environment: it runs at interpreter start, where importing
+this module would cost more than all of its own work.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fin_tasks.errors import ConfigError
+
+__all__ = ["SANDBOX_TIERS", "Settings"]
+
+SANDBOX_TIERS = ("auto", "bwrap", "landlock", "monty", "unsafe-local-exec")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What the environment says.
+
+    Attributes:
+        data_dir: `FIN_TASKS_DATA`; a folder with files that are already there, `DIR/<benchmark>/...`, or None.
+        cache_dir: `FIN_TASKS_CACHE`, else `$XDG_CACHE_HOME/fin-tasks`, else `~/.cache/fin-tasks`.
+        github_raw: `FIN_TASKS_GITHUB_RAW`; base address of raw GitHub files, for mirrors and tests.
+        hub: `HF_ENDPOINT`; base address of the Hugging Face hub.
+        hub_token: `HF_TOKEN`; sent to the hub only, never logged.
+        offline: `FIN_TASKS_OFFLINE` or `HF_HUB_OFFLINE`; no download is tried.
+        sandbox: `FIN_TASKS_SANDBOX`; which sandbox tier to use, `auto` for the best that works.
+        sandbox_workers: `FIN_TASKS_SANDBOX_WORKERS`; servers that run programs side by side.
+    """
+
+    data_dir: Path | None
+    cache_dir: Path
+    github_raw: str
+    hub: str
+    hub_token: str | None
+    offline: bool
+    sandbox: str
+    sandbox_workers: int
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str] | None = None) -> "Settings":
+        """Read the settings.
+
+        Args:
+            environ: The environment; the process's own where None.
+
+        Raises:
+            ConfigError: A variable holds a value that means nothing here.
+        """
+        env = os.environ if environ is None else environ
+        data_dir = env.get("FIN_TASKS_DATA")
+        return cls(
+            data_dir=Path(data_dir).expanduser() if data_dir else None,
+            cache_dir=_cache_dir(env),
+            github_raw=env.get("FIN_TASKS_GITHUB_RAW", "https://raw.githubusercontent.com").rstrip("/"),
+            hub=env.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/"),
+            hub_token=env.get("HF_TOKEN") or None,
+            offline=_flag(env, "FIN_TASKS_OFFLINE") or _flag(env, "HF_HUB_OFFLINE"),
+            sandbox=_choice(env, "FIN_TASKS_SANDBOX", SANDBOX_TIERS),
+            sandbox_workers=_workers(env),
+        )
+
+
+def _cache_dir(env: Mapping[str, str]) -> Path:
+    if own := env.get("FIN_TASKS_CACHE"):
+        return Path(own).expanduser()
+    if xdg := env.get("XDG_CACHE_HOME"):
+        return Path(xdg) / "fin-tasks"
+    return Path("~/.cache/fin-tasks").expanduser()
+
+
+def _flag(env: Mapping[str, str], name: str) -> bool:
+    value = env.get(name, "").strip().lower()
+    if value in ("", "0", "false", "no", "off"):
+        return False
+    if value in ("1", "true", "yes", "on"):
+        return True
+    raise ConfigError(f"{name}: expected 1 or 0, got {env[name]!r}. Set it to 1 or unset it.")
+
+
+def _choice(env: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
+    value = env.get(name) or choices[0]
+    if value not in choices:
+        raise ConfigError(f"{name}: expected one of {', '.join(choices)}, got {value!r}.")
+    return value
+
+
+def _workers(env: Mapping[str, str]) -> int:
+    text = env.get("FIN_TASKS_SANDBOX_WORKERS")
+    if text is None:
+        return min(os.cpu_count() or 1, 8)
+    if not text.isdecimal() or not 1 <= int(text) <= 256:
+        raise ConfigError(f"FIN_TASKS_SANDBOX_WORKERS: expected a whole number from 1 to 256, got {text!r}.")
+    return int(text)
