@@ -6,7 +6,7 @@ this module would cost more than all of its own work.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fin_tasks.errors import ConfigError
@@ -35,7 +35,7 @@ class Settings:
     cache_dir: Path
     github_raw: str
     hub: str
-    hub_token: str | None
+    hub_token: str | None = field(repr=False)
     offline: bool
     sandbox: str
     sandbox_workers: int

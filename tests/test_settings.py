@@ -1,0 +1,47 @@
+"""The environment, read in one place."""
+
+from pathlib import Path
+
+import pytest
+
+from fin_tasks.errors import ConfigError
+from fin_tasks.settings import Settings
+
+
+def test_defaults() -> None:
+    settings = Settings.from_environ({})
+    assert settings.data_dir is None
+    assert settings.cache_dir == Path("~/.cache/fin-tasks").expanduser()
+    assert settings.sandbox == "auto"
+    assert not settings.offline
+    assert settings.sandbox_workers >= 1
+
+
+def test_everything_set() -> None:
+    settings = Settings.from_environ(
+        {
+            "FIN_TASKS_DATA": "/data",
+            "XDG_CACHE_HOME": "/cache",
+            "FIN_TASKS_GITHUB_RAW": "http://127.0.0.1:1/",
+            "HF_ENDPOINT": "http://127.0.0.1:2/",
+            "HF_TOKEN": "secret",
+            "HF_HUB_OFFLINE": "1",
+            "FIN_TASKS_SANDBOX": "landlock",
+            "FIN_TASKS_SANDBOX_WORKERS": "3",
+        }
+    )
+    assert settings.data_dir == Path("/data")
+    assert settings.cache_dir == Path("/cache/fin-tasks")
+    assert (settings.github_raw, settings.hub) == ("http://127.0.0.1:1", "http://127.0.0.1:2")
+    assert settings.offline
+    assert (settings.sandbox, settings.sandbox_workers) == ("landlock", 3)
+    assert "secret" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("FIN_TASKS_SANDBOX", "docker"), ("FIN_TASKS_SANDBOX_WORKERS", "0"), ("FIN_TASKS_SANDBOX_WORKERS", "-1"), ("FIN_TASKS_OFFLINE", "maybe")],
+)
+def test_a_value_that_means_nothing_is_an_error_that_shows_it(name: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=rf"{name}: expected .* got '{value}'"):
+        Settings.from_environ({name: value})
