@@ -174,8 +174,8 @@ class Store:
             if not resumed:
                 raise DataError(
                     f"{source.name}: {file.path}: expected {check.expected}, got {check.found} from {request.url}. "
-                    "The download was removed. Try again; if it comes again, a proxy or mirror serves another file: get "
-                    f"the right one elsewhere and put it at {target}.{self._if_trusted(source, file)}"
+                    "The download was removed. Try again; if it comes again, a proxy or mirror serves another file: "
+                    f"get the right one elsewhere and put it at {target}.{self._if_trusted(source, file)}"
                 )
 
     def _trust(self, source: Source, found: dict[str, Digest]) -> None:
