@@ -58,7 +58,7 @@ class Files:
         split: The split asked for.
         questions: Its CSV file.
         source: The pins, to compare with whatever the origin is.
-        roots: Folders that are searched, in this order.
+        root: The folder they are in.
         store: Downloads what is missing; None where nothing is downloaded.
     """
 
@@ -66,12 +66,12 @@ class Files:
     split: str
     questions: Path
     source: Source
-    roots: tuple[Path, ...]
+    root: Path
     store: Store | None
 
     def find(self, path: str) -> Path | None:
         """Return a file that is already here, by its path in the authors' repository; None where it is not."""
-        return next((place for place in _places(self.roots, path) if place.is_file()), None)
+        return next((place for place in _places((self.root,), path) if place.is_file()), None)
 
     def require(self, paths: Iterable[str]) -> dict[str, Path]:
         """Return files, downloaded where that is the origin.
@@ -83,7 +83,10 @@ class Files:
         wanted = tuple(dict.fromkeys(paths))
         if self.store is not None:
             return self.store.get_all(self.source, wanted)
-        return {path: _need(self.find(path), path, self.roots, self.origin) for path in wanted}
+        found = {path: place for path in wanted if (place := self.find(path)) is not None}
+        if missing := [path for path in wanted if path not in found]:
+            raise _not_found(missing[0], (self.root,), self.origin)
+        return found
 
     def figures(self, names: Iterable[str], *, fetch: bool = True) -> dict[str, Path]:
         """Return the pictures there are: name as in the table, without extension, to the file.
@@ -115,7 +118,7 @@ class Files:
         return state_of(self.source, path, file, trusted.get(path))
 
     def _figure_folders(self) -> tuple[Path, ...]:
-        return tuple(folder for folder in _places(self.roots, _FIGURES.rstrip("/")) if folder.is_dir())
+        return tuple(folder for folder in _places((self.root,), _FIGURES.rstrip("/")) if folder.is_dir())
 
 
 def locate(
@@ -155,7 +158,7 @@ def locate(
             split=split,
             questions=store.get(pins, path),
             source=pins,
-            roots=(store.folder(pins),),
+            root=store.folder(pins),
             store=store,
         )
     if source == "data_dir":
@@ -163,15 +166,19 @@ def locate(
             raise ConfigError(
                 "xfinbench source: data_dir needs a folder, got none. Set FIN_TASKS_DATA, or data_dir in the metadata."
             )
-        roots: tuple[Path, ...] = (folder, folder / "xfinbench")
-        origin: Origin = "data_dir"
-    elif source == "sample":
-        roots, origin, path = (_SAMPLE,), "sample", SPLITS["validation"]
-    else:
-        raise ConfigError(f"xfinbench source: expected one of auto, upstream, data_dir, sample, got {source!r}.")
-    found = next((place for place in _places(roots, path) if place.is_file()), None)
-    questions = _need(found, path, roots, origin)
-    return Files(origin=origin, split=split, questions=questions, source=pins, roots=roots, store=None)
+        return _local("data_dir", (folder, folder / "xfinbench"), split=split, path=path, pins=pins)
+    if source == "sample":
+        return _local("sample", (_SAMPLE,), split=split, path=SPLITS["validation"], pins=pins)
+    raise ConfigError(f"xfinbench source: expected one of auto, upstream, data_dir, sample, got {source!r}.")
+
+
+def _local(origin: Origin, roots: tuple[Path, ...], *, split: str, path: str, pins: Source) -> Files:
+    """Find the questions; the folder they are in is the only one searched from then on, so copies never mix."""
+    for root in roots:
+        for place in _places((root,), path):
+            if place.is_file():
+                return Files(origin=origin, split=split, questions=place, source=pins, root=root, store=None)
+    raise _not_found(path, roots, origin)
 
 
 def prompt_templates(files: Files) -> dict[str, str]:
@@ -249,15 +256,13 @@ def _pictures(folder: Path) -> list[Path]:
     return sorted(found, key=lambda path: (-_PICTURES.index(path.suffix.lower()), path.name))
 
 
-def _need(found: Path | None, path: str, roots: Iterable[Path], origin: Origin) -> Path:
-    if found is not None:
-        return found
+def _not_found(path: str, roots: Iterable[Path], origin: Origin) -> DataError:
     if origin == "sample":
-        raise DataError(
+        return DataError(
             f"xfinbench sample: expected {path}, which only the authors' files have. Use source: upstream or data_dir."
         )
     looked = "\n  ".join(str(place) for place in _places(roots, path))
-    raise DataError(
+    return DataError(
         f"xfinbench: expected {path}, found none of\n  {looked}\nPut the authors' file at one of these places, name "
         "another folder with data_dir or FIN_TASKS_DATA, or use source: upstream to download it."
     )

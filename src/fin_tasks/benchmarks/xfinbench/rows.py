@@ -51,7 +51,6 @@ __all__ = [
 COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
 
 _TABLE = re.compile(r"\\begin\{(?:table|tabular)")
-_WHITE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,8 +172,9 @@ def read_table(path: Path, *, figures: Callable[[Iterable[str]], Mapping[str, Pa
         rows.append(row)
         ids.add(row.id)
         defects += row_defects(record, row)
-        first = asked.setdefault(_WHITE.sub(" ", row.question.strip()), row.id)
-        if first != row.id and row.question.strip():
+        question = " ".join(row.question.split())
+        first = asked.setdefault(question, row.id)
+        if question and first != row.id:
             defects.append(Defect("duplicate-question", row.id, f"asked by {first} as well"))
     return Rows(rows=tuple(rows), defects=tuple(defects))
 
