@@ -104,9 +104,9 @@ def _loanable_funds(axes: "Axes") -> None:
     quantity = np.linspace(1, 9, 50)
     lines: dict[str, tuple[Array, str, str]] = {
         "S": (quantity, _COLOURS[0], "-"),
-        "S′": (quantity - 2, _COLOURS[0], "--"),
+        "S'": (quantity - 2, _COLOURS[0], "--"),
         "D": (8 - quantity, _COLOURS[1], "-"),
-        "D′": (10 - quantity, _COLOURS[1], "--"),
+        "D'": (10 - quantity, _COLOURS[1], "--"),
     }
     for name, (rate, colour, dashes) in lines.items():
         shown = (rate >= 0.5) & (rate <= 8)
@@ -260,7 +260,7 @@ def _npv_profiles(axes: "Axes") -> None:
 
 def _loss_density(axes: "Axes") -> None:
     shape, scale = 4.0, 2.0
-    loss = np.linspace(0, 26, 1301)
+    loss = np.linspace(0, 60, 3001)  # far beyond the picture, as the shortfall needs the whole tail
     density = loss ** (shape - 1) * np.exp(-loss / scale) / (scale**shape * 6)
     cumulative = np.cumsum(density) * (loss[1] - loss[0])
     threshold = float(loss[np.searchsorted(cumulative, 0.95)])
