@@ -1,0 +1,294 @@
+"""From a response or a program's result to scores, in two variants.
+
+`paper` does what the benchmark's authors do, defects included, so that numbers compare with the published ones.
+`robust` takes what a careful reader would take for the answer. Extraction and comparison are separate: a harness
+filter can extract (`extract`), write the answer down (`answer_to_json`) and a metric compare it later (`compare`).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fin_tasks.answers.choices import bare_choice, read_choice
+from fin_tasks.answers.comparison import TOLERANCE, equal_reading, near_reading
+from fin_tasks.answers.marker import committed_text
+from fin_tasks.answers.notation import plain
+from fin_tasks.answers.numbers import Number, find_numbers, number_from_float
+from fin_tasks.answers.quantities import read_bare, read_number, read_quantity
+from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.verdicts import bare_verdict, read_verdict
+from fin_tasks.benchmarks.xfinbench.truths import Task, Truth, normalise_task
+from fin_tasks.errors import ConfigError, DataError
+
+__all__ = [
+    "MARKER",
+    "Answer",
+    "Score",
+    "Scores",
+    "Variant",
+    "answer_from_json",
+    "answer_to_json",
+    "compare",
+    "extract",
+    "score",
+    "score_value",
+]
+
+Variant = Literal["paper", "robust"]
+Answer = int | str | float | Number | None
+"""1 or 0 for a verdict, a letter, a float (`paper`) or a number with its readings (`robust`), None for no answer."""
+
+MARKER = "Therefore, my answer is"
+"""What the model is asked to write before its answer."""
+
+_PAPER_TRUE = ("TRUE", "true", "True", "correct")
+_PAPER_FALSE = ("FALSE", "false", "False", "incorrect")
+_PAPER_NUMERIC = frozenset("-./0123456789")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """How one answer fares in one variant.
+
+    Attributes:
+        answer: What was read; None where there is no answer.
+        correct: Whether it is right; None where the row cannot be scored because its truth is unusable.
+        correct_err: Whether a number is right within 0.5 %; None for other tasks and unscored rows.
+        reason: In a few words, why.
+    """
+
+    answer: int | str | float | None
+    correct: bool | None
+    correct_err: bool | None
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """The scores of one answer in both variants."""
+
+    paper: Score
+    robust: Score
+
+
+def score(task: str, response: str, truth: Truth, choices: Sequence[str] = ()) -> Scores:
+    """Score a response.
+
+    Args:
+        task: `bool`, `mcq` or `calcu`.
+        response: What the model wrote.
+        truth: The ground truth, from `parse_truth` with the same task.
+        choices: The choices of an mcq question, in order.
+
+    Raises:
+        ConfigError: No such task.
+
+    Example:
+        >>> from fin_tasks.benchmarks.xfinbench.truths import parse_truth
+        >>> both = score("calcu", "Therefore, my answer is [7.66%].", parse_truth("calcu", "0.0766"))
+        >>> both.paper.answer, both.paper.correct, both.paper.correct_err
+        (7.66, False, True)
+        >>> both.robust.answer, both.robust.correct, both.robust.correct_err
+        (0.0766, True, True)
+    """
+    name = normalise_task(task)
+    reply = strip_reasoning(response)
+    return Scores(
+        paper=_compare_paper(name, *_read_paper(name, reply), truth),
+        robust=_compare_robust(name, *_read_robust(name, reply, choices), truth),
+    )
+
+
+def score_value(value: float | None, text: str | None, truth: Truth) -> Scores:
+    """Score what a program returned.
+
+    Args:
+        value: The result as a float; None where it is no number.
+        text: The result as text, read by `robust` where there is no value, as for `"7.66%"`.
+        truth: The ground truth of a calcu question.
+    """
+    finite = value is not None and math.isfinite(value)
+    paper = value if finite else None
+    robust: Number | None = None
+    if finite and value is not None:
+        robust = number_from_float(value)
+    elif value is None and text is not None:
+        robust = read_number(plain(text[:200]), framed=True)
+    reason = "no finite number returned"
+    return Scores(
+        paper=_compare_paper("calcu", paper, "" if paper is not None else reason, truth),
+        robust=_compare_robust("calcu", robust, "" if robust is not None else reason, truth),
+    )
+
+
+def extract(task: str, response: str, variant: str, choices: Sequence[str] = ()) -> Answer:
+    """Read the answer from a response, reasoning removed.
+
+    Args:
+        task: `bool`, `mcq` or `calcu`.
+        response: What the model wrote.
+        variant: `paper` or `robust`.
+        choices: The choices of an mcq question; `paper` does not look at them.
+
+    Raises:
+        ConfigError: No such task or variant.
+
+    Example:
+        >>> extract("bool", "Therefore, my answer is incorrect.", "paper")
+        1
+        >>> extract("bool", "Therefore, my answer is incorrect.", "robust")
+        0
+    """
+    name = normalise_task(task)
+    reply = strip_reasoning(response)
+    if _is_paper(variant):
+        return _read_paper(name, reply)[0]
+    return _read_robust(name, reply, choices)[0]
+
+
+def compare(task: str, answer: Answer, truth: Truth, variant: str) -> Score:
+    """Compare an extracted answer with the truth.
+
+    Args:
+        task: `bool`, `mcq` or `calcu`.
+        answer: What `extract` returned for the same task and variant.
+        truth: The ground truth.
+        variant: `paper` or `robust`.
+
+    Raises:
+        ConfigError: No such task or variant.
+    """
+    name = normalise_task(task)
+    reason = "no answer" if answer is None else ""
+    if _is_paper(variant):
+        return _compare_paper(name, answer, reason, truth)
+    return _compare_robust(name, answer, reason, truth)
+
+
+def answer_to_json(answer: Answer) -> Any:
+    """Return an answer in a form `json.dumps` takes."""
+    return answer.to_json() if isinstance(answer, Number) else answer
+
+
+def answer_from_json(data: Any) -> Answer:
+    """Read what `answer_to_json` wrote.
+
+    Raises:
+        DataError: Not such a form.
+    """
+    if isinstance(data, Mapping):
+        return Number.from_json(data)
+    if data is None or isinstance(data, int | str | float):
+        return data
+    raise DataError(f"answer: expected null, a number, a string or an object, got {data!r}. Extract it again.")
+
+
+def _is_paper(variant: str) -> bool:
+    if variant not in ("paper", "robust"):
+        raise ConfigError(f"variant: expected 'paper' or 'robust', got {variant!r}.")
+    return variant == "paper"
+
+
+def _read_paper(task: Task, reply: str) -> tuple[int | str | float | None, str]:
+    """Read as the authors do; beside a missing answer stands why."""
+    _, marker, behind = reply.rpartition(MARKER)
+    if not marker:
+        return None, "no marker"
+    if task == "calcu":
+        number = _paper_number(behind)
+        return number, "" if number is not None else "no number where the authors look"
+    sentence = behind.partition(".")[0]
+    if task == "mcq":
+        letter = next((letter for letter in "ABCD" if letter in sentence), None)
+        return letter, "" if letter else "no letter up to the first full stop"
+    # "incorrect" holds "correct": the authors count it as true, and so does this variant.
+    if any(word in sentence for word in _PAPER_TRUE):
+        return 1, ""
+    if any(word in sentence for word in _PAPER_FALSE):
+        return 0, ""
+    return None, "no verdict up to the first full stop"
+
+
+def _paper_number(behind: str) -> float | None:
+    held = behind.rpartition("[")[2].partition("]")[0]
+    kept = "".join(char for char in held if char in _PAPER_NUMERIC)
+    try:
+        number = float(kept)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _read_robust(task: Task, reply: str, choices: Sequence[str]) -> tuple[int | str | Number | None, str]:
+    """Read as a careful reader does; beside a missing answer stands why."""
+    if not reply.strip():
+        return None, "no reply"
+    committed = committed_text(reply)
+    answer: int | str | Number | None
+    if task == "bool":
+        answer = bare_verdict(reply) if committed is None else read_verdict(committed)
+    elif task == "mcq":
+        answer = bare_choice(reply, choices) if committed is None else read_choice(committed, choices)
+    else:
+        answer = read_bare(reply) if committed is None else read_quantity(committed)
+    if answer is not None:
+        return answer, ""
+    return None, "no marker" if committed is None else "no single answer behind the marker"
+
+
+def _compare_paper(task: Task, answer: Answer, reason: str, truth: Truth) -> Score:
+    value = answer.value if isinstance(answer, Number) else answer
+    if task != "calcu":
+        return _plain_score(value, None, value is not None and value == truth.value, reason, truth)
+    g = truth.value
+    usable = isinstance(value, int | float) and isinstance(g, int | float)
+    exact = usable and value == g
+    near = usable and _paper_near(float(value or 0), float(g or 0))
+    return _plain_score(value, near, exact, reason, truth)
+
+
+def _paper_near(m: float, g: float) -> bool:
+    """The authors' tolerance: relative to the model's answer, and blind to a factor of 100 either way."""
+    if m == 0 or m / 100 == 0:
+        return False
+    return (
+        abs(m - g) / abs(m) < TOLERANCE
+        or abs(m / 100 - g) / abs(m / 100) < TOLERANCE
+        or abs(m - g / 100) / abs(m) < TOLERANCE
+    )
+
+
+def _compare_robust(task: Task, answer: Answer, reason: str, truth: Truth) -> Score:
+    number = number_from_float(answer) if task == "calcu" and isinstance(answer, int | float) else answer
+    value = number.value + 0.0 if isinstance(number, Number) else number
+    if truth.kind == "unusable":
+        return Score(answer=value, correct=None, correct_err=None, reason=f"unscored: the truth is {truth.reason}")
+    if task != "calcu":
+        return _plain_score(value, None, value is not None and value == truth.value, reason, truth)
+    if not isinstance(number, Number) or not isinstance(truth.value, int | float):
+        return _plain_score(value, False, False, reason, truth)
+    equal = equal_reading(number, truth.value, _truth_step(truth))
+    near = near_reading(number, truth.value) if equal is None else equal
+    chosen = value if near is None else near
+    return _plain_score(chosen, near is not None, equal is not None, reason, truth)
+
+
+def _plain_score(
+    answer: int | str | float | None, near: bool | None, correct: bool, reason: str, truth: Truth
+) -> Score:
+    if answer is None:
+        return Score(answer=None, correct=False, correct_err=near, reason=reason or "no answer")
+    if truth.kind == "unusable":
+        told = f"wrong: the truth is {truth.reason}"
+    elif correct:
+        told = "right"
+    else:
+        told = "near, not equal" if near else "wrong"
+    return Score(answer=answer, correct=correct, correct_err=near, reason=told)
+
+
+def _truth_step(truth: Truth) -> float:
+    """The last place the truth is written to."""
+    numbers = find_numbers(plain(truth.text))
+    return numbers[0].number.step if numbers else 0.0
