@@ -4,6 +4,7 @@ It knows a part of the language and of the standard library, and no numpy, scipy
 `unsupported`, so that nobody reads the gap as a wrong answer; so is every exception that CPython might not have raised.
 """
 
+import builtins
 import importlib
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -26,7 +27,8 @@ def round(number, ndigits=None):
         return _native_round(number)
     return _native_round(number, ndigits)
 """
-_MISSING = ("ModuleNotFoundError", "ImportError", "NotImplementedError", "AttributeError", "TypeError", "NameError")
+_END = "_fin_tasks_end = 1"
+_MISSING = ("ModuleNotFoundError", "ImportError", "NotImplementedError", "AttributeError", "TypeError")
 """What Monty raises where CPython would have gone on; a program's own such mistake counts as unsupported too."""
 _REFUSED = ("PermissionError", "OSError", "FileNotFoundError")
 _PLAIN = (int, float, bool, str, complex, bytes, Decimal, date, time, timedelta, type(None), type(...))
@@ -57,8 +59,10 @@ class MontyWorker:
         try:
             with self._pool.checkout(limits=self._resources) as session:
                 session.feed_run(_PREAMBLE)
-                session.feed_run(source)
-                return _outcome(session.feed_run("solution()"))
+                session.feed_run(f"{source}\n{_END}\n", print_callback=_discard)
+                if _ended_early(session, self._monty.MontyRuntimeError):
+                    return Outcome(status=Status.syntax, detail="SyntaxError: 'return' outside function")
+                return _outcome(session.feed_run("solution()", print_callback=_discard))
         except self._monty.MontySyntaxError as error:
             return Outcome(status=Status.syntax, detail=_text("SyntaxError", error))
         except self._monty.MontyRuntimeError as error:
@@ -72,6 +76,19 @@ class MontyWorker:
     def close(self) -> None:
         """End the worker process."""
         self._pool.__exit__(None, None, None)
+
+
+def _discard(_stream: str, _text: str) -> None:
+    """Swallow what a program prints."""
+
+
+def _ended_early(session: Any, undefined: type[Exception]) -> bool:
+    """Say whether the source stopped before its last line: Monty obeys a top-level `return`, which is no Python."""
+    try:
+        session.feed_run("_fin_tasks_end")
+    except undefined:
+        return True
+    return False
 
 
 def _outcome(answer: Any) -> Outcome:
@@ -109,7 +126,8 @@ def _raised(error: Any) -> Outcome:
     message = str(inner)
     if name == "NameError" and "'solution'" in message:
         return Outcome(status=Status.exception, detail="NameError: the program defines no solution()")
-    if name in _MISSING or "not supported" in message:
+    known = name == "NameError" and any(f"'{builtin}'" in message for builtin in dir(builtins))
+    if known or name in _MISSING or "not supported" in message:
         status = Status.unsupported
     elif name == "TimeoutError" and "time limit" in message:
         status = Status.timeout

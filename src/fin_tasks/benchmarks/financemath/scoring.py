@@ -1,0 +1,52 @@
+"""FinanceMath's numeric comparison."""
+
+import math
+
+__all__ = ["paper_equal"]
+
+_TOLERANCE = 0.0015
+_FORGIVEN_FACTORS = (100, 1_000, 100_000)
+
+
+def paper_equal(prediction: float, truth: float) -> bool:
+    r"""Compare two numbers as the authors of FinanceMath do, oddities included.
+
+    With a = max(|p|, |t|) and b = min(|p|, |t|), p and t are equal if any of these holds:
+
+    - log10(a / b) is a whole number: a pure power of ten lies between them, and a sign does not matter;
+    - |k b - a| <= 0.0015 a for k in {100, 1000, 100000}: percent, thousands, or both;
+    - ceil(1000 a) = ceil(1000 b): the same when rounded up to three decimals;
+    - |p - t| <= 0.0015 |t|.
+
+    Args:
+        prediction: The program's result at full precision; NaN and infinities equal nothing.
+        truth: The reference result at full precision. A truth rounded beforehand gives other verdicts near the
+            edges, for instance where a power of ten no longer fits exactly.
+
+    References:
+        Zhao et al. (2024), FinanceMath (KnowledgeFMATH), and its published per-item results.
+
+    Example:
+        >>> paper_equal(12.5, 0.125), paper_equal(-800.0, 800.0), paper_equal(1.1, 1.0)
+        (True, True, False)
+    """
+    if not (math.isfinite(prediction) and math.isfinite(truth)):
+        return False
+    large, small = max(abs(prediction), abs(truth)), min(abs(prediction), abs(truth))
+    return (
+        _power_of_ten_apart(large, small)
+        or any(abs(small * factor - large) <= _TOLERANCE * large for factor in _FORGIVEN_FACTORS if large)
+        or _rounded_up(large) == _rounded_up(small)
+        or abs(prediction - truth) <= _TOLERANCE * abs(truth)
+    )
+
+
+def _power_of_ten_apart(large: float, small: float) -> bool:
+    if small == 0 or math.isinf(large / small):
+        return False
+    return math.log10(large / small).is_integer()
+
+
+def _rounded_up(number: float) -> float:
+    scaled = number * 1000
+    return math.ceil(scaled) / 1000 if math.isfinite(scaled) else number
