@@ -166,14 +166,18 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def test_the_committed_pictures_are_what_the_code_draws(drawn: list[Path]) -> None:
     assert [path.stem for path in drawn] == list(figures.FIGURES)
     for path in drawn:
-        assert _largest_difference(path, SAMPLE / "figures" / path.name) < 40, path.name
+        assert _largest_difference(path, SAMPLE / "figures" / path.name) < 75, path.name
 
 
 def _largest_difference(one: Path, other: Path) -> int:
-    """Largest grey difference between blocks of 16 pixels: blind to a font's fringes, not to a letter moved."""
+    """Largest grey difference between blocks of 8 x 8 pixels.
+
+    Between matplotlib 3.8, 3.10 and 3.11, whose text is laid out differently, it stays below 60; a letter that stands
+    elsewhere gives 90 and more.
+    """
     with Image.open(one) as first, Image.open(other) as second:
         assert first.size == second.size
-        difference = ImageChops.difference(first.convert("L").reduce(16), second.convert("L").reduce(16))
+        difference = ImageChops.difference(first.convert("L").reduce(8), second.convert("L").reduce(8))
         return int(np.asarray(difference).max())
 
 
@@ -206,6 +210,17 @@ def _curves(name: str, letters: str) -> dict[str, Any]:
 
 def _points(name: str) -> dict[str, tuple[float, float]]:
     return {note.get_text(): note.xy for note in _axes(name).texts if hasattr(note, "xy") and note.get_text()}
+
+
+@pytest.mark.parametrize(
+    ("name", "letters"),
+    [("sample_figure_0", "ABCD"), ("sample_figure_3", "ABCD"), ("sample_figure_5", "ABC"), ("sample_figure_8", "ABC")],
+)
+def test_every_letter_stands_at_its_own_curve(name: str, letters: str) -> None:
+    points = _points(name)
+    for letter, curve in _curves(name, letters).items():
+        x, y = points[letter]
+        assert np.interp(x, *curve) == pytest.approx(y), letter
 
 
 def _truths(figure: str) -> list[str]:
