@@ -4,16 +4,19 @@ An installed fin-tasks carries `fin_tasks_autoload.pth` (and `.start`, its succe
 `install()` at interpreter start. That adds a finder which waits for one module to be imported and patches it then;
 a program that never imports lm-eval pays for two small imports and nothing else. `FIN_TASKS_AUTOLOAD=0` turns it off.
 
-Nothing here may fail an import or cost time: no third-party module, no `dataclasses`, no settings object, and every
-error becomes a warning.
+Nothing here may fail an import or cost time, so only `os` and `sys`, which the interpreter has loaded by then, are
+imported at the top (`typing` alone would cost more than the rest), and every error becomes a warning.
 """
 
-import functools
+from __future__ import annotations
+
 import os
 import sys
-import warnings
-from types import ModuleType
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
 
 __all__ = ["install"]
 
@@ -62,6 +65,8 @@ def _patch_after_exec(spec: Any) -> None:
 def _patch(module: ModuleType) -> None:
     """Make every TaskManager with default tasks index ours too, before the user's own paths, so that theirs win."""
     try:
+        import functools
+
         init = module.TaskManager.__init__
         if getattr(init, "fin_tasks", False):
             return
@@ -96,4 +101,6 @@ def _add_path(init: Any, manager: Any, args: Any, kwargs: dict[str, Any]) -> tup
 
 
 def _warn(error: Exception) -> None:
+    import warnings
+
     warnings.warn(f"fin-tasks could not add its tasks to lm-eval: {error!r}. {_REMEDY}", RuntimeWarning, stacklevel=2)

@@ -1,0 +1,165 @@
+"""What lm-eval needs from us: a task class, two filters and two aggregations.
+
+Importing this module registers the filters, so any `!function` of a task file that names it is enough.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Literal
+
+from lm_eval.api.filter import Filter
+from lm_eval.api.registry import register_filter
+from lm_eval.api.task import ConfigurableTask
+from tqdm import tqdm
+
+from fin_tasks import sandbox
+from fin_tasks.errors import ConfigError, SandboxError
+from fin_tasks.settings import Settings
+from fin_tasks.stats.averages import average, standard_error
+
+__all__ = ["FinTask", "RunPrograms", "ScoreResponses", "mean_scored", "stderr_scored"]
+
+_log = logging.getLogger(__name__)
+_NOT_APPLICABLE: Literal["N/A"] = "N/A"
+
+
+def mean_scored(values: Iterable[float | None]) -> float | str:
+    """Average the documents that have a value; `N/A`, as lm-eval writes it, when none has."""
+    mean = average(values)
+    return mean if mean == mean else _NOT_APPLICABLE
+
+
+def stderr_scored(values: Iterable[float | None]) -> float | str:
+    """Standard error of `mean_scored`; `N/A` below two values."""
+    error = standard_error(values)
+    return error if error == error else _NOT_APPLICABLE
+
+
+class FinTask(ConfigurableTask):  # type: ignore[misc]
+    """A task of ours in lm-eval: an ordinary YAML task with four additions.
+
+    - `metrics: !function ...` names the metrics from the task's `dataset_kwargs`, so that they are declared beside the
+      code that computes them. Documents may report None for a metric; means and standard errors leave it out.
+    - The provenance of the documents (prompts, data, versions) goes into the results file, under
+      `configs.<task>.metadata.provenance`.
+    - Without a chat template the system message, the question and a cue for base models are joined by blank lines.
+    - `blank_image: !function ...` draws a picture for text questions when the metadata asks for one.
+    """
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        config = dict(config)
+        config.pop("class", None)
+        name_metrics = config.pop("metrics")
+        draw_blank = config.pop("blank_image", None)
+        options = config.get("dataset_kwargs") or {}
+        config["metric_list"] = [
+            entry for metric, higher in name_metrics(**options).items() for entry in _declare(metric, higher)
+        ]
+        if (config.get("metadata") or {}).get("blank_image") and config.get("doc_to_image") is None:
+            config["doc_to_image"] = draw_blank
+        if config.get("unsafe_code"):
+            _require_sandbox(config["task"])
+        super().__init__(config=config)
+
+    def download(self, dataset_kwargs: dict[str, Any] | None = None, **_: Any) -> None:
+        """Load the documents and record where they come from."""
+        metadata = dict(self.config.metadata or {})
+        options = dict(dataset_kwargs or {})
+        if twice := sorted(metadata.keys() & options.keys()):
+            raise ConfigError(
+                f"{self.config.task}: metadata sets {', '.join(twice)}, which this task fixes. Choose the task that has "
+                "the value you want (`lm_eval ls tasks` lists them)."
+            )
+        self.dataset = self.config.custom_dataset(**metadata, **options)
+        (split,) = self.dataset
+        self.config.test_split = split
+        provenance = json.loads(self.dataset[split].info.description)
+        self.config.metadata = {**metadata, "provenance": provenance}
+
+    def fewshot_context(self, doc: dict[str, Any], num_fewshot: int, *args: Any, **kwargs: Any) -> Any:
+        """Build the prompt; see the class for what a base model gets."""
+        context = super().fewshot_context(doc, num_fewshot, *args, **kwargs)
+        chat = kwargs.get("apply_chat_template") and kwargs.get("chat_template")
+        if chat or not isinstance(context, str):
+            return context
+        system, cue = doc.get("system", ""), doc.get("cue", "")
+        if system and context.startswith(system):
+            context = f"{system}\n\n{context[len(system) :]}"
+        return f"{context}\n\n{cue}" if cue else context
+
+    def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, float | None]:
+        """Turn one document's scored responses into metrics.
+
+        lm-eval gives up on the standard error of any aggregation it does not know ("N/A"), and takes whatever metric
+        carries the name `<metric>_stderr` afterwards. So every metric is reported a second time under that name.
+        """
+        (answers,) = results
+        values: dict[str, float | None] = self.config.process_results(doc, answers)
+        return {**values, **{f"{name}_stderr": value for name, value in values.items()}}
+
+
+def _declare(metric: str, higher_is_better: bool) -> list[dict[str, Any]]:
+    # lm-eval multiplies the headline into group averages, where the string "N/A" would end the run: NaN does not.
+    mean = average if metric == "acc" else mean_scored
+    return [
+        {"metric": metric, "aggregation": mean, "higher_is_better": higher_is_better},
+        {"metric": f"{metric}_stderr", "aggregation": stderr_scored, "higher_is_better": False},
+    ]
+
+
+def _require_sandbox(task: str) -> None:
+    """Fail before the model answers anything, not after."""
+    try:
+        with _open_runner():
+            pass
+    except SandboxError as error:
+        raise SandboxError(f"{task}: this task runs programs the model writes, and no sandbox works here. {error}") from error
+
+
+@register_filter("fin_tasks_score")
+class ScoreResponses(Filter):  # type: ignore[misc]
+    """Score every response of a task under one variant."""
+
+    def __init__(self, *, scorer: Callable[..., Mapping[str, Any]], variant: str) -> None:
+        self.scorer = scorer
+        self.variant = variant
+
+    def apply(self, resps: Iterable[Sequence[Any]], docs: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+        """Return one list of scored answers per document."""
+        return [
+            [self.scorer(doc, response, variant=self.variant) for response in responses]
+            for responses, doc in zip(resps, docs, strict=True)
+        ]
+
+
+@register_filter("fin_tasks_run_programs")
+class RunPrograms(Filter):  # type: ignore[misc]
+    """Run the program in every response, all of a task at once."""
+
+    def __init__(self, *, extract: Callable[[str], str | None]) -> None:
+        self.extract = extract
+
+    def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]) -> list[list[sandbox.Outcome]]:
+        """Return one list of outcomes per document. A sandbox that breaks leaves outcomes `broken`, never raises."""
+        nested = [list(responses) for responses in resps]
+        outcomes = iter(_run_batch(tuple(self.extract(response) for responses in nested for response in responses)))
+        return [[next(outcomes) for _ in responses] for responses in nested]
+
+
+@lru_cache(maxsize=4)
+def _run_batch(programs: tuple[str | None, ...]) -> tuple[sandbox.Outcome, ...]:
+    # The filters of one task ask for the same batch under each variant; the programs run once.
+    with tqdm(total=len(programs), desc="Running programs", unit="program", disable=None) as bar:
+        try:
+            with _open_runner() as runner:
+                return tuple(runner.run(programs, on_done=bar.update))
+        except SandboxError as error:
+            _log.error("The sandbox broke, every program of this task stays unscored: %s", error)  # noqa: TRY400
+            return (sandbox.Outcome(status=sandbox.Status.broken, detail=str(error)),) * len(programs)
+
+
+def _open_runner() -> sandbox.Runner:
+    settings = Settings.from_environ()
+    return sandbox.open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)

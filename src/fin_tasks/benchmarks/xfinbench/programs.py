@@ -1,0 +1,59 @@
+"""Finds the program in a program-of-thought response."""
+
+import re
+
+from fin_tasks.answers.reasoning import strip_reasoning
+
+__all__ = ["extract_program"]
+
+_FENCED = re.compile(r"```[ \t]*(?:python3?|py)?[ \t]*\r?\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE)
+_DEF = re.compile(r"^def[ \t]+solution[ \t]*\(", re.MULTILINE)
+
+
+def extract_program(response: str) -> str | None:
+    """Return the source of the program a model wrote, None where there is none.
+
+    The last fenced block that defines `solution()` is the program: a model that corrects itself means its last one.
+    An open fence ends where the response was cut off. Without such a block, a response that goes straight on from
+    the prompt's `def solution():` is its body; a fenced block without the function is a body too when it is indented or
+    returns something.
+
+    Example:
+        >>> extract_program("    return 2 * 3\\n```")
+        'def solution():\\n    return 2 * 3'
+        >>> extract_program("I cannot say.") is None
+        True
+    """
+    text = strip_reasoning(response)
+    blocks = [match[1] for match in _FENCED.finditer(text)]
+    for block in reversed(blocks):
+        if _DEF.search(block):
+            return block
+    if found := _DEF.search(text):
+        return text[found.start() :].split("\n```", 1)[0]
+    before_fence = text.split("```", 1)[0]
+    for body in (before_fence, *blocks):
+        if _is_body(body):
+            return "def solution():\n" + _indented(body)
+    return None
+
+
+def _is_body(text: str) -> bool:
+    return re.search(r"^[ \t]*return\b", text, re.MULTILINE) is not None
+
+
+def _indented(body: str) -> str:
+    lines = body.strip("\n").rstrip().split("\n")
+    if lines[0][:1] in (" ", "\t") or not lines[0]:
+        return "\n".join(lines)
+    rest = [line for line in lines[1:] if line.strip()]
+    opens_block = lines[0].rstrip().endswith(":") and bool(rest) and _indent(rest[0]) <= 4
+    if rest and not opens_block and all(_indent(line) > 0 for line in rest):
+        # The prompt's last line was indented already, so only the first line comes without its indentation.
+        return "\n".join(["    " + lines[0], *lines[1:]])
+    return "\n".join("    " + line for line in lines)
+
+
+def _indent(line: str) -> int:
+    expanded = line.expandtabs(4)
+    return len(expanded) - len(expanded.lstrip())

