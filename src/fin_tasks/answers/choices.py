@@ -36,8 +36,9 @@ _NEGATED = re.compile(
     r"(?:(?:be|the|option|choice)\s{1,2}){0,3}[(\[\"'*]*\Z",
     re.IGNORECASE,
 )
+_REJECTED = re.compile(r"[)\]\"'*]*\s+(?:is|would be)\s+(?:wrong|incorrect|false|not)\b", re.IGNORECASE)
 _DENIED = re.compile(r"\s(?:not|neither|nor|rather than|instead of)(?:\s(?:be|that|is|it)){0,2}\Z")
-_SENTENCE = re.compile(r"(?<=[\w)\]\"'][.!?])\s+(?=[A-Z(])|\n+")
+_SENTENCE = re.compile(r"(?<=[\w)\]\"'][.!?])(?<!i\.e\.)(?<!e\.g\.)\s+(?=[A-Z])|\n+")
 
 
 def choice_texts(choices: Sequence[str]) -> tuple[str, ...]:
@@ -114,6 +115,8 @@ def _leading(text: str, upper: str) -> tuple[bool, str | None]:
     letter = re.match(_ALONE.format(upper=upper), text[begin:])
     if letter is None or (_ARTICLE.match(text, begin) and not _is_named(text[:begin])):
         return False, None
+    if _REJECTED.match(text, begin + 1):
+        return False, None
     joined = re.match(_JOINED.format(upper=upper), text[begin + 1 :])
     return True, None if joined else letter[1]
 
@@ -127,7 +130,9 @@ def _letters(pattern: str, sentence: str, upper: str) -> list[str]:
     found = []
     for match in re.finditer(pattern.format(upper=upper), sentence):
         index = match.lastindex or 1
-        if _NEGATED.search(sentence[max(0, match.start() - 40) : match.start()]):
+        if _NEGATED.search(sentence[max(0, match.start() - 40) : match.start()]) or _REJECTED.match(
+            sentence, match.end()
+        ):
             continue
         if pattern == _ALONE and _ARTICLE.match(sentence, match.start(index)):
             continue

@@ -75,7 +75,7 @@ _MANTISSA = r"""
   | (?P<simple>\d{1,60}(?:\.\d{1,60})?|\.\d{1,60})
 """
 _ENDS = (
-    r"(?!\d|[.,]\d|/\d|\s?\^|(?:st|nd|rd|th)\b"
+    r"(?!\d|[.,]\d|[eE][-+]?\d|[/:]\d|\s?\^|(?:st|nd|rd|th)\b"
     r"|-(?:years?|yrs?|months?|days?|weeks?|quarters?|periods?|steps?|for|factor)\b)"
 )
 _NUMBER = re.compile(
@@ -160,7 +160,7 @@ def _build(text: str, match: re.Match[str]) -> FoundNumber | None:
     start, negative, opened = _sign(text, match.start())
     end, powers = _unit(text, match.end())
     closed = opened and re.match(r"\s?\)", text[end : end + 2]) is not None
-    signed = -size if negative else size
+    signed = -size if negative and size else size
     readings = tuple(dict.fromkeys(_scaled(signed, power) for power in powers))
     if not all(math.isfinite(reading) for reading in readings):
         return None

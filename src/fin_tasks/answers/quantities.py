@@ -15,14 +15,18 @@ _LONGEST = 2000
 _SHORT = 120
 """A response without any marker is taken for a bare answer up to this length."""
 
-_ASIDE = re.compile(r"\([^()]{0,400}\)")
+_ASIDE = re.compile(r"(?<![*/^+-])(?<![x*/+-]\s)\([^()]{0,400}\)")
 _BRACKETS = re.compile(r"\[(?P<closed>[^\[\]]{0,400})\]|\[(?P<open>[^\[\]\n]{0,400})")
 _UNIT_BEHIND = re.compile(
     r"\s?(?:%|(?:percent|per\s?cent|percentage\spoints?|bps|basis\spoints?|\(?(?:in\s)?(?:thousand|million|billion|trillion)s?)\b)",
     re.IGNORECASE,
 )
 _MARGIN = re.compile(rf"\(?(?:±|\+/-|\+-)\s?{CURRENCY}?\s?[\d.,]{{0,40}}\d\s?%?\)?")
-_RATE = re.compile(rf"\b(?:per|for\s+every|out\s+of)\s+{CURRENCY}?\s?\d[\d,.]{{0,40}}")
+_RATE = re.compile(
+    rf"\b(?:per|for\s+every|out\s+of)\s+{CURRENCY}?\s?\d[\d,.]{{0,40}}"
+    r"|\b\d{1,2}[\s-]?(?:decimals?|significant|d\.?p\.?)(?:\s(?:places?|points?|figures?|digits?))?\b",
+    re.IGNORECASE,
+)
 _LEAD = re.compile(
     r"(?:[^\w(\[.+-]|\b(?:that|the|a|an|is|about|approximately|approx|around|roughly|nearly"
     r"|equals?|equal to|exactly)\b\.?)*",
@@ -97,7 +101,11 @@ def read_number(text: str, *, framed: bool = False) -> Number | None:
         text: Plain text (see `notation.plain`).
         framed: The text stood in square brackets or a box, so that `(5)` in it means -5, as accountants write.
     """
-    text = _right_hand_side(_RATE.sub(" ", _MARGIN.sub(" ", text)))
+    text = _RATE.sub(" ", _MARGIN.sub(" ", text))
+    numbers = find_numbers(text)
+    if len(numbers) > 1 and _all_one(numbers):
+        return _merge(numbers[0].number, [found.number for found in numbers])
+    text = _right_hand_side(text)
     numbers = find_numbers(text)
     if not numbers:
         return Number(value=0.0, readings=(0.0,), step=1.0) if _ZERO.search(text) else None

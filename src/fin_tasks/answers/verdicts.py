@@ -15,10 +15,11 @@ _TOKEN = re.compile(rf"(?<![\w-])(?:(?P<positive>{_POSITIVE})|(?P<negative>{_NEG
 _FILLERS = (
     "be|been|being|considered|said|to|regarded|as|seen|called|deemed|entirely|always|necessarily|completely|strictly|fully|quite"
     "|exactly|generally|actually|really|a|an|the|factually|technically|universally|totally|wholly|in|fact|all|case|that|this"
-    "|it|is|statement|claim|above|given|very|so"
+    "|it|it's|is|for|statement|claim|above|given|very|so"
 )
 _DENIED = re.compile(
-    rf"(?:\b(?:not|never|cannot|hardly|neither|nor|anything\s+but|far\s+from|no\s+longer)|n['’]t)(?!\s+only\b)"
+    rf"(?:\b(?:not|never|cannot|hardly|neither|nor|anything\s+but|far\s+from|no\s+longer|impossible|fails|doubtful"
+    rf"|unlikely)|n['’]t)(?!\s+only\b)"
     rf"(?:\s+(?:{_FILLERS})){{0,9}}\s+\Z",
     re.IGNORECASE,
 )
@@ -36,6 +37,7 @@ _ECHO = re.compile(
 _NEITHER = re.compile(
     r"\bneither\s+(?:true|correct)\s+nor\s+(?:false|incorrect)\b|\b(?:partly|partially|both)\s+(?:true|correct)", re.I
 )
+_NOT_HELD = re.compile(r"\b(?:does\s+not|doesn['’]t)\s+hold\b", re.IGNORECASE)
 _ATTRIBUTE = re.compile(
     r"(?<!not the )(?<!not a )\b(?:correct|right|wrong|incorrect|true|valid|accurate)\s+"
     r"(?:answer|choice|option|response|judge?ment|verdict|term|formula|value|way"
@@ -50,7 +52,7 @@ _REASON = re.compile(
 )
 _ASIDE_BEHIND = re.compile(r"\s?[,(]\s?(?!(?:no|yes|not|or)\b)(?:[\w'’-]+\s+){2}", re.IGNORECASE)
 _CORRECTION = re.compile(
-    r"\b(?:wait|actually|rather|correction|sorry|i mean|hmm|on second thought|statement|claim|answer)\b", re.IGNORECASE
+    r"\b(?:wait|actually|rather|correction|sorry|i mean|hmm|on second thought|answer)\b", re.IGNORECASE
 )
 _SENTENCE = re.compile(r"(?<=[.!?])[\s\"')*]+|\n+")
 _LETTER = re.compile(r"[\W_]*([TF])(?![\w'’])")
@@ -75,7 +77,7 @@ def read_verdict(committed: str) -> int | None:
     for sentence in _SENTENCE.split(text):
         if _NEITHER.search(sentence):
             return None
-        cleaned = _ATTRIBUTE.sub(" ", _ECHO.sub(" ", sentence))
+        cleaned = _ATTRIBUTE.sub(" ", _ECHO.sub(" ", _NOT_HELD.sub("false", sentence)))
         verdict = _last_verdict(_without_reason(cleaned))
         if verdict is not None:
             return verdict
