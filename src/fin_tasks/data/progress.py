@@ -16,7 +16,7 @@ class Bar:
     """Adds up what all threads have of their files; draws nothing where stderr is no terminal."""
 
     def __init__(self, title: str, files: Sequence[RemoteFile], *, shown: bool | None = None) -> None:
-        console = Console(stderr=True)
+        console = Console(stderr=True, force_terminal=shown)
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -25,7 +25,7 @@ class Bar:
             TimeRemainingColumn(),
             console=console,
             transient=True,
-            disable=not (console.is_terminal if shown is None else shown),
+            disable=not console.is_terminal,
         )
         sizes = [file.size for file in files]
         total = None if None in sizes else sum(size or 0 for size in sizes)
