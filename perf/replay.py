@@ -1,7 +1,7 @@
 """`fin-tasks replay xfinbench` on 4,000 responses: whole command, beside a plain `json` read of the same file.
 
-Goal: under 2 s for the command, interpreter start included. The responses are built from the sample's questions, long ones
-of several hundred words and each shape of answer in turn.
+Goal: under 2 s for the command, interpreter start included. The responses are of several hundred
+words, with each shape of answer in turn.
 """
 
 import argparse
@@ -14,7 +14,16 @@ import tempfile
 import time
 from pathlib import Path
 
-ANSWERS = ("[1,234.5]", "[7.66%]", r"\boxed{\frac{3}{4}}", "[$2.5 million]", "about 12.", "[(45.20)]", "[3.1 x 10^{-4}]", "")
+ANSWERS = (
+    "[1,234.5]",
+    "[7.66%]",
+    r"\boxed{\frac{3}{4}}",
+    "[$2.5 million]",
+    "about 12.",
+    "[(45.20)]",
+    "[3.1 x 10^{-4}]",
+    "",
+)
 REASONING = "The present value of the cash flows at 8 % is the sum of 100/1.08 and 100/1.08^2, so we compute $178.33. "
 
 
@@ -38,8 +47,12 @@ def main() -> int:
             plain.append(seconds(read))
             ours.append(seconds(command))
     mine = statistics.median(ours)
-    print(f"{options.rows} responses, median of {options.runs}: reading the JSON alone {statistics.median(plain):.2f} s, ")
-    print(f"fin-tasks replay {mine:.2f} s ({mine / statistics.median(plain):.1f} times as long); goal under 2 s for 4,000")
+    print(
+        f"{options.rows} responses, median of {options.runs}: reading the JSON alone {statistics.median(plain):.2f} s, "
+    )
+    print(
+        f"fin-tasks replay {mine:.2f} s ({mine / statistics.median(plain):.1f} times as long); goal under 2 s for 4,000"
+    )
     return 0 if mine < 2 * options.rows / 4000 or options.rows < 4000 else 1
 
 

@@ -70,7 +70,9 @@ def environment(path: Path) -> str:
 def medians(commands: Sequence[Sequence[str]], times: int) -> list[float]:
     """Run the commands in turn and return each one's median wall time in milliseconds."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("FIN_TASKS", "PYTHON"))}
-    env["PYTHONPYCACHEPREFIX"] = str(Path(tempfile.gettempdir()) / f"fin-tasks-perf-{os.getuid()}-{sysconfig.get_python_version()}")
+    env["PYTHONPYCACHEPREFIX"] = str(
+        Path(tempfile.gettempdir()) / f"fin-tasks-perf-{os.getuid()}-{sysconfig.get_python_version()}"
+    )
     taken: list[list[float]] = [[] for _ in commands]
     for round_number in range(times + 1):
         for command, samples in zip(commands, taken, strict=True):

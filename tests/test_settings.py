@@ -40,7 +40,12 @@ def test_everything_set() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("FIN_TASKS_SANDBOX", "docker"), ("FIN_TASKS_SANDBOX_WORKERS", "0"), ("FIN_TASKS_SANDBOX_WORKERS", "-1"), ("FIN_TASKS_OFFLINE", "maybe")],
+    [
+        ("FIN_TASKS_SANDBOX", "docker"),
+        ("FIN_TASKS_SANDBOX_WORKERS", "0"),
+        ("FIN_TASKS_SANDBOX_WORKERS", "-1"),
+        ("FIN_TASKS_OFFLINE", "maybe"),
+    ],
 )
 def test_a_value_that_means_nothing_is_an_error_that_shows_it(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=rf"{name}: expected .* got '{value}'"):

@@ -24,13 +24,16 @@ _HEADLINES = ("acc", "acc_err", "no_answer", "execution_rate")
 NEXT_STEPS = """\
 Next, with a model that knows finance (the whole test set, downloaded on first use):
 
-  a model from the hub      lm_eval --model hf --model_args pretrained=Qwen/Qwen3-8B,dtype=bfloat16 --tasks xfinbench_text \\
-                              --apply_chat_template --batch_size auto --output_path results --log_samples
-  the same, served faster   lm_eval --model vllm --model_args pretrained=Qwen/Qwen3-8B --tasks xfinbench_text \\
-                              --apply_chat_template --output_path results --log_samples
-  any OpenAI-compatible API OPENAI_API_KEY=... lm_eval --model openai-chat-completions --model_args model=gpt-4o,num_concurrent=8 \\
-                              --tasks xfinbench --apply_chat_template --output_path results --log_samples
-  programs of thought       ... --tasks xfinbench_calc_pot --confirm_run_unsafe_code
+A model from the hub:
+  lm_eval --model hf --model_args pretrained=Qwen/Qwen3-8B,dtype=bfloat16 --batch_size auto \\
+          --tasks xfinbench_text --apply_chat_template --output_path results --log_samples
+The same, served faster:
+  lm_eval --model vllm --model_args pretrained=Qwen/Qwen3-8B \\
+          --tasks xfinbench_text --apply_chat_template --output_path results --log_samples
+Any OpenAI-compatible API:
+  OPENAI_API_KEY=... lm_eval --model openai-chat-completions --model_args model=gpt-4o,num_concurrent=8 \\
+          --tasks xfinbench --apply_chat_template --output_path results --log_samples
+Programs of thought: add xfinbench_calc_pot to the tasks, and --confirm_run_unsafe_code.
 """
 
 
@@ -53,7 +56,9 @@ class Demo:
     def arguments(self) -> list[str]:
         """Return the lm-eval command line, without its program name."""
         path = Path(self.model)
-        source = f"pretrained={path.parent},gguf_file={path.name}" if path.suffix == ".gguf" else f"pretrained={self.model}"
+        source = (
+            f"pretrained={path.parent},gguf_file={path.name}" if path.suffix == ".gguf" else f"pretrained={self.model}"
+        )
         return [
             *("--model", "hf", "--model_args", f"{source},dtype=float32"),
             *("--tasks", ",".join(TASKS), "--metadata", '{"source": "sample"}'),
@@ -79,8 +84,8 @@ class Demo:
         for samples in sorted(results.parent.glob(f"samples_*{results.stem.removeprefix('results')}.jsonl")):
             console.print(f"Samples  {samples}", soft_wrap=True, highlight=False)
         console.print(
-            f"\n{time.time() - started:.0f} s. {self.limit} questions a task and a model of this size say nothing about "
-            "finance; this shows that everything works.\n"
+            f"\n{time.time() - started:.0f} s. {self.limit} questions a task and a model of this size say nothing "
+            "about finance; this shows that everything works.\n"
         )
         console.print(NEXT_STEPS, soft_wrap=True, highlight=False, markup=False)
 
@@ -114,7 +119,9 @@ def newest_results(output: Path, *, since: float) -> Path:
     """
     found = [path for path in output.rglob("results_*.json") if path.stat().st_mtime >= since]
     if not found:
-        raise ConfigError(f"demo: expected lm-eval to write results below {output}, found none. See its messages above.")
+        raise ConfigError(
+            f"demo: expected lm-eval to write results below {output}, found none. See its messages above."
+        )
     return max(found, key=lambda path: path.stat().st_mtime)
 
 

@@ -87,14 +87,26 @@ def show_installation(*, as_json: bool) -> None:
         return
     console = Console()
     console.print(f"fin-tasks {found.version}, Python {found.python}, {found.system}", highlight=False)
-    hook = "yes" if found.found_by_lm_eval else "no: use `fin-tasks lm-eval` or --include_path; was it installed with pip?"
+    hook = (
+        "yes" if found.found_by_lm_eval else "no: use `fin-tasks lm-eval` or --include_path; was it installed with pip?"
+    )
     console.print(f"a bare lm_eval finds our tasks: {hook}", highlight=False)
-    console.print(f"data folder (FIN_TASKS_DATA): {found.data_dir or 'not set'}; cache: {found.cache_dir}", soft_wrap=True, highlight=False)
-    console.print(_rows("Packages", ("Package", "Version", "For"), [(n, v or "-", PACKAGES[n]) for n, v in found.packages.items()]))
+    console.print(
+        f"data folder (FIN_TASKS_DATA): {found.data_dir or 'not set'}; cache: {found.cache_dir}",
+        soft_wrap=True,
+        highlight=False,
+    )
+    console.print(
+        _rows(
+            "Packages", ("Package", "Version", "For"), [(n, v or "-", PACKAGES[n]) for n, v in found.packages.items()]
+        )
+    )
     tiers = [(t["name"], "yes" if t["usable"] else "no", t["reason"]) for t in found.tiers]
     console.print(_rows("Sandbox for model-written programs, best first", ("Tier", "Usable", "Why"), tiers))
     console.print(
-        f"Programs run in: {found.sandbox}" if found.sandbox else "No tier works: program-of-thought tasks refuse to run.",
+        f"Programs run in: {found.sandbox}"
+        if found.sandbox
+        else "No tier works: program-of-thought tasks refuse to run.",
         highlight=False,
     )
     console.print(f"Files of a benchmark: fin-tasks doctor {'|'.join(source_names())}", highlight=False, markup=False)
@@ -108,7 +120,9 @@ def show_benchmark(name: str, *, source: str, data_dir: Path | None, as_json: bo
         DataError: None of its files is here.
     """
     if name != "xfinbench":
-        raise ConfigError(f"doctor: expected xfinbench, got {name!r}. (`fin-tasks fetch {name} --verify` checks cached files.)")
+        raise ConfigError(
+            f"doctor: expected xfinbench, got {name!r}. (`fin-tasks fetch {name} --verify` checks cached files.)"
+        )
     found = inspect(*_splits(source, data_dir))
     if as_json:
         print(json.dumps(found.to_dict()))
@@ -127,14 +141,18 @@ def _splits(source: str, data_dir: Path | None) -> list[Files]:
             missing.append(error)
     if not found:
         raise missing[0]
-    for error in missing:
-        print(f"not here: {str(error).splitlines()[0]}", file=sys.stderr)
+    for absent in missing:
+        print(f"not here: {str(absent).splitlines()[0]}", file=sys.stderr)
     return found
 
 
 def _show_inspection(found: Inspection, console: Console) -> None:
     forbids = " (no commercial use)" if found.non_commercial else ""
-    origin = "the packaged sample" if found.origin == "sample" else f"{found.repo} at {found.pinned_revision[:12]}, from {found.origin}"
+    origin = (
+        "the packaged sample"
+        if found.origin == "sample"
+        else f"{found.repo} at {found.pinned_revision[:12]}, from {found.origin}"
+    )
     console.print(f"[bold]xfinbench[/]: {origin}. Licence: {found.licence}{forbids}.", soft_wrap=True, highlight=False)
     for split in found.splits:
         _show_split(split, found, console)
@@ -156,7 +174,11 @@ def _show_inspection(found: Inspection, console: Console) -> None:
 
 
 def _show_split(split: SplitReport, found: Inspection, console: Console) -> None:
-    console.print(f"\n[bold]{split.split}[/]: {split.rows} rows, data revision {split.revision}, {split.questions}", soft_wrap=True, highlight=False)
+    console.print(
+        f"\n[bold]{split.split}[/]: {split.rows} rows, data revision {split.revision}, {split.questions}",
+        soft_wrap=True,
+        highlight=False,
+    )
     tasks = [
         (
             task,
@@ -168,7 +190,9 @@ def _show_split(split: SplitReport, found: Inspection, console: Console) -> None
         for task in split.by_task
     ]
     console.print(_rows("Rows", ("Task", "Rows", "Can be asked", "Figure with/without", "Table with/without"), tasks))
-    console.print("By capability: " + ", ".join(f"{code} {n}" for code, n in split.by_capability.items()), highlight=False)
+    console.print(
+        "By capability: " + ", ".join(f"{code} {n}" for code, n in split.by_capability.items()), highlight=False
+    )
     console.print("Defects:", highlight=False)
     for kind, ids in split.defects.items():
         console.print(f"  {kind} ({len(ids)}): {found.explained[kind]}", soft_wrap=True, highlight=False)
@@ -209,7 +233,10 @@ def verify_cache(name: str) -> bool:
     wrong = [check for check in checks if check.state == "differs"]
     print(f"{name}: {len(checks)} of {len(source.files)} files in {store.folder(source)}, {len(wrong)} differ")
     for check in wrong:
-        print(f"{check.path}: expected {check.expected}, found {check.found}. Delete {check.file} and fetch again.", file=sys.stderr)
+        print(
+            f"{check.path}: expected {check.expected}, found {check.found}. Delete {check.file} and fetch again.",
+            file=sys.stderr,
+        )
     return bool(checks) and not wrong
 
 
@@ -226,7 +253,10 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, st
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
         else:
-            yield f"{prefix}{name}", f"{value:.1%}" if isinstance(value, float) else "-" if value is None else str(value)
+            yield (
+                f"{prefix}{name}",
+                f"{value:.1%}" if isinstance(value, float) else "-" if value is None else str(value),
+            )
 
 
 def _rows(title: str, header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:

@@ -25,4 +25,6 @@ def _find(name: str) -> Path:
         if candidate.is_dir():
             return candidate
     looked = " and ".join(str(c) for c in candidates)
-    raise ConfigError(f"{name}/: expected a folder that ships with fin-tasks, found none at {looked}. Reinstall fin-tasks.")
+    raise ConfigError(
+        f"{name}/: expected a folder that ships with fin-tasks, found none at {looked}. Reinstall fin-tasks."
+    )

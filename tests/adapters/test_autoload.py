@@ -12,12 +12,12 @@ from fin_tasks.adapters import autoload
 from fin_tasks.resources import task_yaml_dir
 
 ROOT = Path(__file__).parents[2]
-FAKE_MANAGER = '''
+FAKE_MANAGER = """
 class TaskManager:
     def __init__(self, verbosity=None, include_path=None, include_defaults=True, metadata=None):
         self.paths = [str(p) for p in include_path or []]
         self.defaults = include_defaults
-'''
+"""
 
 
 @pytest.fixture
@@ -32,13 +32,20 @@ def fake_lm_eval(tmp_path: Path) -> Path:
 
 def python(code: str, *paths: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run code in an interpreter of its own, in which the hook is installed first."""
-    env = {"PYTHONPATH": ":".join(str(p) for p in (*paths, ROOT / "src")), "PATH": "", "FIN_TASKS_AUTOLOAD": "1", **environ}
+    env = {
+        "PYTHONPATH": ":".join(str(p) for p in (*paths, ROOT / "src")),
+        "PATH": "",
+        "FIN_TASKS_AUTOLOAD": "1",
+        **environ,
+    }
     code = "import fin_tasks.adapters.autoload as hook; hook.install()\n" + code
     return subprocess.run([sys.executable, "-S", "-c", code], env=env, capture_output=True, text=True, check=False)
 
 
 def test_our_path_comes_before_the_users(fake_lm_eval: Path) -> None:
-    done = python("from lm_eval.tasks import TaskManager; print(TaskManager(include_path=['mine']).paths)", fake_lm_eval)
+    done = python(
+        "from lm_eval.tasks import TaskManager; print(TaskManager(include_path=['mine']).paths)", fake_lm_eval
+    )
     assert done.stdout.strip() == str([str(task_yaml_dir()), "mine"]), done.stderr
 
 
@@ -48,12 +55,16 @@ def test_one_path_as_a_string_and_by_position(fake_lm_eval: Path) -> None:
 
 
 def test_a_manager_without_defaults_is_left_alone(fake_lm_eval: Path) -> None:
-    done = python("from lm_eval.tasks import TaskManager; print(TaskManager(include_defaults=False).paths)", fake_lm_eval)
+    done = python(
+        "from lm_eval.tasks import TaskManager; print(TaskManager(include_defaults=False).paths)", fake_lm_eval
+    )
     assert done.stdout.strip() == "[]", done.stderr
 
 
 def test_switched_off_by_the_environment(fake_lm_eval: Path) -> None:
-    done = python("from lm_eval.tasks import TaskManager; print(TaskManager().paths)", fake_lm_eval, FIN_TASKS_AUTOLOAD="0")
+    done = python(
+        "from lm_eval.tasks import TaskManager; print(TaskManager().paths)", fake_lm_eval, FIN_TASKS_AUTOLOAD="0"
+    )
     assert done.stdout.strip() == "[]", done.stderr
 
 

@@ -50,7 +50,17 @@ def fresh_environment(path: Path) -> Path:
 
 
 def install(python: Path, *what: str) -> None:
-    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(python),
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+    ]
     subprocess.run([*command, "--force-reinstall", *what], check=True, capture_output=True)
 
 
@@ -62,8 +72,17 @@ def probe(python: Path, cwd: Path, **environ: str) -> dict[str, object]:
 
 def test_wheel_carries_what_the_package_needs_outside_itself(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {"fin_tasks_autoload.pth", "fin_tasks_autoload.start", "fin_tasks/task_yaml/xfinbench/_base.yaml", "fin_tasks/judges/README.md"} <= names
-    assert {"fin_tasks/py.typed", "fin_tasks/data/pins/xfinbench.json", "fin_tasks/benchmarks/xfinbench/sample/validation_set.csv"} <= names
+    assert {
+        "fin_tasks_autoload.pth",
+        "fin_tasks_autoload.start",
+        "fin_tasks/task_yaml/xfinbench/_base.yaml",
+        "fin_tasks/judges/README.md",
+    } <= names
+    assert {
+        "fin_tasks/py.typed",
+        "fin_tasks/data/pins/xfinbench.json",
+        "fin_tasks/benchmarks/xfinbench/sample/validation_set.csv",
+    } <= names
     assert not [name for name in names if name.startswith(("tests/", "perf/"))]
 
 

@@ -13,10 +13,14 @@ SAMPLE = '{"source": "sample"}'
 ALL = "xfinbench_bool,xfinbench_mcq,xfinbench_calc,xfinbench_calc_pot"
 
 
-def command(*arguments: str, cwd: Path, entry: tuple[str, ...] = ("fin-tasks", "lm-eval"), **environ: str) -> subprocess.CompletedProcess[str]:
+def command(
+    *arguments: str, cwd: Path, entry: tuple[str, ...] = ("fin-tasks", "lm-eval"), **environ: str
+) -> subprocess.CompletedProcess[str]:
     program = str(Path(sys.executable).with_name(entry[0]))
     env = {**{k: v for k, v in os.environ.items() if not k.startswith("FIN_TASKS")}, "HF_HUB_OFFLINE": "1", **environ}
-    return subprocess.run([program, *entry[1:], *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=300)
+    return subprocess.run(
+        [program, *entry[1:], *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=300
+    )
 
 
 def results_of(folder: Path) -> dict[str, Any]:
@@ -28,7 +32,7 @@ def results_of(folder: Path) -> dict[str, Any]:
 def dummy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("dummy")
     done = command(
-        *("--model", "dummy", "--tasks", f"xfinbench_text,{ALL}", "--metadata", SAMPLE, "--limit", "4"),
+        *("--model", "dummy", "--tasks", "xfinbench_text,xfinbench_calc_pot", "--metadata", SAMPLE, "--limit", "4"),
         *("--confirm_run_unsafe_code", "--output_path", "out", "--log_samples"),
         cwd=out,
     )
@@ -79,7 +83,9 @@ def test_replay_of_the_samples_agrees_with_the_run(dummy_run: Path) -> None:
 
 
 def test_programs_need_consent(tmp_path: Path) -> None:
-    done = command("--model", "dummy", "--tasks", "xfinbench_calc_pot", "--metadata", SAMPLE, "--limit", "1", cwd=tmp_path)
+    done = command(
+        "--model", "dummy", "--tasks", "xfinbench_calc_pot", "--metadata", SAMPLE, "--limit", "1", cwd=tmp_path
+    )
     assert done.returncode != 0
     assert "confirm_run_unsafe_code" in done.stderr
 
@@ -89,7 +95,8 @@ def test_a_users_task_of_the_same_name_wins(tmp_path: Path) -> None:
     rows.write_text('{"q": "1?", "a": "1"}\n')
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "mine.yaml").write_text(
-        f"task: xfinbench_bool\ndataset_path: json\ndataset_kwargs: {{data_files: {{test: {rows}}}}}\ntest_split: test\n"
+        "task: xfinbench_bool\ndataset_path: json\ntest_split: test\n"
+        f"dataset_kwargs: {{data_files: {{test: {rows}}}}}\n"
         "doc_to_text: q\ndoc_to_target: a\noutput_type: generate_until\ngeneration_kwargs: {until: []}\n"
         "metric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]\n"
     )
@@ -103,7 +110,15 @@ def test_a_users_task_of_the_same_name_wins(tmp_path: Path) -> None:
 
 
 def test_a_wrong_option_ends_with_our_message(tmp_path: Path) -> None:
-    done = command("--model", "dummy", "--tasks", "xfinbench_bool", "--metadata", '{"source": "sample", "style": "x"}', cwd=tmp_path)
+    done = command(
+        "--model",
+        "dummy",
+        "--tasks",
+        "xfinbench_bool",
+        "--metadata",
+        '{"source": "sample", "style": "x"}',
+        cwd=tmp_path,
+    )
     assert done.returncode != 0
     assert "expected one of cot_role, da_role, cot, da, got 'x'" in done.stderr
 

@@ -30,7 +30,7 @@ class _Finder:
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         if fullname != _TARGET:
             return None
-        sys.meta_path.remove(self)  # type: ignore[arg-type]
+        sys.meta_path.remove(self)
         for finder in sys.meta_path:
             spec = finder.find_spec(fullname, path, target)
             if spec is not None:
@@ -46,7 +46,7 @@ def install() -> None:
     if _TARGET in sys.modules:
         _patch(sys.modules[_TARGET])
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Finder())
 
 
 def _patch_after_exec(spec: Any) -> None:

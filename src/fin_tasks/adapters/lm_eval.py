@@ -55,7 +55,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         draw_blank = config.pop("blank_image", None)
         options = config.get("dataset_kwargs") or {}
         config["metric_list"] = [
-            entry for metric, higher in name_metrics(**options).items() for entry in _declare(metric, higher)
+            entry for metric, up in name_metrics(**options).items() for entry in _declare(metric, up)
         ]
         if (config.get("metadata") or {}).get("blank_image") and config.get("doc_to_image") is None:
             config["doc_to_image"] = draw_blank
@@ -69,7 +69,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         options = dict(dataset_kwargs or {})
         if twice := sorted(metadata.keys() & options.keys()):
             raise ConfigError(
-                f"{self.config.task}: metadata sets {', '.join(twice)}, which this task fixes. Choose the task that has "
+                f"{self.config.task}: metadata sets {', '.join(twice)}, which this task fixes. Choose the task with "
                 "the value you want (`lm_eval ls tasks` lists them)."
             )
         self.dataset = self.config.custom_dataset(**metadata, **options)
@@ -115,7 +115,9 @@ def _require_sandbox(task: str) -> None:
         with _open_runner():
             pass
     except SandboxError as error:
-        raise SandboxError(f"{task}: this task runs programs the model writes, and no sandbox works here. {error}") from error
+        raise SandboxError(
+            f"{task}: this task runs programs the model writes, and no sandbox works here. {error}"
+        ) from error
 
 
 @register_filter("fin_tasks_score")
@@ -151,12 +153,16 @@ class RunPrograms(Filter):  # type: ignore[misc]
 @lru_cache(maxsize=4)
 def _run_batch(programs: tuple[str | None, ...]) -> tuple[sandbox.Outcome, ...]:
     # The filters of one task ask for the same batch under each variant; the programs run once.
-    with tqdm(total=len(programs), desc="Running programs", unit="program", disable=None) as bar:
+    with tqdm(total=len(programs), desc="Running programs", unit="program") as bar:
+
+        def advance(done: int) -> None:
+            bar.update(done - bar.n)
+
         try:
             with _open_runner() as runner:
-                return tuple(runner.run(programs, on_done=bar.update))
+                return tuple(runner.run(programs, on_done=advance))
         except SandboxError as error:
-            _log.error("The sandbox broke, every program of this task stays unscored: %s", error)  # noqa: TRY400
+            _log.error("The sandbox broke, every program of this task stays unscored: %s", error)
             return (sandbox.Outcome(status=sandbox.Status.broken, detail=str(error)),) * len(programs)
 
 

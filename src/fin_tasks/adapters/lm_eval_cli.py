@@ -18,7 +18,7 @@ def run(arguments: Sequence[str]) -> None:
     """Run lm-eval's command line in this process.
 
     Args:
-        arguments: What would follow `lm_eval` on the command line, such as `["--model", "hf", "--tasks", "xfinbench_calc"]`.
+        arguments: What would follow `lm_eval` on the command line, such as `["--tasks", "xfinbench_calc"]`.
 
     Raises:
         SystemExit: As lm-eval's command line does.

@@ -39,7 +39,9 @@ def test_the_program_is_found_and_gives_six(response: str) -> None:
     assert namespace["solution"]() == 6  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("response", ["", "I would divide 6 by 2.", "```json\n{}\n```", "<think>\n```python\ndef solution():"])
+@pytest.mark.parametrize(
+    "response", ["", "I would divide 6 by 2.", "```json\n{}\n```", "<think>\n```python\ndef solution():"]
+)
 def test_no_program(response: str) -> None:
     assert extract_program(response) is None
 

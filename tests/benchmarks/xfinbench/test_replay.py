@@ -66,7 +66,7 @@ def test_csv_json_jsonl_and_samples_give_the_same_scores(tmp_path: Path) -> None
 
 def test_calculation_has_both_tolerances_and_counts_what_it_cannot_score(tmp_path: Path) -> None:
     rows = [
-        {"id": "a", "ground_truth": "–6.0", "model_response": "Therefore, my answer is [-6.0]"},
+        {"id": "a", "ground_truth": "\u20136.0", "model_response": "Therefore, my answer is [-6.0]"},
         {"id": "b", "ground_truth": "0.0766", "model_response": "Therefore, my answer is [7.66%]"},
         {"id": "c", "ground_truth": "56.14, -85.77", "model_response": "Therefore, my answer is [56.14]"},
     ]
@@ -82,7 +82,9 @@ def test_calculation_has_both_tolerances_and_counts_what_it_cannot_score(tmp_pat
 
 
 def test_capabilities_come_from_the_samples(tmp_path: Path) -> None:
-    (tmp_path / "s.jsonl").write_text("\n".join(sample(row, "paper", capabilities=["TU"] if row["id"] == "a" else ["TU", "NM"]) for row in ROWS))
+    named = {"a": ["TU"], "b": ["TU", "NM"], "c": ["TU", "NM"]}
+    lines = [sample(row, "paper", capabilities=named[row["id"]]) for row in ROWS]
+    (tmp_path / "s.jsonl").write_text("\n".join(lines))
     by_capability = replay(tmp_path / "s.jsonl", task="bool").summary()["by_capability"]
     assert {code: group["n"] for code, group in by_capability.items()} == {"TU": 3, "NM": 2}
     assert by_capability["NM"]["robust"]["acc"] == 0.5
@@ -93,11 +95,13 @@ def test_capabilities_and_choices_come_from_a_data_folder_by_id(tmp_path: Path) 
     folder.mkdir()
     header = "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
     (folder / "validation_set.csv").write_text(header + 'm1,mcq,Which?,"A. bonds\nB. stocks",B,,SP; NM,\n')
-    responses = write_csv(tmp_path / "r.csv", [{"id": "m1", "ground_truth": "B", "model_response": "Therefore, my answer is stocks."}])
+    row = {"id": "m1", "ground_truth": "B", "model_response": "Therefore, my answer is stocks."}
+    responses = write_csv(tmp_path / "r.csv", [row])
     summary = replay(responses, task="mcq", data_dir=tmp_path).summary()
     assert set(summary["by_capability"]) == {"SP", "NM"}
     assert summary["robust"]["acc"] == 1.0
-    assert replay(responses, task="mcq").summary()["robust"]["acc"] == 0.0  # without the choices' texts it cannot be told
+    # without the choices' texts it cannot be told
+    assert replay(responses, task="mcq").summary()["robust"]["acc"] == 0.0
 
 
 def test_programs_are_run(tmp_path: Path) -> None:
@@ -109,7 +113,7 @@ def test_programs_are_run(tmp_path: Path) -> None:
     done: list[int] = []
     result = replay(write_csv(tmp_path / "r.csv", rows), task="calc", mode="pot", on_done=done.append)
     summary = result.summary()
-    assert sum(done) == 3
+    assert done[-1] == 3
     assert summary["execution_rate"] == pytest.approx(1 / 3)
     assert summary["outcomes"] == {"ok": 1, "exception": 1, "no_code": 1}
     assert summary["paper"]["acc_em"] == pytest.approx(1 / 3)
@@ -120,7 +124,8 @@ def test_line_separators_inside_a_response_do_not_split_a_row(tmp_path: Path) ->
     text = "one\u2028two\x0cthree\x85four\n\nTherefore, my answer is true."
     path = write_csv(tmp_path / "r.csv", [{"id": "a", "ground_truth": "1", "model_response": text}])
     assert read_responses(path)[0].text == text
-    (tmp_path / "r.jsonl").write_text(json.dumps({"id": "a", "ground_truth": 1.0, "model_response": text}, ensure_ascii=False))
+    row = {"id": "a", "ground_truth": 1.0, "model_response": text}
+    (tmp_path / "r.jsonl").write_text(json.dumps(row, ensure_ascii=False), encoding="utf-8")
     assert read_responses(tmp_path / "r.jsonl")[0].text == text
 
 

@@ -72,7 +72,9 @@ def load(
     settings = Settings.from_environ()
     files = locate(source=source, data_dir=data_dir, settings=settings, split=split, notify=_log.warning)
     rows, left_out = _rows(files, subset)
-    templates = prompting.upstream_prompts(prompt_templates(files)) if prompts == "upstream" else prompting.house_prompts()
+    templates = (
+        prompting.upstream_prompts(prompt_templates(files)) if prompts == "upstream" else prompting.house_prompts()
+    )
     mark = subset == "mcq_visual" or blank_image
     docs = [_doc(row, subset, style_used, templates, mark) for row in rows]
     facts = {
@@ -101,7 +103,10 @@ def _rows(files: Files, subset: str) -> tuple[tuple[Row, ...], dict[str, tuple[s
     # Only multiple choice comes with figures; a figure in any other row would have to be shown, so it is left out too.
     rows, left_out = read.usable(SUBSETS[subset], figure=visual), read.left_out(SUBSETS[subset], figure=visual)
     if left_out:
-        counts = ", ".join(f"{kind} {len(ids)} ({', '.join(ids[:5])}{', ...' if len(ids) > 5 else ''})" for kind, ids in left_out.items())
+        counts = ", ".join(
+            f"{kind} {len(ids)} ({', '.join(ids[:5])}{', ...' if len(ids) > 5 else ''})"
+            for kind, ids in left_out.items()
+        )
         _log.warning("xfinbench %s, %s: rows left out: %s", subset, files.split, counts)
     if not rows:
         raise DataError(
@@ -111,7 +116,9 @@ def _rows(files: Files, subset: str) -> tuple[tuple[Row, ...], dict[str, tuple[s
     return rows, left_out
 
 
-def _doc(row: Row, subset: str, style: prompting.Style, templates: prompting.PromptSet, mark_image: bool) -> dict[str, Any]:
+def _doc(
+    row: Row, subset: str, style: prompting.Style, templates: prompting.PromptSet, mark_image: bool
+) -> dict[str, Any]:
     house = templates.name == "house"
     prompt = templates.fill(
         task=row.task,

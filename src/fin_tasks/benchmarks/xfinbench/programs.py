@@ -11,7 +11,7 @@ _DEF = re.compile(r"^def[ \t]+solution[ \t]*\(", re.MULTILINE)
 
 
 def extract_program(response: str) -> str | None:
-    """Return the source of the program a model wrote, None where there is none.
+    r"""Return the source of the program a model wrote, None where there is none.
 
     The last fenced block that defines `solution()` is the program: a model that corrects itself means its last one.
     An open fence ends where the response was cut off. Without such a block, a response that goes straight on from
@@ -19,8 +19,8 @@ def extract_program(response: str) -> str | None:
     returns something.
 
     Example:
-        >>> extract_program("    return 2 * 3\\n```")
-        'def solution():\\n    return 2 * 3'
+        >>> extract_program("    return 2 * 3\n```")
+        'def solution():\n    return 2 * 3'
         >>> extract_program("I cannot say.") is None
         True
     """

@@ -57,7 +57,9 @@ def style_named(name: str | None, *, mode: str) -> Style:
     if mode == "pot":
         return Style(mode="pot", role=style.role)
     if mode == "da" and style.mode != "da":
-        raise ConfigError(f"metadata style: a direct-answer task expected da_role or da, got {name!r}. Use the task without _da.")
+        raise ConfigError(
+            f"metadata style: a direct-answer task expected da_role or da, got {name!r}. Use the task without _da."
+        )
     return style
 
 
@@ -150,7 +152,7 @@ def house_prompts() -> PromptSet:
         system={
             "cot": f"{_ROLE} Solve the problem you are given.",
             "da": f"{_ROLE} Solve the problem you are given.",
-            "pot": f"{_ROLE} Solve the problem you are given by writing a Python program whose return value is the answer.",
+            "pot": f"{_ROLE} Solve the problem you are given with a Python program whose return value is the answer.",
         },
         user={**user, ("calcu", "pot"): _PROGRAM},
         cue={"cot": "Solution:", "da": "Answer:", "pot": "```python\ndef solution():"},
@@ -158,11 +160,11 @@ def house_prompts() -> PromptSet:
 
 
 def upstream_prompts(templates: Mapping[str, str]) -> PromptSet:
-    """Return the authors' wording.
+    r"""Return the authors' wording.
 
     Args:
         templates: File name below `prompt_template/` to its text, such as `bool_CoT.txt` or `Sys_msg/CoT.txt`, with
-            their literal `\\n` already turned into newlines.
+            their literal `\n` already turned into newlines.
 
     Raises:
         ConfigError: A template is missing.

@@ -100,7 +100,7 @@ def replay(
         mode: `cot` and `da` read the answer from the text, `pot` runs the program in it.
         data_dir: XFinBench's files; choices and capabilities the responses lack are looked up there by id. None uses
             `FIN_TASKS_DATA` where it is set.
-        on_done: Called with 1 after each program, for a progress bar.
+        on_done: Called after each program with the number done so far, for a progress bar.
 
     Raises:
         ConfigError: A task or mode that does not exist.
@@ -111,7 +111,9 @@ def replay(
     if mode not in ("cot", "da", "pot"):
         raise ConfigError(f"replay --mode: expected cot, da or pot, got {mode!r}.")
     if mode == "pot" and name != "calcu":
-        raise ConfigError(f"replay --mode pot: expected --task calc, got {task!r}. Only calculation is asked as programs.")
+        raise ConfigError(
+            f"replay --mode pot: expected --task calc, got {task!r}. Only calculation is asked as programs."
+        )
     responses = _complete(read_responses(path), data_dir)
     truths = [parse_truth(name, response.ground_truth) for response in responses]
     if mode != "pot":

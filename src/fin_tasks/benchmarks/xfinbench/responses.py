@@ -47,9 +47,13 @@ def read_responses(path: Path) -> list[Response]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise DataError(f"{path}: expected a readable file of responses, got {error.strerror}. Check the path.") from error
+        raise DataError(
+            f"{path}: expected a readable file of responses, got {error.strerror}. Check the path."
+        ) from error
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: expected UTF-8 text, got byte {error.object[error.start]:#x} at {error.start}.") from error
+        raise DataError(
+            f"{path}: expected UTF-8 text, got byte {error.object[error.start]:#x} at {error.start}."
+        ) from error
     suffix = path.suffix.lower()
     if suffix in (".csv", ".tsv"):
         rows = _csv_rows(text, path, delimiter="\t" if suffix == ".tsv" else ",")
@@ -118,7 +122,9 @@ def _from_table(row: Mapping[str, Any], path: Path, number: int) -> Response:
 def _from_sample(row: Mapping[str, Any], path: Path, number: int) -> Iterator[Response]:
     doc = row.get("doc")
     if not isinstance(doc, dict) or not {"id", "ground_truth"} <= doc.keys():
-        raise DataError(f"{path}, line {number}: expected `doc` with id and ground_truth, got {doc!r:.80}. Is it an XFinBench samples file?")
+        raise DataError(
+            f"{path}, line {number}: expected `doc` with id and ground_truth, got {doc!r:.80}. Is it of XFinBench?"
+        )
     resps = row["resps"]
     if not isinstance(resps, list) or not all(isinstance(r, list) for r in resps):
         raise DataError(f"{path}, line {number}: expected `resps` to be a list of lists, got {resps!r:.80}.")
