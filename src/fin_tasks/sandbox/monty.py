@@ -52,7 +52,11 @@ class MontyWorker:
         self._limits = limits
         self._pool: Any = self._monty.Monty(max_processes=1, request_timeout=limits.wall_s)
         self._pool.__enter__()
-        self._resources = {"max_feed_duration_secs": limits.cpu_s, "max_memory": limits.memory_mb * 1024 * 1024}
+        self._resources = {
+            "max_feed_duration_secs": limits.cpu_s,
+            "max_total_sleep_secs": limits.wall_s,
+            "max_memory": limits.memory_mb * 1024 * 1024,
+        }
 
     def run(self, source: str) -> Outcome:
         """Run one program and describe the result in the terms of the other tiers."""
@@ -129,7 +133,7 @@ def _raised(error: Any) -> Outcome:
     known = name == "NameError" and any(f"'{builtin}'" in message for builtin in dir(builtins))
     if known or name in _MISSING or "not supported" in message:
         status = Status.unsupported
-    elif name == "TimeoutError" and "time limit" in message:
+    elif name == "TimeoutError" and "limit exceeded" in message:
         status = Status.timeout
     elif name == "MemoryError":
         status = Status.memory

@@ -165,7 +165,9 @@ def _death(wait_status: int, cpu_s: float, cpu_limit_s: float) -> tuple[Status, 
     caught = wait_status & 0x7F
     if not caught:
         return Status.exception, f"ended its own process (exit code {wait_status >> 8 & 0xFF})"
-    name = signal.Signals(caught).name if caught in signal.valid_signals() else f"signal {caught}"
+    name = next(
+        (known.name for known in signal.Signals if known == caught), f"signal {caught}"
+    )  # 35 to 63 have no name
     if name in ("SIGKILL", "SIGXCPU"):
         if cpu_s >= 0.9 * cpu_limit_s:
             return Status.timeout, "ran out of CPU time"

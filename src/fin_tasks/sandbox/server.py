@@ -69,7 +69,7 @@ def _policy(config: dict[str, Any]) -> "policy.Policy | None":
 
 
 def _preload(names: list[str]) -> dict[str, str]:
-    """Import what programs use, where it is installed; the same random numbers for every program."""
+    """Import what programs use, where it is installed."""
     warnings.simplefilter("ignore")
     loaded = {}
     for name in names:
@@ -78,7 +78,6 @@ def _preload(names: list[str]) -> dict[str, str]:
         except ImportError:
             continue
         loaded[name] = str(getattr(module, "__version__", ""))
-    random.seed(0)
     if "numpy" in loaded:
         numpy = sys.modules["numpy"]
         numpy.random.seed(0)
@@ -133,6 +132,7 @@ def _become_child(
         if lockdown is not None:
             lockdown.close_calls()
         os.write(wire.RESULT_FD, wire.LOCKED)
+        random.seed(0)  # Python reseeds it at every fork
         gc.enable()
         child.write_all(wire.RESULT_FD, child.run_program(bytes(program)))
         os._exit(0)
