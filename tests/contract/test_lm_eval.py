@@ -71,7 +71,8 @@ def test_samples_show_prompt_response_and_reading(dummy_run: Path) -> None:
     assert prompt.startswith("You are an expert in finance.")
     assert "\n\nStatement: " in prompt and prompt.endswith("Solution:")
     assert first["target"].startswith("Therefore, my answer is ")
-    assert first["filtered_resps"][0][0]["answer"] is None
+    reading = json.loads(first["filtered_resps"][0][0])
+    assert reading == {"answer": None, "correct": False, "correct_err": None, "reason": "no answer"}
 
 
 def test_replay_of_the_samples_agrees_with_the_run(dummy_run: Path) -> None:

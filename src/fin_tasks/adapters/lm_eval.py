@@ -7,7 +7,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from lm_eval.api.filter import Filter
 from lm_eval.api.registry import register_filter
@@ -18,6 +18,9 @@ from fin_tasks import sandbox
 from fin_tasks.errors import ConfigError, SandboxError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average, standard_error
+
+if TYPE_CHECKING:
+    from datasets import Dataset
 
 __all__ = ["FinTask", "RunPrograms", "ScoreResponses", "mean_scored", "stderr_scored"]
 
@@ -72,10 +75,10 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
                 f"{self.config.task}: metadata sets {', '.join(twice)}, which this task fixes. Choose the task with "
                 "the value you want (`lm_eval ls tasks` lists them)."
             )
-        self.dataset = self.config.custom_dataset(**metadata, **options)
-        (split,) = self.dataset
+        ((split, documents),) = self.config.custom_dataset(**metadata, **options).items()
+        self.dataset = {split: _Documents(documents)}
         self.config.test_split = split
-        provenance = json.loads(self.dataset[split].info.description)
+        provenance = json.loads(documents.info.description)
         self.config.metadata = {**metadata, "provenance": provenance}
 
     def fewshot_context(self, doc: dict[str, Any], num_fewshot: int, *args: Any, **kwargs: Any) -> Any:
@@ -98,6 +101,21 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         (answers,) = results
         values: dict[str, float | None] = self.config.process_results(doc, answers)
         return {**values, **{f"{name}_stderr": value for name, value in values.items()}}
+
+
+class _Documents(list[dict[str, Any]]):
+    """A data set's rows as dicts, made once: lm-eval goes over them four times, and Arrow would make them anew each time."""
+
+    def __init__(self, dataset: "Dataset") -> None:
+        super().__init__(dataset.to_list())
+        self.features = dataset.features
+
+
+class _Scored(dict[str, Any]):
+    """A scored answer that lm-eval, which writes `str` of it into the samples file, writes as JSON."""
+
+    def __str__(self) -> str:
+        return json.dumps(self, ensure_ascii=False)
 
 
 def _declare(metric: str, higher_is_better: bool) -> list[dict[str, Any]]:
@@ -131,7 +149,7 @@ class ScoreResponses(Filter):  # type: ignore[misc]
     def apply(self, resps: Iterable[Sequence[Any]], docs: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
         """Return one list of scored answers per document."""
         return [
-            [self.scorer(doc, response, variant=self.variant) for response in responses]
+            [_Scored(self.scorer(doc, response, variant=self.variant)) for response in responses]
             for responses, doc in zip(resps, docs, strict=True)
         ]
 

@@ -4,13 +4,14 @@ import hashlib
 import json
 import logging
 from collections.abc import Mapping
+from functools import lru_cache
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 import fin_tasks
 from fin_tasks.benchmarks.xfinbench import prompts as prompting
 from fin_tasks.benchmarks.xfinbench.files import Files, locate, prompt_templates, revision_of
-from fin_tasks.benchmarks.xfinbench.rows import Row, read_rows
+from fin_tasks.benchmarks.xfinbench.rows import Row, Rows, read_rows
 from fin_tasks.benchmarks.xfinbench.truths import Task
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
@@ -99,7 +100,8 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
 
 def _rows(files: Files, subset: str) -> tuple[tuple[Row, ...], dict[str, tuple[str, ...]]]:
     visual = subset == "mcq_visual"
-    read = read_rows(files, fetch_figures=visual)
+    stamp = files.questions.stat()
+    read = _read_rows(files, visual, stamp.st_mtime_ns, stamp.st_size)
     # Only multiple choice comes with figures; a figure in any other row would have to be shown, so it is left out too.
     rows, left_out = read.usable(SUBSETS[subset], figure=visual), read.left_out(SUBSETS[subset], figure=visual)
     if left_out:
@@ -114,6 +116,12 @@ def _rows(files: Files, subset: str) -> tuple[tuple[Row, ...], dict[str, tuple[s
             f"(left out: {left_out or 'nothing'}). See `fin-tasks doctor xfinbench`."
         )
     return rows, left_out
+
+
+@lru_cache(maxsize=4)
+def _read_rows(files: Files, fetch_figures: bool, _mtime: int, _size: int) -> Rows:
+    # The tasks of a group ask for the same file one after the other; a file that changed is read anew.
+    return read_rows(files, fetch_figures=fetch_figures)
 
 
 def _doc(
@@ -131,7 +139,6 @@ def _doc(
         "task": row.task,
         "subset": subset,
         "mode": style.mode,
-        "question": row.question,
         "choices": list(row.choices),
         "ground_truth": row.truth_text,
         "target": _target(row),
