@@ -7,6 +7,7 @@ does not run, falls back to `ground_truth`.
 
 import json
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,7 +153,7 @@ def _record(where: str, row: Any) -> Record:
     if not output or not isinstance(output[0], str):
         raise DataError(f"{where}, field output: expected a list that starts with a text, got {output!r:.80}")
     truth = _field(where, row, "ground_truth", (int, float))
-    if isinstance(truth, bool) or not abs(truth) < float("inf"):
+    if isinstance(truth, bool) or not abs(truth) <= sys.float_info.max:
         raise DataError(f"{where}, field ground_truth: expected a finite number, got {truth!r:.80}")
     solution = row.get("python_solution")
     if solution is not None and not isinstance(solution, str):

@@ -35,10 +35,16 @@ def paper_equal(prediction: float, truth: float) -> bool:
     large, small = max(abs(prediction), abs(truth)), min(abs(prediction), abs(truth))
     return (
         _power_of_ten_apart(large, small)
-        or any(abs(small * factor - large) <= _TOLERANCE * large for factor in _FORGIVEN_FACTORS if large)
+        or any(_within(small * factor, large) for factor in _FORGIVEN_FACTORS)
         or _rounded_up(large) == _rounded_up(small)
-        or abs(prediction - truth) <= _TOLERANCE * abs(truth)
+        or _within(prediction, truth)
     )
+
+
+def _within(number: float, truth: float) -> bool:
+    # An interval rather than a difference: at the very edge the two round differently.
+    margin = abs(truth) * _TOLERANCE
+    return truth - margin <= number <= truth + margin
 
 
 def _power_of_ten_apart(large: float, small: float) -> bool:

@@ -1,0 +1,136 @@
+"""Reading recordings, scoring them, and saying what is wrong with a file."""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fin_tasks.benchmarks.financemath.replay import read_records, replay_pot
+from fin_tasks.errors import DataError, SandboxError
+from fin_tasks.sandbox import Outcome, Runner, Status, open_runner
+
+ROW = {
+    "question_id": "validation-0",
+    "output": ["```python\ndef solution():\n    return 2.0004\n```"],
+    "ground_truth": 2.0,
+    "python_solution": "def solution():\n    return 2.0001",
+    "result": {"acc": 1},
+}
+WRONG = {**ROW, "question_id": "validation-1", "output": ["```python\ndef solution():\n    return 1.1\n```"]}
+TEXT = {**ROW, "question_id": "validation-2", "output": ["def solution():\n    return (2.0, 1)"]}
+BROKEN = {**ROW, "question_id": "validation-3", "output": ["I cannot say."]}
+BLANK = {**ROW, "question_id": "validation-4", "output": ["  "]}
+ROWS = [ROW, WRONG, TEXT, BROKEN, BLANK]
+
+
+class FakeRunner:
+    """Gives outcomes out of a list, whatever it is asked to run."""
+
+    def __init__(self, *batches: list[Outcome]) -> None:
+        self._batches = list(batches)
+
+    def run(self, programs: list[str | None], *, on_done: object = None) -> list[Outcome]:
+        outcomes = self._batches.pop(0)
+        assert len(outcomes) == len(programs)
+        return outcomes
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    try:
+        opened = open_runner(workers=1)
+    except SandboxError as error:
+        pytest.skip(f"no sandbox can be used here: {error}")
+    with opened:
+        yield opened
+
+
+def _write(path: Path, rows: object) -> Path:
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    return path
+
+
+def test_replay(tmp_path: Path, runner: Runner) -> None:
+    settled: list[int] = []
+    replay = replay_pot(_write(tmp_path / "model.json", ROWS), runner=runner, on_done=settled.append)
+    assert replay.items() == [
+        {"question_id": "validation-0", "executed": 1, "value": 2.0, "acc": 1},
+        {"question_id": "validation-1", "executed": 1, "value": 1.1, "acc": 0},
+        {"question_id": "validation-2", "executed": 1, "value": "(2.0, 1)", "acc": 0},
+        {"question_id": "validation-3", "executed": 0, "value": None, "acc": 0},
+        {"question_id": "validation-4", "executed": 0, "value": None, "acc": 0},
+    ]
+    assert replay.summary() == {"n": 5, "execution_rate": 60.0, "acc": 20.0, "unscored": 0}
+    assert settled[-1] == 5
+    assert replay.results[0].truth == 2.0001
+
+
+def test_json_lines_give_the_same(tmp_path: Path) -> None:
+    lines = tmp_path / "model.jsonl"
+    lines.write_text("\n".join(json.dumps(row) for row in ROWS) + "\n\n", encoding="utf-8")
+    assert read_records(lines) == read_records(_write(tmp_path / "model.json", ROWS))
+
+
+def test_what_the_runner_could_not_do_stays_unscored(tmp_path: Path) -> None:
+    path = _write(tmp_path / "model.json", [ROW, WRONG, TEXT])
+    done = Outcome(status=Status.ok, value="2.0", number=2.0, is_number=True)
+    outcomes = [Outcome(status=Status.broken), done, Outcome(status=Status.unsupported)]
+    replay = replay_pot(path, runner=FakeRunner(outcomes, [done] * 3))  # type: ignore[arg-type]
+    assert replay.summary() == {"n": 3, "execution_rate": 100.0, "acc": 100.0, "unscored": 2}
+    assert [item["acc"] for item in replay.items()] == [None, 1, None]
+    assert [item["executed"] for item in replay.items()] == [None, 1, None]
+
+
+def test_nothing_scored_is_not_zero(tmp_path: Path) -> None:
+    broken = [Outcome(status=Status.broken)]
+    replay = replay_pot(_write(tmp_path / "model.json", [ROW]), runner=FakeRunner(broken, broken))  # type: ignore[arg-type]
+    assert math.isnan(replay.summary()["acc"])
+
+
+@pytest.mark.parametrize(
+    ("solution", "truth"),
+    [(None, 2.0), ("def solution():\n    return 1 / 0", 2.0), ("def solution():\n    return 'x'", 2.0)],
+)
+def test_the_recorded_truth_is_the_fallback(tmp_path: Path, runner: Runner, solution: str, truth: float) -> None:
+    path = _write(tmp_path / "model.json", [{**ROW, "python_solution": solution}])
+    assert replay_pot(path, runner=runner).results[0].truth == truth
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "expected at least one row"),
+        ("[]", "expected at least one row"),
+        ("[1", "expected JSON, got"),
+        ('{"a": 1}\n{', "line 2: expected JSON"),
+        ("[" * 100_000, "expected JSON"),
+        ("[1]", "row 1: expected an object, got 1"),
+        (json.dumps([ROW, {"output": ["x"]}]), "row 2, field ground_truth: expected it to be there, found only output"),
+        (json.dumps([{**ROW, "output": []}]), "row 1, field output: expected a list that starts with a text"),
+        (json.dumps([{**ROW, "output": [3]}]), "field output: expected a list that starts with a text"),
+        (json.dumps([{**ROW, "output": "x"}]), "field output: expected list, got 'x'"),
+        (json.dumps([{**ROW, "ground_truth": "2"}]), "field ground_truth: expected int or float, got '2'"),
+        (json.dumps([{**ROW, "ground_truth": True}]), "field ground_truth: expected a finite number, got True"),
+        (json.dumps([{**ROW, "ground_truth": math.nan}]), "field ground_truth: expected a finite number, got nan"),
+        (json.dumps([{**ROW, "ground_truth": 10**400}]), "field ground_truth: expected a finite number"),
+        (json.dumps([{**ROW, "question_id": 7}]), "field question_id: expected str, got 7"),
+        (json.dumps([{**ROW, "python_solution": 7}]), "field python_solution: expected a text or nothing, got 7"),
+    ],
+)
+def test_malformed_files(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        read_records(path)
+    assert message in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_missing_and_undecodable_files(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="expected a readable JSON file"):
+        read_records(tmp_path / "nothing.json")
+    (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(DataError, match="UTF-8"):
+        read_records(tmp_path / "bytes.json")
