@@ -1,8 +1,8 @@
 """Our share of the time of an lm-eval run: data, prompts, filters and metrics.
 
-lm-eval's dummy model answers the validation rows of XFinBench (978 of the 1,000: it cannot be shown figures), once through our tasks and once through plain YAML
-tasks over the same rows and prompts with `exact_match`. Both sides run alternately in this process through
-`simple_evaluate`, task loading included. Goal: at most 10 % over the plain tasks.
+lm-eval's dummy model answers the validation rows of XFinBench (978 of the 1,000: it cannot be shown figures), once
+through our tasks and once through plain YAML tasks over the same rows and prompts with `exact_match`. Both sides run
+alternately in this process through `simple_evaluate`, task loading included. Goal: at most 10 % over the plain tasks.
 """
 
 import argparse

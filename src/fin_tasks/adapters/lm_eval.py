@@ -104,7 +104,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
 
 
 class _Documents(list[dict[str, Any]]):
-    """A data set's rows as dicts, made once: lm-eval goes over them four times, and Arrow would make them anew each time."""
+    """A data set's rows as dicts, made once: lm-eval goes over them four times, and Arrow makes them anew each time."""
 
     def __init__(self, dataset: "Dataset") -> None:
         super().__init__(dataset.to_list())

@@ -58,6 +58,8 @@ def metric_values(doc: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) 
         Metric name to the mean over the responses, or None where the metric does not apply.
     """
     per_response = [_values(doc, answer) for answer in answers]
+    if len(per_response) == 1:
+        return per_response[0]
     return {name: _mean_or_none([values[name] for values in per_response]) for name in per_response[0]}
 
 
