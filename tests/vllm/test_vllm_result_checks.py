@@ -1,0 +1,75 @@
+"""The checks on a run's files say so when something is off."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from result_checks import Check, check_run, read_run
+
+_TASK = "xfinbench_bool"
+
+
+def _write_run(folder: Path, responses: list[str], **changes: Any) -> None:
+    """Write what lm-eval writes for two true statements, the second filter's lines included."""
+    below = folder / "model"
+    below.mkdir()
+    results = {
+        "results": {_TASK: {f"{m},{v}": 0.5 for m in ("acc", "no_answer") for v in ("paper", "robust")} | changes},
+        "n-samples": {_TASK: {"original": 9, "effective": 2}},
+    }
+    (below / "results_2026.json").write_text(json.dumps(results))
+    rows = [
+        {
+            "doc_id": n,
+            "filter": f,
+            "resps": [[text]],
+            "doc": {"id": f"q{n}", "ground_truth": "1", "capabilities": ["TU"]},
+        }
+        for f in ("paper", "robust")
+        for n, text in enumerate(responses)
+    ]
+    (below / f"samples_{_TASK}_2026.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def _checks(folder: Path, limit: int = 2) -> dict[str, Check]:
+    checks = check_run(read_run(folder, [_TASK]), limit=limit)
+    return dict(zip(("counts", "responses", "scores"), checks, strict=True))
+
+
+_RIGHT = "Therefore, my answer is true."
+
+
+def test_a_sound_run_passes(tmp_path: Path) -> None:
+    _write_run(tmp_path, [_RIGHT, "I cannot say."])
+    assert all(check.ok for check in _checks(tmp_path).values())
+
+
+def test_a_score_that_does_not_follow_from_the_responses_fails(tmp_path: Path) -> None:
+    _write_run(tmp_path, [_RIGHT, "I cannot say."], **{"acc,robust": 1.0})
+    scores = _checks(tmp_path)["scores"]
+    assert not scores.ok
+    assert scores.found == "acc,robust: 1.0 against 0.5"
+
+
+def test_a_missing_score_fails(tmp_path: Path) -> None:
+    _write_run(tmp_path, [_RIGHT, "I cannot say."], **{"no_answer,paper": "N/A"})
+    assert not _checks(tmp_path)["scores"].ok
+
+
+def test_an_empty_response_fails(tmp_path: Path) -> None:
+    _write_run(tmp_path, [_RIGHT, " "])
+    assert not _checks(tmp_path)["responses"].ok
+
+
+@pytest.mark.parametrize(("limit", "ok"), [(2, True), (3, False)])
+def test_too_few_answers_fail(tmp_path: Path, limit: int, ok: bool) -> None:
+    _write_run(tmp_path, [_RIGHT, "I cannot say."])
+    assert _checks(tmp_path, limit)["counts"].ok is ok
+
+
+def test_two_results_files_are_not_one_run(tmp_path: Path) -> None:
+    _write_run(tmp_path, [_RIGHT, _RIGHT])
+    (tmp_path / "results_2025.json").write_text("{}")
+    with pytest.raises(ValueError, match="too many values"):
+        read_run(tmp_path, [_TASK])
