@@ -60,7 +60,8 @@ _ESCAPES = {"%": "%", "$": "$", "!": "", "&": "&", "#": "#", "_": "_", "{": "", 
 _GROUP_COMMA = re.compile(r"\{\s?,\s?\}")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,30}>")
 _EMPHASIS = re.compile(r"\*{2,}|_{2,}|`+")
-_SYMBOL = re.compile(r"(?:(?<![A-Za-z])(?:US|CA|HK|AU|NZ|SG|[CAS]))?\$|[€£¥₹₤₩₽￥]")
+# `A$` is a currency before digits only: `$\boxed{A}$` has become `$ A$` here.
+_SYMBOL = re.compile(r"(?<![A-Za-z])(?:US|CA|HK|AU|NZ|SG|[CAS])\$(?=\s?[-+(]?\d)|\$|[€£¥₹₤₩₽￥]")
 _CODE = re.compile(
     r"(?<![A-Za-z])(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|CNY|RMB|INR|HKD|SGD|NZD|SEK|NOK|DKK|KRW|BRL|MXN|ZAR|Rs\.?)(?![A-Za-z])"
 )

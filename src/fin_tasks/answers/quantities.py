@@ -37,7 +37,7 @@ _SAID = re.compile(
     r"(?:\b(?:about|approximately|around|roughly|only|a|an)\b)?\s{0,3}\Z",
     re.IGNORECASE,
 )
-_JOIN = re.compile(rf"\s*(?:-|/|\+|x|\*|to|and|or|through|,|;|&)\s*{CURRENCY}?\s*\Z", re.IGNORECASE)
+_JOIN = re.compile(rf"\s*(?:-|/|\+|x|\*|to|of|out\s+of|and|or|through|,|;|&)\s*{CURRENCY}?\s*\Z", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])[\s)\"']+|\n+")
 _ABBREVIATION = re.compile(r"\b(approx|ca|est|no|vs)\.(?=\s)", re.IGNORECASE)
 _EQUATION_BREAK = re.compile(r"[,;]\s|\s(?:and|or)\s")
@@ -176,8 +176,8 @@ def _said(sentence: str) -> Number | None:
     numbers = find_numbers(sentence)
     if first := _leading(sentence):
         behind = [found for found in numbers if found.start >= first.end]
-        joined = behind and _JOIN.match(sentence[first.end : behind[0].start])
-        return None if joined else first.number
+        if not (behind and _JOIN.match(sentence[first.end : behind[0].start])):
+            return first.number
     said = [found for found in numbers if _SAID.search(sentence[max(0, found.start - 40) : found.start])]
     return said[-1].number if said else None
 

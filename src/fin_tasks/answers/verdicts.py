@@ -112,9 +112,9 @@ def _ends(text: str) -> bool:
 def _without_reason(sentence: str) -> str:
     """Cut a sentence before the reason it gives, where a verdict stands before that."""
     for reason in _REASON.finditer(sentence):
-        if _TOKEN.search(sentence, 0, reason.start()):
+        if _find(sentence[: reason.start() + 1], 0):
             return sentence[: reason.start()]
-    first = _TOKEN.search(sentence)
+    first = _find(sentence, 0)
     if first and first[0].lower() in ("true", "false", "incorrect") and not sentence[: first.start()].strip(" \"'[("):
         behind = sentence[first.end() :].lstrip("\"'])")
         if _ASIDE_BEHIND.match(behind) and not _CORRECTION.search(behind):
@@ -125,12 +125,8 @@ def _without_reason(sentence: str) -> str:
 def _last_verdict(text: str) -> int | None:
     verdict: int | None = None
     position = 0
-    while token := _TOKEN.search(text, position):
+    while token := _find(text, position):
         start, end = token.span()
-        word = token[0].lower()
-        if word in ("no", "yes", "right") and not _stands_alone(text, start, end, word):
-            position = end
-            continue
         value = int(token["positive"] is not None)
         if _DENIED.search(text[max(0, start - 90) : start]):
             value = 1 - value
@@ -140,6 +136,15 @@ def _last_verdict(text: str) -> int | None:
             value = int(value == verdict)
         verdict, position = value, end
     return verdict
+
+
+def _find(text: str, position: int) -> re.Match[str] | None:
+    """The next word that gives a verdict."""
+    for token in _TOKEN.finditer(text, position):
+        word = token[0].lower()
+        if word not in ("no", "yes", "right") or _stands_alone(text, token.start(), token.end(), word):
+            return token
+    return None
 
 
 def _stands_alone(text: str, start: int, end: int, word: str) -> bool:
