@@ -332,6 +332,7 @@ def test_many_files_come_side_by_side(store: Store, server: Loopback, publish: P
     for path in list(bodies)[:3]:
         server.faults[f"/someone/toy/{source.revision}/{path}"].append(Fault(hold=together.wait))
     files = store.get_all(source, bodies)
+    assert not together.broken
     assert {path: file.read_bytes() for path, file in files.items()} == bodies
     assert len(server.asked) == 6
 

@@ -170,6 +170,7 @@ def test_the_revision_covers_questions_and_figures(tmp_path: Path) -> None:
         ("A. up\nA. in a line\nB. down", ("up\nA. in a line", "down")),
         ("A. only", ()),
         ("A. up\nB. ", ()),
+        ("Pick one:\nA. up\nB. down", ()),
         ("pick: A. up\nB. down", ()),
         ("up\ndown", ()),
         ("", ()),
