@@ -24,13 +24,13 @@ def fuzzer() -> Iterator[ModuleType]:
 
 
 def test_random_strings_raise_nothing(fuzzer: ModuleType) -> None:
-    report = fuzzer.fuzz(count=5000, seed=20, size=0)
-    assert report.strings == 5000
+    report = fuzzer.fuzz(count=4000, seed=20, size=0)
+    assert report.strings == 4000
     assert report.exceptions == []
 
 
 def test_hostile_strings_take_no_longer_than_they_are_long(fuzzer: ModuleType) -> None:
-    report = fuzzer.fuzz(count=0, seed=1, size=8000, limit_ms=500)
+    report = fuzzer.fuzz(count=0, seed=1, size=4000, limit_ms=300)
     assert report.exceptions == []
     assert report.slow == []
 

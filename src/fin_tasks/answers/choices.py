@@ -22,12 +22,12 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _NAMED = (
-    r"\b(?i:option|choice|answer|letter|alternative)s?\s{{0,2}}:?\s{{0,2}}[(\[\"'*]?([{upper}])(?![\w'’])"
+    r"\b(?i:option|choice|answer|letter|alternative)s?\s{{0,2}}:?\s{{0,2}}[(\[\"'*]?([{upper}])(?!\w|['’]\w)"
     r"|\(([{upper}])\)"
 )
-_ALONE = r"(?<![\w'’&.-])([{upper}])(?![\w'’&]|-[A-Za-z])"
+_ALONE = r"(?<![\w&.-])(?<!\w['’])([{upper}])(?![\w&]|['’]\w|-[A-Za-z])"
 _ONLY = r"[\W_]*(?:(?i:the|correct|answer|option|choice|letter|is)[\W_]{{1,4}}){{0,4}}([{lower}])[\W_]*\Z"
-_JOINED = r"[\s)\]\"'*.]*(?:,|/|&|\band\b|\bor\b)[\s(\[\"'*]*(?:(?i:option|choice)\s)?[(\[]?[{upper}](?![\w'’])"
+_JOINED = r"[\s)\]\"'*.]*(?:,|/|&|\band\b|\bor\b)[\s(\[\"'*]*(?:(?i:option|choice)\s)?[(\[]?[{upper}](?!\w|['’]\w)"
 _ARTICLE = re.compile(
     r"A\s{1,3}(?!(?:is|because|as|since|and|or|but|with|for|which|seems|would|due|given)\b)[A-Za-z$¤\d]"
 )

@@ -1,7 +1,9 @@
 """Scores in both variants: the case file, the authors' tolerance, programs' results, answers written down and read."""
 
+import csv
 import json
 import math
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fin_tasks.answers.choices import choice_texts
 from fin_tasks.answers.numbers import Number
 from fin_tasks.benchmarks.xfinbench.scoring import (
     MARKER,
@@ -27,6 +30,7 @@ CASES = [
     json.loads(line)
     for line in (Path(__file__).parents[2] / "cases" / "xfinbench.jsonl").read_text(encoding="utf-8").splitlines()
 ]
+VALIDATION = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "xfinbench" / "validation_set.csv"
 TASKS = st.sampled_from(["bool", "mcq", "calcu"])
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -197,3 +201,46 @@ def test_four_thousand_responses_take_a_moment() -> None:
     assert right == 4000
     # About 0.4 s of processor time; the margin is for slow and busy machines.
     assert time.process_time() - started < 3
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, str]]:
+    if not VALIDATION.is_file():
+        pytest.skip("the shared validation file is not beside this checkout")
+    with VALIDATION.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_real_choice_is_read_by_letter_and_by_text(rows: list[dict[str, str]]) -> None:
+    checked = 0
+    for row in (row for row in rows if row["task"] == "mcq"):
+        choices = re.split(r"(?:\\n|\n)\s*(?=[BC]\.)", row["choice"])
+        for letter, text in zip("ABCD", choice_texts(choices), strict=False):
+            for said in (f"{letter}. {text}", f"**{letter}) {text}**.", f"{text}."):
+                assert extract("mcq", f"{MARKER} {said}", "robust", choices) == letter, (row["id"], said)
+                checked += 1
+    assert checked == 169 * 3 * 3
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "[{0}].",
+        "[{0:,.10g}].",
+        "[${0}].",
+        "{0} dollars per share",
+        "$\\boxed{{{0}}}$",
+        "**{0}**",
+        "[x = {0}].",
+        "[about {0} years].",
+        "[{1}%].",
+        "[{2} thousand].",
+        "[{0:.12e}].",
+    ],
+)
+def test_every_real_number_is_right_however_it_is_written(rows: list[dict[str, str]], written: str) -> None:
+    for row in (row for row in rows if row["task"] == "calcu"):
+        truth = parse_truth("calcu", row["ground_truth"])
+        assert isinstance(truth.value, float)
+        said = written.format(truth.value, f"{truth.value * 100:.12g}", f"{truth.value / 1000:.12g}")
+        assert score("calcu", f"{MARKER} {said}", truth).robust.correct, (row["id"], said)
