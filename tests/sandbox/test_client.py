@@ -39,12 +39,6 @@ def _light_server(tier: str = "landlock", limits: Limits = LIMITS) -> Server:
         pytest.skip(f"{tier} cannot be used here: {error}")
 
 
-@pytest.fixture
-def light(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Servers without the numeric libraries start in a tenth of the time."""
-    monkeypatch.setattr(client_module, "PRELOAD", ())
-
-
 def test_order_is_kept_and_repeats_run_once(runner: Runner) -> None:
     programs = [f"def solution(): return {n % 7}" for n in range(40)]
     settled: list[int] = []
@@ -95,8 +89,8 @@ def test_a_server_that_dies_is_replaced(runner: Runner) -> None:
         pytest.skip("Monty keeps its own workers")
     worker = runner._idle.get()
     assert isinstance(worker, client_module._ForkWorker)
-    assert worker._server is not None
-    os.kill(worker._server._process.pid, signal.SIGKILL)
+    for server in worker._servers.values():
+        os.kill(server._process.pid, signal.SIGKILL)
     runner._idle.put(worker)
     assert [o.value for o in runner.run([f"def solution(): return {n}" for n in (91, 92, 93)])] == [
         "91.0",
@@ -107,7 +101,7 @@ def test_a_server_that_dies_is_replaced(runner: Runner) -> None:
 
 def test_a_program_that_takes_its_server_along_twice_is_forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
     _light_server().close()
-    worker = client_module._ForkWorker("landlock", LIMITS, preload=())
+    worker = client_module._ForkWorker("landlock", LIMITS)
     starts = []
 
     def die(_self: Server, _program: bytes) -> object:
@@ -134,7 +128,7 @@ def test_a_kill_with_little_cpu_is_tried_again() -> None:
 
 def test_a_second_try_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     _light_server().close()
-    worker = client_module._ForkWorker("landlock", LIMITS, preload=())
+    worker = client_module._ForkWorker("landlock", LIMITS)
     real, tries = Server.run, []
 
     def slow_at_first(self: Server, program: bytes) -> client_module.Report:
@@ -165,14 +159,12 @@ def test_canaries_get_through_where_nothing_protects() -> None:
     assert "write a file" in escaped
 
 
-@pytest.mark.usefixtures("light")
 def test_a_tier_whose_canaries_escape_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "escaped_canaries", lambda _run: ["fork"])
     with pytest.raises(SandboxError, match="expected every canary to fail, but these did not: fork"):
         open_runner(tier="landlock")
 
 
-@pytest.mark.usefixtures("light")
 def test_auto_goes_down_the_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
     _light_server().close()
     monkeypatch.setenv("PATH", "/nonexistent")
@@ -182,14 +174,12 @@ def test_auto_goes_down_the_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
         assert runner.run(["def solution(): return 3"])[0].value == "3.0"
 
 
-@pytest.mark.usefixtures("light")
 def test_auto_never_runs_unprotected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "escaped_canaries", lambda _run: ["fork"])
     with pytest.raises(SandboxError, match=r"cannot be run safely here.*bwrap.*landlock.*Install the package"):
         open_runner()
 
 
-@pytest.mark.usefixtures("light")
 def test_unprotected_only_when_asked_for() -> None:
     with open_runner(tier="unsafe-local-exec", workers=1) as runner:
         assert runner.reason == "no protection, as asked for"
@@ -211,7 +201,6 @@ def test_bad_options(options: dict[str, object], message: str) -> None:
         open_runner(**options)  # type: ignore[arg-type]
 
 
-@pytest.mark.usefixtures("light")
 def test_a_closed_runner_says_so() -> None:
     with open_runner(tier="unsafe-local-exec", workers=1) as runner:
         pass

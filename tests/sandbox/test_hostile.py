@@ -18,12 +18,12 @@ CASES: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("hostile.y
 SECRET = "bait-7d1f"  # noqa: S105 - bait, not a password
 BENIGN = (
     "import json, math, os, random, sys\n"
-    "import numpy as np\n"
     "def solution():\n"
-    "    plain = round(float(str(math.sqrt(16.0))), 1) + len(json.dumps([1]))\n"
-    "    return plain + np.sqrt(np.float64(49)).item()  # {marker}\n"
+    "    return round(float(str(math.sqrt(16.0))), 1) + len(json.dumps([1]))  # {marker}\n"
 )
-PLAIN = "def solution():\n    return round(13.999, 1) * 1.0  # {marker}\n"
+NUMERIC = "import numpy as np\ndef solution():\n    return float(np.sqrt(np.float64(49)))  # {marker}\n"
+PLAIN = "def solution():\n    return round(6.999, 1) * 1.0  # {marker}\n"
+"""For Monty, which has neither json nor numpy."""
 VFORK = {"x86_64": "58", "aarch64": "1071"}  # aarch64 has no vfork: any number that is not on the list will do
 
 
@@ -86,8 +86,10 @@ def test_there_are_enough_cases() -> None:
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
 def test_hostile_program(any_runner: Runner, surroundings: Surroundings, case: dict[str, Any]) -> None:
     runner = any_runner
-    after = PLAIN if runner.tier == "monty" else BENIGN
-    hostile, benign = runner.run([surroundings.fill(case["program"]), after.format(marker=case["id"])])
+    # Two kinds, as numeric programs have a server of their own; one of them follows on the hostile program's.
+    after = [PLAIN] if runner.tier == "monty" else [BENIGN, NUMERIC]
+    programs = [surroundings.fill(case["program"]), *(program.format(marker=case["id"]) for program in after)]
+    hostile, *benign = runner.run(programs)
     assert hostile.status.value in _allowed(case, runner.tier), hostile
     told = f"{hostile.value} {hostile.detail}"
     assert SECRET not in told
@@ -97,7 +99,7 @@ def test_hostile_program(any_runner: Runner, surroundings: Surroundings, case: d
     if hostile.ran and runner.tier != "monty":
         assert hostile.value is not None
         assert re.fullmatch(case["value"], hostile.value)
-    assert benign.value == "14.0"
+    assert {outcome.value for outcome in benign} == {"7.0"}
 
 
 def test_a_program_leaves_no_trace_for_the_next(kernel_runner: Runner) -> None:
@@ -118,4 +120,4 @@ def test_the_fiftieth_hostile_program_is_like_the_first(kernel_runner: Runner) -
     programs = [f"import os\ndef solution():\n    os.close(3)\n    os._exit({n})\n" for n in range(50)]
     outcomes = kernel_runner.run(programs)
     assert {outcome.status for outcome in outcomes} == {Status.exception}
-    assert kernel_runner.run([BENIGN.format(marker="last")])[0].value == "14.0"
+    assert kernel_runner.run([BENIGN.format(marker="last")])[0].value == "7.0"

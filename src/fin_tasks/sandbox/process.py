@@ -12,7 +12,7 @@ from types import TracebackType
 
 from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox.outcome import Outcome, classify, escape
-from fin_tasks.sandbox.tiers import PRELOAD, library_dirs, readable_paths, server_command, server_environ
+from fin_tasks.sandbox.tiers import library_dirs, readable_paths, server_command, server_environ
 from fin_tasks.sandbox.wire import ENDED, MAX_FRAME, REQUEST, RESPONSE, WALL
 
 __all__ = ["Limits", "Report", "Server", "ServerDied"]
@@ -57,7 +57,7 @@ class Report:
 class Server:
     """A running server; use it from one thread at a time, and start it from a thread that outlives it."""
 
-    def __init__(self, *, tier: str, limits: Limits, preload: tuple[str, ...] = PRELOAD) -> None:
+    def __init__(self, *, tier: str, limits: Limits, preload: tuple[str, ...]) -> None:
         self._limits = limits
         self._asked = 0
         config = {

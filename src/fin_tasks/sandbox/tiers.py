@@ -12,9 +12,10 @@ from pathlib import Path
 
 from fin_tasks.errors import SandboxError
 
-__all__ = ["PRELOAD", "library_dirs", "readable_paths", "server_command", "server_environ"]
+__all__ = ["NUMERIC_PRELOAD", "PLAIN_PRELOAD", "library_dirs", "readable_paths", "server_command", "server_environ"]
 
-PRELOAD = ("math", "statistics", "datetime", "decimal", "fractions", "numpy", "scipy.optimize", "scipy.stats", "sympy")
+PLAIN_PRELOAD = ("math", "statistics", "random", "datetime", "decimal", "fractions", "itertools", "re")
+NUMERIC_PRELOAD = (*PLAIN_PRELOAD, "numpy", "scipy.optimize", "scipy.stats", "sympy")
 _LIBRARIES = ("numpy", "scipy", "sympy", "mpmath")
 _SERVER_FILES = ("server.py", "child.py", "limits.py", "policy.py", "wire.py")
 _INSIDE = "/fin_tasks_sandbox"
