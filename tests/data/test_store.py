@@ -390,7 +390,7 @@ def test_the_bar_adds_up(store: Store, publish: Publish, capsys: pytest.CaptureF
     printed = capsys.readouterr()
     assert "toy: 2 file(s)" in printed.err
     assert printed.out == ""
-    assert "1.5/1.5 kB" in printed.err
+    assert "1.46k/1.46k" in printed.err
 
 
 PROCESS = """

@@ -28,7 +28,7 @@ DEFECTS: Mapping[str, str] = {
     "missing-figure": "a figure that has no file; row left out of the figure task",
     "scientific-notation": "a truth such as 5e-05; read as a number",
     "several-numbers": "more than one number as the truth; wrong in `paper`, unscored in `robust`",
-    "truth-not-a-choice": "a letter that none of the choices has; wrong in `paper`, unscored in `robust`",
+    "truth-not-a-choice": "a letter that none of the choices has; asked all the same, no listed choice is right",
     "unknown-capability": "a capability that does not exist; ignored",
     "unknown-task": "a task that does not exist; row left out",
     "unreadable-choices": "choices that are not lettered A, B, C in order; one choice per line is read",
