@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from loopback import Fault, Loopback
 
 from fin_tasks.data.checksums import RECORD
@@ -391,6 +392,29 @@ def test_the_bar_adds_up(store: Store, publish: Publish, capsys: pytest.CaptureF
     assert "toy: 2 file(s)" in printed.err
     assert printed.out == ""
     assert "1.46k/1.46k" in printed.err
+
+
+def test_a_lock_that_stays_taken_is_named(store: Store, publish: Publish, said: list[str]) -> None:
+    source = publish({"a.txt": b"a"})
+    store.folder(source).mkdir(parents=True)
+    held, release = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with FileLock(store.folder(source) / ".lock"):
+            held.set()
+            release.wait(30)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    assert held.wait(10)
+    try:
+        with pytest.raises(FetchError, match=r"\.lock to come free"):
+            replace(store, lock_timeout=0).get(source, "a.txt")
+    finally:
+        release.set()
+        holder.join()
+    assert said == ["toy: waiting for another process that is downloading it."]
+    assert store.get(source, "a.txt").read_bytes() == b"a"
 
 
 PROCESS = """
