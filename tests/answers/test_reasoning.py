@@ -20,6 +20,7 @@ from fin_tasks.answers.reasoning import strip_reasoning
         ("a</think>b", "b"),
         ("a</think>b</think>c", "c"),
         ("<think>a</think>b</think>c", "c"),
+        ("x<think>a</think>b</think>c", "c"),
         ("<think>a <think> b</think>c", "c"),
         ("b<think>a", "b"),
         ("<think>a", ""),

@@ -57,7 +57,6 @@ _LATEX = {
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*?")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES = {"%": "%", "$": "$", "!": "", "&": "&", "#": "#", "_": "_", "{": "", "}": "", "\n": "\n"}
-_GROUP_COMMA = re.compile(r"\{\s?,\s?\}")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,30}>")
 _EMPHASIS = re.compile(r"\*{2,}|_{2,}|`+")
 # `A$` is a currency before digits only: `$\boxed{A}$` has become `$ A$` here.
@@ -83,7 +82,6 @@ def plain(text: str) -> str:
     text = text.translate(_SIGNS)
     text = _SUPERSCRIPT.sub(lambda match: "^" + match[0].translate(_RAISED), text)
     text = _PYTHON_POWER.sub("10^", text)
-    text = _GROUP_COMMA.sub(",", text)
     if "\\" in text:
         text = _FRACTION.sub(r" \1/\2 ", text)
         text = _COMMAND.sub(lambda match: _LATEX.get(match[1], " "), text)
