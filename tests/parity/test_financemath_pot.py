@@ -59,3 +59,16 @@ def test_published_rates(runner: Runner, model: str) -> None:
     summary = replay_pot(DATA / "pot" / f"{model}.json", runner=runner).summary()
     assert (summary["execution_rate"], summary["acc"]) == (row["execution_rate"], row["accuracy"])
     assert summary["unscored"] == 0
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_monty_is_never_wrong(model: str) -> None:
+    pytest.importorskip("pydantic_monty")
+    path = DATA / "pot" / f"{model}.json"
+    with open_runner(tier="monty", workers=1) as runner:
+        replay = replay_pot(path, runner=runner)
+    theirs = [row["result"] for row in json.loads(path.read_text(encoding="utf-8"))]
+    pairs = [(item, row) for item, row in zip(replay.items(), theirs, strict=True) if item["executed"] is not None]
+    assert [item["executed"] for item, _ in pairs] == [row["execution_rate"] for _, row in pairs]
+    assert [item["value"] for item, _ in pairs] == [row["prediction_executed_result"] for _, row in pairs]
+    assert len(pairs) >= 190

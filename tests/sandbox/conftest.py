@@ -3,18 +3,16 @@
 from collections.abc import Iterator
 
 import pytest
+from sandbox_machine import need_tier
 
-from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox import Runner, open_runner
 
 KERNEL_TIERS = ("bwrap", "landlock")
 
 
 def _open(tier: str) -> Runner:
-    try:
-        return open_runner(tier=tier, workers=1, cpu_limit_s=1.0, wall_limit_s=1.2, memory_mb=256)
-    except SandboxError as error:
-        pytest.skip(f"{tier} cannot be used here: {error}")
+    need_tier(tier)
+    return open_runner(tier=tier, workers=1, cpu_limit_s=1.0, wall_limit_s=1.2, memory_mb=256)
 
 
 @pytest.fixture(scope="session", params=KERNEL_TIERS)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sandbox_machine import need_tier
 
 from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox import Runner, Status, describe_tiers, open_runner
@@ -24,19 +25,14 @@ SOURCE = Path(client_module.__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    try:
-        opened = open_runner(workers=2, cpu_limit_s=2, wall_limit_s=10)
-    except SandboxError as error:
-        pytest.skip(f"no tier can be used here: {error}")
-    with opened:
+    need_tier("landlock")
+    with open_runner(workers=2, cpu_limit_s=2, wall_limit_s=10) as opened:
         yield opened
 
 
 def _light_server(tier: str = "landlock", limits: Limits = LIMITS) -> Server:
-    try:
-        return Server(tier=tier, limits=limits, preload=())
-    except SandboxError as error:
-        pytest.skip(f"{tier} cannot be used here: {error}")
+    need_tier(tier)
+    return Server(tier=tier, limits=limits, preload=())
 
 
 def test_order_is_kept_and_repeats_run_once(runner: Runner) -> None:
@@ -85,8 +81,6 @@ def test_programs_that_cannot_be_sent(runner: Runner, program: str, status: Stat
 
 
 def test_a_server_that_dies_is_replaced(runner: Runner) -> None:
-    if runner.tier == "monty":
-        pytest.skip("Monty keeps its own workers")
     worker = runner._idle.get()
     assert isinstance(worker, client_module._ForkWorker)
     for server in worker._servers.values():
@@ -100,7 +94,7 @@ def test_a_server_that_dies_is_replaced(runner: Runner) -> None:
 
 
 def test_a_program_that_takes_its_server_along_twice_is_forbidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    _light_server().close()
+    need_tier("landlock")
     worker = client_module._ForkWorker("landlock", LIMITS)
     starts = []
 
@@ -127,7 +121,7 @@ def test_a_kill_with_little_cpu_is_tried_again() -> None:
 
 
 def test_a_second_try_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    _light_server().close()
+    need_tier("landlock")
     worker = client_module._ForkWorker("landlock", LIMITS)
     real, tries = Server.run, []
 
@@ -166,7 +160,7 @@ def test_a_tier_whose_canaries_escape_is_refused(monkeypatch: pytest.MonkeyPatch
 
 
 def test_auto_goes_down_the_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
-    _light_server().close()
+    need_tier("landlock")
     monkeypatch.setenv("PATH", "/nonexistent")
     with open_runner(workers=1) as runner:
         assert runner.tier == "landlock"
@@ -217,7 +211,7 @@ def test_closing_leaves_no_process() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="PDEATHSIG is Linux's")
 def test_a_killed_evaluator_takes_its_servers_along() -> None:
-    _light_server().close()
+    need_tier("landlock")
     script = (
         "import sys, time; from fin_tasks.sandbox.process import Limits, Server\n"
         "s = Server(tier='landlock', limits=Limits(cpu_s=1, wall_s=5, memory_mb=64), preload=())\n"
@@ -250,7 +244,8 @@ def test_describe_tiers_tells_of_every_tier(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_virtual_environment_under_tmp_works(tmp_path: Path) -> None:
-    _light_server("bwrap").close()
+    need_tier("bwrap")
+    need_tier("landlock")
     venv = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True, timeout=60)
     script = (

@@ -102,18 +102,34 @@ def test_hostile_program(any_runner: Runner, surroundings: Surroundings, case: d
     assert {outcome.value for outcome in benign} == {"7.0"}
 
 
+SEARCH = """
+import ctypes
+def solution():
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.sbrk.restype = ctypes.c_void_p
+    libc.access.argtypes = (ctypes.c_void_p, ctypes.c_int)
+    words = [b"wiped-" + b"source", b"wiped-" + b"result"]
+    libc.memmem.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)
+    libc.memmem.restype = ctypes.c_void_p
+    end = libc.sbrk(0)
+    start = end - end % 4096 - 4096
+    while libc.access(start, 0) == 0 or ctypes.get_errno() != 14:  # EFAULT: below the heap
+        start -= 4096
+    start += 4096
+    if end - start < 100_000:
+        raise ValueError("this is not the heap")
+    return [word.decode() for word in words if libc.memmem(start, end - start, word, len(word))]
+"""
+
+
 def test_a_program_leaves_no_trace_for_the_next(kernel_runner: Runner) -> None:
-    written = "def solution():\n    return 'previous-program-" + "secret'\n"
-    looks = (
-        "import gc\ndef solution():\n"
-        "    word = 'previous' + '-program'\n"
-        "    kinds = (bytes, bytearray, str)\n"
-        "    return sum(word.encode() in bytes(o, 'utf-8', 'replace') if isinstance(o, str) else word.encode() in o\n"
-        "               for o in gc.get_objects() if isinstance(o, kinds))\n"
-    )
-    first, second = kernel_runner.run([written, looks])
-    assert first.value == "previous-program-secret"
-    assert (second.status, second.value) == (Status.ok, "0.0")
+    # Longer than what the small-object allocator takes, so that both would lie in the heap that is searched, and often
+    # enough that what the next child allocates cannot overwrite it all.
+    leaves = f"# {'wiped-source ' * 5_000}\ndef solution():\n    return 'wiped-' * 50 + 'result'\n"
+    left, found = kernel_runner.run([leaves, SEARCH])
+    assert left.value is not None
+    assert left.value.endswith("wiped-result")
+    assert (found.status, found.value) == (Status.ok, "[]"), found
 
 
 def test_the_fiftieth_hostile_program_is_like_the_first(kernel_runner: Runner) -> None:

@@ -160,6 +160,7 @@ def test_failures(source: str, status: Status, detail: str) -> None:
         ({"ending": RAN_ON, "wait_status": 9}, Status.forbidden, "ran on"),
         ({"data": b"+{}"}, Status.forbidden, "not a result"),
         ({"wait_status": 9, "cpu_s": 3.0}, Status.timeout, "CPU time"),
+        ({"wait_status": 9, "cpu_s": 2.0}, Status.timeout, "CPU time"),
         ({"wait_status": 24, "cpu_s": 2.9}, Status.timeout, "CPU time"),
         ({"wait_status": 9, "cpu_s": 0.2}, Status.memory, "killed by the system"),
         ({"wait_status": 11}, Status.exception, "SIGSEGV"),

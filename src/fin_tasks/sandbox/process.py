@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from types import TracebackType
 
 from fin_tasks.errors import SandboxError
-from fin_tasks.sandbox.outcome import Outcome, classify, escape
+from fin_tasks.sandbox.outcome import ENOUGH_CPU, Outcome, classify, escape
 from fin_tasks.sandbox.tiers import library_dirs, readable_paths, server_command, server_environ
 from fin_tasks.sandbox.wire import ENDED, MAX_FRAME, REQUEST, RESPONSE, WALL
 
@@ -116,7 +116,7 @@ class Server:
         )
         silent = len(data) <= 1 or ending == WALL
         killed = ending == WALL or (ending == ENDED and wait_status & 0x7F == 9)
-        return Report(outcome=outcome, cut_short=silent and killed and cpu_s < 0.5 * self._limits.cpu_s)
+        return Report(outcome=outcome, cut_short=silent and killed and cpu_s < ENOUGH_CPU * self._limits.cpu_s)
 
     def _send(self, data: bytes) -> None:
         assert self._process.stdin is not None  # noqa: S101 - for the type checker: Popen was given PIPE
