@@ -75,7 +75,7 @@ def build_vision_model(text_folder: Path, folder: Path, *, seed: int = 0) -> Non
     text_model = LlamaForCausalLM.from_pretrained(text_folder, dtype=torch.float32)
     tokenizer = AutoTokenizer.from_pretrained(text_folder)
     processor = _processor(tokenizer)
-    text_model.resize_token_embeddings(len(tokenizer))
+    text_model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     model = Idefics3ForConditionalGeneration(_config(text_model.config, processor.image_token_id))
     model.model.text_model.load_state_dict(text_model.model.state_dict())
     model.lm_head.load_state_dict(text_model.lm_head.state_dict())

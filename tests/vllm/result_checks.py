@@ -14,7 +14,7 @@ from serving import Server
 
 from fin_tasks.benchmarks.xfinbench.replay import replay
 
-__all__ = ["TASKS", "Check", "Run", "check_pictures", "check_run", "check_traffic", "read_run"]
+__all__ = ["TASKS", "Check", "Run", "RunError", "check_pictures", "check_run", "check_traffic", "counters", "read_run"]
 
 TASKS: Mapping[str, tuple[str, str]] = {
     "xfinbench_bool": ("bool", "cot"),
@@ -24,6 +24,10 @@ TASKS: Mapping[str, tuple[str, str]] = {
     "xfinbench_calc_pot": ("calc", "pot"),
 }
 """Task to the question kind and mode that `replay` takes."""
+
+
+class RunError(Exception):
+    """A run left no readable files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +59,23 @@ class Run:
 
 
 def read_run(folder: Path, tasks: Sequence[str]) -> Run:
-    """Find the files of the one run in a folder; a missing or second file is an error."""
-    (results,) = folder.rglob("results_*.json")
-    samples = {}
-    for task in tasks:
-        (samples[task],) = results.parent.glob(f"samples_{task}_[0-9]*.jsonl")
+    """Find the files of the one run in a folder.
+
+    Raises:
+        RunError: A file is missing, or there are several runs.
+    """
+    results = _only(folder, "*/results_*.json")
+    samples = {task: _only(results.parent, f"samples_{task}_[0-9]*.jsonl") for task in tasks}
     return Run(results=json.loads(results.read_text(encoding="utf-8")), samples=samples)
+
+
+def _only(folder: Path, pattern: str) -> Path:
+    found = list(folder.glob(pattern))
+    if len(found) != 1:
+        raise RunError(
+            f"{folder}: expected lm-eval to leave one file {pattern}, found {len(found)}. See its log there."
+        )
+    return found[0]
 
 
 def check_run(run: Run, *, limit: int) -> list[Check]:

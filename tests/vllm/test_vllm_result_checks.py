@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from result_checks import Check, check_run, read_run
+from result_checks import Check, RunError, check_run, read_run
 
 _TASK = "xfinbench_bool"
 
@@ -70,6 +70,12 @@ def test_too_few_answers_fail(tmp_path: Path, limit: int, ok: bool) -> None:
 
 def test_two_results_files_are_not_one_run(tmp_path: Path) -> None:
     _write_run(tmp_path, [_RIGHT, _RIGHT])
-    (tmp_path / "results_2025.json").write_text("{}")
-    with pytest.raises(ValueError, match="too many values"):
+    (tmp_path / "model" / "results_2025.json").write_text("{}")
+    with pytest.raises(RunError, match=r"expected lm-eval to leave one file .* found 2"):
         read_run(tmp_path, [_TASK])
+
+
+def test_a_task_without_samples_is_named(tmp_path: Path) -> None:
+    _write_run(tmp_path, [_RIGHT, _RIGHT])
+    with pytest.raises(RunError, match=r"samples_xfinbench_calc_.* found 0"):
+        read_run(tmp_path, [_TASK, "xfinbench_calc"])
