@@ -63,7 +63,7 @@ class Demo:
             *("--model", "hf", "--model_args", f"{source},dtype=float32"),
             *("--tasks", ",".join(TASKS), "--metadata", '{"source": "sample"}'),
             *("--limit", str(self.limit), "--gen_kwargs", f"max_gen_toks={self.max_tokens}"),
-            *("--device", "cpu", "--batch_size", str(min(self.limit, 8))),
+            *("--device", "cpu", "--batch_size", str(min(self.limit * len(TASKS), 16))),
             *("--apply_chat_template", "--confirm_run_unsafe_code"),
             *("--output_path", str(self.output), "--log_samples"),
         ]

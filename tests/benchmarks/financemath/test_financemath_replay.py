@@ -62,7 +62,7 @@ def test_replay(tmp_path: Path, runner: Runner) -> None:
         {"question_id": "validation-3", "executed": 0, "value": None, "acc": 0},
         {"question_id": "validation-4", "executed": 0, "value": None, "acc": 0},
     ]
-    assert replay.summary() == {"n": 5, "execution_rate": 60.0, "acc": 20.0, "unscored": 0}
+    assert replay.summary() == {"n": 5, "execution_rate": 0.6, "acc": 0.2, "unscored": 0}
     assert settled[-1] == 5
     assert replay.results[0].truth == 2.0001
 
@@ -78,7 +78,7 @@ def test_what_the_runner_could_not_do_stays_unscored(tmp_path: Path) -> None:
     done = Outcome(status=Status.ok, value="2.0", number=2.0, is_number=True)
     outcomes = [Outcome(status=Status.broken), done, Outcome(status=Status.unsupported)]
     replay = replay_pot(path, runner=FakeRunner(outcomes, [done] * 3))  # type: ignore[arg-type]
-    assert replay.summary() == {"n": 3, "execution_rate": 100.0, "acc": 100.0, "unscored": 2}
+    assert replay.summary() == {"n": 3, "execution_rate": 1.0, "acc": 1.0, "unscored": 2}
     assert [item["acc"] for item in replay.items()] == [None, 1, None]
     assert [item["executed"] for item in replay.items()] == [None, 1, None]
 
@@ -86,7 +86,7 @@ def test_what_the_runner_could_not_do_stays_unscored(tmp_path: Path) -> None:
 def test_nothing_scored_is_not_zero(tmp_path: Path) -> None:
     broken = [Outcome(status=Status.broken)]
     replay = replay_pot(_write(tmp_path / "model.json", [ROW]), runner=FakeRunner(broken, broken))  # type: ignore[arg-type]
-    assert math.isnan(replay.summary()["acc"])
+    assert replay.summary()["acc"] is None
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,8 @@ def test_programs_are_counted_by_how_they_ended() -> None:
     assert (values["execution_rate"], values["timeout"], values["syntax"]) == (0.0, 1.0, 0.0)
     broken = metric_values(doc(mode="pot"), [answer(status="broken", answer=None, correct=None, correct_err=None)])
     assert (broken["execution_rate"], broken["timeout"], broken["acc"], broken["unscored"]) == (None, None, None, 1.0)
+    lacking = metric_values(doc(mode="pot"), [answer(status="unsupported", correct=None, correct_err=None)])
+    assert (lacking["execution_rate"], lacking["unsupported"], lacking["timeout"]) == (None, 1.0, 0.0)
 
 
 def test_repeats_are_averaged() -> None:

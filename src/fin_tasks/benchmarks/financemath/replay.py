@@ -6,7 +6,6 @@ does not run, falls back to `ground_truth`.
 """
 
 import json
-import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,18 +48,18 @@ class Replay:
 
     results: tuple[Item, ...]
 
-    def summary(self) -> dict[str, int | float]:
+    def summary(self) -> dict[str, int | float | None]:
         """Count.
 
         Returns:
-            `n` rows; `execution_rate` and `acc` in percent of the rows that could be scored, as in the published
-            tables (67.0 is 67 %), NaN where there are none; `unscored`: rows that could not.
+            `n` rows; `execution_rate` and `acc` as fractions of the rows that could be scored, None where there are
+            none; `unscored`: rows that could not.
         """
         scored = [item for item in self.results if item.correct is not None]
         return {
             "n": len(self.results),
-            "execution_rate": _percent(sum(item.outcome.ran for item in scored), len(scored)),
-            "acc": _percent(sum(bool(item.correct) for item in scored), len(scored)),
+            "execution_rate": _share(sum(item.outcome.ran for item in scored), len(scored)),
+            "acc": _share(sum(bool(item.correct) for item in scored), len(scored)),
             "unscored": len(self.results) - len(scored),
         }
 
@@ -110,8 +109,8 @@ def _shown(outcome: Outcome) -> float | str | None:
     return outcome.value
 
 
-def _percent(part: int, whole: int) -> float:
-    return 100 * part / whole if whole else math.nan
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
 
 
 def read_records(path: str | Path) -> list[Record]:

@@ -43,8 +43,11 @@ def score_outcome(doc: Mapping[str, Any], outcome: Outcome, *, variant: str) -> 
 
 
 def score_program(outcome: Outcome, truth: Truth) -> scoring.Scores:
-    """Score a program's result. A broken runner leaves it unscored; every other end without a value is no answer."""
-    if outcome.status is Status.broken:
+    """Score a program's result. Every end without a value is no answer, unless it says nothing about the program.
+
+    A runner that broke, and a program this tier cannot run, leave the row unscored.
+    """
+    if outcome.status in (Status.broken, Status.unsupported):
         unscored = scoring.Score(answer=None, correct=None, correct_err=None, reason=f"unscored: {outcome.detail}")
         return scoring.Scores(paper=unscored, robust=unscored)
     if not outcome.ran:

@@ -80,9 +80,8 @@ def _values(doc: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, floa
             values[f"acc_err_{name}"] = correct_err if applies else None
     if doc["mode"] == "pot":
         status = answer["status"]
-        broken = status == "broken"
-        values["execution_rate"] = None if broken else float(status == "ok")
-        values |= {reason: None if broken else float(status == reason) for reason in REASONS}
+        values["execution_rate"] = None if status in ("broken", "unsupported") else float(status == "ok")
+        values |= {reason: None if status == "broken" else float(status == reason) for reason in REASONS}
     return values
 
 

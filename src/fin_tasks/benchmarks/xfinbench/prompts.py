@@ -120,33 +120,28 @@ class PromptSet:
 
 
 _ROLE = "You are an expert in finance."
-_REASON = "Reason step by step. Then close with one sentence that begins with '{marker}'"
-_AT_ONCE = "Give no reasoning. Reply with one sentence that begins with '{marker}'"
-_CLOSE = {
-    "bool": " and says true or false.",
-    "mcq": " and names the letter of your choice.",
-    "calcu": " and gives the number in square brackets, for example '{marker} [12.5]'.",
-}
 _ASK = {
     "bool": "{knowledge}Statement: {question}\n\nDecide whether this statement is true or false.",
     "mcq": "{knowledge}Question: {question}\n\nChoices:\n{choices}\n\nPick the choice that answers the question best.",
     "calcu": "{knowledge}Question: {question}\n\nWork out the number asked for.",
 }
+_FORM = {
+    "bool": f"one of these two lines:\n{MARKER} true.\n{MARKER} false.",
+    "mcq": f"a line of this form, which names the letter of your choice:\n{MARKER} <letter>.",
+    "calcu": f"a line of this form, with the number in square brackets:\n{MARKER} [<number>].",
+}
+_HOW = {"cot": "Reason step by step, then finish with ", "da": "Give no reasoning. Reply only with "}
 _PROGRAM = (
     "{knowledge}Question: {question}\n\n"
-    "Write a Python function solution() that takes no arguments, computes the answer and returns it as a plain number "
-    "in the unit asked for. You may import math, statistics, numpy, scipy and sympy. "
-    "Put the whole function in one code block that starts with ```python and ends with ```."
+    "Write a Python program that computes the answer. It may import math, statistics, numpy, scipy and sympy. "
+    "Reply with one code block that holds one function of this form, which returns the answer as a plain number in the "
+    "unit asked for:\n\n```python\ndef solution():\n    ...\n    return answer\n```"
 )
 
 
 def house_prompts() -> PromptSet:
     """Return our own wording."""
-    user = {
-        (task, mode): ask + " " + (how + _CLOSE[task]).replace("{marker}", MARKER)
-        for task, ask in _ASK.items()
-        for mode, how in (("cot", _REASON), ("da", _AT_ONCE))
-    }
+    user = {(task, mode): f"{ask} {how}{_FORM[task]}" for task, ask in _ASK.items() for mode, how in _HOW.items()}
     return PromptSet(
         name="house",
         system={
