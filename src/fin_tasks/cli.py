@@ -99,7 +99,7 @@ def fetch(
 def demo(
     model: Annotated[str | None, typer.Option(help="GGUF file or hub name; SmolLM2-135M-Instruct otherwise.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="Questions per task.")] = 4,
-    max_tokens: Annotated[int, typer.Option(min=8, help="Tokens a response may have.")] = 128,
+    max_tokens: Annotated[int, typer.Option(min=8, help="Tokens a response may have.")] = 256,
     output: Annotated[Path, typer.Option(help="Folder for lm-eval's results and samples.")] = Path("results"),
 ) -> None:
     """Let a small language model answer the sample questions, offline, and show the scores."""

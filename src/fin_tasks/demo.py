@@ -127,7 +127,8 @@ def newest_results(output: Path, *, since: float) -> Path:
 
 def results_table(results: dict[str, Any]) -> Table:
     """Show a results file of lm-eval: the headline metrics of each task under both variants."""
-    table = Table("Task", "Metric", "Paper", "Robust", "Questions", title="Scores")
+    table = Table("Task", "Metric", "Paper", "Robust", "n", title="Scores")
+    table.columns[0].no_wrap = True
     for task, metrics in results["results"].items():
         n = results["n-samples"].get(task, {}).get("effective", "")
         for position, (name, paper, robust) in enumerate(_headlines(metrics)):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from lm_eval.api.filter import Filter
 from lm_eval.api.registry import register_filter
 from lm_eval.api.task import ConfigurableTask
+from lm_eval.models.api_models import JsonChatStr, create_image_prompt
 from tqdm import tqdm
 
 from fin_tasks import sandbox
@@ -26,6 +27,7 @@ __all__ = ["FinTask", "RunPrograms", "ScoreResponses", "mean_scored", "stderr_sc
 
 _log = logging.getLogger(__name__)
 _NOT_APPLICABLE: Literal["N/A"] = "N/A"
+_IMAGE_MARK = "<image>\n"
 
 
 def mean_scored(values: Iterable[float | None]) -> float | str:
@@ -41,13 +43,14 @@ def stderr_scored(values: Iterable[float | None]) -> float | str:
 
 
 class FinTask(ConfigurableTask):  # type: ignore[misc]
-    """A task of ours in lm-eval: an ordinary YAML task with four additions.
+    """A task of ours in lm-eval: an ordinary YAML task with five additions.
 
     - `metrics: !function ...` names the metrics from the task's `dataset_kwargs`, so that they are declared beside the
       code that computes them. Documents may report None for a metric; means and standard errors leave it out.
     - The provenance of the documents (prompts, data, versions) goes into the results file, under
       `configs.<task>.metadata.provenance`.
     - Without a chat template the system message, the question and a cue for base models are joined by blank lines.
+    - Pictures for an API are put into the message, see `construct_requests`.
     - `blank_image: !function ...` draws a picture for text questions when the metadata asks for one.
     """
 
@@ -91,6 +94,21 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         if system and context.startswith(system):
             context = f"{system}\n\n{context[len(system) :]}"
         return f"{context}\n\n{cue}" if cue else context
+
+    def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> Any:
+        """Build the request; for an API the picture goes into the message.
+
+        lm-eval sends all questions of a run to an API in one batch and attaches pictures only when the first question has
+        one, so in a run of text and figure questions the pictures would be left out without a word.
+        """
+        request = super().construct_requests(doc, ctx, **kwargs)
+        if self.config.doc_to_image is None or not isinstance(ctx, JsonChatStr):
+            return request
+        messages = json.loads(ctx.prompt)
+        messages[-1]["content"] = messages[-1]["content"].replace(_IMAGE_MARK, "", 1)
+        messages = create_image_prompt(self.doc_to_image(doc), messages)
+        request.arguments = (JsonChatStr(json.dumps(messages)), request.arguments[1])
+        return request
 
     def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, float | None]:
         """Turn one document's scored responses into metrics.

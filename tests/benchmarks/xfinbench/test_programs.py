@@ -10,6 +10,8 @@ from fin_tasks.benchmarks.xfinbench.programs import extract_program
 
 WHOLE = "def solution():\n    x = 2\n    return x * 3"
 
+OTHER = "```python\ndef price(rate):\n    return 100 / rate\n\nclass Bond:\n    def value(self):\n        return 1\n```"
+
 
 @pytest.mark.parametrize(
     "response",
@@ -27,6 +29,7 @@ WHOLE = "def solution():\n    x = 2\n    return x * 3"
         "x = 2\n    return x * 3\n```\nThis is the answer.",
         "x = 2\nreturn x * 3",
         "```python\nx = 2\nreturn x * 3\n```",
+        "```python\ndef three():\n    return 3\n\nreturn 2 * three()\n```",
         f"The function follows.\n\n{WHOLE}\n```\nDone.",
         WHOLE.replace("\n", "\r\n"),
     ],
@@ -40,7 +43,7 @@ def test_the_program_is_found_and_gives_six(response: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "response", ["", "I would divide 6 by 2.", "```json\n{}\n```", "<think>\n```python\ndef solution():"]
+    "response", ["", "I would divide 6 by 2.", "```json\n{}\n```", "<think>\n```python\ndef solution():", OTHER]
 )
 def test_no_program(response: str) -> None:
     assert extract_program(response) is None

@@ -15,8 +15,7 @@ def extract_program(response: str) -> str | None:
 
     The last fenced block that defines `solution()` is the program: a model that corrects itself means its last one.
     An open fence ends where the response was cut off. Without such a block, a response that goes straight on from
-    the prompt's `def solution():` is its body; a fenced block without the function is a body too when it is indented or
-    returns something.
+    the prompt's `def solution():` is its body, and so is a fenced block that returns something outside any function.
 
     Example:
         >>> extract_program("    return 2 * 3\n```")
@@ -39,7 +38,19 @@ def extract_program(response: str) -> str | None:
 
 
 def _is_body(text: str) -> bool:
-    return re.search(r"^[ \t]*return\b", text, re.MULTILINE) is not None
+    """Tell whether something is returned outside every function that the text itself defines."""
+    inside: int | None = None
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        indent = _indent(line)
+        if inside is not None and indent <= inside:
+            inside = None
+        if inside is None and re.match(r"\s*(?:async\s+)?(?:def|class)\b", line):
+            inside = indent
+        if inside is None and re.match(r"\s*return\b", line):
+            return True
+    return False
 
 
 def _indented(body: str) -> str:
