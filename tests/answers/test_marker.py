@@ -29,6 +29,13 @@ from fin_tasks.answers.marker import committed_text
         ("Therefore, my answer is\n\nQuestion: 6?", None),
         ("Answer: 5\nQuestion: 6?\nAnswer: 7", " 5"),
         ("No marker at all", None),
+        (
+            "We divide.\n\nTherefore, the ratio is about 2.5.\n\nLet me know!",
+            " the ratio is about 2.5.\n\nLet me know!",
+        ),
+        ("6 / 3 = 2. **Thus**, it is 2.", " it is 2."),
+        ("Therefore, step one gives 2.\n\nStep two.\n\nNow 3 + (", None),
+        ("So the ratio is 2.\nQuestion: 6?\nSo it is 7.", " the ratio is 2."),
         ("Therefore, my answer is", None),
         ("Therefore, my answer is **[ ]**.", None),
         ("", None),

@@ -98,8 +98,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> Any:
         """Build the request; for an API the picture goes into the message.
 
-        lm-eval sends all questions of a run to an API in one batch and attaches pictures only when the first question has
-        one, so in a run of text and figure questions the pictures would be left out without a word.
+        lm-eval sends all questions of a run to an API in one batch and attaches pictures only when the first question
+        has one, so in a run of text and figure questions the pictures would be left out without a word.
         """
         request = super().construct_requests(doc, ctx, **kwargs)
         if self.config.doc_to_image is None or not isinstance(ctx, JsonChatStr):

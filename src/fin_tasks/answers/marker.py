@@ -17,16 +17,23 @@ _NEW_TURN = re.compile(
     r"|is the above statement)",
     re.I,
 )
+_CONCLUSION = re.compile(
+    rf"(?:\A|[.!?]\s|\n)[\s*_#>-]{{0,6}}(?:therefore(?!{_GAP}my{_GAP})|thus|hence|consequently|so"
+    r"|in\s{1,3}(?:conclusion|summary))\b[*_]{0,3},?",
+    re.I,
+)
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _NOTHING = re.compile(r"[\s*_:;,.\[\](){}$\\\"'`-]*\Z")
 
 
 def committed_text(text: str) -> str | None:
-    """Return what follows the last place where the model says that its answer follows.
+    r"""Return what follows the last place where the model says that its answer follows.
 
     The wording asked for (`Therefore, my answer is`, in any case, with Markdown inside, with `final`) beats other
-    wordings (`The answer is`, `Final answer:`). A marker with nothing behind it, as in a response cut off there, is
-    passed over for the one before. Once an answer is given, a line that opens another question ends the response:
-    base models go on and make up the next exercise.
+    wordings (`The answer is`, `Final answer:`), and these beat a closing sentence that begins with `Therefore` or the
+    like in one of the last two paragraphs. A marker with nothing behind it, as in a response cut off there, is passed
+    over for the one before. Once an answer is given, a line that opens another question ends the response: base models
+    go on and make up the next exercise.
 
     Returns:
         The text, or None where no marker is followed by anything.
@@ -36,6 +43,8 @@ def committed_text(text: str) -> str | None:
         '** 6.'
         >>> committed_text("Let us see. The answer is true.")
         ' true.'
+        >>> committed_text("We divide 6 by 3.\n\nTherefore, the ratio is 2.")
+        ' the ratio is 2.'
         >>> committed_text("I would need more") is None
         True
     """
@@ -43,7 +52,16 @@ def committed_text(text: str) -> str | None:
         found = _last(marker, text)
         if found is not None:
             return found
-    return None
+    return _conclusion(text)
+
+
+def _conclusion(text: str) -> str | None:
+    turn = _NEW_TURN.search(text)
+    text = (text[: turn.start()] if turn else text).rstrip()
+    breaks = [match.end() for match in _PARAGRAPH.finditer(text)]
+    begin = breaks[-2] - 1 if len(breaks) > 1 else 0  # with the line break that the pattern wants before the word
+    ends = [match.end() for match in _CONCLUSION.finditer(text, begin)]
+    return next((text[end:] for end in reversed(ends) if not _NOTHING.match(text, end)), None)
 
 
 def _last(marker: re.Pattern[str], text: str) -> str | None:
