@@ -61,6 +61,7 @@ def test_results_say_what_was_run(dummy_run: Path) -> None:
     assert facts["fin_tasks"] and facts["hash"] and facts["rows"] >= 24
     assert facts["hash"] != configs["xfinbench_calc"]["metadata"]["provenance"]["hash"]
     assert configs["xfinbench_bool"]["generation_kwargs"]["max_gen_toks"] == 1024
+    assert configs["xfinbench_calc_pot"]["metadata"]["sandbox"]["tier"] in ("bwrap", "landlock", "monty")
     assert configs["xfinbench_bool"]["generation_kwargs"]["until"] == []
 
 

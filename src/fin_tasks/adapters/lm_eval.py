@@ -66,7 +66,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         if (config.get("metadata") or {}).get("blank_image") and config.get("doc_to_image") is None:
             config["doc_to_image"] = draw_blank
         if config.get("unsafe_code"):
-            _require_sandbox(config["task"])
+            # The tier is part of what was measured: a tier that refuses more runs fewer programs.
+            config["metadata"] = {**(config.get("metadata") or {}), "sandbox": _require_sandbox(config["task"])}
         super().__init__(config=config)
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **_: Any) -> None:
@@ -145,11 +146,11 @@ def _declare(metric: str, higher_is_better: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _require_sandbox(task: str) -> None:
-    """Fail before the model answers anything, not after."""
+def _require_sandbox(task: str) -> dict[str, str]:
+    """Fail before the model answers anything, not after; return the tier that will run the programs, and why."""
     try:
-        with _open_runner():
-            pass
+        with _open_runner() as runner:
+            return {"tier": runner.tier, "reason": runner.reason}
     except SandboxError as error:
         raise SandboxError(
             f"{task}: this task runs programs the model writes, and no sandbox works here. {error}"

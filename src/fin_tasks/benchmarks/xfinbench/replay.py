@@ -36,13 +36,14 @@ class Replay:
     task: str
     mode: str
     scored: tuple[Scored, ...]
+    sandbox_tier: str | None = None
 
     def summary(self) -> dict[str, Any]:
         """Return the scores as fractions, None where no row is scored.
 
         Keys: `n`; `paper` and `robust`, each `{"acc", "no_answer"}`, or `{"acc_em", "acc_err", "no_answer"}` for
         calculation; `unscored`, the rows without a robust score; `by_capability`, capability to the same with its
-        `n`; and for `pot` `execution_rate` and `outcomes`, status to count.
+        `n`; and for `pot` `execution_rate`, `outcomes` (status to count) and the `sandbox` tier.
         """
         result: dict[str, Any] = {"n": len(self.scored), **self._variants(self.scored)}
         result["unscored"] = sum(s.scores.robust.correct is None for s in self.scored)
@@ -52,6 +53,7 @@ class Replay:
         }
         if self.mode == "pot":
             result |= _outcomes([s.outcome for s in self.scored if s.outcome is not None])
+            result["sandbox"] = self.sandbox_tier
         return result
 
     def items(self) -> list[dict[str, Any]]:
@@ -129,7 +131,7 @@ def replay(
         Scored(response=r, scores=score_program(outcome, truth), outcome=outcome)
         for r, outcome, truth in zip(responses, outcomes, truths, strict=True)
     )
-    return Replay(task=name, mode=mode, scored=tuple(ran))
+    return Replay(task=name, mode=mode, scored=tuple(ran), sandbox_tier=runner.tier)
 
 
 def _complete(responses: list[Response], data_dir: Path | None) -> list[Response]:
