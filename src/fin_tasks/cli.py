@@ -1,6 +1,8 @@
 """The `fin-tasks` command."""
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -124,7 +126,8 @@ def replay_xfinbench(
     """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/JSONL with id, ground_truth, model_response."""
     from fin_tasks.benchmarks.xfinbench.replay import replay
 
-    result = replay(file, task=task, mode=mode, data_dir=data_dir)
+    with _counting("Running programs" if mode == "pot" else None) as on_done:
+        result = replay(file, task=task, mode=mode, data_dir=data_dir, on_done=on_done)
     _report(result, as_json=as_json, items=items)
 
 
@@ -143,9 +146,28 @@ def replay_financemath(
     if mode != "pot":
         raise ConfigError(f"replay financemath --mode: expected pot, got {mode!r}.")
     settings = Settings.from_environ()
-    with open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
-        result = replay_pot(file, runner=runner)
+    with (
+        _counting("Running programs") as on_done,
+        open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner,
+    ):
+        result = replay_pot(file, runner=runner, on_done=on_done)
     _report(result, as_json=as_json, items=items)
+
+
+@contextmanager
+def _counting(what: str | None) -> Iterator[Callable[[int], None] | None]:
+    """Count finished items on stderr, where that is a terminal."""
+    if what is None:
+        yield None
+        return
+    from tqdm import tqdm
+
+    with tqdm(desc=what, unit="program", disable=None) as bar:
+
+        def advance(done: int) -> None:
+            bar.update(done - bar.n)
+
+        yield advance
 
 
 def _report(result: Any, *, as_json: bool, items: Path | None) -> None:

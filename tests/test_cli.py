@@ -1,0 +1,131 @@
+"""The `fin-tasks` command, run as a user runs it."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fin_tasks
+from fin_tasks.resources import task_yaml_dir
+
+ROOT = Path(__file__).parents[1]
+REAL = ROOT.parent / "shared" / "data"
+RESPONSE = {"id": "a", "ground_truth": "6", "model_response": "```python\ndef solution():\n    return 6\n```"}
+
+
+def run(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    program = str(Path(sys.executable).with_name("fin-tasks"))
+    env = {k: v for k, v in os.environ.items() if not k.startswith("FIN_TASKS")}
+    env |= {"FIN_TASKS_CACHE": str(cwd / "cache"), "COLUMNS": "200", **environ}
+    return subprocess.run([program, *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False)
+
+
+def test_version_path_and_help(tmp_path: Path) -> None:
+    assert run("--version", cwd=tmp_path).stdout.strip() == fin_tasks.__version__
+    assert run("path", cwd=tmp_path).stdout.strip() == str(task_yaml_dir())
+    for command in (["--help"], ["doctor", "-h"], ["fetch", "-h"], ["demo", "-h"], ["replay", "xfinbench", "-h"]):
+        done = run(*command, cwd=tmp_path)
+        assert done.returncode == 0
+        assert "Usage:" in done.stdout
+
+
+def test_lm_evals_own_help_is_reached(tmp_path: Path) -> None:
+    done = run("lm-eval", "run", "--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "--model_args" in done.stdout
+
+
+def test_doctor_names_the_sandbox_and_why(tmp_path: Path) -> None:
+    found = json.loads(run("doctor", "--json", cwd=tmp_path).stdout)
+    tiers = {tier["name"]: tier for tier in found["tiers"]}
+    assert found["sandbox"] in tiers
+    assert found["sandbox"] != "unsafe-local-exec"
+    assert all(tier["reason"] for tier in tiers.values())
+    text = run("doctor", cwd=tmp_path).stdout
+    assert f"Programs run in: {found['sandbox']}" in text
+
+
+def test_doctor_shows_the_sample(tmp_path: Path) -> None:
+    done = run("doctor", "xfinbench", "--source", "sample", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "the packaged sample" in done.stdout
+    assert "By capability: TU" in done.stdout
+
+
+@pytest.mark.skipif(not (REAL / "xfinbench").is_dir(), reason="the real files are not beside the checkout")
+def test_doctor_shows_the_real_files_with_their_defects(tmp_path: Path) -> None:
+    done = run("doctor", "xfinbench", cwd=tmp_path, FIN_TASKS_DATA=str(REAL))
+    for part in (
+        *("validation: 1000 rows", "Licence: MIT", "TU 582, TR 222, FF 44, SP 69, NM 188", "vali_figure_21 (18 rows)"),
+        *("en-dash-minus (2)", "vali_91, vali_755", "colon-separated-capabilities (5)", "bool-truth-as-integer (7)"),
+        "c5769cef57e5b4a6f4d7f2edb789d64ad9b4aaba99924fd16d5704407bbce119  pinned",
+    ):
+        assert part in done.stdout
+    report = json.loads(run("doctor", "xfinbench", "--json", "--data-dir", str(REAL), cwd=tmp_path).stdout)
+    assert report["splits"][0]["by_task"] == {"bool": 435, "mcq": 169, "calcu": 396}
+
+
+def test_fetch_without_a_network_says_what_to_put_where(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        address = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    done = run("fetch", "financemath", cwd=tmp_path, FIN_TASKS_GITHUB_RAW=address, FIN_TASKS_OFFLINE="1")
+    assert done.returncode == 1
+    assert done.stderr.startswith("fin-tasks: error: financemath: ")
+    assert str(tmp_path / "cache" / "financemath") in done.stderr
+    assert "FIN_TASKS_DATA" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_verify_compares_what_is_cached_with_the_pins(tmp_path: Path) -> None:
+    empty = run("fetch", "financemath", "--verify", cwd=tmp_path)
+    assert empty.returncode == 1
+    assert "0 of 2 files" in empty.stdout
+    place = next(iter(empty.stdout.split(" files in ")[1].split(",")))
+    (Path(place) / "data").mkdir(parents=True)
+    (Path(place) / "data" / "validation.json").write_text("[]")
+    wrong = run("fetch", "financemath", "--verify", cwd=tmp_path)
+    assert wrong.returncode == 1
+    assert "differs" in wrong.stdout
+    assert "validation.json: expected" in wrong.stderr
+
+
+def test_replay_prints_one_object_and_writes_items(tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text(json.dumps(RESPONSE) + "\n")
+    arguments = ("replay", "xfinbench", "--task", "calc", "--mode", "pot", "r.jsonl")
+    done = run(*arguments, "--json", "--items", "items.jsonl", cwd=tmp_path)
+    summary = json.loads(done.stdout)
+    assert (summary["n"], summary["paper"]["acc_em"], summary["execution_rate"]) == (1, 1.0, 1.0)
+    (item,) = (tmp_path / "items.jsonl").read_text().splitlines()
+    assert json.loads(item)["paper_answer"] == 6.0
+    table = run(*arguments, cwd=tmp_path).stdout
+    assert "paper.acc_em" in table
+    assert "100.0%" in table
+
+
+def test_replay_of_recorded_finance_programs(tmp_path: Path) -> None:
+    row = {"question_id": "q", "output": [RESPONSE["model_response"]], "ground_truth": 6.0}
+    (tmp_path / "r.json").write_text(json.dumps([row]))
+    done = run("replay", "financemath", "--mode", "pot", "r.json", "--json", "--items", "i.jsonl", cwd=tmp_path)
+    assert json.loads(done.stdout) == {"n": 1, "execution_rate": 1.0, "acc": 1.0, "unscored": 0}
+    assert json.loads((tmp_path / "i.jsonl").read_text()) == {"question_id": "q", "executed": 1, "value": 6.0, "acc": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("replay", "xfinbench", "--task", "bool", "none.csv"), "No such file"),
+        (("replay", "financemath", "--mode", "cot", "none.json"), "expected pot, got 'cot'"),
+        (("doctor", "nonsense"), "got 'nonsense'"),
+        (("fetch", "nonsense"), "expected one of financemath, xfinbench, got 'nonsense'"),
+    ],
+)
+def test_errors_are_one_line_and_status_one(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("fin-tasks: error: ")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
