@@ -61,13 +61,18 @@ def chat_server() -> Iterator[ChatServer]:
 def run(chat_server: ChatServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The whole group over the sample, text questions first."""
     folder = tmp_path_factory.mktemp("chat")
+    lm_eval(chat_server, folder, "xfinbench", '{"source": "sample"}')
+    return folder / "out"
+
+
+def lm_eval(chat_server: ChatServer, folder: Path, tasks: str, metadata: str, *more: str) -> None:
     address = f"http://127.0.0.1:{chat_server.server_port}/v1/chat/completions"
     done = subprocess.run(
         [
             *(str(Path(sys.executable).with_name("fin-tasks")), "lm-eval", "--model", "local-chat-completions"),
             *("--model_args", f"model=stub,base_url={address},num_concurrent=4,tokenized_requests=False"),
-            *("--tasks", "xfinbench", "--metadata", '{"source": "sample"}', "--apply_chat_template"),
-            *("--output_path", "out", "--log_samples"),
+            *("--tasks", tasks, "--metadata", metadata, "--apply_chat_template"),
+            *("--output_path", "out", "--log_samples", *more),
         ],
         cwd=folder,
         capture_output=True,
@@ -76,7 +81,6 @@ def run(chat_server: ChatServer, tmp_path_factory: pytest.TempPathFactory) -> Pa
         timeout=300,
     )
     assert done.returncode == 0, done.stderr
-    return folder / "out"
 
 
 def documents(subset: str) -> list[dict[str, Any]]:
@@ -120,3 +124,18 @@ def test_scores_are_those_of_the_reply(run: Path) -> None:
     names = [row["capabilities"] for row in documents("bool")]
     tr = [hit for hit, named in zip(true, names, strict=True) if "TR" in named]
     assert results["xfinbench_bool"]["acc_TR,robust"] == pytest.approx(sum(tr) / len(tr))
+
+
+def test_models_that_insist_on_a_picture_get_a_blank_one(chat_server: ChatServer, tmp_path: Path) -> None:
+    before = len(chat_server.asked)
+    metadata = '{"source": "sample", "blank_image": true, "style": "da"}'
+    lm_eval(chat_server, tmp_path, "xfinbench_bool", metadata, "--limit", "2")
+    for asked in chat_server.asked[before:]:
+        (message,) = asked["messages"]  # the style has no role
+        picture, text = message["content"]
+        data = base64.b64decode(picture["image_url"]["url"].split(",", 1)[1])
+        with Image.open(io.BytesIO(data)) as sent:
+            assert sent.convert("RGB").getcolors() == [(sent.width * sent.height, (255, 255, 255))]
+        assert text["text"].startswith("Statement: ")
+        assert "Give no reasoning" in text["text"]
+    assert len(chat_server.asked) == before + 2
