@@ -40,7 +40,7 @@ bench: $(VENV)/.installed ## speed, each beside what it is compared with
 	$(BIN)/python perf/sandbox.py
 
 docs: $(VENV)/.installed ## the documentation site, into site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 dist: $(VENV)/.installed ## wheel and sdist, into dist/
 	$(BIN)/python -m build
