@@ -114,6 +114,31 @@ def test_replay_of_recorded_finance_programs(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "i.jsonl").read_text()) == {"question_id": "q", "executed": 1, "value": 6.0, "acc": 1}
 
 
+def test_what_a_strangers_file_says_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "xfinbench").mkdir()
+    header = "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
+    rows = "[/red]a,bool,Is it?,,1,,TU,\n\x1b[31mb\x1b]0;c,bool,Is it so?,,0,,TU,\n"
+    (tmp_path / "xfinbench" / "validation_set.csv").write_text(header + rows)
+    done = run("doctor", "xfinbench", "--data-dir", ".", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "[/red]a" in done.stdout
+    assert "\x1b" not in done.stdout
+    (tmp_path / "r.csv").write_text("id,\x1b[31m\n1,2\n")
+    refused = run("replay", "xfinbench", "--task", "bool", "r.csv", cwd=tmp_path)
+    assert refused.returncode == 1
+    assert "\x1b" not in refused.stderr
+
+
+def test_items_hold_any_text_and_are_opened_first(tmp_path: Path) -> None:
+    row = '{"id": "\\ud800", "ground_truth": 1, "model_response": "Therefore, my answer is true."}\n'
+    (tmp_path / "r.jsonl").write_text(row)
+    assert run("replay", "xfinbench", "--task", "bool", "r.jsonl", "--items", "i.jsonl", cwd=tmp_path).returncode == 0
+    assert json.loads((tmp_path / "i.jsonl").read_text())["id"] == "\ud800"
+    refused = run("replay", "xfinbench", "--task", "bool", "r.jsonl", "--items", "none/i.jsonl", cwd=tmp_path)
+    assert refused.returncode == 1
+    assert "expected a file that can be written" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

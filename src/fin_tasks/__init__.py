@@ -1,4 +1,4 @@
-"""Finance benchmarks as plug-in tasks for lm-evaluation-harness and VLMEvalKit."""
+"""Finance benchmarks as plug-in tasks for lm-evaluation-harness."""
 
 __version__ = "0.1.0"
 

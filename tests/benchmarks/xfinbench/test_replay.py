@@ -104,6 +104,51 @@ def test_capabilities_and_choices_come_from_a_data_folder_by_id(tmp_path: Path) 
     assert replay(responses, task="mcq").summary()["robust"]["acc"] == 0.0
 
 
+def test_upstreams_own_columns_are_used(tmp_path: Path) -> None:
+    row = {"id": "m", "task": "mcq", "ground_truth": "B", "choice": "A. bonds\nB. stocks", "fin_capability": "SP: NM"}
+    other = {**row, "id": "b", "task": "bool", "ground_truth": "1"}
+    rows = [{**r, "model_response": "Therefore, my answer is stocks."} for r in (row, other)]
+    result = replay(write_csv(tmp_path / "r.csv", rows), task="mcq")
+    assert [item["id"] for item in result.items()] == ["m"]
+    assert result.summary()["robust"]["acc"] == 1.0
+    assert set(result.summary()["by_capability"]) == {"SP", "NM"}
+    with pytest.raises(DataError, match=r"expected responses to calcu questions, found only \['bool', 'mcq'\]"):
+        replay(tmp_path / "r.csv", task="calc")
+
+
+def test_a_data_folder_of_something_else_does_not_stop_a_complete_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    responses = write_csv(tmp_path / "r.csv", ROWS)
+    monkeypatch.setenv("FIN_TASKS_DATA", str(tmp_path))
+    assert replay(responses, task="bool").summary()["n"] == 3
+    assert "FIN_TASKS_DATA holds no XFinBench" in caplog.text
+    with pytest.raises(DataError, match="validation_set"):
+        replay(responses, task="bool", data_dir=tmp_path)
+
+
+def test_a_lost_response_counts_and_ids_keep_their_type(tmp_path: Path) -> None:
+    lines = [json.dumps({"doc": {"id": 7, "ground_truth": True}, "filter": "paper", "resps": r}) for r in ([], [[]])]
+    (tmp_path / "s.jsonl").write_text("\n".join(lines))
+    result = replay(tmp_path / "s.jsonl", task="bool")
+    assert result.summary()["paper"] == {"acc": 0.0, "no_answer": 1.0}
+    assert [item["id"] for item in result.items()] == [7, 7]
+
+
+def test_programs_a_tier_cannot_run_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pydantic_monty")
+    monkeypatch.setenv("FIN_TASKS_SANDBOX", "monty")
+    programs = ("return 6", "import numpy\n    return numpy.float64(6)")
+    rows = [
+        {"id": str(n), "ground_truth": "6", "model_response": f"def solution():\n    {program}"}
+        for n, program in enumerate(programs)
+    ]
+    summary = replay(write_csv(tmp_path / "r.csv", rows), task="calc", mode="pot").summary()
+    assert summary["outcomes"] == {"ok": 1, "unsupported": 1}
+    assert (summary["execution_rate"], summary["paper"]["acc_em"], summary["unscored"]) == (1.0, 1.0, 1)
+    assert summary["sandbox"] == "monty"
+
+
 def test_programs_are_run(tmp_path: Path) -> None:
     rows = [
         {"id": "a", "ground_truth": "6", "model_response": "```python\ndef solution():\n    return 2 * 3\n```"},
@@ -134,6 +179,7 @@ def test_line_separators_inside_a_response_do_not_split_a_row(tmp_path: Path) ->
     [
         ("r.csv", "id,truth\n1,2\n", r"expected the columns id, ground_truth, model_response, found \['id', 'truth'\]"),
         ("r.csv", "id,ground_truth,model_response\n", "expected at least one response, found none"),
+        ("r.csv", "id,ground_truth,model_response\n1,1,Therefore, it is true.\n", "line 2: expected 3 cells, got 4"),
         ("r.jsonl", '{"id": 1}\n', "missing: ground_truth, model_response"),
         ("r.jsonl", '{"id": 1\n', "line 1: expected JSON"),
         ("r.jsonl", "[[1]]", "row 1: expected an object, got list"),

@@ -1,12 +1,17 @@
 """Finds the program in a program-of-thought response."""
 
 import re
+import textwrap
 
 from fin_tasks.answers.reasoning import strip_reasoning
 
 __all__ = ["extract_program"]
 
 _FENCED = re.compile(r"```[ \t]*(?:python3?|py)?[ \t]*\r?\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE)
+_MORE_CODE = re.compile(
+    r"(?:def|class|import|from|if|for|while|with|try|except|else|elif|finally|return|print|@|#)(?:\W|$)"
+    r"|[A-Za-z_][\w.]*(?:\[[^\]]*\])?[ \t]*(?:[-+*/]?=|\()"
+)
 _DEF = re.compile(r"^def[ \t]+solution[ \t]*\(", re.MULTILINE)
 
 
@@ -24,17 +29,30 @@ def extract_program(response: str) -> str | None:
         True
     """
     text = strip_reasoning(response)
-    blocks = [match[1] for match in _FENCED.finditer(text)]
+    blocks = [textwrap.dedent(match[1]) for match in _FENCED.finditer(text)]
     for block in reversed(blocks):
         if _DEF.search(block):
             return block
     if found := _DEF.search(text):
-        return text[found.start() :].split("\n```", 1)[0]
-    before_fence = text.split("```", 1)[0]
+        return _without_prose(text[found.start() :].split("\n```", 1)[0])
+    before_fence = _without_prose(text.split("```", 1)[0])
     for body in (before_fence, *blocks):
         if _is_body(body):
             return "def solution():\n" + _indented(body)
     return None
+
+
+def _without_prose(text: str) -> str:
+    """Cut sentences that follow code which no fence ends.
+
+    Code after the function starts at the margin only in a few ways; the first line at the margin behind a blank line
+    that starts in none of them ends the program.
+    """
+    lines = text.split("\n")
+    for number in range(2, len(lines)):
+        if lines[number][:1].strip() and not lines[number - 1].strip() and not _MORE_CODE.match(lines[number]):
+            return "\n".join(lines[:number]).rstrip()
+    return text
 
 
 def _is_body(text: str) -> bool:

@@ -1,7 +1,8 @@
 """Scores saved XFinBench responses again, without a model: `fin-tasks replay xfinbench`."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ from fin_tasks.benchmarks.xfinbench.metrics import CAPABILITIES
 from fin_tasks.benchmarks.xfinbench.programs import extract_program
 from fin_tasks.benchmarks.xfinbench.responses import Response, read_responses
 from fin_tasks.benchmarks.xfinbench.truths import normalise_task, parse_truth
-from fin_tasks.errors import ConfigError
+from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average
 
 __all__ = ["Replay", "Scored", "replay"]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +119,7 @@ def replay(
         raise ConfigError(
             f"replay --mode pot: expected --task calc, got {task!r}. Only calculation is asked as programs."
         )
-    responses = _complete(read_responses(path), data_dir)
+    responses = _complete(_of_task(read_responses(path), name, path), data_dir)
     truths = [parse_truth(name, response.ground_truth) for response in responses]
     if mode != "pot":
         scored = (
@@ -134,24 +137,43 @@ def replay(
     return Replay(task=name, mode=mode, scored=tuple(ran), sandbox_tier=runner.tier)
 
 
+def _of_task(responses: list[Response], task: str, path: Path) -> list[Response]:
+    """Keep the responses to questions of one task, where the file says which they are."""
+    wanted = [r for r in responses if r.task in ("", task) or (r.task == "calc" and task == "calcu")]
+    if not wanted:
+        raise DataError(
+            f"{path}: expected responses to {task} questions, found only {sorted({r.task for r in responses})!r}. "
+            "Name the right --task."
+        )
+    if len(wanted) < len(responses):
+        _log.warning(
+            "replay: %d of %d rows are of other tasks and left out.", len(responses) - len(wanted), len(responses)
+        )
+    return wanted
+
+
 def _complete(responses: list[Response], data_dir: Path | None) -> list[Response]:
     """Add choices and capabilities by id from the benchmark's own files, where these are at hand."""
     settings = Settings.from_environ()
     lacking = any(not response.capabilities for response in responses)
     if not lacking or (data_dir is None and settings.data_dir is None):
         return responses
-    known = rows.rows_by_id(data_dir=data_dir, settings=settings)
+    try:
+        known = rows.rows_by_id(data_dir=data_dir, settings=settings)
+    except DataError as error:
+        if data_dir is not None:
+            raise
+        _log.warning("replay: FIN_TASKS_DATA holds no XFinBench, so no capabilities are added: %s", error)
+        return responses
     return [_with_row(response, known) for response in responses]
 
 
 def _with_row(response: Response, known: Mapping[str, rows.Row]) -> Response:
-    row = known.get(response.id)
+    row = known.get(str(response.id))
     if row is None:
         return response
-    return Response(
-        id=response.id,
-        ground_truth=response.ground_truth,
-        text=response.text,
+    return replace(
+        response,
         choices=response.choices or row.choices,
         capabilities=response.capabilities or row.capabilities,
     )
@@ -166,5 +188,6 @@ def _outcomes(outcomes: Sequence[sandbox.Outcome]) -> dict[str, Any]:
     counts: dict[str, int] = {}
     for outcome in outcomes:
         counts[outcome.status.value] = counts.get(outcome.status.value, 0) + 1
-    ran = (None if o.status is sandbox.Status.broken else o.ran for o in outcomes)
+    silent = (sandbox.Status.broken, sandbox.Status.unsupported)
+    ran = (None if o.status in silent else o.ran for o in outcomes)
     return {"execution_rate": _rate(ran), "outcomes": counts}

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.benchmarks.xfinbench.cells import capability_codes, parse_choices
+from fin_tasks.benchmarks.xfinbench.metrics import CAPABILITIES
 from fin_tasks.errors import DataError
 
 __all__ = ["Response", "read_responses"]
@@ -20,16 +22,18 @@ class Response:
     """One saved response.
 
     Attributes:
-        id: The question's id.
+        id: The question's id, of the type the file has.
         ground_truth: The truth as the file has it.
         text: What the model wrote; empty where it wrote nothing.
+        task: `bool`, `mcq` or `calcu`, where the file says.
         choices: The choices' texts, where the file has them.
         capabilities: Capability codes, where the file has them.
     """
 
-    id: str
+    id: str | int
     ground_truth: str
     text: str
+    task: str = ""
     choices: tuple[str, ...] = ()
     capabilities: tuple[str, ...] = ()
 
@@ -38,8 +42,9 @@ def read_responses(path: Path) -> list[Response]:
     """Read a file of responses.
 
     Args:
-        path: `.csv` or `.tsv`, `.jsonl`, or `.json` holding a list. A samples file of lm-eval holds every question
-            once per filter; the first filter's lines are taken, as the responses are the same.
+        path: `.csv` or `.tsv`; any other file is read as JSON lines, or as a JSON list. Beside the three columns,
+            `task`, `choice` or `choices` and `fin_capability` or `capabilities` are used. A samples file of lm-eval
+            holds every question once per filter; the first filter's lines are taken, as the responses are the same.
 
     Raises:
         DataError: The file is missing, empty or malformed, or lacks a column.
@@ -68,9 +73,15 @@ def read_responses(path: Path) -> list[Response]:
 def _csv_rows(text: str, path: Path, *, delimiter: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     limit = csv.field_size_limit(len(text) + 1)  # responses can be longer than csv's default limit of 128 kB
     try:
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-        _require(reader.fieldnames or (), path, "header")
+        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+        reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
+        _require(reader.fieldnames, path, "header")
         for row in reader:
+            if None in row:
+                raise DataError(
+                    f"{path}, line {reader.line_num}: expected {len(reader.fieldnames)} cells, got "
+                    f"{len(reader.fieldnames) + len(row[None])}. Quote cells that hold the separator."
+                )
             yield reader.line_num, row
     except csv.Error as error:
         raise DataError(f"{path}: expected CSV, got a malformed row: {error}.") from error
@@ -110,13 +121,7 @@ def _responses(rows: Iterable[tuple[int, Mapping[str, Any]]], path: Path) -> Ite
 
 def _from_table(row: Mapping[str, Any], path: Path, number: int) -> Response:
     _require(row, path, f"row {number}")
-    return Response(
-        id=str(row["id"]),
-        ground_truth=_text(row["ground_truth"]),
-        text=_text(row["model_response"]),
-        choices=_strings(row.get("choices")),
-        capabilities=_strings(row.get("capabilities")),
-    )
+    return _response(row, row["model_response"])
 
 
 def _from_sample(row: Mapping[str, Any], path: Path, number: int) -> Iterator[Response]:
@@ -128,27 +133,32 @@ def _from_sample(row: Mapping[str, Any], path: Path, number: int) -> Iterator[Re
     resps = row["resps"]
     if not isinstance(resps, list) or not all(isinstance(r, list) for r in resps):
         raise DataError(f"{path}, line {number}: expected `resps` to be a list of lists, got {resps!r:.80}.")
-    for response in (text for texts in resps for text in texts):
-        yield Response(
-            id=str(doc["id"]),
-            ground_truth=_text(doc["ground_truth"]),
-            text=_text(response),
-            choices=_strings(doc.get("choices")),
-            capabilities=_strings(doc.get("capabilities")),
-        )
+    # A question whose response was lost counts as one without an answer rather than vanishing.
+    for response in [text for texts in resps for text in texts] or [""]:
+        yield _response(doc, response)
+
+
+def _response(row: Mapping[str, Any], text: Any) -> Response:
+    choices = row.get("choices") or row.get("choice")
+    capabilities = row.get("capabilities") or row.get("fin_capability")
+    named = capabilities if isinstance(capabilities, list) else capability_codes(_text(capabilities))
+    return Response(
+        id=row["id"] if isinstance(row["id"], int) else _text(row["id"]),
+        ground_truth=_text(row["ground_truth"]),
+        text=_text(text),
+        task=_text(row.get("task")),
+        choices=tuple(map(str, choices)) if isinstance(choices, list) else tuple(parse_choices(_text(choices)) or ()),
+        capabilities=tuple(code for code in map(str, named) if code in CAPABILITIES),
+    )
 
 
 def _require(names: Iterable[str], path: Path, where: str) -> None:
     if missing := [column for column in _COLUMNS if column not in set(names)]:
         raise DataError(
-            f"{path}, {where}: expected the columns {', '.join(_COLUMNS)}, found {sorted(map(str, names))} "
+            f"{path}, {where}: expected the columns {', '.join(_COLUMNS)}, found {sorted(map(str, names))!r:.300} "
             f"(missing: {', '.join(missing)})."
         )
 
 
 def _text(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)
-
-
-def _strings(value: Any) -> tuple[str, ...]:
-    return tuple(str(v) for v in value) if isinstance(value, list) else ()
