@@ -5,38 +5,27 @@ item's `python_solution`. So do ours where a row has one, in the sandbox as well
 does not run, falls back to `ground_truth`.
 """
 
-import json
-import sys
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fin_tasks.benchmarks.financemath.programs import extract_program
+from fin_tasks.benchmarks.financemath.records import Record, read_records
 from fin_tasks.benchmarks.financemath.scoring import paper_equal
-from fin_tasks.errors import DataError
 from fin_tasks.sandbox import Outcome, Runner, Status
 
-__all__ = ["Item", "Record", "Replay", "read_records", "replay_pot"]
+__all__ = ["Item", "Replay", "read_records", "replay_pot"]
 
 _UNSCORED = (Status.broken, Status.unsupported)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Record:
-    """One recorded response and what it is compared with."""
-
-    question_id: str
-    output: str
-    ground_truth: float
-    python_solution: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
     """One replayed response; `correct` is None where the runner, not the program, failed."""
 
-    question_id: str
+    question_id: str | int
     outcome: Outcome
     truth: float
     correct: bool | None
@@ -64,7 +53,12 @@ class Replay:
         }
 
     def items(self) -> list[dict[str, Any]]:
-        """Return per row: question_id, executed (0/1), value (float, text, or None), acc (0/1); None where unscored."""
+        """Return, per row, what was found, fit for strict JSON.
+
+        Returns:
+            `question_id` as in the file; `executed` and `acc`: 0 or 1, None where unscored; `value`: a finite number,
+            None where there is none, or text, which "nan", "inf" and "-inf" are too, as JSON has no such numbers.
+        """
         return [
             {
                 "question_id": item.question_id,
@@ -80,8 +74,9 @@ def replay_pot(path: str | Path, *, runner: Runner, on_done: Callable[[int], Non
     """Extract, run and score every recorded output of a file.
 
     Args:
-        path: A JSON list, or JSON lines, of objects with `question_id`, `output` (a list, the first counts),
-            `ground_truth` and, best, `python_solution`; anything else in them is ignored.
+        path: A JSON list, or JSON lines, of objects with `question_id`, `output` (a text, or a list whose first
+            entry counts; none, null or blank is a response without a program), `ground_truth` and, best,
+            `python_solution`; anything else in them is ignored.
         runner: An open runner.
         on_done: Called as programs finish, with how many rows are settled so far.
 
@@ -105,70 +100,10 @@ def _item(record: Record, outcome: Outcome, reference: Outcome) -> Item:
 
 def _shown(outcome: Outcome) -> float | str | None:
     if outcome.is_number and outcome.number is not None and outcome.value is not None:
-        return float(outcome.value)
+        number = float(outcome.value)
+        return number if math.isfinite(number) else outcome.value
     return outcome.value
 
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def read_records(path: str | Path) -> list[Record]:
-    """Read and check a file of recorded outputs.
-
-    Raises:
-        DataError: It is missing, not JSON, empty, or a row lacks something.
-    """
-    file = Path(path)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: expected a readable JSON file in UTF-8, got {error}") from error
-    rows = _rows(file, text)
-    if not rows:
-        raise DataError(f"{file}: expected at least one row, found none")
-    return [_record(f"{file}, row {number}", row) for number, row in enumerate(rows, start=1)]
-
-
-def _rows(file: Path, text: str) -> Sequence[Any]:
-    if not text.lstrip().startswith("["):
-        lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
-        return [_parse(f"{file}, line {number}", line) for number, line in lines]
-    rows: Sequence[Any] = _parse(str(file), text)
-    return rows
-
-
-def _parse(where: str, text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: expected JSON, got {error}") from error
-
-
-def _record(where: str, row: Any) -> Record:
-    if not isinstance(row, dict):
-        raise DataError(f"{where}: expected an object, got {row!r:.80}")
-    output = _field(where, row, "output", list)
-    if not output or not isinstance(output[0], str):
-        raise DataError(f"{where}, field output: expected a list that starts with a text, got {output!r:.80}")
-    truth = _field(where, row, "ground_truth", (int, float))
-    if isinstance(truth, bool) or not abs(truth) <= sys.float_info.max:
-        raise DataError(f"{where}, field ground_truth: expected a finite number, got {truth!r:.80}")
-    solution = row.get("python_solution")
-    if solution is not None and not isinstance(solution, str):
-        raise DataError(f"{where}, field python_solution: expected a text or nothing, got {solution!r:.80}")
-    return Record(
-        question_id=_field(where, row, "question_id", str),
-        output=output[0],
-        ground_truth=float(truth),
-        python_solution=solution,
-    )
-
-
-def _field(where: str, row: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
-    if name not in row:
-        raise DataError(f"{where}, field {name}: expected it to be there, found only {', '.join(map(str, row))}")
-    if not isinstance(row[name], kind):
-        names = " or ".join(k.__name__ for k in (kind if isinstance(kind, tuple) else (kind,)))
-        raise DataError(f"{where}, field {name}: expected {names}, got {row[name]!r:.80}")
-    return row[name]
