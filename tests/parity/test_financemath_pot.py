@@ -60,6 +60,10 @@ def test_published_rates(runner: Runner, model: str) -> None:
     assert summary["execution_rate"] == pytest.approx(row["execution_rate"] / 100)
     assert summary["acc"] == pytest.approx(row["accuracy"] / 100)
     assert summary["unscored"] == 0
+    topics = summary["by_topic"]
+    for figure, theirs in (("execution_rate", "topic_execution_rate"), ("acc", "topic_accuracy")):
+        assert {topic: round(100 * rates[figure], 2) for topic, rates in topics.items()} == row[theirs]
+    assert sum(rates["n"] for rates in topics.values()) == summary["n"]
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -107,3 +107,20 @@ def test_no_output_is_a_row_that_did_not_run(tmp_path: Path, runner: Runner, out
     replay = replay_pot(_write(tmp_path / "model.json", [{**ROW, "output": output}]), runner=runner)
     assert replay.items() == [{"question_id": "validation-0", "executed": 0, "value": None, "acc": 0}]
     assert replay.summary()["unscored"] == 0
+
+
+def test_topics(tmp_path: Path) -> None:
+    topics = ["Risk", "Accounting", "Risk", None, "Odd\x1b[31m", ""]
+    rows = [{**ROW, "topic": topic} for topic in topics]
+    right, wrong = (Outcome(status=Status.ok, value=v, number=float(v), is_number=True) for v in ("2.0", "1.1"))
+    outcomes = [right, wrong, Outcome(status=Status.exception), right, Outcome(status=Status.broken), right]
+    runner = FakeRunner(outcomes, [right] * len(rows))
+    summary = replay_pot(_write(tmp_path / "model.json", rows), runner=runner).summary()  # type: ignore[arg-type]
+    assert summary["by_topic"] == {
+        "": {"n": 1, "execution_rate": 1.0, "acc": 1.0},
+        "Accounting": {"n": 1, "execution_rate": 1.0, "acc": 0.0},
+        "Odd\\x1b[31m": {"n": 1, "execution_rate": None, "acc": None},
+        "Risk": {"n": 2, "execution_rate": 0.5, "acc": 0.5},
+    }
+    assert summary["n"] == 6
+    assert list(summary["by_topic"]) == sorted(summary["by_topic"])

@@ -6,7 +6,7 @@ does not run, falls back to `ground_truth`.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from fin_tasks.benchmarks.financemath.programs import extract_program
 from fin_tasks.benchmarks.financemath.records import Record, read_records
 from fin_tasks.benchmarks.financemath.scoring import paper_equal
-from fin_tasks.sandbox import Outcome, Runner, Status
+from fin_tasks.sandbox import Outcome, Runner, Status, escape
 
 __all__ = ["Item", "Replay", "read_records", "replay_pot"]
 
@@ -29,6 +29,7 @@ class Item:
     outcome: Outcome
     truth: float
     correct: bool | None
+    topic: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,20 +38,25 @@ class Replay:
 
     results: tuple[Item, ...]
 
-    def summary(self) -> dict[str, int | float | None]:
+    def summary(self) -> dict[str, Any]:
         """Count.
 
         Returns:
             `n` rows; `execution_rate` and `acc` as fractions of the rows that could be scored, None where there are
-            none; `unscored`: rows that could not.
+            none; `unscored`: rows that could not. Where rows name a topic also `by_topic`: `n`, `execution_rate` and
+            `acc` of each, by name; a row without one counts in none.
         """
-        scored = [item for item in self.results if item.correct is not None]
-        return {
-            "n": len(self.results),
-            "execution_rate": _share(sum(item.outcome.ran for item in scored), len(scored)),
-            "acc": _share(sum(bool(item.correct) for item in scored), len(scored)),
-            "unscored": len(self.results) - len(scored),
+        counts: dict[str, Any] = {
+            **_rates(self.results),
+            "unscored": sum(item.correct is None for item in self.results),
         }
+        topics = sorted({item.topic for item in self.results if item.topic is not None})
+        if topics:
+            # Escaped, as a summary is for showing and its keys come from the file.
+            counts["by_topic"] = {
+                escape(topic): _rates([item for item in self.results if item.topic == topic]) for topic in topics
+            }
+        return counts
 
     def items(self) -> list[dict[str, Any]]:
         """Return, per row, what was found, fit for strict JSON.
@@ -76,7 +82,7 @@ def replay_pot(path: str | Path, *, runner: Runner, on_done: Callable[[int], Non
     Args:
         path: A JSON list, or JSON lines, of objects with `question_id`, `output` (a text, or a list whose first
             entry counts; none, null or blank is a response without a program), `ground_truth` and, best,
-            `python_solution`; anything else in them is ignored.
+            `python_solution` and `topic`; anything else in them is ignored.
         runner: An open runner.
         on_done: Called as programs finish, with how many rows are settled so far.
 
@@ -95,7 +101,7 @@ def _item(record: Record, outcome: Outcome, reference: Outcome) -> Item:
     correct: bool | None = None
     if outcome.status not in _UNSCORED:
         correct = outcome.ran and outcome.number is not None and paper_equal(outcome.number, exact)
-    return Item(question_id=record.question_id, outcome=outcome, truth=exact, correct=correct)
+    return Item(question_id=record.question_id, outcome=outcome, truth=exact, correct=correct, topic=record.topic)
 
 
 def _shown(outcome: Outcome) -> float | str | None:
@@ -103,6 +109,15 @@ def _shown(outcome: Outcome) -> float | str | None:
         number = float(outcome.value)
         return number if math.isfinite(number) else outcome.value
     return outcome.value
+
+
+def _rates(items: Sequence[Item]) -> dict[str, int | float | None]:
+    scored = [item for item in items if item.correct is not None]
+    return {
+        "n": len(items),
+        "execution_rate": _share(sum(item.outcome.ran for item in scored), len(scored)),
+        "acc": _share(sum(bool(item.correct) for item in scored), len(scored)),
+    }
 
 
 def _share(part: int, whole: int) -> float | None:
