@@ -1,9 +1,11 @@
 """Read which choice a committed answer names, by letter or by text."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from fin_tasks.answers.notation import boxed, plain
+from fin_tasks.answers.standing import standing_lines
 
 __all__ = ["bare_choice", "choice_texts", "read_choice"]
 
@@ -27,12 +29,20 @@ _NAMED = (
 )
 _ALONE = r"(?<![\w&.-])(?<!\w['’])([{upper}])(?![\w&]|['’]\w|-[A-Za-z])"
 _ONLY = r"[\W_]*(?:(?i:the|correct|answer|option|choice|letter|is)[\W_]{{1,4}}){{0,4}}([{lower}])[\W_]*\Z"
-_JOINED = r"[\s)\]\"'*.]*(?:,|/|&|\band\b|\bor\b)[\s(\[\"'*]*(?:(?i:option|choice)\s)?[(\[]?[{upper}](?!\w|['’]\w)"
+_JOINED = (
+    r"[\s)\]\"'*.]*(?:,|/|&|\band\b|\bor\b)[\s(\[\"'*]*(?:(?:possibly|perhaps|maybe|even|also)\s)?"
+    r"(?:(?i:option|choice)\s)?[(\[]?[{upper}](?!\w|['’]\w)"
+)
+_LINE = (
+    r"^[^\w\n]{{0,8}}(?:(?i:option|choice|answer)\s)?\(?([{upper}])"
+    r"(?:[).:][*_)]{{0,3}}\s|[^\w\n]*$|[)*_]{{0,3}}\s(?:is|would\sbe)\s(?:the\s)?(?:correct|right|best|most)\b)"
+)
+"""A line that is a letter, a lettered text or a sentence about a letter."""
 _ARTICLE = re.compile(
     r"A\s{1,3}(?!(?:is|because|as|since|and|or|but|with|for|which|seems|would|due|given)\b)[A-Za-z$¤\d]"
 )
 _NEGATED = re.compile(
-    r"(?:\bnot|n['’]t|\bneither|\bnor|\brather than|\binstead of|\bexcept)\b[\s(\[\"'*]*"
+    r"(?:\bnot|n['’]t|\bneither|\bnor|\brather than|\binstead of|\bexcept|\bover)\b[\s(\[\"'*]*"
     r"(?:(?:be|the|option|choice)\s{1,2}){0,3}[(\[\"'*]*\Z",
     re.IGNORECASE,
 )
@@ -88,24 +98,34 @@ def read_choice(committed: str, choices: Sequence[str] = ()) -> str | None:
 
 
 def bare_choice(text: str, choices: Sequence[str] = ()) -> str | None:
-    r"""Read a response without any marker: a boxed letter, a short reply, `B. text`, or a last line `(B)`.
+    r"""Read a response without any marker: a boxed letter, a short reply, else a last or a first line such as `B. Up`.
+
+    A line such as `B. Up` in a list of the choices is no answer; below such a list it is.
 
     Example:
         >>> bare_choice("**B**"), bare_choice("B. Up", ["Down", "Up"]), bare_choice("A bond pays a coupon.")
         ('B', 'B', None)
+        >>> bare_choice("B. Up\n\nPrices rise."), bare_choice("A. Down\nB. Up"), bare_choice("A. Down\nB. Up\n\n**B**")
+        ('B', None, 'B')
     """
     if (box := boxed(text)) is not None:
         return read_choice(box, choices)
     stripped = text.strip()
-    if len(stripped) <= _SHORT:
+    if len(stripped) <= _SHORT and "\n" not in stripped:
         return read_choice(stripped, choices)
     upper = _LETTERS[: len(choices) or _DEFAULT]
-    start, _, rest = stripped.partition("\n")
-    if not rest and (head := re.match(rf"[\W_]{{0,4}}([{upper}])[.):]", start)):
-        return head[1]
-    last = plain(stripped.rpartition("\n")[2][-_SHORT:])
-    end = re.fullmatch(rf"[\W_]*([{upper}])[\W_]*", last)
-    return end[1] if end else None
+    label = re.compile(_LINE.format(upper=upper), re.MULTILINE)
+    heads = Counter(match[1] for match in label.finditer(text))
+    last, *first = (_line_choice(line, label, choices) for line, _ in standing_lines(text) or [("", "")])
+    if last and all(heads[last] > count for letter, count in heads.items() if letter != last):
+        return last
+    start = first[0] if first else None
+    return start if start and not (start == upper[0] and heads.keys() - {start}) else None
+
+
+def _line_choice(line: str, label: re.Pattern[str], choices: Sequence[str]) -> str | None:
+    found = label.match(line)
+    return found[1] if found and read_choice(line, choices) is not None else None
 
 
 def _leading(text: str, upper: str) -> tuple[bool, str | None]:

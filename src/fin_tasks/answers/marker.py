@@ -5,11 +5,16 @@ import re
 __all__ = ["committed_text"]
 
 _GAP = r"[\s*_,:]{1,8}"
-_END = r"(?:\s{1,3}(?:is|would\s{1,3}be|should\s{1,3}be)\b(?!['\"’”`])|[*_\s]{0,4}[:=])"
+_END = r"(?:\s{1,3}(?:is|would\s{1,3}be|should\s{1,3}be)\b(?!['\"’”`])|['\"]?[*_\s]{0,4}[:=])"
 _ASKED = re.compile(rf"\btherefore{_GAP}my{_GAP}(?:final{_GAP})?answer{_GAP}(?:is|would{_GAP}be)\b(?!['\"’”`])", re.I)
+_HEAD = r"[ \t*#_>]{0,8}(?:(?:my|the)\s)?(?:(?:final|correct)\s)?"
+_WORKING = r"[\s*#_>-]{0,8}(?:(?:to|we|let|first|step|given|using|in\s{1,3}order)\b|\d{1,2}[.)]\s)"
+"""How a solution begins that stands under the heading `Answer`."""
 _OTHER = re.compile(
     r"\b(?:answer(?:\s{1,3}to\s{1,3}(?:the|this)\s{1,3}(?:question|problem))?"
-    rf"|(?:correct|best|right|closest|appropriate|suitable)\s{{1,3}}(?:choice|option)){_END}",
+    rf"|(?:correct|best|right|closest|appropriate|suitable)\s{{1,3}}(?:choice|option)){_END}"
+    rf"|(?:\A|\n){_HEAD}(?:verdict[*_]{{0,3}}\s?:|answer[*_]{{0,3}}\s[-–—]\s)"
+    rf"|(?:\A|\n){_HEAD}(?:answer|verdict)[ \t*_:#]{{0,6}}(?=\n\s*(?!{_WORKING})[^\n]{{1,120}}(?:\n|\Z))",
     re.I,
 )
 _NEW_TURN = re.compile(

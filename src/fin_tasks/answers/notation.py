@@ -15,6 +15,8 @@ _SIGNS = str.maketrans(
         ),
         **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", None),
         **{chr(ord("０") + digit): str(digit) for digit in range(10)},
+        **{chr(ord("Ａ") + i): chr(ord("A") + i) for i in range(26)},
+        **{chr(ord("ａ") + i): chr(ord("a") + i) for i in range(26)},
         **dict.fromkeys("×✕⋅·∙", "x"),
         **dict.fromkeys("≃≅∼", "≈"),
         "％": "%",

@@ -3,6 +3,7 @@
 import re
 
 from fin_tasks.answers.notation import boxed, plain
+from fin_tasks.answers.standing import standing_lines
 
 __all__ = ["bare_verdict", "read_verdict"]
 
@@ -19,8 +20,8 @@ _FILLERS = (
 )
 _DENIED = re.compile(
     rf"(?:\b(?:not|never|cannot|hardly|neither|nor|anything\s+but|far\s+from|no\s+longer|impossible|fails|doubtful"
-    rf"|unlikely)|n['’]t)(?!\s+only\b)"
-    rf"(?:\s+(?:{_FILLERS})){{0,9}}\s+\Z",
+    rf"|unlikely|rather\s+than|instead\s+of)|n['’]t)(?!\s+only\b)"
+    rf"(?:\s+(?:{_FILLERS})){{0,9}}\s+['\"‘’“”(\[]*\Z",
     re.IGNORECASE,
 )
 _DENIED_BEHIND = re.compile(
@@ -55,8 +56,19 @@ _CORRECTION = re.compile(
     r"\b(?:wait|actually|rather|correction|sorry|i mean|hmm|on second thought|answer)\b", re.IGNORECASE
 )
 _SENTENCE = re.compile(r"(?<=[.!?])[\s\"')*]+|\n+")
-_LETTER = re.compile(r"[\W_]*([TF])(?![\w'’])")
-_STATEMENT = re.compile(rf"\bstatement\b[^.\n]{{0,60}}\b(?:{_POSITIVE}|{_NEGATIVE})\b", re.IGNORECASE)
+_LETTER = re.compile(r"[\W_]*(?:(?<=['‘])([TF])(?=['’])|([TF])(?![\w'’]))")
+_SUBJECT = r"(?:statement|claim|assertion|proposition)"
+_STATEMENT = re.compile(rf"\b{_SUBJECT}\b[^.\n]{{0,60}}\b(?:{_POSITIVE}|{_NEGATIVE})\b", re.IGNORECASE)
+_ALONE = re.compile(rf"[\W_]*(?:{_POSITIVE}|{_NEGATIVE}|T|F)[\W_]*", re.IGNORECASE)
+_AT_END = re.compile(rf"(?:\A|[^\w-])(?:{_POSITIVE}|{_NEGATIVE})[\W_]*\Z", re.IGNORECASE)
+_JUDGES = re.compile(
+    r"[\W_]*(?:(?:so|thus|hence|i['’]d say|i would say),?\s)?"
+    rf"(?:(?:the|this|that)\s(?:(?:given|above|original|stated)\s)?{_SUBJECT}|this|that|it)"
+    rf"(?:['’]s|\s(?:is|was)(?:n['’]t)?)[:\s]+(?:(?:not|{_FILLERS}|therefore|thus|clearly)\s){{0,4}}"
+    rf"[\W_]*(?:{_POSITIVE}|{_NEGATIVE})(?=[\W_]*\Z|[\"'’”)*]*[.,;:!]|\s(?:because|since|as)\b)",
+    re.IGNORECASE,
+)
+_OPENS = re.compile(r"[\W_]*(?:true|false|incorrect)(?=[*_\"'’”)]*[.,;:!]|\s[-–—]\s)", re.IGNORECASE)
 
 
 def read_verdict(committed: str) -> int | None:
@@ -73,7 +85,7 @@ def read_verdict(committed: str) -> int | None:
     """
     text = plain(committed[:_LONGEST])
     if letter := _LETTER.match(text):
-        return int(letter[1] == "T")
+        return int((letter[1] or letter[2]) == "T")
     for sentence in _SENTENCE.split(text):
         if _NEITHER.search(sentence):
             return None
@@ -85,11 +97,13 @@ def read_verdict(committed: str) -> int | None:
 
 
 def bare_verdict(text: str) -> int | None:
-    r"""Read a response without any marker: a boxed or short verdict, or a last line that judges the statement.
+    r"""Read a response without any marker: a boxed or short verdict, else its last or its first line, if that is one.
 
     Example:
         >>> bare_verdict("False."), bare_verdict("Rates rise.\nSo the statement is true."), bare_verdict("Right, I see")
         (0, 1, None)
+        >>> bare_verdict("Bonds repay principal.\n\n**False**"), bare_verdict("FALSE\n\nPrices fall\nwhen yields")
+        (0, 0)
     """
     if (box := boxed(text)) is not None:
         return read_verdict(box)
@@ -98,9 +112,21 @@ def bare_verdict(text: str) -> int | None:
         lead = re.match(r"[\W_]*", stripped)
         if _TOKEN.match(stripped, lead.end() if lead else 0) or _LETTER.fullmatch(stripped.rstrip(".")):
             return read_verdict(stripped)
-    last = stripped[-2 * _SHORT :].rpartition("\n")[2]
-    if _ends(last) and (judged := _STATEMENT.search(last)):
-        return read_verdict(last[judged.start() :])
+    for is_first, (line, inward) in enumerate(standing_lines(text)):
+        verdict = _line_verdict(line, is_first=bool(is_first))
+        if verdict is not None and not (_ALONE.fullmatch(inward) and read_verdict(inward) != verdict):
+            return verdict
+    return None
+
+
+def _line_verdict(line: str, *, is_first: bool) -> int | None:
+    """Read a line that is a verdict or judges the statement; the first line only if it does nothing else before."""
+    if _ALONE.fullmatch(line) or (_JUDGES.match(line) and (_ends(line) or _AT_END.search(line))):
+        return read_verdict(line)
+    if is_first:
+        return read_verdict(line) if _OPENS.match(line) else None
+    if (_ends(line) or _AT_END.search(line)) and (judged := _STATEMENT.search(said := _ECHO.sub(" ", line))):
+        return read_verdict(said[judged.start() :])
     return None
 
 
