@@ -102,3 +102,21 @@ def test_never_raises(text: str) -> None:
     read_quantity(text)
     read_bare(text)
     read_number(plain(text), framed=True)
+
+
+@pytest.mark.parametrize("tail", ["+", "-", "/", "=", "×", "(", ",", "^"])  # noqa: RUF001
+def test_a_last_line_that_goes_on_is_no_answer(tail: str) -> None:
+    """Cut off there, the number is a step on the way."""
+    assert read_bare(f"We add up.\nPrice = 40 + 2 = 42 {tail}") is None
+    finished = read_bare("We add up.\nPrice = 40 + 2 = 42")
+    assert finished is not None
+    assert finished.value == 42.0
+
+
+def test_only_the_ends_of_a_long_response_are_read() -> None:
+    work = "We discount every flow on its own.\n" * 500
+    for text in (f"$42\n\n{work}", f"{work}\n$42", f"{work}NPV = 42"):
+        number = read_bare(text)
+        assert number is not None
+        assert number.value == 42.0
+    assert read_bare(f"{work}$42\n{work}") is None

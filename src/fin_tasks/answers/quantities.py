@@ -7,6 +7,7 @@ from dataclasses import replace
 from fin_tasks.answers.comparison import equal_reading
 from fin_tasks.answers.notation import CURRENCY, boxed, plain
 from fin_tasks.answers.numbers import FoundNumber, Number, find_numbers
+from fin_tasks.answers.standing import standing_lines
 
 __all__ = ["read_bare", "read_number", "read_quantity"]
 
@@ -42,6 +43,18 @@ _SENTENCE = re.compile(r"(?<=[.!?])[\s)\"']+|\n+")
 _ABBREVIATION = re.compile(r"\b(approx|ca|est|no|vs)\.(?=\s)", re.IGNORECASE)
 _EQUATION_BREAK = re.compile(r"[,;]\s|\s(?:and|or)\s")
 _CONTRADICTION = re.compile(rf"\s*(?:-|to|and|or|,|;|/|through)\s*{CURRENCY}?\s*", re.IGNORECASE)
+_UNITS = re.compile(
+    r"(?:[\W_]|\b(?:dollars?|euros?|percent|per|cent|share|shares|annum|a|year|years|month|months|days?|units?|contracts?"
+    r"|times|points?|each|p\.a|bonds?|periods?)\b)*",
+    re.IGNORECASE,
+)
+_OPENER = re.compile(
+    r"\W*(?:let|given|assume|assuming|suppose|where|if|when|we know|recall|for example)\b", re.IGNORECASE
+)
+_LABEL = re.compile(r"(?!step|year|period|month|quarter)[^\d:]{1,60}:", re.IGNORECASE)
+_FINISHED = (".", "!", ")", "]")
+_UNFINISHED = re.compile(r"[-+/^=≈(\[,]\W*\Z|(?<=\s)[*x]\W*\Z")
+_OPERATION = re.compile(r"=[^=≈]*[=≈]|[\w)\]%]\s?[*/^x+]\s?[\w(¤]|[\w)%]\s-\s")
 _ZERO = re.compile(r"(?<![\w-])(?:zero|nil)(?![\w-])", re.IGNORECASE)
 
 
@@ -72,23 +85,64 @@ def read_quantity(committed: str) -> Number | None:
 
 
 def read_bare(text: str) -> Number | None:
-    r"""Read a response that holds no marker: its last `\boxed{}`, a last line `[42]`, or nothing but a number.
+    r"""Read a response that holds no marker: its last `\boxed{}`, else its last or first line, if that is an answer.
+
+    A line is one that holds a number with its unit, or ends in one behind `=` or `is` and is finished. One of several
+    such lines below each other is an item of a list; the first line must be nothing but the number.
 
     Example:
         >>> read_bare("42%").value, read_bare("So we get\n[42]").value, read_bare("We first compute 42") is None
         (0.42, 42.0, True)
+        >>> read_bare("We add up.\nPrice = 40 + 2 = 42").value, read_bare("Given:\nn = 3\nr = 5%") is None
+        (42.0, True)
     """
     if (box := boxed(text)) is not None:
         return read_number(plain(box), framed=True)
-    last = text.rstrip()[-_LONGEST:].rpartition("\n")[2].strip()
-    if len(last) > _SHORT:
+    line = text.strip()
+    if "\n" not in line and len(line) <= _SHORT and _leading(line := plain(line).strip()) and line[:1] != "[":
+        return _from_sentence(line)
+    for is_first, (line, inward) in enumerate(standing_lines(text)):
+        number = _alone(line) if is_first else _alone(line) or _stated(line)
+        if number is None:
+            continue
+        beside = _alone(inward) or (None if _computed(inward) else _stated(inward))
+        if beside is None or _same(number, beside) or _computed(line):
+            return number
+    return None
+
+
+def _alone(line: str) -> Number | None:
+    """The number of a line that holds nothing else than its unit, in square brackets or without."""
+    line = line.strip()
+    if len(line) > _SHORT:
         return None
-    line = plain(last).strip()
     if line.startswith("[") and line.rstrip(".").endswith("]"):
         return read_number(line.rstrip(".").strip("[]"), framed=True)
-    if len(text.strip()) <= _SHORT and _leading(line):
-        return _from_sentence(line)
+    found = _leading(line)
+    return read_number(line) if found and _UNITS.fullmatch(line, found.end) else None
+
+
+def _stated(line: str) -> Number | None:
+    """The number a line ends in, behind a sign of equality or in a finished sentence behind `is`."""
+    if len(line) > 2 * _SHORT or _OPENER.match(line) or _UNFINISHED.search(line) or _opens_bracket(line):
+        return None
+    for found in find_numbers(line)[-1:]:
+        said = _SAID.search(line[max(0, found.start - 40) : found.start])
+        if said is None or "/" in line[found.start : found.end] or not _UNITS.fullmatch(line, found.end):
+            return None
+        if line[: said.end()].rstrip()[-1:] in "=≈" or (said[0][0] == ":" and _LABEL.match(line)):
+            return found.number if read_number(line) else None
+        return _from_sentence(line) if said[0][0].isalpha() and line.endswith(_FINISHED) else None
     return None
+
+
+def _opens_bracket(line: str) -> bool:
+    return line.count("(") > line.count(")") or line.count("[") > line.count("]")
+
+
+def _computed(line: str) -> bool:
+    """Whether a line holds more than one sign of equality or an operation: work, and nothing that was given."""
+    return _OPERATION.search(line) is not None
 
 
 def read_number(text: str, *, framed: bool = False) -> Number | None:
