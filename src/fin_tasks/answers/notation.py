@@ -55,11 +55,17 @@ _LATEX = {
     "pounds": CURRENCY,
     "euro": CURRENCY,
     "percent": "%",
+    "sqrt": "√",
+    "pi": "π",
+    "ln": " ln ",
+    "log": " log ",
+    "exp": " exp ",
 }
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*?")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES = {"%": "%", "$": "$", "!": "", "&": "&", "#": "#", "_": "_", "{": "", "}": "", "\n": "\n"}
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,30}>")
+_UNDERSCORED = re.compile(r"(?<![\w.])\d{1,3}(?:_\d{3}){1,20}(?!\w)")
 _EMPHASIS = re.compile(r"\*{2,}|_{2,}|`+")
 # `A$` is a currency before digits only: `$\boxed{A}$` has become `$ A$` here.
 _SYMBOL = re.compile(r"(?<![A-Za-z])(?:US|CA|HK|AU|NZ|SG|[CAS])\$(?=\s?[-+(]?\d)|\$|[€£¥₹₤₩₽￥]")
@@ -90,6 +96,7 @@ def plain(text: str) -> str:
         text = _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], " "), text)
     text = _TAG.sub(" ", text)
     text = _EMPHASIS.sub("", text).replace("{", "").replace("}", "")
+    text = _UNDERSCORED.sub(lambda match: match[0].replace("_", ""), text)
     return _CODE.sub(CURRENCY, _SYMBOL.sub(CURRENCY, text))
 
 

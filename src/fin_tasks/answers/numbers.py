@@ -75,11 +75,11 @@ _MANTISSA = r"""
   | (?P<simple>\d{1,60}(?:\.\d{1,60})?|\.\d{1,60})
 """
 _ENDS = (
-    r"(?!\d|[.,]\d|[eE][-+]?\d|[/:]\d|\s?\^|(?:st|nd|rd|th)\b"
+    r"(?!\d|_\d|x[\da-f]|\s?[π²³⁴-⁹]|[.,]\d|[eE][-+]?\d|[/:]\d|\s?\^|(?:st|nd|rd|th)\b"
     r"|-(?:years?|yrs?|months?|days?|weeks?|quarters?|periods?|steps?|for|factor)\b)"
 )
 _NUMBER = re.compile(
-    rf"""(?<![\w^])(?<!\d[.,/:])(?:
+    rf"""(?<![\w^√])(?<!\d[.,/:])(?:
     (?:(?P<whole>\d{{1,9}})\s{{1,2}})?
         (?P<over>\d{{1,15}}(?:\.\d{{1,15}})?)\s?/\s?(?P<under>\d{{1,15}}(?:\.\d{{1,15}})?)(?!\s?/)
   | (?P<ten>10)\s?\^\s?\(?(?P<power>[-+]?\d{{1,4}})\b\)?

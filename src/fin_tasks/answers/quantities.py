@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fin_tasks.answers.comparison import equal_reading
+from fin_tasks.answers.expressions import without_conditions, without_expressions
 from fin_tasks.answers.notation import CURRENCY, boxed, plain
 from fin_tasks.answers.numbers import FoundNumber, Number, find_numbers
 from fin_tasks.answers.standing import standing_lines
@@ -55,6 +56,10 @@ _LABEL = re.compile(r"(?!step|year|period|month|quarter)[^\d:]{1,60}:", re.IGNOR
 _FINISHED = (".", "!", ")", "]")
 _UNFINISHED = re.compile(r"[-+/^=≈(\[,]\W*\Z|(?<=\s)[*x]\W*\Z")
 _OPERATION = re.compile(r"=[^=≈]*[=≈]|[\w)\]%]\s?[*/^x+]\s?[\w(¤]|[\w)%]\s-\s")
+_DECLINED = re.compile(
+    r"\W*(?:n/?a|not\s(?:applicable|enough|possible)|none|unknown|undefined|indeterminate|cannot|insufficient)\b",
+    re.IGNORECASE,
+)
 _ZERO = re.compile(r"(?<![\w-])(?:zero|nil)(?![\w-])", re.IGNORECASE)
 
 
@@ -149,13 +154,16 @@ def read_number(text: str, *, framed: bool = False) -> Number | None:
     """Read plain text that is meant to say one number.
 
     Behind `=`, `≈` or a label with a colon counts the right-hand side. What stands in round brackets beside a number,
-    a margin (`± 0.5`) and a base (`per 100`) do not count. Forms of one value (`0.0766 or 7.66%`) are merged.
+    a margin (`± 0.5`), a base (`per 100`) and a condition (`at t = 1`) do not count, nor does an expression that was
+    not worked out (`(1.05)^5`). Forms of one value (`0.0766 or 7.66%`) are merged.
 
     Args:
         text: Plain text (see `notation.plain`).
         framed: The text stood in square brackets or a box, so that `(5)` in it means -5, as accountants write.
     """
-    text = _RATE.sub(" ", _MARGIN.sub(" ", text))
+    text = without_conditions(_RATE.sub(" ", _MARGIN.sub(" ", text)))
+    if framed or "=" in text:
+        text = without_expressions(text)
     numbers = find_numbers(text)
     if len(numbers) > 1 and _all_one(numbers):
         return _merge(numbers[0].number, [found.number for found in numbers])
@@ -186,6 +194,8 @@ def _right_hand_side(text: str) -> str:
 def _framed(text: str) -> str | None:
     """What the square brackets that hold the answer hold; empty where brackets contradict each other."""
     pairs = [(match, match["closed"] or match["open"] or "") for match in _BRACKETS.finditer(text)]
+    if pairs and _DECLINED.match(pairs[0][1]):
+        return ""
     pairs = [(match, held) for match, held in pairs if find_numbers(held) or _ZERO.search(held)]
     if not pairs:
         return None
