@@ -109,6 +109,11 @@ def test_robust_equality_is_rounding_and_nearness_is_half_a_percent_of_the_truth
     assert (robust.correct, robust.correct_err) == (em, err)
 
 
+def test_a_truth_with_a_per_cent_sign_is_rounded_to_its_own_last_place() -> None:
+    assert score("calcu", f"{MARKER} [142.9].", parse_truth("calcu", "143%")).robust.correct
+    assert not score("calcu", f"{MARKER} [142.4].", parse_truth("calcu", "143%")).robust.correct
+
+
 def test_reasons_tell_what_happened() -> None:
     truth = parse_truth("calcu", "142.86")
     assert score("calcu", "no idea", truth).paper.reason == "no marker"
@@ -131,6 +136,11 @@ class TestProgramResults:
             (7.66, None, "0.0766", (7.66, False, True), (7.66, False, False)),
             (None, "7.66%", "0.0766", (None, False, False), (0.0766, True, True)),
             (None, "$1.09 million", "1090000.0", (None, False, False), (1090000.0, True, True)),
+            (None, "$1,234.50", "1234.5", (None, False, False), (1234.5, True, True)),
+            (None, "integer of 1329 bits", "1329", (None, False, False), (None, False, False)),
+            (None, "\\x35", "35", (None, False, False), (None, False, False)),
+            (None, "5\\n", "5", (None, False, False), (None, False, False)),
+            (None, "<object at 0x10>", "10", (None, False, False), (None, False, False)),
             (None, "(1, 2)", "1.0", (None, False, False), (None, False, False)),
             (None, None, "1.0", (None, False, False), (None, False, False)),
             (math.nan, "nan", "1.0", (None, False, False), (None, False, False)),

@@ -33,6 +33,15 @@ VALIDATION = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "x
         ("calcu", "1,234,567.8", "number", 1234567.8),
         ("calcu", "0", "number", 0.0),
         ("calc", "16.0", "number", 16.0),
+        ("mcq", "C. Buy a put", "choice", "C"),
+        ("mcq", "**C**", "choice", "C"),
+        ("mcq", "**(C)**", "choice", "C"),
+        ("calc", "- 6.0", "number", -6.0),
+        ("calc", "12%", "number", 12.0),
+        ("calc", "$12", "number", 12.0),
+        ("calc", "-$12.5", "number", -12.5),
+        ("calc", "($6.0)", "number", -6.0),
+        ("calc", "1,234", "number", 1234.0),
     ],
 )
 def test_reads_every_form(task: str, raw: str, kind: str, value: object) -> None:
@@ -52,6 +61,10 @@ def test_reads_every_form(task: str, raw: str, kind: str, value: object) -> None
         ("calcu", "", "empty"),
         ("mcq", "12.5", "number for a choice question"),
         ("mcq", "A or B", "no letter"),
+        ("mcq", "A long call", "no letter"),
+        ("calcu", "(-6.0)", "not one number"),
+        ("calcu", "($6.0", "not one number"),
+        ("calcu", "12 years", "not one number"),
         ("bool", "0.7", "number for a verdict question"),
         ("bool", "maybe", "no verdict"),
     ],
@@ -61,7 +74,7 @@ def test_says_why_a_truth_is_unusable(task: str, raw: str, reason: str) -> None:
 
 
 def test_unknown_task_is_an_error() -> None:
-    with pytest.raises(ConfigError, match="got 'essay'"):
+    with pytest.raises(ConfigError, match="expected bool, mcq or calc, got 'essay'"):
         parse_truth("essay", "1")
     assert [normalise_task(task) for task in TASKS] == list(TASKS)
 

@@ -15,7 +15,7 @@ from fin_tasks.answers.comparison import TOLERANCE, equal_reading, near_reading
 from fin_tasks.answers.marker import committed_text
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import Number, find_numbers, number_from_float
-from fin_tasks.answers.quantities import read_bare, read_number, read_quantity
+from fin_tasks.answers.quantities import read_bare, read_quantity
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.verdicts import bare_verdict, read_verdict
 from fin_tasks.benchmarks.xfinbench.truths import Task, Truth, normalise_task
@@ -105,7 +105,8 @@ def score_value(value: float | None, text: str | None, truth: Truth) -> Scores:
 
     Args:
         value: The result as a float; None where it is no number.
-        text: The result as text, read by `robust` where there is no value, as for `"7.66%"`.
+        text: The result as text, read by `robust` where there is no value and the text says a number and nothing else,
+            as `"7.66%"` does.
         truth: The ground truth of a calcu question.
     """
     finite = value is not None and math.isfinite(value)
@@ -113,8 +114,9 @@ def score_value(value: float | None, text: str | None, truth: Truth) -> Scores:
     robust: Number | None = None
     if finite and value is not None:
         robust = number_from_float(value)
-    elif value is None and text is not None:
-        robust = read_number(plain(text[:200]), framed=True)
+    elif value is None and text is not None and "\\" not in text:
+        # As a response, so that a number inside a description (`integer of 1329 bits`) or an escape is none.
+        robust = read_bare(text[:200])
     reason = "no finite number returned"
     return Scores(
         paper=_compare_paper("calcu", paper, "" if paper is not None else reason, truth),
@@ -289,6 +291,6 @@ def _plain_score(
 
 
 def _truth_step(truth: Truth) -> float:
-    """The last place the truth is written to."""
-    numbers = find_numbers(plain(truth.text))
+    """The last place the truth is written to; a per cent sign does not count, as in `parse_truth`."""
+    numbers = find_numbers(plain(truth.text).replace("%", ""))
     return numbers[0].number.step if numbers else 0.0

@@ -21,7 +21,10 @@ TASKS: tuple[Task, ...] = ("bool", "mcq", "calcu")
 
 _DASHES = str.maketrans({dash: "-" for dash in "‐‑‒–—−﹣-"})
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
-_LETTER = re.compile(r"\(?([A-Za-z])[).]?")
+_AMOUNT = re.compile(
+    r"(?P<open>\()?(?P<sign>[-+]?)\s*(?:[$€£¥]\s*(?P<inner>[-+]?))?(?P<size>[^-+\s$€£¥%()][^\s%()]*)\s*%?(?P<close>\))?"
+)
+_LETTER = re.compile(r"\**\(?([A-Za-z])(?:[).:]?\**|[).:]\s.*)", re.DOTALL)
 _VERDICTS = {"true": 1, "false": 0}
 
 
@@ -52,7 +55,7 @@ def normalise_task(task: str) -> Task:
     for known in TASKS:
         if name == known:
             return known
-    raise ConfigError(f"XFinBench task: expected one of {', '.join(TASKS)}, got {task!r}. Check the `task` column.")
+    raise ConfigError(f"XFinBench task: expected bool, mcq or calc, got {task!r}. Check the `task` column or `--task`.")
 
 
 def parse_truth(task: str, raw: str) -> Truth:
@@ -115,8 +118,17 @@ def _number(raw: str, text: str) -> Truth:
 
 
 def _float(text: str) -> float | None:
-    """Read text that is a number as a whole; None for anything else, and for what a float cannot hold."""
-    if not _NUMBER.fullmatch(text):
+    """Read text that is a number as a whole; None for anything else, and for what a float cannot hold.
+
+    A currency and a per cent sign say nothing about the value: `12%` is 12. An amount in round brackets is negative.
+    """
+    amount = _AMOUNT.fullmatch(text)
+    if amount is None or not _NUMBER.fullmatch(amount["size"]):
         return None
-    number = float(text.replace(",", ""))
-    return number if math.isfinite(number) else None
+    if (amount["open"] is None) != (amount["close"] is None) or (amount["sign"] and amount["inner"]):
+        return None
+    size = float(amount["size"].replace(",", ""))
+    signs = (amount["sign"], amount["inner"], "-" if amount["open"] else "")
+    if not math.isfinite(size) or signs.count("-") > 1:
+        return None
+    return -size if "-" in signs else size
