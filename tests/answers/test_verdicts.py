@@ -55,6 +55,10 @@ from fin_tasks.answers.verdicts import bare_verdict, read_verdict
         ("false. It is true for calls.", 0),
         ("trueish", None),
         ("non-true", None),
+        ('"correct" rather than "incorrect".', 1),
+        ("false instead of true", 0),
+        ("'F'", 0),
+        ("‘T’", 1),  # noqa: RUF001
         ("", None),
     ],
 )
@@ -73,6 +77,12 @@ def test_read_verdict(text: str, verdict: int | None) -> None:
         ("\\boxed{True}", 1),
         ("Right, let us look at the bond first", None),
         ("The price falls. If the statement is true, then", None),
+        ("This is false.", 0),
+        ("It isn't correct.", 0),
+        ("The claim is true", 1),
+        ("Prices fall.\n\n- True\n- False", None),
+        ("It is true that prices fall. However, they rise again.", None),
+        ("Prices fall.\nLet us see whether the statement is true", None),
         ("The price falls.", None),
         ("", None),
     ],
