@@ -14,7 +14,8 @@ _CONDITION = re.compile(
 )
 _BESIDE_NUMBERS = re.compile(r"[\d)\]]\s?\^|\be\s?\^|√|π|[\d)]\s?[²³⁴⁵⁶⁷⁸⁹ⁿ⁻]")
 _ON_NUMBERS = re.compile(
-    rf"(?:√|\b(?:ln|log|exp|sqrt)\b)\s{{0,3}}\(?\s{{0,3}}{CURRENCY}?[\d.]|\d!|\d\(\s?[\d.]|\dx[\da-f]", re.IGNORECASE
+    rf"(?:√|\b(?:ln|log|exp|sqrt)\b)\s{{0,3}}\(?\s{{0,3}}{CURRENCY}?[\d.]|\d!|\d\(\s?[\d.]|\dx(?!10\s?\^)[\da-f]",
+    re.IGNORECASE,
 )
 
 
@@ -22,8 +23,8 @@ def without_conditions(text: str) -> str:
     """Return plain text without `at t = 1` and the like, where a number is left outside of them.
 
     Example:
-        >>> without_conditions("95 at t=1"), without_conditions("t=1")
-        ('95  ', 't=1')
+        >>> without_conditions("95 at t=1").strip(), without_conditions("at t=1")
+        ('95', 'at t=1')
     """
     rest = _CONDITION.sub("  ", text)
     return rest if find_numbers(rest) else text
