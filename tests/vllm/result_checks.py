@@ -168,7 +168,12 @@ def counters(server: Server) -> dict[str, float]:
 def _messages(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     (prompt,) = row["arguments"]["gen_args_0"]["arg_0"]
     messages: list[dict[str, Any]] = json.loads(prompt)
-    return messages
+    return [{**message, "content": _words(message["content"])} for message in messages]
+
+
+def _words(content: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    """Leave out the picture, whose tokens are counted on their own."""
+    return content if isinstance(content, str) else [part for part in content if part["type"] == "text"]
 
 
 def check_pictures(run: Run, task: str, server: Server, *, image_tokens: int) -> list[Check]:
