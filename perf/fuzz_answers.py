@@ -1,8 +1,9 @@
 # ruff: noqa: RUF001  (signs a model may write)
 """Throw random and hostile strings at every reader of answers.
 
-Counts strings, exceptions and time, then doubles the length of hostile inputs up to 100 kB and checks that the time
-grows with the length and not with its square. Exit status 1 on any exception or slow input.
+Counts strings, exceptions and time, then gives every reader hostile inputs of 100 kB. All of them together take a second
+or two on one where time grows with the length; the limit of 5 s is far below what a time that grows with the square
+takes. Exit status 1 on any exception or slow input.
 
     python perf/fuzz_answers.py --count 100000 --seed 1
 """
@@ -230,7 +231,7 @@ def check_growth(report: Report, *, size: int, limit_ms: float) -> None:
                 report.slow.append(f"{spent:.0f} ms for {len(text)} characters of {head + unit!r}")
 
 
-def fuzz(*, count: int, seed: int, size: int = 100_000, limit_ms: float = 1500.0) -> Report:
+def fuzz(*, count: int, seed: int, size: int = 100_000, limit_ms: float = 5000.0) -> Report:
     """Run `count` random strings, then the hostile long ones (none where `size` is 0)."""
     source = random.Random(seed)  # noqa: S311  (reproducible, not secret)
     report = Report()
