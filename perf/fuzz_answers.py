@@ -1,9 +1,9 @@
 # ruff: noqa: RUF001  (signs a model may write)
 """Throw random and hostile strings at every reader of answers.
 
-Counts strings, exceptions and time, then gives every reader hostile inputs of 100 kB. All of them together take a second
-or two on one where time grows with the length; the limit of 5 s is far below what a time that grows with the square
-takes. Exit status 1 on any exception or slow input.
+Counts strings, exceptions and time, then gives every reader hostile inputs of 100 kB. All readers together take a
+second or two on one where time grows with the length; the limit of 5 s is far below what a time that grows with the
+square takes. Exit status 1 on any exception or slow input.
 
     python perf/fuzz_answers.py --count 100000 --seed 1
 """
