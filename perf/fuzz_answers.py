@@ -9,7 +9,6 @@ square takes. Exit status 1 on any exception or slow input.
 """
 
 import argparse
-import json
 import random
 import sys
 import time
@@ -23,7 +22,7 @@ from fin_tasks.answers.numbers import find_numbers
 from fin_tasks.answers.quantities import read_bare, read_number, read_quantity
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.verdicts import bare_verdict, read_verdict
-from fin_tasks.benchmarks.xfinbench.scoring import answer_to_json, extract, score
+from fin_tasks.benchmarks.xfinbench.scoring import compare, extract, score
 from fin_tasks.benchmarks.xfinbench.truths import TASKS, parse_truth
 
 CHOICES = ("A. the rate rises", "B. no effect", "C. $5 million")
@@ -191,7 +190,7 @@ def scorers(text: str) -> Iterator[object]:
     """Score a text for every task."""
     for task, truth in TRUTHS.items():
         yield score(task, text, truth, CHOICES)
-        yield json.dumps(answer_to_json(extract(task, text, "robust", CHOICES)), allow_nan=False)
+        yield compare(task, extract(task, text, "robust", CHOICES), truth, "robust")
 
 
 def random_string(source: random.Random) -> str:

@@ -1,7 +1,6 @@
 """Numbers in every way people write them."""
 # ruff: noqa: RUF001  (the signs that are to be read)
 
-import json
 import math
 
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import Number, find_numbers, number_from_float
-from fin_tasks.errors import DataError
 
 
 def values(text: str) -> list[float]:
@@ -147,13 +145,6 @@ def test_spans_hold_sign_currency_and_unit() -> None:
     text = plain("loss of -$5.2 million today")
     (found,) = find_numbers(text)
     assert text[found.start : found.end] == "-¤5.2 million"
-
-
-def test_json_of_another_kind_is_refused() -> None:
-    number = Number(value=0.0766, readings=(0.0766, 7.66), step=0.0001)
-    assert Number.from_json(json.loads(json.dumps(number.to_json()))) == number
-    with pytest.raises(DataError, match="value, readings and step"):
-        Number.from_json({"value": "x", "readings": [], "step": 0})
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])

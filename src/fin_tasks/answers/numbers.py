@@ -2,13 +2,10 @@
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from fin_tasks.answers.notation import CURRENCY
-from fin_tasks.errors import DataError
 
 __all__ = ["FoundNumber", "Number", "find_numbers", "number_from_float"]
 
@@ -34,25 +31,6 @@ class Number:
             return self.step
         step = self.step * abs(reading / self.value)
         return step if math.isfinite(step) else 0.0
-
-    def to_json(self) -> dict[str, Any]:
-        """Return a form `json.dumps` takes."""
-        return {"value": self.value, "readings": list(self.readings), "step": self.step}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Number":
-        """Read what `to_json` wrote.
-
-        Raises:
-            DataError: Not such a form.
-        """
-        try:
-            readings = tuple(float(reading) for reading in data["readings"])
-            return cls(value=float(data["value"]), readings=readings, step=float(data["step"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(
-                f"number: expected an object with value, readings and step, got {data!r}. Extract it again."
-            ) from error
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,6 @@ __all__ = [
     "locate",
     "prompt_templates",
     "revision_of",
-    "template_hashes",
 ]
 
 Origin = Literal["upstream", "data_dir", "sample"]
@@ -192,16 +191,6 @@ def prompt_templates(files: Files) -> dict[str, str]:
     """
     found = _template_files(files)
     return {name: path.read_text(encoding="utf-8").replace("\\n", "\n") for name, path in found.items()}
-
-
-def template_hashes(files: Files) -> dict[str, str]:
-    """Return the SHA-256 of the authors' prompt files as they lie there, by the names of `prompt_templates`.
-
-    Raises:
-        FetchError: One cannot be downloaded.
-        DataError: One is not there; the sample has none.
-    """
-    return {name: digest(path).sha256 for name, path in _template_files(files).items()}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,6 @@ from fin_tasks.benchmarks.xfinbench.files import (
     locate,
     prompt_templates,
     revision_of,
-    template_hashes,
 )
 from fin_tasks.benchmarks.xfinbench.knowledge import Term, knowledge_bank
 from fin_tasks.benchmarks.xfinbench.metrics import CAPABILITIES
@@ -45,7 +44,6 @@ __all__ = [
     "read_table",
     "revision_of",
     "rows_by_id",
-    "template_hashes",
 ]
 
 COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")

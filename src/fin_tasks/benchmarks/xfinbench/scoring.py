@@ -1,14 +1,13 @@
 """From a response or a program's result to scores, in two variants.
 
 `paper` does what the benchmark's authors do, defects included, so that numbers compare with the published ones.
-`robust` takes what a careful reader would take for the answer. Extraction and comparison are separate: a harness
-filter can extract (`extract`), write the answer down (`answer_to_json`) and a metric compare it later (`compare`).
+`robust` takes what a careful reader would take for the answer. Extraction (`extract`) and comparison (`compare`) can
+be had apart.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
 
 from fin_tasks.answers.choices import bare_choice, read_choice
 from fin_tasks.answers.comparison import TOLERANCE, equal_reading, near_reading
@@ -19,23 +18,19 @@ from fin_tasks.answers.quantities import read_bare, read_quantity
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.verdicts import bare_verdict, read_verdict
 from fin_tasks.benchmarks.xfinbench.truths import Task, Truth, normalise_task
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import ConfigError
 
 __all__ = [
     "MARKER",
     "Answer",
     "Score",
     "Scores",
-    "Variant",
-    "answer_from_json",
-    "answer_to_json",
     "compare",
     "extract",
     "score",
     "score_value",
 ]
 
-Variant = Literal["paper", "robust"]
 Answer = int | str | float | Number | None
 """1 or 0 for a verdict, a letter, a float (`paper`) or a number with its readings (`robust`), None for no answer."""
 
@@ -166,24 +161,6 @@ def compare(task: str, answer: Answer, truth: Truth, variant: str) -> Score:
     if _is_paper(variant):
         return _compare_paper(name, answer, reason, truth)
     return _compare_robust(name, answer, reason, truth)
-
-
-def answer_to_json(answer: Answer) -> Any:
-    """Return an answer in a form `json.dumps` takes."""
-    return answer.to_json() if isinstance(answer, Number) else answer
-
-
-def answer_from_json(data: Any) -> Answer:
-    """Read what `answer_to_json` wrote.
-
-    Raises:
-        DataError: Not such a form.
-    """
-    if isinstance(data, Mapping):
-        return Number.from_json(data)
-    if data is None or isinstance(data, int | str | float):
-        return data
-    raise DataError(f"answer: expected null, a number, a string or an object, got {data!r}. Extract it again.")
 
 
 def _is_paper(variant: str) -> bool:
