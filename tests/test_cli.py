@@ -145,7 +145,6 @@ def test_items_hold_any_text_and_are_opened_first(tmp_path: Path) -> None:
         (("replay", "xfinbench", "--task", "bool", "none.csv"), "No such file"),
         (("replay", "financemath", "--mode", "cot", "none.json"), "expected pot, got 'cot'"),
         (("doctor", "nonsense"), "got 'nonsense'"),
-        (("fetch", "nonsense"), "expected one of financemath, xfinbench, got 'nonsense'"),
     ],
 )
 def test_errors_are_one_line_and_status_one(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:

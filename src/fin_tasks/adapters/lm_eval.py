@@ -19,6 +19,7 @@ from fin_tasks import sandbox
 from fin_tasks.errors import ConfigError, SandboxError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average, standard_error
+from fin_tasks.stats.metric import Metric
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -46,7 +47,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     """A task of ours in lm-eval: an ordinary YAML task with five additions.
 
     - `metrics: !function ...` names the metrics from the task's `dataset_kwargs`, so that they are declared beside the
-      code that computes them. Documents may report None for a metric; means and standard errors leave it out.
+      code that computes them. Documents may report None for a metric; means and standard errors leave it out. A
+      metric that is no mean comes as a `Metric` with its own aggregation.
     - The provenance of the documents (prompts, data, versions) goes into the results file, under
       `configs.<task>.metadata.provenance`.
     - Without a chat template the system message, the question and a cue for base models are joined by blank lines.
@@ -60,9 +62,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         name_metrics = config.pop("metrics")
         draw_blank = config.pop("blank_image", None)
         options = config.get("dataset_kwargs") or {}
-        config["metric_list"] = [
-            entry for metric, up in name_metrics(**options).items() for entry in _declare(metric, up)
-        ]
+        metrics: dict[str, bool | Metric] = name_metrics(**options)
+        config["metric_list"] = [entry for name, metric in metrics.items() for entry in _declare(name, metric)]
+        self._with_stderr = [name for name, metric in metrics.items() if not isinstance(metric, Metric)]
         if (config.get("metadata") or {}).get("blank_image") and config.get("doc_to_image") is None:
             config["doc_to_image"] = draw_blank
         if config.get("unsafe_code"):
@@ -119,7 +121,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         """
         (answers,) = results
         values: dict[str, float | None] = self.config.process_results(doc, answers)
-        return {**values, **{f"{name}_stderr": value for name, value in values.items()}}
+        return {**values, **{f"{name}_stderr": values[name] for name in self._with_stderr}}
 
 
 class _Documents(list[dict[str, Any]]):
@@ -137,12 +139,14 @@ class _Scored(dict[str, Any]):
         return json.dumps(self, ensure_ascii=False)
 
 
-def _declare(metric: str, higher_is_better: bool) -> list[dict[str, Any]]:
+def _declare(name: str, metric: bool | Metric) -> list[dict[str, Any]]:
+    if isinstance(metric, Metric):
+        return [{"metric": name, "aggregation": metric.aggregate, "higher_is_better": metric.higher_is_better}]
     # lm-eval multiplies the headline into group averages, where the string "N/A" would end the run: NaN does not.
-    mean = average if metric == "acc" else mean_scored
+    mean = average if name == "acc" else mean_scored
     return [
-        {"metric": metric, "aggregation": mean, "higher_is_better": higher_is_better},
-        {"metric": f"{metric}_stderr", "aggregation": stderr_scored, "higher_is_better": False},
+        {"metric": name, "aggregation": mean, "higher_is_better": metric},
+        {"metric": f"{name}_stderr", "aggregation": stderr_scored, "higher_is_better": False},
     ]
 
 

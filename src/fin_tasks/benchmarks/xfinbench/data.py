@@ -1,7 +1,5 @@
 """XFinBench's rows as documents of lm-eval."""
 
-import hashlib
-import json
 import logging
 from collections.abc import Mapping
 from functools import lru_cache
@@ -13,6 +11,7 @@ from fin_tasks.benchmarks.xfinbench import prompts as prompting
 from fin_tasks.benchmarks.xfinbench.files import Files, locate, prompt_templates, revision_of
 from fin_tasks.benchmarks.xfinbench.rows import Row, Rows, read_rows
 from fin_tasks.benchmarks.xfinbench.truths import Task
+from fin_tasks.data.documents import dataset_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
@@ -89,7 +88,7 @@ def load(
         "rows": len(docs),
         "left_out": left_out,
     }
-    return {split: _dataset(docs, facts)}
+    return {split: dataset_of(docs, facts)}
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
@@ -170,22 +169,6 @@ def _data_facts(files: Files, rows: tuple[Row, ...]) -> dict[str, Any]:
     revision = revision_of(files, [row.figure_path for row in rows if row.figure_path is not None])
     commit = files.source.revision if files.origin == "upstream" else None
     return {"origin": files.origin, "commit": commit, "revision": revision.short, "files": dict(revision.files)}
-
-
-def _dataset(docs: list[dict[str, Any]], facts: dict[str, Any]) -> "Dataset":
-    from datasets import Dataset, DatasetInfo
-    from datasets.table import InMemoryTable
-
-    # `blank_image`, `rows` and all the rest count: two runs with one hash asked the same questions in the same words.
-    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-    provenance = {"hash": digest[:16], **facts}
-    columns = {name: [doc[name] for doc in docs] for name in docs[0]}
-    # With a fingerprint given, datasets does not pickle and hash the whole table to find one.
-    return Dataset(
-        InMemoryTable.from_pydict(columns),
-        info=DatasetInfo(description=json.dumps(provenance)),
-        fingerprint=digest[:32],
-    )
 
 
 def figure(doc: Mapping[str, Any]) -> "list[Image]":

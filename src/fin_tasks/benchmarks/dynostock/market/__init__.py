@@ -1,0 +1,1 @@
+"""Prices and earnings reports: where they come from, and the two tables they become."""

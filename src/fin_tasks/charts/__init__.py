@@ -1,0 +1,1 @@
+"""Candlestick charts, drawn the same to the byte, many at a time."""

@@ -1,0 +1,21 @@
+"""How a task declares a metric that is no mean over documents."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Metric"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A metric with an aggregation of its own, such as the bound of an interval.
+
+    Attributes:
+        higher_is_better: Whether more of it is better.
+        aggregate: Takes what every document reported for the metric, in the documents' order (None included), and
+            returns one number. No standard error is derived from it: report interval bounds as further metrics.
+    """
+
+    higher_is_better: bool
+    aggregate: Callable[[Sequence[Any]], float]
