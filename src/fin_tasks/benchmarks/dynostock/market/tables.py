@@ -29,7 +29,7 @@ class Market:
             `datetime64[ns]` at midnight without a zone; numbers are float64 in dollars per share and shares, NaN where
             unknown. `open`, `high`, `low` and `volume` are all absent where the source has closes only. Close is
             adjusted for splits.
-        reports: One row per report, the columns of `REPORT_COLUMNS`, sorted by ticker and day of the report, `reported`.
+        reports: One row per report, the columns of `REPORT_COLUMNS`, sorted by ticker and day of report.
             EPS figures are dollars per share, `surprise_percentage` is percent; NaN where unknown.
         facts: Where the tables come from, for provenance: JSON-compatible.
         defects: What was odd in the files.
