@@ -4,13 +4,9 @@ What a window has one of them say is invented for the experiment. None of them i
 another post, or none, at the time of an older window.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
-from fin_tasks.errors import DataError
-
-__all__ = ["AUTHORITIES", "Authority", "authority_named"]
+__all__ = ["AUTHORITIES", "Authority"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,23 +86,3 @@ AUTHORITIES: tuple[Authority, ...] = (
         standing="His record in quantitative trading makes other investors take his market calls seriously.",
     ),
 )
-
-_BY_NAME: Mapping[str, Authority] = MappingProxyType({authority.name: authority for authority in AUTHORITIES})
-
-
-def authority_named(name: str) -> Authority:
-    """Return the figure of that name.
-
-    Raises:
-        DataError: There is none.
-
-    Example:
-        >>> authority_named("JPMorgan").role
-        'JPMorgan is the largest bank of the United States, in commercial as well as investment banking.'
-    """
-    if name not in _BY_NAME:
-        raise DataError(
-            f"authority: expected one of {', '.join(_BY_NAME)}, got {name!r}. "
-            "Build the windows again with this version."
-        )
-    return _BY_NAME[name]
