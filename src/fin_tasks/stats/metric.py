@@ -12,10 +12,10 @@ class Metric:
     """A metric with an aggregation of its own, such as the bound of an interval.
 
     Attributes:
-        higher_is_better: Whether more of it is better.
+        higher_is_better: Whether more of it is better; None where neither is, as for a mean of stated probabilities.
         aggregate: Takes what every document reported for the metric, in the documents' order (None included), and
             returns one number. No standard error is derived from it: report interval bounds as further metrics.
     """
 
-    higher_is_better: bool
+    higher_is_better: bool | None
     aggregate: Callable[[Sequence[Any]], float]
