@@ -1,0 +1,186 @@
+"""A market from files: daily prices and earnings reports in the layouts people have them."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fin_tasks.benchmarks.dynostock.market.price_files import FIGURES, read_price_file
+from fin_tasks.benchmarks.dynostock.market.price_rows import checked, one_row_per_day, typed
+from fin_tasks.benchmarks.dynostock.market.report_files import checked_reports, one_per_quarter, read_report_file
+from fin_tasks.benchmarks.dynostock.market.splits import adjusted
+from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.data.checksums import digest
+from fin_tasks.data.schema import Defect
+from fin_tasks.errors import DataError
+
+__all__ = ["MANIFEST", "load_market", "market_of"]
+
+MANIFEST = "manifest.json"
+"""Beside the folders `prices` and `earnings` of what `fin-tasks fetch dynostock` writes."""
+
+_PRICE_ENDINGS = (".csv", ".csv.gz", ".parquet")
+_REPORT_ENDINGS = (".json", ".csv", ".csv.gz", ".parquet")
+
+_Read = tuple[list[pd.DataFrame], dict[str, Any], list[Defect]]
+
+
+def load_market(prices: Path, earnings: Path, *, adjust: str = "auto") -> Market:
+    """Read a market.
+
+    Args:
+        prices: A file of daily prices, a folder of them, or a folder that `fin-tasks fetch dynostock` wrote.
+            The layouts are those of `price_files`.
+        earnings: A file of earnings reports, a folder of them, or the fetched folder: Alpha Vantage's answers
+            (`data-AAPL.json`, `AAPL.json`), or CSV or Parquet with the columns of `REPORT_COLUMNS`.
+        adjust: What to do with the closes, see `splits.adjusted`.
+
+    Returns:
+        The market. Its facts name every file with its SHA-256, the rows, the days covered, and what was adjusted.
+
+    Raises:
+        DataError: A path is not there or holds nothing that can be used. In a folder a file that cannot be used is a
+            defect; only when none can, it is an error.
+        ConfigError: `adjust` is no such word.
+    """
+    price_tables, price_facts, defects = _read_all(prices, "prices", _PRICE_ENDINGS, _prices_of)
+    report_tables, report_facts, report_defects = _read_all(earnings, "earnings", _REPORT_ENDINGS, _reports_of)
+    return market_of(
+        price_tables,
+        report_tables,
+        adjust=adjust,
+        facts={"prices": price_facts, "earnings": report_facts},
+        defects=defects + report_defects,
+    )
+
+
+def market_of(
+    prices: Iterable[pd.DataFrame],
+    reports: Iterable[pd.DataFrame],
+    *,
+    adjust: str,
+    facts: dict[str, Any],
+    defects: list[Defect],
+) -> Market:
+    """Put typed tables together into a market: one row per day, checked, adjusted.
+
+    Args:
+        prices: Tables of `price_rows.typed`.
+        reports: Tables of `report_files.checked_reports`.
+        adjust: See `splits.adjusted`.
+        facts: What is known so far, with the keys `prices` and `earnings`.
+        defects: What is known so far.
+    """
+    joined = pd.concat(list(prices), ignore_index=True)
+    joined = joined[["ticker", "date", *(name for name in FIGURES if name in joined)]]
+    unique, repeated = one_row_per_day(joined)
+    clean, odd = checked(unique)
+    done = adjusted(clean, adjust)
+    every_report = pd.concat(list(reports), ignore_index=True)
+    every_report, twice = one_per_quarter(every_report)
+    found = [*defects, *repeated, *odd, *done.defects, *twice]
+    facts = {
+        "prices": {**facts["prices"], **_coverage(done.prices, "date"), "adjust": adjust, "adjusted": done.splits},
+        "earnings": {**facts["earnings"], **_coverage(every_report, "reported")},
+        "defects": dict(sorted(Counter(defect.kind for defect in found).items())),
+    }
+    return Market.of(_all_or_no_candles(done.prices), every_report, facts=facts, defects=tuple(found))
+
+
+def _all_or_no_candles(prices: pd.DataFrame) -> pd.DataFrame:
+    """A market has whole candles or closes only; files that have some of their columns get the others as unknown."""
+    if "low" not in prices:
+        return prices[["ticker", "date", "close"]]
+    return prices.assign(**{name: float("nan") for name in ("open", "high", "volume") if name not in prices})
+
+
+def _coverage(table: pd.DataFrame, day: str) -> dict[str, Any]:
+    first, last = table[day].min(), table[day].max()
+    tickers = int(table["ticker"].nunique())
+    return {"rows": len(table), "tickers": tickers, "first": f"{first:%Y-%m-%d}", "last": f"{last:%Y-%m-%d}"}
+
+
+def _prices_of(path: Path) -> tuple[pd.DataFrame, list[Defect]]:
+    return typed(read_price_file(path), path.name)
+
+
+def _reports_of(path: Path) -> tuple[pd.DataFrame, list[Defect]]:
+    reports, defects = checked_reports(read_report_file(path), path.name)
+    if reports.empty:
+        raise DataError(f"{path}: expected earnings reports, got none that can be used.")
+    return reports, defects
+
+
+def _read_all(
+    place: Path, what: str, endings: tuple[str, ...], read: Callable[[Path], tuple[pd.DataFrame, list[Defect]]]
+) -> _Read:
+    """Read a file, or the files of a folder, in the order of their names."""
+    if place.is_file():
+        table, odd = read(place)
+        return [table], {"files": {place.name: digest(place).sha256}}, odd
+    if not place.is_dir():
+        raise DataError(f"{what}: expected a file or a folder at {place}, found nothing. Check the path.")
+    manifest = _read_manifest(place)
+    folder = place / what if manifest else place
+    files = sorted(file for file in folder.glob("*") if file.name.endswith(endings) and file.name != MANIFEST)
+    tables: list[pd.DataFrame] = []
+    used: dict[str, str] = {}
+    failures: list[DataError] = []
+    defects: list[Defect] = []
+    for file in files:
+        try:
+            table, odd = read(file)
+        except DataError as error:
+            failures.append(error)
+            defects.append(Defect("unusable-file", file.name, str(error)))
+            continue
+        tables.append(table)
+        used[file.name] = digest(file).sha256
+        defects += odd
+    if not tables:
+        reason = f" The first one: {failures[0]}" if failures else ""
+        raise DataError(
+            f"{what}: expected files ({', '.join(endings)}) in {folder}, found {len(files)}, none usable.{reason}"
+        )
+    facts = {"files": used, "sha256": _listing_hash(used)}
+    if manifest:
+        facts["manifest"] = {name: value for name, value in manifest.items() if name != "tickers"}
+        defects += _compared(manifest, what, used)
+    return tables, facts, defects
+
+
+def _compared(manifest: dict[str, Any], what: str, used: dict[str, str]) -> list[Defect]:
+    """What a fetched folder lacks, and what was changed in it since."""
+    defects = []
+    for ticker, parts in sorted(manifest.get("tickers", {}).items()):
+        entry, name = parts.get(what, {}), f"{ticker}.parquet"
+        if entry.get("reason"):
+            defects.append(Defect("not-fetched", f"{ticker} {what}", str(entry["reason"])))
+        if name in used and entry.get("sha256") != used[name]:
+            detail = f"expected sha256 {entry.get('sha256')} as fetched, found {used[name]}"
+            defects.append(Defect("changed-since-fetch", f"{what}/{name}", detail))
+    return defects
+
+
+def _listing_hash(files: dict[str, str]) -> str:
+    """One hash for a folder: of the lines `sha256sum` would print for its files."""
+    lines = "".join(f"{sha256}  {name}\n" for name, sha256 in files.items())
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _read_manifest(place: Path) -> dict[str, Any]:
+    """Return the manifest of a fetched folder, empty where there is none."""
+    path = place / MANIFEST
+    if not path.is_file():
+        return {}
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: expected the JSON `fin-tasks fetch dynostock` writes, got {error}.") from error
+    if not isinstance(manifest, dict):
+        raise DataError(f"{path}: expected a JSON object, got {type(manifest).__name__}. Fetch into another folder.")
+    return manifest
