@@ -1,0 +1,300 @@
+"""Finds the windows whose past could lead a forecaster astray, in all tickers at once.
+
+The rules are those of Xiao, Lin and Chiu (2024), section 3; docs/windows.md has them in full.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from fin_tasks.benchmarks.dynostock.authorities import AUTHORITIES
+from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.movements import AFTER, UNKNOWN, UP, Prices, day_numbers
+from fin_tasks.benchmarks.dynostock.runs import Reports, Runs
+from fin_tasks.benchmarks.dynostock.window import BIASES, Window, frame_of, typed
+from fin_tasks.errors import ConfigError, DataError
+
+__all__ = ["REASONS", "WINDOWS", "Count", "Found", "find_windows", "plain_window", "window_id"]
+
+WINDOWS = (4, 8, 12, 16, 20)
+REASONS: Mapping[str, str] = {
+    "unknown-surprise": "a report's surprise is not known",
+    "missing-prices": "a day of trading has no candle of this ticker",
+    "reports-too-close": "the newest report has another one on its day or less than 8 days before it",
+    "unknown-movement": "no close on one side of a report",
+    "truth-pending": "the prices end before the 8 days after the newest report do",
+}
+"""Why a window is dropped, in the order in which that is looked at, and what it means."""
+
+_FOUND, _UNBIASED = "found", "unbiased"
+
+_Numbers = npt.NDArray[np.int64]
+_Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Count:
+    """What became of the candidates of one bias and window size: every run of `window` reports of one ticker.
+
+    Attributes:
+        candidates: All of them: `found` + `unbiased` + what was dropped.
+        found: Windows in the table.
+        unbiased: Those whose past does not lead astray, as the bias's rule asks.
+        dropped: Reason, of `REASONS`, to how many could not be judged or shown.
+    """
+
+    bias_type: str
+    window: int
+    candidates: int
+    found: int
+    unbiased: int
+    dropped: Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Windows and what was looked through for them.
+
+    Attributes:
+        table: One row per window, the columns of `WINDOW_COLUMNS`, sorted by bias, window, ticker and end.
+        counts: One per bias and window size, in the table's order.
+    """
+
+    table: pd.DataFrame
+    counts: tuple[Count, ...]
+
+
+def find_windows(
+    market: Market, *, biases: Iterable[str] = BIASES, windows: Iterable[int] = WINDOWS, seed: int = 42
+) -> Found:
+    """Find every window of the given biases and sizes.
+
+    Args:
+        market: Prices and reports; only tickers that have both, and reports inside the calendar, count.
+        biases: Of `BIASES`.
+        windows: Window sizes in reports, at least 2.
+        seed: Decides, with a window's id and nothing else, which authority makes its statement.
+
+    Raises:
+        ConfigError: An unknown bias, a window size that is none, or none at all.
+    """
+    chosen, sizes = _checked_biases(biases), _checked_sizes(windows)
+    prices = Prices.of(market)
+    reports = Reports.of(market, prices)
+    counts: list[Count] = []
+    tables: list[pd.DataFrame] = []
+    for bias in chosen:
+        for size in sizes:
+            runs = Runs.of(reports, prices, size)
+            lead = _recency(runs) if bias == "recency" else _authority(runs)
+            fate = _fates(runs, lead)
+            counts.append(_count(bias, size, fate))
+            tables.append(_table(bias, runs, lead, fate == _FOUND, seed))
+    return Found(typed(pd.concat(tables)), tuple(counts))
+
+
+def plain_window(market: Market, ticker: str, start: date, end: date) -> Window:
+    """Make a window of one's own, without a biased statement, about the 8 days after `end`.
+
+    Its statistics use prices up to `end` only: older reports whose 8 days after are not over by then do not count.
+
+    Args:
+        market: Prices and reports.
+        ticker: A stock with both.
+        start: First day shown.
+        end: Last day shown; any day, not only one of a report.
+
+    Returns:
+        The window of all reports from `start` to `end`; its truth is None while the market does not reach 8 days
+        beyond `end`.
+
+    Raises:
+        ConfigError: `start` lies after `end`.
+        DataError: The ticker, a price or a report in this time is missing, or the newest report's surprise unknown.
+    """
+    if start > end:
+        raise ConfigError(f"{ticker}: expected a start before the end, got {start} to {end}.")
+    shown = _shown_reports(market, ticker, start, end)
+    prices = Prices.of(market)
+    code = int(prices.tickers.get_loc(ticker))
+    days = np.append(day_numbers(shown["reported"]), (end - date(1970, 1, 1)).days)
+    moves = prices.movements(np.full(len(days), code), days)
+    newest, is_meet = shown.iloc[-1], shown["surprise"].to_numpy() >= 0
+    if np.isnan(newest["surprise"]):
+        raise DataError(
+            f"{ticker}: expected a known surprise in the newest report up to {end}, got none on "
+            f"{newest['reported']:%Y-%m-%d}. Choose an end before that day."
+        )
+    judged = shown["surprise"].notna().to_numpy() & (days[:-1] <= days[-1] - AFTER) & (moves[:-1] != UNKNOWN)
+    same = (judged & (is_meet == is_meet[-1]))[:-1]
+    is_known = moves[-1] != UNKNOWN and days[-1] + AFTER <= prices.last_day
+    return Window(
+        id=window_id("plain", len(shown), ticker, end),
+        bias_type="plain",
+        window=len(shown),
+        ticker=ticker,
+        start=start,
+        end=end,
+        signal=None,
+        truth=int(moves[-1]) if is_known else None,
+        outcome="Meet" if is_meet[-1] else "Miss",
+        n_same=int(same.sum()),
+        n_contrary=int((same & (moves[:-2] == UP)).sum()),
+        fiscal_end=newest["fiscal_end"].date(),
+        eps=float(newest["eps"]),
+        estimate=float(newest["estimate"]),
+        surprise=float(newest["surprise"]),
+        surprise_percentage=float(newest["surprise_percentage"]),
+    )
+
+
+def window_id(bias: str, size: int, ticker: str, end: date) -> str:
+    """Name a window.
+
+    Example:
+        >>> window_id("recency", 4, "IBM", date(2010, 4, 19))
+        'recency-w04-IBM-2010-04-19'
+    """
+    return f"{bias}-w{size:02d}-{ticker}-{end:%Y-%m-%d}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Lead:
+    """Where the past of each run leads; all arrays have shape (n,)."""
+
+    is_candidate: _Bools
+    """Whether the rule holds as far as the outcomes go, so that the movements matter."""
+    is_biased: _Bools
+    """Whether the rule holds."""
+    signal: npt.NDArray[np.int8]
+    n_same: _Numbers
+    n_contrary: _Numbers
+
+
+def _checked_biases(biases: Iterable[str]) -> list[str]:
+    chosen = sorted(set(biases))
+    if wrong := [bias for bias in chosen if bias not in BIASES]:
+        raise ConfigError(f"biases: expected some of {', '.join(BIASES)}, got {wrong[0]!r}.")
+    if not chosen:
+        raise ConfigError(f"biases: expected some of {', '.join(BIASES)}, got none.")
+    return chosen
+
+
+def _checked_sizes(windows: Iterable[int]) -> list[int]:
+    sizes = sorted(set(windows))
+    if not sizes or sizes[0] < 2:
+        found = repr(sizes[0]) if sizes else "none"
+        raise ConfigError(f"windows: expected window sizes of 2 reports or more, such as 4, got {found}.")
+    return sizes
+
+
+def _recency(runs: Runs) -> _Lead:
+    """The latest similar report moved one way, and most similar ones moved the other."""
+    n_same = runs.past.sum(axis=1)
+    latest = runs.past.argmax(axis=1)
+    signal = np.take_along_axis(runs.past_moves, latest[:, None], axis=1)[:, 0]
+    n_contrary = (runs.past & (runs.past_moves != signal[:, None])).sum(axis=1)
+    has_past = n_same > 0
+    return _Lead(has_past, has_past & _is_most(n_contrary, n_same, runs.size), signal, n_same, n_contrary)
+
+
+def _authority(runs: Runs) -> _Lead:
+    """Most older reports have the same outcome, most of those moved one way, and the authority says the other."""
+    n_same = runs.past.sum(axis=1)
+    ups = (runs.past & (runs.past_moves == UP)).sum(axis=1)
+    downs = n_same - ups
+    n_contrary = np.maximum(ups, downs)
+    is_typical = _is_most(n_same, np.full_like(n_same, runs.size - 1), runs.size)
+    is_biased = is_typical & (ups != downs) & (5 * n_contrary >= 4 * n_same)
+    return _Lead(is_typical, is_biased, (downs > ups).astype(np.int8), n_same, n_contrary)
+
+
+def _is_most(part: _Numbers, whole: _Numbers, size: int) -> _Bools:
+    """Whether part / whole >= min(4/5, (size-2)/(size-1)), in whole numbers so that a threshold met is met."""
+    return np.asarray((5 * part >= 4 * whole) | ((size - 1) * part >= (size - 2) * whole))
+
+
+def _fates(runs: Runs, lead: _Lead) -> npt.NDArray[np.str_]:
+    """Say of each run what becomes of it: found, unbiased or a reason of `REASONS`; the first that applies counts."""
+    order: list[tuple[str, _Bools]] = [
+        ("unknown-surprise", runs.has_unknown_surprise),
+        ("missing-prices", runs.lacks_prices),
+        ("reports-too-close", runs.is_crowded),
+        (_UNBIASED, ~lead.is_candidate),
+        ("unknown-movement", (runs.past & (runs.past_moves == UNKNOWN)).any(axis=1)),
+        (_UNBIASED, ~lead.is_biased),
+        ("truth-pending", runs.is_pending),
+        ("unknown-movement", runs.truth == UNKNOWN),
+    ]
+    return np.select([applies for _, applies in order], [name for name, _ in order], default=_FOUND)
+
+
+def _count(bias: str, size: int, fate: npt.NDArray[np.str_]) -> Count:
+    names, numbers = np.unique(fate, return_counts=True)
+    found = dict(zip(names.tolist(), numbers.tolist(), strict=True))
+    return Count(
+        bias_type=bias,
+        window=size,
+        candidates=len(fate),
+        found=found.get(_FOUND, 0),
+        unbiased=found.get(_UNBIASED, 0),
+        dropped={reason: found[reason] for reason in REASONS if reason in found},
+    )
+
+
+def _table(bias: str, runs: Runs, lead: _Lead, kept: _Bools, seed: int) -> pd.DataFrame:
+    rows = runs.rows[kept]
+    newest = runs.reports.table.iloc[rows[:, 0]].reset_index(drop=True)
+    if not len(newest):
+        return frame_of([])
+    ids = [window_id(bias, runs.size, *place) for place in zip(newest["ticker"], newest["reported"], strict=True)]
+    columns: dict[str, Any] = {
+        "id": ids,
+        "bias_type": bias,
+        "window": runs.size,
+        "ticker": newest["ticker"],
+        "start": runs.start[kept].astype("datetime64[D]").astype("datetime64[ns]"),
+        "end": newest["reported"],
+        "signal": lead.signal[kept],
+        "truth": runs.truth[kept],
+        "outcome": np.where(runs.reports.is_meet[rows[:, 0]], "Meet", "Miss"),
+        "n_same": lead.n_same[kept],
+        "n_contrary": lead.n_contrary[kept],
+        "authority": [_authority_of(name, seed) for name in ids] if bias == "authority" else "",
+    }
+    figures = newest[["fiscal_end", "eps", "estimate", "surprise", "surprise_percentage"]]
+    return typed(pd.DataFrame({**columns, **figures}))
+
+
+def _authority_of(window: str, seed: int) -> str:
+    """Choose by a hash, so that it depends on no other window and no order."""
+    digest = hashlib.sha256(f"{seed} {window}".encode()).digest()
+    return AUTHORITIES[int.from_bytes(digest[:8], "big") % len(AUTHORITIES)].name
+
+
+def _shown_reports(market: Market, ticker: str, start: date, end: date) -> pd.DataFrame:
+    if ticker not in market.tickers:
+        some = ", ".join(market.tickers[:20]) + (", ..." if len(market.tickers) > 20 else "")
+        raise DataError(f"{ticker}: expected a ticker with prices and reports, one of {some or 'none at all'}.")
+    if market.history(ticker, start, end)["close"].isna().all():
+        days = market.prices.loc[market.prices["ticker"] == ticker, "date"]
+        raise DataError(
+            f"{ticker}: expected prices from {start} to {end}, found none. "
+            f"There are prices from {days.min():%Y-%m-%d} to {days.max():%Y-%m-%d}."
+        )
+    shown = market.reports_between(ticker, start, end)
+    if shown.empty:
+        year = timedelta(days=366)
+        near = market.reports_between(ticker, start - year, end + year)["reported"]
+        days = ", ".join(f"{day:%Y-%m-%d}" for day in near) or "none"
+        raise DataError(
+            f"{ticker}: expected an earnings report from {start} to {end}, found none. Reports near: {days}. "
+            "Choose days that include one."
+        )
+    return shown
