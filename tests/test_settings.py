@@ -14,6 +14,9 @@ def test_defaults() -> None:
     assert settings.cache_dir == Path("~/.cache/fin-tasks").expanduser()
     assert settings.sandbox == "auto"
     assert not settings.offline
+    assert settings.wikipedia == "https://en.wikipedia.org"
+    assert settings.alpha_vantage == "https://www.alphavantage.co"
+    assert settings.alpha_vantage_key is None
     assert settings.sandbox_workers >= 1
 
 
@@ -25,6 +28,9 @@ def test_everything_set() -> None:
             "FIN_TASKS_GITHUB_RAW": "http://127.0.0.1:1/",
             "HF_ENDPOINT": "http://127.0.0.1:2/",
             "HF_TOKEN": "secret",
+            "FIN_TASKS_WIKIPEDIA": "http://127.0.0.1:3/",
+            "FIN_TASKS_ALPHA_VANTAGE": "http://127.0.0.1:4/",
+            "ALPHAVANTAGE_API_KEY": "hush",
             "HF_HUB_OFFLINE": "1",
             "FIN_TASKS_SANDBOX": "landlock",
             "FIN_TASKS_SANDBOX_WORKERS": "3",
@@ -33,9 +39,12 @@ def test_everything_set() -> None:
     assert settings.data_dir == Path("/data")
     assert settings.cache_dir == Path("/cache/fin-tasks")
     assert (settings.github_raw, settings.hub) == ("http://127.0.0.1:1", "http://127.0.0.1:2")
+    assert (settings.wikipedia, settings.alpha_vantage) == ("http://127.0.0.1:3", "http://127.0.0.1:4")
+    assert settings.alpha_vantage_key == "hush"
     assert settings.offline
     assert (settings.sandbox, settings.sandbox_workers) == ("landlock", 3)
     assert "secret" not in repr(settings)
+    assert "hush" not in repr(settings)
 
 
 @pytest.mark.parametrize(

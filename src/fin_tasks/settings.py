@@ -26,6 +26,9 @@ class Settings:
         github_raw: `FIN_TASKS_GITHUB_RAW`; base address of raw GitHub files, for mirrors and tests.
         hub: `HF_ENDPOINT`; base address of the Hugging Face hub.
         hub_token: `HF_TOKEN`; sent to the hub only, never logged.
+        wikipedia: `FIN_TASKS_WIKIPEDIA`; base address of the encyclopedia that lists the S&P 500.
+        alpha_vantage: `FIN_TASKS_ALPHA_VANTAGE`; base address of the service with earnings reports.
+        alpha_vantage_key: `ALPHAVANTAGE_API_KEY`; sent to that address only, never logged.
         offline: `FIN_TASKS_OFFLINE` or `HF_HUB_OFFLINE`; no download is tried.
         sandbox: `FIN_TASKS_SANDBOX`; which sandbox tier to use, `auto` for the best that works.
         sandbox_workers: `FIN_TASKS_SANDBOX_WORKERS`; servers that run programs side by side.
@@ -36,6 +39,9 @@ class Settings:
     github_raw: str
     hub: str
     hub_token: str | None = field(repr=False)
+    wikipedia: str
+    alpha_vantage: str
+    alpha_vantage_key: str | None = field(repr=False)
     offline: bool
     sandbox: str
     sandbox_workers: int
@@ -58,6 +64,9 @@ class Settings:
             github_raw=env.get("FIN_TASKS_GITHUB_RAW", "https://raw.githubusercontent.com").rstrip("/"),
             hub=env.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/"),
             hub_token=env.get("HF_TOKEN") or None,
+            wikipedia=env.get("FIN_TASKS_WIKIPEDIA", "https://en.wikipedia.org").rstrip("/"),
+            alpha_vantage=env.get("FIN_TASKS_ALPHA_VANTAGE", "https://www.alphavantage.co").rstrip("/"),
+            alpha_vantage_key=env.get("ALPHAVANTAGE_API_KEY") or None,
             offline=_flag(env, "FIN_TASKS_OFFLINE") or _flag(env, "HF_HUB_OFFLINE"),
             sandbox=_choice(env, "FIN_TASKS_SANDBOX", SANDBOX_TIERS),
             sandbox_workers=_workers(env),
