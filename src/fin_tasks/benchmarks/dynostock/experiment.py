@@ -287,7 +287,7 @@ def _setting(results: Mapping[str, Any], task: str) -> dict[str, str]:
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for name, value in facts.items():
-        if isinstance(value, dict) and value:
+        if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", json.dumps(value, sort_keys=True)
