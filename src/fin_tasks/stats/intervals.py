@@ -125,7 +125,9 @@ def bias_index_interval(
     """Give the percentile bootstrap interval of the bias index, led / (led + other).
 
     Documents are resampled, right ones too: how many answers are wrong is as random as how many of them follow the
-    signal. Resamples without a wrong answer have no index and are left out.
+    signal. Resamples without a wrong answer have no index and are left out. Where all wrong answers are led, or none,
+    every resample has the same index and nothing could be learnt from them: Wilson's interval of led among wrong is
+    given instead.
 
     Args:
         correct: Right answers.
@@ -136,8 +138,7 @@ def bias_index_interval(
         confidence: Share of such intervals that hold the true index, between 0 and 1.
 
     Returns:
-        Bounds as fractions; [0, 1] where nothing is wrong, as no wrong answer says nothing about bias. Where all wrong
-        answers are led, or none, the interval has no width: `wilson(led, led + other)` still has one there.
+        Bounds as fractions; [0, 1] where nothing is wrong, as no wrong answer says nothing about bias.
 
     Raises:
         ValueError: A count is negative.
@@ -150,8 +151,8 @@ def bias_index_interval(
     sizes = np.array([correct, led, other], dtype=np.int64)
     if (sizes < 0).any():
         raise ValueError(f"expected counts of 0 or more, got correct={correct}, led={led}, other={other}")
-    if led + other == 0:
-        return Interval(0.0, 1.0)
+    if led == 0 or other == 0:
+        return wilson(led, led + other, confidence=confidence)
     kinds = np.array([[0, 0], [1, 1], [0, 1]], dtype=np.float64)
     return _percentiles(_resampled_ratios(kinds, sizes, resamples, seed), confidence)
 
