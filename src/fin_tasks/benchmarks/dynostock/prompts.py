@@ -50,8 +50,8 @@ TEMPLATES: Mapping[str, str] = {
     "estimate them before the company reports. The surprise is the reported figure less the average estimate. "
     "A surprise of zero or more is called a Meet, a negative one a Miss. "
     "A price often rises after a Meet and falls after a Miss.",
-    "resolution": "The answer is yes if the mean closing price of the 8 calendar days from {after_first} to {after_last} "
-    "is at least that of the 8 calendar days from {before_first} to {end}, and no otherwise. "
+    "resolution": "The answer is yes if the mean closing price of the 8 calendar days {after_first} to {after_last} "
+    "is at least that of the 8 calendar days {before_first} to {end}, and no otherwise. "
     "A rise or a fall after an earlier report is meant in the same way.",
     "see_chart": "History of prices: see the chart.\n\nHistory of earnings reports: see the chart.",
     "facts": "Facts:",
