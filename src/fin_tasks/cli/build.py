@@ -1,7 +1,255 @@
 """`fin-tasks build`."""
 
-from fin_tasks.cli.options import sub_commands
+import json
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fin_tasks.cli.options import Json, counting, sub_commands
+from fin_tasks.errors import ConfigError
+
+if TYPE_CHECKING:
+    from fin_tasks.benchmarks.dynostock.market.tables import Market
+    from fin_tasks.benchmarks.dynostock.window_set import WindowSet
+    from fin_tasks.benchmarks.dynostock.windows import Found
 
 __all__ = ["app"]
 
 app = sub_commands("Make a benchmark's data set from raw data.")
+
+_FIRST_DAY, _LAST_DAY = date(1800, 1, 1), date(2200, 1, 1)  # what pandas can count in nanoseconds
+_BATCH = 500  # charts whose prices are in memory at once
+
+
+@app.callback()
+def _family() -> None:
+    """Keep the benchmark's name in the command while there is only one."""
+
+
+@app.command("dynostock")
+def build_dynostock(
+    prices: Annotated[
+        Path | None, typer.Option(metavar="FILE|DIR", help="Daily prices; what `fetch dynostock` stored otherwise.")
+    ] = None,
+    earnings: Annotated[
+        Path | None, typer.Option(metavar="FILE|DIR", help="Earnings reports; what `fetch dynostock` stored otherwise.")
+    ] = None,
+    sample: Annotated[bool, typer.Option("--sample", help="Use the packaged sample market.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the set; dynostock/windows in the cache otherwise.")
+    ] = None,
+    bias: Annotated[
+        str | None, typer.Option(help="Biases, with commas between them.", show_default="recency,authority")
+    ] = None,
+    windows: Annotated[
+        str | None, typer.Option(help="Window sizes in reports, with commas between.", show_default="4,8,12,16,20")
+    ] = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(min=0, help="Windows to keep of each bias and size; 0 for all.", show_default="100"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Chooses the windows that are kept, and the authorities.")] = 42,
+    start: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Leave out reports before this day; of --ticker: first day.")
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Leave out reports after this day; of --ticker: last day.")
+    ] = None,
+    ticker: Annotated[
+        str | None, typer.Option(help="Make one window of this stock, without a biased statement.")
+    ] = None,
+    adjust: Annotated[str, typer.Option(help="How to adjust prices: auto, none or full.")] = "auto",
+    charts: Annotated[bool, typer.Option("--charts/--no-charts", help="Draw the charts too.")] = True,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes that draw charts.")] = 1,
+    engine: Annotated[str, typer.Option(help="What runs them: local or ray.")] = "local",
+    dpi: Annotated[int, typer.Option(min=1, help="Pixels per inch of the charts.")] = 300,
+    as_json: Json = False,
+) -> None:
+    """Find DynoStock's windows in market data and draw their charts.
+
+    Running it again keeps the charts that are drawn already.
+    """
+    first, last = _days(start, end)
+    own = _own_window(ticker, first, last, ignored=(bias, windows, samples))
+    if engine not in ("local", "ray"):
+        raise ConfigError(f"build dynostock --engine: expected local or ray, got {engine!r}.")
+    chosen = _texts(bias or "recency,authority")
+    sizes = _numbers("--windows", windows or "4,8,12,16,20")
+
+    from fin_tasks.benchmarks.dynostock.window_set import sampled, write_set
+    from fin_tasks.settings import Settings
+
+    settings = Settings.from_environ()
+    market = _market(prices, earnings, adjust=adjust, sample=sample, store=settings.cache_dir / "dynostock" / "market")
+    parameters: dict[str, Any] = {"start": start, "end": end, "adjust": adjust}
+    if own is not None:
+        found = _one_window(market, own)
+        parameters |= {"biases": ["plain"], "ticker": ticker}
+    else:
+        found = _windows(market, chosen, sizes, seed, first, last)
+        kept = 100 if samples is None else samples
+        found = type(found)(sampled(found.table, kept, seed=seed), found.counts)
+        parameters |= {"biases": sorted(set(chosen)), "windows": sorted(set(sizes)), "samples": kept, "seed": seed}
+    folder = settings.cache_dir / "dynostock" / "windows" if out is None else out
+    made = write_set(folder, found, market, parameters=parameters)
+    if not as_json:
+        _show(found, market, folder)
+    drawn = _draw(made, dpi=dpi, jobs=jobs, engine=engine) if charts else 0
+    if as_json:
+        print(json.dumps({**_summary(found, market), "folder": str(folder), "charts": drawn}))
+    elif charts:
+        print(f"{drawn} charts in {made.charts}")
+
+
+def _market(prices: Path | None, earnings: Path | None, *, adjust: str, sample: bool, store: Path) -> "Market":
+    from fin_tasks.benchmarks.dynostock.market.files import load_market
+    from fin_tasks.benchmarks.dynostock.market.sample import sample_market
+
+    if sample:
+        if prices or earnings or adjust != "auto":
+            raise ConfigError("build dynostock --sample: expected no --prices, --earnings or --adjust with it.")
+        return sample_market()
+    if (prices is None or earnings is None) and not store.is_dir():
+        raise ConfigError(
+            "build dynostock: expected --prices and --earnings, or what `fin-tasks fetch dynostock` stores in "
+            f"{store}; found neither. --sample uses the packaged sample."
+        )
+    return load_market(prices or store, earnings or store, adjust=adjust)
+
+
+def _windows(
+    market: "Market", biases: Sequence[str], sizes: Sequence[int], seed: int, start: date | None, end: date | None
+) -> "Found":
+    from dataclasses import replace
+
+    import pandas as pd
+
+    from fin_tasks.benchmarks.dynostock.windows import find_windows
+
+    reported = market.reports["reported"]
+    inside = reported.between(pd.Timestamp(start or _FIRST_DAY), pd.Timestamp(end or _LAST_DAY))
+    restricted = replace(market, reports=market.reports[inside].reset_index(drop=True))
+    return find_windows(restricted, biases=biases, windows=sizes, seed=seed)
+
+
+def _one_window(market: "Market", own: tuple[str, date, date]) -> "Found":
+    from fin_tasks.benchmarks.dynostock.window import frame_of
+    from fin_tasks.benchmarks.dynostock.windows import Found, plain_window
+
+    return Found(frame_of([plain_window(market, *own)]), ())
+
+
+def _draw(made: "WindowSet", *, dpi: int, jobs: int, engine: str) -> int:
+    from fin_tasks.benchmarks.dynostock.charting import chart_of
+    from fin_tasks.benchmarks.dynostock.window import windows_of
+    from fin_tasks.charts.pool import draw
+
+    windows = windows_of(made.table)
+    with counting("Drawing charts", "chart", total=len(windows)) as on_done:
+        for first in range(0, len(windows), _BATCH):
+            specs = [chart_of(made.market, window, dpi=dpi) for window in windows[first : first + _BATCH]]
+
+            def advance(done: int, first: int = first) -> None:
+                if on_done is not None:
+                    on_done(first + done)
+
+            draw(specs, made.charts, jobs=jobs, engine=engine, on_done=advance)
+    return len(windows)
+
+
+def _summary(found: "Found", market: "Market") -> dict[str, Any]:
+    from fin_tasks.benchmarks.dynostock.window_set import counts_of
+    from fin_tasks.data.schema import ids_by_kind
+
+    priced, reporting = (set(table["ticker"].unique()) for table in (market.prices, market.reports))
+    return {
+        "windows": len(found.table),
+        "counts": counts_of(found),
+        "tickers": len(market.tickers),
+        "tickers_without_reports": sorted(priced - reporting),
+        "tickers_without_prices": sorted(reporting - priced),
+        "defects": {kind: list(ids) for kind, ids in ids_by_kind(market.defects).items()},
+    }
+
+
+def _show(found: "Found", market: "Market", folder: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from fin_tasks.benchmarks.dynostock.windows import REASONS
+
+    summary, console = _summary(found, market), Console()
+    counts = summary["counts"]
+    reasons = [reason for reason in REASONS if any(reason in count["dropped"] for count in counts)]
+    table = Table("Bias", "Window", "Candidates", *reasons, "unbiased", "Found", "Kept")
+    for count in counts:
+        numbers = [*(count["dropped"].get(reason, 0) for reason in reasons), count["unbiased"]]
+        numbers = [count["window"], count["candidates"], *numbers, count["found"], count["kept"]]
+        table.add_row(count["bias_type"], *map(str, numbers))
+    if counts:
+        console.print(table)
+        for reason in reasons:
+            _say(console, f"{reason}: {REASONS[reason]}")
+    _say(console, f"{summary['tickers']} tickers with prices and reports")
+    for what in ("without_reports", "without_prices"):
+        if names := summary[f"tickers_{what}"]:
+            _say(console, f"{len(names)} {what.replace('_', ' ')}, left out: {_some(names)}")
+    for kind, ids in summary["defects"].items():
+        _say(console, f"defect {kind} ({len(ids)}): {_some(ids)}")
+    _say(console, f"{summary['windows']} windows in {folder}")
+
+
+def _say(console: Any, text: str) -> None:
+    """Print text that holds what files say: no markup, nothing a terminal would obey."""
+    from fin_tasks.sandbox import escape
+
+    console.print(escape(text), soft_wrap=True, highlight=False, markup=False)
+
+
+def _some(names: Sequence[str], limit: int = 20) -> str:
+    return ", ".join(names[:limit]) + (f", and {len(names) - limit} more" if len(names) > limit else "")
+
+
+def _texts(value: str) -> list[str]:
+    return [part.strip() for part in value.split(",")]
+
+
+def _numbers(option: str, value: str) -> list[int]:
+    parts = _texts(value)
+    if wrong := [part for part in parts if not (part.isascii() and part.isdecimal())]:
+        raise ConfigError(
+            f"build dynostock {option}: expected whole numbers with commas between, such as 4,8, got {wrong[0]!r}."
+        )
+    return [int(part) for part in parts]
+
+
+def _own_window(
+    ticker: str | None, start: date | None, end: date | None, *, ignored: tuple[object, ...]
+) -> tuple[str, date, date] | None:
+    if ticker is None:
+        return None
+    if any(value is not None for value in ignored):
+        raise ConfigError("build dynostock --ticker: makes one window; expected no --bias, --windows or --samples.")
+    if start is None or end is None:
+        raise ConfigError("build dynostock --ticker: expected --start and --end too, the first and the last day shown.")
+    return ticker, start, end
+
+
+def _days(start: str | None, end: str | None) -> tuple[date | None, date | None]:
+    first, last = _day("--start", start), _day("--end", end)
+    if first and last and first > last:
+        raise ConfigError(f"build dynostock: expected --start before --end, got {start} and {end}.")
+    return first, last
+
+
+def _day(option: str, value: str | None) -> date | None:
+    try:
+        day = None if value is None else date.fromisoformat(value)
+    except ValueError:
+        day = date.min
+    if day is not None and not _FIRST_DAY <= day <= _LAST_DAY:
+        raise ConfigError(f"build dynostock {option}: expected a day such as 2010-01-31, got {value!r}.")
+    return day

@@ -254,7 +254,8 @@ def test_a_market_without_anything() -> None:
         ({"biases": ["recency", "herd"]}, "expected some of recency, authority, got 'herd'"),
         ({"biases": []}, "got none"),
         ({"biases": ["plain"]}, "got 'plain'"),
-        ({"windows": [4, 1]}, "window sizes of 2 reports or more, such as 4, got 1"),
+        ({"windows": [4, 1]}, "window sizes from 2 to 400 reports, such as 4, got 1"),
+        ({"windows": [10**12]}, "got 1000000000000"),
         ({"windows": []}, "got none"),
     ],
 )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from fin_tasks.benchmarks.dynostock.market.tables import Market
 
-__all__ = ["AFTER", "DOWN", "UNKNOWN", "UP", "Prices", "day_numbers"]
+__all__ = ["AFTER", "DOWN", "UNKNOWN", "UP", "Prices", "day_numbers", "row_keys"]
 
 DOWN, UP, UNKNOWN = 0, 1, -1
 AFTER = 8
@@ -46,7 +46,7 @@ class Prices:
         """Index the prices of a market, which are sorted by ticker and date."""
         codes, tickers = pd.factorize(market.prices["ticker"], sort=True)
         days = day_numbers(market.prices["date"])
-        keys = _keys(codes.astype(np.int64), days)
+        keys = row_keys(codes.astype(np.int64), days)
         columns = market.prices[["low", "high"] if market.has_candles else ["close"]].to_numpy()
         return cls(
             tickers=pd.Index(tickers, dtype=object),
@@ -88,16 +88,16 @@ class Prices:
     def undrawn(self, tickers: _Days, first: _Days, last: _Days) -> _Days:
         """Count the calendar days from `first` to `last`, both included, that lack what a candle needs; shape (n,)."""
         days = np.searchsorted(self.calendar, last, side="right") - np.searchsorted(self.calendar, first)
-        low = np.searchsorted(self.drawn, _keys(tickers, first))
-        high = np.searchsorted(self.drawn, _keys(tickers, last), side="right")
+        low = np.searchsorted(self.drawn, row_keys(tickers, first))
+        high = np.searchsorted(self.drawn, row_keys(tickers, last), side="right")
         return np.asarray(days - (high - low), dtype=np.int64)
 
     def _closes(self, tickers: _Days, first: _Days) -> _Floats:
         """Closes of the `AFTER` days from each first one on, NaN where there is none; in no particular columns."""
-        rows = np.searchsorted(self.keys, _keys(tickers, first))[:, None] + np.arange(AFTER)
+        rows = np.searchsorted(self.keys, row_keys(tickers, first))[:, None] + np.arange(AFTER)
         inside = rows < len(self.keys)
         rows[~inside] = 0
-        inside &= self.keys[rows] <= _keys(tickers, first + AFTER - 1)[:, None]
+        inside &= self.keys[rows] <= row_keys(tickers, first + AFTER - 1)[:, None]
         closes: _Floats = np.where(inside, self.closes[rows], np.nan)
         closes[~np.isfinite(closes)] = np.nan
         return closes
@@ -109,7 +109,8 @@ def day_numbers(dates: pd.Series) -> _Days:
     return numbers
 
 
-def _keys(tickers: _Days, days: _Days) -> _Days:
+def row_keys(tickers: _Days, days: _Days) -> _Days:
+    """Join the place of a ticker among sorted names with a day; ascending where the rows are sorted by both."""
     return tickers * _STRIDE + days
 
 

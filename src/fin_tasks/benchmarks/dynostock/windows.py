@@ -32,6 +32,7 @@ REASONS: Mapping[str, str] = {
 }
 """Why a window is dropped, in the order in which that is looked at, and what it means."""
 
+_LARGEST = 400  # reports: a century
 _FOUND, _UNBIASED = "found", "unbiased"
 
 _Numbers = npt.NDArray[np.int64]
@@ -78,7 +79,7 @@ def find_windows(
     Args:
         market: Prices and reports; only tickers that have both, and reports inside the calendar, count.
         biases: Of `BIASES`.
-        windows: Window sizes in reports, at least 2.
+        windows: Window sizes in reports, from 2 to 400.
         seed: Decides, with a window's id and nothing else, which authority makes its statement.
 
     Raises:
@@ -188,9 +189,10 @@ def _checked_biases(biases: Iterable[str]) -> list[str]:
 
 def _checked_sizes(windows: Iterable[int]) -> list[int]:
     sizes = sorted(set(windows))
-    if not sizes or sizes[0] < 2:
-        found = repr(sizes[0]) if sizes else "none"
-        raise ConfigError(f"windows: expected window sizes of 2 reports or more, such as 4, got {found}.")
+    wrong = [size for size in sizes if not 2 <= size <= _LARGEST]
+    if wrong or not sizes:
+        found = repr(wrong[0]) if wrong else "none"
+        raise ConfigError(f"windows: expected window sizes from 2 to {_LARGEST} reports, such as 4, got {found}.")
     return sizes
 
 
