@@ -1,10 +1,17 @@
 """`fin-tasks fetch`: download a benchmark's files."""
 
-from typing import Annotated
+from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fin_tasks.cli.options import sub_commands
+
+if TYPE_CHECKING:
+    from fin_tasks.benchmarks.dynostock.market.collect import Plan, ReportSource, Summary
+    from fin_tasks.benchmarks.dynostock.market.fetched import FetchedFolder
+    from fin_tasks.settings import Settings
 
 __all__ = ["app"]
 
@@ -23,6 +30,123 @@ def fetch_xfinbench(verify: Verify = False) -> None:
 def fetch_financemath(verify: Verify = False) -> None:
     """Download FinanceMath's questions."""
     _fetch("financemath", verify=verify)
+
+
+@app.command("dynostock")
+def fetch_dynostock(
+    start: Annotated[str, typer.Option(help="First day of prices, as 2000-01-31.")] = "2000-01-01",
+    end: Annotated[str | None, typer.Option(help="Last day of prices; yesterday otherwise, the last full day.")] = None,
+    tickers: Annotated[
+        str | None, typer.Option(metavar="AAPL,MSFT|FILE", help="Stocks as Yahoo writes them; the S&P 500 otherwise.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder to fill; <cache>/dynostock/market otherwise.")] = None,
+    earnings: Annotated[
+        str, typer.Option(help="alpha-vantage, yahoo, upstream; auto: the first where there is a key, else the second.")
+    ] = "auto",
+    per_minute: Annotated[float, typer.Option(min=0.1, help="Requests a minute to Alpha Vantage.")] = 5.0,
+) -> None:
+    """Download daily prices and earnings reports into a folder, resuming where an earlier run stopped."""
+    from fin_tasks.benchmarks.dynostock.market.collect import Plan
+    from fin_tasks.benchmarks.dynostock.market.fetched import FetchedFolder
+    from fin_tasks.errors import FetchError
+    from fin_tasks.settings import Settings
+
+    settings = Settings.from_environ()
+    if settings.offline:
+        raise FetchError("fetch dynostock: downloads are switched off. Unset FIN_TASKS_OFFLINE and HF_HUB_OFFLINE.")
+    first, last = _day("--start", start), _day("--end", end) if end else _yesterday()
+    source = _report_source(earnings, settings, per_minute)
+    names, facts = _tickers(tickers, settings)
+    plan = Plan(tickers=names, start=first, end=last, constituents=facts)
+    folder = FetchedFolder(path=out or settings.cache_dir / "dynostock" / "market")
+    _collect(plan, folder, source, settings)
+
+
+def _collect(plan: "Plan", folder: "FetchedFolder", source: "ReportSource", settings: "Settings") -> None:
+    from tqdm import tqdm
+
+    from fin_tasks.benchmarks.dynostock.market.collect import collect
+    from fin_tasks.benchmarks.dynostock.market.yahoo import Yahoo
+
+    n = len(plan.tickers)
+    prices = Yahoo(cache=settings.cache_dir / "dynostock" / "yfinance")
+    with tqdm(desc="tickers", unit="ticker", total=n, disable=None) as bar:
+
+        def advance(part: str, done: int) -> None:
+            bar.set_description(part, refresh=False)
+            bar.n = done
+            bar.refresh()
+
+        summary = collect(plan, folder, prices=prices, reports=source, on_done=advance)
+    _show(summary, folder.path, n)
+    if not summary.complete:
+        raise typer.Exit(1)
+
+
+def _show(summary: "Summary", folder: Path, n_tickers: int) -> None:
+    from fin_tasks.sandbox import escape
+
+    print(f"{folder}: {n_tickers} ticker(s)")
+    for part, fetched in summary.fetched.items():
+        failed = sum(failure.part == part for failure in summary.failures)
+        left = len(summary.left[part])
+        print(f"{part}: {fetched} fetched, {summary.kept[part]} already there, {failed} failed, {left} left")
+    for failure in summary.failures:
+        print(f"  {failure.ticker} {failure.part}: {escape(failure.reason)}")
+    for reason in summary.stopped:
+        print(f"stopped: {escape(reason)}")
+    if not summary.complete:
+        print("Run the same command again to try what is missing; what is here is not fetched again.")
+
+
+def _tickers(text: str | None, settings: "Settings") -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Tickers of the option, a file or the S&P 500 list, each once, and where they come from."""
+    from fin_tasks.benchmarks.dynostock.market.constituents import fetch_constituents
+    from fin_tasks.benchmarks.dynostock.market.price_rows import TICKER
+    from fin_tasks.errors import ConfigError
+
+    if text is None:
+        found = fetch_constituents(settings)
+        return found.tickers, found.facts
+    is_file = Path(text).is_file()
+    words = (Path(text).read_text(encoding="utf-8-sig") if is_file else text).replace(",", " ").upper().split()
+    names = tuple(dict.fromkeys(words))
+    if not names or (bad := [name for name in names if not TICKER.fullmatch(name)]):
+        found_there = repr(bad[0]) if names else "nothing"
+        raise ConfigError(f"--tickers: expected tickers such as AAPL,MSFT or a file of them, got {found_there}.")
+    return names, {"source": "--tickers", "n": len(names)}
+
+
+def _report_source(name: str, settings: "Settings", per_minute: float) -> "ReportSource":
+    from fin_tasks.benchmarks.dynostock.market.alpha_vantage import AlphaVantage
+    from fin_tasks.benchmarks.dynostock.market.upstream import UpstreamReports
+    from fin_tasks.benchmarks.dynostock.market.yahoo import Yahoo
+    from fin_tasks.data.store import Store
+    from fin_tasks.errors import ConfigError
+
+    if name == "auto":
+        name = "alpha-vantage" if settings.alpha_vantage_key else "yahoo"
+    if name == "alpha-vantage":
+        return AlphaVantage.of(settings, per_minute=per_minute)
+    if name == "yahoo":
+        return Yahoo(cache=settings.cache_dir / "dynostock" / "yfinance")
+    if name == "upstream":
+        return UpstreamReports(store=Store(settings, progress=False))
+    raise ConfigError(f"--earnings: expected auto, alpha-vantage, yahoo or upstream, got {name!r}.")
+
+
+def _day(option: str, text: str) -> date:
+    from fin_tasks.errors import ConfigError
+
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise ConfigError(f"{option}: expected a day as 2024-01-31, got {text!r}.") from error
+
+
+def _yesterday() -> date:
+    """The last day that is over everywhere stocks of ours trade: a price of today is not final."""
+    return datetime.now(timezone.utc).date() - timedelta(days=1)
 
 
 def _fetch(benchmark: str, *, verify: bool) -> None:

@@ -1,7 +1,6 @@
 """A market from files: daily prices and earnings reports in the layouts people have them."""
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from fin_tasks.benchmarks.dynostock.market.fetched import MANIFEST, read_manifest
 from fin_tasks.benchmarks.dynostock.market.price_files import FIGURES, read_price_file
 from fin_tasks.benchmarks.dynostock.market.price_rows import checked, one_row_per_day, typed
 from fin_tasks.benchmarks.dynostock.market.report_files import checked_reports, one_per_quarter, read_report_file
@@ -18,10 +18,7 @@ from fin_tasks.data.checksums import digest
 from fin_tasks.data.schema import Defect
 from fin_tasks.errors import DataError
 
-__all__ = ["MANIFEST", "load_market", "market_of"]
-
-MANIFEST = "manifest.json"
-"""Beside the folders `prices` and `earnings` of what `fin-tasks fetch dynostock` writes."""
+__all__ = ["load_market", "market_of"]
 
 _PRICE_ENDINGS = (".csv", ".csv.gz", ".parquet")
 _REPORT_ENDINGS = (".json", ".csv", ".csv.gz", ".parquet")
@@ -124,7 +121,7 @@ def _read_all(
         return [table], {"files": {place.name: digest(place).sha256}}, odd
     if not place.is_dir():
         raise DataError(f"{what}: expected a file or a folder at {place}, found nothing. Check the path.")
-    manifest = _read_manifest(place)
+    manifest = read_manifest(place)
     folder = place / what if manifest else place
     files = sorted(file for file in folder.glob("*") if file.name.endswith(endings) and file.name != MANIFEST)
     tables: list[pd.DataFrame] = []
@@ -170,17 +167,3 @@ def _listing_hash(files: dict[str, str]) -> str:
     """One hash for a folder: of the lines `sha256sum` would print for its files."""
     lines = "".join(f"{sha256}  {name}\n" for name, sha256 in files.items())
     return hashlib.sha256(lines.encode()).hexdigest()
-
-
-def _read_manifest(place: Path) -> dict[str, Any]:
-    """Return the manifest of a fetched folder, empty where there is none."""
-    path = place / MANIFEST
-    if not path.is_file():
-        return {}
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: expected the JSON `fin-tasks fetch dynostock` writes, got {error}.") from error
-    if not isinstance(manifest, dict):
-        raise DataError(f"{path}: expected a JSON object, got {type(manifest).__name__}. Fetch into another folder.")
-    return manifest
