@@ -92,24 +92,20 @@ def statement_of(
     Args:
         market: Holds the window's prices and reports; read only up to the window's last day.
         window: The window.
-        arm: Which statement; a plain window has none, so `signal` and `none` mean the same there.
+        arm: Which statement; a plain window has none.
         authority_named: Finds the figure of a window's statement.
 
     Returns:
-        The statement; None for the arm `none` and for plain windows.
+        The statement; None for the arm `none`.
 
     Raises:
-        ConfigError: An arm that a plain window cannot have.
+        ConfigError: An arm with a statement, for a plain window.
         DataError: The window's figure is not listed, or no older report moved the way its statistics say.
     """
-    if window.signal is None:
-        if arm in ("signal", "none"):
-            return None
-        raise ConfigError(
-            f"metadata arm: expected signal or none for {window.id}, which has no biased statement, got {arm!r}."
-        )
     if arm == "none":
         return None
+    if window.signal is None:
+        raise ConfigError(f"arm of {window.id}: it has no biased statement, so expected none, got {arm!r}.")
     direction = window.signal if arm == "signal" else 1 - window.signal
     if window.bias_type == "authority":
         text = _authority(window, direction, arm, authority_named)
