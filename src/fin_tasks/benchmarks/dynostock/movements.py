@@ -53,7 +53,7 @@ class Prices:
             keys=keys,
             closes=market.prices["close"].to_numpy(),
             drawn=keys[np.isfinite(columns).all(axis=1)],
-            calendar=np.unique(days),
+            calendar=_distinct(days),
         )
 
     @cached_property
@@ -85,12 +85,17 @@ class Prices:
             up[row] = _exact_mean(after[row]) >= _exact_mean(before[row])
         return np.where(known, up, UNKNOWN).astype(np.int8)
 
-    def undrawn(self, tickers: _Days, first: _Days, last: _Days) -> _Days:
-        """Count the calendar days from `first` to `last`, both included, that lack what a candle needs; shape (n,)."""
-        days = np.searchsorted(self.calendar, last, side="right") - np.searchsorted(self.calendar, first)
-        low = np.searchsorted(self.drawn, row_keys(tickers, first))
-        high = np.searchsorted(self.drawn, row_keys(tickers, last), side="right")
-        return np.asarray(days - (high - low), dtype=np.int64)
+    def gaps(self, tickers: _Days, days: _Days) -> _Days:
+        """Count the calendar days up to each day, included, that lack what a candle of the ticker needs.
+
+        The counts of one ticker are right up to a constant: differences between two of its days are what they are for.
+
+        Args:
+            tickers: Places in `tickers`, shape (n,).
+            days: Days, shape (n,).
+        """
+        there = np.searchsorted(self.drawn, row_keys(tickers, days), side="right")
+        return np.asarray(np.searchsorted(self.calendar, days, side="right") - there, dtype=np.int64)
 
     def _closes(self, tickers: _Days, first: _Days) -> _Floats:
         """Closes of the `AFTER` days from each first one on, NaN where there is none; in no particular columns."""
@@ -107,6 +112,14 @@ def day_numbers(dates: pd.Series) -> _Days:
     """Count days from 1970-01-01; shape (n,)."""
     numbers: _Days = dates.to_numpy().astype("datetime64[D]").astype(np.int64)
     return numbers
+
+
+def _distinct(days: _Days) -> _Days:
+    """The days that occur, ascending; days lie close together, so counting beats sorting."""
+    if not len(days):
+        return days
+    first = days.min()
+    return np.asarray(first + np.flatnonzero(np.bincount(days - first)), dtype=np.int64)
 
 
 def row_keys(tickers: _Days, days: _Days) -> _Days:

@@ -30,6 +30,9 @@ class Reports:
         is_known: Whether the surprise is known.
         is_meet: Whether the surprise is 0 or above.
         movement: 1 up, 0 down, -1 unknown, see `Prices.movements`.
+        gaps_before: `Prices.gaps` up to the day before a window that this report is the oldest of.
+        gaps_until: `Prices.gaps` up to the day of the report.
+        last_day: Last day of the calendar.
     """
 
     table: pd.DataFrame
@@ -38,6 +41,9 @@ class Reports:
     is_known: _Bools
     is_meet: _Bools
     movement: _Moves
+    gaps_before: _Days
+    gaps_until: _Days
+    last_day: int
 
     @classmethod
     def of(cls, market: Market, prices: Prices) -> "Reports":
@@ -55,6 +61,9 @@ class Reports:
             is_known=table["surprise"].notna().to_numpy(),
             is_meet=table["surprise"].to_numpy() >= 0,
             movement=prices.movements(ticker, day),
+            gaps_before=prices.gaps(ticker, day - DAYS_BEFORE - 1),
+            gaps_until=prices.gaps(ticker, day),
+            last_day=prices.last_day,
         )
 
 
@@ -90,26 +99,25 @@ class Runs:
     is_pending: _Bools
 
     @classmethod
-    def of(cls, reports: Reports, prices: Prices, size: int) -> "Runs":
+    def of(cls, reports: Reports, size: int) -> "Runs":
         """Line up the runs of one size."""
         newest = np.arange(size - 1, len(reports.day))
         newest = newest[reports.ticker[newest] == reports.ticker[newest - size + 1]]
         rows = newest[:, None] - np.arange(size)
-        days, ticker = reports.day[rows], reports.ticker[newest]
-        start, end = days[:, -1] - DAYS_BEFORE, days[:, 0]
+        oldest, end = rows[:, -1], reports.day[newest]
         is_meet = reports.is_meet[rows]
         return cls(
             reports=reports,
             size=size,
             rows=rows,
-            start=start,
+            start=reports.day[oldest] - DAYS_BEFORE,
             past=is_meet[:, 1:] == is_meet[:, :1],
             past_moves=reports.movement[rows[:, 1:]],
             truth=reports.movement[newest],
             has_unknown_surprise=~reports.is_known[rows].all(axis=1),
-            lacks_prices=prices.undrawn(ticker, start, end) > 0,
-            is_crowded=(end - days[:, 1] < AFTER) | _has_twin(reports)[newest],
-            is_pending=end + AFTER > prices.last_day,
+            lacks_prices=reports.gaps_until[newest] > reports.gaps_before[oldest],
+            is_crowded=(end - reports.day[rows[:, 1]] < AFTER) | _has_twin(reports)[newest],
+            is_pending=end + AFTER > reports.last_day,
         )
 
 

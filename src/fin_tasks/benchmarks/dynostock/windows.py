@@ -17,7 +17,7 @@ from fin_tasks.benchmarks.dynostock.authorities import AUTHORITIES
 from fin_tasks.benchmarks.dynostock.market.tables import Market
 from fin_tasks.benchmarks.dynostock.movements import AFTER, UNKNOWN, UP, Prices, day_numbers
 from fin_tasks.benchmarks.dynostock.runs import Reports, Runs
-from fin_tasks.benchmarks.dynostock.window import BIASES, Window, frame_of, typed
+from fin_tasks.benchmarks.dynostock.window import BIASES, Window, typed
 from fin_tasks.errors import ConfigError, DataError
 
 __all__ = ["REASONS", "WINDOWS", "Count", "Found", "find_windows", "plain_window", "window_id"]
@@ -34,6 +34,7 @@ REASONS: Mapping[str, str] = {
 
 _LARGEST = 400  # reports: a century
 _FOUND, _UNBIASED = "found", "unbiased"
+_FATES = (_FOUND, _UNBIASED, *REASONS)
 
 _Numbers = npt.NDArray[np.int64]
 _Bools = npt.NDArray[np.bool_]
@@ -86,18 +87,18 @@ def find_windows(
         ConfigError: An unknown bias, a window size that is none, or none at all.
     """
     chosen, sizes = _checked_biases(biases), _checked_sizes(windows)
-    prices = Prices.of(market)
-    reports = Reports.of(market, prices)
+    reports = Reports.of(market, Prices.of(market))
+    runs = {size: Runs.of(reports, size) for size in sizes}
     counts: list[Count] = []
-    tables: list[pd.DataFrame] = []
+    parts: list[dict[str, npt.NDArray[Any]]] = []
     for bias in chosen:
         for size in sizes:
-            runs = Runs.of(reports, prices, size)
-            lead = _recency(runs) if bias == "recency" else _authority(runs)
-            fate = _fates(runs, lead)
-            counts.append(_count(bias, size, fate))
-            tables.append(_table(bias, runs, lead, fate == _FOUND, seed))
-    return Found(typed(pd.concat(tables)), tuple(counts))
+            lead = _recency(runs[size]) if bias == "recency" else _authority(runs[size])
+            fates = _fates(runs[size], lead)
+            counts.append(_count(bias, size, fates))
+            parts.append(_picked(bias, runs[size], lead, fates == _FATES.index(_FOUND)))
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Found(_table(reports, columns, seed), tuple(counts))
 
 
 def plain_window(market: Market, ticker: str, start: date, end: date) -> Window:
@@ -136,7 +137,7 @@ def plain_window(market: Market, ticker: str, start: date, end: date) -> Window:
     same = (judged & (is_meet == is_meet[-1]))[:-1]
     is_known = moves[-1] != UNKNOWN and days[-1] + AFTER <= prices.last_day
     return Window(
-        id=window_id("plain", len(shown), ticker, end),
+        id=window_id("plain", len(shown), ticker, end.isoformat()),
         bias_type="plain",
         window=len(shown),
         ticker=ticker,
@@ -155,14 +156,14 @@ def plain_window(market: Market, ticker: str, start: date, end: date) -> Window:
     )
 
 
-def window_id(bias: str, size: int, ticker: str, end: date) -> str:
-    """Name a window.
+def window_id(bias: str, size: int, ticker: str, end: str) -> str:
+    """Name a window by its bias, size, ticker and last day.
 
     Example:
-        >>> window_id("recency", 4, "IBM", date(2010, 4, 19))
+        >>> window_id("recency", 4, "IBM", "2010-04-19")
         'recency-w04-IBM-2010-04-19'
     """
-    return f"{bias}-w{size:02d}-{ticker}-{end:%Y-%m-%d}"
+    return f"{bias}-w{size:02d}-{ticker}-{end}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,9 +223,9 @@ def _is_most(part: _Numbers, whole: _Numbers, size: int) -> _Bools:
     return np.asarray((5 * part >= 4 * whole) | ((size - 1) * part >= (size - 2) * whole))
 
 
-def _fates(runs: Runs, lead: _Lead) -> npt.NDArray[np.str_]:
-    """Say of each run what becomes of it: found, unbiased or a reason of `REASONS`; the first that applies counts."""
-    order: list[tuple[str, _Bools]] = [
+def _fates(runs: Runs, lead: _Lead) -> npt.NDArray[np.intp]:
+    """Say of each run what becomes of it, as a place in `_FATES`; the first condition that applies counts."""
+    conditions: list[tuple[str, _Bools]] = [
         ("unknown-surprise", runs.has_unknown_surprise),
         ("missing-prices", runs.lacks_prices),
         ("reports-too-close", runs.is_crowded),
@@ -234,44 +235,57 @@ def _fates(runs: Runs, lead: _Lead) -> npt.NDArray[np.str_]:
         ("truth-pending", runs.is_pending),
         ("unknown-movement", runs.truth == UNKNOWN),
     ]
-    return np.select([applies for _, applies in order], [name for name, _ in order], default=_FOUND)
+    places = [np.intp(_FATES.index(fate)) for fate, _ in conditions]
+    return np.select([applies for _, applies in conditions], places, default=np.intp(_FATES.index(_FOUND)))
 
 
-def _count(bias: str, size: int, fate: npt.NDArray[np.str_]) -> Count:
-    names, numbers = np.unique(fate, return_counts=True)
-    found = dict(zip(names.tolist(), numbers.tolist(), strict=True))
+def _count(bias: str, size: int, fates: npt.NDArray[np.intp]) -> Count:
+    numbers = dict(zip(_FATES, np.bincount(fates, minlength=len(_FATES)).tolist(), strict=True))
     return Count(
         bias_type=bias,
         window=size,
-        candidates=len(fate),
-        found=found.get(_FOUND, 0),
-        unbiased=found.get(_UNBIASED, 0),
-        dropped={reason: found[reason] for reason in REASONS if reason in found},
+        candidates=len(fates),
+        found=numbers[_FOUND],
+        unbiased=numbers[_UNBIASED],
+        dropped={reason: numbers[reason] for reason in REASONS if numbers[reason]},
     )
 
 
-def _table(bias: str, runs: Runs, lead: _Lead, kept: _Bools, seed: int) -> pd.DataFrame:
-    rows = runs.rows[kept]
-    newest = runs.reports.table.iloc[rows[:, 0]].reset_index(drop=True)
-    if not len(newest):
-        return frame_of([])
-    ids = [window_id(bias, runs.size, *place) for place in zip(newest["ticker"], newest["reported"], strict=True)]
-    columns: dict[str, Any] = {
-        "id": ids,
-        "bias_type": bias,
-        "window": runs.size,
-        "ticker": newest["ticker"],
-        "start": runs.start[kept].astype("datetime64[D]").astype("datetime64[ns]"),
-        "end": newest["reported"],
+def _picked(bias: str, runs: Runs, lead: _Lead, kept: _Bools) -> dict[str, npt.NDArray[Any]]:
+    """What the table says of the runs that are kept, with the newest report's place in the reports as `report`."""
+    size = int(kept.sum())
+    return {
+        "bias_type": np.full(size, bias, dtype=object),
+        "window": np.full(size, runs.size),
+        "report": runs.rows[kept, 0],
+        "start": runs.start[kept],
         "signal": lead.signal[kept],
         "truth": runs.truth[kept],
-        "outcome": np.where(runs.reports.is_meet[rows[:, 0]], "Meet", "Miss"),
         "n_same": lead.n_same[kept],
         "n_contrary": lead.n_contrary[kept],
-        "authority": [_authority_of(name, seed) for name in ids] if bias == "authority" else "",
     }
-    figures = newest[["fiscal_end", "eps", "estimate", "surprise", "surprise_percentage"]]
-    return typed(pd.DataFrame({**columns, **figures}))
+
+
+def _table(reports: Reports, columns: dict[str, npt.NDArray[Any]], seed: int) -> pd.DataFrame:
+    newest = reports.table.iloc[columns["report"]].reset_index(drop=True)
+    ends = np.datetime_as_string(reports.day[columns["report"]].astype("datetime64[D]")).tolist()
+    places = zip(columns["bias_type"], columns["window"].tolist(), newest["ticker"], ends, strict=True)
+    ids = [window_id(*place) for place in places]
+    is_authority = columns["bias_type"] == "authority"
+    named = [
+        _authority_of(name, seed) if spoken else "" for name, spoken in zip(ids, is_authority.tolist(), strict=True)
+    ]
+    figures = ("ticker", "fiscal_end", "eps", "estimate", "surprise", "surprise_percentage")
+    table = {
+        **columns,
+        **{name: newest[name] for name in figures},
+        "id": pd.Series(ids, dtype=object),
+        "start": columns["start"].astype("datetime64[D]").astype("datetime64[ns]"),
+        "end": newest["reported"],
+        "outcome": np.where(reports.is_meet[columns["report"]], "Meet", "Miss").astype(object),
+        "authority": pd.Series(named, dtype=object),
+    }
+    return typed(pd.DataFrame(table))
 
 
 def _authority_of(window: str, seed: int) -> str:
