@@ -252,7 +252,10 @@ def _effects(
     second: str,
     arm: str = "",
 ) -> Iterator[Effect]:
+    paired = {run.window for run in runs} & {run.window for run in others}
     for window in _scopes([*runs, *others]):
+        if window is not None and window not in paired:
+            continue  # counted as unpaired over all sizes
         for name, measure in MEASURES.items():
             difference, unpaired, without_value = compare(_replies(runs, window), _replies(others, window), measure)
             yield Effect(

@@ -1,0 +1,180 @@
+"""Bias index and accuracy against window size: the paper's figures 3 and 4, with intervals.
+
+matplotlib's object interface is used throughout, with all of its settings fixed: the same results give the same bytes,
+whatever a `matplotlibrc` says.
+"""
+
+import csv
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fin_tasks.benchmarks.dynostock.scoring import Counts
+from fin_tasks.sandbox import escape
+from fin_tasks.stats.intervals import Interval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Series", "draw_windows", "drawing", "save", "write_table"]
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's palette, which the colour-blind can tell apart."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+"""One more than colours, so that 56 models go by before a pair comes again."""
+
+_STYLE: Any = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib
+    "font.size": 8,
+    "axes.titlesize": 9,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.edgecolor": "#666666",
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": "#e2e2e2",
+    "grid.linewidth": 0.6,
+    "xtick.color": "#444444",
+    "ytick.color": "#444444",
+    "text.parse_math": False,  # a model's name may hold dollar signs
+    "svg.hashsalt": "fin-tasks",
+    "svg.fonttype": "path",
+    "savefig.dpi": 200,
+}
+_LEGEND_WIDTH = 112  # letters beside each other
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """What one model answered: window size to counts."""
+
+    model: str
+    counts: Mapping[int, Counts]
+
+
+def draw_windows(series: Sequence[Series], *, bias: str, parser: str) -> "Figure":
+    """Draw bias index and accuracy against window size, one line per model.
+
+    Args:
+        series: At least one, each with at least one size; drawn and listed in this order.
+        bias: `recency` or `authority`, for the title.
+        parser: How responses were read, for the caption.
+
+    Returns:
+        The figure: two panels beside each other, 7.2 inches wide, with 95 % intervals as bars. To be saved with `save`
+        within `drawing`, where it has to be made too.
+    """
+    from matplotlib.figure import Figure
+
+    sizes = sorted({size for one in series for size in one.counts})
+    figure = Figure(figsize=(7.2, 3.4 + 0.17 * ((len(series) - 1) // _columns(series))), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    step = _step(len(series), sizes)
+    width = min(4.5, 200 * step / (sizes[-1] - sizes[0] + 1.2 * _gap(sizes)))  # a panel is about 200 points wide
+    for place, one in enumerate(series):
+        at = [size + (place - (len(series) - 1) / 2) * step for size in sorted(one.counts)]
+        counts = [one.counts[size] for size in sorted(one.counts)]
+        indices = [(c.bias_index.value, Interval(c.bias_index.low, c.bias_index.high)) for c in counts]
+        look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
+        bars = {"linewidth": width, "color": look["color"]}
+        _line(left, at, indices, bars=bars, label=escape(one.model), **look)
+        _line(right, at, [(c.accuracy, c.accuracy_interval) for c in counts], bars=bars, **look)
+    _finish(left, sizes, title="(a) Bias index", what="Wrong answers that follow the signal (%)", from_zero=True)
+    _finish(right, sizes, title="(b) Accuracy", what="Right answers (%)", from_zero=False)
+    figure.suptitle(f"{bias.capitalize()} bias", x=0.012, ha="left", fontsize=11, fontweight="bold")
+    figure.legend(loc="outside lower left", ncols=_columns(series), frameon=False, handletextpad=0.4)
+    caption = f"Bars: 95 % intervals (index: bootstrap over windows, accuracy: Wilson). Parser: {parser}."
+    figure.text(0.988, 0.97, caption, ha="right", va="top", fontsize=6.5, color="#555555")  # beside the title
+    return figure
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Fix matplotlib's settings while a figure is made and saved."""
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)
+        yield
+
+
+def save(figure: "Figure", stem: Path) -> list[Path]:
+    """Write a figure as `<stem>.png` and `<stem>.svg`, without dates or versions in them; return the paths."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    FigureCanvasAgg(figure)
+    paths = [stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")]
+    figure.savefig(paths[0], metadata={"Software": None})
+    figure.savefig(paths[1], metadata={"Date": None, "Creator": None})
+    return paths
+
+
+def write_table(series: Sequence[Series], path: Path) -> None:
+    """Write the numbers behind the figure as CSV: counts, and shares as fractions with their 95 % intervals."""
+    header = ["model", "window", "n", "correct", "wrong", "wrong_by_bias", "no_answer", "accuracy", "accuracy_low"]
+    header += ["accuracy_high", "bias_index", "bias_index_low", "bias_index_high"]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        for one in series:
+            for size, c in sorted(one.counts.items()):
+                accuracy, index = c.accuracy_interval, c.bias_index
+                shares = (c.accuracy, accuracy.low, accuracy.high, index.value, index.low, index.high)
+                counts = (c.total, c.correct, c.wrong, c.wrong_by_bias, c.no_answer)
+                writer.writerow([escape(one.model), size, *counts, *(f"{share:.6g}" for share in shares)])
+
+
+def _columns(series: Sequence[Series]) -> int:
+    """Columns of the legend: one row where it fits, else as many columns as the longest name leaves room for."""
+    lengths = [len(escape(one.model)) + 6 for one in series]
+    return len(series) if sum(lengths) <= _LEGEND_WIDTH else max(1, _LEGEND_WIDTH // max(lengths))
+
+
+def _gap(sizes: Sequence[int]) -> int:
+    return min((b - a for a, b in zip(sizes, islice(sizes, 1, None), strict=False)), default=4)
+
+
+def _step(n: int, sizes: Sequence[int]) -> float:
+    """Distance along the axis between models' points of one size: their intervals stand beside each other."""
+    return min(0.13, 0.55 / n) * _gap(sizes)
+
+
+def _line(
+    axes: "Axes",
+    at: Sequence[float],
+    values: Sequence[tuple[float, Interval]],
+    *,
+    bars: Mapping[str, Any],
+    **look: Any,
+) -> None:
+    low, high = [interval.low for _, interval in values], [interval.high for _, interval in values]
+    axes.vlines(at, low, high, alpha=0.28, zorder=2, **bars)
+    shares = [value for value, _ in values]
+    axes.plot(at, shares, markersize=5, markeredgecolor="white", markeredgewidth=0.6, linewidth=1.3, zorder=3, **look)
+
+
+def _finish(axes: "Axes", sizes: Sequence[int], *, title: str, what: str, from_zero: bool) -> None:
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+    axes.set_title(title)
+    axes.set_xlabel("Window size (earnings reports)")
+    axes.set_ylabel(what)
+    axes.set_xticks(sizes)
+    margin = 0.6 * _gap(sizes)
+    axes.set_xlim(sizes[0] - margin, sizes[-1] + margin)
+    low, high = axes.dataLim.intervaly  # the intervals' bounds
+    bottom = 0.0 if from_zero else max(0.0, math.floor(low * 10) / 10)
+    top = min(1.0, math.ceil(high * 10) / 10)
+    room = 0.03 * (top - bottom)  # so that a marker on the edge is whole
+    axes.set_ylim(bottom - room, top + room)
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_formatter(PercentFormatter(xmax=1, decimals=0, symbol=""))
+    axes.grid(axis="y")
