@@ -80,12 +80,13 @@ class Composer:
         self.point = spec.dpi / 72
         self.width, self.height = spec.pixels
         # a hair more than the size in pixels, as the canvas rounds down
-        self.figure = Figure(figsize=[(side + 1e-6) / spec.dpi for side in spec.pixels], dpi=spec.dpi, facecolor="w")
+        size = ((self.width + 1e-6) / spec.dpi, (self.height + 1e-6) / spec.dpi)
+        self.figure = Figure(figsize=size, dpi=spec.dpi, facecolor="w")
         self.canvas = FigureCanvasAgg(self.figure)
-        self.renderer: RendererAgg = self.canvas.get_renderer()
+        self.renderer: RendererAgg = self.canvas.get_renderer()  # type: ignore[no-untyped-call]
         figures = spec.prices.drop(columns="volume", errors="ignore")
         self.prices = spec.prices[np.isfinite(figures.to_numpy(dtype=float)).all(axis=1)]
-        self.epoch = float(date2num(np.datetime64("1970-01-01")))
+        self.epoch = float(date2num(np.datetime64("1970-01-01")))  # type: ignore[no-untyped-call]
 
     def compose(self) -> Picture:
         """Make the panels, the prices, the volume and the marks.
@@ -168,7 +169,7 @@ class Composer:
 
     def _size(self, text: str, points: float, *, bold: bool = False) -> tuple[float, float]:
         font = style.font(points, bold=bold)
-        width, height, _ = self.renderer.get_text_width_height_descent(text, font, ismath=False)
+        width, height, _ = self.renderer.get_text_width_height_descent(text, font, ismath=False)  # type: ignore[no-untyped-call]
         return float(width), float(height)
 
     # Panels
@@ -198,7 +199,7 @@ class Composer:
         font = style.font(_LETTERS)
         days = self.days.ticks(self._size("2000-00", _LETTERS)[0])
         axes.set_xticks(
-            [float(date2num(day)) for day, _ in days],
+            [self.epoch + float(day.astype(np.int64)) for day, _ in days],
             [text if names_days else "" for _, text in days],
             fontproperties=font,
             color=style.INK,

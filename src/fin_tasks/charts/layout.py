@@ -106,7 +106,7 @@ class Prices:
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return prices to label and their labels; the strips for labels have none, nor has anything below zero."""
-        low, high = self.price(self.bottom - self.buffer), self.low + (self.high - self.low) * 1.1
+        low, high = self.price(self.bottom - self.buffer / 2), self.low + (self.high - self.low) * 1.1
         return axis_values(max(low, 0.0) if self.low >= 0 else low, high, most=8)
 
 
@@ -119,7 +119,7 @@ def axis_values(low: float, high: float, *, most: int) -> list[tuple[float, str]
         >>> [text for _, text in axis_values(0, 2.1e12, most=3)]
         ['0', '1e+12', '2e+12']
     """
-    values = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    values = np.asarray(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high))
     values = values[(values >= low) & (values <= high)]
     step = float(values[1] - values[0]) if len(values) > 1 else abs(high - low)
     decimals = next((n for n in range(7) if math.isclose(round(step, n), step, rel_tol=1e-6)), None)

@@ -27,8 +27,8 @@ def render(spec: ChartSpec) -> bytes:
     """
     with mpl.rc_context(style.settings()):
         canvas = Composer(spec).compose().canvas
-        canvas.draw()
-        return png.encode(np.asarray(canvas.buffer_rgba()), dpi=spec.dpi)
+        canvas.draw()  # type: ignore[no-untyped-call]
+        return png.encode(np.asarray(canvas.buffer_rgba()), dpi=spec.dpi)  # type: ignore[no-untyped-call]
 
 
 def compose(spec: ChartSpec) -> Picture:

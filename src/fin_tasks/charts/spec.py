@@ -99,16 +99,20 @@ class ChartSpec:
         return round(self.width * self.dpi), round(self.height * self.dpi)
 
     @property
-    def file_name(self) -> str:
-        """Name of the picture's file: the stem, as far as every file system allows it, and the start of the key.
+    def safe_stem(self) -> str:
+        """The stem, as far as every file system allows it: tickers come from strangers' files.
 
         Example:
             >>> prices = pd.DataFrame({"close": [1.0]}, index=pd.to_datetime(["2009-03-24"]))
-            >>> ChartSpec(title="BRK/B", stem="../BRK/B", prices=prices).file_name.rpartition("_")[0]
+            >>> ChartSpec(title="BRK/B", stem="../BRK/B", prices=prices).safe_stem
             'BRK-B'
         """
-        safe = re.sub(r"[^A-Za-z0-9_-]+", "-", self.stem).strip("-_")[:80]
-        return f"{safe or 'chart'}_{self.key()[:12]}.png"
+        return re.sub(r"[^A-Za-z0-9_-]+", "-", self.stem).strip("-_")[:80] or "chart"
+
+    @property
+    def file_name(self) -> str:
+        """Name of the picture's file: the stem and the start of the key."""
+        return f"{self.safe_stem}_{self.key()[:12]}.png"
 
     def key(self) -> str:
         """Return the SHA-256, in hex, of all that the picture depends on, the drawing code's versions among it."""

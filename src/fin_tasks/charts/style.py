@@ -43,7 +43,7 @@ _NOT_A_STYLE = ("backend", "backend_fallback")
 
 
 @cache
-def settings() -> dict[str, Any]:
+def settings() -> dict[Any, Any]:
     """Return matplotlib's built-in settings with ours on top: all there are, but for the backend, which is not used."""
     built_in = {name: value for name, value in dict.items(mpl.rcParamsDefault) if name not in _NOT_A_STYLE}
     return built_in | _FAST
@@ -56,10 +56,10 @@ def font(size: float, *, bold: bool = False) -> FontProperties:
 
 
 def drawable(text: str) -> str:
-    """Replace what the font has no glyph for, which matplotlib would warn about; newlines stay.
+    r"""Replace what the font has no glyph for, which matplotlib would warn about; newlines stay.
 
     Example:
-        >>> drawable("AT&T \\u682a\\x1b")
+        >>> drawable("AT&T \u682a\x1b")
         'AT&T ??'
     """
     return "".join(char if char == "\n" or ord(char) in _glyphs() else "?" for char in text)
