@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fin_tasks.cli.options import Json, counting, sub_commands
-from fin_tasks.errors import ConfigError
+from fin_tasks.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.dynostock.market.tables import Market
@@ -21,7 +21,7 @@ __all__ = ["app"]
 app = sub_commands("Make a benchmark's data set from raw data.")
 
 _FIRST_DAY, _LAST_DAY = date(1800, 1, 1), date(2200, 1, 1)  # what pandas can count in nanoseconds
-_BATCH = 500  # charts whose prices are in memory at once
+_BATCH = 2000  # charts whose prices are in memory at once
 
 
 @app.callback()
@@ -148,6 +148,7 @@ def _draw(made: "WindowSet", *, dpi: int, jobs: int, engine: str) -> int:
     from fin_tasks.charts.pool import draw
 
     windows = windows_of(made.table)
+    failures: list[DataError] = []
     with counting("Drawing charts", "chart", total=len(windows)) as on_done:
         for first in range(0, len(windows), _BATCH):
             specs = [chart_of(made.market, window, dpi=dpi) for window in windows[first : first + _BATCH]]
@@ -156,7 +157,12 @@ def _draw(made: "WindowSet", *, dpi: int, jobs: int, engine: str) -> int:
                 if on_done is not None:
                     on_done(first + done)
 
-            draw(specs, made.charts, jobs=jobs, engine=engine, on_done=advance)
+            try:
+                draw(specs, made.charts, jobs=jobs, engine="ray" if engine == "ray" else "local", on_done=advance)
+            except DataError as error:  # some charts of this batch; the next batches are drawn all the same
+                failures.append(error)
+    if failures:
+        raise DataError("\n".join(map(str, failures)))
     return len(windows)
 
 
