@@ -13,6 +13,8 @@ The content decides, not the file's ending: CSV, CSV packed with gzip, or Parque
 import csv
 import gzip
 import io
+import warnings
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,16 @@ _OTHER_NAMES = ("dividends", "stock splits", "splits", "capital gains", "repaire
 _TICKER_NAMES = ("ticker", "symbol")
 _DATE_NAMES = ("date", "datetime", "timestamp")
 _UNKNOWN = ("", "nan", "NaN", "NA", "N/A", "#N/A", "null", "NULL", "None", "-")
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    zlib.error,
+    UnicodeDecodeError,
+    csv.Error,
+    pd.errors.ParserError,
+    pd.errors.ParserWarning,
+    pd.errors.EmptyDataError,
+)
 _SHOWN_CELLS = 8
 # the float nearest to the text; pandas does so by itself from 3.1, where the option is deprecated
 _EXACT: Mapping[str, Any] = (
@@ -96,7 +108,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
         rows = _first_rows(text)
         labels, n_header = _header(rows, path)
         return _parsed(text, labels, n_header)
-    except (OSError, EOFError, UnicodeDecodeError, csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+    except _UNREADABLE as error:
         raise DataError(
             f"{path}: expected a CSV file of daily prices, got one that cannot be read ({error})."
         ) from error
@@ -128,18 +140,21 @@ def _parsed(text: str, labels: pd.Index, n_header: int) -> pd.DataFrame:
         [0] if wide else [i for i, name in enumerate(labels) if i == 0 or name.lower() in _TICKER_NAMES + _DATE_NAMES]
     )
     numbers = [i for i in range(len(labels)) if i not in words]
-    frame = pd.read_csv(
-        io.StringIO(text),
-        header=None,
-        names=list(range(len(labels))),
-        skiprows=_lines_of(text, n_header),
-        index_col=False,
-        dtype=dict.fromkeys(words, "object"),
-        keep_default_na=False,
-        na_values={i: list(_UNKNOWN) for i in numbers},
-        low_memory=False,
-        **_EXACT,
-    )
+    with warnings.catch_warnings():
+        # a row longer than the header would only be cut
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        frame = pd.read_csv(
+            io.StringIO(text),
+            header=None,
+            names=list(range(len(labels))),
+            skiprows=_lines_of(text, n_header),
+            index_col=False,
+            dtype=dict.fromkeys(words, "object"),
+            keep_default_na=False,
+            na_values={i: list(_UNKNOWN) for i in numbers},
+            low_memory=False,
+            **_EXACT,
+        )
     if wide:
         frame = frame.set_index(0)
         frame.columns = labels[1:]

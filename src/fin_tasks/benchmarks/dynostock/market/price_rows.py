@@ -10,7 +10,7 @@ from fin_tasks.benchmarks.dynostock.market.price_files import FIGURES
 from fin_tasks.data.schema import Defect
 from fin_tasks.errors import DataError
 
-__all__ = ["TICKER", "checked", "days_of", "figures_of", "one_row_per_day", "typed"]
+__all__ = ["TICKER", "checked", "days_of", "figures_of", "one_row_per_day", "tickers_of", "typed"]
 
 TICKER = re.compile(r"[A-Z0-9^][A-Z0-9.^=_-]{0,19}")
 _FIRST_DAY, _LAST_DAY = np.datetime64("1900-01-01", "ns"), np.datetime64("2100-01-01", "ns")
@@ -61,6 +61,18 @@ def figures_of(column: pd.Series) -> tuple[pd.Series, pd.Series]:
     return numbers.where(np.isfinite(numbers)), odd
 
 
+def tickers_of(column: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Read tickers, in capitals; and which of them are of the form of one."""
+    codes, cells = pd.factorize(column.astype(object))
+    # the last one is for unknown cells, whose code is -1
+    texts = [str(cell).strip().upper() for cell in cells] + [""]
+    usable = [bool(TICKER.fullmatch(text)) for text in texts]
+    return (
+        pd.Series(np.array(texts, dtype=object)[codes], index=column.index, dtype=object),
+        pd.Series(np.array(usable)[codes], index=column.index),
+    )
+
+
 def typed(raw: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[Defect]]:
     """Give a table of `read_price_file` its types, rows in their order; rows without a ticker or day are left out.
 
@@ -71,23 +83,22 @@ def typed(raw: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[Defect]]:
     Raises:
         DataError: No row has a ticker, a day and a close that can be read: this is no table of prices.
     """
-    tickers = raw["ticker"].astype(str).str.strip().str.upper().astype(object)
+    tickers, usable = tickers_of(raw["ticker"])
     days = days_of(raw["date"])
     table = pd.DataFrame({"ticker": tickers, "date": days})
     defects: list[Defect] = []
-    no_ticker = ~tickers.map(lambda text: bool(TICKER.fullmatch(text))).astype(bool)
-    for text, count in tickers[no_ticker].value_counts(sort=False).items():
+    for text, count in tickers[~usable].value_counts(sort=False).items():
         defects.append(Defect("bad-ticker", name, f"{count} row(s) left out: expected a ticker, got {_cell(text)}"))
-    for row in np.flatnonzero(days.isna() & ~no_ticker):
+    for row in np.flatnonzero(days.isna() & usable):
         found = f"row {row + 1} left out: expected a day as 2024-01-31, got {_cell(raw['date'].iloc[row])}"
         defects.append(Defect("bad-date", f"{name} {tickers.iloc[row]}", found))
     for figure in [column for column in FIGURES if column in raw]:
         numbers, odd = figures_of(raw[figure])
         table[figure] = numbers
-        for row in np.flatnonzero(odd & ~no_ticker & days.notna()):
+        for row in np.flatnonzero(odd & usable & days.notna()):
             found = f"{figure}: expected a number, got {_cell(raw[figure].iloc[row])}"
             defects.append(Defect("not-a-number", _row_id(table, int(row)), found))
-    table = table[~no_ticker & days.notna()].reset_index(drop=True)
+    table = table[usable & days.notna()].reset_index(drop=True)
     if not table["close"].notna().any():
         detail = f" ({defects[0].detail})" if defects else ""
         raise DataError(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fin_tasks.benchmarks.dynostock.market.price_files import ticker_of_name
-from fin_tasks.benchmarks.dynostock.market.price_rows import TICKER, days_of, figures_of
+from fin_tasks.benchmarks.dynostock.market.price_rows import days_of, figures_of, tickers_of
 from fin_tasks.benchmarks.dynostock.market.tables import REPORT_COLUMNS
 from fin_tasks.data.schema import Defect
 from fin_tasks.errors import DataError
@@ -105,7 +105,7 @@ def checked_reports(raw: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[De
     """
     raw = raw.reset_index(drop=True)
     raw = raw.where(~raw.isin(_UNKNOWN), None).astype(object)
-    tickers = raw["ticker"].astype(str).str.strip().str.upper().astype(object)
+    tickers, named = tickers_of(raw["ticker"])
     table = pd.DataFrame(
         {"ticker": tickers, "fiscal_end": days_of(raw["fiscal_end"]), "reported": days_of(raw["reported"])}
     )
@@ -115,9 +115,9 @@ def checked_reports(raw: pd.DataFrame, name: str) -> tuple[pd.DataFrame, list[De
         for row in np.flatnonzero(odd):
             found = f"{figure}: expected a number, got {str(raw[figure].iloc[row])[:40]!r}; treated as unknown"
             defects.append(Defect("report-not-a-number", _report_id(table, int(row)), found))
-    usable = table["reported"].notna() & tickers.map(lambda text: bool(TICKER.fullmatch(text))).astype(bool)
+    usable = table["reported"].notna() & named
     for row in np.flatnonzero(~usable):
-        wanted, found = ("day", raw["reported"]) if TICKER.fullmatch(tickers.iloc[row]) else ("ticker", raw["ticker"])
+        wanted, found = ("day", raw["reported"]) if named.iloc[row] else ("ticker", raw["ticker"])
         detail = f"row {row + 1} left out: expected a {wanted}, got {str(found.iloc[row])[:40]!r}"
         defects.append(Defect(f"report-without-{wanted}", f"{name} {_report_id(table, int(row))}", detail))
     table, unended = _with_fiscal_ends(table[usable].reset_index(drop=True))

@@ -2,6 +2,7 @@
 
 import logging
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -160,13 +161,14 @@ def _prices_of(frame: Any, ticker: str, messages: Sequence[str]) -> "pd.DataFram
         return _refusal(_about(ticker, messages))
     columns = frame[ticker].rename(columns=_COLUMNS)
     columns = columns[[name for name in _COLUMNS.values() if name in columns]]
-    days = columns.dropna(how="all").index
+    # a day without prices comes with a volume of 0
+    days = columns.drop(columns="volume", errors="ignore").dropna(how="all").index
     if not len(days) or "close" not in columns:
         return _refusal(_about(ticker, messages))
     # the batch has the days of all its tickers: those before and after this one's own are not its
     own = columns.loc[days[0] : days[-1]]
     index = own.index.tz_localize(None) if own.index.tz is not None else own.index
-    table = own.reset_index(drop=True).astype("float64")
+    table = own.reset_index(drop=True).astype("float64").rename_axis(columns=None)
     table.insert(0, "date", index.normalize().astype("datetime64[ns]"))
     table.insert(0, "ticker", ticker)
     return table
@@ -209,7 +211,10 @@ def _about(ticker: str, messages: Sequence[str]) -> str:
 
 
 def _refusal(reason: str) -> Refusal:
-    return Refusal(" ".join(reason.split()), limited=bool(_RATE_LIMIT.search(reason)))
+    words = " ".join(reason.split())
+    if "Not Found" in words:
+        words = f"Yahoo has no such stock, or no longer: {words}"
+    return Refusal(words, limited=bool(_RATE_LIMIT.search(reason)))
 
 
 def _named(error: Exception) -> str:
@@ -218,7 +223,7 @@ def _named(error: Exception) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[list[str]]:
-    """Collect what yfinance logs instead of printing it."""
+    """Collect what yfinance logs instead of printing it, and keep its quarrels with newer pandas to itself."""
     messages: list[str] = []
 
     class Collector(logging.Handler):
@@ -230,7 +235,9 @@ def _quiet() -> Iterator[list[str]]:
     log.addHandler(collector)
     log.propagate = False
     try:
-        yield messages
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield messages
     finally:
         log.removeHandler(collector)
         log.propagate = propagated
