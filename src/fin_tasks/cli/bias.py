@@ -26,8 +26,8 @@ _HOW_TO_READ = """\
 Arms, in per cent: accuracy, answers that say up, mean stated probability of up, answers equal to the signal (shown or \
 not) and to the statement that was shown, responses without an answer, bias index.
 Effects, in percentage points: means over the windows both arms have, positive towards what the biased statement says; \
-in brackets 95 % intervals, from resampling tickers. p is McNemar's, of the answers; it takes windows for independent, \
-so trust the interval where the two disagree. Left out: windows only one arm has + pairs without a stated probability."""
+in brackets 95 % intervals, from resampling tickers. p is McNemar's, of the answers; it takes windows for independent: \
+trust the interval where the two disagree. Left out: windows only one arm has + pairs without a stated probability."""
 
 
 def report_bias(
@@ -110,7 +110,8 @@ def _show(found: "BiasReport") -> None:
 
     console = Console(highlight=False)
     for group in dict.fromkeys([*found.groups, *(effect.group for effect in found.effects)]):
-        console.print(Text(group_name(group), style="bold"), Text(f"(setting {group.setting})", style="dim"))
+        console.print(Text(group_name(group), style="bold"))
+        console.print(Text(f"setting {group.setting}", style="dim"))
         _show_group(console, group, found)
         console.print()
     if found.effects:
@@ -170,10 +171,9 @@ def _effect_table(effects: Sequence["Effect"]) -> "Table":
     table = _table("Effect", "Size", "Probability", "Answers", "p", "Pairs", "Left out")
     for (name, window), row in by_row.items():
         answer, stated = row["answer"], row["probability"]
-        p = answer.difference.p
         table.add_row(
             *(name, _size(window), _points(stated.difference), _points(answer.difference)),
-            *("–" if p is None else f"{p:.2g}", str(answer.difference.n)),
+            *(_p_value(answer.difference.p), str(answer.difference.n)),
             f"{answer.unpaired} + {stated.without_value}",
             style="bold" if window is None else "",
         )
@@ -184,11 +184,15 @@ def _table(*columns: str) -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
         first = name in ("Arm", "Effect")
         table.add_column(name, justify="left" if first else "right", no_wrap=first, overflow="fold")
     return table
+
+
+def _p_value(p: float | None) -> str:
+    return "–" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _size(window: int | None) -> str:
@@ -201,6 +205,6 @@ def _points(difference: "PairedDifference") -> "Text":
     if not difference.n:
         return Text("–")
     low, high = difference.interval.low, difference.interval.high
-    # a narrow column breaks before the interval, not inside
-    bounds = f" [{100 * low:.1f},\u00a0{100 * high:.1f}]" if low == low else ""
+    # without a space inside, a narrow column breaks before the interval
+    bounds = f" [{100 * low:.1f}…{100 * high:.1f}]" if low == low else ""
     return Text(f"{100 * difference.mean:+.1f}{bounds}")
