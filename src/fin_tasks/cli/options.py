@@ -52,8 +52,8 @@ def counting(what: str | None, unit: str, total: int | None = None) -> Iterator[
         yield advance
 
 
-def report(result: Any, *, as_json: bool, items: Path | None) -> None:
-    """Print the summary of a replay, and write its items where asked."""
+def report(result: Any, *, as_json: bool, items: Path | None, table: Callable[[Any], Any] | None = None) -> None:
+    """Print the summary of a replay, and write its items where asked; `table` shows a summary of a special form."""
     if items is not None:
         with items.open("w", encoding="utf-8") as out:
             out.writelines(json.dumps(item, allow_nan=False) + "\n" for item in result.items())
@@ -64,4 +64,4 @@ def report(result: Any, *, as_json: bool, items: Path | None) -> None:
 
     from fin_tasks.doctor import summary_table
 
-    Console().print(summary_table(result.summary()))
+    Console().print((table or summary_table)(result.summary()))

@@ -1,14 +1,22 @@
 """`fin-tasks replay`: score saved responses again, without a model."""
 
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fin_tasks.cli.options import Items, Json, Responses, counting, report, sub_commands
 from fin_tasks.errors import ConfigError
 
+if TYPE_CHECKING:
+    from rich.console import Group
+
 __all__ = ["app"]
+
+_SHOWN_PROBLEMS = 20
 
 app = sub_commands("Score saved responses again, without a model.")
 
@@ -53,3 +61,66 @@ def replay_financemath(
     ):
         result = replay_pot(file, runner=runner, on_done=on_done)
     report(result, as_json=as_json, items=items)
+
+
+@app.command("dynostock")
+def replay_dynostock(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses, or folders with them.")],
+    parser: Annotated[str, typer.Option(help="paper, as the authors read responses, or robust.")] = "paper",
+    as_json: Json = False,
+    items: Items = None,
+) -> None:
+    """Score DynoStock responses: the authors' exp_*.json or lm-eval's samples_*.jsonl."""
+    from fin_tasks.benchmarks.dynostock.records import find_files
+    from fin_tasks.benchmarks.dynostock.replay import replay
+    from fin_tasks.sandbox import escape  # messages quote strangers' files
+
+    with counting("Reading", "file", total=len(find_files(files))) as on_done:
+        result = replay(files, parser=parser, on_done=on_done)
+    report(result, as_json=as_json, items=items, table=_bias_tables)
+    for problem in result.problems[:_SHOWN_PROBLEMS]:
+        where = f"{problem.file}, row {problem.row}: " if problem.row is not None else ""
+        print(escape(f"fin-tasks: {where}{problem.error}"), file=sys.stderr)
+    if result.problems:
+        print(f"fin-tasks: {len(result.problems)} file(s) or row(s) left out", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+def _bias_tables(summary: Mapping[str, Any]) -> "Group":
+    """Show a replay as the paper's Table 1, and below it the counts of each model's files."""
+    from rich.console import Group
+    from rich.table import Table
+
+    from fin_tasks.benchmarks.dynostock.records import Condition
+    from fin_tasks.sandbox import escape
+
+    names = [field.name for field in fields(Condition)]
+    means = Table(title="Mean ± standard deviation over files, percent", title_justify="left")
+    for column in ("Model", "Bias", "Files", "Accuracy", "Bias index"):
+        means.add_column(column, overflow="fold", no_wrap=column != "Model")
+    tables = []
+    for group in summary["groups"]:
+        kind = [group["mode"]] * (group["mode"] != "image") + [group["arm"]] * (group["arm"] != "signal")
+        model = " ".join([group["model"] or "-", *kind, *["anonymised"] * group["anonymised"]])
+        shown = [escape(model), escape(group["bias"] or "-")]
+        means.add_row(*shown, str(group["files"]), _spread(group, "accuracy"), _spread(group, "bias_index"))
+        files = Table(title=", ".join(shown), title_justify="left")
+        for column in ("w", "Total", "Correct", "Wrong", "By bias", "None", "Accuracy %", "Bias index %"):
+            files.add_column(column, justify="right")
+        for file in summary["files"]:
+            if all(file[name] == group[name] for name in names):
+                window = escape(Path(file["file"]).name) if file["window"] is None else str(file["window"])
+                counts = (file[name] for name in ("total", "correct", "wrong", "wrong_by_bias", "no_answer"))
+                files.add_row(window, *map(str, counts), _interval(file, "accuracy"), _interval(file, "bias_index"))
+        tables.append(files)
+    return Group(means, *tables)
+
+
+def _spread(group: Mapping[str, Any], name: str) -> str:
+    mean, deviation = group[f"{name}_mean"], group[f"{name}_std"]
+    return "-" if mean is None else f"{mean:.1f} ± {deviation:.1f}"
+
+
+def _interval(file: Mapping[str, Any], name: str) -> str:
+    value, low, high = (file[key] for key in (name, f"{name}_low", f"{name}_high"))
+    return "-" if value is None else f"{100 * value:.1f} ({100 * low:.0f}-{100 * high:.0f})"

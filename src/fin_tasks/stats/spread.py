@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["Spread"]
+__all__ = ["Spread", "population_deviation"]
 
 
 class Spread(float):
@@ -28,7 +28,7 @@ class Spread(float):
 
     def __new__(cls, *values: float) -> "Spread":
         """Remember the tasks' values; NaN for a task without any makes the spread NaN."""
-        spread = super().__new__(cls, _deviation(values))
+        spread = super().__new__(cls, population_deviation(values))
         spread.values = tuple(map(float, values))
         return spread
 
@@ -50,7 +50,19 @@ class Spread(float):
         return float(self)
 
 
-def _deviation(values: Sequence[float]) -> float:
+def population_deviation(values: Sequence[float]) -> float:
+    """Return sqrt(sum((v - mean)^2) / n), in the values' unit.
+
+    Args:
+        values: All there are, not a sample of more. A NaN among them makes the result NaN.
+
+    Returns:
+        The population standard deviation, 0 for one value, NaN for none.
+
+    Example:
+        >>> round(population_deviation([0.55, 0.59, 0.64, 0.53, 0.54]), 4)
+        0.0405
+    """
     if not values:
         return math.nan
     mean = math.fsum(values) / len(values)

@@ -91,12 +91,15 @@ class Counts:
         return wilson(self.correct, self.total)
 
     @property
-    def bias_index(self) -> BiasIndex:
-        """See the function of this name."""
+    def bias_index(self) -> float:
+        """Wrong answers equal to the signal as a fraction of the wrong ones; 0 where nothing is wrong."""
+        return _share(self.wrong_by_bias, self.wrong)
+
+    @property
+    def bias_index_interval(self) -> Interval:
+        """Bootstrap 95 % interval of the bias index; [0, 1] where nothing is wrong."""
         other = self.wrong - self.wrong_by_bias
-        interval = bias_index_interval(correct=self.correct, led=self.wrong_by_bias, other=other)
-        value = _share(self.wrong_by_bias, self.wrong)
-        return BiasIndex(value=value, low=interval.low, high=interval.high, n_wrong=self.wrong)
+        return bias_index_interval(correct=self.correct, led=self.wrong_by_bias, other=other)
 
     @property
     def bias_percentage(self) -> float:
@@ -189,7 +192,9 @@ def bias_index(forecasts: Iterable[Forecast]) -> BiasIndex:
         >>> bias_index([led, no_answer]).value
         0.5
     """
-    return count(forecasts).bias_index
+    counts = count(forecasts)
+    interval = counts.bias_index_interval
+    return BiasIndex(value=counts.bias_index, low=interval.low, high=interval.high, n_wrong=counts.wrong)
 
 
 def _share(part: int, whole: int) -> float:

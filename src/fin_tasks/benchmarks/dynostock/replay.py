@@ -1,0 +1,187 @@
+"""Scores recorded DynoStock responses again, without a model: `fin-tasks replay dynostock`."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fin_tasks.benchmarks.dynostock.records import Condition, Record, Recording, find_files, read_recording
+from fin_tasks.benchmarks.dynostock.scoring import (
+    PARSERS,
+    Counts,
+    Forecast,
+    answer_of,
+    count,
+    read_probability,
+)
+from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.stats.averages import average
+from fin_tasks.stats.spread import population_deviation
+
+__all__ = ["Problem", "Replay", "ReplayedFile", "replay"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """A file that could not be read, or a row of one that could not be used.
+
+    Attributes:
+        file: The file.
+        row: Number of the row, from 1; None for the file as a whole.
+        error: What was expected and what was found.
+    """
+
+    file: str
+    row: int | None
+    error: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayedFile:
+    """A file's responses with what was read from them."""
+
+    recording: Recording
+    probabilities: tuple[float | None, ...]
+    """Stated probability of up, one per record."""
+
+    @property
+    def counts(self) -> Counts:
+        """The authors' counts, over the responses whose truth is known."""
+        return count(
+            Forecast(answer=answer_of(probability), truth=record.truth, signal=record.signal, probability=probability)
+            for record, probability in zip(self.recording.records, self.probabilities, strict=True)
+            if record.truth is not None
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Return counts, and rates as fractions of 1, which are None where no response can be scored."""
+        counts, condition = self.counts, self.recording.condition
+        accuracy, index = counts.accuracy_interval, counts.bias_index_interval
+        rates = {
+            "accuracy": counts.accuracy,
+            "bias_index": counts.bias_index,
+            "accuracy_low": accuracy.low,
+            "accuracy_high": accuracy.high,
+            "bias_index_low": index.low,
+            "bias_index_high": index.high,
+            "bias_percentage": counts.bias_percentage,
+            "no_answer_rate": counts.no_answer_rate,
+        }
+        return {
+            "file": str(self.recording.file),
+            **asdict(condition),
+            "window": self.recording.window,
+            "total": counts.total,
+            "correct": counts.correct,
+            "wrong": counts.wrong,
+            "wrong_by_bias": counts.wrong_by_bias,
+            "no_answer": counts.no_answer,
+            **(rates if counts.total else dict.fromkeys(rates)),
+            "unscored": len(self.recording.records) - counts.total,
+            "unusable": len(self.recording.defects),
+        }
+
+    def items(self) -> list[dict[str, Any]]:
+        """Return one object per response, in the file's order."""
+        return [
+            {"file": str(self.recording.file), **_item(record, probability)}
+            for record, probability in zip(self.recording.records, self.probabilities, strict=True)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replay:
+    """Files scored again, and what could not be."""
+
+    parser: str
+    files: tuple[ReplayedFile, ...]
+    problems: tuple[Problem, ...]
+
+    def summary(self) -> dict[str, Any]:
+        """Return what is in every file, and over the files.
+
+        Returns:
+            `parser`; `files`, see `ReplayedFile.summary`; `accuracy_mean`, `accuracy_std`, `bias_index_mean` and
+            `bias_index_std` over all files in PERCENT, as in the paper's Table 1, with population standard deviations,
+            None where no file can be scored; `groups`: the same four for each model and bias (and mode, arm and
+            anonymity), as only windows of one kind belong together; `errors`: `file`, `row` and `error`.
+        """
+        groups: dict[Condition, list[ReplayedFile]] = {}
+        for file in self.files:
+            groups.setdefault(file.recording.condition, []).append(file)
+        return {
+            "parser": self.parser,
+            "files": [file.summary() for file in self.files],
+            **_over(self.files),
+            "groups": [
+                {**asdict(condition), "files": len(files), **_over(files)} for condition, files in groups.items()
+            ],
+            "errors": [asdict(problem) for problem in self.problems],
+        }
+
+    def items(self) -> list[dict[str, Any]]:
+        """Return one object per response, file by file."""
+        return [item for file in self.files for item in file.items()]
+
+
+def replay(paths: Sequence[Path], *, parser: str = "paper", on_done: Callable[[int], None] | None = None) -> Replay:
+    """Score recorded responses.
+
+    A file that cannot be read, and a row that cannot be used, is listed among the problems; the others are scored.
+
+    Args:
+        paths: Files, see `records.read_recording`, or folders with such files below them.
+        parser: `paper` or `robust`.
+        on_done: Called after each file with the number read so far.
+
+    Raises:
+        ConfigError: There is no such parser.
+        DataError: None of the files can be read.
+    """
+    if parser not in PARSERS:
+        raise ConfigError(f"replay --parser: expected {' or '.join(PARSERS)}, got {parser!r}.")
+    files: list[ReplayedFile] = []
+    problems: list[Problem] = []
+    for done, path in enumerate(find_files(paths), start=1):
+        try:
+            recording = read_recording(path)
+        except DataError as error:
+            problems.append(Problem(file=str(path), row=None, error=str(error)))
+        else:
+            read = tuple(read_probability(record.response, parser=parser) for record in recording.records)
+            files.append(ReplayedFile(recording=recording, probabilities=read))
+            problems += (
+                Problem(file=str(path), row=int(defect.row_id), error=defect.detail) for defect in recording.defects
+            )
+        if on_done is not None:
+            on_done(done)
+    if not files:
+        raise DataError("\n".join(problem.error for problem in problems))
+    return Replay(parser=parser, files=tuple(files), problems=tuple(problems))
+
+
+def _over(files: Sequence[ReplayedFile]) -> dict[str, float | None]:
+    scored = [counts for file in files if (counts := file.counts).total]
+    accuracies = [counts.accuracy for counts in scored]
+    indices = [counts.bias_index for counts in scored]
+    return {
+        "accuracy_mean": _percent(average(accuracies)),
+        "accuracy_std": _percent(population_deviation(accuracies)),
+        "bias_index_mean": _percent(average(indices)),
+        "bias_index_std": _percent(population_deviation(indices)),
+    }
+
+
+def _percent(fraction: float) -> float | None:
+    return None if math.isnan(fraction) else 100 * fraction
+
+
+def _item(record: Record, probability: float | None) -> dict[str, Any]:
+    answer = answer_of(probability)
+    item: dict[str, Any] = {name: value for name, value in asdict(record).items() if name != "response"}
+    if record.truth is None:
+        return {**item, "answer": answer, "probability": probability, "correct": None, "led": None}
+    scored = Forecast(answer=answer, truth=record.truth, signal=record.signal)
+    led = None if record.signal is None else scored.led
+    return {**item, "answer": answer, "probability": probability, "correct": scored.correct, "led": led}
