@@ -81,7 +81,7 @@ def draw_windows(series: Sequence[Series], *, bias: str, parser: str) -> "Figure
     for place, one in enumerate(series):
         at = [size + (place - (len(series) - 1) / 2) * step for size in sorted(one.counts)]
         counts = [one.counts[size] for size in sorted(one.counts)]
-        indices = [(c.bias_index.value, Interval(c.bias_index.low, c.bias_index.high)) for c in counts]
+        indices = [(c.bias_index, c.bias_index_interval) for c in counts]
         look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
         bars = {"linewidth": width, "color": look["color"]}
         _line(left, at, indices, bars=bars, label=escape(one.model), **look)
@@ -126,8 +126,8 @@ def write_table(series: Sequence[Series], path: Path) -> None:
         writer.writerow(header)
         for one in series:
             for size, c in sorted(one.counts.items()):
-                accuracy, index = c.accuracy_interval, c.bias_index
-                shares = (c.accuracy, accuracy.low, accuracy.high, index.value, index.low, index.high)
+                accuracy, index = c.accuracy_interval, c.bias_index_interval
+                shares = (c.accuracy, accuracy.low, accuracy.high, c.bias_index, index.low, index.high)
                 counts = (c.total, c.correct, c.wrong, c.wrong_by_bias, c.no_answer)
                 writer.writerow([escape(one.model), size, *counts, *(f"{share:.6g}" for share in shares)])
 
