@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,9 @@ class ChatServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
+    def __init__(self, reply: str = REPLY) -> None:
         super().__init__(("127.0.0.1", 0), ChatHandler)
+        self.reply = reply
         self.asked: list[dict[str, Any]] = []
 
 
@@ -34,7 +36,7 @@ class ChatHandler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.server.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        message = {"role": "assistant", "content": REPLY}
+        message = {"role": "assistant", "content": self.server.reply}
         body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -46,15 +48,22 @@ class ChatHandler(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(scope="module")
-def chat_server() -> Iterator[ChatServer]:
-    server = ChatServer()
+@contextmanager
+def serving(server: ChatServer) -> Iterator[ChatServer]:
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture(scope="module")
+def chat_server() -> Iterator[ChatServer]:
+    with serving(ChatServer()) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +133,13 @@ def test_scores_are_those_of_the_reply(run: Path) -> None:
     names = [row["capabilities"] for row in documents("bool")]
     tr = [hit for hit, named in zip(true, names, strict=True) if "TR" in named]
     assert results["xfinbench_bool"]["acc_TR,robust"] == pytest.approx(sum(tr) / len(tr))
+
+
+def test_samples_hold_scores_as_json_for_models_that_see_too(run: Path) -> None:
+    (path,) = run.rglob("samples_xfinbench_mcq_visual_*.jsonl")
+    for line in path.read_text().splitlines():
+        scored = json.loads(json.loads(line)["filtered_resps"][0][0])
+        assert scored["answer"] == "B"
 
 
 def test_models_that_insist_on_a_picture_get_a_blank_one(chat_server: ChatServer, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ Importing this module registers the filters, so any `!function` of a task file t
 
 import json
 import logging
+from collections import UserDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
@@ -132,11 +133,14 @@ class _Documents(list[dict[str, Any]]):
         self.features = dataset.features
 
 
-class _Scored(dict[str, Any]):
-    """A scored answer that lm-eval, which writes `str` of it into the samples file, writes as JSON."""
+class _Scored(UserDict[str, Any]):
+    """A scored answer that lm-eval, which writes `str` of it into the samples file, writes as JSON.
+
+    No `dict`: for models that take pictures lm-eval copies every dict of the samples into a plain one.
+    """
 
     def __str__(self) -> str:
-        return json.dumps(self, ensure_ascii=False)
+        return json.dumps(self.data, ensure_ascii=False)
 
 
 def _declare(name: str, metric: bool | Metric) -> list[dict[str, Any]]:
