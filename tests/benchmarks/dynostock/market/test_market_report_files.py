@@ -9,11 +9,17 @@ import pandas as pd
 import pytest
 from market_server import earnings
 
-from fin_tasks.benchmarks.dynostock.market.report_files import checked_reports, one_per_quarter, read_report_file
+from fin_tasks.benchmarks.dynostock.market.report_files import (
+    checked_reports,
+    one_per_quarter,
+    read_report_file,
+    with_fiscal_ends,
+)
 from fin_tasks.benchmarks.dynostock.market.tables import REPORT_COLUMNS
 from fin_tasks.data.schema import Defect
 from fin_tasks.errors import DataError
 
+HISTORY = Path(__file__).parents[5] / "shared" / "data" / "dynostock" / "eps_history"
 ROW = ("2023-12-31", "2024-02-01", "2.18", "2.1")
 
 
@@ -119,19 +125,36 @@ def test_a_quarter_reported_twice_keeps_the_earlier_report_and_of_a_day_the_last
     assert kinds(defects) == {"duplicate-report": 2}
 
 
+def test_reports_without_a_quarter_are_the_same_on_the_same_day_only() -> None:
+    days = ["2024-01-12", "2023-10-13", "2023-10-13"]
+    reports, _ = checked_reports(table(*(row(end=None, day=day, eps=str(i)) for i, day in enumerate(days))), "f")
+    kept, defects = one_per_quarter(reports)
+    assert kept["eps"].tolist() == [2, 0]
+    assert [d.row_id for d in defects] == ["AAPL ?"]
+
+
 @pytest.mark.parametrize(
-    ("day", "end"),
+    ("days", "ends"),
     [
-        ("2024-02-01", "2023-12-31"),
-        ("2024-01-12", "2023-12-31"),
-        ("2024-04-09", "2023-12-31"),
-        ("2024-05-02", "2024-03-31"),
+        (["2023-10-13", "2024-01-08", "2024-04-12"], ["2023-09-30", "2023-12-31", "2024-03-31"]),
+        (["2023-08-23", "2023-11-21", "2024-02-21"], ["2023-07-31", "2023-10-31", "2024-01-31"]),
+        (["2024-02-20", "2024-04-25", "2024-07-25"], ["2023-12-31", "2024-03-31", "2024-06-30"]),
     ],
 )
-def test_an_unknown_fiscal_end_is_estimated_and_said_to_be(day: str, end: str) -> None:
-    reports, defects = checked_reports(table(row(end=None, day=day)), "f")
-    assert reports["fiscal_end"].iloc[0] == pd.Timestamp(end)
-    assert kinds(defects) == {"estimated-fiscal-end": 1}
+def test_unknown_quarter_ends_are_estimated_and_said_to_be(days: list[str], ends: list[str]) -> None:
+    reports, _ = checked_reports(table(row(), *(row(end=None, day=day, ticker="X") for day in days)), "f")
+    full, defects = with_fiscal_ends(reports)
+    assert full["fiscal_end"].dt.strftime("%Y-%m-%d").tolist() == ["2023-12-31", *ends]
+    assert defects == [Defect("estimated-fiscal-end", "X", "3 report(s) without the quarter's end")]
+
+
+@pytest.mark.skipif(not HISTORY.is_dir(), reason="the real files are not beside the checkout")
+def test_the_estimate_finds_the_month_of_all_real_quarters_but_one() -> None:
+    known = pd.concat([checked_reports(read_report_file(path), path.name)[0] for path in HISTORY.glob("*.json")])
+    known = known[known["reported"] >= "2000"].reset_index(drop=True)
+    full, _ = with_fiscal_ends(known.assign(fiscal_end=pd.NaT))
+    right = full["fiscal_end"].dt.to_period("M") == known["fiscal_end"].dt.to_period("M")
+    assert (len(right), (~right).sum()) == (2756, 1)
 
 
 def test_a_report_before_the_quarters_end_is_named_and_kept() -> None:

@@ -59,7 +59,7 @@ def parse_constituents(page: str) -> tuple[str, ...]:
     by_hand = "Give the tickers yourself: --tickers FILE."
     try:
         tables = pd.read_html(io.StringIO(page), flavor="lxml", keep_default_na=False)
-    except ValueError as error:  # pandas' word for a page without tables
+    except (ValueError, SyntaxError) as error:  # pandas' and lxml's words for a page without tables
         raise FetchError(f"S&P 500 list: expected a table of symbols, got a page without tables. {by_hand}") from error
     except ImportError as error:
         raise FetchError(

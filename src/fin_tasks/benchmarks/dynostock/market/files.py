@@ -11,7 +11,12 @@ import pandas as pd
 from fin_tasks.benchmarks.dynostock.market.fetched import MANIFEST, read_manifest
 from fin_tasks.benchmarks.dynostock.market.price_files import FIGURES, read_price_file
 from fin_tasks.benchmarks.dynostock.market.price_rows import checked, one_row_per_day, typed
-from fin_tasks.benchmarks.dynostock.market.report_files import checked_reports, one_per_quarter, read_report_file
+from fin_tasks.benchmarks.dynostock.market.report_files import (
+    checked_reports,
+    one_per_quarter,
+    read_report_file,
+    with_fiscal_ends,
+)
 from fin_tasks.benchmarks.dynostock.market.splits import adjusted
 from fin_tasks.benchmarks.dynostock.market.tables import Market
 from fin_tasks.data.checksums import digest
@@ -77,9 +82,9 @@ def market_of(
     unique, repeated = one_row_per_day(joined)
     clean, odd = checked(unique)
     done = adjusted(clean, adjust)
-    every_report = pd.concat(list(reports), ignore_index=True)
-    every_report, twice = one_per_quarter(every_report)
-    found = [*defects, *repeated, *odd, *done.defects, *twice]
+    every_report, twice = one_per_quarter(pd.concat(list(reports), ignore_index=True))
+    every_report, estimated = with_fiscal_ends(every_report)
+    found = [*defects, *repeated, *odd, *done.defects, *twice, *estimated]
     facts = {
         "prices": {**facts["prices"], **_coverage(done.prices, "date"), "adjust": adjust, "adjusted": done.splits},
         "earnings": {**facts["earnings"], **_coverage(every_report, "reported")},
