@@ -89,6 +89,7 @@ def replay_dynostock(
 def _bias_tables(summary: Mapping[str, Any]) -> "Group":
     """Show a replay as the paper's Table 1, and below it the counts of each model's files."""
     from rich.console import Group
+    from rich.markup import escape as as_text
     from rich.table import Table
 
     from fin_tasks.benchmarks.dynostock.records import Condition
@@ -102,14 +103,14 @@ def _bias_tables(summary: Mapping[str, Any]) -> "Group":
     for group in summary["groups"]:
         kind = [group["mode"]] * (group["mode"] != "image") + [group["arm"]] * (group["arm"] != "signal")
         model = " ".join([group["model"] or "-", *kind, *["anonymised"] * group["anonymised"]])
-        shown = [escape(model), escape(group["bias"] or "-")]
+        shown = [as_text(escape(text)) for text in (model, group["bias"] or "-")]
         means.add_row(*shown, str(group["files"]), _spread(group, "accuracy"), _spread(group, "bias_index"))
         files = Table(title=", ".join(shown), title_justify="left")
         for column in ("w", "Total", "Correct", "Wrong", "By bias", "None", "Accuracy %", "Bias index %"):
             files.add_column(column, justify="right")
         for file in summary["files"]:
             if all(file[name] == group[name] for name in names):
-                window = escape(Path(file["file"]).name) if file["window"] is None else str(file["window"])
+                window = as_text(escape(Path(file["file"]).name)) if file["window"] is None else str(file["window"])
                 counts = (file[name] for name in ("total", "correct", "wrong", "wrong_by_bias", "no_answer"))
                 files.add_row(window, *map(str, counts), _interval(file, "accuracy"), _interval(file, "bias_index"))
         tables.append(files)

@@ -1,0 +1,134 @@
+"""Recorded responses scored again, and the command that does it."""
+
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_dynostock_records import row, sample, write, write_lines
+from typer.testing import CliRunner
+
+from fin_tasks.benchmarks.dynostock.replay import replay
+from fin_tasks.cli import app
+from fin_tasks.errors import ConfigError, DataError
+
+RIGHT, LED, OTHER, NONE = row(), row(response="0.2"), row(response="0.2", bias=1), row(response="no idea")
+COUNTS = ("total", "correct", "wrong", "wrong_by_bias", "no_answer")
+
+
+def recordings(folder: Path) -> list[Path]:
+    return [
+        write(folder / "recency" / "m" / "exp_recency_4.json", [RIGHT, LED, OTHER, NONE]),
+        write(folder / "recency" / "m" / "exp_recency_8.json", [RIGHT, RIGHT, LED]),
+        write(folder / "authority" / "m" / "exp_authority_4.json", [RIGHT, RIGHT]),
+    ]
+
+
+def test_counts_and_rates_of_a_file(tmp_path: Path) -> None:
+    (file, *_) = replay(recordings(tmp_path)).summary()["files"]
+    assert [file[name] for name in COUNTS] == [4, 1, 3, 1, 1]
+    assert (file["accuracy"], file["bias_index"], file["bias_percentage"]) == (0.25, 1 / 3, 0.25)
+    assert file["accuracy_low"] < 0.25 < file["accuracy_high"]
+    assert file["bias_index_low"] < 1 / 3 < file["bias_index_high"]
+    assert (file["model"], file["bias"], file["window"], file["unscored"], file["unusable"]) == (
+        "m",
+        "recency",
+        4,
+        0,
+        0,
+    )
+
+
+def test_means_are_percentages_over_files_and_over_each_group(tmp_path: Path) -> None:
+    summary = replay(recordings(tmp_path)).summary()
+    accuracies, indices = [25.0, 200 / 3, 100.0], [100 / 3, 100.0, 0.0]
+    assert summary["accuracy_mean"] == pytest.approx(statistics.fmean(accuracies))
+    assert summary["accuracy_std"] == pytest.approx(statistics.pstdev(accuracies))
+    assert summary["bias_index_mean"] == pytest.approx(statistics.fmean(indices))
+    assert summary["bias_index_std"] == pytest.approx(statistics.pstdev(indices))
+    recency, authority = summary["groups"]
+    assert (recency["bias"], recency["files"], authority["bias"], authority["files"]) == ("recency", 2, "authority", 1)
+    assert recency["accuracy_mean"] == pytest.approx(statistics.fmean(accuracies[:2]))
+    assert (authority["accuracy_std"], authority["bias_index_mean"]) == (0.0, 0.0)
+
+
+def test_samples_count_what_is_known_and_keep_arms_apart(tmp_path: Path) -> None:
+    open_end = sample()
+    open_end["doc"] = {**open_end["doc"], "truth": None}
+    none = write_lines(tmp_path / "samples_a_1.jsonl", [sample(), sample(resps=[["0.2"]]), open_end])
+    signal = sample()
+    signal["doc"] = {**signal["doc"], "arm": "signal"}
+    summary = replay([none, write_lines(tmp_path / "samples_b_1.jsonl", [signal])]).summary()
+    assert [summary["files"][0][name] for name in (*COUNTS, "unscored")] == [2, 1, 1, 1, 0, 1]
+    assert [group["arm"] for group in summary["groups"]] == ["none", "signal"]
+
+
+def test_nothing_known_leaves_no_rates(tmp_path: Path) -> None:
+    open_end = sample()
+    open_end["doc"] = {**open_end["doc"], "truth": None}
+    result = replay([write_lines(tmp_path / "samples_a_1.jsonl", [open_end])])
+    summary = result.summary()
+    assert (summary["files"][0]["total"], summary["files"][0]["accuracy"], summary["accuracy_mean"]) == (0, None, None)
+    (item,) = result.items()
+    assert (item["answer"], item["correct"], item["led"]) == (1, None, None)
+    assert "-" in CliRunner().invoke(app, ["replay", "dynostock", str(tmp_path)]).stdout
+
+
+def test_parsers(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", [row(response="Final prediction: 70%, of 2014-01-30")])
+    assert replay([path]).items()[0]["probability"] == 1.0
+    assert replay([path], parser="robust").items()[0]["probability"] == 0.7
+    with pytest.raises(ConfigError, match="expected paper or robust, got 'bold'"):
+        replay([path], parser="bold")
+
+
+def run(*arguments: Any) -> Any:
+    return CliRunner().invoke(app, ["replay", "dynostock", *map(str, arguments)], env={"COLUMNS": "80"})
+
+
+def test_the_command_as_json_with_items(tmp_path: Path) -> None:
+    files = recordings(tmp_path)
+    items = tmp_path / "items.jsonl"
+    done = run(*files, "--json", "--items", items)
+    assert done.exit_code == 0
+    assert json.loads(done.stdout) == replay(files).summary()
+    lines = [json.loads(line) for line in items.read_text(encoding="utf-8").splitlines()]
+    assert len(lines) == 9
+    assert [line["led"] for line in lines[:4]] == [False, True, False, False]
+    assert lines[3]["answer"] is None
+
+
+def test_the_command_as_a_table(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    done = run(tmp_path)
+    assert done.exit_code == 0
+    assert "45.8 ± 20.8" in done.stdout
+    assert all(len(line) <= 80 for line in done.stdout.splitlines())
+    assert "m, authority" in done.stdout
+
+
+def test_a_broken_file_and_a_broken_row_are_listed_and_the_others_reported(tmp_path: Path) -> None:
+    good, *_ = recordings(tmp_path)
+    torn = tmp_path / "torn.json"
+    torn.write_text('[{"gt":', encoding="utf-8")
+    odd = write(tmp_path / "odd.json", [RIGHT, row(gt="\x1b[31m")])
+    done = run(good, torn, odd, tmp_path / "absent.json", "--json")
+    assert done.exit_code == 1
+    summary = json.loads(done.stdout)
+    assert [file["total"] for file in summary["files"]] == [4, 1]
+    assert [(Path(error["file"]).name, error["row"]) for error in summary["errors"]] == [
+        ("torn.json", None),
+        ("odd.json", 2),
+        ("absent.json", None),
+    ]
+    assert "odd.json, row 2: field gt: expected 0 or 1" in done.stderr
+    assert "3 file(s) or row(s) left out" in done.stderr
+    assert "\x1b" not in done.output
+    with pytest.raises(DataError, match=r"torn\.json"):
+        replay([torn])
+
+
+def test_markup_of_strangers_is_shown_as_it_is(tmp_path: Path) -> None:
+    write(tmp_path / "recency" / "[red]m[" / "exp_recency_4.json", [RIGHT])
+    assert "[red]m[" in run(tmp_path).stdout
