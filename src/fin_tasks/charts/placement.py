@@ -76,6 +76,6 @@ def side_by_side(
     for n in reversed(range(len(lefts))):
         lefts[n] = min(lefts[n], free_to - widths[n])
         free_to = lefts[n] - gap
-    if lefts and lefts[0] < low:
+    if lefts and lefts[0] < low - 1e-6:  # less is the rounding of sums
         return None
     return [Place(left, 0) for left in lefts]

@@ -23,7 +23,7 @@ CANDLE_COLUMNS = ("open", "high", "low", "close", "volume")
 
 MarkKind = Literal["meet", "miss", "fiscal"]
 
-_SMALLEST = (6.0, 4.0)  # inches in which title, legend, labels and both panels find room
+_SMALLEST = (7.5, 4.0)  # inches in which title, legend, labels and both panels find room
 _LARGEST = 2**16 - 1  # pixels of a side, a limit of Agg
 
 
@@ -122,7 +122,7 @@ class ChartSpec:
             "size": [*self.pixels, self.dpi],
             "marks": sorted([mark.date.isoformat()[:10], mark.kind, mark.label] for mark in self.marks),
             "columns": list(self.prices.columns),
-            "drawn_by": [RENDERER, *(version(name) for name in ("matplotlib", "mplfinance", "pillow"))],
+            "drawn_by": [RENDERER, *(version(name) for name in ("matplotlib", "mplfinance"))],
         }
         digest = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
         digest.update(self.prices.index.to_numpy().astype("datetime64[ns]").astype("<i8").tobytes())
