@@ -237,7 +237,7 @@ def _label(value: Any) -> str:
 
 def _of_authors(path: Path) -> tuple[Condition, int | None]:
     """Model, bias and window from a name such as `recency/gpt-4o/exp_recency_12.json`."""
-    folder = path.resolve().parent
+    folder = path.parent.resolve()  # not of the file, which may be a link into a cache
     named = _NAMED.match(path.name)
     model = folder.name if folder.parent.name in BIASES else None
     bias = named[1] if named else folder.parent.name if model else None
@@ -269,7 +269,7 @@ def _model_of(path: Path) -> str:
                 return name
     except (OSError, ValueError, RecursionError, AttributeError):
         pass  # whatever is wrong with that file, the responses can be read without it
-    return path.resolve().parent.name
+    return path.parent.resolve().name
 
 
 def _natural(path: Path) -> list[tuple[bool, int, str]]:
