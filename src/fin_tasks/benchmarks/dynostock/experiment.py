@@ -16,10 +16,10 @@ __all__ = ["Experiment", "Problem", "Reply", "Run", "read_experiment"]
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+?)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
 
-# Of the provenance, what tells the arms and the tasks of a group apart on purpose, and what was asked as a result; the
-# scorer does not count, as responses are scored again. Anything else that differs keeps runs apart.
+# Of the provenance, what a run says of itself already or the arms differ in on purpose, and what was asked as a result;
+# the scorer does not count, as responses are scored again. Anything else that differs keeps runs apart.
 _MAY_DIFFER = frozenset(
-    f"provenance.{name}" for name in ("anonymise", "arm", "asked", "hash", "rows", "scorer", "window")
+    f"provenance.{name}" for name in ("anonymise", "arm", "asked", "bias", "hash", "mode", "rows", "scorer", "window")
 )
 _MACHINE = frozenset(  # of the model's arguments: where it runs and how fast, not what it says
     {"api_key", "base_url", "batch_size", "device", "max_retries", "num_concurrent", "timeout", "token"}
