@@ -249,7 +249,7 @@ class Composer:
         return float(max(volumes[np.isfinite(volumes)], default=0.0)) or 1.0
 
     def _volume_ticks(self) -> list[_Tick]:
-        return [(value, compact(value)) for value, _ in axis_values(0.0, self._most_volume(), most=3)]
+        return [(value, compact(value)) for value, _ in axis_values(0.0, self._most_volume(), most=4)]
 
     def _draw_marks(
         self, kinds: tuple[MarkKind, ...], band: Band, scale: Prices, *, edge: float
