@@ -162,27 +162,27 @@ def test_both_ends_of_both_sides_count() -> None:
         assert window.truth == up, day
 
 
-@pytest.mark.parametrize("price", [0.1, 0.264, 1 / 3, 33.33, 1e-8, 123456.789])
-@pytest.mark.parametrize("gone", [0, 1, 5])
-def test_a_constant_price_goes_up_whatever_float_sums_say(price: float, gone: int) -> None:
+@pytest.mark.parametrize(
+    ("price", "before", "after"),
+    [(0.1, 3, 8), (0.3, 8, 7), (0.7, 8, 3), (2.675, 5, 6), (19.99, 7, 5), (1 / 3, 8, 8), (1e-8, 7, 8)],
+)
+def test_a_constant_price_goes_up_whatever_float_sums_say(price: float, before: int, after: int) -> None:
     report = FIRST + 30 * DAY
-    closes = {FIRST + n * DAY: price for n in range(60) if n not in range(31, 31 + gone)}
+    closes = {report + n * DAY: price for n in range(1 - before, 1 + after)} | {report + 20 * DAY: 1.0}
     assert plain_window(market_of({"A": closes}, {"A": [(report, 0.1)]}), "A", FIRST, report).truth == 1
 
 
 def test_a_tie_of_the_prices_as_written_is_a_tie() -> None:
     report = FIRST + 30 * DAY
-    before = {report - n * DAY: 0.2 for n in range(3)}
-    after = {report + (n + 1) * DAY: price for n, price in enumerate([0.3, 0.1, 0.2])}
-    filler = {report + 20 * DAY: 1.0}
-    assert sum([0.3, 0.1, 0.2]) / 3 != 0.2
-    assert (
-        plain_window(market_of({"A": before | after | filler}, {"A": [(report, 0.1)]}), "A", FIRST, report).truth == 1
-    )
-    cheaper = after | {report + DAY: 0.3 - 1e-12}
-    assert (
-        plain_window(market_of({"A": before | cheaper | filler}, {"A": [(report, 0.1)]}), "A", FIRST, report).truth == 0
-    )
+    before = {report - n * DAY: 0.2 for n in range(3)} | {report + 20 * DAY: 1.0}
+    assert sum(map(Fraction, (0.1, 0.3))) / 2 < Fraction(0.2)  # in binary it is none
+
+    def truth(first: float) -> int | None:
+        after = {report + DAY: first, report + 2 * DAY: 0.1}
+        return plain_window(market_of({"A": before | after}, {"A": [(report, 0.1)]}), "A", FIRST, report).truth
+
+    assert truth(0.3) == 1
+    assert truth(0.3 - 1e-12) == 0
 
 
 # What is dropped
@@ -397,9 +397,10 @@ def markets(draw: st.DrawFn) -> tuple[Any, Any, Any]:
     closes, reports, lows = {}, {}, {}
     for ticker in draw(st.lists(st.sampled_from(["A", "AB", "B", "c"]), min_size=1, max_size=3, unique=True)):
         listed = days[draw(st.sampled_from([0, 0, 7])) :]
-        levels = draw(st.lists(st.one_of(st.sampled_from([0.1, 0.2, 0.3, 10.0, 10.01]), st.floats(1, 2)), min_size=1))
+        level = st.one_of(st.sampled_from([0.1, 0.2, 0.3, 0.7, 10.0, 10.01]), st.floats(1, 2))
+        levels = draw(st.lists(level, min_size=1, max_size=draw(st.sampled_from([1, 3, 8]))))
         closes[ticker] = {day: levels[chance.integers(len(levels))] for day in listed}
-        hole, width = draw(st.sampled_from(listed)), draw(st.sampled_from([0, 0, 0, 1, 5, 20]))
+        hole, width = draw(st.sampled_from(listed)), draw(st.sampled_from([0, 0, 0, 1, 3, 5, 20]))
         is_row = draw(st.booleans())
         for day in [day for day in listed if hole <= day < hole + width * DAY]:
             closes[ticker].pop(day)
@@ -416,7 +417,7 @@ def markets(draw: st.DrawFn) -> tuple[Any, Any, Any]:
     return closes, reports, draw(st.sampled_from([None, lows]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(markets())
 def test_random_markets_against_the_slow_way(drawn: tuple[Any, Any, Any]) -> None:
     closes, reports, lows = drawn
@@ -439,7 +440,7 @@ def test_the_slow_way_meets_everything() -> None:
     """The random markets are worth something: they hold windows and each reason to drop one."""
     seen: set[str] = set()
 
-    @settings(max_examples=200, deadline=None, database=None, derandomize=True)
+    @settings(max_examples=100, deadline=None, database=None, derandomize=True)
     @given(markets())
     def look(drawn: tuple[Any, Any, Any]) -> None:
         closes, reports, lows = drawn
