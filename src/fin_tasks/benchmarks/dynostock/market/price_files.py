@@ -200,6 +200,8 @@ def _from_wide(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     if twice := [f"{ticker} {figure}" for ticker, figure in at if figure and keys.count((ticker, figure)) > 1]:
         raise DataError(f"{path}: expected each column once, got {', '.join(twice[:_SHOWN_CELLS])} twice. Remove one.")
     names = list(dict.fromkeys(ticker for ticker, _ in keys))
+    # pandas takes its time over hundreds of columns that are named in pairs
+    frame = frame.set_axis(range(len(keys)), axis=1)
     absent = pd.Series(np.full(len(frame), np.nan), index=frame.index)
     long = {"ticker": np.repeat(np.array(names, dtype=object), len(frame))}
     long["date"] = pd.concat([frame.index.to_series()] * len(names), ignore_index=True)

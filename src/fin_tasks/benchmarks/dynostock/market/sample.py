@@ -43,5 +43,5 @@ def _installed_file() -> Path:
             return path
     raise ConfigError(
         "sample market: expected the package bokeh-sampledata with its stocks.csv.gz, found none. "
-        "Install it: pip install bokeh-sampledata"
+        "Install it: pip install 'bokeh-sampledata>=2026.1'"
     )
