@@ -12,7 +12,8 @@ from typing import Any
 from PIL import Image
 from serving import Server
 
-from fin_tasks.benchmarks.xfinbench.replay import replay
+from fin_tasks.benchmarks.dynostock.replay import replay as replay_dynostock
+from fin_tasks.benchmarks.xfinbench.replay import replay as replay_xfinbench
 
 __all__ = ["TASKS", "Check", "Run", "RunError", "check_pictures", "check_run", "check_traffic", "counters", "read_run"]
 
@@ -23,7 +24,7 @@ TASKS: Mapping[str, tuple[str, str]] = {
     "xfinbench_calc": ("calc", "cot"),
     "xfinbench_calc_pot": ("calc", "pot"),
 }
-"""Task to the question kind and mode that `replay` takes."""
+"""XFinBench's tasks to the question kind and mode that its `replay` takes."""
 
 
 class RunError(Exception):
@@ -105,11 +106,8 @@ def _responses(run: Run, task: str) -> Check:
 
 def _scores(run: Run, task: str) -> Check:
     """Score the logged responses again, without lm-eval, and compare with what lm-eval wrote."""
-    kind, mode = TASKS[task]
-    again = replay(run.samples[task], task=kind, mode=mode).summary()
-    wanted = {f"{name},{variant}": value for variant in ("paper", "robust") for name, value in again[variant].items()}
-    if mode == "pot":
-        wanted |= {f"execution_rate,{variant}": again["execution_rate"] for variant in ("paper", "robust")}
+    path = run.samples[task]
+    wanted = _forecasts_again(path) if task.startswith("dynostock") else _answers_again(path, *TASKS[task])
     written = run.results["results"][task]
     off = [
         f"{name}: {written.get(name)!r} against {value!r}"
@@ -120,6 +118,26 @@ def _scores(run: Run, task: str) -> Check:
         f"{name} {_percent(value)}" for name, value in wanted.items() if name.startswith("acc")
     )
     return Check(what=f"{task}: {len(wanted)} scores equal a fresh scoring", ok=not off, found=shown)
+
+
+def _answers_again(path: Path, kind: str, mode: str) -> dict[str, float | None]:
+    again = replay_xfinbench(path, task=kind, mode=mode).summary()
+    wanted = {f"{name},{variant}": value for variant in ("paper", "robust") for name, value in again[variant].items()}
+    if mode == "pot":
+        wanted |= {f"execution_rate,{variant}": again["execution_rate"] for variant in ("paper", "robust")}
+    return wanted
+
+
+def _forecasts_again(path: Path) -> dict[str, float | None]:
+    wanted: dict[str, float | None] = {}
+    for variant in ("paper", "robust"):
+        (file,) = replay_dynostock([path], parser=variant).files
+        wanted |= {
+            f"acc,{variant}": file.counts.accuracy,
+            f"bias_index,{variant}": file.counts.bias_index,
+            f"no_answer,{variant}": file.counts.no_answer_rate,
+        }
+    return wanted
 
 
 def _same(written: Any, value: float | None) -> bool:
@@ -182,7 +200,8 @@ def check_pictures(run: Run, task: str, server: Server, *, image_tokens: int) ->
     The picture must cost its tokens, and which picture it is must move the model's probabilities: a server that counted
     a place for the picture but never looked at it would pass the first and fail the second.
     """
-    paths = sorted({row["doc"]["figure_path"] for row in run.docs(task).values()})
+    name = "chart" if task.startswith("dynostock") else "figure_path"
+    paths = sorted({row["doc"][name] for row in run.docs(task).values()})
     question = "Question: what does the figure show? Answer with one letter."
     bare = server.chat(_ask(question, None), max_tokens=1)
     pictures = [_picture(Path(path)) for path in paths[:2]]

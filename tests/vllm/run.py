@@ -1,4 +1,4 @@
-"""Runs XFinBench through a real vLLM server on the CPU, end to end, and checks what comes out.
+"""Runs XFinBench and DynoStock through a real vLLM server on the CPU, end to end, and checks what comes out.
 
     python tests/vllm/run.py --help
 
@@ -9,6 +9,7 @@ is the way from the question to the score.
 """
 
 import argparse
+import json
 import os
 import shlex
 import signal
@@ -32,8 +33,8 @@ from fin_tasks.resources import task_yaml_dir
 _ROOT = Path(__file__).resolve().parents[2]
 _SHARED_DATA = _ROOT.parent / "shared" / "data"
 _SHOWN = ("torch", "transformers")
-_TEXT_TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc", "xfinbench_calc_pot")
-_VISION_TASKS = ("xfinbench_mcq_visual",)
+_TEXT_TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc", "xfinbench_calc_pot", "dynostock_recency_w4_text")
+_VISION_TASKS = ("xfinbench_mcq_visual", "dynostock_recency_w4")
 _MAX_MODEL_LEN = 4096
 
 
@@ -59,8 +60,15 @@ class Options:
 
     @property
     def metadata(self) -> str:
-        """Which questions, as lm-eval's `--metadata`."""
-        return '{"split": "validation"}' if self.data else '{"split": "validation", "source": "sample"}'
+        """Which questions, as lm-eval's `--metadata`; prices by month, so that they fit the models' context."""
+        dynostock = {"windows_dir": str(self.windows), "frequency": "monthly", "dpi": 100}
+        source = {} if self.data else {"source": "sample"}
+        return json.dumps({"split": "validation", **source, **dynostock})
+
+    @property
+    def windows(self) -> Path:
+        """Where DynoStock's windows are."""
+        return self.output / "windows"
 
 
 def main() -> int:
@@ -97,7 +105,8 @@ def _run_all(options: Options, tables: list[str], checks: list[Check]) -> None:
     image_tokens = _build_models(options)
     if options.data:
         os.environ["FIN_TASKS_DATA"] = str(options.data)
-    print(f"Questions: {options.data or 'the bundled sample'}", flush=True)
+    print(f"Questions: {options.data or 'the bundled sample'}; windows of the bundled sample", flush=True)
+    _build_windows(options)
     _text(options, tables, checks)
     _vision(options, tables, checks, image_tokens)
     _vision_without_server(options, tables, checks)
@@ -122,7 +131,8 @@ def _vision(options: Options, tables: list[str], checks: list[Check], image_toke
         run = _ask_server(options, server, _VISION_TASKS, tables)
         checks += check_run(run, limit=options.limit)
         checks += check_traffic(run, server, before=before, image_tokens=image_tokens)
-        checks += check_pictures(run, _VISION_TASKS[0], server, image_tokens=image_tokens)
+        for task in _VISION_TASKS:
+            checks += check_pictures(run, task, server, image_tokens=image_tokens)
 
 
 def _vision_without_server(options: Options, tables: list[str], checks: list[Check]) -> None:
@@ -217,6 +227,15 @@ def _build_models(options: Options) -> int:
     return models.IMAGE_TOKENS
 
 
+def _build_windows(options: Options) -> None:
+    command = ["build", "dynostock", "--sample", "--no-charts", "--out", str(options.windows)]
+    done = subprocess.run(
+        [sys.executable, "-m", "fin_tasks.cli", *command], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise HarnessError(f"fin-tasks {shlex.join(command)}: ended with status {done.returncode}. {done.stderr}")
+
+
 def _keep_loopback_out_of_proxies() -> None:
     for name in ("NO_PROXY", "no_proxy"):
         os.environ[name] = ",".join(filter(None, (os.environ.get(name), "127.0.0.1")))
@@ -230,7 +249,7 @@ def _data_at_hand() -> Path | None:
 
 def _options() -> Options:
     parser = argparse.ArgumentParser(
-        description="XFinBench through a real vLLM server on the CPU, with two small models built on the spot.",
+        description="XFinBench and DynoStock through a real vLLM server on the CPU, with two small models built here.",
         epilog="Ends with OK or FAILED and status 0 or 1. The scores say nothing about finance.",
     )
     add = parser.add_argument

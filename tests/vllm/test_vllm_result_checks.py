@@ -79,3 +79,39 @@ def test_a_task_without_samples_is_named(tmp_path: Path) -> None:
     _write_run(tmp_path, [_RIGHT, _RIGHT])
     with pytest.raises(RunError, match=r"samples_xfinbench_calc_.* found 0"):
         read_run(tmp_path, [_TASK, "xfinbench_calc"])
+
+
+def _write_forecasts(folder: Path, **changes: Any) -> None:
+    """Three windows of which one is right, one led astray and one without an answer."""
+    task = "dynostock_recency_w4_text"
+    (folder / "model").mkdir()
+    scores = {"acc": 1 / 3, "bias_index": 0.5, "no_answer": 1 / 3}
+    results = {
+        "results": {
+            task: {f"{name},{v}": value for name, value in scores.items() for v in ("paper", "robust")} | changes
+        },
+        "n-samples": {task: {"original": 3, "effective": 3}},
+    }
+    (folder / "model" / "results_2026.json").write_text(json.dumps(results))
+    responses = ["Final prediction: 0.8", "Final prediction: 0.2", "I cannot say."]
+    fixed = {"bias_type": "recency", "window": 4, "truth": 1, "signal": 0, "mode": "text", "arm": "signal"}
+    rows = [
+        {"doc_id": n, "filter": f, "resps": [[text]], "doc": {"id": f"w{n}", "anonymised": False, **fixed}}
+        for f in ("paper", "robust")
+        for n, text in enumerate(responses)
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "model" / f"samples_{task}_2026-11-21T19-00-00.0.jsonl").write_text(lines)
+
+
+def test_forecasts_are_scored_again_too(tmp_path: Path) -> None:
+    _write_forecasts(tmp_path)
+    checks = check_run(read_run(tmp_path, ["dynostock_recency_w4_text"]), limit=3)
+    assert [check.ok for check in checks] == [True, True, True]
+
+
+def test_a_bias_index_that_does_not_follow_from_the_responses_fails(tmp_path: Path) -> None:
+    _write_forecasts(tmp_path, **{"bias_index,paper": 1.0})
+    *_, scores = check_run(read_run(tmp_path, ["dynostock_recency_w4_text"]), limit=3)
+    assert not scores.ok
+    assert scores.found == "bias_index,paper: 1.0 against 0.5"
