@@ -37,8 +37,9 @@ def test_the_forest_has_a_row_per_effect(tmp_path: Path) -> None:
         *(f"signal {MINUS} none", "4 reports", "8 reports", f"flipped {MINUS} none", "4 reports", "8 reports"),
         *(f"signal {MINUS} flipped", "4 reports", "8 reports"),
     ]
-    means = [line.get_xdata()[0] for line in left.lines[1:]]
-    assert means == pytest.approx([12.0] * 3 + [-12.0] * 3 + [24.0] * 3)
+    for axes, moved in ((left, 12.0), (right, 50.0)):  # without a statement all answers are up, half of them the signal
+        means = [line.get_xdata()[0] for line in axes.lines[1:]]
+        assert means == pytest.approx([moved] * 3 + [-moved] * 3 + [2 * moved] * 3)
     assert any("+12.0 [12.0, 12.0]  n=100" in text.get_text() for text in left.texts)
     for text in (*figure.texts, *left.texts, *right.texts):
         box = text.get_window_extent()

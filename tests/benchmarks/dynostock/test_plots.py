@@ -99,12 +99,12 @@ def test_same_results_same_bytes_whatever_the_users_settings(tmp_path: Path) -> 
 
 
 def test_names_of_strangers_are_drawn_as_they_are(tmp_path: Path) -> None:
-    odd = models(3, m0="cost $5^ and $x_{", m1="red \x1b[31m\nnext", m2="</text><script>")
+    odd = models(3, m0=r"cost $\frac{$", m1="red \x1b[31m\nnext", m2="</text><script>")
     with drawing():
         figure = drawn(odd)
         save(figure, tmp_path / "odd")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        "cost $5^ and $x_{",
+        r"cost $\frac{$",
         r"red \x1b[31m\nnext",
         "</text><script>",
     ]
