@@ -82,8 +82,8 @@ def test_what_is_fetched_loads_as_a_market(tmp_path: Path) -> None:
 def test_the_manifest_tells_of_every_table(tmp_path: Path) -> None:
     run(tmp_path, Prices(), Reports(), "A")
     entry = read_manifest(tmp_path)["tickers"]["A"]["prices"]
-    today = datetime.now(timezone.utc).date().isoformat()
-    assert entry.pop("retrieved")[:10] in (today, entry.get("retrieved", today))
+    age = datetime.now(timezone.utc) - datetime.fromisoformat(entry.pop("retrieved"))
+    assert 0 <= age.total_seconds() < 60
     assert len(entry.pop("sha256")) == 64
     assert entry == {
         "state": "done",
@@ -193,6 +193,26 @@ def test_an_interrupted_write_leaves_no_table(tmp_path: Path, monkeypatch: pytes
     assert not (tmp_path / "prices" / "A.parquet").exists()
     assert run(tmp_path, Prices(), Reports(), "A").complete
     assert not list(tmp_path.rglob("*.part"))
+
+
+@pytest.mark.parametrize("name", ["A.parquet.part", "manifest.json.part"])
+def test_a_run_stopped_right_before_a_file_appears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    move = Path.replace
+    run(tmp_path, Prices(), Reports(), "A")
+
+    def stopped(self: Path, target: Path) -> Path:
+        if self.name == name:
+            raise KeyboardInterrupt
+        return move(self, target)
+
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.parquet")}
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path, Prices(), Reports(), "A", end=date(2024, 2, 5))
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.parquet")} == before
+    assert load_market(tmp_path, tmp_path).defects == ()
+    assert run(tmp_path, Prices(), Reports(), "A", end=date(2024, 2, 5)).complete
 
 
 def test_a_table_that_was_changed_is_named_and_fetched_again(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_another_file_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sample, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match="pip install .bokeh-sampledata>=2026.1"):
+    with pytest.raises(ConfigError, match=r"pip install 'bokeh-sampledata>=2026\.1'"):
         sample_market.__wrapped__()
 
 

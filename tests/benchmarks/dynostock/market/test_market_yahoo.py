@@ -36,11 +36,10 @@ def slept() -> list[float]:
 @pytest.fixture
 def yahoo(server: MarketServer, tmp_path: Path, slept: list[float]) -> Iterator[Yahoo]:
     """Only the host changes: yfinance's own session class sends its own requests, cookie and crumb included."""
-    from yfinance import _http, data
+    from curl_cffi.requests import Session
+    from yfinance import data
 
-    base = _http.requests.Session
-
-    class Loopback(base):  # type: ignore[misc, valid-type]
+    class Loopback(Session):
         def request(self, method: str, url: str, *args: Any, **options: Any) -> Any:
             parts = urlsplit(url)
             assert parts.netloc.endswith("yahoo.com")
