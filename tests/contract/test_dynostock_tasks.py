@@ -185,7 +185,7 @@ def test_a_base_model_gets_role_question_and_cue(tmp_path: Path) -> None:
     first = json.loads(path.read_text().splitlines()[0])
     prompt = first["arguments"]["gen_args_0"]["arg_0"]
     assert prompt.startswith("You are an experienced forecaster")
-    assert "\n\nAnswer the question below." in prompt
+    assert "\n\nEstimate how likely it is" in prompt
     assert prompt.endswith("Final prediction: <a number from 0 to 1>\n\nThought:")
     (doc, *_) = load(bias="recency", window=4, mode="text", source="sample", frequency="weekly")["test"]
     assert first["doc"]["prompt"] == doc["prompt"]

@@ -27,7 +27,8 @@ STYLES: tuple[Style, ...] = get_args(Style)
 
 TEMPLATES: Mapping[str, str] = {
     "system": "You are an experienced forecaster of share prices who knows how human judgement goes wrong.",
-    "structured": "Answer the question below. Take account of everything you are told.\n\n"
+    "structured": "Estimate how likely it is that the answer to the question below is yes. "
+    "Take account of all you are told.\n\n"
     "Question: {question}\n\n"
     "Background: {background}\n\n"
     "Resolution: {resolution}\n\n"
@@ -37,7 +38,7 @@ TEMPLATES: Mapping[str, str] = {
     "- Use only what is given here; nothing else can be looked up.\n"
     "- Weigh all of it, {sources}, rather than a single item.\n"
     "- The final prediction is the probability that the answer is yes: one number from 0 to 1 and nothing else.\n\n"
-    "Write your answer in this form:\n"
+    "Your reply has this form, with a number, not a yes or no, at its end:\n"
     "Thought: <your reasoning, step by step>\n"
     "Final prediction: <a number from 0 to 1>",
     "naive": "{background}\n\n{retrieved}\n\n{question} {resolution} "
