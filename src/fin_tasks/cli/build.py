@@ -3,6 +3,8 @@
 import json
 from collections.abc import Sequence
 from datetime import date
+from fractions import Fraction
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,7 +41,11 @@ def build_dynostock(
     ] = None,
     sample: Annotated[bool, typer.Option("--sample", help="Use the packaged sample market.")] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the set; dynostock/windows in the cache otherwise.")
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder of the set; dynostock/windows in the cache otherwise, with --sample dynostock/sample.",
+        ),
     ] = None,
     bias: Annotated[
         str | None, typer.Option(help="Biases, with commas between them.", show_default="recency,authority")
@@ -50,6 +56,13 @@ def build_dynostock(
     samples: Annotated[
         int | None,
         typer.Option(min=0, help="Windows to keep of each bias and size; 0 for all.", show_default="100"),
+    ] = None,
+    share: Annotated[
+        float | None,
+        typer.Option(
+            help="How much of the past must agree; the protocol's is 0.8. The sample is too small for that.",
+            show_default="0.8, with --sample 0.6",
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Chooses the windows that are kept, and the authorities.")] = 42,
     start: Annotated[
@@ -73,13 +86,14 @@ def build_dynostock(
     Running it again keeps the charts that are drawn already.
     """
     first, last = _days(start, end)
-    own = _own_window(ticker, first, last, ignored=(bias, windows, samples))
+    own = _own_window(ticker, first, last, ignored=(bias, windows, samples, share))
     if engine not in ("local", "ray"):
         raise ConfigError(f"build dynostock --engine: expected local or ray, got {engine!r}.")
     chosen = _texts(bias or "recency,authority")
     sizes = _numbers("--windows", windows or "4,8,12,16,20")
 
-    from fin_tasks.benchmarks.dynostock.window_set import sampled, write_set
+    from fin_tasks.benchmarks.dynostock.window_set import SAMPLE_SHARE, sampled, write_set
+    from fin_tasks.benchmarks.dynostock.windows import SHARE, find_windows
     from fin_tasks.settings import Settings
 
     settings = Settings.from_environ()
@@ -89,11 +103,15 @@ def build_dynostock(
         found = _one_window(market, own)
         parameters |= {"biases": ["plain"], "ticker": ticker}
     else:
-        found = _windows(market, chosen, sizes, seed, first, last)
+        agreeing = float(SAMPLE_SHARE if sample else SHARE) if share is None else share
+        reports = _reported_between(market, first, last)
+        found = find_windows(reports, biases=chosen, windows=sizes, seed=seed, share=_fraction(agreeing))
         kept = 100 if samples is None else samples
         found = type(found)(sampled(found.table, kept, seed=seed), found.counts)
         parameters |= {"biases": sorted(set(chosen)), "windows": sorted(set(sizes)), "samples": kept, "seed": seed}
-    folder = settings.cache_dir / "dynostock" / "windows" if out is None else out
+        parameters["share"] = agreeing
+    # A set in the default folder is what the tasks take when nothing is named; the sample must be named.
+    folder = out or settings.cache_dir / "dynostock" / ("sample" if sample else "windows")
     made = write_set(folder, found, market, parameters=parameters)
     if not as_json:
         _show(found, market, folder)
@@ -120,19 +138,18 @@ def _market(prices: Path | None, earnings: Path | None, *, adjust: str, sample: 
     return load_market(prices or store, earnings or store, adjust=adjust)
 
 
-def _windows(
-    market: "Market", biases: Sequence[str], sizes: Sequence[int], seed: int, start: date | None, end: date | None
-) -> "Found":
+def _reported_between(market: "Market", start: date | None, end: date | None) -> "Market":
     from dataclasses import replace
 
     import pandas as pd
 
-    from fin_tasks.benchmarks.dynostock.windows import find_windows
+    inside = market.reports["reported"].between(pd.Timestamp(start or _FIRST_DAY), pd.Timestamp(end or _LAST_DAY))
+    return replace(market, reports=market.reports[inside].reset_index(drop=True))
 
-    reported = market.reports["reported"]
-    inside = reported.between(pd.Timestamp(start or _FIRST_DAY), pd.Timestamp(end or _LAST_DAY))
-    restricted = replace(market, reports=market.reports[inside].reset_index(drop=True))
-    return find_windows(restricted, biases=biases, windows=sizes, seed=seed)
+
+def _fraction(share: float) -> Fraction:
+    """Take a share as it was written, so that 0.8 is 4/5."""
+    return Fraction(str(share)) if isfinite(share) else Fraction(0)
 
 
 def _one_window(market: "Market", own: tuple[str, date, date]) -> "Found":
@@ -238,7 +255,9 @@ def _own_window(
     if ticker is None:
         return None
     if any(value is not None for value in ignored):
-        raise ConfigError("build dynostock --ticker: makes one window; expected no --bias, --windows or --samples.")
+        raise ConfigError(
+            "build dynostock --ticker: makes one window; expected no --bias, --windows, --samples or --share."
+        )
     if start is None or end is None:
         raise ConfigError("build dynostock --ticker: expected --start and --end too, the first and the last day shown.")
     return ticker, start, end

@@ -70,9 +70,9 @@ def test_real_candles(tmp_path: Path) -> None:
 def test_the_sample_into_the_cache(tmp_path: Path) -> None:
     done = build("--sample", "--no-charts", "--windows", "4", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    folder = tmp_path / "cache" / "dynostock" / "windows"
-    assert f"48 windows in {folder}" in done.stdout
-    assert len(read_set(folder).table) == 48
+    folder = tmp_path / "cache" / "dynostock" / "sample"
+    assert f"123 windows in {folder}" in done.stdout
+    assert len(read_set(folder).table) == 123
 
 
 def test_one_window_of_ones_own(tmp_path: Path) -> None:
@@ -112,7 +112,9 @@ def test_charts_are_drawn_and_kept(tmp_path: Path) -> None:
         (("--sample", "--end", "0001-01-01"), "--end: expected a day such as 2010-01-31, got '0001-01-01'"),
         (("--sample", "--start", "2002-01-01", "--end", "2001-01-01"), "expected --start before --end"),
         (("--sample", "--ticker", "IBM"), "--ticker: expected --start and --end too"),
-        (("--sample", "--ticker", "IBM", "--samples", "5"), "expected no --bias, --windows or --samples"),
+        (("--sample", "--ticker", "IBM", "--samples", "5"), "expected no --bias, --windows, --samples or --share"),
+        (("--sample", "--share", "nan"), "share: expected more than 0.5 and at most 1"),
+        (("--sample", "--share", "0.5"), "share: expected more than 0.5 and at most 1"),
         (
             ("--sample", "--ticker", "I\x1b[2JBM", "--start", "2005-01-01", "--end", "2006-01-01"),
             "expected a ticker with prices and reports, one of AAPL, IBM, MSFT",

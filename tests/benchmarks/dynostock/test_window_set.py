@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fin_tasks.benchmarks.dynostock.market.tables import Market
-from fin_tasks.benchmarks.dynostock.window import frame_of, windows_of
+from fin_tasks.benchmarks.dynostock.window import BIASES, frame_of, windows_of
 from fin_tasks.benchmarks.dynostock.window_set import MANIFEST, read_set, sample_set, sampled, shown_days, write_set
-from fin_tasks.benchmarks.dynostock.windows import Found, find_windows, plain_window
+from fin_tasks.benchmarks.dynostock.windows import WINDOWS, Found, find_windows, plain_window
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 
@@ -225,7 +225,9 @@ def test_the_packaged_sample(tmp_path: Path) -> None:
     windows = sample_set(settings)
     assert sample_set(settings) is windows
     assert windows.charts == tmp_path / "dynostock" / "charts"
-    assert len(windows.select("recency", 4)) >= 10
-    assert len(windows.select("authority", 4)) >= 10
+    for bias in BIASES:
+        for size in WINDOWS:
+            assert len(windows.select(bias, size)) >= 10
+    assert windows.facts["parameters"]["share"] == 0.6
     assert windows.facts["origin"] == "sample"
     json.dumps(windows.facts)

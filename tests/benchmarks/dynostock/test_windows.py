@@ -106,6 +106,14 @@ def test_recency_needs_four_fifths_of_long_pasts() -> None:
     assert (only(found).n_same, only(found).n_contrary) == (6, 5)
 
 
+def test_another_share_and_a_share_just_reached() -> None:
+    market = stepwise([0, 1, 1, 1, 1, 1, 0, 1], [0.1] * 8)  # 5 of 7 moved the other way
+    for share, found in ((Fraction(5, 7), 1), (Fraction(501, 700), 0), (Fraction(3, 5), 1)):
+        assert len(find_windows(market, biases=["recency"], windows=[8], share=share).table) == found
+    weak = stepwise([1, 0, 0, 0], [0.1] * 4)  # 2 of 3 moved one way
+    assert len(find_windows(weak, biases=["authority"], windows=[4], share=Fraction(3, 5)).table) == 1
+
+
 def test_authority_worked_by_hand() -> None:
     market = stepwise([1, 1, 1, 0], [0.1, 0.1, 0.1, 0.1])
     window = only(find_windows(market, biases=["authority"], windows=[4]))

@@ -10,6 +10,7 @@ import platform
 import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,21 @@ from fin_tasks.data.checksums import digest
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["MANIFEST", "WindowSet", "counts_of", "read_set", "sample_set", "sampled", "shown_days", "write_set"]
+__all__ = [
+    "MANIFEST",
+    "SAMPLE_SHARE",
+    "WindowSet",
+    "counts_of",
+    "read_set",
+    "sample_set",
+    "sampled",
+    "shown_days",
+    "write_set",
+]
 
 MANIFEST = "manifest.json"
+SAMPLE_SHARE = Fraction(3, 5)
+"""The sample's rule. By the protocol's 4/5, four stocks and 13 years would leave most window sizes empty."""
 _FORMAT = 1
 _FILES = ("windows.parquet", "prices.parquet", "reports.parquet")
 _REMEDY = "Make the set again with `fin-tasks build dynostock`."
@@ -149,14 +162,15 @@ def read_set(folder: Path) -> WindowSet:
 
 @lru_cache(maxsize=1)
 def sample_set(settings: Settings) -> WindowSet:
-    """Find all windows of the sample market.
+    """Find all windows of the sample market, by the weaker rule of `SAMPLE_SHARE`.
 
     Raises:
         ConfigError: The package with the sample's prices is not installed.
     """
     market = sample_market()
     parameters: dict[str, Any] = {"biases": list(BIASES), "windows": list(WINDOWS), "seed": 42}
-    table = find_windows(market, **parameters).table
+    table = find_windows(market, **parameters, share=SAMPLE_SHARE).table
+    parameters["share"] = float(SAMPLE_SHARE)
     return WindowSet(
         table=table,
         market=market,

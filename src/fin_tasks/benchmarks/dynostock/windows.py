@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,11 @@ from fin_tasks.benchmarks.dynostock.runs import Reports, Runs
 from fin_tasks.benchmarks.dynostock.window import BIASES, Window, typed
 from fin_tasks.errors import ConfigError, DataError
 
-__all__ = ["REASONS", "WINDOWS", "Count", "Found", "find_windows", "plain_window", "window_id"]
+__all__ = ["REASONS", "SHARE", "WINDOWS", "Count", "Found", "find_windows", "plain_window", "window_id"]
 
 WINDOWS = (4, 8, 12, 16, 20)
+SHARE = Fraction(4, 5)
+"""How much of the past must agree for a window to lead astray."""
 REASONS: Mapping[str, str] = {
     "unknown-surprise": "a report's surprise is not known",
     "missing-prices": "a day of trading has no candle of this ticker",
@@ -73,7 +76,12 @@ class Found:
 
 
 def find_windows(
-    market: Market, *, biases: Iterable[str] = BIASES, windows: Iterable[int] = WINDOWS, seed: int = 42
+    market: Market,
+    *,
+    biases: Iterable[str] = BIASES,
+    windows: Iterable[int] = WINDOWS,
+    seed: int = 42,
+    share: Fraction = SHARE,
 ) -> Found:
     """Find every window of the given biases and sizes.
 
@@ -82,18 +90,21 @@ def find_windows(
         biases: Of `BIASES`.
         windows: Window sizes in reports, from 2 to 400.
         seed: Decides, with a window's id and nothing else, which authority makes its statement.
+        share: How much of the past must agree, above 1/2 and up to 1; the protocol's is `SHARE`.
 
     Raises:
-        ConfigError: An unknown bias, a window size that is none, or none at all.
+        ConfigError: An unknown bias, a window size that is none, or none at all, or a share that is no majority.
     """
     chosen, sizes = _checked_biases(biases), _checked_sizes(windows)
+    if not Fraction(1, 2) < share <= 1:
+        raise ConfigError(f"share: expected more than 0.5 and at most 1, got {float(share)}. The protocol's is 0.8.")
     reports = Reports.of(market, Prices.of(market))
     runs = {size: Runs.of(reports, size) for size in sizes}
     counts: list[Count] = []
     parts: list[dict[str, npt.NDArray[Any]]] = []
     for bias in chosen:
         for size in sizes:
-            lead = _recency(runs[size]) if bias == "recency" else _authority(runs[size])
+            lead = _recency(runs[size], share) if bias == "recency" else _authority(runs[size], share)
             fates = _fates(runs[size], lead)
             counts.append(_count(bias, size, fates))
             parts.append(_picked(bias, runs[size], lead, fates == _FATES.index(_FOUND)))
@@ -197,30 +208,36 @@ def _checked_sizes(windows: Iterable[int]) -> list[int]:
     return sizes
 
 
-def _recency(runs: Runs) -> _Lead:
+def _recency(runs: Runs, share: Fraction) -> _Lead:
     """The latest similar report moved one way, and most similar ones moved the other."""
     n_same = runs.past.sum(axis=1)
     latest = runs.past.argmax(axis=1)
     signal = np.take_along_axis(runs.past_moves, latest[:, None], axis=1)[:, 0]
     n_contrary = (runs.past & (runs.past_moves != signal[:, None])).sum(axis=1)
     has_past = n_same > 0
-    return _Lead(has_past, has_past & _is_most(n_contrary, n_same, runs.size), signal, n_same, n_contrary)
+    is_biased = has_past & _is_most(n_contrary, n_same, runs.size, share)
+    return _Lead(has_past, is_biased, signal, n_same, n_contrary)
 
 
-def _authority(runs: Runs) -> _Lead:
+def _authority(runs: Runs, share: Fraction) -> _Lead:
     """Most older reports have the same outcome, most of those moved one way, and the authority says the other."""
     n_same = runs.past.sum(axis=1)
     ups = (runs.past & (runs.past_moves == UP)).sum(axis=1)
     downs = n_same - ups
     n_contrary = np.maximum(ups, downs)
-    is_typical = _is_most(n_same, np.full_like(n_same, runs.size - 1), runs.size)
-    is_biased = is_typical & (ups != downs) & (5 * n_contrary >= 4 * n_same)
+    is_typical = _is_most(n_same, np.full_like(n_same, runs.size - 1), runs.size, share)
+    is_biased = is_typical & (ups != downs) & _reaches(n_contrary, n_same, share)
     return _Lead(is_typical, is_biased, (downs > ups).astype(np.int8), n_same, n_contrary)
 
 
-def _is_most(part: _Numbers, whole: _Numbers, size: int) -> _Bools:
-    """Whether part / whole >= min(4/5, (size-2)/(size-1)), in whole numbers so that a threshold met is met."""
-    return np.asarray((5 * part >= 4 * whole) | ((size - 1) * part >= (size - 2) * whole))
+def _is_most(part: _Numbers, whole: _Numbers, size: int, share: Fraction) -> _Bools:
+    """Whether part / whole >= min(share, (size-2)/(size-1))."""
+    return _reaches(part, whole, min(share, Fraction(size - 2, size - 1)))
+
+
+def _reaches(part: _Numbers, whole: _Numbers, share: Fraction) -> _Bools:
+    """Whether part / whole >= share, in whole numbers so that a threshold met is met."""
+    return np.asarray(share.denominator * part >= share.numerator * whole)
 
 
 def _fates(runs: Runs, lead: _Lead) -> npt.NDArray[np.intp]:
