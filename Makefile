@@ -38,6 +38,8 @@ bench: $(VENV)/.installed ## speed, each beside what it is compared with
 	$(BIN)/python perf/overhead.py
 	$(BIN)/python perf/replay.py
 	$(BIN)/python perf/sandbox.py
+	$(BIN)/python perf/windows.py
+	$(BIN)/python perf/charts.py --ray
 
 docs: $(VENV)/.installed ## the documentation site, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
