@@ -38,7 +38,8 @@ TEMPLATES: Mapping[str, str] = {
     "- Use only what is given here; nothing else can be looked up.\n"
     "- Weigh all of it, {sources}, rather than a single item.\n"
     "- The final prediction is the probability that the answer is yes: one number from 0 to 1 and nothing else.\n\n"
-    "Your reply has this form, with a number, not a yes or no, at its end:\n"
+    "Now forecast: {question} "  # again, as thousands of prices may lie in between
+    "Write your thought, then the probability, in this form:\n"
     "Thought: <your reasoning, step by step>\n"
     "Final prediction: <a number from 0 to 1>",
     "naive": "{background}\n\n{retrieved}\n\n{question} {resolution} "
