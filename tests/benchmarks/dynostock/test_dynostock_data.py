@@ -16,7 +16,7 @@ from fin_tasks.benchmarks.dynostock.anonymous import ANONYMOUS_TICKER, anonymise
 from fin_tasks.benchmarks.dynostock.charting import chart_of
 from fin_tasks.benchmarks.dynostock.data import chart, load
 from fin_tasks.benchmarks.dynostock.statements import ARMS
-from fin_tasks.benchmarks.dynostock.window import frame_of
+from fin_tasks.benchmarks.dynostock.window import BIASES, frame_of
 from fin_tasks.benchmarks.dynostock.window_set import WindowSet, write_set
 from fin_tasks.benchmarks.dynostock.windows import Found
 from fin_tasks.errors import ConfigError, DataError, FetchError
@@ -69,10 +69,11 @@ def test_a_document_has_what_scores_and_figures_read() -> None:
         assert not doc["prompt"].startswith("<image>")
 
 
-def test_the_sample_has_windows_of_both_biases() -> None:
-    assert len(documents()) >= 20
-    assert len(documents(bias="authority")) >= 20
-    assert len(documents(bias="authority", window=None)) > len(documents(bias="authority"))
+def test_the_sample_has_windows_of_both_biases_and_every_size() -> None:
+    sizes = (4, 8, 12, 16, 20)
+    counts = {bias: [len(documents(bias=bias, window=w, frequency="monthly")) for w in sizes] for bias in BIASES}
+    assert all(count >= 10 for of_bias in counts.values() for count in of_bias)
+    assert len(documents(window=None, frequency="monthly")) == sum(counts["recency"])
 
 
 def test_arms_show_the_same_windows() -> None:
@@ -121,9 +122,12 @@ def test_wrong_options(options: dict[str, Any], message: str) -> None:
         documents(**options)
 
 
-def test_no_windows_of_a_kind_say_what_there_is() -> None:
-    with pytest.raises(DataError, match=r"recency windows of 20 reports .* found none. It has authority 4: \d+, "):
-        documents(window=20)
+def test_no_windows_of_a_kind_say_what_there_is(tmp_path: Path) -> None:
+    folder = str(written(tmp_path / "own"))
+    with pytest.raises(
+        DataError, match=r"recency windows of 20 reports .* found none\. It has authority 4: 2, plain 4: 1\."
+    ):
+        documents(source="auto", windows_dir=folder, window=20)
     with pytest.raises(DataError, match="at least one of the plain in the set"):
         documents(bias="plain", window=None)
 
@@ -209,8 +213,8 @@ def shown_dates(doc: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize(("text", "arm"), [("table", "signal"), ("narrative", "aligned")])
 def test_an_anonymous_prompt_names_neither_share_nor_time(text: str, arm: str) -> None:
     docs = documents(bias="recency", anonymise=True, text=text, arm=arm)
-    docs += documents(bias="authority", window=None, anonymise=True, text=text, arm=arm)
-    assert len(docs) == len(sample_windows())
+    docs += documents(bias="authority", window=12, anonymise=True, text=text, arm=arm, frequency="weekly")
+    assert {doc["bias_type"] for doc in docs} == {"recency", "authority"}
     for doc in docs:
         words = f"{doc['system']} {doc['prompt']} {doc['cue']}"
         assert doc["ticker"] not in words
