@@ -19,6 +19,7 @@ from fin_tasks.answers.choices import bare_choice, read_choice
 from fin_tasks.answers.marker import committed_text
 from fin_tasks.answers.notation import boxed, plain
 from fin_tasks.answers.numbers import find_numbers
+from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.quantities import read_bare, read_number, read_quantity
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.verdicts import bare_verdict, read_verdict
@@ -152,6 +153,10 @@ HOSTILE = (
         "per 1",
         "zero ",
         "= 1 ",
+        "Final prediction: ",
+        "7 out of 10 ",
+        "0.6 - ",
+        "up 0.7 down ",
     ),
     *("-$", "¤", "million ", "in ", "% ", "[1] or ", "[1] = ", "(1) ", "statement is ", "correct answer ", "x = 1, "),
 )
@@ -184,6 +189,8 @@ def readers(text: str) -> Iterator[object]:
     yield bare_choice(text, CHOICES)
     yield read_verdict(text)
     yield bare_verdict(text)
+    yield paper_probability(text)
+    yield robust_probability(text)
 
 
 def scorers(text: str) -> Iterator[object]:
