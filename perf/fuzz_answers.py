@@ -225,14 +225,22 @@ def check(text: str, report: Report) -> None:
     report.slowest_ms = max(report.slowest_ms, (time.perf_counter() - started) * 1000)
 
 
+def seconds_for(text: str, report: Report) -> float:
+    """Give a text to every reader; return the seconds of processor time that took."""
+    started = time.process_time()
+    check(text, report)
+    return time.process_time() - started
+
+
 def check_growth(report: Report, *, size: int, limit_ms: float) -> None:
     """Check that hostile inputs of a size, bare and behind a marker, take no longer than the limit."""
     for unit in HOSTILE:
         for head in ("", "Therefore, my answer is ", "Therefore, my answer is ["):
             text = head + unit * (size // len(unit))
-            started = time.process_time()
-            check(text, report)
-            spent = (time.process_time() - started) * 1000
+            spent = seconds_for(text, report) * 1000
+            for _ in range(4):  # a busy neighbour slows one run down, a slow reader all of them
+                if spent > limit_ms:
+                    spent = min(spent, seconds_for(text, report) * 1000)
             if spent > limit_ms:
                 report.slow.append(f"{spent:.0f} ms for {len(text)} characters of {head + unit!r}")
 
