@@ -43,7 +43,7 @@ __all__ = [
 
 MANIFEST = "manifest.json"
 SAMPLE_SHARE = Fraction(3, 5)
-"""The sample's rule. By the protocol's 4/5, four stocks and 13 years would leave most window sizes empty."""
+"""The sample's rule. By the protocol's 4/5, three stocks with reports in 13 years leave next to no large windows."""
 _FORMAT = 1
 _FILES = ("windows.parquet", "prices.parquet", "reports.parquet")
 _REMEDY = "Make the set again with `fin-tasks build dynostock`."
