@@ -14,6 +14,7 @@ def test_defaults() -> None:
     assert settings.cache_dir == Path("~/.cache/fin-tasks").expanduser()
     assert settings.sandbox == "auto"
     assert not settings.offline
+    assert not settings.offline_markets
     assert settings.wikipedia == "https://en.wikipedia.org"
     assert settings.alpha_vantage == "https://www.alphavantage.co"
     assert settings.alpha_vantage_key is None
@@ -42,9 +43,16 @@ def test_everything_set() -> None:
     assert (settings.wikipedia, settings.alpha_vantage) == ("http://127.0.0.1:3", "http://127.0.0.1:4")
     assert settings.alpha_vantage_key == "hush"
     assert settings.offline
+    assert not settings.offline_markets, "the hub's own switch is about the hub"
     assert (settings.sandbox, settings.sandbox_workers) == ("landlock", 3)
     assert "secret" not in repr(settings)
     assert "hush" not in repr(settings)
+
+
+def test_our_own_switch_turns_every_download_off() -> None:
+    settings = Settings.from_environ({"FIN_TASKS_OFFLINE": "1"})
+    assert settings.offline
+    assert settings.offline_markets
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,9 @@ class Settings:
         wikipedia: `FIN_TASKS_WIKIPEDIA`; base address of the encyclopedia that lists the S&P 500.
         alpha_vantage: `FIN_TASKS_ALPHA_VANTAGE`; base address of the service with earnings reports.
         alpha_vantage_key: `ALPHAVANTAGE_API_KEY`; sent to that address only, never logged.
-        offline: `FIN_TASKS_OFFLINE` or `HF_HUB_OFFLINE`; no download is tried.
+        offline: `FIN_TASKS_OFFLINE` or `HF_HUB_OFFLINE`; no benchmark's files are downloaded, from the hub or GitHub.
+        offline_markets: `FIN_TASKS_OFFLINE` alone; no market data are fetched. `HF_HUB_OFFLINE` is about the hub, and
+            says nothing of Yahoo, Alpha Vantage and the encyclopedia.
         sandbox: `FIN_TASKS_SANDBOX`; which sandbox tier to use, `auto` for the best that works.
         sandbox_workers: `FIN_TASKS_SANDBOX_WORKERS`; servers that run programs side by side.
     """
@@ -43,6 +45,7 @@ class Settings:
     alpha_vantage: str
     alpha_vantage_key: str | None = field(repr=False)
     offline: bool
+    offline_markets: bool
     sandbox: str
     sandbox_workers: int
 
@@ -68,6 +71,7 @@ class Settings:
             alpha_vantage=env.get("FIN_TASKS_ALPHA_VANTAGE", "https://www.alphavantage.co").rstrip("/"),
             alpha_vantage_key=env.get("ALPHAVANTAGE_API_KEY") or None,
             offline=_flag(env, "FIN_TASKS_OFFLINE") or _flag(env, "HF_HUB_OFFLINE"),
+            offline_markets=_flag(env, "FIN_TASKS_OFFLINE"),
             sandbox=_choice(env, "FIN_TASKS_SANDBOX", SANDBOX_TIERS),
             sandbox_workers=_workers(env),
         )

@@ -52,8 +52,8 @@ def fetch_dynostock(
     from fin_tasks.settings import Settings
 
     settings = Settings.from_environ()
-    if settings.offline:
-        raise FetchError("fetch dynostock: downloads are switched off. Unset FIN_TASKS_OFFLINE and HF_HUB_OFFLINE.")
+    if settings.offline_markets:
+        raise FetchError("fetch dynostock: downloads are switched off. Unset FIN_TASKS_OFFLINE.")
     first, last = _day("--start", start), _day("--end", end) if end else _yesterday()
     source = _report_source(earnings, settings, per_minute)
     names, facts = _tickers(tickers, settings)
@@ -122,7 +122,7 @@ def _report_source(name: str, settings: "Settings", per_minute: float) -> "Repor
     from fin_tasks.benchmarks.dynostock.market.upstream import UpstreamReports
     from fin_tasks.benchmarks.dynostock.market.yahoo import Yahoo
     from fin_tasks.data.store import Store
-    from fin_tasks.errors import ConfigError
+    from fin_tasks.errors import ConfigError, FetchError
 
     if name == "auto":
         name = "alpha-vantage" if settings.alpha_vantage_key else "yahoo"
@@ -131,6 +131,8 @@ def _report_source(name: str, settings: "Settings", per_minute: float) -> "Repor
     if name == "yahoo":
         return Yahoo(cache=settings.cache_dir / "dynostock" / "yfinance")
     if name == "upstream":
+        if settings.offline:
+            raise FetchError("--earnings upstream: downloads from GitHub are switched off. Unset HF_HUB_OFFLINE.")
         return UpstreamReports(store=Store(settings, progress=False))
     raise ConfigError(f"--earnings: expected auto, alpha-vantage, yahoo or upstream, got {name!r}.")
 

@@ -160,6 +160,26 @@ def test_what_was_never_fetched_comes_before_what_is_old(tmp_path: Path) -> None
     assert reports.asked == ["B", "A"]
 
 
+def test_what_fails_every_time_comes_last_the_longest_ago_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter(f"2099-01-01T00:{minute:02d}:00+00:00" for minute in range(60))
+    monkeypatch.setattr("fin_tasks.benchmarks.dynostock.market.collect._now", lambda: next(clock))
+    gone = {name: FetchError("no reports") for name in ("A", "B")}
+    run(tmp_path, Prices(), Reports(refused=gone), "B")
+    run(tmp_path, Prices(), Reports(refused=gone), "A", "C")
+    tomorrow = date(2099, 1, 2)
+    run(tmp_path, Prices(), reports := Reports(refused=gone), "A", "B", "C", "D", end=tomorrow)
+    assert reports.asked == ["D", "C", "B", "A"]
+
+
+def test_prices_that_fail_every_time_come_last(tmp_path: Path) -> None:
+    gone = {"A": Refusal("possibly delisted")}
+    run(tmp_path, Prices(refused=gone), Reports(), "A", "B")
+    run(tmp_path, prices := Prices(refused=gone), Reports(), "A", "C", "D")
+    assert [tickers for tickers, _, _ in prices.asked] == [("C", "D"), ("A",)]
+
+
 def test_reports_of_another_source_are_fetched_anew_and_a_revision_never_ages(tmp_path: Path) -> None:
     run(tmp_path, Prices(), Reports(), "A")
     run(tmp_path, Prices(), upstream := Reports(name="authors@1234"), "A", end=date(2099, 1, 1))

@@ -118,6 +118,19 @@ def test_offline_refuses_before_anything_is_asked(
     assert server.asked == []
 
 
+def test_an_offline_hub_is_no_offline_market_but_for_the_authors_files(
+    monkeypatch: pytest.MonkeyPatch, server: MarketServer, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    refused = fetch("--tickers", "AAPL", "--earnings", "upstream", out=tmp_path / "m")
+    assert isinstance(refused.exception, FetchError)
+    assert "Unset HF_HUB_OFFLINE" in str(refused.exception)
+    assert not (tmp_path / "m").exists()
+    server.says("/query", earnings("AAPL", ("2023-12-31", "2024-01-15", "2.18", "2.1")))
+    done = fetch("--tickers", "AAPL", out=tmp_path / "m")
+    assert done.exit_code == 0, done.output
+
+
 def test_auto_takes_yahoo_without_a_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("ALPHAVANTAGE_API_KEY")
 

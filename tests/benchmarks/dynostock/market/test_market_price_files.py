@@ -76,6 +76,34 @@ def test_a_wide_parquet_file(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(read(path), long_table(), check_exact=True, check_dtype=False)
 
 
+@pytest.mark.parametrize("order", [("Price", "Ticker"), ("Ticker", "Price")])
+@pytest.mark.parametrize("level", [0, 1])
+@pytest.mark.parametrize("names", [True, False])
+@pytest.mark.parametrize("kind", ["csv", "csv without index", "parquet"])
+def test_a_wide_table_after_reset_index(
+    tmp_path: Path, order: tuple[str, str], level: int, names: bool, kind: str
+) -> None:
+    frame = wide(long_table(), order).reset_index(col_level=level)
+    if not names:
+        frame.columns = frame.columns.set_names([None, None])
+    path = tmp_path / "prices"
+    frame.to_parquet(path) if kind == "parquet" else frame.to_csv(path, index=kind == "csv")
+    pd.testing.assert_frame_equal(read(path), long_table(), check_exact=True, check_dtype=False)
+
+
+def test_blank_headers_that_pandas_named(tmp_path: Path) -> None:
+    path = write(tmp_path, "p.csv", "Price,Date,Close\nTicker,Unnamed: 1_level_1,DATE\n0,2024-01-02,7\n")
+    assert read(path).values.tolist() == [["DATE", pd.Timestamp("2024-01-02"), 7]]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_two_headers_without_a_close_are_named_as_two_headers(tmp_path: Path, kind: str) -> None:
+    path, frame = tmp_path / "p", wide(long_table(), ("Price", "Ticker"))[["Adj Close"]]
+    frame.to_parquet(path) if kind == "parquet" else frame.to_csv(path)
+    with pytest.raises(DataError, match=r"two header rows.*Close among them.*got 'Adj Close' and 'AAPL, LOW'"):
+        read_price_file(path)
+
+
 @pytest.mark.parametrize("case", [str.upper, str.lower, str.title])
 def test_long_files_in_any_letter_case(tmp_path: Path, case: Callable[[str], str]) -> None:
     table = long_table()

@@ -53,6 +53,30 @@ def test_an_answer_of_alpha_vantage(tmp_path: Path) -> None:
     assert unknown["eps"] == 0.4
 
 
+@pytest.mark.parametrize("entry", [None, "oops", 20240201, ["2024-02-01"]])
+def test_an_entry_that_is_no_report_is_named_with_its_number(tmp_path: Path, entry: Any) -> None:
+    answer = json.loads(earnings("AAPL", ROW).body)
+    answer["quarterlyEarnings"].append(entry)
+    reports, defects = checked_reports(read_report_file(saved(tmp_path, json.dumps(answer))), "f.json")
+    assert reports["eps"].tolist() == [2.18]
+    (defect,) = defects
+    assert defect.kind == "report-without-day"
+    assert defect.detail == f"row 2 left out: expected a day, got {f'no report: {json.dumps(entry)}'!r}"
+
+
+@pytest.mark.parametrize("value", [["2.18"], {"raw": 2.18}, True])
+def test_a_cell_that_is_no_text_is_named(tmp_path: Path, value: Any) -> None:
+    answer = json.loads(earnings("AAPL", ROW).body)
+    answer["quarterlyEarnings"][0] |= {"reportedEPS": value, "fiscalDateEnding": value}
+    reports, defects = checked_reports(read_report_file(saved(tmp_path, json.dumps(answer))), "f.json")
+    assert reports[["eps", "fiscal_end"]].isna().all(axis=None)
+    assert kinds(defects) == {"report-not-a-number": 1}
+
+
+def test_json_with_a_byte_order_mark(tmp_path: Path) -> None:
+    assert len(read_report_file(saved(tmp_path, "\ufeff" + earnings("AAPL", ROW).body))) == 1
+
+
 def test_without_a_symbol_the_file_names_the_ticker(tmp_path: Path) -> None:
     answer = json.loads(earnings("AAPL", ROW).body)
     del answer["symbol"]

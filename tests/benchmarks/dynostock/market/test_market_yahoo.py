@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from market_server import Answer, MarketServer, as_json, chart, no_such_stock
 
-from fin_tasks.benchmarks.dynostock.market.patience import LimitError, Patience
+from fin_tasks.benchmarks.dynostock.market.patience import LimitError, Pace, Patience
 from fin_tasks.benchmarks.dynostock.market.yahoo import Refusal, Yahoo
 from fin_tasks.errors import ConfigError, FetchError
 
@@ -50,8 +50,9 @@ def yahoo(server: MarketServer, tmp_path: Path, slept: list[float]) -> Iterator[
     server.says("/consent", Answer("<html></html>"))
     server.says("/v1/test/getcrumb", Answer("crumb"))
     patience = Patience(attempts=3, timeout=5, sleep=slept.append, chance=lambda: 0.0)
+    pace = Pace(per_minute=60, sleep=lambda seconds: None)
     data.SingletonMeta._instances.clear()
-    yield Yahoo(cache=tmp_path / "yfinance", patience=patience, session=Loopback())
+    yield Yahoo(cache=tmp_path / "yfinance", patience=patience, pace=pace, session=Loopback())
     data.SingletonMeta._instances.clear()
 
 
@@ -101,14 +102,56 @@ def test_a_delisted_stock_is_told_once_and_the_others_come(
     server: MarketServer, yahoo: Yahoo, slept: list[float]
 ) -> None:
     server.says(CHART + "GONE", no_such_stock())
-    server.says(CHART + "EMPTY", chart("EMPTY", []))
     server.says(CHART + "AAPL", chart("AAPL", [("2024-01-03", 1.0)]))
-    found = yahoo.prices(["AAPL", "GONE", "EMPTY"], FIRST, LAST)
+    found = yahoo.prices(["AAPL", "GONE"], FIRST, LAST)
     assert days_of(found["AAPL"]) == ["2024-01-03"]
     assert isinstance(gone := found["GONE"], Refusal)
     assert "no such stock" in gone.reason or "delisted" in gone.reason
-    assert found["EMPTY"] == Refusal("Yahoo returned no rows")
     assert slept == []
+
+
+def test_an_empty_answer_that_yfinance_says_nothing_about_is_tried_again(
+    server: MarketServer, yahoo: Yahoo, slept: list[float]
+) -> None:
+    server.says(CHART + "AAPL", chart("AAPL", []), chart("AAPL", []), chart("AAPL", [("2024-01-03", 1.0)]))
+    assert days_of(yahoo.prices(["AAPL"], FIRST, LAST)["AAPL"]) == ["2024-01-03"]
+    server.says(CHART + "EMPTY", chart("EMPTY", []))
+    slept.clear()
+    assert yahoo.prices(["EMPTY"], FIRST, LAST) == {"EMPTY": Refusal("Yahoo returned no rows")}
+    assert slept == [2, 4]
+
+
+def test_a_yfinance_without_a_configuration(
+    monkeypatch: pytest.MonkeyPatch, server: MarketServer, yahoo: Yahoo
+) -> None:
+    monkeypatch.delattr(yfinance, "config")
+    server.says(CHART + "AAPL", chart("AAPL", [("2024-01-03", 1.0)]))
+    assert days_of(yahoo.prices(["AAPL"], FIRST, LAST)["AAPL"]) == ["2024-01-03"]
+
+
+def test_calls_are_spaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    clock, asked = [100.0], []
+
+    def sleep(seconds: float) -> None:
+        clock[0] += seconds
+
+    class Nothing:
+        def __init__(self, *_: Any, **__: Any) -> None:
+            asked.append(clock[0])
+
+        def get_earnings_dates(self, **_: Any) -> None:
+            return None
+
+    monkeypatch.setattr(yfinance, "Ticker", Nothing)
+    monkeypatch.setattr(yfinance, "download", Nothing)
+    default = Yahoo(cache=tmp_path).pace.per_minute
+    spaced = Yahoo(cache=tmp_path, pace=Pace(per_minute=default, sleep=sleep, now=lambda: clock[0]))
+    for ticker in ("A", "B", "C"):
+        with pytest.raises(FetchError, match="knows no past earnings"):
+            spaced.reports(ticker)
+    with pytest.raises(AttributeError):
+        spaced.prices(["A"], FIRST, LAST)
+    assert asked == [100.0, 101.0, 102.0, 103.0]
 
 
 def test_a_server_error_is_tried_again_although_yfinance_remembers_it(

@@ -110,8 +110,8 @@ def collect(
 
     A ticker's prices are there when the last try brought them from this source over at least the plan's range; a grown
     range is fetched whole, as splits rescale the past. Its reports are there when they came from this source and,
-    unless the source never changes, no earlier than the plan's last day. What was never fetched comes first. Reports
-    are fetched for tickers that have prices.
+    unless the source never changes, no earlier than the plan's last day. What was never tried comes first, what failed
+    the last time comes last. Reports are fetched for tickers that have prices.
 
     Args:
         plan: What to fetch.
@@ -225,7 +225,16 @@ def _batches(plan: Plan, folder: FetchedFolder, missing: list[str]) -> Iterator[
 
 
 def _new_first(folder: FetchedFolder, part: Part, tickers: list[str]) -> list[str]:
-    return sorted(tickers, key=lambda ticker: "sha256" in folder.entry(part, ticker))
+    """Never tried, then out of date, then failed: what fails every time must not use up what a day grants.
+
+    Of the failed ones the longest ago comes first.
+    """
+
+    def turn(ticker: str) -> tuple[int, str]:
+        entry = folder.entry(part, ticker)
+        return (2, str(entry.get("tried"))) if entry.get("state") == "failed" else (int(bool(entry)), "")
+
+    return sorted(tickers, key=turn)
 
 
 def _now() -> str:

@@ -9,15 +9,16 @@ from typing import Any
 import pandas as pd
 
 from fin_tasks.benchmarks.dynostock.market.fetched import MANIFEST, read_manifest
-from fin_tasks.benchmarks.dynostock.market.price_files import FIGURES, read_price_file
-from fin_tasks.benchmarks.dynostock.market.price_rows import checked, one_row_per_day, typed
+from fin_tasks.benchmarks.dynostock.market.overlaps import one_file_per_day
+from fin_tasks.benchmarks.dynostock.market.price_files import read_price_file
+from fin_tasks.benchmarks.dynostock.market.price_rows import checked, one_row_per_day, tickers_with_candles, typed
 from fin_tasks.benchmarks.dynostock.market.report_files import (
     checked_reports,
     one_per_quarter,
     read_report_file,
     with_fiscal_ends,
 )
-from fin_tasks.benchmarks.dynostock.market.splits import adjusted
+from fin_tasks.benchmarks.dynostock.market.splits import Adjusted, adjusted
 from fin_tasks.benchmarks.dynostock.market.tables import Market
 from fin_tasks.data.checksums import digest
 from fin_tasks.data.schema import Defect
@@ -68,36 +69,80 @@ def market_of(
     facts: dict[str, Any],
     defects: list[Defect],
 ) -> Market:
-    """Put typed tables together into a market: one row per day, checked, adjusted.
+    """Put tables together into a market: one row per ticker and day, checked, adjusted.
 
     Args:
-        prices: Tables of `price_rows.typed`.
+        prices: Tables of `price_rows.typed`, one row per ticker and day, with the name of their `file`.
         reports: Tables of `report_files.checked_reports`.
         adjust: See `splits.adjusted`.
         facts: What is known so far, with the keys `prices` and `earnings`.
         defects: What is known so far.
     """
-    joined = pd.concat(list(prices), ignore_index=True)
-    joined = joined[["ticker", "date", *(name for name in FIGURES if name in joined)]]
-    unique, repeated = one_row_per_day(joined)
-    clean, odd = checked(unique)
-    done = adjusted(clean, adjust)
+    whole = _adjusted(pd.concat(list(prices), ignore_index=True), adjust)
     every_report, twice = one_per_quarter(pd.concat(list(reports), ignore_index=True))
     every_report, estimated = with_fiscal_ends(every_report)
-    found = [*defects, *repeated, *odd, *done.defects, *twice, *estimated]
+    found = [*defects, *whole.defects, *twice, *estimated]
+    table, without = _candles_where_known(whole.prices)
     facts = {
-        "prices": {**facts["prices"], **_coverage(done.prices, "date"), "adjust": adjust, "adjusted": done.splits},
+        "prices": {
+            **facts["prices"],
+            **_coverage(table, "date"),
+            "adjust": adjust,
+            "adjusted": whole.splits,
+            **without,
+        },
         "earnings": {**facts["earnings"], **_coverage(every_report, "reported")},
         "defects": dict(sorted(Counter(defect.kind for defect in found).items())),
     }
-    return Market.of(_all_or_no_candles(done.prices), every_report, facts=facts, defects=tuple(found))
+    return Market.of(table, every_report, facts=facts, defects=tuple(found))
 
 
-def _all_or_no_candles(prices: pd.DataFrame) -> pd.DataFrame:
-    """A market has whole candles or closes only; files that have some of their columns get the others as unknown."""
-    if "low" not in prices:
-        return prices[["ticker", "date", "close"]]
-    return prices.assign(**{name: float("nan") for name in ("open", "high", "volume") if name not in prices})
+def _adjusted(table: pd.DataFrame, adjust: str) -> Adjusted:
+    """Bring the prices of all files together, one row per ticker and day, checked and adjusted for splits.
+
+    A ticker's files with adjusted closes and those without are adjusted apart: the latter have nothing to be scaled by.
+    """
+    defects: list[Defect] = []
+    splits: dict[str, list[str]] = {}
+    parts: list[pd.DataFrame] = []
+    for rows in _with_and_without_adjusted_close(table):
+        single, others = one_file_per_day(rows)
+        clean, odd = checked(single)
+        done = adjusted(clean, adjust)
+        parts.append(done.prices)
+        splits |= done.splits
+        defects += [*others, *odd, *done.defects]
+    if len(parts) == 1:
+        return Adjusted(prices=parts[0], splits=splits, defects=defects)
+    whole, others = one_file_per_day(pd.concat(parts, ignore_index=True))
+    used = whole[["ticker", "file"]].drop_duplicates().merge(parts[0][["ticker", "file"]].drop_duplicates())
+    left = set(used["ticker"])
+    splits = {ticker: days for ticker, days in splits.items() if ticker in left}
+    return Adjusted(prices=whole, splits=splits, defects=[*defects, *others])
+
+
+def _with_and_without_adjusted_close(table: pd.DataFrame) -> list[pd.DataFrame]:
+    """Split off the files without adjusted closes of tickers that other files have them of."""
+    if "adj_close" not in table:
+        return [table]
+    known = table["adj_close"].notna()
+    in_file = known.groupby([table["ticker"], table["file"]]).transform("any")
+    apart = known.groupby(table["ticker"]).transform("any") & ~in_file
+    return [table[~apart], table[apart]] if apart.any() else [table]
+
+
+def _candles_where_known(prices: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Bring the columns into a market's form: none but the close where no ticker has a candle, else all of them.
+
+    Returns:
+        The table, and the fact which tickers have closes only, where others have candles.
+    """
+    tickers = tickers_with_candles(prices)
+    if not tickers:
+        return prices[["ticker", "date", "close"]], {}
+    table = prices.assign(**{name: float("nan") for name in ("open", "high", "low", "volume") if name not in prices})
+    without = sorted(set(table["ticker"].unique()) - tickers)
+    return table, {"closes_only": without} if without else {}
 
 
 def _coverage(table: pd.DataFrame, day: str) -> dict[str, Any]:
@@ -107,7 +152,9 @@ def _coverage(table: pd.DataFrame, day: str) -> dict[str, Any]:
 
 
 def _prices_of(path: Path) -> tuple[pd.DataFrame, list[Defect]]:
-    return typed(read_price_file(path), path.name)
+    table, defects = typed(read_price_file(path), path.name)
+    single, repeated = one_row_per_day(table)
+    return single.assign(file=path.name), defects + repeated
 
 
 def _reports_of(path: Path) -> tuple[pd.DataFrame, list[Defect]]:

@@ -7,7 +7,8 @@
 | one ticker | columns for date and close; the ticker is the file's name |
 | wide closes | a date column, every other column is a ticker's close |
 
-The content decides, not the file's ending: CSV, CSV packed with gzip, or Parquet.
+The content decides, not the file's ending: CSV, CSV packed with gzip, or Parquet. Days may be the table's index or an
+ordinary column, as after `reset_index()`, saved with the new index or without.
 """
 
 import csv
@@ -46,6 +47,7 @@ _UNREADABLE = (
     pd.errors.EmptyDataError,
 )
 _SHOWN_CELLS = 8
+_SHOWN_TEXT = 80
 # the float nearest to the text; pandas does so by itself from 3.1, where the option is deprecated
 _EXACT: Mapping[str, Any] = (
     {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
@@ -95,7 +97,8 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     except (OSError, ValueError) as error:  # pyarrow's errors are of these kinds
         raise DataError(f"{path}: expected Parquet, got a file that cannot be read ({error}).") from error
     if isinstance(frame.columns, pd.MultiIndex):
-        return frame
+        dated = _date_columns(frame.columns)
+        return _indexed_by_day(frame, dated) if dated else frame
     has_index = not isinstance(frame.index, pd.RangeIndex)
     return frame.reset_index() if has_index else frame
 
@@ -125,8 +128,7 @@ def _header(rows: list[list[str]], path: Path) -> tuple[pd.Index, int]:
         raise DataError(f"{path}: expected a table of daily prices, got an empty file.")
     first = rows[0]
     second = rows[1] if len(rows) > 1 else []
-    pair = len(first) == len(second) > 1
-    if pair and not _is_day(second[0]) and (_are_figures(first[1:]) or _are_figures(second[1:])):
+    if len(first) == len(second) > 1 and not _is_day(second[0]) and _are_two_headers(first, second):
         third = rows[2] if len(rows) > 2 else []
         names_index = bool(third) and third[0].lower() in _DATE_NAMES and not any(third[1:])
         return pd.MultiIndex.from_arrays([first, second]), 3 if names_index else 2
@@ -136,9 +138,10 @@ def _header(rows: list[list[str]], path: Path) -> tuple[pd.Index, int]:
 def _parsed(text: str, labels: pd.Index, n_header: int) -> pd.DataFrame:
     wide = isinstance(labels, pd.MultiIndex)
     # a ticker may be called NA, and a date is ours to read
-    words = (
-        [0] if wide else [i for i, name in enumerate(labels) if i == 0 or name.lower() in _TICKER_NAMES + _DATE_NAMES]
-    )
+    if wide:
+        words = [0, *_date_columns(labels)]
+    else:
+        words = [i for i, name in enumerate(labels) if i == 0 or name.lower() in _TICKER_NAMES + _DATE_NAMES]
     numbers = [i for i in range(len(labels)) if i not in words]
     with warnings.catch_warnings():
         # a row longer than the header would only be cut
@@ -155,12 +158,26 @@ def _parsed(text: str, labels: pd.Index, n_header: int) -> pd.DataFrame:
             low_memory=False,
             **_EXACT,
         )
-    if wide:
-        frame = frame.set_index(0)
-        frame.columns = labels[1:]
-    else:
-        frame.columns = labels
-    return frame
+    frame.columns = labels
+    # an index that was saved too comes first, whether the days are in it or not
+    return _indexed_by_day(frame, _date_columns(labels) or [0], first=1) if wide else frame
+
+
+def _indexed_by_day(frame: pd.DataFrame, dated: list[int], first: int = 0) -> pd.DataFrame:
+    """Make a column of days under two headers the index, as it was before a `reset_index()`."""
+    kept = [i for i in range(first, frame.shape[1]) if i not in dated]
+    return frame.iloc[:, kept].set_axis(pd.Index(frame.iloc[:, dated[0]]), axis=0)
+
+
+def _date_columns(labels: pd.MultiIndex) -> list[int]:
+    """Columns of days among labels of two levels: one says so, the other one nothing (a ticker may be called DATE)."""
+    return [i for i, pair in enumerate(labels) if sorted(map(_day_word, pair)) == ["", "date"]]
+
+
+def _day_word(label: Any) -> str:
+    word = str(label).strip().lower()
+    # pandas writes "Unnamed: 1_level_1" for a blank cell of a header
+    return "date" if word in _DATE_NAMES else "" if word.startswith("unnamed:") else word
 
 
 def _lines_of(text: str, n_rows: int) -> int:
@@ -183,18 +200,27 @@ def _named(label: Any) -> str | None:
     return _NAMES.get(str(label).strip().lower().replace("_", " "))
 
 
+def _are_two_headers(first: list[str], second: list[str]) -> bool:
+    """Whether one of two rows names prices in all columns but those of the index and the days."""
+    dated = {0, *_date_columns(pd.MultiIndex.from_arrays([first, second]))}
+    rows = [[cell for i, cell in enumerate(row) if i not in dated] for row in (first, second)]
+    return any(_are_figures(row) for row in rows)
+
+
 def _are_figures(labels: Sequence[Any]) -> bool:
-    """Whether every label names a price and one of them the close."""
+    """Whether every label names a price."""
     known = [_named(label) or str(label).strip().lower() in _OTHER_NAMES for label in labels]
-    return all(known) and "close" in known
+    return all(known) and any(name in FIGURES for name in known)
 
 
 def _from_wide(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    figures, tickers = (frame.columns.get_level_values(level) for level in (0, 1))
-    if not _are_figures(figures):
-        figures, tickers = tickers, figures
-    if not _are_figures(figures):
-        raise _no_price_table(path, [" ".join(map(str, label)) for label in frame.columns])
+    levels = [frame.columns.get_level_values(level) for level in range(frame.columns.nlevels)]
+    # a ticker may be called LOW
+    closes = [level for level in levels if _are_figures(level) and "close" in map(_named, level)]
+    if len(levels) != 2 or not closes:
+        raise _no_two_headers(path, frame.columns)
+    figures = closes[0]
+    tickers = levels[1] if figures is levels[0] else levels[0]
     keys = [(str(ticker).strip().upper(), _named(figure)) for ticker, figure in zip(tickers, figures, strict=True)]
     at = {key: column for column, key in enumerate(keys)}
     if twice := [f"{ticker} {figure}" for ticker, figure in at if figure and keys.count((ticker, figure)) > 1]:
@@ -243,6 +269,16 @@ def _from_closes(frame: pd.DataFrame, dated: int, labels: list[str], path: Path)
             "date": pd.concat([frame.iloc[:, dated]] * len(tickers), ignore_index=True),
             "close": pd.concat([frame.iloc[:, i] for i in tickers], ignore_index=True),
         }
+    )
+
+
+def _no_two_headers(path: Path, labels: pd.MultiIndex) -> DataError:
+    rows = [", ".join(map(str, dict.fromkeys(labels.get_level_values(level)))) for level in range(labels.nlevels)]
+    found = " and ".join(repr(row if len(row) <= _SHOWN_TEXT else row[:_SHOWN_TEXT] + "...") for row in rows)
+    return DataError(
+        f"{path}: expected two header rows, one that names prices with Close among them (Open, High, Low, Close, "
+        f"Volume, Adj Close) and one that names tickers; got {found}. "
+        "Save the table with Close (yfinance: auto_adjust=False) and these two rows only."
     )
 
 

@@ -10,7 +10,16 @@ from fin_tasks.benchmarks.dynostock.market.price_files import FIGURES
 from fin_tasks.data.schema import Defect
 from fin_tasks.errors import DataError
 
-__all__ = ["TICKER", "checked", "days_of", "figures_of", "one_row_per_day", "tickers_of", "typed"]
+__all__ = [
+    "TICKER",
+    "checked",
+    "days_of",
+    "figures_of",
+    "one_row_per_day",
+    "tickers_of",
+    "tickers_with_candles",
+    "typed",
+]
 
 TICKER = re.compile(r"[A-Z0-9^][A-Z0-9.^=_-]{0,19}")
 _FIRST_DAY, _LAST_DAY = np.datetime64("1900-01-01", "ns"), np.datetime64("2100-01-01", "ns")
@@ -150,11 +159,20 @@ def checked(table: pd.DataFrame) -> tuple[pd.DataFrame, list[Defect]]:
         idle = (table["volume"] == 0) & table["close"].notna()
         defects += _runs("no-volume", table, idle, "volume 0: no trade, perhaps a holiday; kept")
     defects += _runs("no-price", table, table["close"].isna(), "no close; kept as unknown")
-    if "low" in table:
+    if "low" in table and "high" in table:
         no_candle = table["close"].notna() & table[["high", "low"]].isna().any(axis=1)
+        # a ticker of closes only lacks none
+        no_candle &= table["ticker"].isin(tickers_with_candles(table))
         defects += _runs("no-candle", table, no_candle, "a close without high or low")
     defects += _runs("weekend", table, table["date"].dt.day_of_week >= 5, "prices of a Saturday or Sunday; kept")
     return table, defects
+
+
+def tickers_with_candles(table: pd.DataFrame) -> set[str]:
+    """Return the tickers that have a day with both low and high."""
+    if "low" not in table or "high" not in table:
+        return set()
+    return set(table["ticker"][table[["low", "high"]].notna().all(axis=1)].unique())
 
 
 def _runs(kind: str, table: pd.DataFrame, flagged: pd.Series, what: str) -> list[Defect]:

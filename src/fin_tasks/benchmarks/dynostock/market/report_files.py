@@ -33,6 +33,7 @@ FIELDS: Mapping[str, str] = {
 }
 """Our columns to Alpha Vantage's."""
 
+_DAY = FIELDS["reported"]
 _FIGURES = ("eps", "estimate", "surprise", "surprise_percentage")
 _UNKNOWN = ("", "None", "-", "nan", "NaN", "null", "N/A")
 _REFUSALS = ("Note", "Information", "Error Message")
@@ -72,7 +73,8 @@ def reports_of_answer(answer: Any, *, name: str, ticker: str) -> pd.DataFrame:
         ticker: Whose reports these are where the answer has no `symbol`.
 
     Raises:
-        DataError: The answer refuses (a rate limit, an unknown symbol) or has no `quarterlyEarnings`.
+        DataError: The answer refuses (a rate limit, an unknown symbol) or has no `quarterlyEarnings`, or no report
+            among them. A single entry that is no report stays as a row without a day, for `checked_reports` to name.
     """
     if refusal := refusal_in(answer):
         raise DataError(
@@ -80,12 +82,18 @@ def reports_of_answer(answer: Any, *, name: str, ticker: str) -> pd.DataFrame:
             "Delete it and fetch again later."
         )
     rows = answer.get("quarterlyEarnings") if isinstance(answer, dict) else None
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise DataError(f"{name}: expected the object 'quarterlyEarnings' of reports, got {str(answer)[:80]!r}.")
+    if not isinstance(rows, list) or (rows and not any(isinstance(row, dict) for row in rows)):
+        raise DataError(f"{name}: expected the list 'quarterlyEarnings' of reports, got {str(answer)[:80]!r}.")
     symbol = answer.get("symbol")
-    cells = {ours: [row.get(theirs) for row in rows] for ours, theirs in FIELDS.items()}
+    # what is no report keeps its place, and says so where its day would be
+    reports = [row if isinstance(row, dict) else {_DAY: f"no report: {json.dumps(row)}"} for row in rows]
+    cells = {ours: [_text(row.get(theirs)) for row in reports] for ours, theirs in FIELDS.items()}
     whose = symbol if isinstance(symbol, str) and symbol.strip() else ticker
     return pd.DataFrame({"ticker": [whose] * len(rows), **cells}, columns=list(REPORT_COLUMNS), dtype=object)
+
+
+def _text(cell: Any) -> str | None:
+    return cell if cell is None or isinstance(cell, str) else json.dumps(cell)
 
 
 def refusal_in(answer: Any) -> str:
@@ -190,7 +198,7 @@ def _report_id(table: pd.DataFrame, row: int) -> str:
 
 def _json(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise DataError(f"{path}: expected a readable file, got {error.strerror!r}. Put it there.") from error
     except ValueError as error:

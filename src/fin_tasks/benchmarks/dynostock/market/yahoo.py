@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market.patience import LimitError, Patience
+from fin_tasks.benchmarks.dynostock.market.patience import LimitError, Pace, Patience
 from fin_tasks.errors import ConfigError, FetchError
 
 __all__ = ["Refusal", "Yahoo"]
@@ -27,10 +27,10 @@ _COLUMNS = {
 }
 _RATE_LIMIT = re.compile(r"YFRateLimitError|Too Many Requests|status_code = 429")
 # yfinance's words for a stock that Yahoo does not have, as opposed to one that did not come this time
-_NOT_THERE = re.compile(
-    r"delisted|No data found|no price data|no timezone|Not Found|doesn't exist|no rows", re.IGNORECASE
-)
+_NOT_THERE = re.compile(r"delisted|No data found|no price data|no timezone|Not Found|doesn't exist", re.IGNORECASE)
 _MOST_REPORTS = 100
+# Yahoo publishes no limit: slow enough not to stand out, and the S&P 500 still takes minutes
+_CALLS_PER_MINUTE = 60.0
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,13 @@ class Yahoo:
     Attributes:
         cache: Folder for what yfinance keeps about exchanges and cookies; its own choice where None.
         patience: How often to try.
+        pace: How far apart calls of yfinance are; one fetches a batch of prices, or a page of the earnings calendar.
         session: What yfinance sends its requests with; its own where None.
     """
 
     cache: Path | None = None
     patience: Patience = field(default_factory=lambda: Patience(first_wait=5.0))
+    pace: Pace = field(default_factory=lambda: Pace(per_minute=_CALLS_PER_MINUTE))
     session: Any = field(default=None, repr=False)
 
     name = "yahoo"
@@ -98,6 +100,7 @@ class Yahoo:
         yfinance = self._yfinance()
         reason = ""
         for failures in range(1, self.patience.attempts + 1):
+            self.pace.wait()
             _forget_answers(yfinance)
             try:
                 with _quiet():
@@ -117,6 +120,7 @@ class Yahoo:
     def _download(self, tickers: Sequence[str], start: date, end: date) -> dict[str, pd.DataFrame | Refusal]:
         """One request for a batch; where yfinance cannot put the batch together, one for each of its tickers."""
         yfinance = self._yfinance()
+        self.pace.wait()
         _forget_answers(yfinance)
         try:
             with _quiet() as messages, _errors_shown(yfinance):
@@ -246,8 +250,12 @@ def _quiet() -> Iterator[list[str]]:
 @contextmanager
 def _errors_shown(yfinance: Any) -> Iterator[None]:
     """Let a failed request be told apart from a stock that does not exist: by default both are "possibly delisted"."""
-    debug = yfinance.config.debug
-    hidden = debug.hide_exceptions
+    # part of its interface since 1.0 only
+    debug = getattr(getattr(yfinance, "config", None), "debug", None)
+    hidden = getattr(debug, "hide_exceptions", None)
+    if debug is None or hidden is None:
+        yield
+        return
     debug.hide_exceptions = False
     try:
         yield
