@@ -1,5 +1,6 @@
 """Every task file against its name, and the real lm-eval over made windows, with a server that answers as told."""
 
+import ast
 import base64
 import io
 import json
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from test_chat_server import ChatServer, lm_eval, serving
 from fin_tasks.benchmarks.dynostock.charting import chart_of
 from fin_tasks.benchmarks.dynostock.data import load
 from fin_tasks.benchmarks.dynostock.market.sample import sample_market
+from fin_tasks.benchmarks.dynostock.options import ARGUMENTS_OF_OTHERS
 from fin_tasks.benchmarks.dynostock.window import Window, frame_of, windows_of
 from fin_tasks.benchmarks.dynostock.window_set import write_set
 from fin_tasks.benchmarks.dynostock.windows import Found, find_windows
@@ -190,3 +193,21 @@ def test_a_base_model_gets_role_question_and_cue(tmp_path: Path) -> None:
     (doc, *_) = load(bias="recency", window=4, mode="text", source="sample", frequency="weekly")["test"]
     assert first["doc"]["prompt"] == doc["prompt"]
     assert json.loads(first["filtered_resps"][0][0])["reason"].startswith("no answer")
+
+
+def test_arguments_of_models_are_known_as_such() -> None:
+    """A name in the metadata that nobody knows is warned of, and lm-eval merges the model's arguments into it."""
+    models = Path(str(find_spec("lm_eval").origin)).parent / "models"  # type: ignore[union-attr]
+    served = ("huggingface", "hf_vlms", "vllm_causallms", "vllm_vlms", "api_models", "openai_completions")
+    trees = [ast.parse((models / f"{name}.py").read_text(encoding="utf-8")) for name in served]  # vllm is not installed
+    constructors = [
+        method
+        for tree in trees
+        for kind in ast.walk(tree)
+        if isinstance(kind, ast.ClassDef)
+        for method in kind.body
+        if isinstance(method, ast.FunctionDef) and method.name == "__init__"
+    ]
+    names = {name.arg for method in constructors for name in method.args.args + method.args.kwonlyargs}
+    assert len(names) > 50
+    assert names - {"self"} <= ARGUMENTS_OF_OTHERS

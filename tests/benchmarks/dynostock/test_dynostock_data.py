@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from fin_tasks.benchmarks.dynostock.window import BIASES, frame_of
 from fin_tasks.benchmarks.dynostock.window_set import WindowSet, write_set
 from fin_tasks.benchmarks.dynostock.windows import Found
 from fin_tasks.errors import ConfigError, DataError, FetchError
+from fin_tasks.resources import task_yaml_dir
 from fin_tasks.settings import Settings
 
 REAL = Path(__file__).parents[4] / "shared" / "data"
@@ -45,8 +47,8 @@ def documents(**options: Any) -> list[dict[str, Any]]:
 
 
 def provenance(**options: Any) -> dict[str, Any]:
-    rows = load(**{"bias": "recency", "window": 4, "mode": "text", "source": "sample", **options})["test"]
-    return dict(json.loads(rows.info.description))
+    fixed: dict[str, Any] = {"bias": "recency", "window": 4, "mode": "text", "source": "sample", "frequency": "monthly"}
+    return dict(json.loads(load(**{**fixed, **options})["test"].info.description))
 
 
 def written(folder: Path, *, n: int = 2) -> Path:
@@ -130,6 +132,29 @@ def test_no_windows_of_a_kind_say_what_there_is(tmp_path: Path) -> None:
         documents(source="auto", windows_dir=folder, window=20)
     with pytest.raises(DataError, match="at least one of the plain in the set"):
         documents(bias="plain", window=None)
+
+
+def test_no_windows_of_a_size_name_the_tasks_that_work(tmp_path: Path) -> None:
+    windows = sample_windows()
+    there = [next(w for w in windows if w.bias_type == "recency"), *(w for w in windows if w.window == 8), plain()]
+    odd = replace(there[0], id="odd", window=5)  # no task is of this size
+    folder = tmp_path / "own"
+    write_set(folder, Found(frame_of([*there, odd]), ()), sample_market(), parameters={})
+    for mode, end in (("text", "_text"), ("image", "")):
+        with pytest.raises(DataError) as caught:
+            documents(source="auto", windows_dir=str(folder), window=20, mode=mode)
+        _, names = str(caught.value).split("Tasks that work with it: --tasks ")
+        expected = [f"dynostock_recency_w4{end}", f"dynostock_authority_w8{end}", f"dynostock_forecast{end}"]
+        assert names.split(",") == expected
+        assert all((task_yaml_dir() / "dynostock" / f"{name}.yaml").is_file() for name in expected)
+    write_set(folder, Found(frame_of([odd]), ()), sample_market(), parameters={})
+    with pytest.raises(DataError, match=r"It has recency 5: 1\. .* or ask for what it has\.$"):
+        documents(source="auto", windows_dir=str(folder))
+
+
+def test_the_sample_and_a_folder_are_not_both_meant() -> None:
+    with pytest.raises(ConfigError, match="windows_dir: expected none with source: sample, got '/sets/mine'"):
+        documents(windows_dir="/sets/mine")
 
 
 def test_no_set_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,26 +1,29 @@
 """DynoStock's windows as documents of lm-eval."""
 
 import hashlib
+import inspect
 import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from tqdm import tqdm
 
 import fin_tasks
 from fin_tasks.benchmarks.dynostock.anonymous import anonymise as without_names
 from fin_tasks.benchmarks.dynostock.market.tables import Market
-from fin_tasks.benchmarks.dynostock.narrative import FREQUENCIES, TEXTS, Frequency, Text, in_words, reports_shown
+from fin_tasks.benchmarks.dynostock.narrative import FREQUENCIES, TEXTS, in_words, reports_shown
+from fin_tasks.benchmarks.dynostock.options import Options, arm_of, flag, one_of, positive, warn_of_unknown
 from fin_tasks.benchmarks.dynostock.prompts import STYLES, PromptSet, Style, house_prompts, upstream_prompts
 from fin_tasks.benchmarks.dynostock.scoring import SCORER_VERSION
-from fin_tasks.benchmarks.dynostock.statements import ARMS, Arm, statement_of
+from fin_tasks.benchmarks.dynostock.statements import ARMS, statement_of
 from fin_tasks.benchmarks.dynostock.upstream import DEFAULT_MODEL, locate_config, read_authorities, read_template
-from fin_tasks.benchmarks.dynostock.window import BiasType, Window
+from fin_tasks.benchmarks.dynostock.window import BIASES, BiasType, Window
 from fin_tasks.benchmarks.dynostock.window_set import MANIFEST, WindowSet, read_set, sample_set
+from fin_tasks.benchmarks.dynostock.windows import WINDOWS
 from fin_tasks.charts.spec import RENDERER, ChartSpec
 from fin_tasks.data.documents import dataset_of
 from fin_tasks.errors import ConfigError, DataError
@@ -33,25 +36,11 @@ if TYPE_CHECKING:
 __all__ = ["MODES", "chart", "load"]
 
 _log = logging.getLogger(__name__)
-_T = TypeVar("_T", bound=str)
 
 MODES = ("image", "text")
 
 IMAGE_MARK = "<image>\n"
 """Where lm-eval's multimodal models put the picture."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Options:
-    """How windows are shown; checked."""
-
-    mode: str
-    arm: Arm
-    style: Style
-    text: Text
-    frequency: Frequency
-    anonymise: bool
-    dpi: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +69,7 @@ def load(
     frequency: str = "daily",
     anonymise: bool = False,
     dpi: int = 300,
-    **_: Any,
+    **others: Any,
 ) -> "dict[str, Dataset]":
     """Load the documents of one task; lm-eval calls this as `custom_dataset` with the task's metadata.
 
@@ -99,6 +88,7 @@ def load(
         frequency: In text mode, prices `daily`, `weekly` or `monthly`.
         anonymise: Hide ticker and dates, see `anonymous.py`.
         dpi: In image mode, pixels per inch of the charts.
+        others: What the metadata holds for others, such as the model's arguments. Unknown names are warned of.
 
     Returns:
         `{"test": Dataset}`. The dataset's `info.description` holds the provenance as JSON.
@@ -107,22 +97,23 @@ def load(
         ConfigError: An option has a value that does not exist or does not go with another, or no windows were built.
         DataError: The set is broken, or has no window for the task.
     """
-    bias = _one_of("bias", bias, get_args(BiasType))
-    style = _one_of("prompt", prompt, STYLES)
-    options = _Options(
-        mode=_one_of("mode", mode, MODES),
-        arm=_arm_of(_one_of("arm", arm, ARMS), bias, style),
+    warn_of_unknown(others, _NAMES)
+    bias = one_of("bias", bias, get_args(BiasType))
+    style = one_of("prompt", prompt, STYLES)
+    options = Options(
+        mode=one_of("mode", mode, MODES),
+        arm=arm_of(one_of("arm", arm, ARMS), bias, style),
         style=style,
-        text=_one_of("text", text, TEXTS),
-        frequency=_one_of("frequency", frequency, FREQUENCIES),
-        anonymise=_flag("anonymise", anonymise),
-        dpi=_positive("dpi", dpi),
+        text=one_of("text", text, TEXTS),
+        frequency=one_of("frequency", frequency, FREQUENCIES),
+        anonymise=flag("anonymise", anonymise),
+        dpi=positive("dpi", dpi),
     )
     settings = Settings.from_environ()
     folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
     wording, wording_facts = _wording(prompts, options.style, upstream_model, folder, settings)
-    windows = _window_set(_one_of("source", source, ("auto", "sample")), windows_dir, folder, settings)
-    shown = [_shown(windows.market, found, options) for found in _selected(windows, bias, window)]
+    windows = _window_set(one_of("source", source, ("auto", "sample")), windows_dir, folder, settings)
+    shown = [_shown(windows.market, found, options) for found in _selected(windows, bias, window, mode=options.mode)]
     if options.mode == "image":
         shown = _with_charts(shown, windows.charts, settings, options)
     docs = [_doc(item, options, wording) for item in shown]
@@ -140,6 +131,10 @@ def load(
     return {"test": dataset_of(docs, facts)}
 
 
+_NAMES = frozenset(inspect.signature(load).parameters) - {"bias", "window", "mode", "others"}
+"""Options that metadata can set; the tasks fix the others."""
+
+
 def chart(doc: Mapping[str, Any]) -> "list[Image]":
     """Open a document's chart; lm-eval calls this as `doc_to_image`."""
     from PIL import Image
@@ -148,39 +143,10 @@ def chart(doc: Mapping[str, Any]) -> "list[Image]":
         return [picture.convert("RGB")]
 
 
-def _one_of(name: str, value: str, allowed: Sequence[_T]) -> _T:
-    for known in allowed:
-        if known == value:
-            return known
-    raise ConfigError(f"metadata {name}: expected one of {', '.join(allowed)}, got {value!r}.")
-
-
-def _flag(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ConfigError(f"metadata {name}: expected true or false, got {value!r}.")
-    return value
-
-
-def _positive(name: str, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ConfigError(f"metadata {name}: expected a whole number from 1 on, got {value!r}.")
-    return value
-
-
-def _arm_of(arm: Arm, bias: BiasType, style: Style) -> Arm:
-    """Return the arm there is: what has no statement is the arm without one."""
-    if bias != "plain" and style != "naive":
-        return arm
-    if arm in ("aligned", "flipped"):
-        what = "a naive prompt" if style == "naive" else "a plain window"
-        raise ConfigError(f"metadata arm: {what} has no statement, so expected none, got {arm!r}.")
-    return "none"
-
-
 def _wording(
     prompts: str, style: Style, model: str, folder: Path | None, settings: Settings
 ) -> tuple[PromptSet, dict[str, Any]]:
-    if _one_of("prompts", prompts, ("house", "upstream")) == "house":
+    if one_of("prompts", prompts, ("house", "upstream")) == "house":
         wording, files = house_prompts(style), {}
     elif style == "naive":
         raise ConfigError("metadata prompt: the authors' files hold no naive prompt. Use prompts: house for it.")
@@ -193,6 +159,10 @@ def _wording(
 
 def _window_set(source: str, windows_dir: str | None, folder: Path | None, settings: Settings) -> WindowSet:
     if source == "sample":
+        if windows_dir:
+            raise ConfigError(
+                f"metadata windows_dir: expected none with source: sample, got {windows_dir!r}. Leave one of them out."
+            )
         return sample_set(settings)
     if windows_dir:
         return _read_set(Path(windows_dir).expanduser())
@@ -219,25 +189,36 @@ def _read_set_of(folder: Path, _mtime: int) -> WindowSet:
     return read_set(folder)
 
 
-def _selected(windows: WindowSet, bias: BiasType, window: int | None) -> list[Window]:
+def _selected(windows: WindowSet, bias: BiasType, window: int | None, *, mode: str) -> list[Window]:
     found = windows.select(bias, window)
     if not found:
         counts = windows.table.groupby(["bias_type", "window"]).size()
         there = ", ".join(f"{kind} {size}: {n}" for (kind, size), n in counts.items()) or "none at all"
         wanted = bias if window is None else f"{bias} windows of {window} reports"
+        tasks = ",".join(_tasks_for(counts.index.tolist(), mode))
+        remedy = f" Tasks that work with it: --tasks {tasks}" if tasks else ""
         raise DataError(
             f"dynostock: expected at least one of the {wanted} in the set, found none. It has {there}. "
-            "Build the set with that bias and window size."
+            f"Build the set with that bias and window size, or ask for what it has.{remedy}"
         )
     return found
 
 
-def _shown(market: Market, window: Window, options: _Options) -> _Shown:
+def _tasks_for(kinds: Sequence[tuple[str, int]], mode: str) -> list[str]:
+    """Return the names of the tasks that have windows among these pairs of bias and size, smallest windows first."""
+    end = "_text" if mode == "text" else ""
+    names = [
+        f"dynostock_{bias}_w{size}{end}" for bias in BIASES for size in sorted(WINDOWS) if (bias, size) in set(kinds)
+    ]
+    return names + [f"dynostock_forecast{end}"] * any(bias == "plain" for bias, _ in kinds)
+
+
+def _shown(market: Market, window: Window, options: Options) -> _Shown:
     shown_market, shown_window = without_names(market, window) if options.anonymise else (market, window)
     return _Shown(window=window, shown_market=shown_market, shown_window=shown_window)
 
 
-def _with_charts(shown: Sequence[_Shown], built: Path, settings: Settings, options: _Options) -> list[_Shown]:
+def _with_charts(shown: Sequence[_Shown], built: Path, settings: Settings, options: Options) -> list[_Shown]:
     """Find each window's chart among those built with the set, and draw the others into the cache."""
     from fin_tasks.benchmarks.dynostock.charting import chart_of  # matplotlib, which text tasks do without
 
@@ -262,7 +243,7 @@ def _draw(specs: Sequence[ChartSpec], folder: Path) -> list[Path]:
         return draw(specs, folder, on_done=advance)
 
 
-def _doc(item: _Shown, options: _Options, wording: PromptSet) -> dict[str, Any]:
+def _doc(item: _Shown, options: Options, wording: PromptSet) -> dict[str, Any]:
     window, market, shown = item.window, item.shown_market, item.shown_window
     image = options.mode == "image"
     statement = statement_of(market, shown, arm=options.arm, authority_named=wording.authority_named)
@@ -296,7 +277,7 @@ def _doc(item: _Shown, options: _Options, wording: PromptSet) -> dict[str, Any]:
     }
 
 
-def _options_facts(options: _Options) -> dict[str, Any]:
+def _options_facts(options: Options) -> dict[str, Any]:
     """Return the options that change what is asked in this mode, and no others: equal questions have equal hashes."""
     facts: dict[str, Any] = {"mode": options.mode, "arm": options.arm, "anonymise": options.anonymise}
     if options.mode == "text":
