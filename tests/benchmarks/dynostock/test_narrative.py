@@ -5,7 +5,7 @@ from datetime import date
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from shown_windows import daily, one, plain, report, sample_market, sample_windows, with_candles
 
@@ -24,7 +24,7 @@ def market(*, candles: bool = True) -> Market:
 
 def test_a_table_has_every_figure_up_to_the_last_day() -> None:
     assert in_words(market(), JULY) == (
-        "Share prices in dollars, adjusted for splits, one row per trading day:\n"
+        "Share prices in dollars, adjusted for splits and perhaps for dividends, one row per trading day:\n"
         "Date,Open,High,Low,Close,Volume (millions)\n"
         "2004-07-05,9.50,11.00,9.00,10.00,0.00\n"
         "2004-07-06,10.50,12.00,10.00,11.00,1.00\n"
@@ -39,6 +39,14 @@ def test_a_table_has_every_figure_up_to_the_last_day() -> None:
         "Reported,Quarter end,EPS,Estimate,Surprise,Surprise %,Outcome\n"
         "2004-07-14,2004-06-24,1.02,1.00,0.02,2.0%,Meet"
     )
+
+
+@pytest.mark.parametrize("frequency", FREQUENCIES)
+@pytest.mark.parametrize("text", TEXTS)
+def test_no_prices_are_said_to_be_free_of_dividends(text: str, frequency: str) -> None:
+    # a file of adjusted closes does not say so, hence the words have to hold for it too
+    words = in_words(market(), JULY, text=text, frequency=frequency).splitlines()[0]  # type: ignore[arg-type]
+    assert "adjusted for splits and perhaps for dividends" in words
 
 
 def test_a_narrative_tells_events_in_order() -> None:
@@ -103,6 +111,7 @@ def test_every_sample_window_names_each_of_its_reports_once(text: str, frequency
             assert len(words.split("Outcome\n")[1].splitlines()) == window.window
 
 
+@settings(deadline=None)
 @given(
     closes=st.lists(st.floats(0.01, 1e4) | st.just(float("nan")), min_size=1, max_size=60),
     gaps=st.lists(st.integers(1, 40), min_size=60, max_size=60),

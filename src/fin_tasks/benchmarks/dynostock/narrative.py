@@ -21,14 +21,17 @@ TEXTS: tuple[Text, ...] = get_args(Text)
 FREQUENCIES: tuple[Frequency, ...] = get_args(Frequency)
 
 TEMPLATES: Mapping[str, str] = {
-    "prices_daily": "Share prices in dollars, adjusted for splits, one row per trading day:",
-    "prices_weekly": "Share prices in dollars, adjusted for splits, one row per week, dated by its last trading day:",
-    "prices_monthly": "Share prices in dollars, adjusted for splits, one row per month, dated by its last trading day:",
+    # Of some sources, or some shares of one, the closes are adjusted for dividends too, and not every source says so.
+    "prices_daily": "Share prices in dollars, adjusted for splits and perhaps for dividends, one row per trading day:",
+    "prices_weekly": "Share prices in dollars, adjusted for splits and perhaps for dividends, one row per week, "
+    "dated by its last trading day:",
+    "prices_monthly": "Share prices in dollars, adjusted for splits and perhaps for dividends, one row per month, "
+    "dated by its last trading day:",
     "columns": "Date,Open,High,Low,Close,Volume (millions)",
     "columns_close": "Date,Close",
     "reports": "Earnings reports, in dollars per share:",
     "report_columns": "Reported,Quarter end,EPS,Estimate,Surprise,Surprise %,Outcome",
-    "intro": "What happened, in order; prices in dollars, adjusted for splits:",
+    "intro": "What happened, in order; prices in dollars, adjusted for splits and perhaps for dividends:",
     "day": "On {last} the share traded between {low} and {high} and closed at {close}; "
     "{volume} million shares changed hands.",
     "period": "From {first} to {last} the share traded between {low} and {high} and closed at {close}; "
