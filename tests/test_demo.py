@@ -60,3 +60,10 @@ def test_the_table_shows_both_variants() -> None:
     assert "50.0%" in text
     assert "bias_index" in text and "87.5%" in text and "75.0%" in text
     assert "bias_index_low" not in text
+
+
+def test_the_table_says_why_a_small_model_has_no_answers() -> None:
+    console = Console(file=io.StringIO(), width=100)
+    console.print(results_table({"results": {"task": {"acc,paper": 0.5}}, "n-samples": {}}))
+    text = " ".join(console.file.getvalue().split())  # type: ignore[attr-defined]
+    assert "SmolLM2 135M hardly ever gives DynoStock a probability" in text
