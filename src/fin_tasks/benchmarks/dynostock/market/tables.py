@@ -27,8 +27,8 @@ class Market:
     Attributes:
         prices: One row per ticker and trading day, the columns of `PRICE_COLUMNS`, sorted by ticker and date. Dates are
             `datetime64[ns]` at midnight without a zone; numbers are float64 in dollars per share and shares, NaN where
-            unknown. `open`, `high`, `low` and `volume` are all absent where the source has closes only. Close is
-            adjusted for splits.
+            unknown. `open`, `high`, `low` and `volume` are all absent where there are closes only, and NaN for the
+            tickers of closes only where others have candles. Close is adjusted for splits.
         reports: One row per report, the columns of `REPORT_COLUMNS`, sorted by ticker and day of report.
             EPS figures are dollars per share, `surprise_percentage` is percent; NaN where unknown.
         facts: Where the tables come from, for provenance: JSON-compatible.
