@@ -32,7 +32,15 @@ trust the interval where the two disagree. Left out: windows only one arm has + 
 
 def report_bias(
     paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="lm-eval's output folders or samples files.")],
-    parser: Annotated[str, typer.Option("--parser", "--variant", help="robust or paper.")] = "robust",
+    parser: Annotated[
+        str,
+        typer.Option(
+            "--parser",
+            "--variant",
+            help="robust or paper. robust is the default here, as there are no published effects to compare with; "
+            "replay and plot take paper, as the published numbers were read that way.",
+        ),
+    ] = "robust",
     as_json: Json = False,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write arms.csv, effects.csv, effects.png and effects.svg here.")

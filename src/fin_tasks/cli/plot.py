@@ -28,11 +28,21 @@ def plot_dynostock(
             help="Recordings (exp_*.json), lm-eval's samples_*.jsonl, folders of them, or what replay --json printed.",
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for <bias>.png, <bias>.svg and <bias>.csv.")],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for <bias>.png, <bias>.svg and <bias>.csv, made where missing.")
+    ] = Path("plots"),
     bias: Annotated[str | None, typer.Option(help="recency or authority; every one found otherwise.")] = None,
-    parser: Annotated[str, typer.Option("--parser", "--variant", help="paper or robust.")] = "paper",
+    parser: Annotated[
+        str,
+        typer.Option(
+            "--parser",
+            "--variant",
+            help="paper or robust. paper is the default here and of replay, as both are compared with published "
+            "numbers; report-bias takes robust, as there is none to compare with.",
+        ),
+    ] = "paper",
 ) -> None:
-    """Draw bias index and accuracy against window size, a line per model, with 95 % intervals."""
+    """Draw bias index and accuracy against window size, a line per model and setting, with 95 % intervals."""
     from fin_tasks.benchmarks.dynostock.plots import draw_windows, drawing, save, write_table
     from fin_tasks.benchmarks.dynostock.series import find_series
     from fin_tasks.benchmarks.dynostock.window import BIASES

@@ -135,6 +135,20 @@ def test_names_and_dates_hidden(tmp_path: Path) -> None:
     assert by_hiding == pytest.approx({False: 0.0, True: 0.2})
 
 
+def test_an_arm_compared_with_itself_without_names_is_no_lonely_arm(tmp_path: Path) -> None:
+    hidden = [{**doc, "anonymised": True} for doc in docs(30, tickers=4)]
+    for arm in ("signal", "none"):
+        write_run(tmp_path / arm, docs(30, tickers=4), arm, lambda doc: says(0.5))
+    write_run(tmp_path / "hidden", hidden, "signal", lambda doc: says(0.5))
+    few = "only 4 tickers; below 20 the intervals are too narrow."
+    assert report_of(tmp_path).notes == (
+        f"made/model, recency, text: {few}",
+        f"made/model, recency, text, named less anonymised: {few}",
+    )
+    alone = "made/model, recency, text, anonymised: only one arm, so there is no effect to give."
+    assert report_of(tmp_path / "hidden").notes == (alone,)
+
+
 @pytest.mark.parametrize(
     ("name", "change"),
     [

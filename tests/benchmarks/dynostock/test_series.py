@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arm_runs import docs, says, towards, write_run
+from arm_runs import DATE, docs, says, towards, write_run
 from PIL import Image
 from typer.testing import CliRunner
 
@@ -15,6 +15,7 @@ from fin_tasks.benchmarks.dynostock.series import find_series
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
 
+NEXT = "2026-03-02T10-00-00.123456"
 RECORDINGS = Path(__file__).parents[3].parent / "shared" / "data" / "dynostock" / "recordings"
 SIZES = (4, 8, 12, 16, 20)
 
@@ -43,32 +44,106 @@ def test_recordings_samples_and_replays_become_series(tmp_path: Path) -> None:
     replayed = tmp_path / "replayed.json"
     replayed.write_text(done.stdout)
     found = find_series([tmp_path / "rec", tmp_path / "lm"], parser="paper")
-    gpt, made = found.series["recency"]
-    assert (gpt.model, list(gpt.counts)) == ("gpt-4o", [4, 20])
+    gpt, without, made = found.series["recency"]
+    assert (gpt.model, list(gpt.counts)) == ("gpt-4o (image, arm signal)", [4, 20])
     assert gpt.counts[4] == Counts(total=3, correct=1, wrong_by_bias=1, no_answer=1)
-    assert made.model == "made/model (text)"
+    assert made.model == "made/model (text, arm signal)"
     assert made.counts == {4: Counts(total=20, correct=10, wrong_by_bias=10, no_answer=0)}
+    assert without.model == "made/model (text, arm none)"
+    assert without.counts == {4: Counts(total=20, correct=10, wrong_by_bias=5, no_answer=0)}  # says up, every time
     assert [series.model for series in found.series["authority"]] == ["gpt-4o"]
-    assert ["without the biased statement" in note for note in found.notes] == [True]
-    assert found.problems == ()
-    assert find_series([replayed], parser="paper").series["recency"] == [gpt]
+    assert (found.problems, found.notes) == ((), ())
+    (again,) = find_series([replayed], parser="paper").series["recency"]
+    assert (again.model, again.counts) == ("gpt-4o", gpt.counts)
 
 
 def test_what_is_not_drawn_is_told(tmp_path: Path) -> None:
-    path = write_recording(tmp_path, "m", 4, ROWS)
-    other = write_recording(tmp_path / "again", "m", 4, ROWS[:1])
+    path = write_run(tmp_path / "lm", docs(4), "signal", lambda doc: says(0.9))
+    other = write_run(tmp_path / "lm", docs(8), "signal", lambda doc: says(0.9), date=NEXT)
+    plain = write_run(tmp_path / "plain", [{**docs(1)[0], "bias_type": "plain"}], "none", lambda doc: says(0.9))
     unnamed = tmp_path / "exp.json"
     unnamed.write_text(json.dumps(ROWS))
     broken = tmp_path / "exp_recency_8.json"
     broken.write_text("[{")
-    found = find_series([path, other, unnamed, broken], parser="paper")
+    found = find_series([path, other, plain, unnamed, broken], parser="paper")
     assert found.series["recency"] == [
-        Series(model="m", counts={4: Counts(total=1, correct=1, wrong_by_bias=0, no_answer=0)})
+        Series(model="made/model", counts={4: Counts(total=8, correct=4, wrong_by_bias=2, no_answer=0)})
     ]
-    (note,) = found.notes
-    assert note.startswith(f"{path}: left out, {other}")
+    assert [note.partition(" as ")[0] for note in found.notes] == [
+        f"{path}: left out, {other} ran the same later.",
+        f"{plain}: left out,",
+    ]
     assert any(str(broken) in problem for problem in found.problems)
     assert any(problem.startswith(f"{unnamed}: expected windows of one bias") for problem in found.problems)
+
+
+def prompts(name: str, style: str) -> dict[str, Any]:
+    return {"prompts": {"set": name, "style": style, "sha256": f"{name}-{style}"}}
+
+
+def test_no_run_takes_the_place_of_another(tmp_path: Path) -> None:
+    image = [{**doc, "mode": "image"} for doc in docs(20)]
+    hidden = [{**doc, "anonymised": True} for doc in docs(20)]
+    table = {"text": "table", "frequency": "daily"}
+    runs: list[tuple[list[dict[str, Any]], str, dict[str, Any]]] = [
+        (image, "signal", {}),
+        (docs(20), "signal", {"provenance": table}),
+        (docs(20), "signal", {"provenance": {**table, "frequency": "weekly"}}),
+        (docs(20), "signal", {"provenance": {**table, "text": "narrative"}}),
+        (docs(20), "signal", {"provenance": {**table, **prompts("upstream", "structured")}}),
+        (docs(20), "none", {"provenance": {**table, **prompts("house", "naive")}}),
+        (docs(20), "none", {"provenance": table}),
+        (hidden, "signal", {"provenance": table}),
+        (docs(20), "signal", {"provenance": table, "limit": 20.0}),
+    ]
+    for day, (documents, arm, more) in enumerate(runs, start=10):
+        date = f"2026-03-{day}T10-00-00.123456"
+        write_run(tmp_path / "made__model", documents, arm, lambda doc: says(0.9), date=date, **more)
+    found = find_series([tmp_path], parser="paper")
+    assert (found.problems, found.notes) == ((), ())
+    assert {series.model.removeprefix("made/model ") for series in found.series["recency"]} == {
+        "(image, named, arm signal, house prompts, structured)",
+        "(text, named, arm signal, house prompts, structured, table, daily prices, limit null)",
+        "(text, named, arm signal, house prompts, structured, table, weekly prices)",
+        "(text, named, arm signal, house prompts, structured, narrative, daily prices)",
+        "(text, named, arm signal, upstream prompts, structured, table, daily prices)",
+        "(text, named, arm none, house prompts, naive, table, daily prices)",
+        "(text, named, arm none, house prompts, structured, table, daily prices)",
+        "(text, anonymised, arm signal, house prompts, structured, table, daily prices)",
+        "(text, named, arm signal, house prompts, structured, table, daily prices, limit 20.0)",
+    }
+    done = CliRunner().invoke(app, ["replay", "dynostock", str(tmp_path), "--json"])
+    (tmp_path / "replayed.json").write_text(done.stdout)
+    again = find_series([tmp_path / "replayed.json"], parser="paper").series["recency"]
+    assert sorted(again, key=str) == sorted(found.series["recency"], key=str)
+    for results in (tmp_path / "made__model").glob("results_*.json"):
+        results.unlink() if "-10T" in results.name else results.write_text("{")
+    blind = find_series([tmp_path / "replayed.json"], parser="paper")
+    assert len({series.model for series in blind.series["recency"]}) == len(runs)
+    assert blind.notes == ()
+
+
+def test_a_label_says_only_what_differs(tmp_path: Path) -> None:
+    for place, (name, style) in enumerate([("house", "structured"), ("upstream", "structured")], start=1):
+        more = {"provenance": {"text": "table", "frequency": "daily", **prompts(name, style)}}
+        for size, date in ((4, DATE), (8, NEXT)):
+            write_run(tmp_path / f"{place}", docs(20, size=size), "signal", lambda doc: says(0.9), date=date, **more)
+    first, second = find_series([tmp_path], parser="paper").series["recency"]
+    assert [first.model, second.model] == ["made/model (house prompts)", "made/model (upstream prompts)"]
+    assert list(first.counts) == list(second.counts) == [4, 8]
+    (alone,) = find_series([tmp_path / "1"], parser="paper").series["recency"]
+    assert alone.model == "made/model"
+
+
+def test_recordings_of_two_folders_are_two_series(tmp_path: Path) -> None:
+    write_recording(tmp_path, "m", 4, ROWS)
+    write_recording(tmp_path / "again", "m", 4, ROWS[:1])
+    found = find_series([tmp_path], parser="paper")
+    assert {series.model: series.counts[4].total for series in found.series["recency"]} == {
+        "m (folder recency/m)": 3,
+        "m (folder again/recency/m)": 1,
+    }
+    assert found.notes == ()
 
 
 @pytest.mark.parametrize(
@@ -93,6 +168,21 @@ def test_a_replay_that_was_tampered_with_is_refused(tmp_path: Path, change: dict
     assert message in problem
     path.write_text(json.dumps({"parser": "robust", "files": [row]}))
     assert "--parser" in find_series([path], parser="paper").problems[0]
+
+
+def test_the_command_without_a_folder_makes_one_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_recording(tmp_path, "gpt-4o", 4, ROWS)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["plot", "dynostock", "recency"])
+    assert done.exit_code == 0, done.output
+    assert {path.name for path in (tmp_path / "plots").iterdir()} == {"recency.png", "recency.svg", "recency.csv"}
+
+
+@pytest.mark.parametrize(("command", "default"), [(["plot", "dynostock"], "paper"), (["report-bias"], "robust")])
+def test_help_says_which_parser_is_the_default_and_why(command: list[str], default: str) -> None:
+    done = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "500", "TERM": "dumb"})
+    assert f"{default} is the default here" in done.output
+    assert "published" in done.output
 
 
 def test_the_command(tmp_path: Path) -> None:

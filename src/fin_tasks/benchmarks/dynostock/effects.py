@@ -316,12 +316,13 @@ def _kept_apart(groups: Sequence[Group], settings: Mapping[str, Mapping[str, str
 
 
 def _cautions(groups: Sequence[Group], effects: Sequence[Effect]) -> Iterator[str]:
-    for group in groups:
+    compared = dict.fromkeys(effect.group for effect in effects)
+    for group in dict.fromkeys([*groups, *compared]):
         mine = [effect for effect in effects if effect.group == group]
+        hidden = {None: ", named less anonymised", True: ", anonymised", False: ""}[group.anonymised]
+        subject = f"{group.model}, {group.bias_type}, {group.mode}{hidden}"
         if not mine:
-            yield f"{group.model}, {group.bias_type}, {group.mode}: only one arm, so there is no effect to give."
+            if replace(group, anonymised=None) not in compared:
+                yield f"{subject}: only one arm, so there is no effect to give."
         elif (tickers := max(effect.difference.clusters for effect in mine)) < FEW_CLUSTERS:
-            yield (
-                f"{group.model}, {group.bias_type}, {group.mode}: only {tickers} tickers; below {FEW_CLUSTERS} the "
-                "intervals are too narrow."
-            )
+            yield f"{subject}: only {tickers} tickers; below {FEW_CLUSTERS} the intervals are too narrow."

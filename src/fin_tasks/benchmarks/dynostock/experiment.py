@@ -12,7 +12,7 @@ from fin_tasks.benchmarks.dynostock.doc_scores import score_response
 from fin_tasks.benchmarks.dynostock.statements import ARMS
 from fin_tasks.errors import DataError
 
-__all__ = ["Experiment", "Problem", "Reply", "Run", "read_experiment"]
+__all__ = ["Experiment", "Problem", "Reply", "Run", "date_of", "read_experiment", "setting_of"]
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+?)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
 
@@ -133,6 +133,26 @@ def read_experiment(paths: Iterable[Path], *, parser: str) -> Experiment:
     return Experiment(runs=tuple(_newest(runs, notes)), problems=tuple(problems), notes=tuple(notes))
 
 
+def date_of(path: Path) -> str:
+    """Return when a run was, as lm-eval writes it into the name of a samples file; empty for other names."""
+    match = _SAMPLES.fullmatch(path.name)
+    return match["date"] if match else ""
+
+
+def setting_of(path: Path) -> dict[str, str] | None:
+    """Gather what a samples file was run with beside the arm, as dotted name to JSON text.
+
+    Returns:
+        The setting; None where no results file of the same run is beside the samples.
+
+    Raises:
+        DataError: The results file is broken.
+    """
+    match = _SAMPLES.fullmatch(path.name)
+    results = _results_of(path, match["date"]) if match else None
+    return _setting(results, match["task"]) if match and results else None
+
+
 def _samples_files(paths: Iterable[Path]) -> list[Path]:
     named = list(paths)
     found: dict[Path, Path] = {}
@@ -154,7 +174,7 @@ def _runs(path: Path, parser: str, notes: list[str]) -> list[Run]:
     results = _results_of(path, match["date"]) if match else None
     if results is None:
         notes.append(f"{path}: no results file of the same run beside it, so what it was run with is not known.")
-    setting = _setting(results, match["task"]) if match and results else {"results": "not known"}
+    setting = setting_of(path) or {"results": "not known"}
     name = results.get("model_name") if results else None
     model = name if isinstance(name, str) and name else path.parent.name
     replies: dict[tuple[Any, ...], dict[str, Reply]] = {}
@@ -176,7 +196,7 @@ def _runs(path: Path, parser: str, notes: list[str]) -> list[Run]:
             setting=setting,
             replies=group,
             path=path,
-            date=match["date"] if match else "",
+            date=date_of(path),
         )
         for key, group in replies.items()
     ]

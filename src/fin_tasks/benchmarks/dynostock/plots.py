@@ -53,7 +53,12 @@ _LEGEND_WIDTH = 112  # letters beside each other
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """What one model answered: window size to counts."""
+    """What one model answered in one setting.
+
+    Attributes:
+        model: Its name, and what tells it from the other series of the figure.
+        counts: By window size.
+    """
 
     model: str
     counts: Mapping[int, Counts]

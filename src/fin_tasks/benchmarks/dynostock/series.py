@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.benchmarks.dynostock.lines import Line, labels_of, line_of
 from fin_tasks.benchmarks.dynostock.plots import Series
 from fin_tasks.benchmarks.dynostock.records import Condition
 from fin_tasks.benchmarks.dynostock.replay import replay
@@ -44,8 +45,8 @@ class _Result:
 def find_series(paths: Sequence[Path], *, parser: str) -> Found:
     """Read results and put them in order.
 
-    Only answers given under the biased statement count: the figures are about it. Of two results for one point the
-    later file is taken, which is the newer one in lm-eval's folders.
+    Results that differ in anything but the window size (see `lines`) are series of their own. Of two results for one
+    point the later file is taken, which is the newer one in lm-eval's folders. Windows without a signal are left out.
 
     Args:
         paths: What `replay.replay` takes, and files with what `fin-tasks replay dynostock --json` prints.
@@ -57,11 +58,11 @@ def find_series(paths: Sequence[Path], *, parser: str) -> Found:
     """
     problems: list[str] = []
     notes: list[str] = []
-    points: dict[str, dict[str, dict[int, _Result]]] = {bias: {} for bias in BIASES}
+    points: dict[str, dict[Line, dict[int, _Result]]] = {bias: {} for bias in BIASES}
     for result in _results(paths, parser, problems):
         condition, window = result.condition, result.window
-        if condition.arm != "signal" or condition.bias == "plain":
-            notes.append(f"{result.file}: left out, as its windows were shown without the biased statement.")
+        if condition.bias == "plain":
+            notes.append(f"{result.file}: left out, as nothing about its windows leads astray.")
         elif condition.bias not in points or window is None:
             problems.append(
                 f"{result.file}: expected windows of one bias and one size, got {condition.bias}, {window}."
@@ -69,27 +70,19 @@ def find_series(paths: Sequence[Path], *, parser: str) -> Found:
         elif not result.counts.total:
             problems.append(f"{result.file}: expected at least one window whose truth is known, found none.")
         else:
-            of_model = points[condition.bias].setdefault(_label(result), {})
-            if window in of_model:
-                notes.append(f"{of_model[window].file}: left out, {result.file} has the same model, bias and size.")
-            of_model[window] = result
+            of_line = points[condition.bias].setdefault(line_of(Path(result.file), condition), {})
+            if window in of_line:
+                notes.append(f"{of_line[window].file}: left out, {result.file} ran the same later.")
+            of_line[window] = result
     series = {
         bias: [
-            Series(model=model, counts={window: result.counts for window, result in sorted(of_model.items())})
-            for model, of_model in by_model.items()
+            Series(model=label, counts={window: result.counts for window, result in sorted(of_line.items())})
+            for label, of_line in zip(labels_of(list(by_line)), by_line.values(), strict=True)
         ]
-        for bias, by_model in points.items()
-        if by_model
+        for bias, by_line in points.items()
+        if by_line
     }
     return Found(series=series, problems=tuple(problems), notes=tuple(notes))
-
-
-def _label(result: _Result) -> str:
-    condition = result.condition
-    details = ["text"] * (condition.mode == "text") + ["anonymised"] * condition.anonymised
-    return (condition.model or Path(result.file).resolve().parent.name) + (
-        f" ({', '.join(details)})" if details else ""
-    )
 
 
 def _results(paths: Sequence[Path], parser: str, problems: list[str]) -> Iterator[_Result]:
