@@ -158,3 +158,20 @@ def test_what_joins_no_two_numbers() -> None:
 def test_dates_and_the_scale_are_no_numbers() -> None:
     text = "Jan 1, 2014; 2014-01-01; 1/1/2014; 1 March; from 0 to 1; [0, 1]; 0-1"
     assert find_shares(plain_forecast(text)) == []
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["0.5 ", "1-", "Final prediction: ", "Final prediction: 0.5 ", "0.5 + ", "the probability of up is ", "(", "\n"],
+)
+def test_text_beyond_any_answer_is_read_at_its_ends(unit: str) -> None:
+    text = unit * (400_000 // len(unit))
+    begin = time.process_time()
+    robust_probability(text)
+    assert time.process_time() - begin < 1.0
+    assert robust_probability(f"{text}\n\nFinal prediction: 0.35") == 0.35
+
+
+def test_a_number_cut_in_two_is_none() -> None:
+    reply = "x" * 9_998 + " 0.7" + "x" * 30_000 + " 0.7" + "x" * 9_998
+    assert robust_probability(reply) is None

@@ -8,8 +8,9 @@ from dataclasses import replace
 from fin_tasks.answers.notation import boxed
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.shares import Share, find_shares, plain_forecast
+from fin_tasks.answers.sides import of_two_sides, of_up
 from fin_tasks.answers.standing import standing_lines
-from fin_tasks.answers.statements import direction_behind, is_link, is_term, other_side, stated_probability
+from fin_tasks.answers.statements import committed_number, is_link, is_term, stated_probability
 
 __all__ = ["paper_probability", "robust_probability"]
 
@@ -21,13 +22,16 @@ _FINAL = re.compile(
 )
 _COMMITS = re.compile(
     r"[\s\"'*_`]{0,6}(?:\([^()\n]{0,80}\)[\s\"'*_`]{0,6})?(?:[:;=≈|-]|(?:is|was|of|at|(?:would|will)\s(?:be|stay))\b)"
+    r"|(?:,[^,.:;\n]{1,100},|\s(?:for|after|on|about|regarding)\s(?:(?!EPS|earnings|surprise|whose)[^,.:;\n]){1,100}?)\s(?:is|(?:would|will)\sbe)\b"
     r"|[ \t*_`]{0,6}\n",
     re.IGNORECASE,
 )
 _IS_MY = re.compile(r"[\s\"'*_]{1,4}(?:is|as|=)\s(?:my|the|a)\s", re.IGNORECASE)
 _NO_WORDS = re.compile(r"[\s\"'*_`|]*")
 _VERDICT = re.compile(
-    r"\b(?:(?P<up>yes|up|rise|increase|positive)|(?P<down>no|down|fall|decline|decrease|negative))\b", re.I
+    r"\b(?:yes|up|rise|increase|positive|bullish|no|down|fall|decline|decrease|negative|bearish|unlikely)\b"
+    r"(?!\s(?:from|by|my|the|this|that|it)\b)",
+    re.IGNORECASE,
 )
 _REFUSED = re.compile(
     r"\b(?:can(?:no|['’])t|cannot|unable|impossible|n/a|unknown|insufficient|(?:do\snot|don['’]t)\sknow|none"
@@ -36,13 +40,21 @@ _REFUSED = re.compile(
 )
 _TURN = re.compile(
     r"<\|[a-z_]{1,20}\|>|\[/?INST\]"
-    r"|\n[\s*#_>]{0,6}(?:question|user|human|instructions?|problem|exercise|example)(?:\s(?:\d{1,3}|background))?[*_]{0,2}\s?:",
+    r"|\n[\s*#_>]{0,6}(?:question|user|human|instructions?|problem|exercise|example|response|assistant|input|output)(?:\s(?:\d{1,3}|background))?[*_]{0,2}\s?:",
     re.IGNORECASE,
 )
 _SMALL_PERCENT = re.compile(r"(0?\.\d{1,20})\s?%")
+_SUMS_UP = re.compile(
+    r"\W{0,4}(?:(?:taking|considering|weighing|given)\s(?:all|everything|both|this)|all\s(?:in\sall|told|things)|overall|on\sbalance"
+    r"|in\s(?:sum|summary|conclusion))\b[^,.:;\d\n]{0,60}[,:]",
+    re.IGNORECASE,
+)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _REGION = 600
 """Characters behind a marker in which its number may stand."""
+_EDGE = 10_000
+"""Characters read on either end of a response: far more than any answer takes."""
+_IN_NUMBERS = "0123456789.,/%"
 _MARKERS = 20
 """Markers looked at, from the last one backwards."""
 
@@ -94,7 +106,7 @@ def robust_probability(text: str) -> float | None:
         >>> robust_probability("Final prediction: {{ Insert a number between 0 and 1 }}") is None
         True
     """
-    reply = strip_reasoning(text)
+    reply = _edges(strip_reasoning(text))
     said = plain_forecast(reply)
     shares = find_shares(said)
     markers = list(_FINAL.finditer(said))
@@ -117,11 +129,19 @@ def _without_marker(reply: str, said: str) -> float | None:
     return stated_probability(said)
 
 
+def _edges(reply: str) -> str:
+    """Head and tail of a response that is too long to be read as a whole."""
+    if len(reply) <= 2 * _EDGE:
+        return reply
+    # Without the number that may be cut in two.
+    return f"{reply[:_EDGE].rstrip(_IN_NUMBERS)}\n\n{reply[-_EDGE:].lstrip(_IN_NUMBERS)}"
+
+
 def _behind(said: str, shares: Sequence[Share], marker: re.Match[str]) -> tuple[float | None, bool]:
     """What a marker is followed by, and whether that settles the answer."""
-    head = _head(said, shares, marker)
-    if head is not None:
-        return (_meant(said, marker.end(), head), True) if head.is_probability else (None, True)
+    place = _head(said, shares, marker)
+    if place is not None:
+        return (_meant(said, marker.start(), shares, place) if shares[place].is_probability else None), True
     commits = _COMMITS.match(said, marker.end())
     if commits is None:
         before = _before(said, shares, marker)
@@ -129,7 +149,10 @@ def _behind(said: str, shares: Sequence[Share], marker: re.Match[str]) -> tuple[
     region = said[commits.end() : commits.end() + _REGION].lstrip()
     paragraph = _PARAGRAPH.split(region, maxsplit=1)[0]
     value = stated_probability(paragraph, first=True)
-    return value, value is not None or _REFUSED.search(paragraph[:200]) is not None
+    if value is not None or _REFUSED.search(paragraph[:200]):
+        return value, True
+    value = committed_number(paragraph)
+    return value, value is not None
 
 
 def _before(said: str, shares: Sequence[Share], marker: re.Match[str]) -> float | None:
@@ -140,8 +163,8 @@ def _before(said: str, shares: Sequence[Share], marker: re.Match[str]) -> float 
     return shares[place].value if shares[place].is_probability else None
 
 
-def _head(said: str, shares: Sequence[Share], marker: re.Match[str]) -> Share | None:
-    """The number right behind a marker, with at most words between that say that it follows."""
+def _head(said: str, shares: Sequence[Share], marker: re.Match[str]) -> int | None:
+    """The place of the number right behind a marker, with at most words between that say that it follows."""
     place = bisect_left(shares, marker.end(), key=lambda share: share.start)
     if place == len(shares) or shares[place].start - marker.end() > _REGION:
         return None
@@ -150,38 +173,44 @@ def _head(said: str, shares: Sequence[Share], marker: re.Match[str]) -> Share | 
         return None
     commits = _COMMITS.match(said, marker.end(), share.start + 1)
     if commits is None or commits.end() > share.start:
-        return share if _NO_WORDS.fullmatch(said, marker.end(), share.start) else None
+        return place if _NO_WORDS.fullmatch(said, marker.end(), share.start) else None
     between = _VERDICT.sub(" ", said[commits.end() : share.start])
-    return share if is_link(between) else None
+    return place if is_link(between) else None
 
 
-def _meant(said: str, begin: int, share: Share) -> float:
-    """Turn a number round that is about the other side: `0.7 probability of a fall`, `Down (0.7)`.
+def _meant(said: str, begin: int, shares: Sequence[Share], place: int) -> float:
+    """Turn a number round that is about the other side: `0.7 probability of a fall`, `Down (0.7)`, `0.7 (down)`.
 
     Small models put a percent sign behind fractions: `0.76%` is 0.76 where the text before says 0.76 without one.
     """
+    share = shares[place]
     written = _SMALL_PERCENT.fullmatch(said, share.start, share.end)
     if written and re.search(rf"(?<![\d.]){re.escape(written[1])}(?![\d.]|\s?%)", said[:begin]):
         share = replace(share, value=float(written[1]))
-    if direction_behind(said, share.end) == "down":
-        return other_side(share.value)
-    verdict = _VERDICT.search(said, begin, share.start)
-    # A verdict of down with a number above one half can only mean the probability of down.
-    return min(share.value, other_side(share.value)) if verdict and verdict["down"] else share.value
+    both = of_two_sides(said, share, shares[place + 1]) if place + 1 < len(shares) else None
+    return both if both is not None else of_up(said, begin, share)
 
 
 def _alone(line: str) -> float | None:
-    """The number of a line that holds nothing else."""
-    shares = find_shares(line) if len(line) <= 120 else []
-    if len(shares) != 1 or not shares[0].is_probability or line.lstrip().startswith(("=", "≈")):
+    """The number of a line that holds nothing else but a verdict, or the same number in percent."""
+    if len(line) > 120 or line.lstrip().startswith(("=", "≈")):
         return None
-    (share,) = shares
-    rest = line[share.end :]
-    return share.value if is_link(line[: share.start]) and not any(map(str.isalnum, rest)) else None
+    line = _SUMS_UP.sub("", line, count=1)
+    shares = find_shares(line)
+    if len({share.value for share in shares}) != 1 or not shares[0].is_probability or is_term(line, shares[0]):
+        return None
+    verdict = _VERDICT.match(line)
+    before = line[verdict.end() if verdict else 0 : shares[0].start]
+    starts = [*(share.start for share in shares[1:]), len(line)]
+    behind = "".join(line[share.end : start] for share, start in zip(shares, starts, strict=True))
+    nothing_else = is_link(before) and not any(map(str.isalnum, _VERDICT.sub("", behind)))
+    return _meant(line, 0, shares, 0) if nothing_else else None
 
 
 def _end_of_turn(said: str, shares: Sequence[Share], markers: Sequence[re.Match[str]]) -> int:
     """Where the reply ends: after an answer models go on with a question or a turn they make up."""
-    answered = next((m for m in markers if (s := _head(said, shares, m)) is not None and s.is_probability), None)
+    answered = next(
+        (m for m in markers if (place := _head(said, shares, m)) is not None and shares[place].is_probability), None
+    )
     turn = _TURN.search(said, answered.end()) if answered else None
     return turn.start() if turn else len(said)

@@ -1,11 +1,12 @@
 """Tell which number in a sentence is stated as a probability, and of which side."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fin_tasks.answers.shares import Share, find_shares
+from fin_tasks.answers.sides import PROBABILITY_BEHIND, foretold, of_two_sides, side_of, turned
 
-__all__ = ["direction_behind", "is_link", "is_term", "other_side", "stated_probability"]
+__all__ = ["committed_number", "is_link", "is_term", "stated_probability"]
 
 _LONGEST = 600
 """Characters of a sentence that are read, from its end."""
@@ -16,7 +17,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])[\s\"')]+|\n+")
 _LINK = re.compile(
     r"(?:[\s:;=≈|*_\"'`´“”‘’(\[¤,.-]|\b(?:is|are|was|were|be|being|would|will|of|at|about|approximately|approx|around|roughly|nearly"
     r"|a|an|the|that|to|between|from|therefore|thus|hence|now|also|still|only|estimated|as|probability|chance|likelihood"
-    r"|p|my|i|it|['’]d|say|predict|estimate|assign|likely|probably|high|low|moderate|equal|equals|put|set|stands|with|have|been|assigned|given|calculated|follows)\b)*",
+    r"|p|my|i|it|['’](?:d|ll)|say|answer|go|choose|predict|estimate|assign|likely|probably|high|low|moderate|equal|equals|put|set|stands|with|have|been|assigned|given|calculated|follows)\b)*",
     re.IGNORECASE,
 )
 _ENDS_IN_LINK = re.compile(
@@ -32,30 +33,20 @@ _HISTORY = re.compile(r"\W{0,4}(?:for|in)\sthe\s(?:most\srecent\s)?(?:past|previ
 _CONTINUES = re.compile(r":[ \t]{0,4}\n\s{0,8}")
 _DECIMAL = re.compile(r"(?<!\d)0?\.\d")
 _BOUND = re.compile(
-    r"(?:\b(?:than|above|below|over|under|exceed\w{0,3}|at\s(?:least|most)|threshold(?:\sof)?)|[<>≤≥])"
+    r"(?:\b(?:than|above|below|over|under|exceed\w{0,3}|at\s(?:least|most)|threshold(?:\sof)?)|[<>≤≥±])"
     r"(?:\sor\sequal\sto)?[\s\"'(]{0,3}\Z",
     re.IGNORECASE,
 )
 
-_MOVES = r"(?:answer|outcome|stock|price|movement|move|response|reaction|result|return|change|direction|trend)"
-_WHOSE = r"(?:(?!EPS|earnings|surprise)\w{1,20}\s)?"
-_AGO = r"(?<!\brecent\s)(?<!\blast\s)(?<!\bpast\s)(?<!\bprevious\s)(?<!\bprior\s)"
-_UP = (
-    r"go(?:es|ing)?\sup|increas\w{0,3}|ris(?:es?|ing)|climb\w{0,3}|higher|upwards?"
-    rf"|positive\s{_WHOSE}{_MOVES}|yes|up"
+_LABEL = re.compile(r"[=≈:][\s\"'(¤]{0,4}\Z")
+_FIGURE = re.compile(
+    r"\b(?:EPS|earnings|surprise\w{0,1}|base\s?rate)\b[^,.;:\d]{0,40}:?[\s\"'(¤]{0,4}\Z", re.IGNORECASE
 )
-_DOWN = (
-    rf"go(?:es|ing)?\sdown|decreas\w{{0,3}}|declin\w{{0,3}}|fall(?:s|ing)?|drop(?:s|ping)?|lower|downwards?"
-    rf"|negative\s{_WHOSE}{_MOVES}|no|down"
-)
-_SIDE = re.compile(
-    rf"(?P<denied>(?:\bnot|n['’]t|\bno)\s(?:\w{{1,12}}\s){{0,2}})?{_AGO}\b(?:(?P<up>{_UP})|(?P<down>{_DOWN}))\b(?!\sEPS)",
+_EVIDENCE = re.compile(
+    r"[\s)]{0,2}(?:of\s(?:the|all|past|previous|cases|times)\b|(?:historical\s)?(?:base\s?rate|EPS|surprise)\b)",
     re.IGNORECASE,
 )
-_WILL = re.compile(
-    rf"\b(?:will|would|to|should|might|may|could|likely|expect\w{{0,3}})\s(?P<denied>not\s)?(?:\w{{1,12}}\s)?(?:(?P<up>{_UP})|(?P<down>{_DOWN}))\b",
-    re.IGNORECASE,
-)
+
 _KEYWORD = re.compile(
     r"(?P<other>\b(?:prior|initial|historical|historic|base|baseline|margin\sof|previous|past|conditional)\s(?:\w{1,12}\s)?)?"
     r"(?:\b(?P<likelihood>probability|chances?|likelihood|odds)\b|(?P<sure>\bconfidence\b(?!\s(?:level|interval)))"
@@ -63,13 +54,7 @@ _KEYWORD = re.compile(
     r"|\A\W{0,4}(?:prediction|forecast|answer)\b|\bP\s?\((?P<of>[^()]{1,60})\))",
     re.IGNORECASE,
 )
-_BEHIND = re.compile(
-    r"[\s\"')\]-]{0,3}(?:(?!prior|histor|base|confidence\s(?:level|interval))\w{1,20}\s){0,2}?"
-    r"(?:probability|chance|likelihood|odds|confiden(?:ce|t)(?!\s(?:level|interval)))\b",
-    re.IGNORECASE,
-)
 _OF = re.compile(r"[\s\"')]{0,3},?\s?(?:that|for|of|the)\b", re.IGNORECASE)
-_THAT = re.compile(r"\s(?:that|for)\b", re.IGNORECASE)
 _THIS = re.compile(r"\b(?:this|that|the|my)\s(?:outcome|prediction|event|forecast|happening)\b", re.IGNORECASE)
 
 
@@ -94,17 +79,27 @@ def stated_probability(text: str, *, first: bool = False) -> float | None:
     return None
 
 
-def direction_behind(text: str, end: int) -> str | None:
-    """Which side a number is said to be the probability of, right behind it: `up`, `down`, or None.
+def committed_number(text: str) -> float | None:
+    """Return the number of a paragraph that is announced as the forecast, however it is worded.
+
+    That is the number the paragraph ends in behind `=` or `:`, or else the only one in it that can be a forecast: no
+    term, no bound, no figure of a report, no share of past cases.
 
     Example:
-        >>> text = "0.7 probability of it going down"
-        >>> direction_behind(text, 3)
-        'down'
+        >>> [committed_number(text) for text in ("0.5 + 0.1 = 0.6", "an EPS of 0.9, so 0.6", "0.6 or 0.7")]
+        [0.6, 0.6, None]
     """
-    behind = text[end : end + 200].split("\n", maxsplit=1)[0]
-    keyword = _BEHIND.match(behind) or _THAT.match(behind)
-    return _side(behind[keyword.end() :]) if keyword else None
+    lines = [line for line in text.split("\n") if find_shares(line)]
+    if len(lines) != 1:
+        return None
+    (line,) = lines
+    shares = find_shares(line)
+    ends_in_it = not any(map(str.isalnum, line[shares[-1].end :])) and _LABEL.search(line, 0, shares[-1].start)
+    possible = [share for place, share in enumerate(shares) if not _is_evidence(line, shares, place)]
+    if not possible or not (len(possible) == 1 or (ends_in_it and possible[-1] is shares[-1])):
+        return None
+    share = possible[-1]
+    return foretold(line, share) if share.is_probability else None
 
 
 def is_link(text: str) -> bool:
@@ -119,9 +114,17 @@ def is_term(text: str, share: Share) -> bool:
     return _TERM_BEFORE.search(text, max(0, share.start - 8), share.start) is not None
 
 
-def other_side(value: float) -> float:
-    """Return the probability of the other side, without the noise of binary fractions."""
-    return round(1.0 - value, 12)
+def _is_evidence(text: str, shares: Sequence[Share], place: int) -> bool:
+    """Whether a number is what a forecast is made from."""
+    share = shares[place]
+    left = shares[place - 1].end if place else 0
+    return (
+        text[share.start : share.end].isdigit()
+        or is_term(text, share)
+        or _BOUND.search(text, max(0, share.start - 30), share.start) is not None
+        or _FIGURE.search(text, max(left, share.start - 80), share.start) is not None
+        or _EVIDENCE.match(text, share.end) is not None
+    )
 
 
 def _stated(sentence: str, before: str, *, is_last: bool) -> Iterator[float]:
@@ -129,6 +132,8 @@ def _stated(sentence: str, before: str, *, is_last: bool) -> Iterator[float]:
     shares = [] if _HISTORY.match(sentence) else find_shares(sentence)
     for place in range(len(shares) - 1, -1, -1):
         share = shares[place]
+        if place and (of_up := of_two_sides(sentence, shares[place - 1], share)) is not None:
+            yield of_up
         if not share.is_probability or is_term(sentence, share):
             continue
         if _BOUND.search(sentence, max(0, share.start - 30), share.start) or (
@@ -153,8 +158,8 @@ def _cut_off(sentence: str, before: str, share: Share) -> bool:
 def _value(sentence: str, before: str, share: Share, left: int) -> float | None:
     """What a number states; `left`: where the number before it ends."""
     behind = sentence[share.end :]
-    if keyword := _BEHIND.match(behind):
-        return _turned(share.value, _side(behind[keyword.end() :]), sentence[: share.start])
+    if keyword := PROBABILITY_BEHIND.match(behind):
+        return turned(share.value, side_of(behind[keyword.end() :]), sentence[: share.start])
     keywords = list(_KEYWORD.finditer(sentence, 0, share.start))
     if not keywords or keywords[-1]["other"]:
         return None
@@ -162,7 +167,7 @@ def _value(sentence: str, before: str, share: Share, left: int) -> float | None:
     gap, is_result = _subject(sentence[keyword.end() : share.start])
     if (keyword.end() < left and not is_result) or _in_condition(gap):
         return None
-    side = _side(keyword["of"] or gap)
+    side = side_of(keyword["of"] or gap)
     if side == "down" and (is_result or gap.rstrip().endswith("=")):
         return None  # a step on the way to the probability of up
     if keyword["of"]:
@@ -173,9 +178,9 @@ def _value(sentence: str, before: str, share: Share, left: int) -> float | None:
     if not (keyword["likelihood"] or keyword["sure"]):
         return share.value
     if side is None and (of := _OF.match(behind)):
-        side = _side(behind[of.end() :])
+        side = side_of(behind[of.end() :])
     context = f"{before} {sentence[: share.start]}" if keyword["sure"] or says_this else sentence[: share.start]
-    return _turned(share.value, side, context)
+    return turned(share.value, side, context)
 
 
 def _in_condition(gap: str) -> bool:
@@ -192,21 +197,3 @@ def _subject(gap: str) -> tuple[str, bool]:
     if gap.lstrip().startswith(("=", "≈")) and gap.rstrip(" ¤(").endswith(("=", "≈")):
         return "=", True
     return gap, False
-
-
-def _turned(value: float, side: str | None, context: str) -> float:
-    """The probability of up, of a number said of a side, or of none in a context that may predict one."""
-    if side is not None:
-        return other_side(value) if side == "down" else value
-    predicted = list(_WILL.finditer(context))
-    if predicted and (predicted[-1]["down"] is not None) != (predicted[-1]["denied"] is not None):
-        # Whoever predicts down means the probability of down, or else states the probability of up as asked.
-        return min(value, other_side(value))
-    return value
-
-
-def _side(text: str) -> str | None:
-    found = _SIDE.search(text[:200])
-    if found is None:
-        return None
-    return "down" if (found["down"] is not None) != (found["denied"] is not None) else "up"
