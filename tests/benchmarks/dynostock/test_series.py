@@ -146,6 +146,17 @@ def test_recordings_of_two_folders_are_two_series(tmp_path: Path) -> None:
     assert found.notes == ()
 
 
+def test_the_model_is_the_folders_name_wherever_recordings_lie(tmp_path: Path) -> None:
+    path = tmp_path / "my-model" / "exp_recency_4.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(ROWS), encoding="utf-8")
+    done = CliRunner().invoke(app, ["replay", "dynostock", str(path), "--json"])
+    (tmp_path / "replayed.json").write_text(done.stdout)
+    for results in (path, tmp_path / "replayed.json"):
+        (series,) = find_series([results], parser="paper").series["recency"]
+        assert (series.model, list(series.counts)) == ("my-model", [4])
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
