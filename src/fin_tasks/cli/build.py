@@ -1,7 +1,8 @@
 """`fin-tasks build`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from math import isfinite
@@ -10,10 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fin_tasks.cli.market_options import (
+    FIRST_DAY,
+    LAST_DAY,
+    Adjust,
+    Earnings,
+    Prices,
+    Sample,
+    day_of,
+    market_of,
+)
 from fin_tasks.cli.options import Json, counting, sub_commands
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
+    from fin_tasks.benchmarks.dynostock.charting import Charts
     from fin_tasks.benchmarks.dynostock.market.tables import Market
     from fin_tasks.benchmarks.dynostock.window_set import WindowSet
     from fin_tasks.benchmarks.dynostock.windows import Found
@@ -22,8 +34,7 @@ __all__ = ["app"]
 
 app = sub_commands("Make a benchmark's data set from raw data.")
 
-_FIRST_DAY, _LAST_DAY = date(1800, 1, 1), date(2200, 1, 1)  # what pandas can count in nanoseconds
-_BATCH = 2000  # charts whose prices are in memory at once
+_TOLD = 3  # defects of a kind on the screen
 
 
 @app.callback()
@@ -33,13 +44,9 @@ def _family() -> None:
 
 @app.command("dynostock")
 def build_dynostock(
-    prices: Annotated[
-        Path | None, typer.Option(metavar="FILE|DIR", help="Daily prices; what `fetch dynostock` stored otherwise.")
-    ] = None,
-    earnings: Annotated[
-        Path | None, typer.Option(metavar="FILE|DIR", help="Earnings reports; what `fetch dynostock` stored otherwise.")
-    ] = None,
-    sample: Annotated[bool, typer.Option("--sample", help="Use the packaged sample market.")] = False,
+    prices: Prices = None,
+    earnings: Earnings = None,
+    sample: Sample = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -74,7 +81,7 @@ def build_dynostock(
     ticker: Annotated[
         str | None, typer.Option(help="Make one window of this stock, without a biased statement.")
     ] = None,
-    adjust: Annotated[str, typer.Option(help="How to adjust prices: auto, none or full.")] = "auto",
+    adjust: Adjust = "auto",
     charts: Annotated[bool, typer.Option("--charts/--no-charts", help="Draw the charts too.")] = True,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that draw charts.")] = 1,
     engine: Annotated[str, typer.Option(help="What runs them: local or ray.")] = "local",
@@ -89,67 +96,46 @@ def build_dynostock(
     own = _own_window(ticker, first, last, ignored=(bias, windows, samples, share))
     if engine not in ("local", "ray"):
         raise ConfigError(f"build dynostock --engine: expected local or ray, got {engine!r}.")
-    chosen = _texts(bias or "recency,authority")
-    sizes = _numbers("--windows", windows or "4,8,12,16,20")
+    chosen = _texts("recency,authority" if bias is None else bias)
+    sizes = _numbers("--windows", "4,8,12,16,20" if windows is None else windows)
 
     from fin_tasks.benchmarks.dynostock.window_set import SAMPLE_SHARE, sampled, write_set
     from fin_tasks.benchmarks.dynostock.windows import SHARE, find_windows
     from fin_tasks.settings import Settings
 
-    settings = Settings.from_environ()
-    market = _market(prices, earnings, adjust=adjust, sample=sample, store=settings.cache_dir / "dynostock" / "market")
+    market = market_of("build dynostock", prices, earnings, adjust=adjust, sample=sample)
     parameters: dict[str, Any] = {"start": start, "end": end, "adjust": adjust}
     if own is not None:
         found = _one_window(market, own)
-        parameters |= {"biases": ["plain"], "ticker": ticker}
+        parameters |= {"biases": ["plain"], "ticker": own[0]}
     else:
         agreeing = float(SAMPLE_SHARE if sample else SHARE) if share is None else share
+        if not isfinite(agreeing):
+            raise ConfigError(f"build dynostock --share: expected more than 0.5 and at most 1, got {agreeing}.")
         reports = _reported_between(market, first, last)
-        found = find_windows(reports, biases=chosen, windows=sizes, seed=seed, share=_fraction(agreeing))
+        found = find_windows(reports, biases=chosen, windows=sizes, seed=seed, share=Fraction(str(agreeing)))
         kept = 100 if samples is None else samples
-        found = type(found)(sampled(found.table, kept, seed=seed), found.counts)
+        found = replace(found, table=sampled(found.table, kept, seed=seed))
         parameters |= {"biases": sorted(set(chosen)), "windows": sorted(set(sizes)), "samples": kept, "seed": seed}
         parameters["share"] = agreeing
     # A set in the default folder is what the tasks take when nothing is named; the sample must be named.
-    folder = out or settings.cache_dir / "dynostock" / ("sample" if sample else "windows")
+    folder = out or Settings.from_environ().cache_dir / "dynostock" / ("sample" if sample else "windows")
     made = write_set(folder, found, market, parameters=parameters)
     if not as_json:
         _show(found, market, folder)
-    drawn = _draw(made, dpi=dpi, jobs=jobs, engine=engine) if charts else 0
+    done = _draw(made, dpi=dpi, jobs=jobs, engine=engine) if charts else None
+    files, drawn = (done.files, done.drawn) if done else (0, 0)
     if as_json:
-        print(json.dumps({**_summary(found, market), "folder": str(folder), "charts": drawn}))
+        print(json.dumps({**_summary(found, market), "folder": str(folder), "charts": files, "drawn": drawn}))
     elif charts:
-        print(f"{drawn} charts in {made.charts}")
-
-
-def _market(prices: Path | None, earnings: Path | None, *, adjust: str, sample: bool, store: Path) -> "Market":
-    from fin_tasks.benchmarks.dynostock.market.files import load_market
-    from fin_tasks.benchmarks.dynostock.market.sample import sample_market
-
-    if sample:
-        if prices or earnings or adjust != "auto":
-            raise ConfigError("build dynostock --sample: expected no --prices, --earnings or --adjust with it.")
-        return sample_market()
-    if (prices is None or earnings is None) and not store.is_dir():
-        raise ConfigError(
-            "build dynostock: expected --prices and --earnings, or what `fin-tasks fetch dynostock` stores in "
-            f"{store}; found neither. --sample uses the packaged sample."
-        )
-    return load_market(prices or store, earnings or store, adjust=adjust)
+        print(f"{files} charts in {made.charts}: {drawn} drawn, {files - drawn} already there")
 
 
 def _reported_between(market: "Market", start: date | None, end: date | None) -> "Market":
-    from dataclasses import replace
-
     import pandas as pd
 
-    inside = market.reports["reported"].between(pd.Timestamp(start or _FIRST_DAY), pd.Timestamp(end or _LAST_DAY))
+    inside = market.reports["reported"].between(pd.Timestamp(start or FIRST_DAY), pd.Timestamp(end or LAST_DAY))
     return replace(market, reports=market.reports[inside].reset_index(drop=True))
-
-
-def _fraction(share: float) -> Fraction:
-    """Take a share as it was written, so that 0.8 is 4/5."""
-    return Fraction(str(share)) if isfinite(share) else Fraction(0)
 
 
 def _one_window(market: "Market", own: tuple[str, date, date]) -> "Found":
@@ -159,33 +145,17 @@ def _one_window(market: "Market", own: tuple[str, date, date]) -> "Found":
     return Found(frame_of([plain_window(market, *own)]), ())
 
 
-def _draw(made: "WindowSet", *, dpi: int, jobs: int, engine: str) -> int:
-    from fin_tasks.benchmarks.dynostock.charting import chart_of
+def _draw(made: "WindowSet", *, dpi: int, jobs: int, engine: str) -> "Charts":
+    from fin_tasks.benchmarks.dynostock.charting import draw_charts
     from fin_tasks.benchmarks.dynostock.window import windows_of
-    from fin_tasks.charts.pool import draw
 
     windows = windows_of(made.table)
-    failures: list[DataError] = []
     with counting("Drawing charts", "chart", total=len(windows)) as on_done:
-        for first in range(0, len(windows), _BATCH):
-            specs = [chart_of(made.market, window, dpi=dpi) for window in windows[first : first + _BATCH]]
-
-            def advance(done: int, first: int = first) -> None:
-                if on_done is not None:
-                    on_done(first + done)
-
-            try:
-                draw(specs, made.charts, jobs=jobs, engine="ray" if engine == "ray" else "local", on_done=advance)
-            except DataError as error:  # some charts of this batch; the next batches are drawn all the same
-                failures.append(error)
-    if failures:
-        raise DataError("\n".join(map(str, failures)))
-    return len(windows)
+        return draw_charts(made.market, windows, made.charts, jobs=jobs, engine=engine, dpi=dpi, on_done=on_done)
 
 
 def _summary(found: "Found", market: "Market") -> dict[str, Any]:
-    from fin_tasks.benchmarks.dynostock.window_set import counts_of
-    from fin_tasks.data.schema import ids_by_kind
+    from fin_tasks.benchmarks.dynostock.window_set import counts_of, defects_of
 
     priced, reporting = (set(table["ticker"].unique()) for table in (market.prices, market.reports))
     return {
@@ -194,7 +164,11 @@ def _summary(found: "Found", market: "Market") -> dict[str, Any]:
         "tickers": len(market.tickers),
         "tickers_without_reports": sorted(priced - reporting),
         "tickers_without_prices": sorted(reporting - priced),
-        "defects": {kind: list(ids) for kind, ids in ids_by_kind(market.defects).items()},
+        "missing_days": [
+            {"day": str(missing.day), "tickers": missing.tickers, "candidates": missing.candidates}
+            for missing in found.missing_days
+        ],
+        "defects": defects_of(market.defects),
     }
 
 
@@ -216,13 +190,25 @@ def _show(found: "Found", market: "Market", folder: Path) -> None:
         console.print(table)
         for reason in reasons:
             _say(console, f"{reason}: {REASONS[reason]}")
+    if missing := summary["missing_days"]:
+        days = ", ".join(f"{one['day']} ({_counted(one['tickers'], 'ticker')})" for one in missing)
+        _say(console, f"days without a price that cost most: {days}")
     _say(console, f"{summary['tickers']} tickers with prices and reports")
     for what in ("without_reports", "without_prices"):
         if names := summary[f"tickers_{what}"]:
             _say(console, f"{len(names)} {what.replace('_', ' ')}, left out: {_some(names)}")
-    for kind, ids in summary["defects"].items():
-        _say(console, f"defect {kind} ({len(ids)}): {_some(ids)}")
+    for line in _defect_lines(summary["defects"]):
+        _say(console, line)
     _say(console, f"{summary['windows']} windows in {folder}")
+
+
+def _defect_lines(defects: dict[str, Any]) -> Iterator[str]:
+    for kind, found in defects.items():
+        yield f"defect {kind}: {found['count']}"
+        told = found["first"][:_TOLD]
+        yield from (f"  {odd['id']}: {odd['detail']}" for odd in told)
+        if found["count"] > len(told):
+            yield f"  and {found['count'] - len(told)} more"
 
 
 def _say(console: Any, text: str) -> None:
@@ -234,6 +220,10 @@ def _say(console: Any, text: str) -> None:
 
 def _some(names: Sequence[str], limit: int = 20) -> str:
     return ", ".join(names[:limit]) + (f", and {len(names) - limit} more" if len(names) > limit else "")
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _texts(value: str) -> list[str]:
@@ -260,21 +250,12 @@ def _own_window(
         )
     if start is None or end is None:
         raise ConfigError("build dynostock --ticker: expected --start and --end too, the first and the last day shown.")
-    return ticker, start, end
+    return ticker.upper(), start, end
 
 
 def _days(start: str | None, end: str | None) -> tuple[date | None, date | None]:
-    first, last = _day("--start", start), _day("--end", end)
+    first = None if start is None else day_of("build dynostock --start", start)
+    last = None if end is None else day_of("build dynostock --end", end)
     if first and last and first > last:
         raise ConfigError(f"build dynostock: expected --start before --end, got {start} and {end}.")
     return first, last
-
-
-def _day(option: str, value: str | None) -> date | None:
-    try:
-        day = None if value is None else date.fromisoformat(value)
-    except ValueError:
-        day = date.min
-    if day is not None and not _FIRST_DAY <= day <= _LAST_DAY:
-        raise ConfigError(f"build dynostock {option}: expected a day such as 2010-01-31, got {value!r}.")
-    return day

@@ -208,8 +208,8 @@ def test_reasons_are_counted() -> None:
     whole = Market.of(good.prices[good.prices["date"] <= end + 8 * DAY], good.reports)
     assert only_count(whole, "recency").found == 1
 
-    silent = good.prices.copy()
-    silent.loc[silent["date"] > end, "close"] = NAN
+    silent = good.prices[good.prices["date"] <= end]
+    silent = pd.concat([silent, pd.DataFrame([{"ticker": "ZZ", "date": end + 8 * DAY, "close": 1.0}])])
     assert only_count(Market.of(silent, good.reports), "recency").dropped == {"unknown-movement": 1}
 
 
@@ -228,6 +228,69 @@ def test_a_day_without_a_candle_drops_the_window() -> None:
     other = {"AB": fewer, "ZZ": {inside: 5.0}}
     assert only_count(market_of(other, reports), "recency").dropped == {"missing-prices": 1}
     assert only_count(market_of({"AB": fewer}, reports), "recency").found == 1
+
+
+def test_a_ticker_that_never_has_candles_is_judged_by_its_closes() -> None:
+    good = stepwise([1, 1, 0, 1], [0.1] * 4)
+    closes = {stamp.date(): close for stamp, close in zip(good.prices["date"], good.prices["close"], strict=True)}
+    reports = {"AB": [(stamp.date(), 0.1) for stamp in good.reports["reported"]]}
+    day = reports["AB"][-1][0] - 60 * DAY
+
+    def count(closes: dict[date, float], lows: dict[date, float]) -> Any:
+        both = {"AB": closes, "ZZ": dict.fromkeys(closes, 5.0)}
+        return only_count(market_of(both, reports, lows={"AB": lows, "ZZ": {}}), "recency")
+
+    nowhere = dict.fromkeys(closes, NAN)
+    assert count(closes, nowhere).found == 1
+    assert count(closes | {day: NAN}, nowhere).dropped == {"missing-prices": 1}
+    assert count(closes, nowhere | {day: 1.0}).dropped == {"missing-prices": 1}  # a single candle, and others lack
+
+
+def test_a_day_on_which_nobody_has_a_close_is_no_day_of_trading() -> None:
+    good = stepwise([1, 1, 0, 1], [0.1] * 4)
+    closes = {stamp.date(): close for stamp, close in zip(good.prices["date"], good.prices["close"], strict=True)}
+    days = [stamp.date() for stamp in good.reports["reported"]]
+    reports = {"AB": [(day, 0.1) for day in days]}
+    holiday, end = days[-1] - 60 * DAY, days[-1]
+    for lows in (None, {"AB": {holiday: NAN}, "ZZ": {}}, {"AB": {}, "ZZ": {}}):
+        both = {"AB": closes | {holiday: NAN}, "ZZ": {holiday: NAN}}
+        assert only_count(market_of(both, reports, lows=lows), "recency").found == 1
+    # a candle on a day that does not count makes up for none on a day that does
+    lacking = closes | {holiday: NAN}
+    del lacking[holiday + DAY]
+    both = {"AB": lacking, "ZZ": {holiday: NAN, holiday + DAY: 5.0}}
+    lows = {"AB": {}, "ZZ": {}}
+    assert only_count(market_of(both, reports, lows=lows), "recency").dropped == {"missing-prices": 1}
+
+    after = {day: NAN if day > end + 7 * DAY else close for day, close in closes.items()}
+    assert only_count(market_of({"AB": after}, reports), "recency").dropped == {"truth-pending": 1}
+    assert plain_window(market_of({"AB": after}, reports), "AB", days[0], end).truth is None
+    for silent in ({day: NAN if day < days[1] else close for day, close in closes.items()}, dict.fromkeys(closes, NAN)):
+        assert only_count(market_of({"AB": silent}, reports), "recency").candidates == 0
+    early = market_of({"AB": {day: NAN if day <= days[0] else close for day, close in closes.items()}}, reports)
+    (three,) = find_windows(early, biases=["recency"], windows=[3]).counts
+    assert three.candidates == 1
+
+
+def test_the_days_that_cost_most_are_named() -> None:
+    good = stepwise([1, 1, 0, 1, 1, 0], [0.1] * 6)
+    closes = {stamp.date(): close for stamp, close in zip(good.prices["date"], good.prices["close"], strict=True)}
+    days = [stamp.date() for stamp in good.reports["reported"]]
+    names = ["A", "B", "C", "D"]
+    reports = {name: [(day, 0.1) for day in days] for name in names}
+    stray, hole = FIRST + 100 * DAY, days[0] - 5 * DAY
+    prices = {name: {day: close for day, close in closes.items() if day != stray} for name in names}
+    prices |= {"ZZ": {stray: 1.0}}
+    del prices["B"][hole]
+    found = find_windows(market_of(prices, reports), windows=[4, 5])
+    missing = [(one.day, one.tickers, one.candidates) for one in found.missing_days]
+    # all three windows of 4 show the stray day but the last one, and both of 5; only the first of each shows the hole
+    shown = sum(days[i] - 30 * DAY <= stray <= days[i + n - 1] for n in (4, 5) for i in range(len(days) - n + 1))
+    assert missing == [(stray, 4, 4 * shown), (hole, 1, 2)]
+    assert shown >= 4
+    assert [count.dropped["missing-prices"] for count in found.counts[:2]] == [12, 8]
+    assert find_windows(good, windows=[4]).missing_days == ()
+    assert find_windows(market_of({}, {})).missing_days == ()
 
 
 @pytest.mark.parametrize(("gap", "found"), [(0, 0), (7, 0), (8, 1)])
@@ -300,8 +363,14 @@ def test_a_plain_window_that_cannot_be() -> None:
         plain_window(market, "no-such-ticker", first, second)
     with pytest.raises(DataError, match=f"expected an earnings report .* Reports near: {first}, {second}"):
         plain_window(market, "AB", first + DAY, second - DAY)
-    with pytest.raises(DataError, match=r"expected prices .* There are prices from"):
+    with pytest.raises(DataError, match=r"expected prices .* found none\. There are prices from"):
         plain_window(market, "AB", date(1990, 1, 1), date(1990, 12, 31))
+    silent = Market.of(market.prices.assign(close=NAN), market.reports)
+    with pytest.raises(DataError, match="AB: expected prices, found 91 days without a single close"):
+        plain_window(silent, "AB", first, second)
+    inside = market.prices["date"].between(pd.Timestamp(first - DAY), pd.Timestamp(first + DAY))
+    with pytest.raises(DataError, match="none of these days has a price"):
+        plain_window(Market.of(market.prices[~inside], market.reports), "AB", first - DAY, first + DAY)
     with pytest.raises(DataError, match=r"expected a known surprise .* Choose an end before"):
         plain_window(market, "AB", first, second)
     with pytest.raises(ConfigError, match="expected a start before the end"):
@@ -367,21 +436,24 @@ def slow_fate(
     return signal, truth, "Meet" if run[0][1] >= 0 else "Miss", len(past), contrary
 
 
+def slow_drawn(closes: dict[date, float], lows: dict[date, float] | None) -> set[date]:
+    candles = set() if lows is None else {day for day in closes if not isnan(lows.get(day, 1.0))}
+    return candles or {day for day in closes if not isnan(closes[day])}
+
+
 def slow_windows(
     closes: dict[str, dict[date, float]],
     reports: dict[str, list[tuple[date, float]]],
     lows: dict[str, dict[date, float]] | None,
     sizes: list[int],
 ) -> tuple[list[tuple[Any, ...]], dict[tuple[str, int, str], int]]:
-    calendar = sorted({day for prices in closes.values() for day in prices})
+    calendar = sorted({day for prices in closes.values() for day in prices if not isnan(prices[day])})
     windows, counts = [], {}
     for bias in ("authority", "recency"):
         for size in sizes:
             for ticker in sorted(closes.keys() & reports.keys()):
                 prices = closes[ticker]
-                drawn = set(prices) - set(
-                    lows[ticker] if lows is not None else [day for day in prices if isnan(prices[day])]
-                )
+                drawn = slow_drawn(prices, None if lows is None else lows[ticker])
                 inside = [report for report in reports[ticker] if calendar[0] <= report[0] <= calendar[-1]]
                 newest_first = sorted(inside, key=lambda report: report[0], reverse=True)
                 for i in reversed(range(len(newest_first) - size + 1)):
@@ -397,7 +469,7 @@ def slow_windows(
 
 @st.composite
 def markets(draw: st.DrawFn) -> tuple[Any, Any, Any]:
-    """Closes, reports and days without a low: holes, ties, constant prices, weekends, two reports on a day."""
+    """Closes, reports and days without a low: holes, holidays, ties, constant prices, weekends, two reports a day."""
     chance = np.random.default_rng(draw(st.integers(0, 2**32)))
     days = [FIRST + n * DAY for n in range(draw(st.integers(20, 130)))]
     if draw(st.booleans()):
@@ -414,7 +486,7 @@ def markets(draw: st.DrawFn) -> tuple[Any, Any, Any]:
             closes[ticker].pop(day)
             closes[ticker] |= {day: NAN} if is_row else {}
         closes[ticker] |= {days[0]: 1.0}
-        lows[ticker] = dict.fromkeys(draw(st.sets(st.sampled_from(listed), max_size=1)), NAN)
+        lows[ticker] = dict.fromkeys(draw(st.one_of(st.sets(st.sampled_from(listed), max_size=1), st.just(days))), NAN)
 
         day, outcomes, reports[ticker] = FIRST + draw(st.integers(-10, 20)) * DAY, {}, []
         surprises = st.sampled_from([0.0, 0.1, 0.1, 0.2, -0.1, *[NAN] * draw(st.booleans())])
@@ -422,6 +494,11 @@ def markets(draw: st.DrawFn) -> tuple[Any, Any, Any]:
             day += gap * DAY
             # reports of one day have one outcome: their order among themselves is not part of the definitions
             reports[ticker].append((day, outcomes.setdefault(day, draw(surprises))))
+    holidays = draw(st.sets(st.sampled_from(days[1:]), max_size=2)) | set(
+        days[len(days) - draw(st.sampled_from([0, 9])) :]
+    )
+    for prices in closes.values():
+        prices |= dict.fromkeys(holidays & prices.keys(), NAN)
     return closes, reports, draw(st.sampled_from([None, lows]))
 
 

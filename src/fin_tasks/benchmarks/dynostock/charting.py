@@ -1,23 +1,42 @@
 """Charts of windows: prices, earnings reports and the ends of their quarters, and nothing after the last day."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 import pandas as pd
 
 from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.shown_prices import shown_prices
 from fin_tasks.benchmarks.dynostock.window import Window
-from fin_tasks.charts.pool import draw
+from fin_tasks.charts.pool import draw_missing, raise_failures
 from fin_tasks.charts.spec import ChartSpec, Mark
-from fin_tasks.errors import DataError
 
-__all__ = ["chart_between", "chart_of", "draw_charts"]
+__all__ = ["Charts", "chart_between", "chart_of", "draw_charts"]
 
 _HEIGHT = 6.0  # inches
 _NARROWEST, _WIDEST = 10.0, 30.0
 _DAYS_PER_INCH = 30
 _BATCH = 500  # charts whose prices are in memory at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class Charts:
+    """Charts of windows in a folder.
+
+    Attributes:
+        paths: Window's id to its chart; windows that show the same share it.
+        drawn: How many files were drawn; the others were there.
+    """
+
+    paths: Mapping[str, Path]
+    drawn: int
+
+    @property
+    def files(self) -> int:
+        """How many files that is."""
+        return len(set(self.paths.values()))
 
 
 def chart_of(market: Market, window: Window, *, dpi: int = 300) -> ChartSpec:
@@ -43,7 +62,7 @@ def chart_between(market: Market, ticker: str, start: date, end: date, *, dpi: i
         report whose surprise is unknown is neither a Meet nor a Miss and has no mark, nor has an unknown end.
 
     Raises:
-        DataError: There are no prices between these days.
+        DataError: There are no prices between these days, or no such ticker.
         ConfigError: `dpi` is too small or too large.
     """
     reports = market.reports_between(ticker, start, end)
@@ -67,13 +86,16 @@ def draw_charts(
     engine: str = "local",
     dpi: int = 300,
     on_done: Callable[[int], None] | None = None,
-) -> dict[str, Path]:
+) -> Charts:
     """Draw the charts of windows into a folder, see `pool.draw`.
 
-    Returns:
-        Each window's id and its chart; windows that show the same share it.
+    Raises:
+        DataError: Some charts cannot be drawn; raised after all others are finished.
+        ConfigError: As for `pool.draw`.
     """
     paths: list[Path] = []
+    failures: list[str] = []
+    drawn = 0
     for first in range(0, len(windows), _BATCH):
         specs = [chart_of(market, window, dpi=dpi) for window in windows[first : first + _BATCH]]
 
@@ -81,16 +103,16 @@ def draw_charts(
             if on_done is not None:
                 on_done(first + done)
 
-        paths += draw(specs, folder, jobs=jobs, engine=engine, on_done=advance)
-    return {window.id: path for window, path in zip(windows, paths, strict=True)}
+        done = draw_missing(specs, folder, jobs=jobs, engine=engine, on_done=advance)
+        paths += done.paths
+        failures += done.failures
+        drawn += done.drawn
+    raise_failures(folder, failures, of=len(windows))
+    return Charts(paths={window.id: path for window, path in zip(windows, paths, strict=True)}, drawn=drawn)
 
 
 def _prices(market: Market, ticker: str, start: date, end: date) -> pd.DataFrame:
-    prices = market.history(ticker, start, end)
-    if not prices["close"].notna().any():
-        raise DataError(
-            f"chart of {ticker}: expected prices between {start} and {end}, got none. Choose other days or fetch them."
-        )
+    prices = shown_prices(market, ticker, start, end)
     # some files have a column of candles and lack the others: the closes are still worth a line
     if market.has_candles and not prices.drop(columns="volume").notna().all(axis=1).any():
         return prices[["close"]]

@@ -30,16 +30,16 @@ class Prices:
         tickers: Names, sorted; elsewhere a ticker is its place in here.
         keys: Ticker and day of each row as one number, ascending, shape (rows,).
         closes: Close of each row, dollars per share, NaN where unknown, shape (rows,).
-        drawn: `keys` of the rows that a candle can be drawn of: low and high known, or the close where there are
-            closes only.
-        calendar: The days on which any ticker has a row, ascending.
+        calendar: The days on which any ticker's close is known, ascending: the days of trading.
+        drawn: `keys` of the rows on days of the calendar that can be drawn as their ticker's others are: low and high
+            known, or the close for a ticker of which both are never known.
     """
 
     tickers: pd.Index
     keys: _Days
     closes: _Floats
-    drawn: _Days
     calendar: _Days
+    drawn: _Days
 
     @classmethod
     def of(cls, market: Market) -> "Prices":
@@ -47,14 +47,25 @@ class Prices:
         codes, tickers = pd.factorize(market.prices["ticker"], sort=True)
         days = day_numbers(market.prices["date"])
         keys = row_keys(codes.astype(np.int64), days)
-        columns = market.prices[["low", "high"] if market.has_candles else ["close"]].to_numpy()
+        closes = market.prices["close"].to_numpy()
+        is_drawn = is_closed = np.isfinite(closes)
+        calendar, is_in_calendar = _calendar(days, is_closed)
+        if market.has_candles:
+            has_candle = np.isfinite(market.prices["low"].to_numpy()) & np.isfinite(market.prices["high"].to_numpy())
+            ever = np.bincount(codes[has_candle], minlength=len(tickers)) > 0
+            is_drawn = np.where(ever[codes], has_candle, is_closed)
         return cls(
             tickers=pd.Index(tickers, dtype=object),
             keys=keys,
-            closes=market.prices["close"].to_numpy(),
-            drawn=keys[np.isfinite(columns).all(axis=1)],
-            calendar=_distinct(days),
+            closes=closes,
+            calendar=calendar,
+            drawn=keys[is_drawn & is_in_calendar],
         )
+
+    @cached_property
+    def first_day(self) -> int:
+        """First day of the calendar; after `last_day` where there is none."""
+        return int(self.calendar[0]) if len(self.calendar) else 1
 
     @cached_property
     def last_day(self) -> int:
@@ -114,12 +125,17 @@ def day_numbers(dates: pd.Series) -> _Days:
     return numbers
 
 
-def _distinct(days: _Days) -> _Days:
-    """The days that occur, ascending; days lie close together, so counting beats sorting."""
+def _calendar(days: _Days, is_traded: npt.NDArray[np.bool_]) -> tuple[_Days, npt.NDArray[np.bool_]]:
+    """Return the days of trading, ascending, and of each row whether its day is one.
+
+    Days lie close together, so a table with a place for each beats sorting.
+    """
     if not len(days):
-        return days
+        return days, is_traded
     first = days.min()
-    return np.asarray(first + np.flatnonzero(np.bincount(days - first)), dtype=np.int64)
+    table = np.zeros(days.max() - first + 1, dtype=np.bool_)
+    table[days[is_traded] - first] = True
+    return np.asarray(first + np.flatnonzero(table), dtype=np.int64), np.asarray(table[days - first])
 
 
 def row_keys(tickers: _Days, days: _Days) -> _Days:

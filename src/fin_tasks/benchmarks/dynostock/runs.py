@@ -49,11 +49,12 @@ class Reports:
     def of(cls, market: Market, prices: Prices) -> "Reports":
         """Take the reports that count from a market."""
         table = market.reports
-        first, last = market.prices["date"].min(), market.prices["date"].max()
-        counts = table["ticker"].isin(prices.tickers) & table["reported"].between(first, last)
-        table = table[counts].reset_index(drop=True)
+        days = day_numbers(table["reported"])
+        counts = (
+            table["ticker"].isin(prices.tickers).to_numpy() & (days >= prices.first_day) & (days <= prices.last_day)
+        )
+        table, day = table[counts].reset_index(drop=True), days[counts]
         ticker = prices.tickers.get_indexer(table["ticker"]).astype(np.int64)
-        day = day_numbers(table["reported"])
         return cls(
             table=table,
             ticker=ticker,

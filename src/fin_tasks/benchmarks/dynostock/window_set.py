@@ -7,8 +7,10 @@ The folder holds `windows.parquet`; `prices.parquet` and `reports.parquet` with 
 import hashlib
 import json
 import platform
+import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -18,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from filelock import FileLock
 
 import fin_tasks
 from fin_tasks.benchmarks.dynostock.market.sample import sample_market
@@ -26,6 +29,7 @@ from fin_tasks.benchmarks.dynostock.movements import day_numbers, row_keys
 from fin_tasks.benchmarks.dynostock.window import BIASES, WINDOW_COLUMNS, Window, typed, windows_of
 from fin_tasks.benchmarks.dynostock.windows import WINDOWS, Found, find_windows
 from fin_tasks.data.checksums import digest
+from fin_tasks.data.schema import Defect
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 
@@ -34,6 +38,7 @@ __all__ = [
     "SAMPLE_SHARE",
     "WindowSet",
     "counts_of",
+    "defects_of",
     "read_set",
     "sample_set",
     "sampled",
@@ -45,6 +50,9 @@ MANIFEST = "manifest.json"
 SAMPLE_SHARE = Fraction(3, 5)
 """The sample's rule. By the protocol's 4/5, three stocks with reports in 13 years leave next to no large windows."""
 _FORMAT = 1
+_DRAFTS = ".writing-"
+_NAMED = 20  # defects of a kind that are told of; the others are counted
+_LONGEST = 300  # characters of a detail
 _FILES = ("windows.parquet", "prices.parquet", "reports.parquet")
 _REMEDY = "Make the set again with `fin-tasks build dynostock`."
 
@@ -95,7 +103,7 @@ def sampled(table: pd.DataFrame, n: int, *, seed: int = 42) -> pd.DataFrame:
 
 
 def write_set(folder: Path, found: Found, market: Market, *, parameters: Mapping[str, Any]) -> WindowSet:
-    """Write a set; one that is there is replaced, but its charts stay.
+    """Write a set; one that is there is replaced, but its charts stay. Runs that share a folder wait for each other.
 
     Args:
         folder: Where to; made where it is missing.
@@ -112,21 +120,20 @@ def write_set(folder: Path, found: Found, market: Market, *, parameters: Mapping
     shown = shown_days(market, found.table)
     tables = dict(zip(_FILES, (found.table, shown.prices, shown.reports), strict=True))
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".writing-", dir=folder) as drafts:
+        with _drafts(folder) as drafts:
             for name, table in tables.items():
-                table.to_parquet(Path(drafts) / name, index=False, compression="zstd")
-            manifest = _manifest(Path(drafts), found, market, parameters)
-            (Path(drafts) / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+                table.to_parquet(drafts / name, index=False, compression="zstd")
+            manifest = _manifest(drafts, found, market, parameters)
+            (drafts / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
             # Without its manifest the folder is no set, so that nobody reads half of the old and half of the new.
             (folder / MANIFEST).unlink(missing_ok=True)
             for name in (*_FILES, MANIFEST):
-                (Path(drafts) / name).replace(folder / name)
+                (drafts / name).replace(folder / name)
+            return read_set(folder)
     except OSError as error:
         raise DataError(
             f"{folder}: expected a folder that can be written, got {error.strerror!r}. Choose another."
         ) from error
-    return read_set(folder)
 
 
 def read_set(folder: Path) -> WindowSet:
@@ -195,6 +202,36 @@ def counts_of(found: Found) -> list[dict[str, Any]]:
     return [{**asdict(count), "kept": int(kept.get((count.bias_type, count.window), 0))} for count in found.counts]
 
 
+def defects_of(defects: Iterable[Defect]) -> dict[str, dict[str, Any]]:
+    """Return defects as plain values: kind to their `count` and the `first` 20 of them.
+
+    Example:
+        >>> defects_of([Defect("duplicate-day", "IBM 2005-07-05", "2 identical rows; one is kept")])
+        {'duplicate-day': {'count': 1, 'first': [{'id': 'IBM 2005-07-05', 'detail': '2 identical rows; one is kept'}]}}
+    """
+    kinds: dict[str, list[Defect]] = {}
+    for defect in defects:
+        kinds.setdefault(defect.kind, []).append(defect)
+    return {
+        kind: {
+            "count": len(kinds[kind]),
+            "first": [{"id": odd.row_id[:_LONGEST], "detail": odd.detail[:_LONGEST]} for odd in kinds[kind][:_NAMED]],
+        }
+        for kind in sorted(kinds)
+    }
+
+
+@contextmanager
+def _drafts(folder: Path) -> Iterator[Path]:
+    """Hold a folder and make one in it for files that are not whole yet; those of killed runs are removed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / ".lock"):
+        for left in folder.glob(f"{_DRAFTS}*"):
+            shutil.rmtree(left)
+        with tempfile.TemporaryDirectory(prefix=_DRAFTS, dir=folder) as drafts:
+            yield Path(drafts)
+
+
 def _is_shown(rows: pd.DataFrame, day: str, windows: pd.DataFrame) -> npt.NDArray[np.bool_]:
     """Whether a window of the row's ticker shows the row's day; rows are sorted by ticker and day."""
     codes, tickers = pd.factorize(rows["ticker"], sort=True)
@@ -221,6 +258,7 @@ def _manifest(folder: Path, found: Found, market: Market, parameters: Mapping[st
         "counts": counts_of(found),
         "files": {name: digest(folder / name).sha256 for name in _FILES},
         "market": dict(market.facts),
+        "defects": defects_of(market.defects),
         "versions": {
             "fin-tasks": fin_tasks.__version__,
             "python": platform.python_version(),

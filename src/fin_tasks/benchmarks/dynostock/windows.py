@@ -16,8 +16,10 @@ import pandas as pd
 
 from fin_tasks.benchmarks.dynostock.authorities import AUTHORITIES
 from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.missing_days import MissingDay, costliest_days
 from fin_tasks.benchmarks.dynostock.movements import AFTER, UNKNOWN, UP, Prices, day_numbers
 from fin_tasks.benchmarks.dynostock.runs import Reports, Runs
+from fin_tasks.benchmarks.dynostock.shown_prices import shown_prices
 from fin_tasks.benchmarks.dynostock.window import BIASES, Window, typed
 from fin_tasks.errors import ConfigError, DataError
 
@@ -69,10 +71,13 @@ class Found:
     Attributes:
         table: One row per window, the columns of `WINDOW_COLUMNS`, sorted by bias, window, ticker and end.
         counts: One per bias and window size, in the table's order.
+        missing_days: The days that cost the most candidates dropped for `missing-prices`, the costliest first; a
+            candidate counts once per size, whatever the number of biases.
     """
 
     table: pd.DataFrame
     counts: tuple[Count, ...]
+    missing_days: tuple[MissingDay, ...] = ()
 
 
 def find_windows(
@@ -98,18 +103,21 @@ def find_windows(
     chosen, sizes = _checked_biases(biases), _checked_sizes(windows)
     if not Fraction(1, 2) < share <= 1:
         raise ConfigError(f"share: expected more than 0.5 and at most 1, got {float(share)}. The protocol's is 0.8.")
-    reports = Reports.of(market, Prices.of(market))
+    prices = Prices.of(market)
+    reports = Reports.of(market, prices)
     runs = {size: Runs.of(reports, size) for size in sizes}
     counts: list[Count] = []
     parts: list[dict[str, npt.NDArray[Any]]] = []
+    lacking: dict[int, _Bools] = {}
     for bias in chosen:
         for size in sizes:
             lead = _recency(runs[size], share) if bias == "recency" else _authority(runs[size], share)
             fates = _fates(runs[size], lead)
+            lacking[size] = fates == _FATES.index("missing-prices")  # the same for every bias
             counts.append(_count(bias, size, fates))
             parts.append(_picked(bias, runs[size], lead, fates == _FATES.index(_FOUND)))
     columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return Found(_table(reports, columns, seed), tuple(counts))
+    return Found(_table(reports, columns, seed), tuple(counts), _missing_days(prices, runs, lacking))
 
 
 def plain_window(market: Market, ticker: str, start: date, end: date) -> Window:
@@ -268,6 +276,13 @@ def _count(bias: str, size: int, fates: npt.NDArray[np.intp]) -> Count:
     )
 
 
+def _missing_days(prices: Prices, runs: Mapping[int, Runs], lacking: Mapping[int, _Bools]) -> tuple[MissingDay, ...]:
+    newest = np.concatenate([runs[size].rows[lacks, 0] for size, lacks in lacking.items()])
+    start = np.concatenate([runs[size].start[lacks] for size, lacks in lacking.items()])
+    reports = next(iter(runs.values())).reports
+    return costliest_days(prices, reports.ticker[newest], start, reports.day[newest])
+
+
 def _picked(bias: str, runs: Runs, lead: _Lead, kept: _Bools) -> dict[str, npt.NDArray[Any]]:
     """What the table says of the runs that are kept, with the newest report's place in the reports as `report`."""
     size = int(kept.sum())
@@ -315,12 +330,7 @@ def _shown_reports(market: Market, ticker: str, start: date, end: date) -> pd.Da
     if ticker not in market.tickers:
         some = ", ".join(market.tickers[:20]) + (", ..." if len(market.tickers) > 20 else "")
         raise DataError(f"{ticker}: expected a ticker with prices and reports, one of {some or 'none at all'}.")
-    if market.history(ticker, start, end)["close"].isna().all():
-        days = market.prices.loc[market.prices["ticker"] == ticker, "date"]
-        raise DataError(
-            f"{ticker}: expected prices from {start} to {end}, found none. "
-            f"There are prices from {days.min():%Y-%m-%d} to {days.max():%Y-%m-%d}."
-        )
+    shown_prices(market, ticker, start, end)
     shown = market.reports_between(ticker, start, end)
     if shown.empty:
         year = timedelta(days=366)
