@@ -14,8 +14,9 @@ class Metric:
     Attributes:
         higher_is_better: Whether more of it is better; None where neither is, as for a mean of stated probabilities.
         aggregate: Takes what every document reported for the metric, in the documents' order (None included), and
-            returns one number. No standard error is derived from it: report interval bounds as further metrics.
+            returns one number, or `N/A` as lm-eval writes it. No standard error is derived from it: report interval
+            bounds as further metrics.
     """
 
     higher_is_better: bool | None
-    aggregate: Callable[[Sequence[Any]], float]
+    aggregate: Callable[[Sequence[Any]], float | str]
