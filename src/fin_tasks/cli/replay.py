@@ -66,7 +66,9 @@ def replay_financemath(
 @app.command("dynostock")
 def replay_dynostock(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses, or folders with them.")],
-    parser: Annotated[str, typer.Option(help="paper, as the authors read responses, or robust.")] = "paper",
+    parser: Annotated[
+        str, typer.Option("--parser", "--variant", help="paper, as the authors read responses, or robust.")
+    ] = "paper",
     as_json: Json = False,
     items: Items = None,
 ) -> None:
@@ -100,21 +102,30 @@ def _bias_tables(summary: Mapping[str, Any]) -> "Group":
     for column in ("Model", "Bias", "Files", "Accuracy", "Bias index"):
         means.add_column(column, overflow="fold", no_wrap=column != "Model")
     tables = []
-    for group in summary["groups"]:
-        kind = [group["mode"]] * (group["mode"] != "image") + [group["arm"]] * (group["arm"] != "signal")
-        model = " ".join([group["model"] or "-", *kind, *["anonymised"] * group["anonymised"]])
-        shown = [as_text(escape(text)) for text in (model, group["bias"] or "-")]
+    names_shown = [_named(group) for group in summary["groups"]]
+    for group in sorted(summary["groups"], key=lambda group: (*_named(group), group["folder"])):
+        model, bias = _named(group)
+        if names_shown.count((model, bias)) > 1:
+            model = f"{model} in {group['folder']}"
+        shown = [as_text(escape(text)) for text in (model, bias)]
         means.add_row(*shown, str(group["files"]), _spread(group, "accuracy"), _spread(group, "bias_index"))
         files = Table(title=", ".join(shown), title_justify="left")
         for column in ("w", "Total", "Correct", "Wrong", "By bias", "None", "Accuracy %", "Bias index %"):
             files.add_column(column, justify="right")
-        for file in summary["files"]:
-            if all(file[name] == group[name] for name in names):
+        for file in sorted(summary["files"], key=lambda file: file["window"] or 0):
+            same = all(file[name] == group[name] for name in names)
+            if same and str(Path(file["file"]).parent) == group["folder"]:
                 window = as_text(escape(Path(file["file"]).name)) if file["window"] is None else str(file["window"])
                 counts = (file[name] for name in ("total", "correct", "wrong", "wrong_by_bias", "no_answer"))
                 files.add_row(window, *map(str, counts), _interval(file, "accuracy"), _interval(file, "bias_index"))
         tables.append(files)
     return Group(means, *tables)
+
+
+def _named(group: Mapping[str, Any]) -> tuple[str, str]:
+    """A group's model, with how it was asked, and bias."""
+    kind = [group["mode"]] * (group["mode"] != "image") + [group["arm"]] * (group["arm"] != "signal")
+    return " ".join([group["model"] or "-", *kind, *["anonymised"] * group["anonymised"]]), group["bias"] or "-"
 
 
 def _spread(group: Mapping[str, Any], name: str) -> str:

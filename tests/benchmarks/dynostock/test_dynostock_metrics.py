@@ -29,7 +29,7 @@ def answered(doc: dict[str, Any], *probabilities: float | None) -> dict[str, Any
     return metric_values(doc, [score_response(doc, text, variant="robust") for text in texts])
 
 
-def aggregated(values: Sequence[dict[str, Any]], bias: str = "recency") -> dict[str, float]:
+def aggregated(values: Sequence[dict[str, Any]], bias: str = "recency") -> dict[str, Any]:
     metrics = metrics_of(bias=bias, window=4)
     gathered = {name: [value[name] for value in values] for name in metrics}
     return {
@@ -84,10 +84,24 @@ def test_no_answer_has_no_calibration() -> None:
 
 def test_an_unknown_truth_is_unscored_but_forecast() -> None:
     found = aggregated([answered(doc(bias_type="plain", truth=None, signal=None), 0.7)], bias="plain")
-    assert math.isnan(found["acc"])
-    assert math.isnan(found["ece"])
+    assert (found["acc"], found["acc_stderr"], found["acc_std"], found["ece"]) == ("N/A",) * 4
     assert (found["unscored"], found["mean_probability"], found["no_answer"]) == (1.0, 0.7, 0.0)
     assert (found["acc_low"], found["acc_high"]) == (0.0, 1.0)
+
+
+def test_nothing_stated_and_nothing_known_are_no_bare_nan() -> None:
+    found = aggregated([answered(doc(), None)])
+    assert (found["ece"], found["mean_probability"]) == ("N/A", "N/A")
+    unknown = aggregated([answered(doc(truth=None), None)])
+    # A group multiplies these by the number of documents, which text does not survive.
+    assert {name for name, value in unknown.items() if value != value} >= {"acc", "acc_std", "bias_index"}
+    assert unknown["ece"] == "N/A"
+
+
+def test_a_plain_task_keeps_its_standard_error() -> None:
+    plain = doc(bias_type="plain", signal=None)
+    found = aggregated([answered(plain, 0.8), answered(plain, 0.3)], bias="plain")
+    assert (found["acc"], found["acc_stderr"], found["acc_std"]) == (0.5, 0.5, 0.0)
 
 
 def test_an_index_of_nothing() -> None:

@@ -50,11 +50,47 @@ def test_the_authors_file(tmp_path: Path) -> None:
     assert (record.truth, record.signal, record.response) == (1, 0, "Final prediction: 0.7")
 
 
-def test_a_file_elsewhere_names_no_model(tmp_path: Path) -> None:
-    recording = read_recording(write(tmp_path / "exp_authority_8.json", [row()]))
-    assert (recording.condition, recording.window) == (Condition(bias="authority"), 8)
-    unnamed = read_recording(write(tmp_path / "mine.json", [row()]))
-    assert (unnamed.condition, unnamed.window) == (Condition(), None)
+@pytest.mark.parametrize(
+    ("place", "model", "bias", "window"),
+    [
+        ("authority/gpt-4o/exp_authority_8.json", "gpt-4o", "authority", 8),
+        ("gpt-4o/authority/exp_authority_8.json", "gpt-4o", "authority", 8),
+        ("gpt-4o/exp_authority_8.json", "gpt-4o", "authority", 8),
+        ("recency/gpt-4o/mine.json", "gpt-4o", "recency", None),
+        ("gpt-4o/recency/mine.json", "gpt-4o", "recency", None),
+        ("gpt-4o/mine.json", "gpt-4o", None, None),
+    ],
+)
+def test_the_model_is_the_folder_that_is_no_bias(
+    tmp_path: Path, place: str, model: str, bias: str | None, window: int | None
+) -> None:
+    recording = read_recording(write(tmp_path / place, [row()]))
+    assert (recording.condition, recording.window) == (Condition(model=model, bias=bias), window)
+
+
+@pytest.mark.parametrize("cut", [10, 1, 40])
+def test_a_cut_last_line_is_named_and_the_rest_counts(tmp_path: Path, cut: int) -> None:
+    path = write_lines(tmp_path / "samples_a_b.jsonl", [sample(), sample(), sample(resps=[["up é"]])])
+    path.write_bytes(path.read_bytes()[: -cut - 1])
+    recording = read_recording(path)
+    assert len(recording.records) == 2
+    (defect,) = recording.defects
+    assert (defect.row_id, defect.detail[:19]) == ("3", "expected JSON, got ")
+
+
+def test_a_file_cut_within_a_character(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "samples_a_b.jsonl", [sample(), sample(resps=[["up é"]])])
+    content = path.read_bytes()
+    path.write_bytes(content[: content.index("é".encode()) + 1])
+    recording = read_recording(path)
+    assert (len(recording.records), [defect.row_id for defect in recording.defects]) == (1, ["2"])
+
+
+def test_one_object_over_several_lines_gets_told_what_is_expected(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(row(), indent=2), encoding="utf-8")
+    with pytest.raises(DataError, match="expected a JSON list or JSON lines, got one object over several lines"):
+        read_recording(path)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +172,7 @@ def test_samples_that_cannot_be_used(tmp_path: Path) -> None:
     [
         (b"", "found no usable one among 0"),
         (b"[]", "found no usable one among 0"),
-        (b"{", "line 1: expected JSON"),
+        (b"{", "Row 1: expected JSON"),
         (b"\xff\xfe", "expected UTF-8, got byte 0xff"),
         (b"[" * 100_000, "expected JSON"),
         (b'[{"gt": 3}]', "Row 1: field gt: expected 0 or 1, got 3"),

@@ -9,9 +9,12 @@ import pytest
 from test_dynostock_records import row, sample, write, write_lines
 from typer.testing import CliRunner
 
+from fin_tasks.benchmarks.dynostock.doc_scores import score_response
+from fin_tasks.benchmarks.dynostock.metrics import metric_values, metrics_of
 from fin_tasks.benchmarks.dynostock.replay import replay
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.stats.metric import Metric
 
 RIGHT, LED, OTHER, NONE = row(), row(response="0.2"), row(response="0.2", bias=1), row(response="no idea")
 COUNTS = ("total", "correct", "wrong", "wrong_by_bias", "no_answer")
@@ -132,3 +135,60 @@ def test_a_broken_file_and_a_broken_row_are_listed_and_the_others_reported(tmp_p
 def test_markup_of_strangers_is_shown_as_it_is(tmp_path: Path) -> None:
     write(tmp_path / "recency" / "[red]m[" / "exp_recency_4.json", [RIGHT])
     assert "[red]m[" in run(tmp_path).stdout
+
+
+def test_folders_of_one_name_are_groups_of_their_own(tmp_path: Path) -> None:
+    for run_folder, rows in (("b", [RIGHT]), ("a", [LED])):
+        write(tmp_path / run_folder / "m" / "exp_recency_4.json", rows)
+    groups = replay([tmp_path]).summary()["groups"]
+    assert [(group["model"], group["files"], group["accuracy_mean"]) for group in groups] == [
+        ("m", 1, 0.0),
+        ("m", 1, 100.0),
+    ]
+    shown = "".join(run(tmp_path).stdout.split())
+    assert "a/m,recency" in shown
+    assert "b/m,recency" in shown
+
+
+def test_intervals_with_repeats_are_the_tasks_own(tmp_path: Path) -> None:
+    texts = [["0.7"] * 4, ["0.2"] * 4, ["0.2", "0.7", "0.7", "0.7"], ["", "0.2", "0.2", "0.7"], ["0.9"] * 4] * 4
+    rows = [sample(doc_id=place, resps=[responses]) for place, responses in enumerate(texts)]
+    (file,) = replay([write_lines(tmp_path / "samples_a_1.jsonl", rows)], parser="robust").summary()["files"]
+    doc = rows[0]["doc"]
+    reported = [metric_values(doc, [score_response(doc, text, variant="robust") for text in of]) for of in texts]
+    metrics = metrics_of(bias="recency")
+    for ours, theirs in (("accuracy", "acc"), ("bias_index", "bias_index")):
+        for bound in ("low", "high"):
+            metric = metrics[f"{theirs}_{bound}"]
+            assert isinstance(metric, Metric)
+            assert file[f"{ours}_{bound}"] == metric.aggregate([values[f"{theirs}_{bound}"] for values in reported])
+    assert file["total"] == 80
+    assert file["accuracy_high"] - file["accuracy_low"] > 0.35
+
+
+def test_tables_are_in_order_whatever_the_order_of_files(tmp_path: Path) -> None:
+    files = [
+        write(tmp_path / bias / model / f"exp_{bias}_{window}.json", [RIGHT])
+        for window in (12, 4)
+        for bias in ("recency", "authority")
+        for model in ("z", "a")
+    ]
+    shown = run(*files).stdout
+    wanted = ["a, authority", "a, recency", "z, authority", "z, recency"]
+    assert [line.strip() for line in shown.splitlines() if line.strip() in wanted] == wanted
+    assert shown.index("│  4 │") < shown.index("│ 12 │")
+    assert [file["file"] for file in json.loads(run(*files, "--json").stdout)["files"]] == [str(file) for file in files]
+
+
+def test_a_cut_file_is_scored_as_far_as_it_goes(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "samples_a_1.jsonl", [sample(), sample()])
+    path.write_bytes(path.read_bytes()[:-20])
+    done = run(path, "--json")
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["files"][0]["total"] == 1
+    assert "row 2: expected JSON" in done.stderr
+
+
+def test_variant_is_another_name_of_parser(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", [row(response="Final prediction: 70%")])
+    assert json.loads(run(path, "--variant", "robust", "--json").stdout)["parser"] == "robust"

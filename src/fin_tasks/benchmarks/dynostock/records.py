@@ -17,7 +17,7 @@ from fin_tasks.benchmarks.dynostock.window import BIASES
 from fin_tasks.data.schema import Defect
 from fin_tasks.errors import DataError
 
-__all__ = ["Condition", "Record", "Recording", "find_files", "read_recording"]
+__all__ = ["Condition", "Record", "Recording", "find_files", "model_of_folder", "read_recording"]
 
 _LARGEST_FILE = 1 << 30
 _LARGEST_RESULTS = 1 << 26
@@ -57,6 +57,7 @@ class Record:
         truth: Movement after the newest report; None while it is not known.
         signal: Movement the biased statement suggests; None where the window has no such statement.
         response: What the model wrote; empty where it wrote nothing.
+        document: Number of the row; with `repeats` several responses are of one row, and so of one window.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Record:
     truth: int | None
     signal: int | None
     response: str
+    document: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,14 +126,16 @@ def read_recording(path: Path) -> Recording:
     docs: list[Mapping[str, Any]] = []
     for number, row in numbered:
         try:
+            if isinstance(row, DataError):
+                raise row
             if not isinstance(row, dict):
                 raise DataError(f"expected an object, got {reprlib.repr(row)}")
             if is_samples:
                 if row.get("filter") == first_filter:
-                    records += list(_from_sample(row))
+                    records += list(_from_sample(row, number))
                     docs.append(row["doc"])
             else:
-                records.append(_from_authors(row))
+                records.append(_from_authors(row, number))
         except DataError as error:
             defects.append(Defect("unusable-row", str(number), str(error)))
     if not records:
@@ -148,12 +152,15 @@ def _text_of(path: Path) -> str:
     try:
         if path.stat().st_size > _LARGEST_FILE:
             raise DataError(f"{path}: expected at most {_LARGEST_FILE >> 30} GiB, got {path.stat().st_size} bytes.")
-        return path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
+        return content.decode("utf-8-sig")
     except OSError as error:
         raise DataError(
             f"{path}: expected a readable file of responses, got {error.strerror}. Check the path."
         ) from error
     except UnicodeDecodeError as error:
+        if error.reason == "unexpected end of data":  # cut off within a character: the lines before are whole
+            return content[: error.start].decode("utf-8-sig")
         raise DataError(
             f"{path}: expected UTF-8, got byte {error.object[error.start]:#04x} at offset {error.start}. "
             "Save it as UTF-8."
@@ -161,24 +168,38 @@ def _text_of(path: Path) -> str:
 
 
 def _numbered_rows(path: Path, text: str) -> Iterator[tuple[int, Any]]:
+    """Rows of a list, or of JSON lines; in place of a line that is no JSON, such as one cut off, the error."""
     if text.lstrip().startswith("["):
-        rows = _parse(f"{path}", text)
-        yield from enumerate(rows, start=1)
+        yield from enumerate(_parse(f"{path}: ", text), start=1)
         return
     # Not splitlines(): JSON text may hold U+2028 and other characters that it takes for line ends.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield number, _parse(f"{path}, line {number}", line)
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    if len(lines) > 1 and _is_one_object(text):
+        raise DataError(
+            f"{path}: expected a JSON list or JSON lines, got one object over several lines. Put [ ] round it."
+        )
+    for number, line in lines:
+        try:
+            yield number, _parse("", line)
+        except DataError as error:
+            yield number, error
+
+
+def _is_one_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _parse(where: str, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: expected JSON, got {text[:60]!r} ({error}).") from error
+        raise DataError(f"{where}expected JSON, got {reprlib.repr(text)} ({error}).") from error
 
 
-def _from_authors(row: Mapping[str, Any]) -> Record:
+def _from_authors(row: Mapping[str, Any], number: int) -> Record:
     return Record(
         id="",
         ticker=_label(row.get("ticker")),
@@ -187,10 +208,11 @@ def _from_authors(row: Mapping[str, Any]) -> Record:
         truth=_movement(row, "gt"),
         signal=_movement(row, "bias"),
         response=_response(row.get("response")),
+        document=number,
     )
 
 
-def _from_sample(row: Mapping[str, Any]) -> Iterator[Record]:
+def _from_sample(row: Mapping[str, Any], number: int) -> Iterator[Record]:
     doc, resps = row.get("doc"), row.get("resps")
     if not isinstance(doc, dict) or not {"truth", "signal"} <= doc.keys():
         raise DataError(f"expected `doc` with truth and signal, got {reprlib.repr(doc)}. Is it of DynoStock?")
@@ -207,6 +229,7 @@ def _from_sample(row: Mapping[str, Any]) -> Iterator[Record]:
             truth=truth,
             signal=signal,
             response=_response(response),
+            document=number,
         )
 
 
@@ -235,13 +258,23 @@ def _label(value: Any) -> str:
     return "" if value is None else str(value)[:200]
 
 
+def model_of_folder(file: Path) -> str:
+    """Name the model after the folder a file lies in, and never after a bias: `gpt-4o/recency/` is of `gpt-4o`.
+
+    Example:
+        >>> model_of_folder(Path("/runs/recency/gpt-4o/exp_recency_12.json"))
+        'gpt-4o'
+    """
+    folder = file.parent.resolve()  # not of the file, which may be a link into a cache
+    return folder.parent.name if folder.name in BIASES else folder.name
+
+
 def _of_authors(path: Path) -> tuple[Condition, int | None]:
     """Model, bias and window from a name such as `recency/gpt-4o/exp_recency_12.json`."""
-    folder = path.parent.resolve()  # not of the file, which may be a link into a cache
+    folder = path.parent.resolve()
     named = _NAMED.match(path.name)
-    model = folder.name if folder.parent.name in BIASES else None
-    bias = named[1] if named else folder.parent.name if model else None
-    return Condition(model=model, bias=bias), int(named[2]) if named else None
+    bias = named[1] if named else next((one.name for one in (folder, folder.parent) if one.name in BIASES), None)
+    return Condition(model=model_of_folder(path), bias=bias), int(named[2]) if named else None
 
 
 def _of_samples(path: Path, docs: Sequence[Mapping[str, Any]]) -> tuple[Condition, int | None]:
@@ -269,7 +302,7 @@ def _model_of(path: Path) -> str:
                 return name
     except (OSError, ValueError, RecursionError, AttributeError):
         pass  # whatever is wrong with that file, the responses can be read without it
-    return path.parent.resolve().name
+    return model_of_folder(path)
 
 
 def _natural(path: Path) -> list[tuple[bool, int, str]]:

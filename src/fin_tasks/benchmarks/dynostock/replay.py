@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.benchmarks.dynostock.metrics import accuracy_interval, index_interval, shares_of
 from fin_tasks.benchmarks.dynostock.records import Condition, Record, Recording, find_files, read_recording
 from fin_tasks.benchmarks.dynostock.scoring import (
     PARSERS,
@@ -17,6 +18,7 @@ from fin_tasks.benchmarks.dynostock.scoring import (
 )
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.stats.averages import average
+from fin_tasks.stats.intervals import Interval
 from fin_tasks.stats.spread import population_deviation
 
 __all__ = ["Problem", "Replay", "ReplayedFile", "replay"]
@@ -54,10 +56,23 @@ class ReplayedFile:
             if record.truth is not None
         )
 
+    @property
+    def intervals(self) -> tuple[Interval, Interval]:
+        """95 % intervals of accuracy and bias index over documents, as the task of lm-eval gives them.
+
+        Responses to one document are not independent: with `repeats` it counts once, with its shares.
+        """
+        documents: dict[int, list[dict[str, Any]]] = {}
+        for record, probability in zip(self.recording.records, self.probabilities, strict=True):
+            if record.truth is not None:
+                documents.setdefault(record.document, []).append(_item(record, probability))
+        shares = [shares_of(answers) for answers in documents.values()]
+        return accuracy_interval([right for right, *_ in shares]), index_interval(shares)
+
     def summary(self) -> dict[str, Any]:
         """Return counts, and rates as fractions of 1, which are None where no response can be scored."""
         counts, condition = self.counts, self.recording.condition
-        accuracy, index = counts.accuracy_interval, counts.bias_index_interval
+        accuracy, index = self.intervals
         rates = {
             "accuracy": counts.accuracy,
             "bias_index": counts.bias_index,
@@ -104,18 +119,19 @@ class Replay:
         Returns:
             `parser`; `files`, see `ReplayedFile.summary`; `accuracy_mean`, `accuracy_std`, `bias_index_mean` and
             `bias_index_std` over all files in PERCENT, as in the paper's Table 1, with population standard deviations,
-            None where no file can be scored; `groups`: the same four for each model and bias (and mode, arm and
-            anonymity), as only windows of one kind belong together; `errors`: `file`, `row` and `error`.
+            None where no file can be scored; `groups`: the same four for each folder, model and bias (and mode, arm
+            and anonymity), as only windows of one kind and run belong together; `errors`: `file`, `row` and `error`.
         """
-        groups: dict[Condition, list[ReplayedFile]] = {}
+        groups: dict[tuple[str, Condition], list[ReplayedFile]] = {}
         for file in self.files:
-            groups.setdefault(file.recording.condition, []).append(file)
+            groups.setdefault((str(file.recording.file.parent), file.recording.condition), []).append(file)
         return {
             "parser": self.parser,
             "files": [file.summary() for file in self.files],
             **_over(self.files),
             "groups": [
-                {**asdict(condition), "files": len(files), **_over(files)} for condition, files in groups.items()
+                {**asdict(condition), "folder": folder, "files": len(files), **_over(files)}
+                for (folder, condition), files in groups.items()
             ],
             "errors": [asdict(problem) for problem in self.problems],
         }
