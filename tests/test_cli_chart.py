@@ -9,8 +9,9 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
+from fin_tasks.charts import render
 from fin_tasks.cli import app
-from fin_tasks.errors import FinTasksError
+from fin_tasks.errors import ConfigError, FinTasksError
 
 PERIOD = ("--start", "2010-01-04", "--end", "2010-12-31")
 
@@ -37,7 +38,7 @@ def test_draws_files_of_ones_own(tmp_path: Path) -> None:
     header = "ticker,fiscal_end,reported,eps,estimate,surprise,surprise_percentage\n"
     (tmp_path / "earnings.csv").write_text(header + "X,2009-12-31,2010-01-20,1.0,0.9,0.1,11.1\n")
     files = ("--prices", "prices.csv", "--earnings", "earnings.csv")
-    done = run("X", *PERIOD, *files, "--out", "x.png", "--dpi", "40", cwd=tmp_path)
+    done = run("x", *PERIOD, *files, "--adjust", "none", "--out", "x.png", "--dpi", "40", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "x.png\n"
     assert (tmp_path / "x.png").is_file()
@@ -46,9 +47,15 @@ def test_draws_files_of_ones_own(tmp_path: Path) -> None:
 def test_an_error_is_one_line_that_a_terminal_can_show(tmp_path: Path) -> None:
     done = run("\x1b[31m", *PERIOD, "--sample", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.startswith("fin-tasks: error: chart: expected a ticker with prices")
+    assert done.stderr.startswith("fin-tasks: error: ticker: expected one with prices")
     assert "\x1b" not in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_folder_that_is_not_there_is_found_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(render, "render", None)
+    arguments = ["chart", "AAPL", *PERIOD, "--sample", "--out", str(tmp_path / "none" / "x.png")]
+    assert isinstance(CliRunner().invoke(app, arguments).exception, ConfigError)
 
 
 @pytest.mark.parametrize(
@@ -58,12 +65,18 @@ def test_an_error_is_one_line_that_a_terminal_can_show(tmp_path: Path) -> None:
         (("NONE", *PERIOD, "--sample"), "got 'NONE'. There are AAPL, FB, GOOG, IBM, MSFT."),
         (
             ("AAPL", "--start", "1990-01-01", "--end", "1990-02-01", "--sample"),
-            "expected days between 2000-03-01 and 2013-03-01",
+            "found none. There are prices from 2000-03-01 to 2013-03-01",
         ),
         (("AAPL", "--start", "2010", "--end", "2010-02-01", "--sample"), "chart --start: expected a day such as"),
         (("AAPL", "--start", "2010-02-01", "--end", "2010-01-01", "--sample"), "expected --start on or before --end"),
-        (("AAPL", *PERIOD, "--sample", "--dpi", "20", "--out", "none/x.png"), "expected a file that can be written"),
-        (("AAPL", *PERIOD, "--sample", "--prices", "x.csv"), "expected no --prices and no --earnings"),
+        (
+            ("AAPL", *PERIOD, "--sample", "--out", "none/x.png"),
+            "expected a file in a folder that is there, found no none",
+        ),
+        (("AAPL", *PERIOD, "--sample", "--dpi", "20", "--out", "."), "expected a file that can be written"),
+        (("AAPL", *PERIOD, "--sample", "--prices", "x.csv"), "expected no --prices, --earnings or --adjust"),
+        (("AAPL", *PERIOD, "--sample", "--adjust", "full"), "expected no --prices, --earnings or --adjust"),
+        (("AAPL", "--start", "2010-01-02", "--end", "2010-01-03", "--sample"), "none of these days has a price"),
         (("AAPL", *PERIOD, "--sample", "--dpi", "6000"), "Lower the dpi"),
     ],
 )

@@ -132,6 +132,37 @@ def test_a_killed_run_leaves_whole_charts_and_the_next_one_draws_the_rest(tmp_pa
     assert not list(folder.glob("*.tmp"))
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_workers_end_with_their_parent(tmp_path: Path) -> None:
+    script, folder = tmp_path / "build.py", tmp_path / "charts"
+    script.write_text(BUILD)
+    with subprocess.Popen([sys.executable, str(script), str(folder), "2"], start_new_session=True) as process:
+        deadline = time.monotonic() + 60
+        while len(pictures(folder)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert len(alive(process.pid)) >= 3
+        process.kill()
+    deadline = time.monotonic() + 10
+    while (left := alive(process.pid)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    for worker in left:
+        os.kill(worker, signal.SIGKILL)
+    assert not left
+
+
+def alive(session: int) -> list[int]:
+    """The processes of a session that are not zombies."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            state, _, _, of = (folder / "stat").read_text().rpartition(")")[2].split()[:4]
+        except OSError:  # it ended while we looked
+            continue
+        if int(of) == session and state not in "ZX":
+            found.append(int(folder.name))
+    return found
+
+
 def test_ray_that_is_not_there(specs: list[ChartSpec], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ConfigError, match=r"pip install 'fin-tasks\[ray\]'"):

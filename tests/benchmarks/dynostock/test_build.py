@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from fin_tasks.benchmarks.dynostock.window_set import read_set
+from fin_tasks.sandbox import escape
 
 REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "dynostock"
 WIDE = REAL / "prices" / "adjclose_20_tickers_1990_2022.csv.gz"
@@ -76,22 +77,52 @@ def test_the_sample_into_the_cache(tmp_path: Path) -> None:
 
 
 def test_one_window_of_ones_own(tmp_path: Path) -> None:
-    own = ("--sample", "--ticker", "IBM", "--start", "2005-01-01", "--end", "2006-05-01", "--out", "own", "--no-charts")
+    own = ("--sample", "--ticker", "ibm", "--start", "2005-01-01", "--end", "2006-05-01", "--out", "own", "--no-charts")
     assert build(*own, cwd=tmp_path).returncode == 0
     (window,) = read_set(tmp_path / "own").select("plain")
     assert (str(window.start), str(window.end), window.window) == ("2005-01-01", "2006-05-01", 6)
     assert window.truth is not None
 
 
+def test_days_that_cost_most_and_defects_with_their_reason(tmp_path: Path) -> None:
+    days = pd.bdate_range("2010-01-04", periods=400)
+    rows = [f"{day:%Y-%m-%d},{name},{10 + n % 7}" for name in ("AB", "CD") for n, day in enumerate(days)]
+    rows += [f"{days[200]:%Y-%m-%d},EF,1", "2010-07-10,EF,5"]  # the latter is a Saturday
+    rows += [f"{day:%Y-%m-%d},CD,x\x1b[2J" for day in days[:25]]
+    (tmp_path / "prices.csv").write_text("date,ticker,close\n" + "\n".join(rows) + "\n")
+    reports = [
+        f"{name},{days[n - 20]:%Y-%m-%d},{days[n]:%Y-%m-%d},1,0.9,0.1,11.1"
+        for name in ("AB", "CD")
+        for n in range(30, 390, 60)
+    ]
+    header = "ticker,fiscal_end,reported,eps,estimate,surprise,surprise_percentage\n"
+    (tmp_path / "earnings.csv").write_text(header + "\n".join(reports) + "\n")
+    options = ("--prices", "prices.csv", "--earnings", "earnings.csv", "--windows", "2", "--no-charts", "--out", "set")
+    done = build(*options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "days without a price that cost most: 2010-07-10 (2 tickers)" in done.stdout
+    assert "\x1b" not in done.stdout
+    summary = json.loads(build(*options, "--json", cwd=tmp_path).stdout)
+    assert summary["missing_days"][0]["day"] == "2010-07-10"
+    many = {kind: found for kind, found in summary["defects"].items() if found["count"] > 20}
+    assert many
+    for kind, found in many.items():
+        assert len(found["first"]) == 20
+        first = found["first"][0]
+        told = escape(f"{first['id']}: {first['detail']}")
+        assert f"defect {kind}: {found['count']}\n  {told}\n" in done.stdout
+        assert f"  and {found['count'] - 3} more" in done.stdout
+
+
 def test_charts_are_drawn_and_kept(tmp_path: Path) -> None:
     own = ("--sample", "--ticker", "IBM", "--start", "2005-01-01", "--end", "2005-05-01", "--out", "own", "--dpi", "60")
     done = build(*own, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["charts"] == 1
+    assert {name: json.loads(done.stdout)[name] for name in ("charts", "drawn")} == {"charts": 1, "drawn": 1}
     (chart,) = (tmp_path / "own" / "charts").glob("*.png")
     written = chart.stat().st_mtime_ns
     again = build(*own, cwd=tmp_path)
-    assert f"1 charts in {Path('own') / 'charts'}" in again.stdout
+    assert f"1 charts in {Path('own') / 'charts'}: 0 drawn, 1 already there" in again.stdout
     assert chart.stat().st_mtime_ns == written
 
 
@@ -113,7 +144,9 @@ def test_charts_are_drawn_and_kept(tmp_path: Path) -> None:
         (("--sample", "--start", "2002-01-01", "--end", "2001-01-01"), "expected --start before --end"),
         (("--sample", "--ticker", "IBM"), "--ticker: expected --start and --end too"),
         (("--sample", "--ticker", "IBM", "--samples", "5"), "expected no --bias, --windows, --samples or --share"),
-        (("--sample", "--share", "nan"), "share: expected more than 0.5 and at most 1"),
+        (("--sample", "--share", "nan"), "share: expected more than 0.5 and at most 1, got nan"),
+        (("--sample", "--windows", ""), "--windows: expected whole numbers with commas between, such as 4,8, got ''"),
+        (("--sample", "--bias", ""), "biases: expected some of recency, authority, got ''"),
         (("--sample", "--share", "0.5"), "share: expected more than 0.5 and at most 1"),
         (
             ("--sample", "--ticker", "I\x1b[2JBM", "--start", "2005-01-01", "--end", "2006-01-01"),

@@ -8,10 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fin_tasks.benchmarks.dynostock import charting
 from fin_tasks.benchmarks.dynostock.charting import chart_between, chart_of, draw_charts
 from fin_tasks.benchmarks.dynostock.market.tables import REPORT_COLUMNS, Market
 from fin_tasks.benchmarks.dynostock.window import Window
+from fin_tasks.charts import pool
 from fin_tasks.charts.render import render
+from fin_tasks.charts.spec import ChartSpec
 from fin_tasks.errors import DataError
 
 REPORTS = (
@@ -126,16 +129,49 @@ def test_closes_alone_are_enough(prices: pd.DataFrame) -> None:
 
 
 def test_days_without_prices(market: Market) -> None:
-    for ticker in ("T/1", "none"):
-        with pytest.raises(DataError, match=f"chart of {ticker}: expected prices between 2011-01-01 and 2011-02-01"):
-            chart_between(market, ticker, date(2011, 1, 1), date(2011, 2, 1))
+    for ticker, start, end, message in (
+        ("T/1", date(2011, 1, 1), date(2011, 2, 1), "T/1: expected prices from 2011-01-01 to 2011-02-01, found none"),
+        ("T/1", date(2010, 5, 15), date(2010, 5, 16), "2010-05-16, none of these days has a price. .* to 2010-12-31"),
+        ("none", date(2010, 1, 1), date(2010, 2, 1), "expected one with prices, got 'none'. There are T/1"),
+    ):
+        with pytest.raises(DataError, match=message):
+            chart_between(market, ticker, start, end)
+
+
+def test_one_ticker_s_closes_beside_another_s_candles(prices: pd.DataFrame) -> None:
+    figures = dict.fromkeys(("open", "high", "low", "volume"), float("nan"))
+    market = market_of(pd.concat([prices.assign(**figures), prices.assign(ticker="OTHER")]))
+    assert list(chart_of(market, window_of()).prices.columns) == ["close"]
+    assert "low" in chart_of(market, window_of(ticker="OTHER")).prices.columns
 
 
 def test_windows_that_show_the_same_share_a_file(market: Market, tmp_path: Path) -> None:
     windows = [window_of(), window_of(id="other"), window_of(id="longer", end=date(2010, 6, 30))]
     told: list[int] = []
-    paths = draw_charts(market, windows, tmp_path, dpi=40, on_done=told.append)
+    charts = draw_charts(market, windows, tmp_path, dpi=40, on_done=told.append)
+    paths = charts.paths
+    assert (charts.files, charts.drawn) == (2, 2)
     assert list(paths) == ["plain-w02-T-2010-05-15", "other", "longer"]
     assert paths["other"] == paths["plain-w02-T-2010-05-15"] != paths["longer"]
     assert set(tmp_path.glob("*.png")) == set(paths.values())
     assert told[-1] == 3
+    paths["other"].unlink()
+    again = draw_charts(market, windows, tmp_path, dpi=40)
+    assert (again.paths, again.files, again.drawn) == (paths, 2, 1)
+
+
+def test_batches_after_a_failure_are_drawn(market: Market, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(charting, "_BATCH", 1)
+    windows = [window_of(id=str(n), end=date(2010, 6, n)) for n in (7, 8, 9)]
+    first = chart_of(market, windows[0], dpi=40)
+    picture = render(first)
+
+    def render_but_one(spec: ChartSpec) -> bytes:
+        if spec.key() == first.key():
+            raise ValueError("no")
+        return picture
+
+    monkeypatch.setattr(pool, "render", render_but_one)
+    with pytest.raises(DataError, match="expected 3 charts, 1 could not be drawn; the others are there"):
+        draw_charts(market, windows, tmp_path, dpi=40)
+    assert len(list(tmp_path.glob("*.png"))) == 2

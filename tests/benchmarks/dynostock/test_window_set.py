@@ -1,6 +1,7 @@
 """Sets of windows: what a folder holds, how it is written and when it is refused."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor, TimeoutError
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from filelock import FileLock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +17,7 @@ from fin_tasks.benchmarks.dynostock.market.tables import Market
 from fin_tasks.benchmarks.dynostock.window import BIASES, frame_of, windows_of
 from fin_tasks.benchmarks.dynostock.window_set import MANIFEST, read_set, sample_set, sampled, shown_days, write_set
 from fin_tasks.benchmarks.dynostock.windows import WINDOWS, Found, find_windows, plain_window
+from fin_tasks.data.schema import Defect
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 
@@ -57,7 +60,7 @@ def test_a_set_comes_back_as_it_was_written(tmp_path: Path, market: Market, foun
         assert made.charts == tmp_path / "new" / "set" / "charts"
         assert made.market.tickers == market.tickers
     assert sorted(path.name for path in (tmp_path / "new" / "set").iterdir()) == [
-        *(MANIFEST, "prices.parquet", "reports.parquet", "windows.parquet")
+        *(".lock", MANIFEST, "prices.parquet", "reports.parquet", "windows.parquet")
     ]
     assert back.select("recency", 4) == windows_of(found.table.query("bias_type == 'recency' and window == 4"))
     assert len(back.select("authority")) == (found.table["bias_type"] == "authority").sum()
@@ -185,6 +188,31 @@ def test_a_build_that_is_stopped_leaves_no_set(
         read_set(tmp_path)
     assert len(write_set(tmp_path, found, market, parameters={}).table) == len(found.table)
     assert not list(tmp_path.glob(".writing-*"))
+
+
+def test_what_a_killed_build_left_is_removed_and_a_running_one_is_waited_for(
+    tmp_path: Path, market: Market, found: Found
+) -> None:
+    (tmp_path / ".writing-killed").mkdir()
+    (tmp_path / ".writing-killed" / "windows.parquet").write_bytes(b"half")
+    with ThreadPoolExecutor(1) as another:
+        with FileLock(tmp_path / ".lock"):
+            waiting = another.submit(write_set, tmp_path, found, market, parameters={})
+            with pytest.raises(TimeoutError):
+                waiting.result(timeout=0.5)
+            assert (tmp_path / ".writing-killed").exists()
+        assert len(waiting.result().table) == len(found.table)
+    assert not list(tmp_path.glob(".writing-*"))
+
+
+def test_defects_are_counted_and_the_first_are_told_of(tmp_path: Path, market: Market, found: Found) -> None:
+    odd = tuple(Defect("duplicate-day", f"AB {n}", "x" * 1000) for n in range(30))
+    write_set(tmp_path, found, replace(market, defects=(*odd, Defect("bad-date", "a.csv", "7"))), parameters={})
+    defects = json.loads((tmp_path / MANIFEST).read_text())["defects"]
+    assert defects["bad-date"] == {"count": 1, "first": [{"id": "a.csv", "detail": "7"}]}
+    assert defects["duplicate-day"]["count"] == 30
+    assert [one["id"] for one in defects["duplicate-day"]["first"]] == [f"AB {n}" for n in range(20)]
+    assert {len(one["detail"]) for one in defects["duplicate-day"]["first"]} == {300}
 
 
 def test_a_folder_that_cannot_be(tmp_path: Path, market: Market, found: Found) -> None:
