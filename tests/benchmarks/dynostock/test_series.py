@@ -1,5 +1,6 @@
 """What figures are drawn from: recordings, samples and replays, and the command that draws them."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from arm_runs import DATE, docs, says, towards, write_run
 from PIL import Image
 from typer.testing import CliRunner
 
-from fin_tasks.benchmarks.dynostock.plots import Series
+from fin_tasks.benchmarks.dynostock.plots import write_table
 from fin_tasks.benchmarks.dynostock.scoring import Counts
 from fin_tasks.benchmarks.dynostock.series import find_series
 from fin_tasks.cli import app
@@ -66,8 +67,8 @@ def test_what_is_not_drawn_is_told(tmp_path: Path) -> None:
     broken = tmp_path / "exp_recency_8.json"
     broken.write_text("[{")
     found = find_series([path, other, plain, unnamed, broken], parser="paper")
-    assert found.series["recency"] == [
-        Series(model="made/model", counts={4: Counts(total=8, correct=4, wrong_by_bias=2, no_answer=0)})
+    assert [(series.model, series.counts) for series in found.series["recency"]] == [
+        ("made/model", {4: Counts(total=8, correct=4, wrong_by_bias=2, no_answer=0)})
     ]
     assert [note.partition(" as ")[0] for note in found.notes] == [
         f"{path}: left out, {other} ran the same later.",
@@ -123,6 +124,23 @@ def test_no_run_takes_the_place_of_another(tmp_path: Path) -> None:
     assert blind.notes == ()
 
 
+def test_windows_asked_several_times_have_the_intervals_of_windows(tmp_path: Path) -> None:
+    path = write_run(tmp_path / "lm", docs(20), "signal", lambda doc: says(0.9))
+    (once,) = find_series([path], parser="paper").series["recency"]
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("\n".join(json.dumps({**row, "resps": [row["resps"][0] * 9]}) for row in rows))
+    done = CliRunner().invoke(app, ["replay", "dynostock", str(path), "--json"])
+    (tmp_path / "replayed.json").write_text(done.stdout)
+    for results in (path, tmp_path / "replayed.json"):
+        (series,) = find_series([results], parser="paper").series["recency"]
+        assert series.counts[4].total == 180
+        assert series.intervals_of(4)[0] == once.intervals_of(4)[0] == once.counts[4].accuracy_interval
+        assert series.intervals == once.intervals
+        write_table([series], tmp_path / "table.csv")
+        (row,) = csv.DictReader((tmp_path / "table.csv").read_text().splitlines())
+        assert float(row["accuracy_low"]) == pytest.approx(once.intervals_of(4)[0].low, abs=1e-6)
+
+
 def test_a_label_says_only_what_differs(tmp_path: Path) -> None:
     for place, (name, style) in enumerate([("house", "structured"), ("upstream", "structured")], start=1):
         more = {"provenance": {"text": "table", "frequency": "daily", **prompts(name, style)}}
@@ -164,6 +182,7 @@ def test_the_model_is_the_folders_name_wherever_recordings_lie(tmp_path: Path) -
         ({"total": -1}, "whole number"),
         ({"window": "4"}, "whole number"),
         ({"window": 10**30}, "whole number"),
+        ({"accuracy_low": 0.5}, "bias_index_high from 0 to 1"),
         ({"arm": None}, "model, bias, mode"),
         ({"model": 5}, "model, bias, mode"),
     ],

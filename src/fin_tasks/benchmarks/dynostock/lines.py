@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fin_tasks.benchmarks.dynostock.experiment import date_of, setting_of
-from fin_tasks.benchmarks.dynostock.records import Condition
+from fin_tasks.benchmarks.dynostock.records import Condition, model_of_folder
 from fin_tasks.errors import DataError
 
 __all__ = ["Line", "labels_of", "line_of"]
@@ -55,7 +55,7 @@ def line_of(file: Path, condition: Condition) -> Line:
         "arm": condition.arm,
         **_setting(file),
     }
-    return Line(model=condition.model or file.resolve().parent.name, facts=tuple(sorted(facts.items())))
+    return Line(model=condition.model or model_of_folder(file), facts=tuple(sorted(facts.items())))
 
 
 def _setting(file: Path) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,10 +58,18 @@ class Series:
     Attributes:
         model: Its name, and what tells it from the other series of the figure.
         counts: By window size.
+        intervals: 95 % intervals of accuracy and bias index by window size; those of the counts where it has none.
+            They differ where a window was asked several times, as such responses are not independent.
     """
 
     model: str
     counts: Mapping[int, Counts]
+    intervals: Mapping[int, tuple[Interval, Interval]] = field(default_factory=dict)
+
+    def intervals_of(self, size: int) -> tuple[Interval, Interval]:
+        """Return the intervals of accuracy and bias index at a window size."""
+        counts = self.counts[size]
+        return self.intervals.get(size) or (counts.accuracy_interval, counts.bias_index_interval)
 
 
 def draw_windows(series: Sequence[Series], *, bias: str, parser: str) -> "Figure":
@@ -84,13 +92,14 @@ def draw_windows(series: Sequence[Series], *, bias: str, parser: str) -> "Figure
     step = _step(len(series), sizes)
     width = min(4.5, 200 * step / (sizes[-1] - sizes[0] + 1.2 * _gap(sizes)))  # a panel is about 200 points wide
     for place, one in enumerate(series):
-        at = [size + (place - (len(series) - 1) / 2) * step for size in sorted(one.counts)]
-        counts = [one.counts[size] for size in sorted(one.counts)]
-        indices = [(c.bias_index, c.bias_index_interval) for c in counts]
+        own = sorted(one.counts)
+        at = [size + (place - (len(series) - 1) / 2) * step for size in own]
+        indices = [(one.counts[size].bias_index, one.intervals_of(size)[1]) for size in own]
+        accuracies = [(one.counts[size].accuracy, one.intervals_of(size)[0]) for size in own]
         look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
         bars = {"linewidth": width, "color": look["color"]}
         _line(left, at, indices, bars=bars, label=escape(one.model), **look)
-        _line(right, at, [(c.accuracy, c.accuracy_interval) for c in counts], bars=bars, **look)
+        _line(right, at, accuracies, bars=bars, **look)
     _finish(left, sizes, title="(a) Bias index", what="Wrong answers that follow the signal (%)", from_zero=True)
     _finish(right, sizes, title="(b) Accuracy", what="Right answers (%)", from_zero=False)
     figure.suptitle(f"{bias.capitalize()} bias", x=0.012, ha="left", fontsize=11, fontweight="bold")
@@ -131,7 +140,7 @@ def write_table(series: Sequence[Series], path: Path) -> None:
         writer.writerow(header)
         for one in series:
             for size, c in sorted(one.counts.items()):
-                accuracy, index = c.accuracy_interval, c.bias_index_interval
+                accuracy, index = one.intervals_of(size)
                 shares = (c.accuracy, accuracy.low, accuracy.high, c.bias_index, index.low, index.high)
                 counts = (c.total, c.correct, c.wrong, c.wrong_by_bias, c.no_answer)
                 writer.writerow([escape(one.model), size, *counts, *(f"{share:.6g}" for share in shares)])

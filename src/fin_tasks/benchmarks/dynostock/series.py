@@ -13,6 +13,7 @@ from fin_tasks.benchmarks.dynostock.replay import replay
 from fin_tasks.benchmarks.dynostock.scoring import Counts
 from fin_tasks.benchmarks.dynostock.window import BIASES
 from fin_tasks.errors import DataError
+from fin_tasks.stats.intervals import Interval
 
 __all__ = ["Found", "find_series"]
 
@@ -40,6 +41,7 @@ class _Result:
     condition: Condition
     window: int | None
     counts: Counts
+    intervals: tuple[Interval, Interval] | None
 
 
 def find_series(paths: Sequence[Path], *, parser: str) -> Found:
@@ -76,7 +78,11 @@ def find_series(paths: Sequence[Path], *, parser: str) -> Found:
             of_line[window] = result
     series = {
         bias: [
-            Series(model=label, counts={window: result.counts for window, result in sorted(of_line.items())})
+            Series(
+                model=label,
+                counts={window: result.counts for window, result in sorted(of_line.items())},
+                intervals={window: result.intervals for window, result in of_line.items() if result.intervals},
+            )
             for label, of_line in zip(labels_of(list(by_line)), by_line.values(), strict=True)
         ]
         for bias, by_line in points.items()
@@ -104,7 +110,11 @@ def _results(paths: Sequence[Path], parser: str, problems: list[str]) -> Iterato
         for file in replayed.files:
             recording = file.recording
             yield _Result(
-                file=str(recording.file), condition=recording.condition, window=recording.window, counts=file.counts
+                file=str(recording.file),
+                condition=recording.condition,
+                window=recording.window,
+                counts=file.counts,
+                intervals=file.intervals if file.counts.total else None,
             )
 
 
@@ -133,6 +143,7 @@ def _from_replay(path: Path, summary: Mapping[str, Any], parser: str) -> Iterato
             condition=_condition(where, row),
             window=_whole(where, row, "window"),
             counts=_counts(where, row),
+            intervals=_intervals(where, row),
         )
 
 
@@ -154,6 +165,17 @@ def _counts(where: str, row: Mapping[str, Any]) -> Counts:
             f"{where}: expected counts that add up to the total {total}, got {correct} + {led} + {no_answer}."
         )
     return Counts(total=total, correct=correct, wrong_by_bias=led, no_answer=no_answer)
+
+
+def _intervals(where: str, row: Mapping[str, Any]) -> tuple[Interval, Interval] | None:
+    names = ("accuracy_low", "accuracy_high", "bias_index_low", "bias_index_high")
+    bounds = [row.get(name) for name in names]
+    if bounds == [None] * 4:
+        return None
+    shares = [float(bound) for bound in bounds if isinstance(bound, (int, float)) and 0 <= bound <= 1]
+    if len(shares) != len(names):
+        raise DataError(f"{where}: expected {', '.join(names)} from 0 to 1, got {bounds!r:.120}.")
+    return Interval(shares[0], shares[1]), Interval(shares[2], shares[3])
 
 
 def _whole(where: str, row: Mapping[str, Any], name: str) -> int:
