@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fin_tasks.cli.market_options import day_of
 from fin_tasks.cli.options import sub_commands
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def fetch_dynostock(
     settings = Settings.from_environ()
     if settings.offline_markets:
         raise FetchError("fetch dynostock: downloads are switched off. Unset FIN_TASKS_OFFLINE.")
-    first, last = _day("--start", start), _day("--end", end) if end else _yesterday()
+    first, last = day_of("--start", start), day_of("--end", end) if end else _yesterday()
     source = _report_source(earnings, settings, per_minute)
     names, facts = _tickers(tickers, settings)
     plan = Plan(tickers=names, start=first, end=last, constituents=facts)
@@ -135,15 +136,6 @@ def _report_source(name: str, settings: "Settings", per_minute: float) -> "Repor
             raise FetchError("--earnings upstream: downloads from GitHub are switched off. Unset HF_HUB_OFFLINE.")
         return UpstreamReports(store=Store(settings, progress=False))
     raise ConfigError(f"--earnings: expected auto, alpha-vantage, yahoo or upstream, got {name!r}.")
-
-
-def _day(option: str, text: str) -> date:
-    from fin_tasks.errors import ConfigError
-
-    try:
-        return date.fromisoformat(text)
-    except ValueError as error:
-        raise ConfigError(f"{option}: expected a day as 2024-01-31, got {text!r}.") from error
 
 
 def _yesterday() -> date:

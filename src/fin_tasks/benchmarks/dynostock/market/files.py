@@ -185,7 +185,8 @@ def _read_all(
             table, odd = read(file)
         except DataError as error:
             failures.append(error)
-            defects.append(Defect("unusable-file", file.name, str(error)))
+            # Defects go into manifests, which say nothing of where a machine keeps its files.
+            defects.append(Defect("unusable-file", file.name, str(error).replace(str(file), file.name)))
             continue
         tables.append(table)
         used[file.name] = digest(file).sha256
