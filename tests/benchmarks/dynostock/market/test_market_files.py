@@ -212,7 +212,7 @@ def test_a_rate_limit_answer_saved_as_a_file_is_named(folder: Path) -> None:
     (folder / "eps" / "data-MSFT.json").write_text('{"Note": "5 calls per minute"}', encoding="utf-8")
     market = load_market(folder / "prices.csv", folder / "eps")
     (defect,) = (defect for defect in market.defects if defect.kind == "unusable-file")
-    assert str(tmp_path) not in defect.detail
+    assert str(folder) not in defect.detail
     assert defect.row_id == "data-MSFT.json"
     assert "5 calls per minute" in defect.detail
 
