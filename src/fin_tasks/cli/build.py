@@ -174,14 +174,14 @@ def _summary(found: "Found", market: "Market") -> dict[str, Any]:
 
 def _show(found: "Found", market: "Market", folder: Path) -> None:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from fin_tasks.benchmarks.dynostock.windows import REASONS
 
     summary, console = _summary(found, market), Console()
     counts = summary["counts"]
     reasons = [reason for reason in REASONS if any(reason in count["dropped"] for count in counts)]
-    table = Table("Bias", "Window", "Candidates", *reasons, "unbiased", "Found", "Kept")
+    table = Table(Column("Bias", no_wrap=True), "Window", "Candidates", *reasons, "unbiased", "Found", "Kept")
     for count in counts:
         numbers = [*(count["dropped"].get(reason, 0) for reason in reasons), count["unbiased"]]
         numbers = [count["window"], count["candidates"], *numbers, count["found"], count["kept"]]
