@@ -27,7 +27,7 @@ from fin_tasks.settings import Settings
 ARMS = ("signal", "none", "aligned", "flipped")
 BELIEFS = (  # the first that a question holds is what the model goes by, and how sure it is
     (re.compile(r"as the latest one was followed by a (rise|fall)\. What happened last time"), 1.0),
-    (re.compile(r"The report of [-\d]+, which .*? was followed by a (rise|fall)\."), 0.8),
+    (re.compile(r"The report of [-\d]+, whose .*? was followed by a (rise|fall)\."), 0.8),
     (re.compile(r"as the latest one (?:were|was) followed by a (rise|fall)\."), 0.6),
 )
 TASKS = "dynostock_recency_w4_text,dynostock_authority_w4_text"

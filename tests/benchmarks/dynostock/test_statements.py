@@ -80,15 +80,15 @@ def test_the_recency_statements() -> None:
 
 
 def test_the_authority_statements() -> None:
-    window = replace(one("authority"), authority="Ray Dalio", ticker="HAL", signal=0)
+    window = replace(one("authority"), authority="Ray Dalio", ticker="IBM", signal=0)
     assert say(window, "signal") == Statement(
         text="Ray Dalio founded Bridgewater Associates, one of the largest hedge funds, and is known for studying "
         "economic cycles. Institutions around the world weigh his calls when they shift money between markets. "
-        "Ray Dalio said that the price of HAL will go down after the latest report.",
+        "Ray Dalio said that the price of IBM will go down after the latest report.",
         direction=0,
     )
     assert say(window, "aligned") == Statement(
-        text="An analyst's note said that the price of HAL will go up after the latest report.", direction=1
+        text="An analyst's note said that the price of IBM will go up after the latest report.", direction=1
     )
 
 

@@ -38,7 +38,7 @@ TEMPLATES: Mapping[str, str] = {
     "statistics_none": "No earlier report of this period had the same outcome (Meet or Miss) as the latest one.",
     "recency": "The most recent of the earlier reports with the same outcome as the latest one was followed by "
     "{movement}. What happened last time may shape the mood of the market and move the price.",
-    "recency_aligned": "The report of {day}, which had the same outcome as the latest one, was followed by {movement}.",
+    "recency_aligned": "The report of {day}, whose outcome was that of the latest one, was followed by {movement}.",
     "authority": "{role} {standing} "
     "{name} said that the price of {ticker} will go {direction} after the latest report.",
     "authority_aligned": "An analyst's note said that the price of {ticker} will go {direction} after the latest "
