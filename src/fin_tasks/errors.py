@@ -4,6 +4,7 @@
     ├── ConfigError       an option, environment variable or task setting is wrong
     ├── DataError         a file of a benchmark is missing, broken or not the pinned one
     │   └── FetchError    a file could not be downloaded
+    ├── EndpointError     a model behind an address (a judge, an encoder) cannot be asked, or answers nonsense
     └── SandboxError      programs cannot be run safely here, or the runner broke
 
 Every message names the subject, what was expected, what was found and what to do about it. A wrong answer of a
@@ -11,7 +12,7 @@ model is never an error: it is a score with a reason. A broken tool is never a w
 item that stays unscored and is counted.
 """
 
-__all__ = ["ConfigError", "DataError", "FetchError", "FinTasksError", "SandboxError"]
+__all__ = ["ConfigError", "DataError", "EndpointError", "FetchError", "FinTasksError", "SandboxError"]
 
 
 class FinTasksError(Exception):
@@ -28,6 +29,10 @@ class DataError(FinTasksError):
 
 class FetchError(DataError):
     """A benchmark's file could not be downloaded; the message says where to put it by hand."""
+
+
+class EndpointError(FinTasksError):
+    """A model behind an address cannot be asked, or what it sends back cannot be used."""
 
 
 class SandboxError(FinTasksError):

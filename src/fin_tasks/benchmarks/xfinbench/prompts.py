@@ -10,11 +10,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from fin_tasks.answers.marked import MARKER
 from fin_tasks.errors import ConfigError
 
 __all__ = ["MARKER", "STYLES", "Prompt", "PromptSet", "Style", "house_prompts", "style_named", "upstream_prompts"]
-
-MARKER = "Therefore, my answer is"
 
 
 @dataclass(frozen=True, kw_only=True)

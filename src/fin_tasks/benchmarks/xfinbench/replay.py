@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks import sandbox
+from fin_tasks.answers.programs import extract_program
 from fin_tasks.benchmarks.xfinbench import rows, scoring
 from fin_tasks.benchmarks.xfinbench.doc_scores import score_program
 from fin_tasks.benchmarks.xfinbench.metrics import CAPABILITIES
-from fin_tasks.benchmarks.xfinbench.programs import extract_program
 from fin_tasks.benchmarks.xfinbench.responses import Response, read_responses
 from fin_tasks.benchmarks.xfinbench.truths import normalise_task, parse_truth
 from fin_tasks.errors import ConfigError, DataError

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fin_tasks.answers.choices import bare_choice, read_choice
-from fin_tasks.answers.comparison import TOLERANCE, equal_reading, near_reading
+from fin_tasks.answers.comparison import equal_reading, near_reading
+from fin_tasks.answers.marked import MARKER, marked_letter, marked_number, marked_verdict, near_marked
 from fin_tasks.answers.marker import committed_text
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import Number, find_numbers, number_from_float
@@ -33,13 +34,6 @@ __all__ = [
 
 Answer = int | str | float | Number | None
 """1 or 0 for a verdict, a letter, a float (`paper`) or a number with its readings (`robust`), None for no answer."""
-
-MARKER = "Therefore, my answer is"
-"""What the model is asked to write before its answer."""
-
-_PAPER_TRUE = ("TRUE", "true", "True", "correct")
-_PAPER_FALSE = ("FALSE", "false", "False", "incorrect")
-_PAPER_NUMERIC = frozenset("-./0123456789")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,32 +165,9 @@ def _is_paper(variant: str) -> bool:
 
 def _read_paper(task: Task, reply: str) -> tuple[int | str | float | None, str]:
     """Read as the authors do; beside a missing answer stands why."""
-    _, marker, behind = reply.rpartition(MARKER)
-    if not marker:
-        return None, "no marker"
     if task == "calcu":
-        number = _paper_number(behind)
-        return number, "" if number is not None else "no number where the authors look"
-    sentence = behind.partition(".")[0]
-    if task == "mcq":
-        letter = next((letter for letter in "ABCD" if letter in sentence), None)
-        return letter, "" if letter else "no letter up to the first full stop"
-    # "incorrect" holds "correct": the authors count it as true, and so does this variant.
-    if any(word in sentence for word in _PAPER_TRUE):
-        return 1, ""
-    if any(word in sentence for word in _PAPER_FALSE):
-        return 0, ""
-    return None, "no verdict up to the first full stop"
-
-
-def _paper_number(behind: str) -> float | None:
-    held = behind.rpartition("[")[2].partition("]")[0]
-    kept = "".join(char for char in held if char in _PAPER_NUMERIC)
-    try:
-        number = float(kept)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+        return marked_number(reply)
+    return marked_letter(reply) if task == "mcq" else marked_verdict(reply)
 
 
 def _read_robust(task: Task, reply: str, choices: Sequence[str]) -> tuple[int | str | Number | None, str]:
@@ -223,19 +194,8 @@ def _compare_paper(task: Task, answer: Answer, reason: str, truth: Truth) -> Sco
     g = truth.value
     usable = isinstance(value, int | float) and isinstance(g, int | float)
     exact = usable and value == g
-    near = usable and _paper_near(float(value or 0), float(g or 0))
+    near = usable and near_marked(float(value or 0), float(g or 0))
     return _plain_score(value, near, exact, reason, truth)
-
-
-def _paper_near(m: float, g: float) -> bool:
-    """The authors' tolerance: relative to the model's answer, and blind to a factor of 100 either way."""
-    if m == 0 or m / 100 == 0:
-        return False
-    return (
-        abs(m - g) / abs(m) < TOLERANCE
-        or abs(m / 100 - g) / abs(m / 100) < TOLERANCE
-        or abs(m - g / 100) / abs(m) < TOLERANCE
-    )
 
 
 def _compare_robust(task: Task, answer: Answer, reason: str, truth: Truth) -> Score:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.benchmarks.xfinbench.programs import extract_program
+from fin_tasks.answers.programs import extract_program
 
 WHOLE = "def solution():\n    x = 2\n    return x * 3"
 

@@ -1,0 +1,1 @@
+"""BizBench: quantitative reasoning about business documents, in eight parts."""

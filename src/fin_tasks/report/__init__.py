@@ -1,0 +1,1 @@
+"""What result files say: runs as a harness wrote them, compared and shown."""

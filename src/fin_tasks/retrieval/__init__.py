@@ -1,0 +1,1 @@
+"""Finds the entries of a text collection that help with a question."""
