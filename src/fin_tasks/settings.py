@@ -29,6 +29,7 @@ class Settings:
         wikipedia: `FIN_TASKS_WIKIPEDIA`; base address of the encyclopedia that lists the S&P 500.
         alpha_vantage: `FIN_TASKS_ALPHA_VANTAGE`; base address of the service with earnings reports.
         alpha_vantage_key: `ALPHAVANTAGE_API_KEY`; sent to that address only, never logged.
+        api_keys: Every variable whose name ends in `_KEY`, as `OPENAI_API_KEY`; an endpoint names the one it is sent.
         offline: `FIN_TASKS_OFFLINE` or `HF_HUB_OFFLINE`; no benchmark's files are downloaded, from the hub or GitHub.
         offline_markets: `FIN_TASKS_OFFLINE` alone; no market data are fetched. `HF_HUB_OFFLINE` is about the hub, and
             says nothing of Yahoo, Alpha Vantage and the encyclopedia.
@@ -44,6 +45,7 @@ class Settings:
     wikipedia: str
     alpha_vantage: str
     alpha_vantage_key: str | None = field(repr=False)
+    api_keys: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
     offline: bool
     offline_markets: bool
     sandbox: str
@@ -70,6 +72,7 @@ class Settings:
             wikipedia=env.get("FIN_TASKS_WIKIPEDIA", "https://en.wikipedia.org").rstrip("/"),
             alpha_vantage=env.get("FIN_TASKS_ALPHA_VANTAGE", "https://www.alphavantage.co").rstrip("/"),
             alpha_vantage_key=env.get("ALPHAVANTAGE_API_KEY") or None,
+            api_keys={name: value for name, value in env.items() if name.endswith("_KEY") and value},
             offline=_flag(env, "FIN_TASKS_OFFLINE") or _flag(env, "HF_HUB_OFFLINE"),
             offline_markets=_flag(env, "FIN_TASKS_OFFLINE"),
             sandbox=_choice(env, "FIN_TASKS_SANDBOX", SANDBOX_TIERS),
