@@ -1,0 +1,135 @@
+"""The one place that makes a client for an OpenAI-compatible address.
+
+A hosted service, vLLM, llama.cpp, LM Studio and Ollama all speak this protocol. Retries, their pauses and `Retry-After`
+are the client library's own. Keys come from the environment, go to the address they are meant for and nowhere else.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from fin_tasks.errors import ConfigError, EndpointError
+from fin_tasks.settings import Settings
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI, OpenAI
+
+__all__ = ["Endpoint", "endpoint_error", "open_async_client", "open_client"]
+
+_NO_KEY = "none"
+"""What is sent where no key is set: servers on one's own machine ask for none, but the library insists on one."""
+_SHOWN = 300
+"""Characters of a server's own words that an error repeats."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """A model behind an address.
+
+    Attributes:
+        base_url: The address up to and with its version, `http://127.0.0.1:8000/v1`.
+        model: The model's name there.
+        key_variable: The environment variable that holds the key; its name ends in `_KEY`. Unset means no key.
+        timeout: Seconds one attempt may take.
+        retries: Further attempts after a failed connection, a timeout, or status 408, 409, 429 or 5xx.
+
+    Raises:
+        ConfigError: A value no request could be made with, or a password inside the address.
+    """
+
+    base_url: str
+    model: str
+    key_variable: str = "OPENAI_API_KEY"
+    timeout: float = 120.0
+    retries: int = 5
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.base_url)
+        if parts.username or parts.password:
+            raise ConfigError(
+                f"endpoint {parts.hostname}: expected an address without a user or password in it. "
+                f"Put the key into the environment variable {self.key_variable}."
+            )
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ConfigError(f"endpoint: expected an address such as http://127.0.0.1:8000/v1, got {self.base_url!r}.")
+        if not self.model.strip():
+            raise ConfigError(f"endpoint {self.base_url}: expected the name of a model, got {self.model!r}.")
+        if not self.key_variable.endswith("_KEY"):
+            raise ConfigError(
+                f"endpoint {self.base_url}: expected an environment variable whose name ends in _KEY, got "
+                f"{self.key_variable!r}."
+            )
+        if not self.timeout > 0 or self.retries < 0:
+            raise ConfigError(
+                f"endpoint {self.base_url}: expected a timeout above 0 s and 0 retries or more, got "
+                f"{self.timeout!r} and {self.retries!r}."
+            )
+
+    def __str__(self) -> str:
+        return f"{self.model} at {self.base_url}"
+
+
+def open_client(endpoint: Endpoint, settings: Settings) -> "OpenAI":
+    """Return a client that blocks; close it, or use it in a `with` statement. Nothing is sent yet."""
+    from openai import OpenAI
+
+    return OpenAI(**_options(endpoint, settings))
+
+
+def open_async_client(endpoint: Endpoint, settings: Settings) -> "AsyncOpenAI":
+    """Return a client for `asyncio`; use it in an `async with` statement. Nothing is sent yet."""
+    from openai import AsyncOpenAI
+
+    return AsyncOpenAI(**_options(endpoint, settings))
+
+
+def endpoint_error(endpoint: Endpoint, error: Exception, settings: Settings) -> EndpointError:
+    """Say in our words what the client library reports, without the key.
+
+    Args:
+        endpoint: What was asked.
+        error: What the library raised, an `openai.OpenAIError` as a rule.
+        settings: The environment, to know the key by.
+
+    Returns:
+        The error to raise, or to note for one item.
+    """
+    import openai
+
+    key = settings.api_keys.get(endpoint.key_variable)
+    said = _without(str(error), key)
+    attempts = endpoint.retries + 1
+    match error:
+        case openai.APITimeoutError():
+            told = f"expected a reply within {endpoint.timeout:g} s, got none in {attempts} attempts. Allow more time."
+        case openai.APIConnectionError():
+            cause = _without(str(error.__cause__ or error), key)
+            told = (
+                f"expected a server that answers, got no connection ({cause}). Does it run, and is the address right?"
+            )
+        case openai.AuthenticationError() | openai.PermissionDeniedError():
+            state = "is refused" if key else "is not set"
+            told = f"expected access, got status {error.status_code} ({said}). {endpoint.key_variable} {state}."
+        case openai.NotFoundError():
+            told = f"expected this model at this address, got status 404 ({said}). Addresses end in /v1 as a rule."
+        case openai.RateLimitError():
+            told = f"expected to be served, got status 429 in {attempts} attempts ({said}). Ask for less at once."
+        case openai.APIStatusError():
+            told = f"expected a reply, got status {error.status_code} ({said}). See what the server logs."
+        case _:
+            told = f"expected a reply, got {type(error).__name__} ({said}). Does the server speak OpenAI's protocol?"
+    return EndpointError(f"{endpoint}: {told}")
+
+
+def _options(endpoint: Endpoint, settings: Settings) -> dict[str, Any]:
+    return {
+        "base_url": endpoint.base_url,
+        "api_key": settings.api_keys.get(endpoint.key_variable) or _NO_KEY,
+        "timeout": endpoint.timeout,
+        "max_retries": endpoint.retries,
+    }
+
+
+def _without(text: str, key: str | None) -> str:
+    """Blot out the key, which some servers repeat when they refuse it."""
+    return " ".join((text.replace(key, "[key]") if key else text).split())[:_SHOWN]
