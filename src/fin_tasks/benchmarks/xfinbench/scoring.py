@@ -7,7 +7,6 @@ be had apart.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from fin_tasks.answers.choices import bare_choice, read_choice
 from fin_tasks.answers.comparison import equal_reading, near_reading
@@ -17,6 +16,7 @@ from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import Number, find_numbers, number_from_float
 from fin_tasks.answers.quantities import read_bare, read_quantity
 from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.score import Score, Scores, number_of_result, scored
 from fin_tasks.answers.verdicts import bare_verdict, read_verdict
 from fin_tasks.benchmarks.xfinbench.truths import Task, Truth, normalise_task
 from fin_tasks.errors import ConfigError
@@ -34,31 +34,6 @@ __all__ = [
 
 Answer = int | str | float | Number | None
 """1 or 0 for a verdict, a letter, a float (`paper`) or a number with its readings (`robust`), None for no answer."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Score:
-    """How one answer fares in one variant.
-
-    Attributes:
-        answer: What was read; None where there is no answer.
-        correct: Whether it is right; None where the row cannot be scored because its truth is unusable.
-        correct_err: Whether a number is right within 0.5 %; None for other tasks and unscored rows.
-        reason: In a few words, why.
-    """
-
-    answer: int | str | float | None
-    correct: bool | None
-    correct_err: bool | None
-    reason: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scores:
-    """The scores of one answer in both variants."""
-
-    paper: Score
-    robust: Score
 
 
 def score(task: str, response: str, truth: Truth, choices: Sequence[str] = ()) -> Scores:
@@ -98,14 +73,8 @@ def score_value(value: float | None, text: str | None, truth: Truth) -> Scores:
             as `"7.66%"` does.
         truth: The ground truth of a calcu question.
     """
-    finite = value is not None and math.isfinite(value)
-    paper = value if finite else None
-    robust: Number | None = None
-    if finite and value is not None:
-        robust = number_from_float(value)
-    elif value is None and text is not None and "\\" not in text:
-        # As a response, so that a number inside a description (`integer of 1329 bits`) or an escape is none.
-        robust = read_bare(text[:200])
+    paper = value if value is not None and math.isfinite(value) else None
+    robust = number_of_result(value, text)
     reason = "no finite number returned"
     return Scores(
         paper=_compare_paper("calcu", paper, "" if paper is not None else reason, truth),
@@ -216,15 +185,8 @@ def _compare_robust(task: Task, answer: Answer, reason: str, truth: Truth) -> Sc
 def _plain_score(
     answer: int | str | float | None, near: bool | None, correct: bool, reason: str, truth: Truth
 ) -> Score:
-    if answer is None:
-        return Score(answer=None, correct=False, correct_err=near, reason=reason or "no answer")
-    if truth.kind == "unusable":
-        told = f"wrong: the truth is {truth.reason}"
-    elif correct:
-        told = "right"
-    else:
-        told = "near, not equal" if near else "wrong"
-    return Score(answer=answer, correct=correct, correct_err=near, reason=told)
+    flaw = truth.reason if truth.kind == "unusable" else ""
+    return scored(answer, correct=correct, near=near, reason=reason, flaw=flaw)
 
 
 def _truth_step(truth: Truth) -> float:
