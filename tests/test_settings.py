@@ -18,6 +18,8 @@ def test_defaults() -> None:
     assert settings.wikipedia == "https://en.wikipedia.org"
     assert settings.alpha_vantage == "https://www.alphavantage.co"
     assert settings.alpha_vantage_key is None
+    assert settings.embeddings == "https://api.openai.com/v1"
+    assert settings.api_keys == {}
     assert settings.sandbox_workers >= 1
 
 
@@ -32,6 +34,8 @@ def test_everything_set() -> None:
             "FIN_TASKS_WIKIPEDIA": "http://127.0.0.1:3/",
             "FIN_TASKS_ALPHA_VANTAGE": "http://127.0.0.1:4/",
             "ALPHAVANTAGE_API_KEY": "hush",
+            "OPENAI_API_KEY": "private",
+            "FIN_TASKS_EMBEDDINGS_BASE_URL": "http://127.0.0.1:5/v1/",
             "HF_HUB_OFFLINE": "1",
             "FIN_TASKS_SANDBOX": "landlock",
             "FIN_TASKS_SANDBOX_WORKERS": "3",
@@ -47,6 +51,9 @@ def test_everything_set() -> None:
     assert (settings.sandbox, settings.sandbox_workers) == ("landlock", 3)
     assert "secret" not in repr(settings)
     assert "hush" not in repr(settings)
+    assert settings.embeddings == "http://127.0.0.1:5/v1"
+    assert settings.api_keys["OPENAI_API_KEY"] == "private"
+    assert "private" not in repr(settings)
 
 
 def test_our_own_switch_turns_every_download_off() -> None:

