@@ -17,23 +17,25 @@ RETRIEVERS = ("bm25", "dense", "hybrid")
 
 
 class Retriever(Protocol):
-    """Scores every text of one collection for a question.
-
-    Attributes:
-        name: One of `RETRIEVERS`.
-        facts: What decides the scores, JSON-compatible, with the hash of the texts; part of a run's provenance.
-        absent: The score that says a text has nothing in common with a question, so that it is never among those
-            found, however few there are; None where every score is a likeness. Hand it on to `ranking.best`.
-    """
+    """Scores every text of one collection for a question."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """One of `RETRIEVERS`."""
+        ...
 
     @property
-    def facts(self) -> Mapping[str, Any]: ...
+    def facts(self) -> Mapping[str, Any]:
+        """What decides the scores, JSON-compatible, with the hash of the texts: part of a run's provenance."""
+        ...
 
     @property
-    def absent(self) -> float | None: ...
+    def absent(self) -> float | None:
+        """The score of a text that has nothing in common with a query; None where every score is a likeness.
+
+        Such a text is never among those found, however few they are: hand this on to `ranking.best`.
+        """
+        ...
 
     def scores(self, queries: Sequence[str]) -> Iterator[npt.NDArray[np.float64]]:
         """Yield one vector per query, in the queries' order: a score per text, in the texts' order, higher is better.
@@ -68,9 +70,9 @@ def open_retriever(
         EndpointError: The encoder is behind an address that does not answer.
 
     Example:
-        >>> bank = ["Put option: a right to sell.", "Bond: a loan in the form of a security.", "Stock: a share."]
+        >>> bank = ["Put option: the right to sell.", "Bond: a loan that is traded.", "Stock: a share of a firm."]
         >>> index = open_retriever("bm25", bank, settings=Settings.from_environ({}))
-        >>> [scores.argmax().item() for scores in index.scores(["Who has the right to sell?", "What is a loan?"])]
+        >>> [scores.argmax().item() for scores in index.scores(["Who has a right to sell", "Which loan is traded"])]
         [0, 1]
     """
     # Each import waits until it is needed: embeddings bring torch, BM25 brings scipy.
@@ -87,6 +89,15 @@ def open_retriever(
         sparse = Bm25Index(texts, tokeniser=tokeniser)
         return HybridIndex([sparse, _open_dense(texts, encoder, settings, on_done)])
     raise ConfigError(f"retriever: expected one of {', '.join(RETRIEVERS)}, got {name!r}.")
+
+
+def _open_dense(
+    texts: Sequence[str], encoder: str | None, settings: Settings, on_done: Callable[[int], None] | None
+) -> Retriever:
+    from fin_tasks.retrieval.dense import DenseIndex
+    from fin_tasks.retrieval.encoders import open_encoder
+
+    return DenseIndex(texts, open_encoder(encoder, settings), settings, on_done=on_done)
 
 
 def texts_sha256(texts: Sequence[str]) -> str:
