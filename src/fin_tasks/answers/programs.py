@@ -1,18 +1,17 @@
-"""Finds the program in a program-of-thought response."""
+"""Finds the program in a program-of-thought response, and the function in one that was asked for a function."""
 
 import re
 import textwrap
 
 from fin_tasks.answers.reasoning import strip_reasoning
 
-__all__ = ["extract_program"]
+__all__ = ["extract_function", "extract_program"]
 
 _FENCED = re.compile(r"```[ \t]*(?:python3?|py)?[ \t]*\r?\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE)
 _MORE_CODE = re.compile(
     r"(?:def|class|import|from|if|for|while|with|try|except|else|elif|finally|return|print|@|#)(?:\W|$)"
     r"|[A-Za-z_][\w.]*(?:\[[^\]]*\])?[ \t]*(?:[-+*/]?=|\()"
 )
-_DEF = re.compile(r"^def[ \t]+solution[ \t]*\(", re.MULTILINE)
 
 
 def extract_program(response: str) -> str | None:
@@ -28,17 +27,33 @@ def extract_program(response: str) -> str | None:
         >>> extract_program("I cannot say.") is None
         True
     """
+    return extract_function(response, name="solution", head="def solution():")
+
+
+def extract_function(response: str, *, name: str, head: str) -> str | None:
+    r"""Return the source of a function that a model was asked for by name, None where there is none.
+
+    Args:
+        response: What the model wrote.
+        name: The function's name.
+        head: Code that a response without a definition goes on from: the line with `def`, or more.
+
+    Example:
+        >>> extract_function("```python\nreturn a / b\n```", name="ratio", head="def ratio(a, b):")
+        'def ratio(a, b):\n    return a / b'
+    """
     text = strip_reasoning(response)
+    defines = re.compile(rf"^def[ \t]+{re.escape(name)}[ \t]*\(", re.MULTILINE)
     blocks = [textwrap.dedent(match[1]) for match in _FENCED.finditer(text)]
     for block in reversed(blocks):
-        if _DEF.search(block):
+        if defines.search(block):
             return block
-    if found := _DEF.search(text):
+    if found := defines.search(text):
         return _without_prose(text[found.start() :].split("\n```", 1)[0])
     before_fence = _without_prose(text.split("```", 1)[0])
     for body in (before_fence, *blocks):
         if _is_body(body):
-            return "def solution():\n" + _indented(body)
+            return f"{head}\n{_indented(body)}"
     return None
 
 
