@@ -362,7 +362,7 @@ def test_the_sample_serves_any_split_without_defects() -> None:
     assert ids_by_kind(rows.defects) == {}
     assert all(rows.usable("mcq", figure=figure) for figure in (True, False))
     assert {file.state for file in inspect(test).files} == {"sample"}
-    terms = {term.id for term in xfinbench.knowledge_bank(test)}
+    terms = xfinbench.knowledge_bank(test).by_id.keys()
     assert all(set(row.gold_terms) <= terms and row.gold_terms for row in rows.rows)
     with pytest.raises(DataError, match="only the authors' files have"):
         xfinbench.prompt_templates(test)
@@ -385,12 +385,18 @@ def test_rows_by_id_over_all_splits_there_are(folder: Callable[..., Path]) -> No
         xfinbench.rows_by_id(data_dir=root, settings=settings())
 
 
-@pytest.mark.parametrize("body", ["1,a,b\n1,c,d\n", ",a,b\n"])
-def test_a_knowledge_bank_needs_ids(folder: Callable[..., Path], body: str) -> None:
+def test_a_knowledge_bank_leaves_out_what_has_no_id_of_its_own(folder: Callable[..., Path]) -> None:
     root = folder({})
+    body = "1,a,b\n1,c,d\n,e,f\n2, ,\n3,,g\n"
     (root / "knowledge_bank.csv").write_text("id,term_name,term_definition\n" + body, encoding="utf-8")
-    with pytest.raises(DataError, match="expected a term id of its own"):
-        xfinbench.knowledge_bank(xfinbench.locate(data_dir=root, settings=settings(), split="validation"))
+    files = xfinbench.locate(data_dir=root, settings=settings(), split="validation")
+    bank = xfinbench.knowledge_bank(files)
+    assert [(term.id, term.text) for term in bank.terms] == [("1", "a b"), ("3", " g")]
+    left_out = {"duplicate-term-id": ["1"], "empty-term": ["2"], "term-without-id": [""]}
+    assert bank.facts == {"n": 2, "sha256": bank.sha256, "left_out": left_out}
+    (root / "knowledge_bank.csv").write_text("id,term_name,term_definition\n,a,b\n", encoding="utf-8")
+    with pytest.raises(DataError, match="expected finance terms with an id each, got none"):
+        xfinbench.knowledge_bank(files)
 
 
 def test_every_explanation_is_for_a_defect_somebody_reports() -> None:

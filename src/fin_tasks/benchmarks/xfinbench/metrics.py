@@ -26,7 +26,7 @@ REASONS = ("no_code", "syntax", "exception", "timeout", "memory", "forbidden", "
 _LOWER_IS_BETTER = ("no_answer", "unscored", *REASONS)
 
 
-def metrics_of(*, subset: str, mode: str) -> dict[str, bool]:
+def metrics_of(*, subset: str, mode: str, **_: Any) -> dict[str, bool]:
     """Name the metrics of a task.
 
     Args:

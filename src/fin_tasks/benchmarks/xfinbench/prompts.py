@@ -7,13 +7,24 @@ square brackets, because that is what the scorer of the paper reads.
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass
+from typing import Any
 
 from fin_tasks.answers.marked import MARKER
 from fin_tasks.errors import ConfigError
 
-__all__ = ["MARKER", "STYLES", "Prompt", "PromptSet", "Style", "house_prompts", "style_named", "upstream_prompts"]
+__all__ = [
+    "MARKER",
+    "STYLES",
+    "KnowledgeBlock",
+    "Prompt",
+    "PromptSet",
+    "Style",
+    "house_prompts",
+    "style_named",
+    "upstream_prompts",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +89,35 @@ class Prompt:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KnowledgeBlock:
+    """How finance terms are laid out before a question.
+
+    Attributes:
+        heading: Line above the terms.
+        between: Stands after the heading and between two terms.
+        colon: Stands between a term's name and its definition.
+        end: Stands after the last term; a template may have its own blank line before the question.
+    """
+
+    heading: str = "Finance terms that may be of use:"
+    between: str = "\n\n"
+    colon: str = ": "
+    end: str = ""
+
+    def write(self, terms: Iterable[tuple[str, str]]) -> str:
+        r"""Lay out terms, given as name and definition; no terms give no block.
+
+        Example:
+            >>> print(KnowledgeBlock(between="\n").write([("Par value", "What a bond repays at maturity.")]))
+            Finance terms that may be of use:
+            Par value: What a bond repays at maturity.
+        """
+        # No str.format: definitions hold the braces of LaTeX.
+        lines = [self.colon.join(part for part in term if part) for term in terms]
+        return self.between.join([self.heading, *lines]) + self.end if lines else ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class PromptSet:
     """Templates for every task and mode.
 
@@ -86,12 +126,14 @@ class PromptSet:
         system: Mode to system message.
         user: (task, mode) to template with the fields `{knowledge}`, `{question}` and `{choices}`.
         cue: Mode to the words a base model continues from.
+        knowledge: Layout of what replaces `{knowledge}`.
     """
 
     name: str
     system: Mapping[str, str]
     user: Mapping[tuple[str, str], str]
     cue: Mapping[str, str]
+    knowledge: KnowledgeBlock = KnowledgeBlock()
 
     def fill(self, *, task: str, style: Style, question: str, choices: str = "", knowledge: str = "") -> Prompt:
         """Fill in the template of a task.
@@ -101,7 +143,8 @@ class PromptSet:
             style: Mode and role.
             question: The question, with any LaTeX table in it.
             choices: The choices as the file has them, one a line.
-            knowledge: Finance terms to put before the question; empty without knowledge augmentation.
+            knowledge: Finance terms to put before the question, laid out by `self.knowledge`; empty without knowledge
+                augmentation.
         """
         text = self.user[task, style.mode]
         # str.format would trip over the braces of LaTeX in a template's neighbour fields, and the order matters:
@@ -112,9 +155,16 @@ class PromptSet:
         system = self.system[style.mode] if style.role else ""
         return Prompt(system=system, user=f"{before}{question}{rest}", cue=self.cue[style.mode])
 
-    def sha256(self) -> str:
-        """Return the hash of every template, so that two results can be told to come from the same wording."""
-        parts = [self.name, sorted(self.system.items()), sorted(self.user.items()), sorted(self.cue.items())]
+    def sha256(self, *, knowledge: bool = False) -> str:
+        """Return the hash of every template, so that two results can be told to come from the same wording.
+
+        Args:
+            knowledge: Whether finance terms are shown, and their layout counts too. A run without any has the hash it
+                had before there was a layout.
+        """
+        parts: list[Any] = [self.name, *(sorted(part.items()) for part in (self.system, self.user, self.cue))]
+        if knowledge:
+            parts.append(astuple(self.knowledge))
         return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
 
@@ -150,6 +200,7 @@ def house_prompts() -> PromptSet:
         },
         user={**user, ("calcu", "pot"): _PROGRAM},
         cue={"cot": "Solution:", "da": "Answer:", "pot": "```python\ndef solution():"},
+        knowledge=KnowledgeBlock(end="\n\n"),
     )
 
 
@@ -176,4 +227,5 @@ def upstream_prompts(templates: Mapping[str, str]) -> PromptSet:
         system={mode: templates[f"Sys_msg/{name}.txt"] for mode, name in modes.items()},
         user={(task, mode): templates[f"{task}_{modes[mode]}.txt"] for task, mode in pairs},
         cue={"cot": "", "da": "", "pot": ""},
+        knowledge=KnowledgeBlock(),  # a template has its own blank line below it
     )
