@@ -36,6 +36,7 @@ class Row:
         options: Choices in order; empty unless `kind` is `choice`.
         answer: The answer as it stands in the file.
         program: Program that computes the answer; empty where there is none.
+        correct: Place of the right option, from 0; None where `kind` is not `choice`, or `answer` is none of them.
     """
 
     id: str
@@ -47,3 +48,4 @@ class Row:
     options: tuple[str, ...]
     answer: str
     program: str
+    correct: int | None = None

@@ -1,0 +1,60 @@
+"""The 500 questions of the XFinBench paper's comparison, as far as they can be known.
+
+The paper (long version, D.1) draws 500 rows of the test set at random and leaves SEC-NUM out; which rows it drew is not
+published. Its Table 3 tells more: 141 is the only size up to 281 of which all 18 multi-choice figures, rounded to a tenth of
+a percent, are shares, 359 the only one up to 479 for the 37 figures of quantity extraction, and the two add up to 500. So the
+sample has those two strata. The rows themselves are ours: figures compare with the paper's as two samples do.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Protocol
+
+from fin_tasks.benchmarks.bizbench.row import Row
+from fin_tasks.errors import ConfigError
+
+__all__ = ["CHOICE_ROWS", "PAPER_ROWS", "paper_sample"]
+
+PAPER_ROWS = 500
+CHOICE_ROWS = 141
+"""Of `PAPER_ROWS`, inferred; the other 359 have a number as their answer."""
+
+
+class _Rows(Protocol):
+    @property
+    def rows(self) -> tuple[Row, ...]: ...
+
+
+def paper_sample(rows: _Rows, *, n: int = PAPER_ROWS, seed: int = 42) -> tuple[Row, ...]:
+    """Draw the rows of the comparison.
+
+    Rows are drawn separately from those with choices and those with a number as answer, in the paper's proportion of 141
+    to 359; code rows and SEC-NUM are in neither. Where one of the two has too few rows, the other fills up.
+
+    A row's place in the draw is the SHA-256 of seed and id, so the draw is the same on every machine and for every version
+    of every library, and does not depend on the order of `rows`. A larger sample holds the smaller one of the same seed.
+
+    Args:
+        rows: All rows of the split.
+        n: Rows to draw, at least 1; all there are, where there are fewer.
+        seed: Names the draw.
+
+    Returns:
+        The rows drawn, in the order of `rows`.
+
+    Raises:
+        ConfigError: `n` is below 1.
+    """
+    if n < 1:
+        raise ConfigError(f"bizbench sample: expected at least 1 row, got {n!r}.")
+    eligible = [row for row in rows.rows if row.part != "secnum"]
+    choices = _drawn((row for row in eligible if row.kind == "choice"), seed)
+    numbers = _drawn((row for row in eligible if row.kind == "number"), seed)
+    wanted = round(n * CHOICE_ROWS / PAPER_ROWS)
+    n_choices = min(len(choices), max(wanted, n - len(numbers)))
+    drawn = {row.id for row in (*choices[:n_choices], *numbers[: n - n_choices])}
+    return tuple(row for row in eligible if row.id in drawn)
+
+
+def _drawn(rows: Iterable[Row], seed: int) -> list[Row]:
+    return sorted(rows, key=lambda row: hashlib.sha256(f"{seed}:{row.id}".encode()).digest())
