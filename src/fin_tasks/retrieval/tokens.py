@@ -15,18 +15,18 @@ TOKENISERS = ("whitespace", "english")
 
 STOP_WORDS = frozenset(
     """
-    a about after again all also am an and any are as at be because been before being between both but by can could
-    did do does doing during each either else few for from further had has have having he her here hers him his how i
-    if in into is it its itself just let may me might more most must my neither no nor not of off on once only or other
-    our out over own per same shall she should since so some such than that the their them then there these they this
-    those through thus to too under until up upon us very was we were what when where whether which while who whom
-    whose why will with within without would you your
+    a about after again all also am an and any are as at be because been before being between both but by can can't
+    cannot could did didn't do does doesn't doing don't during each either else few for from further had has have having
+    he her here hers him his how i if in into is isn't it its itself just let may me might more most must my neither no
+    nor not of off on once only or other our out over own per same shall she should since so some such than that the
+    their them then there these they this those through thus to too under until up upon us very was wasn't we were what
+    when where whether which while who whom whose why will with within without won't would you your
     """.split()  # noqa: SIM905 -- a list literal of that many words fills a page
 )
 """Function words of English, which say nothing about what a text is about."""
 
-# A word may hold an apostrophe, which the stemmer knows how to take off: firm's, issuers'.
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*'?")
+# Letters and digits, with apostrophes between them.
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ def _english() -> Callable[[str], list[str]]:
     stems: dict[str, str] = {}  # a bank has a few thousand distinct words, each many times
 
     def split(text: str) -> list[str]:
-        words = _WORD.findall(text.lower().replace("’", "'"))
+        words = (word.removesuffix("'s") for word in _WORD.findall(text.lower().replace("’", "'")))
         kept = [word for word in words if word not in STOP_WORDS]
         for word in kept:
             if word not in stems:
