@@ -1,4 +1,4 @@
-"""What lm-eval needs from us: a task class, two filters and two aggregations.
+"""What lm-eval needs from us: a task class, filters and two aggregations.
 
 Importing this module registers the filters, so any `!function` of a task file that names it is enough.
 """
@@ -25,7 +25,7 @@ from fin_tasks.stats.metric import Metric
 if TYPE_CHECKING:
     from datasets import Dataset
 
-__all__ = ["FinTask", "RunPrograms", "ScoreResponses", "mean_scored", "stderr_scored"]
+__all__ = ["FinTask", "RunDocPrograms", "RunPrograms", "ScoreResponses", "mean_scored", "stderr_scored"]
 
 _log = logging.getLogger(__name__)
 _NOT_APPLICABLE: Literal["N/A"] = "N/A"
@@ -193,6 +193,26 @@ class RunPrograms(Filter):  # type: ignore[misc]
         nested = [list(responses) for responses in resps]
         outcomes = iter(_run_batch(tuple(self.extract(response) for responses in nested for response in responses)))
         return [[next(outcomes) for _ in responses] for responses in nested]
+
+
+@register_filter("fin_tasks_run_doc_programs")
+class RunDocPrograms(Filter):  # type: ignore[misc]
+    """Run programs made from document and response, such as one to score and one to compare it with."""
+
+    def __init__(self, *, programs: Callable[[Mapping[str, Any], str], Sequence[str | None]]) -> None:
+        self.programs = programs
+
+    def apply(
+        self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]
+    ) -> list[list[tuple[str, tuple[sandbox.Outcome, ...]]]]:
+        """Return each response with the outcomes of its programs, one list per document. As `RunPrograms` otherwise."""
+        nested = [
+            [(response, tuple(self.programs(doc, response))) for response in responses]
+            for responses, doc in zip(resps, docs, strict=True)
+        ]
+        everything = tuple(program for made in nested for _, programs in made for program in programs)
+        outcomes = iter(_run_batch(everything))
+        return [[(response, tuple(next(outcomes) for _ in programs)) for response, programs in made] for made in nested]
 
 
 @lru_cache(maxsize=4)
