@@ -1,0 +1,77 @@
+"""An OpenAI-compatible server on this machine that answers as a test tells it to."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Answer = tuple[int, dict[str, str], Any]
+"""Status, headers, body (JSON-compatible, or bytes as they are)."""
+
+
+def completion(text: str | None, finish_reason: str = "stop") -> Answer:
+    """A chat completion."""
+    message = {"role": "assistant", "content": text}
+    choice = {"index": 0, "message": message, "finish_reason": finish_reason}
+    return 200, {}, {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+
+
+@dataclass
+class Served:
+    """What a server was asked."""
+
+    base_url: str
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    most_at_once: int = 0
+    under_way: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@contextmanager
+def serve(answer: Callable[[dict[str, Any]], Answer], *, pause: float = 0.0) -> Iterator[Served]:
+    """Serve on a free port; `answer` gets each request's body."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            with served.lock:
+                served.bodies.append(body)
+                served.headers.append({name.lower(): value for name, value in self.headers.items()})
+                served.under_way += 1
+                served.most_at_once = max(served.most_at_once, served.under_way)
+            time.sleep(pause)
+            status, headers, reply = answer(body)
+            with served.lock:
+                served.under_way -= 1
+            data = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
+            try:
+                self.send_response(status)
+                for name, value in {"Content-Type": "application/json", **headers}.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+            except (BrokenPipeError, ConnectionResetError):  # the client gave up waiting
+                self.close_connection = True
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    served = Served(base_url=f"http://127.0.0.1:{server.server_port}/v1")
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield served
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,167 @@
+"""Batches of requests to a chat model."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_server import Served, completion, serve
+
+from fin_tasks.endpoints.chat import Chat, ChatRequest
+from fin_tasks.endpoints.client import Endpoint
+from fin_tasks.errors import EndpointError
+from fin_tasks.settings import Settings
+
+KEY = "sk-very-secret"
+
+
+def _chat(tmp_path: Path, served: Served | str, *, retries: int = 0, model: str = "judge", **options: Any) -> Chat:
+    settings = Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path), "OPENAI_API_KEY": KEY})
+    base_url = served if isinstance(served, str) else served.base_url
+    return Chat(Endpoint(base_url=base_url, model=model, retries=retries, timeout=5.0), settings, **options)
+
+
+def _ask(*texts: str, **options: Any) -> list[ChatRequest]:
+    return [ChatRequest(messages=[{"role": "user", "content": text}], options=options) for text in texts]
+
+
+def _echo(body: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
+    return completion(f"re: {body['messages'][-1]['content']}")
+
+
+def test_replies_come_in_order_and_are_kept(tmp_path: Path) -> None:
+    texts = [f"question {number}" for number in range(30)]
+    done: list[int] = []
+    with serve(_echo, pause=0.02) as served:
+        replies = _chat(tmp_path, served, concurrency=4).ask(_ask(*texts, temperature=0.0), on_done=done.append)
+        assert [reply.text for reply in replies] == [f"re: {text}" for text in texts]
+        assert not any(reply.kept for reply in replies)
+        assert 2 <= served.most_at_once <= 4
+        assert done[0] == 0
+        assert done[-1] == 30
+        assert done == sorted(done)
+        # Another address, the same model: nothing is asked again.
+        again = _chat(tmp_path, "http://127.0.0.1:1/v1").ask(_ask(*texts, temperature=0.0), on_done=done.append)
+        assert [reply.text for reply in again] == [reply.text for reply in replies]
+        assert all(reply.kept for reply in again)
+        assert len(served.bodies) == 30
+    assert served.bodies[0].keys() == {"model", "messages", "temperature"}
+    assert not [path for path in tmp_path.iterdir() if KEY.encode() in path.read_bytes()]
+
+
+def test_what_makes_another_request(tmp_path: Path) -> None:
+    with serve(_echo) as served:
+        _chat(tmp_path, served).ask([*_ask("a", temperature=0.0), *_ask("a", temperature=0.5), *_ask("b")])
+        _chat(tmp_path, served, model="other").ask(_ask("b"))
+        assert len(served.bodies) == 4
+
+
+def test_equal_requests_are_sent_once(tmp_path: Path) -> None:
+    done: list[int] = []
+    with serve(_echo) as served:
+        replies = _chat(tmp_path, served).ask(_ask("a", "b", "a"), on_done=done.append)
+    assert [reply.text for reply in replies] == ["re: a", "re: b", "re: a"]
+    assert len(served.bodies) == 2
+    assert done[-1] == 3
+
+
+def test_nothing_to_ask(tmp_path: Path) -> None:
+    assert _chat(tmp_path, "http://127.0.0.1:1/v1").ask([]) == []
+
+
+def test_a_refused_request_is_its_own_matter(tmp_path: Path) -> None:
+    def answer(body: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
+        text = body["messages"][-1]["content"]
+        return (400, {}, {"error": {"message": "too long"}}) if text == "bad" else _echo(body)
+
+    with serve(answer) as served:
+        chat = _chat(tmp_path, served)
+        good, bad = chat.ask(_ask("good", "bad"))
+        assert (good.text, good.error) == ("re: good", None)
+        assert bad.text is None
+        assert "status 400" in str(bad.error)
+        chat.ask(_ask("good", "bad"))
+    assert [body["messages"][0]["content"] for body in served.bodies].count("bad") == 2  # failures are not kept
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        completion(None),
+        completion("", "length"),
+        (200, {}, {"id": "1", "object": "chat.completion", "choices": []}),
+        (200, {}, b"{ no json"),
+        (200, {"Content-Type": "text/html"}, b"<html>login</html>"),
+    ],
+)
+def test_replies_without_text(tmp_path: Path, reply: Any) -> None:
+    with serve(lambda _: reply) as served, pytest.raises(EndpointError, match="None of 2 requests"):
+        _chat(tmp_path, served).ask(_ask("a", "b"))
+
+
+def test_a_busy_server_is_asked_again_when_it_says(tmp_path: Path) -> None:
+    waits: list[float] = []
+
+    def answer(body: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
+        waits.append(time.monotonic())
+        return (429, {"Retry-After": "1"}, {"error": {"message": "busy"}}) if len(waits) == 1 else _echo(body)
+
+    with serve(answer) as served:
+        (reply,) = _chat(tmp_path, served, retries=2).ask(_ask("a"))
+    assert reply.text == "re: a"
+    assert waits[1] - waits[0] >= 0.9
+
+
+def test_a_hopeless_batch_is_given_up(tmp_path: Path) -> None:
+    with serve(lambda _: (401, {}, {"error": {"message": "who?"}})) as served:
+        with pytest.raises(EndpointError, match=r"OPENAI_API_KEY is refused.*None of 200 requests"):
+            _chat(tmp_path, served, concurrency=2).ask(_ask(*map(str, range(200))))
+        assert len(served.bodies) < 20
+
+
+def test_kept_replies_outlive_a_server_that_is_gone(tmp_path: Path) -> None:
+    with serve(_echo) as served:
+        _chat(tmp_path, served).ask(_ask("a"))
+    kept, missing = _chat(tmp_path, "http://127.0.0.1:1/v1").ask(_ask("a", "b"))
+    assert (kept.text, kept.kept, missing.text) == ("re: a", True, None)
+    assert "no connection" in str(missing.error)
+
+
+def test_inside_a_running_loop(tmp_path: Path) -> None:
+    async def notebook() -> str | None:
+        return _chat(tmp_path, served).ask(_ask("a"))[0].text
+
+    with serve(_echo) as served:
+        assert asyncio.run(notebook()) == "re: a"
+
+
+_KILLED = """
+import sys
+from pathlib import Path
+from fin_tasks.endpoints.chat import Chat, ChatRequest
+from fin_tasks.endpoints.client import Endpoint
+from fin_tasks.settings import Settings
+settings = Settings.from_environ({"FIN_TASKS_CACHE": sys.argv[2]})
+chat = Chat(Endpoint(base_url=sys.argv[1], model="judge"), settings, concurrency=1)
+chat.ask([ChatRequest(messages=[{"role": "user", "content": str(n)}]) for n in range(40)])
+"""
+
+
+def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    with serve(_echo, pause=0.02) as served:
+        process = subprocess.Popen([sys.executable, "-c", _KILLED, served.base_url, str(tmp_path)])
+        deadline = time.monotonic() + 30
+        while len(served.bodies) < 8 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        sent = len(served.bodies)
+        assert 8 <= sent < 40
+        replies = _chat(tmp_path, served).ask(_ask(*map(str, range(40))))
+        assert [reply.text for reply in replies] == [f"re: {number}" for number in range(40)]
+        # At most the one reply that was on its way is asked for twice.
+        assert sum(reply.kept for reply in replies) >= sent - 1
+        assert len(served.bodies) <= 41
