@@ -2,7 +2,10 @@
 
 import math
 
-__all__ = ["paper_equal"]
+from fin_tasks.answers.comparison import equal_reading
+from fin_tasks.answers.numbers import Number
+
+__all__ = ["paper_equal", "robust_equal"]
 
 _TOLERANCE = 0.0015
 _FORGIVEN_FACTORS = (100, 1_000, 100_000)
@@ -39,6 +42,33 @@ def paper_equal(prediction: float, truth: float) -> bool:
         or _rounded_up(large) == _rounded_up(small)
         or _within(prediction, truth)
     )
+
+
+def robust_equal(answer: Number, truth: float) -> bool:
+    r"""Compare an answer with the truth as a careful reader does.
+
+    With r a reading of the answer, s its last written place and t the truth, one of these holds for some r:
+
+    - |r - t| <= 0.0015 |t|;
+    - |r - t| <= s / 2, the truth rounded as the answer is, if that is within 0.005 |t| or r has three digits or more.
+
+    Readings are what the answer's own unit allows: 15.3 and 0.153 for `15.3%`, 1200000 and 1.2 for `1.2 million`; a
+    number without a unit has one. So another sign is another number, and a factor of ten, a hundred or a thousand is
+    forgiven only where the answer itself shows a unit that explains it.
+
+    Args:
+        answer: The number as read; a program's result comes from `answers.numbers.number_from_float`.
+        truth: The reference result at full precision; NaN and infinities equal nothing.
+
+    Example:
+        >>> plain = Number(value=15.3, readings=(15.3,), step=0.1)
+        >>> percent = Number(value=0.153, readings=(0.153, 15.3), step=0.001)
+        >>> robust_equal(plain, 0.1532), robust_equal(percent, 0.1532), robust_equal(percent, -0.1532)
+        (False, True, False)
+    """
+    if not math.isfinite(truth):
+        return False
+    return any(_within(r, truth) for r in answer.readings) or equal_reading(answer, truth, 0.0) is not None
 
 
 def _within(number: float, truth: float) -> bool:
