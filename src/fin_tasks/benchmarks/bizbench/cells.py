@@ -13,6 +13,8 @@ from fin_tasks.benchmarks.bizbench.row import PARTS, Part
 
 __all__ = ["is_text", "options_of", "part_of", "text_of"]
 
+_LAYOUT = (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+
 _OTHER_NAMES: Mapping[str, Part] = {
     "convfinqa": "convfinqa_e",
     "convfinqaextract": "convfinqa_e",
@@ -35,8 +37,8 @@ def part_of(task: str) -> Part | None:
     """Read the name of a part; case, blanks, hyphens, brackets and a benchmark's name before it do not matter.
 
     Example:
-        >>> part_of("TAT-QA (E)"), part_of("CodeTATQA"), part_of("SEC NUM"), part_of("ConvFinQA_Extract"), part_of("SQuAD")
-        ('tatqa_e', 'codetatqa', 'secnum', 'convfinqa_e', None)
+        >>> part_of("TAT-QA (E)"), part_of("CodeTATQA"), part_of("SEC NUM"), part_of("SQuAD")
+        ('tatqa_e', 'codetatqa', 'secnum', None)
     """
     return _NAMES.get(re.sub(r"[\W_]", "", task).lower().removeprefix("bizbench"))
 
@@ -94,15 +96,13 @@ def options_of(cell: Any) -> tuple[str, ...] | None:
 
 
 def _literals(text: str) -> Sequence[Any] | None:
-    """Read the strings and numbers between brackets one by one: `ast` alone would glue those without a comma together."""
+    """Read what is between brackets one by one: `ast` alone would glue strings without a comma together."""
     items: list[Any] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type in (tokenize.STRING, tokenize.NUMBER):
                 items.append(ast.literal_eval(token.string))
-            elif token.type == tokenize.OP and token.string not in "[],":
-                return None
-            elif token.type in (tokenize.NAME, tokenize.ERRORTOKEN):
+            elif token.type not in _LAYOUT and token.string not in ("[", "]", ","):
                 return None
     except (tokenize.TokenError, SyntaxError, ValueError):
         return None

@@ -28,8 +28,8 @@ def cut(text: str, limit: int | None) -> Cut:
 
     The beginning is kept: in reports the table comes early and its header first, so that the end alone, or both ends
     without the middle, leave rows whose columns have no names. The cut is made behind the last line that fits, so that
-    no row of a table loses cells; where that would give up more than half of what fits, behind the last word; where even
-    that would, in the middle of a word.
+    no row of a table loses cells; where that would give up more than half of what fits, behind the last word; where
+    even that would, in the middle of a word.
 
     Args:
         text: The text.

@@ -21,7 +21,7 @@ DEFECTS: Mapping[str, str] = {
     "knowledge-without-options": "a FinKnow row with fewer than two options; asked for a number",
     "unknown-task": "the name of a part that does not exist; row left out",
     "unreadable-options": "options that are no list; taken for none",
-    "wrong-type": "a cell that holds neither text nor a number; read as JSON, row left out where it is question or task",
+    "wrong-type": "a cell that holds neither text nor a number; read as JSON; without question or task, row left out",
 }
 """Kind of defect to what it is and what is done about it."""
 

@@ -73,12 +73,15 @@ def locate(
     """Find the files of a split.
 
     Args:
-        source: `upstream` downloads what is missing from the hub; `data_dir` reads a folder; `sample` reads the packaged
-            sample, which has one split and gives it for any; `auto` is `data_dir` where a folder is named, else `upstream`.
-        data_dir: The folder, or the one above it (`DIR/bizbench`); `FIN_TASKS_DATA` where None. The split is there, or in
-            `data/`, as Parquet (`test-00000-of-00001.parquet`, `test.parquet`), JSON lines (`test.jsonl`), JSON or CSV.
+        source: `upstream` downloads what is missing from the hub; `data_dir` reads a folder; `sample` reads the
+            packaged sample, which has one split and gives it for any; `auto` is `data_dir` where a folder is named,
+            else `upstream`.
+        data_dir: The folder, or the one above it (`DIR/bizbench`); `FIN_TASKS_DATA` where None. The split is there,
+            or in `data/`, as Parquet (`test-00000-of-00001.parquet`, `test.parquet`), JSON lines (`test.jsonl`), JSON
+            or CSV.
         split: `test` or `train`.
-        data_revision: Commit, branch or tag of the hub's data set; the newest commit of `main` at the first use where None.
+        data_revision: Commit, branch or tag of the hub's data set; where None, the newest commit of `main` at the first
+            use, and from then on the same.
         settings: The environment.
         notify: Told which commit is used when it is new here, and under which licence it comes.
 
@@ -134,8 +137,8 @@ def _local(split: str, roots: Iterable[Path]) -> Files:
                 return Files(origin="data_dir", split=split, paths=_whole(found, where=str(folder)))
     looked = "\n  ".join(dict.fromkeys(str(folder) for folder in folders))
     raise DataError(
-        f"bizbench: expected {split}-00000-of-00001.parquet, {split}.parquet, {split}.jsonl, {split}.json or {split}.csv, "
-        f"found none of them in\n  {looked}\nPut the file into one of these folders, name another with data_dir or "
+        f"bizbench: expected {split}-00000-of-00001.parquet, or {split}.parquet, .jsonl, .json or .csv, found none of "
+        f"them in\n  {looked}\nPut the file into one of these folders, name another with data_dir or "
         "FIN_TASKS_DATA, or use source: upstream to download it."
     )
 

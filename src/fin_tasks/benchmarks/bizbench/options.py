@@ -74,8 +74,8 @@ def resolve(answer: str, options: Sequence[str], *, base: Base = 0) -> Resolved:
 def index_base(pairs: Iterable[tuple[str, Sequence[str]]]) -> Base:
     """Say whether a file counts its options from 0 or from 1.
 
-    Only answers that nothing but an index explains count. From 1, if one of them is as large as its options are many and
-    none is 0; from 0 otherwise.
+    Only answers that nothing but an index explains count. From 1, if one of them is as large as its options are many
+    and none is 0; from 0 otherwise.
 
     Args:
         pairs: Each answer with its options.

@@ -1,9 +1,10 @@
 """The 500 questions of the XFinBench paper's comparison, as far as they can be known.
 
 The paper (long version, D.1) draws 500 rows of the test set at random and leaves SEC-NUM out; which rows it drew is not
-published. Its Table 3 tells more: 141 is the only size up to 281 of which all 18 multi-choice figures, rounded to a tenth of
-a percent, are shares, 359 the only one up to 479 for the 37 figures of quantity extraction, and the two add up to 500. So the
-sample has those two strata. The rows themselves are ours: figures compare with the paper's as two samples do.
+published. Its Table 3 tells more: of two sizes that add up to 500, only 141 and 359 make every multi-choice figure of
+the models a share of the first and every figure of quantity extraction a share of the second, to the tenth of a
+percent printed. So the sample has those two strata. The rows are ours: figures compare with the paper's as those of two
+samples do.
 """
 
 import hashlib
@@ -28,11 +29,12 @@ class _Rows(Protocol):
 def paper_sample(rows: _Rows, *, n: int = PAPER_ROWS, seed: int = 42) -> tuple[Row, ...]:
     """Draw the rows of the comparison.
 
-    Rows are drawn separately from those with choices and those with a number as answer, in the paper's proportion of 141
-    to 359; code rows and SEC-NUM are in neither. Where one of the two has too few rows, the other fills up.
+    Rows are drawn separately from those with choices and those with a number as answer, in the paper's proportion of
+    141 to 359; code rows and SEC-NUM are in neither. Where one of the two has too few rows, the other fills up.
 
-    A row's place in the draw is the SHA-256 of seed and id, so the draw is the same on every machine and for every version
-    of every library, and does not depend on the order of `rows`. A larger sample holds the smaller one of the same seed.
+    A row's place in the draw is the SHA-256 of seed and id, so the draw is the same on every machine and for every
+    version of every library, and does not depend on the order of `rows`. A larger sample holds the smaller one of the
+    same seed.
 
     Args:
         rows: All rows of the split.
