@@ -1,0 +1,235 @@
+"""`fin-tasks compare`: the same questions under two conditions, row by row."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fin_tasks.cli.options import Items, Json, counting
+from fin_tasks.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+    from fin_tasks.report.compare import Comparison, Comparisons, Numbers
+    from fin_tasks.report.runs import Problem
+
+__all__ = ["VARIANTS", "compare", "tell"]
+
+VARIANTS = ("paper", "robust")
+
+_HOW_TO_READ = """\
+Rates in per cent of the rows both runs have and scored (n); differences in percentage points with paired bootstrap \
+95 % intervals. Gained and lost: rows whose score went up or down. p: McNemar's exact test, which takes rows for \
+independent. Left out: rows only one run has + rows one run left unscored. A row counts in every group it names."""
+
+
+def compare(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PATHS...",
+            help="One of lm-eval's output folders: runs with finance terms against those without. "
+            "Several folders or samples files: each against the first.",
+        ),
+    ],
+    variant: Annotated[str, typer.Option(help="Scores to compare: paper or robust.")] = "paper",
+    metric: Annotated[str, typer.Option(help="A metric of the tasks; acc of calculation tasks is acc_em.")] = "acc",
+    by: Annotated[str | None, typer.Option(help="capability, topic or part; what the benchmark has otherwise.")] = None,
+    allow_different_data: Annotated[
+        bool, typer.Option("--allow-different-data", help="Compare over different data, by the rows both have.")
+    ] = False,
+    as_json: Json = False,
+    items: Items = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write compare.csv, compare.png and compare.svg here.")
+    ] = None,
+) -> None:
+    """Compare runs on the same rows: differences with intervals and McNemar's test, by task and capability."""
+    from fin_tasks.report import compare as comparing
+    from fin_tasks.report.comparison_files import as_object, item_rows
+    from fin_tasks.report.samples import DIMENSIONS
+
+    for name, value, allowed in (("variant", variant, VARIANTS), ("by", by, (None, *DIMENSIONS))):
+        if value not in allowed:
+            raise ConfigError(f"compare --{name}: expected one of {', '.join(filter(None, allowed))}, got {value!r}.")
+    _make(out)
+    with counting("Reading runs", "file") as advance:
+        found = comparing.compare(
+            paths, variant=variant, metric=metric, by=by, allow_different_data=allow_different_data, on_done=advance
+        )
+    if items is not None:
+        with items.open("w", encoding="utf-8") as lines:
+            lines.writelines(json.dumps(row, allow_nan=False) + "\n" for row in item_rows(found))
+    if out is not None and found.comparisons:
+        _write(found, out)
+    if as_json:
+        print(json.dumps(as_object(found), allow_nan=False))
+    else:
+        _show(found)
+    tell(found.problems)
+
+
+def tell(problems: Sequence["Problem"]) -> None:
+    """Name on stderr what could not be used; with one such the command has failed, though the rest was used."""
+    from fin_tasks.sandbox import escape
+
+    for problem in problems:
+        print(f"fin-tasks: error: {escape(problem.message)}", file=sys.stderr)
+    if problems:
+        raise typer.Exit(1)
+
+
+def _make(folder: Path | None) -> None:
+    """Find out before the work that a folder cannot be made."""
+    if folder is not None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError(f"--out {folder}: expected a folder to write to, got {error.strerror}.") from error
+
+
+def _write(found: "Comparisons", out: Path) -> None:
+    from fin_tasks.report.comparison_files import write_csv
+    from fin_tasks.report.forest import Effect, draw_forest
+
+    write_csv(found, out / "compare.csv")
+    effects = []
+    for several in found.sets:
+        for name, numbers, whole in _lines(several):
+            d = numbers.difference
+            low, high = (None, None) if d.interval.low != d.interval.low else (d.interval.low, d.interval.high)
+            value = d.mean if numbers.n else None
+            effects.append(
+                Effect(
+                    heading=_heading(several[0]), name=name, value=value, low=low, high=high, n=numbers.n, whole=whole
+                )
+            )
+    caption = f"Same rows under both conditions, paired bootstrap 95 % intervals. {found.metric}, {found.variant}."
+    draw_forest(effects, out / "compare", title="What changed", caption=caption, axis="change (percentage points)")
+
+
+def _show(found: "Comparisons") -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from fin_tasks.sandbox import escape
+
+    console = Console(highlight=False)
+    shown = 0
+    for several in found.sets:
+        console.print(Text(_heading(several[0]), style="bold"))
+        console.print(Text(_circumstances(several[0]), style="dim"))
+        if differs := _differs(several):
+            console.print(Text(f"Differs in: {differs}", style="yellow"))
+        lines = _lines(several)
+        shown += len(lines)
+        console.print(_table(several[0], lines))
+    if found.comparisons:
+        console.print(_HOW_TO_READ, style="dim")
+        console.print(
+            f"Scores: {escape(found.metric)}, {found.variant}. {shown} tests shown, p not corrected for their number.",
+            style="dim",
+        )
+    for note in found.notes:
+        console.print(Text(f"Note: {escape(note)}"))
+
+
+def _heading(one: "Comparison") -> str:
+    """Say what is compared with what; the same for all tasks of a comparison."""
+    from fin_tasks.sandbox import escape
+
+    a, b = one.baseline, one.other
+    parts = [f"{y} against {x}" for x, y in ((a.model, b.model), (a.label, b.label)) if x != y]
+    if not parts:
+        folders = (run.path.parent for run in (b, a))
+        parts = [" against ".join(map(str, folders))]
+    return escape(" · ".join([*parts, _setting(one)]))
+
+
+def _setting(one: "Comparison") -> str:
+    run = one.other
+    role = {True: " with role", False: " without role"}.get(run.provenance("style.role"), "")
+    prompts = f"{run.provenance('prompts.set')} prompts" if run.provenance("prompts.set") else ""
+    parts = ["" if run.model != one.baseline.model else run.model, run.benchmark, f"{run.mode}{role}", prompts]
+    return " · ".join(part for part in parts if part)
+
+
+def _circumstances(one: "Comparison") -> str:
+    from fin_tasks.sandbox import escape
+
+    run = one.other
+    split, limit = run.provenance("split"), run.fact("limit")
+    data = f"{run.provenance('data.origin') or ''} data, {split} split" if split else "data not known"
+    return escape(data.strip() + (f", limit {limit:g}" if isinstance(limit, (int, float)) else ""))
+
+
+def _differs(several: Sequence["Comparison"]) -> str:
+    from fin_tasks.report.pairing import say
+    from fin_tasks.sandbox import escape
+
+    shown = [one for comparison in several for one in comparison.differences if one.fact != "model name"]
+    return escape(say(tuple(dict.fromkeys(shown))))
+
+
+def _lines(several: Sequence["Comparison"]) -> "list[tuple[str, Numbers, bool]]":
+    """Give the lines to show: groups below what is over several tasks, or below each task where nothing is."""
+    any_whole = any(one.pooled for one in several)
+    lines: list[tuple[str, Numbers, bool]] = []
+    for one in several:
+        lines.append((one.task, one.numbers, one.pooled or not any_whole))
+        if one.pooled or not any_whole:
+            lines += [(f"  {group}", numbers, False) for group, numbers in one.by.items()]
+    return lines
+
+
+def _table(first: "Comparison", lines: "Sequence[tuple[str, Numbers, bool]]") -> "Table":
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    from fin_tasks.sandbox import escape
+
+    a, b = first.baseline.condition, first.other.condition
+    before, after = (a, b) if a != b else ("first", "other")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("Rows", "n", before, after, "Difference", "p", "Gained", "Lost", "Left out"):
+        left = name == "Rows"
+        table.add_column(
+            escape(name), justify="left" if left else "right", no_wrap=name != "Difference", overflow="fold"
+        )
+    for name, numbers, whole in lines:
+        unpaired = numbers.unpaired_baseline + numbers.unpaired_other
+        table.add_row(
+            *(Text(escape(name)), str(numbers.n), percent(numbers.baseline_rate), percent(numbers.other_rate)),
+            *(points(numbers), p_value(numbers.difference.p if numbers.n else None)),
+            *(str(numbers.gained), str(numbers.lost), f"{unpaired} + {numbers.unscored}"),
+            style="bold" if whole else "",
+        )
+    return table
+
+
+def percent(rate: float | None) -> str:
+    """Show a fraction in per cent."""
+    return "–" if rate is None else f"{100 * rate:.1f}"
+
+
+def p_value(p: float | None) -> str:
+    """Show a p-value."""
+    return "–" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def points(numbers: "Numbers") -> "Text":
+    """Show a difference in percentage points, with its interval where there is one."""
+    from rich.text import Text
+
+    if not numbers.n:
+        return Text("–")
+    interval = numbers.difference.interval
+    # without a space inside, a narrow column breaks before the interval
+    bounds = f" [{100 * interval.low:+.1f}…{100 * interval.high:+.1f}]" if interval.low == interval.low else ""
+    return Text(f"{100 * numbers.difference.mean:+.1f}{bounds}")

@@ -1,0 +1,289 @@
+"""Compares runs row by row: by how much one condition is better than another on the same questions."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fin_tasks.report.pairing import Pair, pair_conditions, pair_folders, require
+from fin_tasks.report.runs import Problem, Run, read_runs
+from fin_tasks.report.samples import DIMENSIONS, Row, Rows
+from fin_tasks.report.settings import Difference, below
+from fin_tasks.stats.averages import average
+from fin_tasks.stats.paired import PairedDifference, paired_difference
+
+__all__ = ["Comparison", "Comparisons", "Numbers", "compare", "measure"]
+
+_DIMENSION_OF = {"xfinbench": "capability", "financemath": "topic", "bizbench": "part"}
+_ONE_SET = (  # tasks that have these in common are parts of one run over a benchmark
+    *("limit", "samples", "model", "model_args", "chat_template_sha", "system_instruction_sha", "provenance.split"),
+    *("provenance.style", "provenance.prompts", "provenance.data.origin", "provenance.retrieval"),
+)
+_Matched = Sequence[tuple[Row, Row]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """A metric of the same rows under two conditions, as fractions of 1.
+
+    Attributes:
+        n: Rows that both have, with a value in both.
+        unpaired_baseline: Rows that only the baseline has.
+        unpaired_other: Rows that only the other has.
+        unscored: Rows that both have, but at least one without a value.
+        baseline_rate: Mean over the `n` rows; None without any.
+        other_rate: Likewise.
+        difference: Other less baseline.
+        gained: Rows with a higher value in the other.
+        lost: Rows with a lower value in the other.
+    """
+
+    n: int
+    unpaired_baseline: int
+    unpaired_other: int
+    unscored: int
+    baseline_rate: float | None
+    other_rate: float | None
+    difference: PairedDifference
+    gained: int
+    lost: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """One task, or several pooled, under two conditions.
+
+    Attributes:
+        pairs: The runs; several where tasks are pooled.
+        numbers: Over all rows.
+        by: Group (a capability, topic or part) to the numbers of its rows; a row counts in every group it names.
+    """
+
+    pairs: tuple[Pair, ...]
+    numbers: Numbers
+    by: Mapping[str, Numbers]
+
+    @property
+    def baseline(self) -> Run:
+        """The baseline's run, the first where tasks are pooled."""
+        return self.pairs[0].baseline
+
+    @property
+    def other(self) -> Run:
+        """The other run, the first where tasks are pooled."""
+        return self.pairs[0].other
+
+    @property
+    def pooled(self) -> bool:
+        """Whether this is over several tasks."""
+        return len(self.pairs) > 1
+
+    @property
+    def task(self) -> str:
+        """The task without its condition; `all` where several are pooled."""
+        return "all" if self.pooled else self.other.family
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """In what the runs of a pair differ beside the condition, over all pairs."""
+        return tuple(dict.fromkeys(one for pair in self.pairs for one in pair.differences))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparisons:
+    """All comparisons of a call.
+
+    Attributes:
+        variant: `paper` or `robust`.
+        metric: What is compared.
+        sets: Comparisons of one thing: tasks pooled first, then each task.
+        problems: Files and pairs that could not be used.
+        notes: What was left out or is not known.
+    """
+
+    variant: str
+    metric: str
+    sets: tuple[tuple[Comparison, ...], ...]
+    problems: tuple[Problem, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """All of them, one after the other."""
+        return tuple(one for several in self.sets for one in several)
+
+
+def compare(
+    paths: Sequence[Path],
+    *,
+    variant: str,
+    metric: str = "acc",
+    by: str | None = None,
+    allow_different_data: bool = False,
+    on_done: Callable[[int], None] | None = None,
+) -> Comparisons:
+    """Compare runs.
+
+    Args:
+        paths: One folder, whose runs with finance terms are compared with those without; or several paths, of which
+            the first is compared with each other one. See `pairing`.
+        variant: The filter whose scores are compared: `paper` or `robust`.
+        metric: A metric of the tasks; `acc` is `acc_em` for calculation.
+        by: A key of `samples.DIMENSIONS`; None takes the benchmark's own.
+        allow_different_data: Compare runs over different data too, by the rows of the same id and truth.
+        on_done: Told how many samples files are read.
+
+    Raises:
+        DataError: A path does not exist, or nothing below can be compared.
+    """
+    done = 0
+
+    def advance(files: int) -> None:
+        if on_done is not None:
+            on_done(done + files)
+
+    found = []
+    for group in [paths] if len(paths) == 1 else [[path] for path in paths]:
+        found.append(read_runs(group, on_done=advance))
+        done += len(found[-1].runs) + len(found[-1].problems)
+    if len(found) == 1:
+        pairs = pair_conditions(found[0].runs)
+    else:
+        others = {path: one.runs for path, one in zip(paths[1:], found[1:], strict=True)}
+        pairs = pair_folders(found[0].runs, others, allow_different_data=allow_different_data)
+    problems = [problem for one in found for problem in one.problems] + list(pairs.problems)
+    if not problems:
+        require(pairs, [run for one in found for run in one.runs])
+    notes = [note for one in found for note in one.notes] + list(pairs.notes)
+    usable = [pair for pair in pairs.pairs if _has(pair, variant, metric, notes)]
+    sets = [
+        tuple(_comparison(some, variant, metric, by) for some in [*_wholes(of_set, notes), *((one,) for one in of_set)])
+        for of_set in _sets(usable)
+    ]
+    return Comparisons(
+        variant=variant,
+        metric=metric,
+        sets=tuple(sets),
+        problems=tuple(problems),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def measure(pairs: Iterable[tuple[Rows, Rows]], metric: str, *, group: tuple[str, str] | None = None) -> Numbers:
+    """Compare the rows of runs, pooled.
+
+    Args:
+        pairs: Rows of the baseline and of the other run, for each task. Rows of the same id but another truth are
+            different questions: unpaired on both sides.
+        metric: What is compared.
+        group: Only rows of this dimension and group.
+
+    Example:
+        >>> row = lambda id, acc: Row(id=id, truth="1", values={"acc": acc}, answer=None, groups={})
+        >>> before = {"a": row("a", 0.0), "b": row("b", 1.0), "c": row("c", None)}
+        >>> after = {"a": row("a", 1.0), "b": row("b", 1.0), "c": row("c", 1.0), "d": row("d", 1.0)}
+        >>> found = measure([(before, after)], "acc")
+        >>> found.n, found.unscored, found.unpaired_other, found.baseline_rate, found.other_rate, found.gained
+        (2, 1, 1, 0.5, 1.0, 1)
+    """
+    matched: list[tuple[Row, Row]] = []
+    only_baseline = only_other = 0
+    for baseline, other in pairs:
+        a, b = (_of_group(rows, group) for rows in (baseline, other))
+        both = [(row, b[name]) for name, row in a.items() if name in b and b[name].truth == row.truth]
+        matched += both
+        only_baseline += len(a) - len(both)
+        only_other += len(b) - len(both)
+    scored = [
+        (x, y)
+        for one, two in matched
+        if (x := one.values.get(metric)) is not None and (y := two.values.get(metric)) is not None
+    ]
+    before, after = [x for x, _ in scored], [y for _, y in scored]
+    return Numbers(
+        n=len(scored),
+        unpaired_baseline=only_baseline,
+        unpaired_other=only_other,
+        unscored=len(matched) - len(scored),
+        baseline_rate=average(before) if scored else None,
+        other_rate=average(after) if scored else None,
+        difference=paired_difference(after, before),
+        gained=sum(y > x for x, y in scored),
+        lost=sum(y < x for x, y in scored),
+    )
+
+
+def _of_group(rows: Rows, group: tuple[str, str] | None) -> Rows:
+    if group is None:
+        return rows
+    dimension, name = group
+    return {key: row for key, row in rows.items() if name in row.groups.get(dimension, ())}
+
+
+def _has(pair: Pair, variant: str, metric: str, notes: list[str]) -> bool:
+    for run in (pair.baseline, pair.other):
+        rows = run.variants.get(variant)
+        if rows is None:
+            notes.append(
+                f"{run.path}: left out, as it has no scores of the variant {variant}, only of "
+                f"{', '.join(sorted(run.variants))}."
+            )
+            return False
+        if not any(metric in row.values for row in rows.values()):
+            notes.append(f"{run.path}: left out, as {run.task} has no metric {metric}.")
+            return False
+    return True
+
+
+def _sets(pairs: Sequence[Pair]) -> list[list[Pair]]:
+    """Put the tasks of one comparison together: pairs whose runs differ in the task only, each task once."""
+    sets: dict[tuple[Any, ...], list[list[Pair]]] = {}
+    for pair in pairs:
+        key = tuple(
+            (run.benchmark, run.model, run.condition, *((k, v) for k, v in run.setting.items() if below(k, _ONE_SET)))
+            for run in (pair.baseline, pair.other)
+        )
+        several = sets.setdefault(key, [])
+        free = next((one for one in several if pair.other.task not in {p.other.task for p in one}), None)
+        if free is None:
+            several.append([pair])
+        else:
+            free.append(pair)
+    return [one for several in sets.values() for one in several]
+
+
+def _wholes(pairs: Sequence[Pair], notes: list[str]) -> Iterator[tuple[Pair, ...]]:
+    """Give the tasks to pool: all of a set; those of each mode where tasks share rows; none where they still do."""
+    if _disjoint(pairs):
+        groups = [list(pairs)]
+    else:
+        by_mode: dict[str, list[Pair]] = {}
+        for pair in pairs:
+            by_mode.setdefault(pair.other.mode, []).append(pair)
+        groups = list(by_mode.values())
+    for group in groups:
+        if len(group) < 2:
+            continue
+        if _disjoint(group):
+            yield tuple(group)
+        else:
+            tasks = ", ".join(pair.other.family for pair in group)
+            notes.append(f"{tasks}: not pooled, as they ask some questions twice.")
+
+
+def _disjoint(pairs: Sequence[Pair]) -> bool:
+    ids = [name for pair in pairs for name in next(iter(pair.other.variants.values()))]
+    return len(set(ids)) == len(ids)
+
+
+def _comparison(pairs: tuple[Pair, ...], variant: str, metric: str, by: str | None) -> Comparison:
+    rows = [(pair.baseline.variants[variant], pair.other.variants[variant]) for pair in pairs]
+    dimension = by or _DIMENSION_OF.get(pairs[0].other.benchmark, next(iter(DIMENSIONS)))
+    groups = dict.fromkeys(
+        group for baseline, _ in rows for row in baseline.values() for group in row.groups.get(dimension, ())
+    )
+    return Comparison(
+        pairs=pairs,
+        numbers=measure(rows, metric),
+        by={group: measure(rows, metric, group=(dimension, group)) for group in sorted(groups)},
+    )

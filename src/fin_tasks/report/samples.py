@@ -1,0 +1,181 @@
+"""Reads lm-eval's samples files: what every document scored under every filter, and what was answered.
+
+Metrics are taken as the run reported them, nothing is scored again. Files may come from strangers: sizes are capped,
+types are checked, and nothing of a file that is cut or malformed is used.
+"""
+
+import json
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fin_tasks.errors import DataError
+
+__all__ = ["DIMENSIONS", "MAX_LINE", "MAX_SAMPLES", "Row", "Rows", "read_samples"]
+
+MAX_SAMPLES = 4 * 2**30
+"""Bytes a samples file may have: a run over 10,000 documents with long contexts stays well below."""
+MAX_LINE = 64 * 2**20
+"""Bytes a line of it may have, which holds one document with its prompt and responses."""
+
+DIMENSIONS: Mapping[str, str] = {"capability": "capabilities", "topic": "topic", "part": "part"}
+"""What rows can be grouped by, and the key of a document that says it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """What one document scored under one filter.
+
+    Attributes:
+        id: The document's id.
+        truth: Its reference answer as text, to tell documents that only share an id.
+        values: Metric to value, the mean where a document was asked several times; None where it does not apply.
+        answer: The answer that was read; a list where there were several responses; None where there is none.
+        groups: Dimension (a key of `DIMENSIONS`) to the groups the document belongs to; only those it has.
+    """
+
+    id: str
+    truth: str
+    values: Mapping[str, float | None]
+    answer: Any
+    groups: Mapping[str, tuple[str, ...]]
+
+
+Rows = Mapping[str, Row]
+"""Rows by document id."""
+
+
+def read_samples(path: Path) -> dict[str, Rows]:
+    """Read a samples file.
+
+    Args:
+        path: A `samples_*.jsonl` that lm-eval wrote with `--log_samples`.
+
+    Returns:
+        Filter name (`paper`, `robust`) to the rows by id, in the file's order. Every filter has the same ids.
+
+    Raises:
+        DataError: The file cannot be read, is too large, a line is no sample, an id comes twice under one filter, or
+            the filters have different documents. The message names file, line and field.
+    """
+    found: dict[str, dict[str, Row]] = {}
+    for number, sample in _lines(path):
+        where = f"{path}, line {number}"
+        name = sample.get("filter")
+        if not isinstance(name, str):
+            raise DataError(f"{where}, filter: expected a filter's name, got {name!r:.80}.")
+        row = _row(where, sample)
+        rows = found.setdefault(name, {})
+        if row.id in rows:
+            raise DataError(f"{where}, doc.id: expected each document once per filter, got {row.id!r:.80} twice.")
+        rows[row.id] = row
+    if not found:
+        raise DataError(f"{path}: expected at least one document, found none.")
+    sizes = {name: len(rows) for name, rows in found.items()}
+    if len({frozenset(rows) for rows in found.values()}) > 1:
+        counts = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise DataError(f"{path}: expected the same documents under every filter, got {counts}. Was the file cut?")
+    return dict(found)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        size = path.stat().st_size
+        if size > MAX_SAMPLES:
+            raise DataError(f"{path}: expected at most {MAX_SAMPLES:,} bytes, got {size:,}.")
+        with path.open("rb") as file:
+            number = 0
+            while line := file.readline(MAX_LINE + 1):
+                number += 1
+                if line.strip():
+                    yield number, _sample(f"{path}, line {number}", line)
+    except OSError as error:
+        raise DataError(f"{path}: expected a readable file, got {error.strerror or error}.") from error
+
+
+def _sample(where: str, line: bytes) -> dict[str, Any]:
+    if len(line) > MAX_LINE:
+        raise DataError(f"{where}: expected at most {MAX_LINE:,} bytes, got more.")
+    try:
+        sample = json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{where}: expected JSON, got {line[:60]!r} ({error}). Was the run interrupted?") from error
+    if not isinstance(sample, dict):
+        raise DataError(f"{where}: expected an object, got {line[:60]!r}.")
+    return sample
+
+
+def _row(where: str, sample: Mapping[str, Any]) -> Row:
+    doc = sample.get("doc")
+    if not isinstance(doc, dict):
+        raise DataError(f"{where}, doc: expected an object, got {doc!r:.80}.")
+    identity = doc.get("id", doc.get("question_id"))
+    if isinstance(identity, bool) or not isinstance(identity, (str, int)) or identity == "":
+        raise DataError(f"{where}, doc.id: expected a text or whole number, got {identity!r:.80}.")
+    return Row(
+        id=str(identity),
+        truth=str(doc.get("ground_truth", sample.get("target"))),
+        values=_values(where, sample),
+        answer=_answer(sample.get("filtered_resps")),
+        groups={name: groups for name, key in DIMENSIONS.items() if (groups := _groups(where, doc, key))},
+    )
+
+
+def _values(where: str, sample: Mapping[str, Any]) -> dict[str, float | None]:
+    names = sample.get("metrics")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise DataError(
+            f"{where}, metrics: expected a list of names, got {names!r:.80}. Run lm-eval without --predict_only."
+        )
+    values: dict[str, float | None] = {}
+    for name in names:
+        if name.endswith("_stderr"):  # the value once more, see adapters.lm_eval
+            continue
+        if name not in sample:
+            raise DataError(f"{where}: expected a value of the metric {name!r:.80}, found none.")
+        value = sample[name]
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            values[sys.intern(name)] = None
+        elif isinstance(value, (int, float)):
+            values[sys.intern(name)] = _number(f"{where}, {name}", value)
+        # what is left are metrics that are no means: pairs or texts that their own aggregation understands
+    return values
+
+
+def _number(where: str, value: float) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise DataError(f"{where}: expected a finite number, got {value!r:.80}.")
+    return number
+
+
+def _answer(filtered: Any) -> Any:
+    """Take the answers out of the scored responses, which are objects or, in the samples file, JSON text of them."""
+    responses = filtered if isinstance(filtered, list) else []
+    flat = [inner for outer in responses for inner in (outer if isinstance(outer, list) else [outer])]
+    answers = [_read(response) for response in flat]
+    return answers[0] if len(answers) == 1 else answers or None
+
+
+def _read(response: Any) -> Any:
+    if isinstance(response, str):
+        try:
+            response = json.loads(response)
+        except (ValueError, RecursionError):
+            return None
+    answer = response.get("answer") if isinstance(response, dict) else None
+    return answer if isinstance(answer, (str, int)) or (isinstance(answer, float) and math.isfinite(answer)) else None
+
+
+def _groups(where: str, doc: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    value = doc.get(key)
+    groups = value if isinstance(value, list) else [] if value in (None, "") else [value]
+    if not all(isinstance(group, str) for group in groups):
+        raise DataError(f"{where}, doc.{key}: expected texts, got {value!r:.80}.")
+    return tuple(sys.intern(group) for group in dict.fromkeys(groups))

@@ -1,0 +1,111 @@
+"""What a run was made with, out of lm-eval's results file, and in what two runs differ."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["UNKNOWN", "Difference", "Setting", "below", "differences", "setting_of", "short"]
+
+Setting = Mapping[str, str]
+"""All that decides what was asked and how it was scored, as dotted name to JSON text."""
+
+UNKNOWN: Setting = {"results": '"not known"'}
+"""The setting of samples without a results file."""
+
+_MACHINE = frozenset(  # of the model's arguments: where it runs and how fast, not what it says
+    {"base_url", "batch_size", "device", "max_batch_size", "max_retries", "num_concurrent", "timeout"}
+    | {"tokenized_requests", "verify_certificate"}
+)
+_SECRET = re.compile(r"(?:^|_)(?:api_?key|auth|headers?|token|secret|password|credentials?)$", re.IGNORECASE)
+_OUTCOME = tuple(  # what follows from the rest, or is counted elsewhere
+    f"provenance.{name}"
+    for name in ("hash", "rows", "left_out", "asked", "retrieval.gold_missing", "retrieval.rows_without_terms")
+)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A fact in which two runs differ; its values as JSON text, empty where a run does not have it."""
+
+    fact: str
+    baseline: str
+    other: str
+
+
+def setting_of(results: Mapping[str, Any], task: str) -> Setting:
+    """Gather the setting of one task of a results file; addresses, speeds and secrets are not part of it."""
+    config, task_config = _object(results.get("config")), _object(_object(results.get("configs")).get(task))
+    metadata = _object(task_config.get("metadata"))
+    generation = {**_object(task_config.get("generation_kwargs")), **_object(config.get("gen_kwargs"))}
+    facts = {
+        "provenance": _object(metadata.get("provenance")) or "not known",
+        "model": config.get("model"),
+        "model_args": _arguments(config.get("model_args")),
+        "limit": config.get("limit"),
+        "samples": config.get("samples"),
+        "generation": generation,
+        "repeats": task_config.get("repeats"),
+        "num_fewshot": _object(results.get("n-shot")).get(task),
+        "sandbox": _object(metadata.get("sandbox")).get("tier"),
+        **{name: results.get(name) for name in ("lm_eval_version", "chat_template_sha", "system_instruction_sha")},
+    }
+    return {name: value for name, value in _flat(facts) if value != "null" and not below(name, _OUTCOME)}
+
+
+def below(name: str, prefixes: Iterable[str]) -> bool:
+    """Say whether a dotted name is one of `prefixes` or stands below one.
+
+    Example:
+        >>> below("model_args.dtype", ["model_args"]), below("model", ["model_args"])
+        (True, False)
+    """
+    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)
+
+
+def differences(baseline: Setting, other: Setting, *, ignore: Iterable[str] = ()) -> tuple[Difference, ...]:
+    """List the facts in which two settings differ, but for those `below` a name in `ignore`.
+
+    Example:
+        >>> differences({"limit": "4", "model": '"hf"'}, {"limit": "8", "model": '"hf"'})
+        (Difference(fact='limit', baseline='4', other='8'),)
+    """
+    ignored = tuple(ignore)
+    return tuple(
+        Difference(name, baseline.get(name, ""), other.get(name, ""))
+        for name in sorted(baseline.keys() | other.keys())
+        if baseline.get(name) != other.get(name) and not below(name, ignored)
+    )
+
+
+def short(value: str) -> str:
+    """Shorten the JSON text of a fact for a line of text; hashes to their first eight digits.
+
+    Example:
+        >>> short('"c59f4aaa28726c799a72fab1b623d93b13c5d5fdade99de136ddfbac31e22b92"'), short(""), short('"hf"')
+        ('c59f4aaa…', 'none', 'hf')
+    """
+    text = value.strip('"')
+    if re.fullmatch(r"[0-9a-f]{16,}", text):
+        return f"{text[:8]}…"
+    return (f"{text[:39]}…" if len(text) > 40 else text) or "none"
+
+
+def _arguments(arguments: Any) -> Any:
+    if isinstance(arguments, str):  # as written on the command line
+        arguments = dict(part.partition("=")[::2] for part in arguments.split(",") if part)
+    kept = _object(arguments)
+    return {name: value for name, value in kept.items() if name not in _MACHINE and not _SECRET.search(name)}
+
+
+def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in facts.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", json.dumps(value, sort_keys=True)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
