@@ -30,22 +30,21 @@ def score_choice(response: str, truth: Truth, options: Sequence[str]) -> Scores:
 
     Args:
         response: What the model wrote.
-        truth: From `truths.option_truth`.
+        truth: From `truths.letter_truth`.
         options: The options in order, without letters.
 
     Example:
-        >>> from fin_tasks.benchmarks.bizbench.truths import option_truth
-        >>> both = score_choice("Therefore, my answer is B, an asset.", option_truth(1), ["debt", "an asset"])
+        >>> from fin_tasks.benchmarks.bizbench.truths import letter_truth
+        >>> both = score_choice("Therefore, my answer is B, an asset.", letter_truth("B"), ["debt", "an asset"])
         >>> both.paper.answer, both.robust.answer
         ('B', 'B')
     """
     reply = strip_reasoning(response)
     letter, reason = marked_letter(reply)
     paper = scored(letter, correct=letter == truth.letter, near=None, reason=reason, flaw=truth.reason)
-    if truth.kind == "unusable":
-        return Scores(paper=paper, robust=_unscored(_robust_choice(reply, options)[0], truth))
     letter, reason = _robust_choice(reply, options)
-    return Scores(paper=paper, robust=scored(letter, correct=letter == truth.letter, near=None, reason=reason))
+    robust = scored(letter, correct=letter == truth.letter, near=None, reason=reason)
+    return Scores(paper=paper, robust=_unscored(letter, truth) if truth.kind == "unusable" else robust)
 
 
 def score_number(response: str, truth: Truth) -> Scores:

@@ -12,7 +12,7 @@ from fin_tasks.answers.notation import CURRENCY, plain
 from fin_tasks.answers.numbers import Number
 from fin_tasks.answers.quantities import read_number
 
-__all__ = ["Truth", "number_truth", "option_truth"]
+__all__ = ["Truth", "letter_truth", "number_truth"]
 
 TruthKind = Literal["number", "choice", "unusable"]
 
@@ -66,16 +66,16 @@ def number_truth(text: str) -> Truth:
     return Truth(kind="number", number=number, written=number.value if bare is None else bare.value)
 
 
-def option_truth(index: int | None) -> Truth:
+def letter_truth(letter: str) -> Truth:
     """Name the right option.
 
     Args:
-        index: Its place among the options, from 0; None where the answer is none of them.
+        letter: Of the right option; empty where the answer is none of them.
 
     Example:
-        >>> option_truth(2).letter, option_truth(None).reason
-        ('C', 'none of the options')
+        >>> letter_truth("C").kind, letter_truth("").reason
+        ('choice', 'none of the options')
     """
-    if index is None:
+    if not letter:
         return Truth(kind="unusable", reason="none of the options")
-    return Truth(kind="choice", letter=chr(ord("A") + index))
+    return Truth(kind="choice", letter=letter)
