@@ -98,7 +98,7 @@ def _cells(part: Mapping[str, Any]) -> list[str]:
 
 
 def _caption(summary: Mapping[str, Any]) -> str:
-    left_out = next((each["left_out"] for each in summary["retrievers"]), {})
+    left_out: dict[str, int] = next((each["left_out"] for each in summary["retrievers"]), {})
     rows = ", ".join(f"{reason} {count}" for reason, count in left_out.items() if count) or "none"
     terms = ", ".join(f"{kind} {len(ids)}" for kind, ids in summary["bank"].get("left_out", {}).items())
     return f"Questions left out: {rows}." + (f" Terms left out: {terms}." if terms else "")
