@@ -42,11 +42,8 @@ def write_run(
 ) -> Path:
     """Write `samples_*.jsonl` and `results_*.json`, as lm-eval does; tasks with knowledge say so in the provenance.
 
-    Args:
-        values: `acc` of each document under `paper`; `robust` likewise, the same where None.
-        docs: The documents; those of `document`, told apart by family, where None.
-        provenance: Added to what is recorded.
-        results: Added to the results file.
+    `values` are `acc` of each document under `paper`, `robust` likewise (the same where None). Documents are those of
+    `document`, told apart by family, where None. `provenance` and `results` add to what is recorded.
     """
     condition = task.rpartition("_")[2]
     known = condition in ("bm25", "dense", "hybrid", "oracle")

@@ -99,7 +99,15 @@ def _described(runs: Sequence[Run]) -> dict[str, Any]:
         "prompts": first.provenance("prompts.set"),
         "split": first.provenance("split"),
         "limit": first.fact("limit"),
-        "runs": [{"task": run.task, "date": run.date, "data": run.data, "path": str(run.path)} for run in runs],
+        "runs": [
+            {
+                "task": run.task,
+                "date": run.date,
+                "data": run.provenance("data.revision"),
+                "path": str(run.path),
+            }
+            for run in runs
+        ],
     }
 
 

@@ -14,6 +14,7 @@ from fin_tasks.sandbox import escape
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["Effect", "draw_forest"]
 
@@ -36,6 +37,7 @@ _STYLE: Any = {
 }
 _COLOURS = {True: "#0072B2", False: "#56B4E9"}  # of Okabe and Ito's palette: wholes, parts
 _ROW = 0.2  # inches
+_HEADING = 100  # letters that fit beside each other
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +86,10 @@ def draw_forest(effects: Sequence[Effect], stem: Path, *, title: str, caption: s
         axes = figure.subplots()
         axes.axvline(0, color="#888888", linewidth=0.8, zorder=1)
         for place, row in enumerate(rows):
-            _mark(axes, place, row)
+            if isinstance(row, Effect):
+                _mark(axes, place, row)
         _finish(axes, rows, axis)
+        _headings(figure, axes, rows)
         figure.suptitle(
             f"{escape(title)}\n", x=0.012, ha="left", fontsize=11, fontweight="bold"
         )  # the caption stands in the second line
@@ -115,11 +119,21 @@ def _rows(effects: Sequence[Effect]) -> Iterator[Effect | str]:
         yield effect
 
 
-def _mark(axes: "Axes", place: int, row: Effect | str) -> None:
+def _headings(figure: "Figure", axes: "Axes", rows: Sequence[Effect | str]) -> None:
+    from matplotlib.transforms import blended_transform_factory
+
+    across = blended_transform_factory(figure.transFigure, axes.transData)
+    ground = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}  # the grid runs behind it
+    for place, row in enumerate(rows):
+        if isinstance(row, str):
+            text = escape(row)
+            size = 7.5 * min(1, _HEADING / max(1, len(text)))
+            look: Any = {"va": "center", "fontweight": "bold", "fontsize": size, "bbox": ground, "in_layout": False}
+            axes.text(0.012, place, text, transform=across, **look)
+
+
+def _mark(axes: "Axes", place: int, row: Effect) -> None:
     beside: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
-    if isinstance(row, str):
-        axes.text(-0.01, place, escape(row), fontweight="bold", ha="left", **beside)
-        return
     if row.value is None:
         axes.text(1.02, place, "no pairs", fontsize=6.5, **beside)
         return
@@ -138,7 +152,7 @@ def _finish(axes: "Axes", rows: Sequence[Effect | str], what: str) -> None:
 
     axes.set_ylim(len(rows) - 0.4, -0.6)  # the first row on top
     named = [(place, row) for place, row in enumerate(rows) if isinstance(row, Effect)]
-    axes.set_yticks([place for place, _ in named], [escape(row.name) for _, row in named])
+    axes.set_yticks([place for place, _ in named], [escape(row.name.strip()) for _, row in named])
     for label, (_, row) in zip(axes.get_yticklabels(), named, strict=True):
         label.set_fontweight("bold" if row.whole else "normal")
     axes.tick_params(axis="y", length=0)

@@ -1,0 +1,102 @@
+"""Runs lm-eval once per prompt style, and not again what is done.
+
+What was run is written down as a hash, as the arguments of a model may hold keys.
+"""
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import fin_tasks
+from fin_tasks.benchmarks.xfinbench.prompts import STYLES
+from fin_tasks.errors import ConfigError
+
+__all__ = ["Failure", "run_styles"]
+
+_MARK = "run.json"
+_OURS = ("--output_path", "-o", "--tasks", "-t")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The run of a style that ended before its time, and the status lm-eval ended with."""
+
+    style: str
+    status: int
+
+
+def run_styles(out: Path, *, tasks: str, arguments: Sequence[str], notify: Callable[[str], None]) -> Failure | None:
+    """Run lm-eval in every style that has not been run yet, below `<out>/<style>`.
+
+    A style counts as run when lm-eval ended well with the same arguments, by the same version of this package, and its
+    results are still there.
+
+    Args:
+        out: Folder for the results, made where missing.
+        tasks: Tasks, separated by commas.
+        arguments: All others, as lm-eval's command line takes them; what they set as metadata is kept beside the style.
+        notify: Told what is run and what is not.
+
+    Returns:
+        None when every style is there; else the first that failed, after which nothing is run.
+
+    Raises:
+        ConfigError: The arguments set what this command sets, or a folder has results of other arguments.
+    """
+    for argument in arguments:
+        if argument.partition("=")[0] in _OURS:
+            raise ConfigError(
+                f"sensitivity: {argument!r} after --, but tasks and folders are set here. "
+                "Write `fin-tasks sensitivity OUT --tasks TASKS -- ...`."
+            )
+    digest = hashlib.sha256(json.dumps([fin_tasks.__version__, tasks, *arguments]).encode()).hexdigest()
+    finished = {style: _finished(out / style, digest) for style in STYLES}
+    for place, (style, done) in enumerate(finished.items(), start=1):
+        notify(f"Style {style} ({place} of {len(STYLES)}): {'is there already' if done else 'running lm-eval'}.")
+        if done:
+            continue
+        _mark(out / style, digest, finished=False)
+        status = _run(out / style, style, tasks, arguments)
+        if status:
+            return Failure(style, status)
+        _mark(out / style, digest, finished=True)
+    return None
+
+
+def _finished(folder: Path, digest: str) -> bool:
+    """Say whether a style is there.
+
+    Raises:
+        ConfigError: It is, but with other arguments: its results would be mixed up with new ones.
+    """
+    if not any(folder.rglob("samples_*.jsonl")):
+        return False
+    try:
+        mark = json.loads((folder / _MARK).read_bytes())
+    except (OSError, ValueError):
+        mark = None
+    if not isinstance(mark, dict) or mark.get("sha256") != digest:
+        raise ConfigError(
+            f"{folder}: expected results of the same arguments or none, found others. Choose another folder, or delete "
+            "this one; without arguments after -- its results are collected as they are."
+        )
+    return bool(mark.get("finished"))
+
+
+def _mark(folder: Path, digest: str, *, finished: bool) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _MARK).write_text(json.dumps({"sha256": digest, "finished": finished}) + "\n", encoding="utf-8")
+
+
+def _run(folder: Path, style: str, tasks: str, arguments: Sequence[str]) -> int:
+    command = [
+        *(sys.executable, "-m", "fin_tasks.cli", "lm-eval", *arguments),
+        *("--tasks", tasks, "--output_path", str(folder), "--log_samples"),
+        *("--metadata", json.dumps({"style": style})),  # lm-eval merges it with what the arguments set
+    ]
+    # Its tables go to stderr, as what this command prints is the outcome.
+    return subprocess.run(command, stdout=sys.stderr, check=False).returncode  # noqa: S603 - the user's own arguments
