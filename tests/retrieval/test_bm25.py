@@ -1,8 +1,6 @@
-"""BM25 beside the library that defines it, and its opening by name."""
+"""BM25 beside the library that defines it."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -14,8 +12,7 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.retrieval import bm25
 from fin_tasks.retrieval.bm25 import Bm25Index
 from fin_tasks.retrieval.ranking import best
-from fin_tasks.retrieval.retriever import Retriever, open_retriever, texts_sha256
-from fin_tasks.settings import Settings
+from fin_tasks.retrieval.retriever import texts_sha256
 
 # Few words, so that texts repeat them, share them, tie, and are equal; `z` stands in no text.
 TEXT = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=6).map(" ".join)
@@ -108,17 +105,3 @@ def test_facts_say_what_decides_the_scores() -> None:
     assert facts["texts_sha256"] == texts_sha256(texts) != texts_sha256(texts[::-1])
     assert facts != Bm25Index(texts, tokeniser="english").facts
     assert texts_sha256(["a b"]) != texts_sha256(["a", "b"])
-
-
-def test_opened_by_name() -> None:
-    opened: Retriever = open_retriever("bm25", ["bond", "stock", "rate"], settings=Settings.from_environ({}))
-    assert (opened.name, opened.absent) == ("bm25", 0.0)
-    assert next(iter(opened.scores(["stock"]))).argmax() == 1
-    with pytest.raises(ConfigError, match="retriever: expected one of bm25, dense, hybrid, got 'tfidf'"):
-        open_retriever("tfidf", ["bond"], settings=Settings.from_environ({}))
-
-
-def test_nothing_heavy_comes_with_the_import() -> None:
-    code = "import sys, fin_tasks.retrieval.retriever; print(*{'scipy', 'rank_bm25', 'torch'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ""

@@ -24,7 +24,7 @@ class Fixed:
     name = "fixed"
 
     def __init__(self, texts: Sequence[str], vector: Sequence[float], *, absent: float | None = None) -> None:
-        self.facts: Mapping[str, Any] = {"name": self.name, "texts_sha256": texts_sha256(texts)}
+        self.facts: Mapping[str, Any] = {"retriever": self.name, "texts_sha256": texts_sha256(texts)}
         self.absent = absent
         self._vector = np.array(vector)
 
@@ -70,7 +70,7 @@ def test_facts_hold_those_of_the_members() -> None:
     sparse, dense = Bm25Index(texts), Fixed(texts, [0.0, 1.0])
     facts = HybridIndex([sparse, dense]).facts
     assert facts["members"] == [sparse.facts, dense.facts]
-    assert (facts["name"], facts["constant"], facts["texts_sha256"]) == ("hybrid", 60, texts_sha256(texts))
+    assert (facts["retriever"], facts["constant"], facts["texts_sha256"]) == ("hybrid", 60, texts_sha256(texts))
     assert json.loads(json.dumps(facts)) == facts
 
 

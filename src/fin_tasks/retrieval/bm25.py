@@ -79,7 +79,7 @@ class Bm25Index:
         self._rows = {word: row for row, word in enumerate(model.idf)}
         self._weights = _weights(model, self._rows)
         self.facts: Mapping[str, Any] = {
-            "name": self.name,
+            "retriever": self.name,
             "definition": "rank_bm25.BM25Okapi",
             "k1": K1,
             "b": B,

@@ -62,7 +62,7 @@ class HybridIndex:
         if len(set(hashes)) != 1:
             raise ConfigError(f"hybrid retriever: expected members over one collection, got texts of sha256 {hashes}.")
         self.facts: Mapping[str, Any] = {
-            "name": self.name,
+            "retriever": self.name,
             "fusion": "reciprocal rank",
             "constant": CONSTANT,
             "members": [dict(member.facts) for member in members],
