@@ -1,7 +1,8 @@
 """`fin-tasks replay`: score saved responses again, without a model."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,10 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fin_tasks.cli.options import Items, Json, Responses, counting, report, sub_commands
-from fin_tasks.errors import ConfigError
+from fin_tasks.errors import ConfigError, SandboxError
 
 if TYPE_CHECKING:
     from rich.console import Group
+
+    from fin_tasks.benchmarks.financemath.replay import Judge
+    from fin_tasks.sandbox import Runner
+    from fin_tasks.settings import Settings
 
 __all__ = ["app"]
 
@@ -43,24 +48,81 @@ def replay_xfinbench(
 @app.command("financemath")
 def replay_financemath(
     file: Responses,
-    mode: Annotated[str, typer.Option(help="pot: the responses are programs.")] = "pot",
+    mode: Annotated[str, typer.Option(help="cot: the responses end in a number; pot: they are programs.")] = "pot",
+    variant: Annotated[
+        str, typer.Option(help="Which comparison is called acc: paper, as the authors have it, or robust.")
+    ] = "paper",
+    judge_model: Annotated[
+        str | None, typer.Option(help="cot: a chat model that reads the responses the rules cannot read.")
+    ] = None,
+    judge_base_url: Annotated[
+        str, typer.Option(help="Where it is: an OpenAI-compatible address.")
+    ] = "https://api.openai.com/v1",
+    judge_key: Annotated[
+        str, typer.Option(metavar="VARIABLE", help="The environment variable that holds its key.")
+    ] = "OPENAI_API_KEY",
+    judge: Annotated[
+        str, typer.Option(help="What it reads: missing (answers the rules do not find) or all.")
+    ] = "missing",
     as_json: Json = False,
     items: Items = None,
 ) -> None:
-    """Run recorded FinanceMath programs again: JSON or JSONL with question_id, output, ground_truth."""
-    from fin_tasks.benchmarks.financemath.replay import replay_pot
-    from fin_tasks.sandbox import open_runner
+    """Score FinanceMath responses again: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples."""
+    from fin_tasks.benchmarks.financemath.replay import replay_cot, replay_pot
     from fin_tasks.settings import Settings
 
-    if mode != "pot":
-        raise ConfigError(f"replay financemath --mode: expected pot, got {mode!r}.")
-    settings = Settings.from_environ()
-    with (
-        counting("Running programs", "program") as on_done,
-        open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner,
+    for name, value, allowed in (
+        ("mode", mode, ("cot", "pot")),
+        ("variant", variant, ("paper", "robust")),
+        ("judge", judge, ("missing", "all")),
     ):
-        result = replay_pot(file, runner=runner, on_done=on_done)
+        if value not in allowed:
+            raise ConfigError(f"replay financemath --{name}: expected {' or '.join(allowed)}, got {value!r}.")
+    if judge_model is not None and mode == "pot":
+        raise ConfigError("replay financemath --judge-model: expected --mode cot, got pot. Programs are run, not read.")
+    settings = Settings.from_environ()
+    if mode == "pot":
+        with counting("Running programs", "program") as on_done, _runner(settings) as runner:
+            result = replay_pot(file, runner=runner, variant=variant, on_done=on_done)
+    else:
+        with _runner_or_none(settings) as runner_or_none:
+            result = replay_cot(
+                file,
+                runner=runner_or_none,
+                variant=variant,
+                judge=None if judge_model is None else _judge(judge_base_url, judge_model, judge_key, settings),
+                judge_all=judge == "all",
+            )
     report(result, as_json=as_json, items=items)
+
+
+def _runner(settings: "Settings") -> "Runner":
+    from fin_tasks.sandbox import open_runner
+
+    return open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
+
+
+def _runner_or_none(settings: "Settings") -> "AbstractContextManager[Runner | None]":
+    """Chains of thought can be scored without a sandbox; only the full precision of the truths is lost."""
+    try:
+        return _runner(settings)
+    except SandboxError as error:
+        print(f"fin-tasks: reference results are rounded, as no sandbox runs their programs: {error}", file=sys.stderr)
+        return nullcontext()
+
+
+def _judge(base_url: str, model: str, key_variable: str, settings: "Settings") -> "Judge":
+    from fin_tasks.benchmarks.financemath.judge import Verdict, read_by_judge
+    from fin_tasks.endpoints.chat import Chat
+    from fin_tasks.endpoints.client import Endpoint
+
+    chat = Chat(Endpoint(base_url=base_url, model=model, key_variable=key_variable), settings)
+
+    def read(responses: Sequence[str]) -> list[Verdict]:
+        with counting("Asking the judge", "response", total=len(responses)) as on_done:
+            return read_by_judge(chat, responses, on_done=on_done)
+
+    return read
 
 
 @app.command("dynostock")

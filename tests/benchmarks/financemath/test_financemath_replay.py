@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fin_tasks.benchmarks.financemath.replay import replay_pot
+from fin_tasks.answers.numbers import Number
+from fin_tasks.benchmarks.financemath.judge import Verdict
+from fin_tasks.benchmarks.financemath.replay import replay_cot, replay_pot
 from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox import Outcome, Runner, Status, open_runner
 
@@ -15,7 +17,7 @@ ROW = {
     "output": ["```python\ndef solution():\n    return 2.0004\n```"],
     "ground_truth": 2.0,
     "python_solution": "def solution():\n    return 2.0001",
-    "result": {"acc": 1},
+    "result": {"acc": 1, "robust_acc": 1},
 }
 WRONG = {**ROW, "question_id": "validation-1", "output": ["```python\ndef solution():\n    return 1.1\n```"]}
 TEXT = {**ROW, "question_id": "validation-2", "output": ["def solution():\n    return (2.0, 1)"]}
@@ -55,13 +57,20 @@ def test_replay(tmp_path: Path, runner: Runner) -> None:
     settled: list[int] = []
     replay = replay_pot(_write(tmp_path / "model.json", ROWS), runner=runner, on_done=settled.append)
     assert replay.items() == [
-        {"question_id": "validation-0", "executed": 1, "value": 2.0, "acc": 1},
-        {"question_id": "validation-1", "executed": 1, "value": 1.1, "acc": 0},
-        {"question_id": "validation-2", "executed": 1, "value": "(2.0, 1)", "acc": 0},
-        {"question_id": "validation-3", "executed": 0, "value": None, "acc": 0},
-        {"question_id": "validation-4", "executed": 0, "value": None, "acc": 0},
+        {"question_id": "validation-0", "executed": 1, "value": 2.0, "acc": 1, "robust_acc": 1},
+        {"question_id": "validation-1", "executed": 1, "value": 1.1, "acc": 0, "robust_acc": 0},
+        {"question_id": "validation-2", "executed": 1, "value": "(2.0, 1)", "acc": 0, "robust_acc": 0},
+        {"question_id": "validation-3", "executed": 0, "value": None, "acc": 0, "robust_acc": 0},
+        {"question_id": "validation-4", "executed": 0, "value": None, "acc": 0, "robust_acc": 0},
     ]
-    assert replay.summary() == {"n": 5, "execution_rate": 0.6, "acc": 0.2, "unscored": 0}
+    assert replay.summary() == {
+        "n": 5,
+        "execution_rate": 0.6,
+        "acc": 0.2,
+        "robust_acc": 0.2,
+        "no_answer": 2,
+        "unscored": 0,
+    }
     assert settled[-1] == 5
     assert replay.results[0].truth == 2.0001
 
@@ -71,7 +80,14 @@ def test_what_the_runner_could_not_do_stays_unscored(tmp_path: Path) -> None:
     done = Outcome(status=Status.ok, value="2.0", number=2.0, is_number=True)
     outcomes = [Outcome(status=Status.broken), done, Outcome(status=Status.unsupported)]
     replay = replay_pot(path, runner=FakeRunner(outcomes, [done] * 3))  # type: ignore[arg-type]
-    assert replay.summary() == {"n": 3, "execution_rate": 1.0, "acc": 1.0, "unscored": 2}
+    assert replay.summary() == {
+        "n": 3,
+        "execution_rate": 1.0,
+        "acc": 1.0,
+        "robust_acc": 1.0,
+        "no_answer": 0,
+        "unscored": 2,
+    }
     assert [item["acc"] for item in replay.items()] == [None, 1, None]
     assert [item["executed"] for item in replay.items()] == [None, 1, None]
 
@@ -105,7 +121,8 @@ def test_items_are_strict_json(tmp_path: Path, runner: Runner) -> None:
 @pytest.mark.parametrize("output", [[], [None], None, "", [""]])
 def test_no_output_is_a_row_that_did_not_run(tmp_path: Path, runner: Runner, output: object) -> None:
     replay = replay_pot(_write(tmp_path / "model.json", [{**ROW, "output": output}]), runner=runner)
-    assert replay.items() == [{"question_id": "validation-0", "executed": 0, "value": None, "acc": 0}]
+    (item,) = replay.items()
+    assert item == {"question_id": "validation-0", "executed": 0, "value": None, "acc": 0, "robust_acc": 0}
     assert replay.summary()["unscored"] == 0
 
 
@@ -117,10 +134,82 @@ def test_topics(tmp_path: Path) -> None:
     runner = FakeRunner(outcomes, [right] * len(rows))
     summary = replay_pot(_write(tmp_path / "model.json", rows), runner=runner).summary()  # type: ignore[arg-type]
     assert summary["by_topic"] == {
-        "": {"n": 1, "execution_rate": 1.0, "acc": 1.0},
-        "Accounting": {"n": 1, "execution_rate": 1.0, "acc": 0.0},
-        "Odd\\x1b[31m": {"n": 1, "execution_rate": None, "acc": None},
-        "Risk": {"n": 2, "execution_rate": 0.5, "acc": 0.5},
+        "": {"n": 1, "execution_rate": 1.0, "acc": 1.0, "robust_acc": 1.0},
+        "Accounting": {"n": 1, "execution_rate": 1.0, "acc": 0.0, "robust_acc": 0.0},
+        "Odd\\x1b[31m": {"n": 1, "execution_rate": None, "acc": None, "robust_acc": None},
+        "Risk": {"n": 2, "execution_rate": 0.5, "acc": 0.5, "robust_acc": 0.5},
     }
     assert summary["n"] == 6
     assert list(summary["by_topic"]) == sorted(summary["by_topic"])
+
+
+COT = {
+    "question_id": "validation-0",
+    "output": ["We add up.\n\nTherefore, the answer is 12.35%."],
+    "ground_truth": 0.124,
+    "python_solution": "def solution():\n    return 0.12352",
+    "topic": "Risk",
+}
+OFF = {**COT, "question_id": "validation-1", "output": ["Therefore, the answer is 1.235."]}
+CUT = {**COT, "question_id": "validation-2", "output": ["Step 1: we add 3 and (4"]}
+
+
+def test_chains_of_thought(tmp_path: Path, runner: Runner) -> None:
+    replay = replay_cot(_write(tmp_path / "model.json", [{**COT, "ground_truth": 0.1235}, OFF, CUT]), runner=runner)
+    rules = {"read_by": "rules"}
+    assert replay.items() == [
+        {"question_id": "validation-0", "answered": 1, "value": 12.35, "acc": 1, "robust_acc": 1, **rules},
+        {"question_id": "validation-1", "answered": 1, "value": 1.235, "acc": 0, "robust_acc": 0, **rules},
+        {"question_id": "validation-2", "answered": 0, "value": None, "acc": 0, "robust_acc": 0, **rules},
+    ]
+    summary = replay.summary()
+    assert summary["by_topic"]["Risk"].items() < summary.items()
+    assert (summary["execution_rate"], summary["no_answer"], summary["unscored"]) == (2 / 3, 1, 0)
+
+
+def test_paper_compares_thoughts_with_the_rounded_truth_and_robust_with_the_exact_one(
+    tmp_path: Path, runner: Runner
+) -> None:
+    path = _write(tmp_path / "model.json", [COT])
+    exact, rounded = replay_cot(path, runner=runner), replay_cot(path, runner=None)
+    assert [(item["acc"], item["robust_acc"]) for item in exact.items()] == [(0, 1)]
+    assert [(item["acc"], item["robust_acc"]) for item in rounded.items()] == [(0, 0)]
+    strict = replay_cot(path, runner=runner, variant="robust")
+    assert strict.summary().items() >= {"acc": 1.0, "paper_acc": 0.0}.items()
+    assert strict.items()[0].items() >= {"acc": 1, "paper_acc": 0}.items()
+
+
+def test_a_judge_reads_what_the_rules_cannot(tmp_path: Path) -> None:
+    seen: list[list[str]] = []
+
+    def judge(responses: list[str]) -> list[Verdict]:
+        seen.append(list(responses))
+        return [Verdict(number=Number(value=0.124, readings=(0.124,), step=0.001)) for _ in responses]
+
+    path = _write(tmp_path / "model.json", [COT, OFF, CUT])
+    some = replay_cot(path, runner=None, judge=judge)  # type: ignore[arg-type]
+    assert seen.pop() == CUT["output"]
+    assert [item["read_by"] for item in some.items()] == ["rules", "rules", "judge"]
+    assert some.items()[2]["acc"] == 1
+    assert some.summary().items() >= {"read_by_judge": 1, "judge_failed": 0}.items()
+    every = replay_cot(path, runner=None, judge=judge, judge_all=True)  # type: ignore[arg-type]
+    assert len(seen.pop()) == 3
+    assert every.summary()["acc"] == 1.0
+
+
+def test_a_judge_that_fails_changes_nothing(tmp_path: Path) -> None:
+    path = _write(tmp_path / "model.json", [COT, OFF, CUT])
+    alone = replay_cot(path, runner=None)
+    replay = replay_cot(path, runner=None, judge=lambda texts: [Verdict(error="no reply")] * len(texts), judge_all=True)
+    assert [{**item, "judge_error": "no reply"} for item in alone.items()] == replay.items()
+    assert replay.summary() == {**alone.summary(), "read_by_judge": 0, "judge_failed": 3}
+
+
+def test_samples_of_lm_eval(tmp_path: Path) -> None:
+    doc = {name: COT[name] for name in ("question_id", "ground_truth", "python_solution", "topic")}
+    line = {"doc": doc, "resps": [COT["output"]], "filter": "paper"}
+    lines = [{**line, "filter": name} for name in ("paper", "robust")]
+    path = tmp_path / "samples_financemath.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    (item,) = replay_cot(path, runner=None).items()
+    assert item["value"] == 12.35

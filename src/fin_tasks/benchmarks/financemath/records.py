@@ -1,4 +1,4 @@
-"""Reads files of recorded outputs, and says what is wrong with one that cannot be understood."""
+"""Reads files of recorded outputs, the authors' or lm-eval's, and says what is wrong with one it cannot understand."""
 
 import json
 import reprlib
@@ -37,7 +37,8 @@ def read_records(path: str | Path) -> list[Record]:
     """Read and check a file of recorded outputs.
 
     Args:
-        path: A JSON list, or JSON lines, in UTF-8 with or without a byte order mark.
+        path: A JSON list, or JSON lines, in UTF-8 with or without a byte order mark. A samples file of lm-eval holds
+            every question once per filter; the first filter's lines are taken, as the responses are the same.
 
     Raises:
         DataError: It is missing, not JSON, empty, or a row lacks something.
@@ -52,7 +53,9 @@ def read_records(path: str | Path) -> list[Record]:
     rows = _rows(name, text)
     if not rows:
         raise DataError(f"{name}: expected at least one row, found none")
-    return [_record(f"{name}, row {number}", row) for number, row in enumerate(rows, start=1)]
+    numbered = [(f"{name}, row {number}", row) for number, row in enumerate(rows, start=1)]
+    first = rows[0].get("filter") if isinstance(rows[0], dict) else None
+    return [_record(where, _unpacked(row)) for where, row in numbered if not _of_another_filter(row, first)]
 
 
 def _rows(name: str, text: str) -> Sequence[Any]:
@@ -69,6 +72,18 @@ def _parse(where: str, text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: expected JSON, got {error}") from error
+
+
+def _of_another_filter(row: Any, first: Any) -> bool:
+    return isinstance(row, dict) and "resps" in row and row.get("filter") != first
+
+
+def _unpacked(row: Any) -> Any:
+    """A line of lm-eval's samples as a row of the authors': the document, and the first response to it."""
+    if not isinstance(row, dict) or not isinstance(row.get("doc"), dict) or not isinstance(row.get("resps"), list):
+        return row
+    responses = row["resps"][0] if row["resps"] else None
+    return {**row["doc"], "output": responses}
 
 
 def _record(where: str, row: Any) -> Record:
