@@ -55,7 +55,7 @@ def score_outcome(doc: Mapping[str, Any], outcome: Outcome, *, variant: str) -> 
     elif outcome.ran:
         scores = scoring.score_result(outcome.number, outcome.value, truth_of(doc))
     else:
-        scores = scoring.score_result(None, None, truth_of(doc))
+        scores = scoring.score_result(None, None, truth_of(doc), reason=outcome.detail)
     return _with_outcome(scoring.variant_of(scores, variant), outcome)
 
 

@@ -18,6 +18,8 @@ __all__ = ["programs_of", "reference_of", "score_function"]
 
 _TOLERANCE = 1e-6
 _TINY = 1e-12
+_LONGEST = 75
+"""Characters of one result; the results of three shapes of arguments have to fit into what the sandbox hands out."""
 _ERROR = "!"
 """First character of what a program tells of a call that raised."""
 
@@ -45,7 +47,7 @@ def solution():
     for call in {calls}:
         try:
             result = _fin_tasks_told(_fin_tasks_function(*call[0], **call[1]))
-            told.append(result if len(repr(result)) <= 90 else "{error}too long")
+            told.append(result if len(repr(result)) <= {longest} else "{error}too long")
         except Exception as error:
             told.append("{error}" + type(error).__name__)
     return repr(told)
@@ -108,7 +110,7 @@ def score_function(doc: Mapping[str, Any], outcomes: Sequence[Outcome]) -> tuple
         outcomes: Of the programs of `programs_of`, in order.
 
     Returns:
-        The score, its answer being the calls that agree (`"5/6"`); and the outcome of the model's program, an
+        The score, its answer being the calls that agree (`"7/8"`); and the outcome of the model's program, an
         `exception` where every call that counts raised.
     """
     mine, reference = outcomes
@@ -125,7 +127,7 @@ def score_function(doc: Mapping[str, Any], outcomes: Sequence[Outcome]) -> tuple
         return Score(answer=None, correct=False, correct_err=None, reason=mine.detail or mine.status.value), mine
     given = _results(mine, len(right))
     results = [given[place] if given else f"{_ERROR}not read" for place in chosen]
-    if all(_failed(result) for result in results):
+    if all(_raised(result) for result in results):
         mine = Outcome(status=Status.exception, detail=str(results[0])[1:100], cpu_s=mine.cpu_s)
         return Score(answer=None, correct=False, correct_err=None, reason=mine.detail), mine
     agreeing = sum(_agree(result, right[place]) for result, place in zip(results, chosen, strict=True))
@@ -149,7 +151,7 @@ def _shapes(stub: Stub) -> tuple[tuple[Call, ...], ...]:
 
 def _program(source: str, name: str, calls: Sequence[Call]) -> str:
     listed = [(list(call.positional), dict(call.named)) for call in calls]
-    return source + _HARNESS.format(name=name, calls=repr(listed), error=_ERROR)
+    return source + _HARNESS.format(name=name, calls=repr(listed), longest=_LONGEST, error=_ERROR)
 
 
 def _results(outcome: Outcome, count: int) -> list[Any]:
@@ -174,7 +176,11 @@ def _failed(result: Any) -> bool:
     """Whether a call raised, returned nothing, or something that is no finite number, text or list of such."""
     if isinstance(result, list):
         return not result or any(_failed(held) for held in result)
-    return result is None or (isinstance(result, str) and result.startswith(_ERROR))
+    return result is None or _raised(result)
+
+
+def _raised(result: Any) -> bool:
+    return isinstance(result, str) and result.startswith(_ERROR)
 
 
 def _agree(result: Any, right: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 __all__ = ["CALLS", "Call", "calls_for"]
 
-CALLS = 6
+CALLS = 8
 """Calls with each shape of arguments."""
 
 _SEED = 20240308

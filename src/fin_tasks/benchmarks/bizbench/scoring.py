@@ -68,15 +68,16 @@ def score_number(response: str, truth: Truth) -> Scores:
     )
 
 
-def score_result(value: float | None, text: str | None, truth: Truth) -> Scores:
+def score_result(value: float | None, text: str | None, truth: Truth, *, reason: str = "") -> Scores:
     """Score what a program returned.
 
     Args:
         value: The result as a float; None where it is no number.
         text: The result as text, read by `robust` where there is no value.
         truth: From `truths.number_truth`.
+        reason: Why there is no result, where the program did not return.
     """
-    reason = "no finite number returned"
+    reason = reason or "no finite number returned"
     finite = value if value is not None and math.isfinite(value) else None
     number = number_of_result(value, text)
     return Scores(

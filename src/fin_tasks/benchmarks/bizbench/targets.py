@@ -80,4 +80,4 @@ def _number(answer: str) -> str:
     text = answer.strip()
     if truth.written is None or marked_number(f"{MARKER} [{text}].")[0] == truth.written:
         return text
-    return f"{Decimal(repr(truth.written)):f}"
+    return f"{Decimal(repr(truth.written)):f}".removesuffix(".0")
