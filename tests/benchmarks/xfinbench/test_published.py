@@ -214,7 +214,7 @@ def gains() -> Iterator[Finding]:
         change = value(metric=metric, condition=figure.condition, **wanted) - value(
             metric=metric, condition="none", **wanted
         )
-        if abs(change - figure.value) > HALF:
+        if abs(change - figure.value) > 3 * HALF:
             what = name(figure, figure.metric)
             yield Finding(places((figure,)), what, f"{figure.value}", f"{change:+.1f}", (figure,))
 
@@ -263,8 +263,8 @@ def mathematical_types() -> Iterator[Finding]:
                 yield Finding(
                     "long 15, acl 3",
                     f"{first.model}, calc, cot, {metric}",
-                    f"{overall_accuracy:.1f} over all rows",
-                    f"{low:.1f} to {high:.1f} from the types",
+                    f"types that leave {low:.1f} to {high:.1f} over all rows",
+                    f"{overall_accuracy:.1f}",
                 )
 
 
