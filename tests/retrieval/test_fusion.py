@@ -44,7 +44,7 @@ def test_gains_by_hand(scores: np.ndarray, absent: float | None) -> None:
 def test_both_members_count() -> None:
     texts = ["bond yield", "stock price", "put option", "call option"]
     dense = Fixed(texts, [0.1, -0.5, 0.9, 0.9])
-    hybrid: Retriever = HybridIndex([Bm25Index(texts), dense])
+    hybrid: Retriever = HybridIndex([Bm25Index(texts, tokeniser="english"), dense])
     stock, unknown = hybrid.scores(["stock", "unknown"])
     # first by words and last by likeness; the two options share the best rank of the embeddings
     assert stock.tolist() == pytest.approx([1 / 63, 1 / 61 + 1 / 64, 1 / 61, 1 / 61])
@@ -54,14 +54,16 @@ def test_both_members_count() -> None:
 
 def test_a_text_that_no_member_has_is_absent() -> None:
     texts = ["bond", "stock", "rate"]
-    hybrid = HybridIndex([Bm25Index(texts), Fixed(texts, [0.0, 0.0, 2.0], absent=0.0)])
+    hybrid = HybridIndex([Bm25Index(texts, tokeniser="english"), Fixed(texts, [0.0, 0.0, 2.0], absent=0.0)])
     scores = next(hybrid.scores(["bond"]))
     assert [hit.index for hit in best(scores, top_k=3, absent=hybrid.absent)] == [0, 2]
 
 
 def test_equal_texts_gain_equally() -> None:
     texts = ["bond", "rate", "bond", "stock", "swap"]
-    scores = next(HybridIndex([Bm25Index(texts), Fixed(texts, [0.3, 0.2, 0.3, 0.9, 0.0])]).scores(["bond"]))
+    scores = next(
+        HybridIndex([Bm25Index(texts, tokeniser="english"), Fixed(texts, [0.3, 0.2, 0.3, 0.9, 0.0])]).scores(["bond"])
+    )
     assert scores[0] == scores[2]
 
 

@@ -61,7 +61,7 @@ def test_every_retriever_keeps_the_protocol(opened: Callable[..., Retriever], na
 def test_hybrid_is_both(opened: Callable[..., Retriever]) -> None:
     sparse, dense, hybrid = (list(opened(name).scores(QUERIES)) for name in RETRIEVERS)
     for words, likeness, both in zip(sparse, dense, hybrid, strict=True):
-        assert both.tolist() == (reciprocal_ranks(words, absent=0.0) + reciprocal_ranks(likeness)).tolist()
+        assert both.tolist() == (reciprocal_ranks(words) + reciprocal_ranks(likeness)).tolist()
 
 
 def test_options_go_where_they_belong(opened: Callable[..., Retriever]) -> None:

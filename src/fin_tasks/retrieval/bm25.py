@@ -61,8 +61,11 @@ class Bm25Index:
     """
 
     name: ClassVar[str] = "bm25"
-    absent: ClassVar[float | None] = 0.0
-    """A text scores exactly 0 where it holds no word of the query, or only words that half of all texts hold."""
+    absent: float | None
+    """None with the paper's tokeniser: as with the library, the best texts are the best however little they score.
+
+    0.0 with another, which drops words: of a question that has few left, texts without any are not among those found.
+    """
 
     def __init__(self, texts: Sequence[str], *, tokeniser: str = "whitespace") -> None:
         from rank_bm25 import BM25Okapi
@@ -76,6 +79,7 @@ class Bm25Index:
             )
         model = BM25Okapi(tokens, k1=K1, b=B, epsilon=EPSILON)
         self._split = splitter.split
+        self.absent = None if tokeniser == "whitespace" else 0.0
         self._rows = {word: row for row, word in enumerate(model.idf)}
         self._weights = _weights(model, self._rows)
         self.facts: Mapping[str, Any] = {

@@ -33,8 +33,8 @@ def best(scores: _Scores, *, top_k: int, ties: str = "paper", absent: float | No
         ties: `paper` keeps every text that scores at least as much as the `top_k`-th best, as XFinBench's authors do,
             so there may be more than `top_k`; `strict` keeps `top_k` of them, the earlier text before the later.
         absent: The score of a text that has nothing in common with the query (`Retriever.absent`): no such text is
-            taken. Without this rule, a query whose words fewer than `top_k` texts contain would get the whole
-            collection under `paper`, tied at nothing.
+            taken. Without it, as with the paper's tokeniser, a query whose words fewer than `top_k` texts contain gets
+            the whole collection under `paper`, tied at nothing.
 
     Returns:
         Hits by descending score, equal scores in the collection's order; fewer than `top_k` where not more were found.

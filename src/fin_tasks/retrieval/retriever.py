@@ -31,7 +31,7 @@ class Retriever(Protocol):
 
     @property
     def absent(self) -> float | None:
-        """The score of a text that has nothing in common with a query; None where every score is a likeness.
+        """The score of a text that has nothing in common with a query; None where every text counts as found.
 
         Such a text is never among those found, however few they are: hand this on to `ranking.best`.
         """
