@@ -76,10 +76,10 @@ def _table(summary: Mapping[str, Any]) -> "Table":
     for column in ("n", "Accuracy %", "Recall", "MRR", "nDCG", "Terms"):
         table.add_column(column, justify="right", no_wrap=True)
     for each in summary["retrievers"]:
-        parts = {"all": each, **each["by_task"], **each["by_capability"]}
+        parts = {"all": each, "text": each["without_figure"], **each["by_task"], **each["by_capability"]}
         for place, (name, part) in enumerate(parts.items()):
             table.add_row(
-                "" if place else each["retriever"], name, *_cells(part), end_section=place in (0, 3, len(parts) - 1)
+                "" if place else each["retriever"], name, *_cells(part), end_section=place in (1, 4, len(parts) - 1)
             )
     return table
 

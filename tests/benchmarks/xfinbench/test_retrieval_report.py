@@ -111,6 +111,7 @@ def test_measures_counted_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert (summary["accuracy_low"], summary["accuracy_high"]) == (interval.low, interval.high)
     assert {task: part["n"] for task, part in summary["by_task"].items()} == {"bool": 2, "mcq": 1, "calcu": 2}
     assert summary["by_task"]["bool"]["accuracy"] == 1.0
+    assert (summary["without_figure"]["n"], summary["without_figure"]["accuracy"]) == (4, 2 / 4)
     counts = {code: part["n"] for code, part in summary["by_capability"].items()}
     assert counts == {"TU": 2, "TR": 0, "FF": 1, "SP": 0, "NM": 3}
     assert set(summary["by_capability"]["TR"].values()) == {0, None}
