@@ -1,0 +1,58 @@
+"""Scores responses and program outcomes against lm-eval documents, one variant at a time."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fin_tasks.answers.numbers import Number, number_from_float
+from fin_tasks.benchmarks.financemath.extraction import as_written, read_answer
+from fin_tasks.benchmarks.financemath.scoring import paper_equal, robust_equal
+from fin_tasks.sandbox import Outcome, Status
+
+__all__ = ["score_outcome", "score_response"]
+
+
+def score_response(doc: Mapping[str, Any], response: str, *, variant: str) -> dict[str, Any]:
+    """Read and score a response.
+
+    Args:
+        doc: A document of `data.load`.
+        response: What the model wrote.
+        variant: `paper` compares the number as written with the file's truth, as the authors did; `robust` what it
+            stands for with the truth at full precision.
+
+    Returns:
+        `answer` (a number or None), `correct` and `reason`.
+    """
+    number = read_answer(response)
+    if number is None:
+        return {"answer": None, "correct": False, "reason": "no answer"}
+    answer = number.value if variant == "robust" else as_written(number)
+    correct = _correct(number, answer, doc["exact_truth" if variant == "robust" else "ground_truth"], variant)
+    return {"answer": answer, "correct": correct, "reason": "right" if correct else "wrong"}
+
+
+def score_outcome(doc: Mapping[str, Any], outcome: Outcome, *, variant: str) -> dict[str, Any]:
+    """Score what became of a program; both variants compare with the truth at full precision.
+
+    A runner that broke, and a program this tier cannot run, leave the row unscored.
+
+    Args:
+        doc: A document of `data.load`.
+        outcome: From the sandbox.
+        variant: `paper` or `robust`.
+
+    Returns:
+        As `score_response`, and `status`, `value` and `detail` of the outcome.
+    """
+    told = {"status": outcome.status.value, "value": outcome.value, "detail": outcome.detail}
+    if outcome.status in (Status.broken, Status.unsupported):
+        return {"answer": None, "correct": None, "reason": f"unscored: {outcome.detail}", **told}
+    number = None if outcome.number is None or not outcome.ran else number_from_float(outcome.number)
+    if number is None:
+        return {"answer": None, "correct": False, "reason": "no finite number returned", **told}
+    correct = _correct(number, number.value, doc["exact_truth"], variant)
+    return {"answer": number.value, "correct": correct, "reason": "right" if correct else "wrong", **told}
+
+
+def _correct(number: Number, answer: float, truth: float, variant: str) -> bool:
+    return robust_equal(number, truth) if variant == "robust" else paper_equal(answer, truth)

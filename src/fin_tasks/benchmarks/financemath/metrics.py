@@ -1,0 +1,72 @@
+"""Scores of one response to metric values, and the metrics a task of FinanceMath reports.
+
+Every document reports every metric of its task, None where it does not apply (another topic, an unscored answer).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fin_tasks.benchmarks.financemath.rows import TOPICS
+from fin_tasks.stats.averages import average
+
+__all__ = ["REASONS", "metric_values", "metrics_of"]
+
+REASONS = ("no_code", "syntax", "exception", "timeout", "memory", "forbidden", "unsupported")
+"""Why a program gave no value, in the words of `sandbox.Status`."""
+
+_LOWER_IS_BETTER = ("no_answer", "unscored", *REASONS)
+
+
+def metrics_of(*, mode: str) -> dict[str, bool]:
+    """Name the metrics of a task.
+
+    Args:
+        mode: `cot` or `pot`.
+
+    Returns:
+        Metric name to whether more of it is better, the headline `acc` first. `execution_rate` is the share of programs
+        that ran, or of responses that give an answer, as the authors' tables have it; `no_answer` is the share without
+        a number to compare.
+    """
+    names = ["acc", *(f"acc_{name}" for name in TOPICS.values()), "execution_rate", "no_answer", "unscored"]
+    if mode == "pot":
+        names += REASONS
+    return {name: name not in _LOWER_IS_BETTER for name in names}
+
+
+def metric_values(doc: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
+    """Turn the scored responses to one document into its metrics.
+
+    Args:
+        doc: The document, as `data.load` makes it.
+        answers: One scored answer of `doc_scores` per response (several with `repeats`); `correct` None means unscored.
+
+    Returns:
+        Metric name to the mean over the responses, or None where the metric does not apply.
+    """
+    per_response = [_values(doc, answer) for answer in answers]
+    return {name: _mean_or_none([values[name] for values in per_response]) for name in per_response[0]}
+
+
+def _values(doc: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, float | None]:
+    unscored = answer["correct"] is None
+    correct = None if unscored else float(answer["correct"])
+    answered = answer["answer"] is not None
+    values: dict[str, float | None] = {"acc": correct}
+    values |= {f"acc_{name}": correct if doc["topic_name"] == name else None for name in TOPICS.values()}
+    ran = answered if doc["mode"] == "cot" else answer["status"] == "ok"
+    values |= {
+        "execution_rate": None if unscored else float(ran),
+        "no_answer": None if unscored else float(not answered),
+        "unscored": float(unscored),
+    }
+    if doc["mode"] == "pot":
+        status = answer["status"]
+        values |= {reason: None if status == "broken" else float(status == reason) for reason in REASONS}
+    return values
+
+
+def _mean_or_none(values: Sequence[float | None]) -> float | None:
+    mean = average(values)
+    return None if math.isnan(mean) else mean
