@@ -59,6 +59,7 @@ _SAYS = re.compile(
     rf"{_BEFORE_IT}",
     re.IGNORECASE,
 )
+_BREAK = re.compile(r"[,;(]\s|[.!?:](?:\s|\Z)|\n")
 _LISTED = re.compile(r"\[[^\[\]\n]*[,;][^\[\]\n]*\](?=[^\[\]]*\d)")
 _CUT_OFF = re.compile(r"(?:\d,\d{0,2}|\d\s?/\s?\d+|[-+*/=(^,:]|\n\s*\d{1,2}\.|\([^()\n]{1,60})\s*\Z")
 _WORKING = re.compile(r"[\s*_:#]*\n[\s*_#]*1[.)]\s")
@@ -172,6 +173,10 @@ def _leading(text: str) -> FoundNumber | None:
     if not numbers or numbers[0].start > begin or _DATE.match(text, max(0, begin - 4)):
         return None
     first = numbers[0]
+    clause = _BREAK.split(text[first.end :])[0]
+    for found in find_numbers(clause):  # `the 95% value at risk is 27.5`
+        if _IS.search(clause[: found.start]):
+            return found
     return None if _GOES_ON.match(text, first.end) or _is_year(text, first) else first
 
 
