@@ -82,7 +82,7 @@ def fill(*, kind: Kind, mode: str, question: str, context: str = "", options: Se
     document = _DOCUMENT.replace("{context}", context.strip("\n")) if context.strip() else ""
     pieces = {
         "document": document,
-        "question": _fenced(question) if kind == "code" else question.strip(),
+        "question": _fenced(question, opens=kind != "code"),
         "options": "\n".join(
             f"{letter}. {text}" for letter, text in zip(ascii_uppercase, choice_texts(options), strict=False)
         ),
@@ -100,10 +100,13 @@ def sha256() -> str:
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
 
-def _fenced(question: str) -> str:
-    """Put a question that is code as a whole into a fence."""
+def _fenced(question: str, *, opens: bool) -> str:
+    """Put a question that is code as a whole into a fence, on a line of its own where other words stand before it."""
     code = question.strip("\n").rstrip()
-    return f"```python\n{code}\n```" if re.match(r"(?:def|import|from|@)\b", code) and "```" not in code else code
+    if "```" in code or not re.match(r"(?:def \w+\s*\(|import \w|from [\w.]+ import |@\w)", code):
+        return question.strip()
+    fence = f"```python\n{code}\n```"
+    return f"\n{fence}" if opens else fence
 
 
 def _cue(mode: str, question: str) -> str:

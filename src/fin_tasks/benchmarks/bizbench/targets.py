@@ -26,7 +26,7 @@ def target_of(*, mode: str, answer: str, letter: str = "", program: str = "") ->
     if mode == "cot":
         return f"{MARKER} {letter}." if letter else f"{MARKER} [{_number(answer)}]."
     if mode == "pot":
-        program = as_solution(program) or f"def solution():\n    return {_number(answer)}"
+        program = as_solution(program) or f"def solution():\n    return {_literal(answer)}"
     return f"```python\n{program.strip()}\n```"
 
 
@@ -80,4 +80,13 @@ def _number(answer: str) -> str:
     text = answer.strip()
     if truth.written is None or marked_number(f"{MARKER} [{text}].")[0] == truth.written:
         return text
-    return f"{Decimal(repr(truth.written)):f}".removesuffix(".0")
+    return _digits(truth.written)
+
+
+def _literal(answer: str) -> str:
+    written = number_truth(answer).written
+    return repr(answer) if written is None else _digits(written)
+
+
+def _digits(value: float) -> str:
+    return f"{Decimal(repr(value)):f}".removesuffix(".0")
