@@ -5,7 +5,8 @@ vector per text, told apart by its index, all of one length and of finite number
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -90,34 +91,31 @@ def embed(
         RefusedTextError: It refuses one of the texts, even alone.
     """
     limits = limits or Limits()
-    vectors: list[np.ndarray | None] = [None] * len(texts)
-    dimension: int | None = None
-    failure: Exception | None = None
+    vectors: dict[int, np.ndarray] = {}
+
+    def keep(batch: range, rows: np.ndarray) -> None:
+        if vectors:
+            _same_dimension(endpoint, rows, len(next(iter(vectors.values()))))
+        if on_batch is not None:
+            on_batch(batch, rows)
+        vectors.update(zip(batch, rows, strict=True))
+
     with open_client(endpoint, settings) as client, ThreadPoolExecutor(limits.requests, "fin-tasks-embed") as pool:
         asking = _Asking(client=client, endpoint=endpoint, settings=settings)
         jobs = {pool.submit(_ask, asking, texts, batch): batch for batch in _batches(texts, limits)}
         try:
             for job in as_completed(jobs):
-                try:
-                    rows = job.result()
-                    dimension = _same_dimension(endpoint, rows, dimension)
-                    if on_batch is not None:
-                        on_batch(jobs[job], rows)
-                except CancelledError:
-                    continue
-                except Exception as error:  # noqa: BLE001 - raised below, once what is under way and paid for is kept
-                    failure = failure or error
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    continue
-                for position, row in zip(jobs[job], rows, strict=True):
-                    vectors[position] = row
-        except BaseException:
-            # Ctrl-C: without this, leaving the pool would send all the requests that wait
-            pool.shutdown(wait=False, cancel_futures=True)
+                keep(jobs.pop(job), job.result())
+        except Exception:
+            # what is under way is paid for: kept, though the first failure is the one to tell
+            for job, batch in [(job, batch) for job, batch in jobs.items() if not job.cancel()]:
+                with suppress(Exception):
+                    keep(batch, job.result())
             raise
-    if failure is not None:
-        raise failure
-    return np.stack([row for row in vectors if row is not None])
+        finally:
+            # after Ctrl-C, leaving the pool would otherwise send all the requests that still wait
+            pool.shutdown(wait=False, cancel_futures=True)
+    return np.stack([vectors[i] for i in range(len(texts))])
 
 
 def _batches(texts: Sequence[str], limits: Limits) -> Iterator[range]:
@@ -179,10 +177,9 @@ def _vectors(endpoint: Endpoint, reply: Any, n: int) -> np.ndarray:
     return rows
 
 
-def _same_dimension(endpoint: Endpoint, rows: np.ndarray, dimension: int | None) -> int:
-    if dimension is not None and rows.shape[1] != dimension:
+def _same_dimension(endpoint: Endpoint, rows: np.ndarray, dimension: int) -> None:
+    if rows.shape[1] != dimension:
         raise _unusable(endpoint, f"{dimension} numbers per embedding, as before", str(rows.shape[1]))
-    return int(rows.shape[1])
 
 
 def _unusable(endpoint: Endpoint, expected: str, got: str) -> EndpointError:

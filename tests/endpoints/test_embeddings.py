@@ -1,0 +1,301 @@
+"""Embeddings from an address, against a real server on the loopback interface."""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from embedding_server import DIMENSION, EmbeddingServer, Fault, vector_of
+
+from fin_tasks.endpoints.client import Endpoint
+from fin_tasks.endpoints.embeddings import Limits, RefusedTextError, embed
+from fin_tasks.errors import ConfigError, EndpointError
+from fin_tasks.retrieval.dense import DenseIndex
+from fin_tasks.retrieval.encoders import open_encoder
+from fin_tasks.settings import OPENAI, Settings
+
+TEXTS = [f"term {i}" for i in range(23)]
+KEY = "sk-loopback-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@pytest.fixture
+def server() -> Iterator[EmbeddingServer]:
+    with EmbeddingServer() as running:
+        yield running
+
+
+@pytest.fixture
+def settings(server: EmbeddingServer, tmp_path: Path) -> Settings:
+    return Settings.from_environ(
+        {
+            "FIN_TASKS_CACHE": str(tmp_path / "cache"),
+            "FIN_TASKS_EMBEDDINGS_BASE_URL": server.url,
+            "OPENAI_API_KEY": KEY,
+        }
+    )
+
+
+@pytest.fixture
+def endpoint(server: EmbeddingServer) -> Endpoint:
+    return Endpoint(base_url=server.url, model="toy", retries=1)
+
+
+def _expected(texts: Sequence[str]) -> np.ndarray:
+    return np.array([vector_of(text) for text in texts])
+
+
+def _units(texts: Sequence[str]) -> np.ndarray:
+    rows = _expected(texts)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def test_every_text_gets_its_own_vector(server: EmbeddingServer, settings: Settings, endpoint: Endpoint) -> None:
+    seen: list[int] = []
+    found = embed(
+        endpoint, TEXTS, settings, limits=Limits(texts=5, requests=3), on_batch=lambda some, _: seen.extend(some)
+    )
+    assert np.array_equal(found, _expected(TEXTS))
+    assert sorted(map(len, (asked.texts for asked in server.asked))) == [3, 5, 5, 5, 5]
+    assert sorted(seen) == list(range(23))
+    assert {asked.authorization for asked in server.asked} == {f"Bearer {KEY}"}
+    assert {asked.body["model"] for asked in server.asked} == {"toy"}
+
+
+def test_characters_limit_a_request_but_one_long_text_still_goes(
+    server: EmbeddingServer, settings: Settings, endpoint: Endpoint
+) -> None:
+    texts = ["a" * 6, "b" * 4, "c", "d" * 30, "e"]
+    found = embed(endpoint, texts, settings, limits=Limits(characters=10, requests=1))
+    assert np.array_equal(found, _expected(texts))
+    assert [asked.texts for asked in server.asked] == [texts[:2], [texts[2]], [texts[3]], [texts[4]]]
+
+
+def test_the_index_decides_and_not_the_order(server: EmbeddingServer, settings: Settings, endpoint: Endpoint) -> None:
+    server.faults.append(Fault(change=lambda data: data[::-1]))
+    assert np.array_equal(embed(endpoint, TEXTS, settings), _expected(TEXTS))
+
+
+def test_waits_as_long_as_the_server_asks(server: EmbeddingServer, settings: Settings, endpoint: Endpoint) -> None:
+    server.faults.append(Fault(status=429, headers={"Retry-After": "1"}))
+    assert np.array_equal(embed(endpoint, TEXTS, settings), _expected(TEXTS))
+    first, second = server.asked
+    # without the header the pause before a second attempt is half a second at most
+    assert second.at - first.at >= 0.99
+
+
+def test_a_server_that_fails_once_is_asked_again(
+    server: EmbeddingServer, settings: Settings, endpoint: Endpoint
+) -> None:
+    server.faults.append(Fault(status=503))
+    assert np.array_equal(embed(endpoint, TEXTS, settings), _expected(TEXTS))
+    assert len(server.asked) == 2
+
+
+def test_a_server_that_keeps_failing_is_an_error(
+    server: EmbeddingServer, settings: Settings, endpoint: Endpoint
+) -> None:
+    server.faults.extend([Fault(status=500)] * 2)
+    with pytest.raises(EndpointError, match=r"toy at http://127.*got status 500"):
+        embed(endpoint, TEXTS, settings)
+    assert len(server.asked) == 2
+
+
+def _with_first(value: Any) -> Callable[[list[dict[str, Any]]], Any]:
+    return lambda data: [{**data[0], "embedding": value}, *data[1:]]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda data: data[:-1], "expected 23 embeddings for 23 texts, got 22"),
+        (lambda data: [*data, data[0]], "expected 23 embeddings for 23 texts, got 24"),
+        (lambda data: None, "expected a list of 23 embeddings"),
+        (lambda data: [{**item, "index": 0} for item in data], "expected the indices 0 to 22, each once"),
+        (lambda data: [{"embedding": item["embedding"]} for item in data], "expected the indices 0 to 22, each once"),
+        (_with_first([float("nan")] * DIMENSION), "NaN or infinity in embedding 0 of 23"),
+        (_with_first([float("inf")] * DIMENSION), "NaN or infinity in embedding 0 of 23"),
+        (_with_first([None] * DIMENSION), "(NaN or infinity|something else)"),
+        (_with_first([1.0] * (DIMENSION + 1)), "expected numbers, as many for each text"),
+        (_with_first("AAAA"), "expected numbers, as many for each text"),
+        (lambda data: [{**item, "embedding": []} for item in data], "expected one list of numbers per text"),
+    ],
+)
+def test_a_reply_that_cannot_be_used_says_why(
+    server: EmbeddingServer, settings: Settings, endpoint: Endpoint, change: Any, told: str
+) -> None:
+    server.faults.append(Fault(change=change))
+    with pytest.raises(EndpointError, match=told):
+        embed(endpoint, TEXTS, settings)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"), [(b"<html>hello</html>", "text/html"), (b"not JSON", "application/json"), (b"[]", "text/plain")]
+)
+def test_a_reply_that_is_no_embedding_at_all(
+    server: EmbeddingServer, settings: Settings, endpoint: Endpoint, body: bytes, kind: str
+) -> None:
+    server.faults.append(Fault(body=body, headers={"Content-Type": kind}))
+    with pytest.raises(EndpointError, match="toy at http://127"):
+        embed(endpoint, TEXTS, settings)
+
+
+def test_batches_of_different_dimensions_are_refused(
+    server: EmbeddingServer, settings: Settings, endpoint: Endpoint
+) -> None:
+    server.faults.append(Fault(change=lambda data: [{**item, "embedding": [1.0, 2.0]} for item in data]))
+    with pytest.raises(EndpointError, match="expected 2 numbers per embedding, as before, got 8"):
+        embed(endpoint, TEXTS, settings, limits=Limits(texts=20, requests=1))
+
+
+def test_a_text_that_is_too_long_is_named(server: EmbeddingServer, settings: Settings, endpoint: Endpoint) -> None:
+    server.longest = 20
+    texts = [*TEXTS[:13], "far too long a definition", *TEXTS[13:]]
+    with pytest.raises(
+        RefusedTextError, match=r"text 13: .*refused \(25 characters, beginning 'far too long"
+    ) as caught:
+        embed(endpoint, texts, settings)
+    assert caught.value.position == 13
+    assert "maximum context length" in str(caught.value)
+
+
+def test_a_server_that_takes_fewer_texts_gets_fewer(
+    server: EmbeddingServer, settings: Settings, endpoint: Endpoint
+) -> None:
+    server.most = 4
+    assert np.array_equal(embed(endpoint, TEXTS, settings), _expected(TEXTS))
+
+
+def test_what_came_before_a_failure_is_handed_on(
+    server: EmbeddingServer, settings: Settings, endpoint: Endpoint
+) -> None:
+    server.longest = 7
+    seen: list[int] = []
+    with pytest.raises(RefusedTextError):
+        embed(
+            endpoint,
+            [*TEXTS, "very long"],
+            settings,
+            limits=Limits(texts=12, requests=1),
+            on_batch=lambda some, _: seen.extend(some),
+        )
+    assert seen == list(range(12))
+
+
+def test_nothing_more_is_asked_once_a_batch_was_of_no_use(
+    server: EmbeddingServer, settings: Settings, endpoint: Endpoint
+) -> None:
+    def refuse(positions: Sequence[int], rows: np.ndarray) -> None:
+        raise EndpointError("of no use")
+
+    with pytest.raises(EndpointError, match="of no use"):
+        embed(endpoint, TEXTS, settings, limits=Limits(texts=1, requests=1), on_batch=refuse)
+    assert len(server.asked) < 12
+
+
+def test_a_key_the_server_refuses_stays_out_of_the_message(
+    server: EmbeddingServer, settings: Settings, endpoint: Endpoint
+) -> None:
+    body = f'{{"error": {{"message": "bad key {KEY}"}}}}'.encode()
+    server.faults.append(Fault(status=401, body=body))
+    with pytest.raises(EndpointError, match="OPENAI_API_KEY is refused") as caught:
+        embed(endpoint, TEXTS, settings)
+    assert KEY not in str(caught.value)
+
+
+def test_the_paper_s_encoder_needs_a_key_and_says_so_before_anything_is_sent(tmp_path: Path) -> None:
+    settings = Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path)})
+    assert settings.embeddings == OPENAI
+    with pytest.raises(ConfigError, match=r"endpoint:text-embedding-ada-002: .*OPENAI_API_KEY is not set"):
+        open_encoder("endpoint:text-embedding-ada-002", settings)
+
+
+def test_an_own_server_needs_no_key(server: EmbeddingServer, tmp_path: Path) -> None:
+    settings = Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path), "FIN_TASKS_EMBEDDINGS_BASE_URL": server.url})
+    found = open_encoder("endpoint:toy", settings).encode(TEXTS)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, _units(TEXTS), atol=1e-7)
+
+
+def test_a_second_index_asks_nothing(server: EmbeddingServer, settings: Settings) -> None:
+    done: list[int] = []
+    first = DenseIndex(TEXTS, open_encoder("endpoint:toy", settings), settings, on_done=done.append)
+    scores = list(first.scores(["what is term 3?", "term 4"]))
+    assert sorted(server.texts) == sorted([*TEXTS, "what is term 3?", "term 4"])
+    assert sum(done) == 25
+    server.asked.clear()
+    second = DenseIndex(TEXTS, open_encoder("endpoint:toy", settings), settings, on_done=done.append)
+    assert np.array_equal(list(second.scores(["what is term 3?", "term 4"])), scores)
+    assert server.asked == []
+    assert sum(done) == 25
+    assert first.facts == second.facts
+
+
+def test_only_new_texts_are_asked(server: EmbeddingServer, settings: Settings) -> None:
+    DenseIndex(TEXTS[:20], open_encoder("endpoint:toy", settings), settings)
+    server.asked.clear()
+    DenseIndex([*TEXTS, TEXTS[22]], open_encoder("endpoint:toy", settings), settings)
+    assert sorted(server.texts) == sorted(TEXTS[20:])
+
+
+def test_another_model_or_server_shares_no_vectors(server: EmbeddingServer, settings: Settings) -> None:
+    DenseIndex(TEXTS, open_encoder("endpoint:toy", settings), settings)
+    DenseIndex(TEXTS, open_encoder("endpoint:other", settings), settings)
+    with EmbeddingServer() as another:
+        moved = Settings.from_environ(
+            {"FIN_TASKS_CACHE": str(settings.cache_dir), "FIN_TASKS_EMBEDDINGS_BASE_URL": another.url}
+        )
+        DenseIndex(TEXTS, open_encoder("endpoint:toy", moved), moved)
+        assert len(another.texts) == 23
+    assert len(server.texts) == 46
+
+
+def test_a_run_that_failed_goes_on_where_it_stood(server: EmbeddingServer, settings: Settings) -> None:
+    texts = [f"{i:03}" for i in range(300)]
+    server.longest = 3
+    with pytest.raises(EndpointError):
+        DenseIndex([*texts, "too long"], open_encoder("endpoint:toy", settings), settings)
+    server.asked.clear()
+    DenseIndex(texts, open_encoder("endpoint:toy", settings), settings)
+    # the second of the two batches held the long text and was lost
+    assert sorted(server.texts) == texts[256:]
+
+
+def test_a_refused_text_is_named_by_its_place_in_the_collection(server: EmbeddingServer, settings: Settings) -> None:
+    DenseIndex(TEXTS, open_encoder("endpoint:toy", settings), settings)
+    server.longest = 20
+    with pytest.raises(EndpointError, match=r"endpoint:toy: text 24: expected toy to embed it"):
+        DenseIndex(["new", *TEXTS, "far too long a definition"], open_encoder("endpoint:toy", settings), settings)
+
+
+def test_an_embedding_of_zeros_has_no_direction(server: EmbeddingServer, settings: Settings) -> None:
+    server.faults.append(Fault(change=_with_first([0.0] * DIMENSION)))
+    with pytest.raises(EndpointError, match=r"expected a vector with a direction, got one of the length 0\.0"):
+        DenseIndex(TEXTS, open_encoder("endpoint:toy", settings), settings)
+
+
+def test_a_model_that_changed_under_its_name_is_noticed(server: EmbeddingServer, settings: Settings) -> None:
+    DenseIndex(TEXTS, open_encoder("endpoint:toy", settings), settings)
+    server.faults.append(Fault(change=_with_first([1.0, 2.0])))
+    with pytest.raises(EndpointError, match=r"some of 2 numbers and some of 8.*delete .*\.sqlite"):
+        DenseIndex([*TEXTS, "new"], open_encoder("endpoint:toy", settings), settings)
+
+
+def test_the_key_is_neither_stored_nor_logged(
+    server: EmbeddingServer, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        index = DenseIndex(TEXTS, open_encoder("endpoint:toy", settings), settings)
+    assert index.facts["encoder"] == {"name": "endpoint:toy", "dimension": DIMENSION}
+    (stored,) = settings.cache_dir.rglob("*.sqlite")
+    assert KEY.encode() not in stored.read_bytes()
+    assert KEY not in caplog.text
+    assert KEY not in repr(vars(open_encoder("endpoint:toy", settings)))
