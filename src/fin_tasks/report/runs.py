@@ -157,9 +157,10 @@ def _samples_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
         found |= {file.resolve(): file for file in files}
     ours = [file for file in found.values() if _task(file)[0].split("_")[0] in BENCHMARKS]
     if not ours:
+        seen = f"only other tasks ({len(found)} files)" if found else "none"
         raise DataError(
             f"{', '.join(map(str, paths))}: expected samples_*.jsonl of {', '.join(BENCHMARKS)} tasks, found "
-            f"{len(found)} samples files, none of them. Run lm-eval with --output_path and --log_samples."
+            f"{seen}. Run lm-eval with --output_path and --log_samples."
         )
     if len(ours) < len(found):
         notes.append(f"{len(found) - len(ours)} samples files of other tasks left out.")

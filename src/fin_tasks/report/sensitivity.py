@@ -131,7 +131,7 @@ def collect(paths: Sequence[Path], *, variant: str, on_done: Callable[[int], Non
             f"sensitivity: expected XFinBench samples in the styles {', '.join(STYLES)} below "
             f"{', '.join(map(str, paths))}, found none. Arguments for lm-eval after -- run them. {' '.join(notes)}"
         )
-    groups = [_group(runs, variant, notes) for runs in _groups(styled)]
+    groups = [_group(runs, variant, notes) for runs in _told_apart(_groups(styled), notes)]
     return Sensitivity(variant=variant, groups=tuple(groups), problems=found.problems, notes=tuple(notes))
 
 
@@ -176,6 +176,18 @@ def _groups(runs: Sequence[Run]) -> list[list[Run]]:
         facts = {name: value for name, value in run.setting.items() if not below(name, _FREE)}
         groups.setdefault((run.model, run.condition, tuple(sorted(facts.items()))), []).append(run)
     return list(groups.values())
+
+
+def _told_apart(groups: Sequence[list[Run]], notes: list[str]) -> Sequence[list[Run]]:
+    """Say by what groups of one model and condition differ, as their headings may not show it."""
+    first: dict[tuple[str, str], Run] = {}
+    for runs in groups:
+        run = runs[0]
+        other = first.setdefault((run.model, run.condition), run)
+        if other is not run:
+            apart = say(differences(other.setting, run.setting, ignore=_FREE))
+            notes.append(f"{run.path}: kept apart from {other.path}, as they differ in {apart}.")
+    return groups
 
 
 def _group(runs: Sequence[Run], variant: str, notes: list[str]) -> Group:

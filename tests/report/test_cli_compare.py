@@ -1,0 +1,129 @@
+"""`fin-tasks compare` and `fin-tasks sensitivity`, as a user runs them; once with the real lm-eval."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from made_runs import document, write_run
+
+PROGRAM = str(Path(sys.executable).with_name("fin-tasks"))
+
+
+def run(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
+    env = {k: v for k, v in os.environ.items() if not k.startswith("FIN_TASKS")}
+    env |= {"COLUMNS": "120", "HF_HUB_OFFLINE": "1"}
+    return subprocess.run(
+        [PROGRAM, *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    for task, n in (("xfinbench_bool", 12), ("xfinbench_mcq", 6)):
+        write_run(tmp_path / "out", task, [0.0, 1.0] * (n // 2))
+        write_run(tmp_path / "out", f"{task}_oracle", [1.0] * n)
+    return tmp_path
+
+
+def test_compare_prints_a_table_and_writes_files(runs: Path) -> None:
+    done = run("compare", "out", "--out", "report", "--items", "items.jsonl", cwd=runs)
+    assert done.returncode == 0, done.stderr
+    assert "against none · made/model · xfinbench · cot with role · house prompts" in done.stdout
+    assert "+50.0 [" in done.stdout
+    assert "8 tests shown" not in done.stdout  # 3 comparisons, and 3 capabilities below the first
+    assert "6 tests shown" in done.stdout
+    assert (runs / "report" / "compare.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (runs / "report" / "compare.svg").read_text()
+    assert len((runs / "report" / "compare.csv").read_text().splitlines()) == 1 + 3 * 4
+    items = [json.loads(line) for line in (runs / "items.jsonl").read_text().splitlines()]
+    assert len(items) == 18
+    assert sum(item["change"] == "gained" for item in items) == 9
+
+
+def test_compare_as_json(runs: Path) -> None:
+    found = json.loads(run("compare", "out", "--json", "--variant", "robust", cwd=runs).stdout)
+    assert found["variant"] == "robust"
+    first = found["comparisons"][0]
+    assert (first["task"], first["n"], first["difference"], first["gained"]) == ("all", 18, 0.5, 9)
+    assert first["p"] == pytest.approx(2 * 0.5**9)
+    assert first["by"]["TU"]["n"] == 9
+    assert found["problems"] == found["notes"] == []
+
+
+def test_a_broken_file_fails_the_command_and_spares_the_rest(runs: Path) -> None:
+    broken = runs / "out" / "samples_xfinbench_calc_2026-03-01T10-00-00.123456.jsonl"
+    broken.write_text('{"doc": {"id": "\x1b[31m')
+    done = run("compare", "out", "--json", cwd=runs)
+    assert done.returncode == 1
+    assert len(json.loads(done.stdout)["comparisons"]) == 3
+    assert "line 1: expected JSON" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+def test_text_of_strangers_is_shown_escaped(tmp_path: Path) -> None:
+    bad = "\x1b]0;owned\x07[bold red]\u202e"
+    docs = [{**document(n), "capabilities": [bad]} for n in range(2)]
+    for task in ("xfinbench_bool", "xfinbench_bool_bm25"):
+        write_run(tmp_path / "out", task, [1.0, 0.0], docs=docs, model=bad)
+    done = run("compare", "out", "--out", "report", "--metric", "acc", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    written = done.stdout + done.stderr + (tmp_path / "report" / "compare.csv").read_text()
+    assert not any(character in written for character in "\x1b\x07\u202e")
+    assert r"\x1b]0;owned\x07[bold red]\u202e" in written
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("compare", "out", "--variant", "best"), "compare --variant: expected one of paper, robust, got 'best'."),
+        (("compare", "out", "--by", "colour"), "compare --by: expected one of capability, topic, part, got 'colour'."),
+        (("compare", "gone"), "gone: expected lm-eval's output folder or a samples file, found nothing there."),
+        (("sensitivity", "out", "--variant", "x"), "sensitivity --variant: expected paper or robust, got 'x'."),
+        (("sensitivity", "a", "b", "--", "--model", "m"), "expected one folder for the results before --, got a, b."),
+        (("sensitivity", "--", "--model", "m"), "expected a folder for the results first, got '--model'."),
+    ],
+)
+def test_mistakes_are_said_without_a_traceback(arguments: tuple[str, ...], message: str, runs: Path) -> None:
+    done = run(*arguments, cwd=runs)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["compare", "sensitivity"])
+def test_help(command: str, tmp_path: Path) -> None:
+    done = run(command, "--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "--variant" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_real_lm_eval_in_four_styles_with_and_without_terms(tmp_path: Path) -> None:
+    arguments = ("--model", "dummy", "--metadata", '{"source": "sample"}', "--limit", "4")
+    tasks = ("--tasks", "xfinbench_bool,xfinbench_bool_oracle")
+    done = run("sensitivity", "out", *tasks, "--json", "--", *arguments, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    groups = {group["condition"]: group for group in json.loads(done.stdout)["groups"]}
+    assert set(groups) == {"none", "oracle"}
+    for group in groups.values():
+        assert group["model"] == "dummy"
+        assert group["missing"] == {}
+        assert [(row["style"], row["n"], row["accuracy"]) for row in group["styles"]] == [
+            (style, 4, 0.0) for style in ("cot_role", "da_role", "cot", "da")
+        ]
+    again = run("sensitivity", "out", *tasks, "--", *arguments, cwd=tmp_path)
+    assert again.stderr.count("is there already") == 4
+    found = json.loads(run("compare", "out", "--json", cwd=tmp_path).stdout)
+    assert [one["n"] for one in found["comparisons"]] == [4, 4, 4, 4]
+    assert {one["baseline"]["condition"] for one in found["comparisons"]} == {"none"}
+    assert not any(one["differs_in"] for one in found["comparisons"])
+    prompts = [
+        {json.loads(line)["doc"]["system"] for line in path.read_text().splitlines()}
+        for style in ("cot_role", "da")
+        for path in (tmp_path / "out" / style).rglob("samples_xfinbench_bool_2*.jsonl")
+    ]
+    assert prompts[0] != {""}
+    assert prompts[1] == {""}

@@ -1,0 +1,251 @@
+"""Comparisons: which runs are paired, and that the numbers are those of a plain computation."""
+
+import csv
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from made_runs import document, write_run
+from scipy.stats import binomtest
+
+from fin_tasks.errors import DataError
+from fin_tasks.report.compare import Comparison, compare
+from fin_tasks.report.comparison_files import as_object, flat, item_rows, write_csv
+
+
+def scores(seed: int, n: int, share: float) -> list[float | None]:
+    return [float(value) for value in np.random.default_rng(seed).random(n) < share]
+
+
+def one(found: Any, task: str, condition: str = "bm25") -> Comparison:
+    (comparison,) = [c for c in found.comparisons if c.task == task and c.other.condition == condition]
+    return comparison
+
+
+def test_numbers_are_those_of_a_plain_computation(tmp_path: Path) -> None:
+    before, after = scores(1, 200, 0.4), scores(2, 200, 0.6)
+    write_run(tmp_path, "xfinbench_bool", before)
+    write_run(tmp_path, "xfinbench_bool_bm25", after)
+    numbers = one(compare([tmp_path], variant="paper"), "xfinbench_bool").numbers
+    a, b = np.array(before, dtype=float), np.array(after, dtype=float)
+    gained, lost = int(((b == 1) & (a == 0)).sum()), int(((b == 0) & (a == 1)).sum())
+    assert (numbers.n, numbers.gained, numbers.lost) == (200, gained, lost)
+    assert numbers.baseline_rate == pytest.approx(a.mean())
+    assert numbers.other_rate == pytest.approx(b.mean())
+    assert numbers.difference.mean == pytest.approx(b.mean() - a.mean())
+    assert numbers.difference.p == pytest.approx(binomtest(gained, gained + lost, 0.5).pvalue)
+    generator = np.random.default_rng(0)
+    means = (b - a)[generator.integers(0, 200, (4000, 200))].mean(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    assert numbers.difference.interval.low == pytest.approx(low, abs=0.015)
+    assert numbers.difference.interval.high == pytest.approx(high, abs=0.015)
+
+
+def test_unscored_and_unpaired_rows_are_counted_not_zero(tmp_path: Path) -> None:
+    write_run(tmp_path, "xfinbench_bool", [1.0, None, 0.0, 1.0], docs=[document(n) for n in range(4)])
+    write_run(tmp_path, "xfinbench_bool_bm25", [0.0, 1.0, None, 1.0, 1.0], docs=[document(n) for n in (0, 1, 2, 8, 9)])
+    numbers = flat(one(compare([tmp_path], variant="paper"), "xfinbench_bool").numbers)
+    assert numbers["n"] == 1
+    assert numbers["unscored"] == 2
+    assert numbers["unpaired"] == {"baseline": 1, "other": 2}
+    assert (numbers["baseline_rate"], numbers["other_rate"], numbers["lost"]) == (1.0, 0.0, 1)
+    assert numbers["low"] is None  # of one pair no spread can be seen
+
+
+def test_rows_that_only_share_an_id_are_not_paired(tmp_path: Path) -> None:
+    write_run(tmp_path, "xfinbench_bool", [1.0, 1.0], docs=[document(0), document(1)])
+    write_run(tmp_path, "xfinbench_bool_bm25", [1.0, 0.0], docs=[document(0), {**document(1), "ground_truth": "other"}])
+    found = compare([tmp_path], variant="paper")
+    numbers = one(found, "xfinbench_bool").numbers
+    assert (numbers.n, numbers.unpaired_baseline, numbers.unpaired_other) == (1, 1, 1)
+    assert [row["id"] for row in item_rows(found)] == ["row_0"]
+
+
+def test_tasks_are_pooled_by_rows_and_groups_overlap(tmp_path: Path) -> None:
+    parts = {"xfinbench_bool": 30, "xfinbench_mcq": 12, "xfinbench_calc": 21}
+    for seed, (task, n) in enumerate(parts.items()):
+        write_run(tmp_path, task, scores(seed, n, 0.5))
+        write_run(tmp_path, f"{task}_bm25", scores(seed + 9, n, 0.5))
+    found = compare([tmp_path], variant="paper")
+    whole = one(found, "all")
+    assert found.comparisons[0] is whole
+    tasks = [one(found, task) for task in parts]
+    assert whole.numbers.n == 63
+    assert whole.numbers.gained == sum(task.numbers.gained for task in tasks)
+    mean = sum(task.numbers.difference.mean * task.numbers.n for task in tasks) / 63
+    assert whole.numbers.difference.mean == pytest.approx(mean)
+    assert set(whole.by) == {"TU", "TR", "NM"}
+    for group in whole.by:
+        assert whole.by[group].n == sum(group in document(k)["capabilities"] for n in parts.values() for k in range(n))
+
+
+def test_tasks_that_ask_a_question_twice_are_not_pooled(tmp_path: Path) -> None:
+    docs = [document(n) for n in range(6)]
+    pot = {"style": {"mode": "pot", "role": True}}
+    for task, provenance in (("xfinbench_calc", {}), ("xfinbench_calc_pot", pot)):
+        for name in (task, f"{task}_bm25"):
+            write_run(tmp_path, name, scores(1, 6, 0.5), docs=docs, provenance=provenance)
+    write_run(tmp_path, "xfinbench_bool", scores(3, 4, 0.5))
+    write_run(tmp_path, "xfinbench_bool_bm25", scores(4, 4, 0.5))
+    tasks = {c.task: c.numbers.n for c in compare([tmp_path], variant="paper").comparisons}
+    assert tasks == {"all": 10, "xfinbench_bool": 4, "xfinbench_calc": 6, "xfinbench_calc_pot": 6}
+
+
+def test_tasks_of_one_mode_that_share_questions_are_named(tmp_path: Path) -> None:
+    docs = [document(n) for n in range(4)]
+    for task in ("bizbench_fincode", "bizbench_paper_code"):
+        for name, value in ((tmp_path / "a", 0.0), (tmp_path / "b", 1.0)):
+            write_run(name, task, [value] * 4, docs=docs)
+    found = compare([tmp_path / "a", tmp_path / "b"], variant="paper")
+    assert "all" not in {c.task for c in found.comparisons}
+    assert "bizbench_fincode, bizbench_paper_code: not pooled, as they ask some questions twice." in found.notes
+
+
+def test_means_over_repeats_have_no_mcnemar(tmp_path: Path) -> None:
+    write_run(tmp_path, "xfinbench_bool", [0.25, 0.5, 1.0])
+    write_run(tmp_path, "xfinbench_bool_bm25", [0.75, 0.5, 0.5])
+    numbers = one(compare([tmp_path], variant="paper"), "xfinbench_bool").numbers
+    assert (numbers.gained, numbers.lost, numbers.difference.p) == (1, 1, None)
+    assert numbers.difference.mean == 0
+
+
+def test_variants_and_metrics_are_chosen(tmp_path: Path) -> None:
+    write_run(tmp_path, "xfinbench_bool", [1.0, 0.0], robust=[0.0, 0.0])
+    write_run(tmp_path, "xfinbench_bool_bm25", [1.0, None], robust=[1.0, 1.0])
+    assert one(compare([tmp_path], variant="robust"), "xfinbench_bool").numbers.difference.mean == 1
+    assert one(compare([tmp_path], variant="paper", metric="unscored"), "xfinbench_bool").numbers.other_rate == 0.5
+    found = compare([tmp_path], variant="paper", metric="acc_err")
+    assert not found.comparisons
+    assert "has no metric acc_err" in found.notes[0]
+    assert "only of paper, robust" in compare([tmp_path], variant="strict").notes[0]
+
+
+def test_every_condition_and_model_is_compared_with_its_own_baseline(tmp_path: Path) -> None:
+    for model, base in (("m/one", 0.0), ("m/two", 1.0)):
+        write_run(tmp_path / model, "xfinbench_bool", [base] * 4, model=model)
+        for condition in ("bm25", "oracle"):
+            write_run(tmp_path / model, f"xfinbench_bool_{condition}", [1.0] * 4, model=model)
+    found = compare([tmp_path], variant="paper")
+    means = {(c.other.model, c.other.condition): c.numbers.difference.mean for c in found.comparisons}
+    assert means == {("m/one", "bm25"): 1, ("m/one", "oracle"): 1, ("m/two", "bm25"): 0, ("m/two", "oracle"): 0}
+    assert not any(c.differences for c in found.comparisons)
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"limit": 2.0}, "limit (2.0, none)"),
+        ({"provenance": {"split": "validation"}}, "split (validation, test)"),
+        ({"provenance": {"style": {"mode": "da", "role": True}}}, "style.mode (da, cot)"),
+        ({"provenance": {"prompts": {"set": "upstream"}}}, "prompts.set (upstream, house)"),
+        ({"provenance": {"data": {"revision": "d2"}}}, "data revision (d2, d1)"),
+    ],
+)
+def test_other_questions_are_no_baseline(changed: dict[str, Any], named: str, tmp_path: Path) -> None:
+    write_run(tmp_path, "xfinbench_bool", [1.0, 0.0], **changed)
+    write_run(tmp_path / "k", "xfinbench_bool_bm25", [1.0, 0.0])
+    with pytest.raises(DataError) as caught:
+        compare([tmp_path], variant="paper")
+    assert f"differs in {named}." in str(caught.value)
+
+
+def test_what_else_differs_is_listed_and_the_nearest_taken(tmp_path: Path) -> None:
+    write_run(tmp_path / "old", "xfinbench_bool", [0.0], provenance={"scorer": 0}, model_args={"dtype": "float16"})
+    write_run(tmp_path / "new", "xfinbench_bool", [1.0], provenance={"scorer": 0})
+    write_run(tmp_path, "xfinbench_bool_bm25", [1.0])
+    found = one(compare([tmp_path], variant="paper"), "xfinbench_bool")
+    assert found.baseline.path.parent.name == "new"
+    assert [d.fact for d in found.differences] == ["provenance.scorer"]
+
+
+def test_a_change_of_wording_is_told_from_the_layout_of_the_terms(tmp_path: Path) -> None:
+    write_run(tmp_path, "xfinbench_bool", [1.0], provenance={"fin_tasks": "0.0.9"})
+    write_run(tmp_path, "xfinbench_bool_bm25", [1.0])
+    facts = [d.fact for d in one(compare([tmp_path], variant="paper"), "xfinbench_bool").differences]
+    assert facts == ["provenance.fin_tasks", "provenance.prompts.sha256"]
+
+
+def test_folders_are_compared_with_the_first(tmp_path: Path) -> None:
+    for name, values in (("a", [0.0, 0.0]), ("b", [1.0, 0.0]), ("c", [1.0, 1.0])):
+        write_run(tmp_path / name, "xfinbench_bool", values, model=f"m/{name}")
+    write_run(tmp_path / "b", "xfinbench_mcq", [1.0], model="m/b")
+    found = compare([tmp_path / name for name in "abc"], variant="paper")
+    assert [(c.baseline.model, c.other.model, c.numbers.difference.mean) for c in found.comparisons] == [
+        ("m/a", "m/b", 0.5),
+        ("m/a", "m/c", 1.0),
+    ]
+    assert {d.fact for d in found.comparisons[0].differences} == {"model name", "model_args.model"}
+    assert any("the first path has no xfinbench_mcq" in note for note in found.notes)
+
+
+def test_folders_pair_like_conditions_else_none(tmp_path: Path) -> None:
+    for folder, tasks in (("a", ("", "_bm25")), ("b", ("", "_bm25", "_oracle"))):
+        for task in tasks:
+            write_run(tmp_path / folder, f"xfinbench_bool{task}", [1.0, 0.0])
+    found = compare([tmp_path / "a", tmp_path / "b"], variant="paper")
+    pairs = [(c.baseline.condition, c.other.condition) for c in found.comparisons]
+    assert pairs == [("none", "none"), ("bm25", "bm25"), ("none", "oracle")]
+
+
+def test_two_single_tasks_are_compared_whatever_their_names(tmp_path: Path) -> None:
+    docs = [document(n) for n in range(3)]
+    a = write_run(tmp_path / "a", "xfinbench_calc", [0.0] * 3, docs=docs)
+    b = write_run(tmp_path / "b", "xfinbench_calc_pot", [1.0] * 3, docs=docs)
+    (found,) = compare([a, b], variant="paper").comparisons
+    assert found.numbers.n == 3
+    assert found.differences[0].fact == "task"
+
+
+def test_other_data_are_refused_unless_asked_for(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", "xfinbench_bool", [0.0, 0.0])
+    write_run(tmp_path / "b", "xfinbench_bool", [1.0, 1.0], provenance={"data": {"revision": "d2"}})
+    found = compare([tmp_path / "a", tmp_path / "b"], variant="paper")
+    assert not found.comparisons
+    assert "differ in data revision (d1, d2)" in found.problems[0].message
+    assert "--allow-different-data" in found.problems[0].message
+    allowed = compare([tmp_path / "a", tmp_path / "b"], variant="paper", allow_different_data=True)
+    assert allowed.comparisons[0].numbers.n == 2
+    assert "provenance.data.revision" in {d.fact for d in allowed.comparisons[0].differences}
+
+
+def test_a_run_is_not_compared_with_itself(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", "xfinbench_bool", [0.0])
+    with pytest.raises(DataError, match="below the first path too"):
+        compare([tmp_path, tmp_path / "a"], variant="paper")
+
+
+def test_broken_files_are_named_and_the_rest_is_used(tmp_path: Path) -> None:
+    write_run(tmp_path, "xfinbench_bool", [1.0, 0.0])
+    write_run(tmp_path, "xfinbench_bool_bm25", [1.0, 1.0])
+    (tmp_path / "samples_xfinbench_mcq_2026-03-01T10-00-00.123456.jsonl").write_text('{"doc": ')
+    found = compare([tmp_path], variant="paper")
+    assert len(found.comparisons) == 1
+    assert "line 1: expected JSON" in found.problems[0].message
+
+
+def test_files_hold_every_number_and_every_row(tmp_path: Path) -> None:
+    write_run(tmp_path, "xfinbench_bool", [1.0, 0.0, None, 1.0])
+    write_run(tmp_path, "xfinbench_bool_bm25", [0.0, 1.0, 1.0, 1.0])
+    found = compare([tmp_path], variant="paper")
+    assert [row["change"] for row in item_rows(found)] == ["lost", "gained", "unscored", "same"]
+    first = next(item_rows(found))
+    assert (first["baseline_answer"], first["other_answer"], first["truth"]) == ("yes", "no", "0")
+    write_csv(found, tmp_path / "c.csv")
+    rows = list(csv.DictReader((tmp_path / "c.csv").read_text().splitlines()))
+    assert [row["group"] for row in rows] == ["", "NM", "TR", "TU"]
+    assert float(rows[0]["difference"]) == 0
+    (shown,) = as_object(found)["comparisons"]
+    assert shown["baseline"]["condition"] == "none"
+    assert shown["other"]["runs"][0]["task"] == "xfinbench_bool_bm25"
+    assert shown["by"]["NM"]["n"] == 1
+    assert all(not math.isnan(value) for value in shown.values() if isinstance(value, float))
+
+
+def test_groups_of_another_dimension(tmp_path: Path) -> None:
+    docs = [{**document(n), "topic": "Bonds" if n else "Tax"} for n in range(3)]
+    write_run(tmp_path, "xfinbench_bool", [0.0] * 3, docs=docs)
+    write_run(tmp_path, "xfinbench_bool_bm25", [1.0] * 3, docs=docs)
+    by = one(compare([tmp_path], variant="paper", by="topic"), "xfinbench_bool").by
+    assert {name: numbers.n for name, numbers in by.items()} == {"Bonds": 2, "Tax": 1}
