@@ -76,12 +76,14 @@ class Augmentation:
         shown: For each row, in the rows' order, its terms, the best first.
         facts: What decided that, JSON-compatible, for the provenance.
         without: Ids of the rows that get no term and are asked without.
+        more: Ids of the rows that get more than `top_k` terms, as scores tie; none for `oracle`.
         gold_missing: Row to those of its gold terms that the bank lacks; `oracle` only.
     """
 
     shown: tuple[tuple[Shown, ...], ...]
     facts: dict[str, Any]
     without: tuple[str, ...]
+    more: tuple[str, ...]
     gold_missing: dict[str, tuple[str, ...]]
 
 
@@ -99,20 +101,20 @@ def augment(rows: Sequence[Row], bank: Bank, *, condition: str, options: Options
         ConfigError: No such encoder, or a package it needs is missing.
         EndpointError: The encoder is behind an address that does not answer.
     """
-    facts: dict[str, Any] = {"condition": condition, "bank": bank.facts}
     missing: dict[str, tuple[str, ...]] = {}
+    more: tuple[str, ...] = ()
     if condition == "oracle":
         shown, missing = _gold(rows, bank)
-        facts["gold_missing"] = missing
+        facts: dict[str, Any] = {"gold_missing": missing}
     else:
         queries = tuple(row.question for row in rows)
         retriever, hits = _retrieve(condition, bank.texts, queries, options, settings)
         shown = tuple(tuple(Shown(bank.terms[hit.index], hit.score) for hit in found) for found in hits)
-        facts |= {"top_k": options.top_k, "ties": options.ties, "retriever": retriever}
+        more = tuple(row.id for row, terms in zip(rows, shown, strict=True) if len(terms) > options.top_k)
+        facts = {"top_k": options.top_k, "ties": options.ties, "retriever": retriever, "rows_with_more_terms": more}
     without = tuple(row.id for row, terms in zip(rows, shown, strict=True) if not terms)
-    return Augmentation(
-        shown=shown, facts={**facts, "rows_without_terms": without}, without=without, gold_missing=missing
-    )
+    facts = {"condition": condition, "bank": bank.facts, **facts, "rows_without_terms": without}
+    return Augmentation(shown=shown, facts=facts, without=without, more=more, gold_missing=missing)
 
 
 @contextmanager
@@ -139,7 +141,8 @@ class _Counter:
     def __call__(self, more: int) -> None:
         from tqdm import tqdm
 
-        self._bar = self._bar or tqdm(desc="Embedding", unit="text", disable=None)
+        if self._bar is None:  # a bar without a total has no truth value
+            self._bar = tqdm(desc="Embedding", unit="text", disable=None)
         self._bar.update(more)
 
     def close(self) -> None:

@@ -161,6 +161,8 @@ def _augmentation(
     if found.gold_missing:
         lacking = [f"{row}: {' and '.join(terms)}" for row, terms in found.gold_missing.items()]
         _log.warning("%s: rows with gold terms the knowledge bank lacks: %d (%s)", task, len(lacking), _first(lacking))
+    if found.more:
+        _log.warning("%s: rows with more terms, as scores tie: %d (%s)", task, len(found.more), _first(found.more))
     if found.without:
         _log.warning("%s: rows asked without any term: %d (%s)", task, len(found.without), _first(found.without))
     return found

@@ -31,7 +31,7 @@ class Search:
     Attributes:
         row: The question.
         found: Ids and scores of the terms it gets, the best first; more than `top_k` under the paper's rule for ties.
-        rank: Place of the first gold term among all terms, from 1; None where it shares nothing with the question.
+        rank: Place of the first gold term among all terms, from 1; None where the retriever ranks none of them.
         accuracy: 1 if a gold term was found, else 0.
         recall: Share of the gold terms among the first `top_k`.
         ndcg: Normalised discounted cumulative gain of the first `top_k`.
