@@ -15,7 +15,9 @@ PARTS = (*PROGRAMS, *QUANTITIES, "finknow", "formulaeval")
 PAPER = ("paper_choice", "paper_quantity", "paper_quantity_pot")
 
 GOLD_MODEL = '''
-from lm_eval.__main__ import cli_evaluate
+import sys
+
+from fin_tasks.adapters.lm_eval_cli import run
 from lm_eval.api.model import LM
 from lm_eval.api.registry import register_model
 
@@ -23,6 +25,9 @@ from lm_eval.api.registry import register_model
 @register_model("gold")
 class Gold(LM):
     """Answers every document with its own target."""
+
+    def __init__(self, **_):
+        super().__init__()
 
     def generate_until(self, requests, disable_tqdm=False):
         return [request.doc["target"] for request in requests]
@@ -33,13 +38,13 @@ class Gold(LM):
     loglikelihood_rolling = loglikelihood
 
 
-cli_evaluate()
+run(sys.argv[1:])
 '''
 
 
 def evaluate(cwd: Path, *arguments: str, model: str = "dummy", metadata: str = '{"source": "sample"}') -> Any:
     env = {name: value for name, value in os.environ.items() if not name.startswith("FIN_TASKS")}
-    program = [str(Path(sys.executable).with_name("lm_eval"))]
+    program = [str(Path(sys.executable).with_name("fin-tasks")), "lm-eval"]
     if model == "gold":
         (cwd / "gold.py").write_text(GOLD_MODEL)
         program = [sys.executable, "gold.py"]
@@ -82,7 +87,7 @@ def test_right_answers_are_right_in_every_task(gold_run: Path) -> None:
         exact = name not in PROGRAMS and name != "paper_quantity_pot"
         assert task["acc,paper" if exact else "acc_err,paper"] == 1.0, name
     assert results["bizbench"]["acc,robust"] == 1.0
-    assert 0.8 < results["bizbench"]["acc,paper"] <= 1.0
+    assert 0.5 < results["bizbench"]["acc,paper"] < results["bizbench"]["acc,robust"]
     for name in (*PROGRAMS, "formulaeval", "paper_quantity_pot"):
         assert results[f"bizbench_{name}"]["execution_rate,paper"] == 1.0, name
 
@@ -133,8 +138,7 @@ def test_a_model_without_an_answer_gets_nothing(tmp_path: Path) -> None:
     assert "left out here" in first["arguments"]["gen_args_0"]["arg_0"]
 
 
-@pytest.mark.parametrize("task", ["bizbench_fincode", "bizbench_formulaeval", "bizbench_paper_quantity_pot"])
-def test_programs_need_consent(task: str, tmp_path: Path) -> None:
-    done = evaluate(tmp_path, "--tasks", task, "--limit", "1")
+def test_functions_need_consent(tmp_path: Path) -> None:
+    done = evaluate(tmp_path, "--tasks", "bizbench_formulaeval", "--limit", "1")
     assert done.returncode != 0
     assert "confirm_run_unsafe_code" in done.stderr
