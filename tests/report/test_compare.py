@@ -152,12 +152,20 @@ def test_other_questions_are_no_baseline(changed: dict[str, Any], named: str, tm
 
 
 def test_what_else_differs_is_listed_and_the_nearest_taken(tmp_path: Path) -> None:
-    write_run(tmp_path / "old", "xfinbench_bool", [0.0], provenance={"scorer": 0}, model_args={"dtype": "float16"})
-    write_run(tmp_path / "new", "xfinbench_bool", [1.0], provenance={"scorer": 0})
+    farther = {"provenance": {"scorer": 0}, "model_args": {"dtype": "float16"}, "date": "2026-09-01T10-00-00.000001"}
+    write_run(tmp_path / "newer", "xfinbench_bool", [0.0], **farther)
+    write_run(tmp_path / "nearer", "xfinbench_bool", [1.0], provenance={"scorer": 0})
     write_run(tmp_path, "xfinbench_bool_bm25", [1.0])
     found = one(compare([tmp_path], variant="paper"), "xfinbench_bool")
-    assert found.baseline.path.parent.name == "new"
+    assert found.baseline.path.parent.name == "nearer"
     assert [d.fact for d in found.differences] == ["provenance.scorer"]
+
+
+def test_of_baselines_equally_near_the_newest_is_taken(tmp_path: Path) -> None:
+    for date, dtype in (("2026-02", "a"), ("2026-09", "b"), ("2026-05", "c")):
+        write_run(tmp_path, "xfinbench_bool", [1.0], date=f"{date}-01T10-00-00.1", model_args={"dtype": dtype})
+    write_run(tmp_path, "xfinbench_bool_bm25", [1.0])
+    assert one(compare([tmp_path], variant="paper"), "xfinbench_bool").baseline.fact("model_args.dtype") == "b"
 
 
 def test_a_change_of_wording_is_told_from_the_layout_of_the_terms(tmp_path: Path) -> None:
