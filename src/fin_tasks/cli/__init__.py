@@ -78,7 +78,7 @@ def lm_eval(context: typer.Context) -> None:
 @app.command()
 def doctor(
     benchmark: Annotated[
-        str | None, typer.Argument(help="Check this benchmark's files: xfinbench or dynostock.")
+        str | None, typer.Argument(help="Check this benchmark's files: xfinbench, bizbench, financemath or dynostock.")
     ] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Folder with the files; FIN_TASKS_DATA otherwise.")] = None,
     source: Annotated[str, typer.Option(help="auto, upstream, data_dir or sample.")] = "auto",

@@ -33,6 +33,27 @@ def fetch_financemath(verify: Verify = False) -> None:
     _fetch("financemath", verify=verify)
 
 
+@app.command("bizbench")
+def fetch_bizbench(
+    split: Annotated[str, typer.Option(help="test or train.")] = "test",
+    revision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMIT|main",
+            help="Commit of kensho/bizbench on the hub. Without: the one used here already, else the newest; main: the "
+            "newest, used from then on.",
+        ),
+    ] = None,
+    verify: Verify = False,
+) -> None:
+    """Download BizBench's questions."""
+    from fin_tasks.cli import benchmark_files
+
+    if verify:
+        raise typer.Exit(0 if benchmark_files.verify_cache("bizbench") else 1)
+    benchmark_files.fetch_bizbench(split=split, revision=revision)
+
+
 @app.command("dynostock")
 def fetch_dynostock(
     start: Annotated[str, typer.Option(help="First day of prices, as 2000-01-31.")] = "2000-01-01",
@@ -144,8 +165,8 @@ def _yesterday() -> date:
 
 
 def _fetch(benchmark: str, *, verify: bool) -> None:
-    from fin_tasks import doctor as checks
+    from fin_tasks.cli import benchmark_files
 
     if verify:
-        raise typer.Exit(0 if checks.verify_cache(benchmark) else 1)
-    checks.fetch_all(benchmark)
+        raise typer.Exit(0 if benchmark_files.verify_cache(benchmark) else 1)
+    benchmark_files.fetch_all(benchmark)

@@ -121,7 +121,7 @@ def _listing(repo: str, revision: str | None, cache: Path, settings: Settings) -
     if settings.offline:
         raise FetchError(
             f"{repo}: expected to look up {name} at {settings.hub}, but downloads are switched off (FIN_TASKS_OFFLINE "
-            f"or HF_HUB_OFFLINE). {_by_hand(cache)}"
+            f"or HF_HUB_OFFLINE). Unset it. {_by_hand(cache)}"
         )
     found = _asked(repo, name, cache, settings)
     _write(cache / f"{found.revision}.json", asdict(found))
@@ -143,7 +143,7 @@ def _asked(repo: str, name: str, cache: Path, settings: Settings) -> _Listing:
 
     # OSError and the base of the hub's own errors cover all that a connection may do, whichever HTTP library
     # huggingface_hub is built on: requests, httpx or httpx2
-    failures = (OSError, *HfHubHTTPError.__bases__)
+    failures: tuple[type[BaseException], ...] = (OSError, *HfHubHTTPError.__bases__)
     subject = f"{repo}: expected to look up {name} at {settings.hub}"
     try:
         info = HfApi(endpoint=settings.hub, token=_token(settings) or False).dataset_info(
@@ -159,7 +159,7 @@ def _asked(repo: str, name: str, cache: Path, settings: Settings) -> _Listing:
             f"gated one run `hf auth login` or set HF_TOKEN. {_by_hand(cache)}"
         ) from error
     except OfflineModeIsEnabled as error:
-        raise FetchError(f"{subject}, but HF_HUB_OFFLINE is set. {_by_hand(cache)}") from error
+        raise FetchError(f"{subject}, but HF_HUB_OFFLINE is set. Unset it. {_by_hand(cache)}") from error
     except failures as error:
         refused = getattr(getattr(error, "response", None), "status_code", None) in (401, 403)
         advice = _gate(repo, settings) if refused else "Try again later."

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from fin_tasks.benchmarks.bizbench.formulas import reference_of
 from fin_tasks.benchmarks.bizbench.options import Resolved
 from fin_tasks.benchmarks.bizbench.row import Part, Row
 from fin_tasks.benchmarks.bizbench.truths import number_truth
@@ -56,5 +57,5 @@ def answer_defects(row: Row, resolved: Resolved | None) -> Iterator[tuple[str, s
     elif row.kind == "number":
         if (truth := number_truth(row.answer)).kind == "unusable":
             yield "answer-not-a-number", f"{row.answer[:80]!r}: {truth.reason}"
-    elif "def " not in row.program and "def " not in row.answer:
+    elif not reference_of(row.question, (row.program, row.answer)):
         yield "code-without-reference", row.answer[:80]
