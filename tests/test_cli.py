@@ -110,8 +110,10 @@ def test_replay_of_recorded_finance_programs(tmp_path: Path) -> None:
     row = {"question_id": "q", "output": [RESPONSE["model_response"]], "ground_truth": 6.0}
     (tmp_path / "r.json").write_text(json.dumps([row]))
     done = run("replay", "financemath", "--mode", "pot", "r.json", "--json", "--items", "i.jsonl", cwd=tmp_path)
-    assert json.loads(done.stdout) == {"n": 1, "execution_rate": 1.0, "acc": 1.0, "unscored": 0}
-    assert json.loads((tmp_path / "i.jsonl").read_text()) == {"question_id": "q", "executed": 1, "value": 6.0, "acc": 1}
+    rates = {"execution_rate": 1.0, "acc": 1.0, "robust_acc": 1.0}
+    assert json.loads(done.stdout) == {"n": 1, **rates, "no_answer": 0, "unscored": 0}
+    item = {"question_id": "q", "executed": 1, "value": 6.0, "acc": 1, "robust_acc": 1}
+    assert json.loads((tmp_path / "i.jsonl").read_text()) == item
 
 
 def test_what_a_strangers_file_says_cannot_steer_the_terminal(tmp_path: Path) -> None:
@@ -143,7 +145,7 @@ def test_items_hold_any_text_and_are_opened_first(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("replay", "xfinbench", "--task", "bool", "none.csv"), "No such file"),
-        (("replay", "financemath", "--mode", "cot", "none.json"), "expected pot, got 'cot'"),
+        (("replay", "financemath", "--mode", "da", "none.json"), "expected cot or pot, got 'da'"),
         (("doctor", "nonsense"), "got 'nonsense'"),
     ],
 )
