@@ -20,12 +20,13 @@ def vector_of(text: str) -> list[float]:
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """How one answer goes wrong: with a status, or with data that were changed."""
+    """How one answer goes wrong: with a status, with data that were changed, or after `hold` has returned."""
 
     status: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
     change: Callable[[list[dict[str, Any]]], Any] = lambda data: data
     body: bytes | None = None
+    hold: Callable[[], object] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._fail(Fault(), texts)
 
     def _fail(self, fault: Fault, texts: list[str]) -> None:
+        fault.hold()
         data = [{"object": "embedding", "index": i, "embedding": vector_of(text)} for i, text in enumerate(texts)]
         reply = {"object": "list", "model": "toy", "data": fault.change(data)}
         said = b'{"error": {"message": "not now"}}' if fault.status else json.dumps(reply).encode()

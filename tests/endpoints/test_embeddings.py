@@ -1,6 +1,7 @@
 """Embeddings from an address, against a real server on the loopback interface."""
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -188,6 +189,22 @@ def test_what_came_before_a_failure_is_handed_on(
             on_batch=lambda some, _: seen.extend(some),
         )
     assert seen == list(range(12))
+
+
+def test_what_is_under_way_when_another_fails_is_handed_on(
+    server: EmbeddingServer, settings: Settings, endpoint: Endpoint
+) -> None:
+    server.faults.extend([Fault(hold=lambda: time.sleep(0.5)), Fault(status=400)])
+    seen: list[int] = []
+    with pytest.raises(RefusedTextError) as caught:
+        embed(
+            endpoint,
+            ["one", "two"],
+            settings,
+            limits=Limits(texts=1, requests=2),
+            on_batch=lambda some, _: seen.extend(some),
+        )
+    assert seen == [1 - caught.value.position]
 
 
 def test_nothing_more_is_asked_once_a_batch_was_of_no_use(

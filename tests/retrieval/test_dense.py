@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from fin_tasks.errors import DataError
@@ -72,6 +73,8 @@ def test_scores_are_cosines(settings: Settings) -> None:
 _texts = st.lists(st.text(ALPHABET, max_size=9), min_size=1, max_size=20)
 
 
+# each example writes a file, which takes as long as the disk is busy
+@hypothesis_settings(deadline=None, max_examples=60)
 @given(texts=_texts, queries=_texts, top_k=st.integers(1, 5))
 def test_ranks_as_a_plain_computation_does(
     texts: list[str], queries: list[str], top_k: int, tmp_path_factory: pytest.TempPathFactory

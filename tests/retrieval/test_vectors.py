@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -113,6 +114,18 @@ def test_a_file_that_stays_locked_is_given_up(tmp_path: Path, caplog: pytest.Log
         cache.save(["new"], "text", _vectors(1), [False])
     assert "locked" in caplog.text
     assert len(cache.load(["new", *TEXTS], "text")) == 1201
+
+
+def test_waits_for_another_that_writes(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    cache = _saved(tmp_path)
+    with closing(sqlite3.connect(cache.file, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        release = threading.Timer(0.3, other.execute, ["COMMIT"])
+        release.start()
+        cache.save(["new"], "text", _vectors(1), [False])
+        release.join()
+    assert caplog.text == ""
+    assert list(cache.load(["new"], "text")) == [0]
 
 
 def test_processes_write_one_file_at_the_same_time(tmp_path: Path) -> None:
