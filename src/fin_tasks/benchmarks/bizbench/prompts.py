@@ -66,7 +66,6 @@ _USER = {
 }
 _HINTS = {"cot": _KEEP_SCALE, "pot": _KEEP_SCALE + _KEEP_FIGURES}
 _CUE = {"cot": "Solution:", "pot": "```python\ndef solution():", "code": "```python\n{head}"}
-_FIELD = re.compile(r"\{(document|question|options|hint)\}")
 
 
 def fill(*, kind: Kind, mode: str, question: str, context: str = "", options: Sequence[str] = ()) -> Prompt:
@@ -79,7 +78,7 @@ def fill(*, kind: Kind, mode: str, question: str, context: str = "", options: Se
         context: The document, already cut to its length; empty where there is none.
         options: Choices in order, with or without letters.
     """
-    document = _DOCUMENT.replace("{context}", context.strip("\n")) if context.strip() else ""
+    document = _DOCUMENT.format(context=context.strip("\n")) if context.strip() else ""
     pieces = {
         "document": document,
         "question": _fenced(question, opens=kind != "code"),
@@ -88,9 +87,8 @@ def fill(*, kind: Kind, mode: str, question: str, context: str = "", options: Se
         ),
         "hint": _HINTS.get(mode, "") if document else "",
     }
-    # In one pass, so that a question which happens to hold "{options}" reaches the model as it is.
-    user = _FIELD.sub(lambda field: pieces[field[1]], _USER[kind, mode])
-    return Prompt(system=_SYSTEM[mode], user=user, cue=_cue(mode, question))
+    # All fields at once, so that a question which happens to hold "{options}" reaches the model as it is.
+    return Prompt(system=_SYSTEM[mode], user=_USER[kind, mode].format(**pieces), cue=_cue(mode, question))
 
 
 def sha256() -> str:
@@ -111,4 +109,4 @@ def _fenced(question: str, *, opens: bool) -> str:
 
 def _cue(mode: str, question: str) -> str:
     stub = read_stub(question) if mode == "code" else None
-    return _CUE[mode].replace("{head}", "" if stub is None else stub.head).rstrip("\n")
+    return _CUE[mode].format(head="" if stub is None else stub.head).rstrip("\n")
