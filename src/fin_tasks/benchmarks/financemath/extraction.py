@@ -64,6 +64,8 @@ _LISTED = re.compile(r"\[[^\[\]\n]*[,;][^\[\]\n]*\](?=[^\[\]]*\d)")
 _CUT_OFF = re.compile(r"(?:\d,\d{0,2}|\d\s?/\s?\d+|[-+*/=(^,:]|\n\s*\d{1,2}\.|\([^()\n]{1,60})\s*\Z")
 _WORKING = re.compile(r"[\s*_:#]*\n[\s*_#]*1[.)]\s")
 """How a solution in steps begins that stands under the heading `Answer`."""
+_HASHES = re.compile(r"(?:\A|\n)#{4}[ \t]{0,3}([-+$]{0,2}\d[^\n]{0,80})\s*\Z")
+"""How solutions of grade school problems end, which many models have learnt: `#### 42`."""
 _EMPTY_MARKER = re.compile(r"[\s*_]*therefore,?\s(?:the|my)\s(?:final\s)?answer\sis\W{0,6}\Z", re.IGNORECASE)
 _FINISHED = re.compile(r"[.!)\]*`$}]\s*\Z")
 _UP_TO_TWENTY = (
@@ -100,7 +102,8 @@ def read_answer(response: str) -> Number | None:
         True
     """
     reply = _EMPTY_MARKER.sub("\n", strip_reasoning(response))
-    committed = committed_text(reply)
+    hashed = _HASHES.search(reply)
+    committed = committed_text(reply) if hashed is None else hashed[1]
     if committed is not None:
         # The steps come under such a heading, and the answer behind them.
         return read_answer(committed) if _WORKING.match(committed) else _committed(committed)
