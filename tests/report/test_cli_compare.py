@@ -4,19 +4,52 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_runs import document, write_run
 
-PROGRAM = str(Path(sys.executable).with_name("fin-tasks"))
+from fin_tasks.cli import main
 
 
-def run(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
-    env = {k: v for k, v in os.environ.items() if not k.startswith("FIN_TASKS")}
-    env |= {"COLUMNS": "120", "HF_HUB_OFFLINE": "1"}
+@dataclass(frozen=True)
+class Done:
+    """What a command printed, and the status it ended with."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The command in this process, as starting one takes longer than what it does."""
+
+    def run(*arguments: str, cwd: Path) -> Done:
+        monkeypatch.setattr(sys, "argv", ["fin-tasks", *arguments])
+        monkeypatch.setenv("COLUMNS", "120")
+        monkeypatch.chdir(cwd)
+        try:
+            main()
+            status: Any = 0
+        except SystemExit as end:
+            status = end.code or 0
+        return Done(status, *capsys.readouterr())
+
+    return run
+
+
+def start(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
+    program = str(Path(sys.executable).with_name("fin-tasks"))
+    env = {k: v for k, v in os.environ.items() if not k.startswith("FIN_TASKS")} | {"HF_HUB_OFFLINE": "1"}
     return subprocess.run(
-        [PROGRAM, *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=300
+        [program, *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=600
     )
 
 
@@ -28,13 +61,12 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_compare_prints_a_table_and_writes_files(runs: Path) -> None:
+def test_compare_prints_a_table_and_writes_files(run: Run, runs: Path) -> None:
     done = run("compare", "out", "--out", "report", "--items", "items.jsonl", cwd=runs)
     assert done.returncode == 0, done.stderr
     assert "against none · made/model · xfinbench · cot with role · house prompts" in done.stdout
     assert "+50.0 [" in done.stdout
-    assert "8 tests shown" not in done.stdout  # 3 comparisons, and 3 capabilities below the first
-    assert "6 tests shown" in done.stdout
+    assert "6 tests shown" in done.stdout  # 3 comparisons, and 3 capabilities below the first
     assert (runs / "report" / "compare.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (runs / "report" / "compare.svg").read_text()
     assert len((runs / "report" / "compare.csv").read_text().splitlines()) == 1 + 3 * 4
@@ -43,7 +75,7 @@ def test_compare_prints_a_table_and_writes_files(runs: Path) -> None:
     assert sum(item["change"] == "gained" for item in items) == 9
 
 
-def test_compare_as_json(runs: Path) -> None:
+def test_compare_as_json(run: Run, runs: Path) -> None:
     found = json.loads(run("compare", "out", "--json", "--variant", "robust", cwd=runs).stdout)
     assert found["variant"] == "robust"
     first = found["comparisons"][0]
@@ -53,7 +85,7 @@ def test_compare_as_json(runs: Path) -> None:
     assert found["problems"] == found["notes"] == []
 
 
-def test_a_broken_file_fails_the_command_and_spares_the_rest(runs: Path) -> None:
+def test_a_broken_file_fails_the_command_and_spares_the_rest(run: Run, runs: Path) -> None:
     broken = runs / "out" / "samples_xfinbench_calc_2026-03-01T10-00-00.123456.jsonl"
     broken.write_text('{"doc": {"id": "\x1b[31m')
     done = run("compare", "out", "--json", cwd=runs)
@@ -63,7 +95,7 @@ def test_a_broken_file_fails_the_command_and_spares_the_rest(runs: Path) -> None
     assert "\x1b" not in done.stderr
 
 
-def test_text_of_strangers_is_shown_escaped(tmp_path: Path) -> None:
+def test_text_of_strangers_is_shown_escaped(run: Run, tmp_path: Path) -> None:
     bad = "\x1b]0;owned\x07[bold red]\u202e"
     docs = [{**document(n), "capabilities": [bad]} for n in range(2)]
     for task in ("xfinbench_bool", "xfinbench_bool_bm25"):
@@ -86,7 +118,7 @@ def test_text_of_strangers_is_shown_escaped(tmp_path: Path) -> None:
         (("sensitivity", "--", "--model", "m"), "expected a folder for the results first, got '--model'."),
     ],
 )
-def test_mistakes_are_said_without_a_traceback(arguments: tuple[str, ...], message: str, runs: Path) -> None:
+def test_mistakes_are_said_without_a_traceback(run: Run, arguments: tuple[str, ...], message: str, runs: Path) -> None:
     done = run(*arguments, cwd=runs)
     assert done.returncode == 1
     assert message in done.stderr
@@ -94,7 +126,7 @@ def test_mistakes_are_said_without_a_traceback(arguments: tuple[str, ...], messa
 
 
 @pytest.mark.parametrize("command", ["compare", "sensitivity"])
-def test_help(command: str, tmp_path: Path) -> None:
+def test_help(run: Run, command: str, tmp_path: Path) -> None:
     done = run(command, "--help", cwd=tmp_path)
     assert done.returncode == 0
     assert "--variant" in done.stdout
@@ -102,9 +134,9 @@ def test_help(command: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_real_lm_eval_in_four_styles_with_and_without_terms(tmp_path: Path) -> None:
-    arguments = ("--model", "dummy", "--metadata", '{"source": "sample"}', "--limit", "4")
+    arguments = ("--model", "dummy", "--metadata", '{"source": "sample"}', "--limit", "2")
     tasks = ("--tasks", "xfinbench_bool,xfinbench_bool_oracle")
-    done = run("sensitivity", "out", *tasks, "--json", "--", *arguments, cwd=tmp_path)
+    done = start("sensitivity", "out", *tasks, "--json", "--", *arguments, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     groups = {group["condition"]: group for group in json.loads(done.stdout)["groups"]}
     assert set(groups) == {"none", "oracle"}
@@ -112,12 +144,12 @@ def test_the_real_lm_eval_in_four_styles_with_and_without_terms(tmp_path: Path) 
         assert group["model"] == "dummy"
         assert group["missing"] == {}
         assert [(row["style"], row["n"], row["accuracy"]) for row in group["styles"]] == [
-            (style, 4, 0.0) for style in ("cot_role", "da_role", "cot", "da")
+            (style, 2, 0.0) for style in ("cot_role", "da_role", "cot", "da")
         ]
-    again = run("sensitivity", "out", *tasks, "--", *arguments, cwd=tmp_path)
+    again = start("sensitivity", "out", *tasks, "--", *arguments, cwd=tmp_path)
     assert again.stderr.count("is there already") == 4
-    found = json.loads(run("compare", "out", "--json", cwd=tmp_path).stdout)
-    assert [one["n"] for one in found["comparisons"]] == [4, 4, 4, 4]
+    found = json.loads(start("compare", "out", "--json", cwd=tmp_path).stdout)
+    assert [one["n"] for one in found["comparisons"]] == [2, 2, 2, 2]
     assert {one["baseline"]["condition"] for one in found["comparisons"]} == {"none"}
     assert not any(one["differs_in"] for one in found["comparisons"])
     prompts = [
@@ -127,3 +159,20 @@ def test_the_real_lm_eval_in_four_styles_with_and_without_terms(tmp_path: Path) 
     ]
     assert prompts[0] != {""}
     assert prompts[1] == {""}
+
+
+def test_modes_that_differ_are_in_no_heading_and_single_groups_no_line(run: Run, tmp_path: Path) -> None:
+    for folder, value in (("a", 0.0), ("b", 1.0)):
+        for part, mode in (("fincode", "pot"), ("finknow", "cot")):
+            docs = [{"id": f"{part}_{n}", "part": part} for n in range(3)]
+            facts = {"style": {}, "mode": mode}
+            write_run(tmp_path / folder, f"bizbench_{part}", [value] * 3, docs=docs, provenance=facts)
+    lines = run("compare", "a", "b", cwd=tmp_path).stdout.splitlines()
+    assert lines[0] == "b against a · made/model · bizbench · house prompts"
+    assert [line.split()[0] for line in lines[5:10]] == [
+        "all",
+        "fincode",
+        "finknow",
+        "bizbench_finknow",
+        "bizbench_fincode",
+    ]

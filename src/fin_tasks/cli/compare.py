@@ -105,9 +105,7 @@ def _write(found: "Comparisons", out: Path) -> None:
             low, high = (None, None) if d.interval.low != d.interval.low else (d.interval.low, d.interval.high)
             value = d.mean if numbers.n else None
             effects.append(
-                Effect(
-                    heading=_heading(several[0]), name=name, value=value, low=low, high=high, n=numbers.n, whole=whole
-                )
+                Effect(heading=_heading(several), name=name, value=value, low=low, high=high, n=numbers.n, whole=whole)
             )
     caption = f"Same rows under both conditions, paired bootstrap 95 % intervals. {found.metric}, {found.variant}."
     draw_forest(effects, out / "compare", title="What changed", caption=caption, axis="change (percentage points)")
@@ -122,7 +120,7 @@ def _show(found: "Comparisons") -> None:
     console = Console(highlight=False)
     shown = 0
     for several in found.sets:
-        console.print(Text(_heading(several[0]), style="bold"))
+        console.print(Text(_heading(several), style="bold"))
         console.print(Text(_circumstances(several[0]), style="dim"))
         if differs := _differs(several):
             console.print(Text(f"Differs in: {differs}", style="yellow"))
@@ -139,24 +137,18 @@ def _show(found: "Comparisons") -> None:
         console.print(Text(f"Note: {escape(note)}"))
 
 
-def _heading(one: "Comparison") -> str:
-    """Say what is compared with what; the same for all tasks of a comparison."""
+def _heading(several: Sequence["Comparison"]) -> str:
+    """Say what is compared with what, for all tasks of a set."""
     from fin_tasks.sandbox import escape
 
-    a, b = one.baseline, one.other
+    a, b = several[0].baseline, several[0].other
     parts = [f"{y} against {x}" for x, y in ((a.model, b.model), (a.label, b.label)) if x != y]
-    if not parts:
-        folders = (run.path.parent for run in (b, a))
-        parts = [" against ".join(map(str, folders))]
-    return escape(" · ".join([*parts, _setting(one)]))
-
-
-def _setting(one: "Comparison") -> str:
-    run = one.other
-    role = {True: " with role", False: " without role"}.get(run.provenance("style.role"), "")
-    prompts = f"{run.provenance('prompts.set')} prompts" if run.provenance("prompts.set") else ""
-    parts = ["" if run.model != one.baseline.model else run.model, run.benchmark, f"{run.mode}{role}", prompts]
-    return " · ".join(part for part in parts if part)
+    parts = parts or [f"{b.path.parent} against {a.path.parent}"]
+    role = {True: " with role", False: " without role"}.get(b.provenance("style.role"), "")
+    modes = {one.other.mode for one in several if not one.pooled}
+    parts += [b.model if b.model == a.model else "", b.benchmark, f"{b.mode}{role}" if len(modes) == 1 else ""]
+    parts += [f"{b.provenance('prompts.set')} prompts" if b.provenance("prompts.set") else ""]
+    return escape(" · ".join(part for part in parts if part))
 
 
 def _circumstances(one: "Comparison") -> str:
@@ -182,7 +174,8 @@ def _lines(several: Sequence["Comparison"]) -> "list[tuple[str, Numbers, bool]]"
     lines: list[tuple[str, Numbers, bool]] = []
     for one in several:
         lines.append((one.task, one.numbers, one.pooled or not any_whole))
-        if one.pooled or not any_whole:
+        told = len(one.by) > 1  # a single group is the task again
+        if told and (one.pooled or not any_whole):
             lines += [(f"  {group}", numbers, False) for group, numbers in one.by.items()]
     return lines
 
