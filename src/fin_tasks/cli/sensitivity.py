@@ -21,16 +21,16 @@ __all__ = ["sensitivity"]
 
 _HOW_TO_READ = """\
 Accuracy in per cent of the scored rows with Wilson's 95 % interval; against {reference}: difference in percentage \
-points on the rows both styles have, with a paired bootstrap 95 % interval, and McNemar's exact p. Spread: largest less \
-smallest accuracy, which grows with the number of styles even where none matters."""
+points on the rows both styles have, with a paired bootstrap 95 % interval, and McNemar's exact p. Spread: largest \
+less smallest accuracy, which grows with the number of styles even where none matters."""
 
 
 def sensitivity(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="OUT [FOLDERS...] [-- ARGUMENTS...]",
-            help="Folder for the results of the styles; what follows -- is for lm-eval, which is run once per style "
+            metavar="PATHS...",
+            help="Folder for the results; what follows -- is for lm-eval, which is run once per style "
             "that is not there yet. Without: folders or samples files to collect.",
         ),
     ],
