@@ -56,11 +56,9 @@ def cut(text: str, limit: int | None) -> Cut:
 
 def _end(text: str, limit: int) -> int:
     """Return where to cut: behind the last newline or blank that fits, if that keeps half of what fits."""
-    # a line or word that ends exactly at the limit is whole
-    if text[limit] in "\n ":
-        return limit
     for separator in ("\n", " "):
-        end = text.rfind(separator, 0, limit) + 1
+        # what ends exactly at the limit is whole
+        end = limit if text[limit] == separator else text.rfind(separator, 0, limit) + 1
         if end * 2 >= limit:
             return end
     return limit

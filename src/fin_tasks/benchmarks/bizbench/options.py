@@ -60,7 +60,8 @@ def resolve(answer: str, options: Sequence[str], *, base: Base = 0) -> Resolved:
         return Resolved(index=None, how="none")
     for normal in (str.strip, _normal, _bare):
         wanted = normal(answer)
-        if found := [place for place, option in enumerate(options) if normal(option) == wanted]:
+        found = [place for place, option in enumerate(options) if normal(option) == wanted]
+        if found and not (normal is _bare and _contradicts(answer, found)):
             return Resolved(index=found[0], how="text", ambiguous=len(found) > 1)
     if found := _same_number(answer, options):
         return Resolved(index=found[0], how="number", ambiguous=len(found) > 1)
@@ -101,6 +102,12 @@ def _bare(text: str) -> str:
     """Drop a leading letter with its sign, and a full stop at the end."""
     match = _LETTER.fullmatch(text.strip())
     return _normal(match[2] if match and match[2] else text).removesuffix(".")
+
+
+def _contradicts(answer: str, places: Sequence[int]) -> bool:
+    """Whether the letter before an answer's text names another option than the text does."""
+    match = _LETTER.fullmatch(answer.strip())
+    return match is not None and match[2] != "" and ascii_uppercase.index(match[1].upper()) not in places
 
 
 def _same_number(answer: str, options: Sequence[str]) -> list[int]:
