@@ -38,12 +38,14 @@ def write_run(
     limit: float | None = None,
     provenance: Mapping[str, Any] | None = None,
     model_args: Mapping[str, Any] | None = None,
+    found: Mapping[str, Any] | None = None,
     **results: Any,
 ) -> Path:
     """Write `samples_*.jsonl` and `results_*.json`, as lm-eval does; tasks with knowledge say so in the provenance.
 
     `values` are `acc` of each document under `paper`, `robust` likewise (the same where None). Documents are those of
-    `document`, told apart by family, where None. `provenance` and `results` add to what is recorded.
+    `document`, told apart by family, where None. `provenance` and `results` add to what is recorded,
+    `found` to what is recorded about retrieval.
     """
     condition = task.rpartition("_")[2]
     known = condition in ("bm25", "dense", "hybrid", "oracle")
@@ -63,7 +65,7 @@ def write_run(
         **{"style": {"mode": "cot", "role": True}, "left_out": {}},
         **{"prompts": {"set": "house", "sha256": "b" * 64 if known else "a" * 64}},
         **{"data": {"origin": "upstream", "commit": "c1", "revision": "d1"}},
-        **({"retrieval": {"condition": condition, "top_k": 3, "ties": "paper"}} if known else {}),
+        **({"retrieval": {"condition": condition, "top_k": 3, "ties": "paper", **(found or {})}} if known else {}),
         **(provenance or {}),
     }
     path = folder / f"results_{date}.json"

@@ -113,6 +113,7 @@ def test_text_of_strangers_is_shown_escaped(run: Run, tmp_path: Path) -> None:
         (("compare", "out", "--variant", "best"), "compare --variant: expected one of paper, robust, got 'best'."),
         (("compare", "out", "--by", "colour"), "compare --by: expected one of capability, topic, part, got 'colour'."),
         (("compare", "gone"), "gone: expected lm-eval's output folder or a samples file, found nothing there."),
+        (("compare", "out", "--metric", "akk"), "compare --metric: expected one of acc, unscored, got 'akk'."),
         (("sensitivity", "out", "--variant", "x"), "sensitivity --variant: expected paper or robust, got 'x'."),
         (("sensitivity", "a", "b", "--", "--model", "m"), "expected one folder for the results before --, got a, b."),
         (("sensitivity", "--", "--model", "m"), "expected a folder for the results first, got '--model'."),

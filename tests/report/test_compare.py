@@ -1,7 +1,9 @@
 """Comparisons: which runs are paired, and that the numbers are those of a plain computation."""
 
 import csv
+import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,15 @@ import pytest
 from made_runs import document, write_run
 from scipy.stats import binomtest
 
-from fin_tasks.errors import DataError
+from fin_tasks.benchmarks.xfinbench.augmentation import Options, augment
+from fin_tasks.benchmarks.xfinbench.files import locate
+from fin_tasks.benchmarks.xfinbench.knowledge import knowledge_bank
+from fin_tasks.benchmarks.xfinbench.rows import read_rows
+from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report.compare import Comparison, compare
 from fin_tasks.report.comparison_files import as_object, flat, item_rows, write_csv
+from fin_tasks.report.settings import setting_of
+from fin_tasks.settings import Settings
 
 
 def scores(seed: int, n: int, share: float) -> list[float | None]:
@@ -81,6 +89,70 @@ def test_tasks_are_pooled_by_rows_and_groups_overlap(tmp_path: Path) -> None:
         assert whole.by[group].n == sum(group in document(k)["capabilities"] for n in parts.values() for k in range(n))
 
 
+def test_what_retrieval_found_keeps_no_task_out_of_the_whole(tmp_path: Path) -> None:
+    for task, rows in (("xfinbench_bool", ["a"]), ("xfinbench_mcq", []), ("xfinbench_calc", ["b", "c"])):
+        outcome = {
+            "rows_with_more_terms": rows,
+            "rows_without_terms": rows[1:],
+            "gold_missing": {r: ["t"] for r in rows},
+        }
+        write_run(tmp_path, task, [0.0, 1.0])
+        write_run(tmp_path, f"{task}_bm25", [1.0, 1.0], found=outcome)
+    found = compare([tmp_path], variant="paper")
+    assert [c.task for c in found.comparisons] == ["all", "xfinbench_bool", "xfinbench_calc", "xfinbench_mcq"]
+    assert found.comparisons[0].numbers.n == 6
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize("condition", ["bm25", "oracle"])
+def test_no_fact_of_retrieval_depends_on_the_questions(condition: str) -> None:
+    settings = Settings.from_environ()
+    files = locate(source="sample", settings=settings, split="test")
+    bank = knowledge_bank(files)
+    rows = read_rows(files, fetch_figures=False).rows
+    lists = [  # one that is shown the whole bank, as all terms tie; one that lacks a gold term; one without any term
+        [replace(rows[0], question="zzz")],
+        [replace(rows[1], gold_terms=("not there",))],
+        [replace(rows[2], gold_terms=())],
+    ]
+    facts = [augment(some, bank, condition=condition, options=Options(), settings=settings).facts for some in lists]
+    said = [setting_of({"configs": {"t": {"metadata": {"provenance": {"retrieval": one}}}}}, "t") for one in facts]
+    assert said[0] == said[1] == said[2]
+    assert facts[0] != facts[1]
+    assert any(name.startswith("provenance.retrieval.bank") for name in said[0])
+
+
+def test_a_whole_that_leaves_out_a_task_says_so(tmp_path: Path) -> None:
+    more = {"xfinbench_calc": {"top_k": 5}}
+    for task in ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc"):
+        write_run(tmp_path, task, [0.0, 1.0])
+        write_run(tmp_path, f"{task}_bm25", [1.0, 1.0], found=more.get(task))
+    write_run(tmp_path, "xfinbench_mcq_visual", [1.0])
+    notes = compare([tmp_path], variant="paper").notes
+    assert notes == (
+        "made/model: no bm25 run of xfinbench_mcq_visual, of which there is one without terms.",
+        "The 'all' of xfinbench_bool, xfinbench_mcq leaves out xfinbench_calc, as they differ in "
+        "retrieval.top_k (3, 5).",
+    )
+
+
+def test_tasks_of_which_none_are_pooled_say_why(tmp_path: Path) -> None:
+    for k, task in enumerate(("xfinbench_bool", "xfinbench_mcq")):
+        write_run(tmp_path, task, [0.0, 1.0])
+        write_run(tmp_path, f"{task}_bm25", [1.0, 1.0], found={"top_k": k + 1})
+    (note,) = compare([tmp_path], variant="paper").notes
+    assert note == "xfinbench_bool is not pooled with xfinbench_mcq, as they differ in retrieval.top_k (1, 2)."
+
+
+def test_the_label_of_fused_retrievers_names_tokeniser_and_encoder(tmp_path: Path) -> None:
+    members = [{"tokeniser": {"name": "english"}}, {"encoder": {"name": "minilm", "dimension": 384}}]
+    write_run(tmp_path, "xfinbench_bool", [1.0])
+    write_run(tmp_path, "xfinbench_bool_hybrid", [1.0], found={"retriever": {"members": members}})
+    write_run(tmp_path, "xfinbench_bool_dense", [1.0], found={"retriever": {"members": "odd", **members[1]}})
+    labels = {c.other.label for c in compare([tmp_path], variant="paper").comparisons}
+    assert labels == {"hybrid (top 3, ties paper, english, minilm)", "dense (top 3, ties paper, minilm)"}
+
+
 def test_tasks_that_ask_a_question_twice_are_not_pooled(tmp_path: Path) -> None:
     docs = [document(n) for n in range(6)]
     pot = {"style": {"mode": "pot", "role": True}}
@@ -89,7 +161,10 @@ def test_tasks_that_ask_a_question_twice_are_not_pooled(tmp_path: Path) -> None:
             write_run(tmp_path, name, scores(1, 6, 0.5), docs=docs, provenance=provenance)
     write_run(tmp_path, "xfinbench_bool", scores(3, 4, 0.5))
     write_run(tmp_path, "xfinbench_bool_bm25", scores(4, 4, 0.5))
-    tasks = {c.task: c.numbers.n for c in compare([tmp_path], variant="paper").comparisons}
+    found = compare([tmp_path], variant="paper")
+    assert len(found.notes) == 1
+    assert "leaves out xfinbench_calc_pot, as they differ in style.mode (cot, pot)." in found.notes[0]
+    tasks = {c.task: c.numbers.n for c in found.comparisons}
     assert tasks == {"all": 10, "xfinbench_bool": 4, "xfinbench_calc": 6, "xfinbench_calc_pot": 6}
 
 
@@ -116,10 +191,31 @@ def test_variants_and_metrics_are_chosen(tmp_path: Path) -> None:
     write_run(tmp_path, "xfinbench_bool_bm25", [1.0, None], robust=[1.0, 1.0])
     assert one(compare([tmp_path], variant="robust"), "xfinbench_bool").numbers.difference.mean == 1
     assert one(compare([tmp_path], variant="paper", metric="unscored"), "xfinbench_bool").numbers.other_rate == 0.5
-    found = compare([tmp_path], variant="paper", metric="acc_err")
-    assert not found.comparisons
-    assert "has no metric acc_err" in found.notes[0]
-    assert "only of paper, robust" in compare([tmp_path], variant="strict").notes[0]
+    with pytest.raises(ConfigError, match="--metric: expected one of acc, unscored, got 'acc_err'"):
+        compare([tmp_path], variant="paper", metric="acc_err")
+    with pytest.raises(DataError, match="variant strict, found only paper, robust"):
+        compare([tmp_path], variant="strict")
+
+
+def test_a_run_without_the_metric_is_named_and_the_rest_compared(tmp_path: Path) -> None:
+    for task, folder in (("xfinbench_bool", tmp_path), ("xfinbench_bool_bm25", tmp_path)):
+        write_run(folder, task, [1.0, 0.0])
+    for task in ("xfinbench_mcq", "xfinbench_mcq_bm25"):
+        path = write_run(tmp_path, task, [1.0, 0.0])
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        path.write_text("".join(json.dumps({**x, "metrics": ["acc", "own"], "own": 1.0}) + "\n" for x in lines))
+    found = compare([tmp_path], variant="paper", metric="own")
+    assert [c.task for c in found.comparisons] == ["xfinbench_mcq"]
+    assert "has no metric own" in found.notes[0]
+
+
+@pytest.mark.parametrize("value", ["1.0", [1.0], {}])
+def test_an_accuracy_that_is_no_number_is_broken(value: Any, tmp_path: Path) -> None:
+    write_run(tmp_path, "xfinbench_bool", [1.0, 0.0])
+    path = write_run(tmp_path, "xfinbench_bool_bm25", [1.0, 0.0])
+    path.write_text("".join(json.dumps({**json.loads(x), "acc": value}) + "\n" for x in path.read_text().splitlines()))
+    (problem,) = compare([tmp_path], variant="paper").problems
+    assert f"line 1, acc: expected a number or null, got {value!r}" in problem.message
 
 
 def test_every_condition_and_model_is_compared_with_its_own_baseline(tmp_path: Path) -> None:
@@ -216,6 +312,20 @@ def test_other_data_are_refused_unless_asked_for(tmp_path: Path) -> None:
     allowed = compare([tmp_path / "a", tmp_path / "b"], variant="paper", allow_different_data=True)
     assert allowed.comparisons[0].numbers.n == 2
     assert "provenance.data.revision" in {d.fact for d in allowed.comparisons[0].differences}
+
+
+@pytest.mark.parametrize("other", [{"data": {"revision": "d2"}}, {"split": "validation", "data": {"revision": "d2"}}])
+def test_one_folder_over_other_data_is_compared_when_asked_for(other: dict[str, Any], tmp_path: Path) -> None:
+    write_run(tmp_path / "a", "xfinbench_bool", [0.0, 0.0])
+    write_run(tmp_path / "b", "xfinbench_bool_bm25", [1.0, 1.0], provenance=other)
+    with pytest.raises(DataError, match=r"data revision \(d1, d2\)\. --allow-different-data"):
+        compare([tmp_path], variant="paper")
+    (found,) = compare([tmp_path], variant="paper", allow_different_data=True).comparisons
+    assert found.numbers.n == 2
+    assert "provenance.data.revision" in {d.fact for d in found.differences}
+    same = write_run(tmp_path / "c", "xfinbench_bool", [0.0, 0.0], provenance=other)
+    (found,) = compare([tmp_path], variant="paper", allow_different_data=True).comparisons
+    assert found.baseline.path == same
 
 
 def test_a_run_is_not_compared_with_itself(tmp_path: Path) -> None:

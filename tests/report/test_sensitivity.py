@@ -98,6 +98,17 @@ def test_models_conditions_and_settings_are_groups_of_their_own(tmp_path: Path) 
     }
 
 
+def test_what_retrieval_found_does_not_part_the_tasks(tmp_path: Path) -> None:
+    for style in STYLES:
+        for task, rows in (("xfinbench_bool_bm25", ["a"]), ("xfinbench_mcq_bm25", ["b", "c"])):
+            write_style(tmp_path, style, task, values(2, 4), found={"rows_with_more_terms": rows})
+    found = collect([tmp_path], variant="paper")
+    (group,) = found.groups
+    assert group.tasks == ("all", "xfinbench_bool", "xfinbench_mcq")
+    assert not group.missing
+    assert not found.notes
+
+
 def test_programs_and_other_benchmarks_are_left_out_and_named(complete: Path) -> None:
     write_run(complete, "xfinbench_calc_pot", [1.0], provenance={"style": {"mode": "pot", "role": True}})
     write_run(complete, "financemath", [1.0])

@@ -1,24 +1,21 @@
 """Compares runs row by row: by how much one condition is better than another on the same questions."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report.pairing import Pair, pair_conditions, pair_folders, require
+from fin_tasks.report.pooling import not_in_wholes, one_run, wholes_of
 from fin_tasks.report.runs import Problem, Run, read_runs
 from fin_tasks.report.samples import DIMENSIONS, Row, Rows
-from fin_tasks.report.settings import Difference, below
+from fin_tasks.report.settings import Difference
 from fin_tasks.stats.averages import average
 from fin_tasks.stats.paired import PairedDifference, paired_difference
 
 __all__ = ["Comparison", "Comparisons", "Numbers", "compare", "measure"]
 
 _DIMENSION_OF = {"xfinbench": "capability", "financemath": "topic", "bizbench": "part"}
-_ONE_SET = (  # tasks that have these in common are parts of one run over a benchmark
-    *("limit", "samples", "model", "model_args", "chat_template_sha", "system_instruction_sha", "provenance.split"),
-    *("provenance.style", "provenance.prompts", "provenance.data.origin", "provenance.retrieval"),
-)
 _Matched = Sequence[tuple[Row, Row]]
 
 
@@ -134,6 +131,7 @@ def compare(
         on_done: Told how many samples files are read.
 
     Raises:
+        ConfigError: No run has the metric.
         DataError: A path does not exist, or nothing below can be compared.
     """
     done = 0
@@ -147,7 +145,7 @@ def compare(
         found.append(read_runs(group, on_done=advance))
         done += len(found[-1].runs) + len(found[-1].problems)
     if len(found) == 1:
-        pairs = pair_conditions(found[0].runs)
+        pairs = pair_conditions(found[0].runs, allow_different_data=allow_different_data)
     else:
         others = {path: one.runs for path, one in zip(paths[1:], found[1:], strict=True)}
         pairs = pair_folders(found[0].runs, others, allow_different_data=allow_different_data)
@@ -156,9 +154,14 @@ def compare(
         require(pairs, [run for one in found for run in one.runs])
     notes = [note for one in found for note in one.notes] + list(pairs.notes)
     usable = [pair for pair in pairs.pairs if _has(pair, variant, metric, notes)]
+    if pairs.pairs and not usable:
+        _refuse(pairs.pairs, variant, metric)
+    sets_of_pairs = one_run(usable)
+    wholes = [list(wholes_of(of_set, notes)) for of_set in sets_of_pairs]
+    notes += not_in_wholes(sets_of_pairs, wholes)
     sets = [
-        tuple(_comparison(some, variant, metric, by) for some in [*_wholes(of_set, notes), *((one,) for one in of_set)])
-        for of_set in _sets(usable)
+        tuple(_comparison(some, variant, metric, by) for some in [*whole, *((one,) for one in of_set)])
+        for of_set, whole in zip(sets_of_pairs, wholes, strict=True)
     ]
     return Comparisons(
         variant=variant,
@@ -235,45 +238,16 @@ def _has(pair: Pair, variant: str, metric: str, notes: list[str]) -> bool:
     return True
 
 
-def _sets(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """Put the tasks of one comparison together: pairs whose runs differ in the task only, each task once."""
-    sets: dict[tuple[Any, ...], list[list[Pair]]] = {}
-    for pair in pairs:
-        key = tuple(
-            (run.benchmark, run.model, run.condition, *((k, v) for k, v in run.setting.items() if below(k, _ONE_SET)))
-            for run in (pair.baseline, pair.other)
-        )
-        several = sets.setdefault(key, [])
-        free = next((one for one in several if pair.other.task not in {p.other.task for p in one}), None)
-        if free is None:
-            several.append([pair])
-        else:
-            free.append(pair)
-    return [one for several in sets.values() for one in several]
-
-
-def _wholes(pairs: Sequence[Pair], notes: list[str]) -> Iterator[tuple[Pair, ...]]:
-    """Give the tasks to pool: all of a set; those of each mode where tasks share rows; none where they still do."""
-    if _disjoint(pairs):
-        groups = [list(pairs)]
-    else:
-        by_mode: dict[str, list[Pair]] = {}
-        for pair in pairs:
-            by_mode.setdefault(pair.other.mode, []).append(pair)
-        groups = list(by_mode.values())
-    for group in groups:
-        if len(group) < 2:
-            continue
-        if _disjoint(group):
-            yield tuple(group)
-        else:
-            tasks = ", ".join(pair.other.family for pair in group)
-            notes.append(f"{tasks}: not pooled, as they ask some questions twice.")
-
-
-def _disjoint(pairs: Sequence[Pair]) -> bool:
-    ids = [name for pair in pairs for name in next(iter(pair.other.variants.values()))]
-    return len(set(ids)) == len(ids)
+def _refuse(pairs: Sequence[Pair], variant: str, metric: str) -> None:
+    """Say what there is instead of a variant or metric that nothing has."""
+    runs = [run for pair in pairs for run in (pair.baseline, pair.other)]
+    if not any(variant in run.variants for run in runs):
+        seen = ", ".join(sorted({name for run in runs for name in run.variants}))
+        raise DataError(f"compare: expected scores of the variant {variant}, found only {seen}.")
+    metrics = {name for run in runs for row in run.variants.get(variant, {}).values() for name in row.values}
+    if metric not in metrics:
+        raise ConfigError(f"compare --metric: expected one of {', '.join(sorted(metrics))}, got {metric!r}.")
+    raise DataError(f"compare: expected {metric}, {variant}, in both runs of a pair, found it in one of each only.")
 
 
 def _comparison(pairs: tuple[Pair, ...], variant: str, metric: str, by: str | None) -> Comparison:

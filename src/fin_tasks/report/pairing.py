@@ -12,6 +12,8 @@ __all__ = ["Pair", "Pairs", "pair_conditions", "pair_folders", "require", "say"]
 
 _SAME = ("limit", "samples", "provenance.split", "provenance.style", "provenance.mode", "provenance.prompts.set")
 
+_REMEDY = "--allow-different-data compares the rows of the same id and truth all the same."
+
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
@@ -43,11 +45,15 @@ class Pairs:
     notes: tuple[str, ...]
 
 
-def pair_conditions(runs: Sequence[Run]) -> Pairs:
+def pair_conditions(runs: Sequence[Run], *, allow_different_data: bool = False) -> Pairs:
     """Pair every run that shows finance terms with the one of the same model and task that shows none.
 
     Both have to have the same split, style, wording, limit and revision of the data. Of several the one that
     differs least in all else is taken, then the newest; what differs is listed.
+
+    Args:
+        runs: With and without finance terms.
+        allow_different_data: Where there is no run over the same data, take one over another revision or split.
     """
     pairs: list[Pair] = []
     notes: list[str] = []
@@ -56,13 +62,17 @@ def pair_conditions(runs: Sequence[Run]) -> Pairs:
             continue
         plain = [r for r in runs if r.condition == "none" and (r.model, r.family) == (other.model, other.family)]
         nearest = _nearest([r for r in plain if not _kept_apart(r, other)], other)
+        if nearest is None and allow_different_data:
+            nearest = _nearest([r for r in plain if _only_data(_kept_apart(r, other))], other)
         if nearest is not None:
             pairs.append(nearest)
         elif (far := _nearest(plain, other)) is not None:
-            apart = say(_kept_apart(far.baseline, other))
-            notes.append(f"{other.path}: nothing to compare with; {far.baseline.path} differs in {apart}.")
+            apart = _kept_apart(far.baseline, other)
+            remedy = f" {_REMEDY}" if _only_data(apart) else ""
+            notes.append(f"{other.path}: nothing to compare with; {far.baseline.path} differs in {say(apart)}.{remedy}")
         else:
             notes.append(f"{other.path}: no run of {other.model} on {other.family} to compare with.")
+    notes += _without_condition(runs)
     return Pairs(pairs=tuple(pairs), problems=(), notes=tuple(notes))
 
 
@@ -117,6 +127,18 @@ def say(found: Sequence[Difference]) -> str:
     )
 
 
+def _without_condition(runs: Sequence[Run]) -> list[str]:
+    """Name the tasks that a model was asked without terms but not under each condition it was asked under."""
+    families: dict[tuple[str, str, str], set[str]] = {}
+    for run in runs:
+        families.setdefault((run.benchmark, run.model, run.condition), set()).add(run.family)
+    return [
+        f"{model}: no {condition} run of {', '.join(sorted(lacking))}, of which there is one without terms."
+        for (benchmark, model, condition), has in families.items()
+        if condition != "none" and (lacking := families.get((benchmark, model, "none"), set()) - has)
+    ]
+
+
 def _candidates(baseline: Sequence[Run], other: Run, *, alone: bool) -> list[Run]:
     if alone:
         return [run for run in baseline if run.benchmark == other.benchmark]
@@ -152,6 +174,10 @@ def _kept_apart(baseline: Run, other: Run) -> list[Difference]:
     return found
 
 
+def _only_data(apart: Sequence[Difference]) -> bool:
+    return all(one.fact in ("data revision", "provenance.split") for one in apart)
+
+
 def _different_data(pair: Pair) -> list[Difference]:
     """List what says that the data differ; data that are not known on one side do not."""
     a, b = pair.baseline, pair.other
@@ -164,7 +190,7 @@ def _different_data(pair: Pair) -> list[Difference]:
 def _refusal(pair: Pair, apart: Sequence[Difference]) -> str:
     return (
         f"{pair.other.path}: expected the same questions as {pair.baseline.path}, but they differ in {say(apart)}. "
-        "--allow-different-data compares the rows of the same id and truth all the same."
+        f"{_REMEDY}"
     )
 
 

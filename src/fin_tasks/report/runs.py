@@ -71,13 +71,22 @@ class Run:
         """The condition with the options that decide which terms it finds, such as `bm25 (top 3, ties paper)`."""
         top_k, ties = self.provenance("retrieval.top_k"), self.provenance("retrieval.ties")
         options = [f"top {top_k}" if top_k is not None else "", f"ties {ties}" if ties is not None else ""]
-        options += [self._named(f"retrieval.retriever.{part}") for part in ("tokeniser", "encoder")]
+        options += [self._named(part) for part in ("tokeniser", "encoder")]
         shown = ", ".join(option for option in options if option)
         return f"{self.condition} ({shown})" if shown and self.condition != "none" else self.condition
 
     def _named(self, part: str) -> str:
-        name = self.provenance(part) or self.provenance(f"{part}.name")
+        retriever = f"retrieval.retriever.{part}"
+        name = self.provenance(retriever) or self.provenance(f"{retriever}.name") or self._of_members(part)
         return name if isinstance(name, str) else ""
+
+    def _of_members(self, part: str) -> Any:
+        """Return a part's name where several retrievers are fused: that of the first member that has one."""
+        members = self.provenance("retrieval.retriever.members")
+        members = members if isinstance(members, list) else []
+        of_members = [member.get(part) for member in members if isinstance(member, dict)]
+        named = [one.get("name") if isinstance(one, dict) else one for one in of_members]
+        return next((name for name in named if name), None)
 
     @property
     def _suffix(self) -> str:

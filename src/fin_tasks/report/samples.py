@@ -14,12 +14,15 @@ from typing import Any
 
 from fin_tasks.errors import DataError
 
-__all__ = ["DIMENSIONS", "MAX_LINE", "MAX_SAMPLES", "Row", "Rows", "read_samples"]
+__all__ = ["DIMENSIONS", "HEADLINE", "MAX_LINE", "MAX_SAMPLES", "Row", "Rows", "read_samples"]
 
 MAX_SAMPLES = 4 * 2**30
 """Bytes a samples file may have: a run over 10,000 documents with long contexts stays well below."""
 MAX_LINE = 64 * 2**20
 """Bytes a line of it may have, which holds one document with its prompt and responses."""
+
+HEADLINE = "acc"
+"""The metric all our tasks have, a number for each document."""
 
 DIMENSIONS: Mapping[str, str] = {"capability": "capabilities", "topic": "topic", "part": "part"}
 """What rows can be grouped by, and the key of a document that says it."""
@@ -141,7 +144,9 @@ def _values(where: str, sample: Mapping[str, Any]) -> dict[str, float | None]:
             values[sys.intern(name)] = None
         elif isinstance(value, (int, float)):
             values[sys.intern(name)] = _number(f"{where}, {name}", value)
-        # what is left are metrics that are no means: pairs or texts that their own aggregation understands
+        elif isinstance(value, str) or name == HEADLINE:
+            raise DataError(f"{where}, {name}: expected a number or null, got {value!r:.80}.")
+        # what is left are metrics that are no means: pairs that their own aggregation understands
     return values
 
 

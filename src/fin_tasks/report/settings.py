@@ -20,8 +20,9 @@ _MACHINE = frozenset(  # of the model's arguments: where it runs and how fast, n
 )
 _SECRET = re.compile(r"(?:^|_)(?:api_?key|auth|headers?|token|secret|password|credentials?)$", re.IGNORECASE)
 _OUTCOME = tuple(  # what follows from the rest, or is counted elsewhere
-    f"provenance.{name}"
-    for name in ("hash", "rows", "left_out", "asked", "retrieval.gold_missing", "retrieval.rows_without_terms")
+    f"provenance.{name}" for name in ("hash", "rows", "left_out", "asked")
+) + tuple(  # differ from task to task, as the questions do
+    f"provenance.retrieval.{name}" for name in ("gold_missing", "rows_with_more_terms", "rows_without_terms")
 )
 
 
