@@ -1,7 +1,7 @@
 """Runs per style: what is asked of lm-eval, what is not run again, and what never reaches the disk."""
 
 import json
-import subprocess
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,8 @@ import pytest
 
 from fin_tasks.benchmarks.xfinbench.prompts import STYLES
 from fin_tasks.errors import ConfigError
+from fin_tasks.report import style_runs
+from fin_tasks.report.held_run import alone_in
 from fin_tasks.report.style_runs import Failure, run_styles
 
 
@@ -19,14 +21,15 @@ class Runs:
         self.commands: list[list[str]] = []
         self.fails = ""
 
-    def __call__(self, command: list[str], **_: Any) -> "subprocess.CompletedProcess[bytes]":
+    def __call__(self, command: list[str], held: int, **_: Any) -> int:
+        os.fstat(held)  # still open
         self.commands.append(command)
         folder = Path(command[command.index("--output_path") + 1])
         if folder.name == self.fails:
-            return subprocess.CompletedProcess(command, 7)
+            return 7
         (folder / "model").mkdir(exist_ok=True)
         (folder / "model" / "samples_xfinbench_bool_2026-03-01T10-00-00.1.jsonl").touch()
-        return subprocess.CompletedProcess(command, 0)
+        return 0
 
     @property
     def styles(self) -> list[str]:
@@ -36,7 +39,7 @@ class Runs:
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> Runs:
     found = Runs()
-    monkeypatch.setattr(subprocess, "run", found)
+    monkeypatch.setattr(style_runs, "run_held", found)
     return found
 
 
@@ -94,5 +97,13 @@ def test_what_the_command_sets_itself_is_refused(argument: str, runs: Runs, tmp_
 def test_keys_among_the_arguments_are_not_written(runs: Runs, tmp_path: Path) -> None:
     run(tmp_path, "--model_args", "model=m,api_key=hush")
     written = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(written) == 8
+    assert len(written) == 12  # mark, lock and samples of each
     assert not any("hush" in text for text in written)
+
+
+def test_a_style_that_somebody_else_runs_is_refused(runs: Runs, tmp_path: Path) -> None:
+    with alone_in(tmp_path / "da_role"), pytest.raises(ConfigError, match="da_role: expected nobody at work there"):
+        run(tmp_path)
+    assert runs.styles == ["cot_role"]
+    assert run(tmp_path) is None
+    assert runs.styles == list(STYLES)

@@ -1,11 +1,10 @@
-"""Runs lm-eval once per prompt style, and not again what is done.
+"""Runs lm-eval once per prompt style, and not again what is done; one command at a time in a style's folder.
 
 What was run is written down as a hash, as the arguments of a model may hold keys.
 """
 
 import hashlib
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 import fin_tasks
 from fin_tasks.benchmarks.xfinbench.prompts import STYLES
 from fin_tasks.errors import ConfigError
+from fin_tasks.report.held_run import alone_in, run_held
 
 __all__ = ["Failure", "run_styles"]
 
@@ -45,7 +45,8 @@ def run_styles(out: Path, *, tasks: str, arguments: Sequence[str], notify: Calla
         None when every style is there; else the first that failed, after which nothing is run.
 
     Raises:
-        ConfigError: The arguments set what this command sets, or a folder has results of other arguments.
+        ConfigError: The arguments set what this command sets, a folder has results of other arguments, or another
+            command runs in it.
     """
     for argument in arguments:
         if argument.partition("=")[0] in _OURS:
@@ -54,16 +55,20 @@ def run_styles(out: Path, *, tasks: str, arguments: Sequence[str], notify: Calla
                 "Write `fin-tasks sensitivity OUT --tasks TASKS -- ...`."
             )
     digest = hashlib.sha256(json.dumps([fin_tasks.__version__, tasks, *arguments]).encode()).hexdigest()
-    finished = {style: _finished(out / style, digest) for style in STYLES}
-    for place, (style, done) in enumerate(finished.items(), start=1):
-        notify(f"Style {style} ({place} of {len(STYLES)}): {'is there already' if done else 'running lm-eval'}.")
-        if done:
-            continue
-        _mark(out / style, digest, finished=False)
-        status = _run(out / style, style, tasks, arguments)
-        if status:
-            return Failure(style, status)
-        _mark(out / style, digest, finished=True)
+    for style in STYLES:
+        _finished(out / style, digest)  # other arguments are refused before anything is run
+    for place, style in enumerate(STYLES, start=1):
+        with alone_in(out / style) as held:
+            done = _finished(out / style, digest)
+            notify(f"Style {style} ({place} of {len(STYLES)}): {'is there already' if done else 'running lm-eval'}.")
+            if done:
+                continue
+            _mark(out / style, digest, finished=False)
+            # Its tables go to stderr, as what this command prints is the outcome.
+            status = run_held(_command(out / style, style, tasks, arguments), held, stdout=sys.stderr)
+            if status:
+                return Failure(style, status)
+            _mark(out / style, digest, finished=True)
     return None
 
 
@@ -88,15 +93,12 @@ def _finished(folder: Path, digest: str) -> bool:
 
 
 def _mark(folder: Path, digest: str, *, finished: bool) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     (folder / _MARK).write_text(json.dumps({"sha256": digest, "finished": finished}) + "\n", encoding="utf-8")
 
 
-def _run(folder: Path, style: str, tasks: str, arguments: Sequence[str]) -> int:
-    command = [
+def _command(folder: Path, style: str, tasks: str, arguments: Sequence[str]) -> list[str]:
+    return [
         *(sys.executable, "-m", "fin_tasks.cli", "lm-eval", *arguments),
         *("--tasks", tasks, "--output_path", str(folder), "--log_samples"),
         *("--metadata", json.dumps({"style": style})),  # lm-eval merges it with what the arguments set
     ]
-    # Its tables go to stderr, as what this command prints is the outcome.
-    return subprocess.run(command, stdout=sys.stderr, check=False).returncode  # noqa: S603 - the user's own arguments
