@@ -1,6 +1,8 @@
 """Embeddings from an address, against a real server on the loopback interface."""
 
+import base64
 import logging
+import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -110,6 +112,17 @@ def test_a_server_that_keeps_failing_is_an_error(
     assert len(server.asked) == 2
 
 
+def _packed(numbers: Sequence[float]) -> str:
+    return base64.b64encode(struct.pack(f"<{len(numbers)}f", *numbers)).decode()
+
+
+def test_embeddings_in_base64_are_read(server: EmbeddingServer, settings: Settings, endpoint: Endpoint) -> None:
+    change = lambda data: [{**item, "embedding": _packed(item["embedding"])} for item in data]  # noqa: E731
+    server.faults.append(Fault(change=change))
+    assert np.array_equal(embed(endpoint, TEXTS, settings), _expected(TEXTS))
+    assert server.asked[0].body["encoding_format"] == "float"
+
+
 def _with_first(value: Any) -> Callable[[list[dict[str, Any]]], Any]:
     return lambda data: [{**data[0], "embedding": value}, *data[1:]]
 
@@ -124,10 +137,21 @@ def _with_first(value: Any) -> Callable[[list[dict[str, Any]]], Any]:
         (lambda data: [{"embedding": item["embedding"]} for item in data], "expected the indices 0 to 22, each once"),
         (_with_first([float("nan")] * DIMENSION), "NaN or infinity in embedding 0 of 23"),
         (_with_first([float("inf")] * DIMENSION), "NaN or infinity in embedding 0 of 23"),
-        (_with_first([None] * DIMENSION), "(NaN or infinity|something else)"),
-        (_with_first([1.0] * (DIMENSION + 1)), "expected numbers, as many for each text"),
-        (_with_first("AAAA"), "expected numbers, as many for each text"),
-        (lambda data: [{**item, "embedding": []} for item in data], "expected one list of numbers per text"),
+        (_with_first([None] * DIMENSION), "NaN or infinity in embedding 0 of 23"),
+        (_with_first([1.0] * (DIMENSION + 1)), "expected as many numbers for each text, got from 8 to 9"),
+        (_with_first("AAAA"), "expected a list of numbers per text, got base64 of 3 bytes, which are no 32-bit"),
+        (_with_first(""), "expected a list of numbers per text, got base64 of 0 bytes"),
+        (_with_first("no numbers!"), "expected a list of numbers per text, got the text 'no numbers!'"),
+        (_with_first(_packed([float("nan")] * DIMENSION)), "NaN or infinity in embedding 0 of 23"),
+        (_with_first(_packed([1.0] * (DIMENSION + 1))), "expected as many numbers for each text, got from 8 to 9"),
+        (_with_first([[1.0]] * DIMENSION), r"expected a list of numbers per text, got a list with \[1.0\]"),
+        (_with_first(["1.0"] * DIMENSION), "expected a list of numbers per text, got a list with '1.0'"),
+        (_with_first([10**400] * DIMENSION), "toy at http:"),
+        (_with_first({"float": [1.0]}), "expected a list of numbers per text, got dict"),
+        (
+            lambda data: [{**item, "embedding": []} for item in data],
+            r"expected a list of numbers per text, got list: \[",
+        ),
     ],
 )
 def test_a_reply_that_cannot_be_used_says_why(

@@ -4,6 +4,7 @@ Pauses and further attempts, `Retry-After` included, are the client library's. W
 vector per text, told apart by its index, all of one length and of finite numbers.
 """
 
+import base64
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
@@ -144,7 +145,7 @@ def _ask(asking: _Asking, texts: Sequence[str], batch: range) -> np.ndarray:
             raise endpoint_error(endpoint, error, asking.settings) from error
         if len(batch) == 1:
             raise _refused(asking, texts[batch[0]], batch[0], error) from error
-    except (openai.OpenAIError, ValueError) as error:
+    except (openai.OpenAIError, ValueError, OverflowError) as error:
         raise endpoint_error(endpoint, error, asking.settings) from error
     else:
         return _vectors(endpoint, reply, len(batch))
@@ -165,16 +166,34 @@ def _vectors(endpoint: Endpoint, reply: Any, n: int) -> np.ndarray:
     if any(type(i) is not int for i in order) or sorted(order) != list(range(n)):  # type: ignore[type-var]
         raise _unusable(endpoint, f"the indices 0 to {n - 1}, each once", repr(order[:8]))
     ordered = sorted(data, key=lambda item: item.index)
-    try:
-        rows = np.array([item.embedding for item in ordered], dtype=np.float64)
-    except (AttributeError, TypeError, ValueError, OverflowError) as error:
-        raise _unusable(endpoint, "numbers, as many for each text", f"something else ({error})") from error
-    if rows.ndim != 2 or rows.shape[1] == 0:
-        raise _unusable(endpoint, "one list of numbers per text", f"an array of the shape {rows.shape}")
+    vectors = [_vector(endpoint, getattr(item, "embedding", None)) for item in ordered]
+    sizes = {len(vector) for vector in vectors}
+    if len(sizes) > 1:
+        raise _unusable(endpoint, "as many numbers for each text", f"from {min(sizes)} to {max(sizes)}")
+    rows = np.stack(vectors)
     if not np.isfinite(rows).all():
         wrong = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
         raise _unusable(endpoint, "finite numbers", f"NaN or infinity in embedding {wrong} of {n}")
     return rows
+
+
+def _vector(endpoint: Endpoint, sent: Any) -> np.ndarray:
+    """Read one embedding: numbers, or the packed form that some servers answer with whatever they were asked for."""
+    wanted = "a list of numbers per text"
+    if isinstance(sent, str):
+        try:
+            packed = base64.b64decode(sent, validate=True)
+        except ValueError as error:
+            raise _unusable(endpoint, wanted, f"the text {sent[:40]!r}") from error
+        if not packed or len(packed) % 4:
+            raise _unusable(endpoint, wanted, f"base64 of {len(packed)} bytes, which are no 32-bit numbers")
+        return np.frombuffer(packed, dtype="<f4").astype(np.float64)
+    if not isinstance(sent, list) or not sent:
+        raise _unusable(endpoint, wanted, f"{type(sent).__name__}: {repr(sent)[:40]}")
+    odd = next((x for x in sent if x is not None and (isinstance(x, bool) or not isinstance(x, (int, float)))), None)
+    if odd is not None:
+        raise _unusable(endpoint, wanted, f"a list with {repr(odd)[:40]}")
+    return np.array(sent, dtype=np.float64)  # None becomes NaN, which is refused by its place
 
 
 def _same_dimension(endpoint: Endpoint, rows: np.ndarray, dimension: int) -> None:
