@@ -30,6 +30,8 @@ __all__ = ["FinTask", "RunDocPrograms", "RunPrograms", "ScoreResponses", "mean_s
 _log = logging.getLogger(__name__)
 _NOT_APPLICABLE: Literal["N/A"] = "N/A"
 _IMAGE_MARK = "<image>\n"
+_IN_GROUPS = ("acc", "acc_err")
+"""Metrics that groups average."""
 
 
 def mean_scored(values: Iterable[float | None]) -> float | str:
@@ -87,6 +89,12 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self.config.test_split = split
         provenance = json.loads(documents.info.description)
         self.config.metadata = {**metadata, "provenance": provenance}
+
+    def fewshot_docs(self) -> list[dict[str, Any]]:
+        """Return the documents that may serve as examples: those with a right answer to show."""
+        # lm-eval leaves the document that is asked out of its own examples only where their split is named
+        self.fewshot_cfg.split = self.config.test_split
+        return [doc for doc in super().fewshot_docs() if doc.get("target")]
 
     def fewshot_context(self, doc: dict[str, Any], num_fewshot: int, *args: Any, **kwargs: Any) -> Any:
         """Build the prompt; see the class for what a base model gets."""
@@ -146,8 +154,8 @@ class _Scored(UserDict[str, Any]):
 def _declare(name: str, metric: bool | Metric) -> list[dict[str, Any]]:
     if isinstance(metric, Metric):
         return [{"metric": name, "aggregation": metric.aggregate, "higher_is_better": metric.higher_is_better}]
-    # lm-eval multiplies the headline into group averages, where the string "N/A" would end the run: NaN does not.
-    mean = average if name == "acc" else mean_scored
+    # lm-eval multiplies these into group averages, where the string "N/A" would end the run: NaN does not.
+    mean = average if name in _IN_GROUPS else mean_scored
     return [
         {"metric": name, "aggregation": mean, "higher_is_better": metric},
         {"metric": f"{name}_stderr", "aggregation": stderr_scored, "higher_is_better": False},
