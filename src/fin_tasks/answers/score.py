@@ -1,7 +1,7 @@
 """How one answer fares, and what a program's result says, for the benchmarks that score both ways."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from fin_tasks.answers.numbers import Number, number_from_float
 from fin_tasks.answers.quantities import read_bare
@@ -24,6 +24,11 @@ class Score:
     correct: bool | None
     correct_err: bool | None
     reason: str
+
+    @property
+    def told(self) -> dict[str, int | str | float | bool | None]:
+        """What the samples of a run show of it, and metrics are made of."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)

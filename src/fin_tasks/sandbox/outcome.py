@@ -66,6 +66,11 @@ class Outcome:
         """Whether the program returned a result."""
         return self.status is Status.ok
 
+    @property
+    def told(self) -> dict[str, str | None]:
+        """What the samples of a run show of it."""
+        return {"status": self.status.value, "value": self.value, "detail": self.detail}
+
 
 def escape(text: str) -> str:
     r"""Make text safe to print: whatever is not printable becomes a backslash escape.

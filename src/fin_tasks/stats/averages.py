@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-__all__ = ["average", "standard_error"]
+__all__ = ["average", "average_or_none", "rate", "standard_error"]
 
 
 def average(values: Iterable[float | None]) -> float:
@@ -21,6 +21,27 @@ def average(values: Iterable[float | None]) -> float:
     """
     present = [v for v in values if v is not None]
     return math.fsum(present) / len(present) if present else math.nan
+
+
+def average_or_none(values: Iterable[float | None]) -> float | None:
+    """Return `average`, or None where no value is there: what a document reports for a metric that does not apply.
+
+    Example:
+        >>> average_or_none([1.0, None, 0.0]), average_or_none([None])
+        (0.5, None)
+    """
+    mean = average(values)
+    return None if math.isnan(mean) else mean
+
+
+def rate(happened: bool | None) -> float | None:
+    """Return what a document adds to a rate: 1 or 0, or None where it has no part in it.
+
+    Example:
+        >>> rate(True), rate(None)
+        (1.0, None)
+    """
+    return None if happened is None else float(happened)
 
 
 def standard_error(values: Iterable[float | None]) -> float:

@@ -33,7 +33,7 @@ def score_response(doc: Mapping[str, Any], response: str, *, variant: str) -> di
         scores = scoring.score_choice(response, truth, doc["options"])
     else:
         scores = scoring.score_number(response, truth)
-    return _as_dict(scoring.variant_of(scores, variant))
+    return scoring.variant_of(scores, variant).told
 
 
 def score_outcome(doc: Mapping[str, Any], outcome: Outcome, *, variant: str) -> dict[str, Any]:
@@ -80,8 +80,4 @@ def score_attempt(doc: Mapping[str, Any], attempt: tuple[str, Sequence[Outcome]]
 
 
 def _with_outcome(score: Score, outcome: Outcome) -> dict[str, Any]:
-    return {**_as_dict(score), "status": outcome.status.value, "value": outcome.value, "detail": outcome.detail}
-
-
-def _as_dict(score: Score) -> dict[str, Any]:
-    return {"answer": score.answer, "correct": score.correct, "correct_err": score.correct_err, "reason": score.reason}
+    return {**score.told, **outcome.told}

@@ -23,7 +23,7 @@ def score_response(doc: Mapping[str, Any], response: str, *, variant: str) -> di
     """
     truth = parse_truth(doc["task"], doc["ground_truth"])
     answer = scoring.extract(doc["task"], response, variant, doc["choices"])
-    return _as_dict(scoring.compare(doc["task"], answer, truth, variant))
+    return scoring.compare(doc["task"], answer, truth, variant).told
 
 
 def score_outcome(doc: Mapping[str, Any], outcome: Outcome, *, variant: str) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def score_outcome(doc: Mapping[str, Any], outcome: Outcome, *, variant: str) -> 
     """
     scores = score_program(outcome, parse_truth(doc["task"], doc["ground_truth"]))
     score = scores.paper if variant == "paper" else scores.robust
-    return {**_as_dict(score), "status": outcome.status.value, "value": outcome.value, "detail": outcome.detail}
+    return {**score.told, **outcome.told}
 
 
 def score_program(outcome: Outcome, truth: Truth) -> scoring.Scores:
@@ -53,7 +53,3 @@ def score_program(outcome: Outcome, truth: Truth) -> scoring.Scores:
     if not outcome.ran:
         return scoring.score_value(None, None, truth)
     return scoring.score_value(outcome.number, outcome.value, truth)
-
-
-def _as_dict(score: scoring.Score) -> dict[str, Any]:
-    return {"answer": score.answer, "correct": score.correct, "correct_err": score.correct_err, "reason": score.reason}

@@ -5,13 +5,13 @@ name, an unscored answer): lm-eval gathers metrics over several GPUs by name, an
 the run. `stats.averages` leaves the `None`s out.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fin_tasks.stats.averages import average
+from fin_tasks.stats.averages import average_or_none, rate
+from fin_tasks.stats.executions import REASONS, execution_values
 
-__all__ = ["CAPABILITIES", "REASONS", "metric_values", "metrics_of"]
+__all__ = ["CAPABILITIES", "metric_values", "metrics_of"]
 
 CAPABILITIES: Mapping[str, str] = {
     "TU": "terminology understanding",
@@ -20,8 +20,6 @@ CAPABILITIES: Mapping[str, str] = {
     "SP": "scenario planning",
     "NM": "numerical modelling",
 }
-REASONS = ("no_code", "syntax", "exception", "timeout", "memory", "forbidden", "unsupported")
-"""Why a program gave no value, in the words of `sandbox.Status`."""
 
 _LOWER_IS_BETTER = ("no_answer", "unscored", *REASONS)
 
@@ -60,11 +58,11 @@ def metric_values(doc: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) 
     per_response = [_values(doc, answer) for answer in answers]
     if len(per_response) == 1:
         return per_response[0]
-    return {name: _mean_or_none([values[name] for values in per_response]) for name in per_response[0]}
+    return {name: average_or_none(values[name] for values in per_response) for name in per_response[0]}
 
 
 def _values(doc: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, float | None]:
-    correct, correct_err = _as_float(answer["correct"]), _as_float(answer["correct_err"])
+    correct, correct_err = rate(answer["correct"]), rate(answer["correct_err"])
     unscored = correct is None
     values: dict[str, float | None] = {
         "acc": correct,
@@ -79,16 +77,5 @@ def _values(doc: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, floa
             values[f"acc_em_{name}"] = correct if applies else None
             values[f"acc_err_{name}"] = correct_err if applies else None
     if doc["mode"] == "pot":
-        status = answer["status"]
-        values["execution_rate"] = None if status in ("broken", "unsupported") else float(status == "ok")
-        values |= {reason: None if status == "broken" else float(status == reason) for reason in REASONS}
+        values |= execution_values(answer["status"])
     return values
-
-
-def _as_float(correct: bool | None) -> float | None:
-    return None if correct is None else float(correct)
-
-
-def _mean_or_none(values: Sequence[float | None]) -> float | None:
-    mean = average(values)
-    return None if math.isnan(mean) else mean
