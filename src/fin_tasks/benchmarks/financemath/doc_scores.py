@@ -44,14 +44,13 @@ def score_outcome(doc: Mapping[str, Any], outcome: Outcome, *, variant: str) -> 
     Returns:
         As `score_response`, and `status`, `value` and `detail` of the outcome.
     """
-    told = {"status": outcome.status.value, "value": outcome.value, "detail": outcome.detail}
     if outcome.status in (Status.broken, Status.unsupported):
-        return {"answer": None, "correct": None, "reason": f"unscored: {outcome.detail}", **told}
+        return {"answer": None, "correct": None, "reason": f"unscored: {outcome.detail}", **outcome.told}
     number = None if outcome.number is None or not outcome.ran else number_from_float(outcome.number)
     if number is None:
-        return {"answer": None, "correct": False, "reason": "no finite number returned", **told}
+        return {"answer": None, "correct": False, "reason": "no finite number returned", **outcome.told}
     correct = _correct(number, number.value, doc["exact_truth"], variant)
-    return {"answer": number.value, "correct": correct, "reason": "right" if correct else "wrong", **told}
+    return {"answer": number.value, "correct": correct, "reason": "right" if correct else "wrong", **outcome.told}
 
 
 def _correct(number: Number, answer: float, truth: float, variant: str) -> bool:
