@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fin_tasks.errors import DataError
 from fin_tasks.retrieval.dense import DenseIndex
-from fin_tasks.retrieval.encoders import Batch
+from fin_tasks.retrieval.encoding import Batch
 from fin_tasks.retrieval.ranking import best
 from fin_tasks.retrieval.retriever import texts_sha256
 from fin_tasks.retrieval.vectors import Role

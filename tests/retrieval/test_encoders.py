@@ -13,7 +13,9 @@ import pytest
 
 from fin_tasks.errors import ConfigError, EndpointError, FetchError
 from fin_tasks.retrieval.dense import DenseIndex
-from fin_tasks.retrieval.encoders import Batch, LocalEncoder, open_encoder
+from fin_tasks.retrieval.encoders import open_encoder
+from fin_tasks.retrieval.encoding import Batch
+from fin_tasks.retrieval.local_encoder import LocalEncoder
 from fin_tasks.settings import Settings
 
 _packaged = pytest.mark.skipif(
@@ -184,7 +186,7 @@ class _Prompted:
 def test_roles_go_to_the_model_s_own_ways_and_prompts_count_as_tokens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fin_tasks.retrieval.encoders._load", lambda folder, name: _Prompted())
+    monkeypatch.setattr("fin_tasks.retrieval.local_encoder._load", lambda folder, name: _Prompted())
     encoder = LocalEncoder("toy", _model_folder(tmp_path / "toy"))
     cut: list[bool] = []
     assert encoder.encode(["a b c d"], lambda batch: cut.extend(batch.cut), role="query").tolist() == [[1.0, 0.0]]
@@ -210,7 +212,7 @@ def test_a_full_gpu_means_the_cpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
                 raise torch.cuda.OutOfMemoryError
             return super().encode_document(texts)
 
-    monkeypatch.setattr("fin_tasks.retrieval.encoders._load", lambda folder, name: Crowded())
+    monkeypatch.setattr("fin_tasks.retrieval.local_encoder._load", lambda folder, name: Crowded())
     encoder = LocalEncoder("toy", _model_folder(tmp_path / "toy"))
     assert encoder.encode(["a bond"]).tolist() == [[0.0, 1.0]]
     assert "runs on the CPU instead" in caplog.text

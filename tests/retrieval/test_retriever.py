@@ -12,7 +12,7 @@ import pytest
 from fin_tasks.errors import ConfigError
 from fin_tasks.retrieval import encoders
 from fin_tasks.retrieval.bm25 import Bm25Index
-from fin_tasks.retrieval.encoders import Batch
+from fin_tasks.retrieval.encoding import Batch
 from fin_tasks.retrieval.fusion import reciprocal_ranks
 from fin_tasks.retrieval.retriever import RETRIEVERS, Retriever, open_retriever, texts_sha256
 from fin_tasks.settings import Settings

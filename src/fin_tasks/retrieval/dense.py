@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from fin_tasks.endpoints.embeddings import RefusedTextError
 from fin_tasks.errors import DataError, EndpointError
-from fin_tasks.retrieval.encoders import Batch, Encoder
+from fin_tasks.retrieval.encoding import Batch, Encoder
 from fin_tasks.retrieval.retriever import texts_sha256
 from fin_tasks.retrieval.vectors import Role, VectorCache
 from fin_tasks.settings import Settings
