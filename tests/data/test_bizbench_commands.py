@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pyarrow
+import pytest
 from loopback import Fault, Loopback
 from pyarrow import parquet
 
@@ -37,10 +38,10 @@ def parquet_of(n: int) -> bytes:
     return out.getvalue()
 
 
-def publish(server: Loopback, commit: str, body: bytes) -> None:
+def publish(server: Loopback, commit: str, body: bytes, **card: str) -> None:
     lfs = {"size": len(body), "sha256": hashlib.sha256(body).hexdigest(), "pointerSize": 130}
     siblings = [{"rfilename": NAME, "size": len(body), "lfs": lfs}, {"rfilename": "README.md", "size": 9}]
-    answer = {"id": REPO, "sha": commit, "gated": False, "siblings": siblings, "cardData": {"license": "apache-2.0"}}
+    answer = {"id": REPO, "sha": commit, "gated": False, "siblings": siblings, "cardData": card}
     for yes in ("true", "True"):
         for name in ("main", commit):
             server.files[f"/api/datasets/{REPO}/revision/{name}?blobs={yes}"] = json.dumps(answer).encode()
@@ -67,13 +68,31 @@ def test_fetch_then_offline(server: Loopback, tmp_path: Path) -> None:
     first = run(tmp_path, server, "fetch", "bizbench")
     assert first.returncode == 0, first.stderr
     assert f"1 file(s) of test at commit {COMMIT}" in first.stdout
-    assert "apache-2.0" in first.stderr
+    assert "Apache-2.0" in first.stderr
     verified = run(tmp_path, server, "fetch", "bizbench", "--verify", FIN_TASKS_OFFLINE="1")
     assert (verified.returncode, "1 of 2 files" in verified.stdout) == (0, True)
     report = json.loads(run(tmp_path, server, "doctor", "bizbench", "--json", HF_HUB_OFFLINE="1").stdout)
     (split,) = report["splits"]
     assert (report["commit"], split["rows"], split["counts"]["FinCode"]["number"]) == (COMMIT, 3, 3)
     assert split["left_out"] == {"empty-question": ["test_3"], "unknown-task": ["test_4"]}
+
+
+@pytest.mark.parametrize(("card", "licence"), [({}, "Apache-2.0"), ({"license": "mit"}, "mit")])
+def test_fetch_and_doctor_name_one_licence(
+    server: Loopback, tmp_path: Path, card: dict[str, str], licence: str
+) -> None:
+    publish(server, COMMIT, parquet_of(1), **card)
+    fetched = run(tmp_path, server, "fetch", "bizbench")
+    assert f"comes under the licence {licence}" in fetched.stderr
+    assert f"Licence: {licence}." in run(tmp_path, server, "doctor", "bizbench").stdout
+
+
+def test_doctor_takes_the_file_itself(server: Loopback, tmp_path: Path) -> None:
+    (tmp_path / "saved.parquet").write_bytes(parquet_of(2))
+    done = run(tmp_path, server, "doctor", "bizbench", "--data-dir", str(tmp_path / "saved.parquet"))
+    assert done.returncode == 0, done.stderr
+    assert "test: 2 rows" in done.stdout
+    assert server.asked == []
 
 
 def test_the_newest_commit_only_when_asked_for(server: Loopback, tmp_path: Path) -> None:

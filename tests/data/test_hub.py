@@ -171,6 +171,36 @@ def test_something_else_that_answers(server: Loopback, settings: Settings, answe
         take(settings)
 
 
+@pytest.mark.parametrize(
+    ("where", "field", "of"),
+    [
+        ("", "id", "of the data set"),
+        ("", "sha", "of the data set (its commit)"),
+        ("", "siblings", "of the data set (its files)"),
+        ("file", "rfilename", "of a file (its path)"),
+        ("lfs", "sha256", "of a file's 'lfs'"),
+    ],
+)
+def test_an_answer_that_lacks_a_field(server: Loopback, settings: Settings, where: str, field: str, of: str) -> None:
+    lfs = {"size": 1, "sha256": "0" * 64, "pointerSize": 130}
+    file = {"rfilename": "a.parquet", "size": 1, "lfs": lfs}
+    answer = {"id": REPO, "sha": FIRST, "siblings": [file]}
+    del {"": answer, "file": file, "lfs": lfs}[where][field]
+    server.files |= dict.fromkeys(addresses("main"), json.dumps(answer).encode())
+    with pytest.raises(FetchError) as caught:
+        take(settings)
+    assert f"the answer lacks the field {field!r} {of}" in str(caught.value)
+
+
+def test_a_page_without_a_licence_does_not_hide_a_known_one(settings: Settings, put: Put, said: list[str]) -> None:
+    put({"a.parquet": BODY}, cardData={})
+    assert take(settings, licence="MIT", notify=said.append).licence == "MIT"
+    assert "comes under the licence MIT" in said[0]
+    assert take(settings).licence == "none stated"
+    put({"a.parquet": BODY}, commit=SECOND)
+    assert take(settings, "main", licence="MIT").licence == "apache-2.0"
+
+
 def test_the_token_of_a_login_is_used(server: Loopback, settings: Settings, put: Put, tmp_path: Path) -> None:
     put({"a.parquet": BODY})
     (tmp_path / "token").write_text("hf_stored")

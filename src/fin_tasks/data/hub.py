@@ -25,8 +25,18 @@ __all__ = ["Snapshot", "remembered", "snapshot"]
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _BRANCH = "main"
+_UNSTATED = "none stated"
 _PATIENCE = 30.0
 """Seconds to wait for the hub's answer."""
+
+_FIELDS: Mapping[str, str] = {
+    "id": "the data set",
+    "sha": "the data set (its commit)",
+    "siblings": "the data set (its files)",
+    "rfilename": "a file (its path)",
+    **dict.fromkeys(("sha256", "size", "pointerSize"), "a file's 'lfs' (its checksum)"),
+}
+"""Fields an answer must have, and of what."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +46,7 @@ class Snapshot:
     Attributes:
         repo: `owner/name`.
         revision: The commit, 40 hex digits.
-        licence: As the data set's page states it; `none stated` where it does not.
+        licence: As the data set's page states it, else as `snapshot` was told.
         files: Path in the data set to the file here.
     """
 
@@ -48,7 +58,7 @@ class Snapshot:
 
 @dataclass(frozen=True, kw_only=True)
 class _Listing:
-    """What the hub said of a commit."""
+    """What the hub said of a commit; the licence is empty where the page states none."""
 
     repo: str
     revision: str
@@ -63,6 +73,7 @@ def snapshot(
     patterns: Sequence[str],
     revision: str | None,
     settings: Settings,
+    licence: str = _UNSTATED,
     notify: Callable[[str], None] | None = None,
 ) -> Snapshot:
     """Return files of a data set, downloaded where they are not here.
@@ -73,6 +84,7 @@ def snapshot(
         revision: Commit, branch or tag. A branch or tag is looked up anew each time there is a network. None is the
             commit `main` stood at when it was last looked up, which happens at the first use.
         settings: Where the hub and the cache are, the token, and whether downloads are allowed.
+        licence: What is known of it from elsewhere, for a page that states none.
         notify: Told the commit and the licence when something is downloaded for the first time.
 
     Raises:
@@ -82,6 +94,7 @@ def snapshot(
     """
     cache = _cache(repo, settings)
     listing = _listing(repo, revision, cache, settings)
+    listing = replace(listing, licence=listing.licence or licence)
     wanted = [file for file in listing.files if any(fnmatchcase(str(file["path"]), pattern) for pattern in patterns)]
     if not wanted:
         raise FetchError(
@@ -149,6 +162,7 @@ def _asked(repo: str, name: str, cache: Path, settings: Settings) -> _Listing:
         info = HfApi(endpoint=settings.hub, token=_token(settings) or False).dataset_info(
             repo, revision=name, files_metadata=True, timeout=_PATIENCE
         )
+        return _listing_of(repo, info)
     except GatedRepoError as error:
         raise FetchError(f"{subject}, but the data set is gated. {_gate(repo, settings)}") from error
     except RevisionNotFoundError as error:
@@ -164,25 +178,25 @@ def _asked(repo: str, name: str, cache: Path, settings: Settings) -> _Listing:
         refused = getattr(getattr(error, "response", None), "status_code", None) in (401, 403)
         advice = _gate(repo, settings) if refused else "Try again later."
         raise FetchError(f"{subject}, but {_short(error)}. {advice} {_by_hand(cache)}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (KeyError, ValueError, TypeError) as error:
         raise FetchError(
-            f"{subject}, but the answer is not the hub's ({_short(error)}). Is HF_ENDPOINT right, or does a proxy "
-            f"answer? {_by_hand(cache)}"
+            f"{subject}, but {_unlike_the_hub(error)}. Is HF_ENDPOINT right, or does a proxy answer? {_by_hand(cache)}"
         ) from error
-    return _listing_of(repo, info, subject)
 
 
-def _listing_of(repo: str, info: "DatasetInfo", subject: str) -> _Listing:
-    commit = str(info.sha)
-    if not _COMMIT.fullmatch(commit):
-        raise FetchError(f"{subject}, but the answer names no commit (got {info.sha!r}). Is HF_ENDPOINT right?")
+def _listing_of(repo: str, info: "DatasetInfo") -> _Listing:
+    """Take what is needed of an answer; a KeyError names a field that is not there."""
+    if info.sha is None or info.siblings is None:
+        raise KeyError("sha" if info.sha is None else "siblings")
+    if not _COMMIT.fullmatch(info.sha):
+        raise ValueError(f"it names no commit but {info.sha!r}")
     stated = getattr(info.card_data, "license", None)
-    licence = ", ".join(map(str, stated)) if isinstance(stated, list) else str(stated or "none stated")
+    licence = ", ".join(map(str, stated)) if isinstance(stated, list) else str(stated or "")
     files = tuple(
         {"path": entry.rfilename, "size": entry.size, "sha256": entry.lfs.sha256 if entry.lfs else None}
-        for entry in info.siblings or ()
+        for entry in info.siblings
     )
-    return _Listing(repo=repo, revision=commit, licence=licence, gated=bool(info.gated), files=files)
+    return _Listing(repo=repo, revision=info.sha, licence=licence, gated=bool(info.gated), files=files)
 
 
 def _source(listing: _Listing, files: Sequence[Mapping[str, Any]], name: str, settings: Settings) -> Source:
@@ -192,7 +206,7 @@ def _source(listing: _Listing, files: Sequence[Mapping[str, Any]], name: str, se
         host="hub",
         repo=listing.repo,
         revision=listing.revision,
-        licence=listing.licence,
+        licence=listing.licence or _UNSTATED,
         non_commercial="nc" in re.split(r"\W+", listing.licence.lower()),
         homepage=f"{settings.hub}/datasets/{listing.repo}",
         files=tuple(RemoteFile(path=file["path"], size=file["size"], sha256=file["sha256"]) for file in files),
@@ -269,6 +283,13 @@ def _by_hand(cache: Path) -> str:
         f"Or download it where there is a network and copy {cache}, or put the data set's files into a folder and name "
         "it with data_dir or FIN_TASKS_DATA."
     )
+
+
+def _unlike_the_hub(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        field = str(error.args[0])
+        return f"the answer lacks the field {field!r} of {_FIELDS.get(field, 'a record')}"
+    return f"the answer is not the hub's ({_short(error)})"
 
 
 def _short(error: BaseException) -> str:

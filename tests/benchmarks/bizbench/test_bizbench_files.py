@@ -72,6 +72,35 @@ def test_nothing_there_says_where_it_looked(make: Make, settings: Settings, tmp_
 
 
 @pytest.mark.parametrize(
+    "name", ["test.parquet", "test.csv", "data/test-00000-of-00001.parquet", "mine.json", "latest.jsonl"]
+)
+def test_the_file_itself_can_be_named(make: Make, settings: Settings, name: str) -> None:
+    path = make(name, "test.jsonl") / name
+    found = locate(data_dir=path, settings=settings)
+    assert (found.origin, found.split, found.paths) == ("data_dir", "test", (path,))
+    assert locate(settings=replace(settings, data_dir=path)) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("test-00001-of-00003.parquet", r"one of 3 shards\. Name their folder: .*data$"),
+        ("train-00000-of-00001.parquet", r"named after train\. Set split: train"),
+        ("test.xlsx", r"expected a file \.parquet, .*got .*test\.xlsx"),
+    ],
+)
+def test_a_file_that_can_only_be_a_slip(make: Make, settings: Settings, name: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        locate(data_dir=make(name) / name, settings=settings)
+
+
+def test_a_path_that_does_not_exist_names_no_folders_below_it(settings: Settings, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"found no .*typo\.parquet\. Name the folder with test\.parquet") as caught:
+        locate(data_dir=tmp_path / "typo.parquet", settings=settings)
+    assert "typo.parquet/" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"split": "dev"}, "split: expected one of test, train, got 'dev'"),
@@ -91,17 +120,18 @@ def test_the_hubs_files_are_asked_for_by_split(monkeypatch: pytest.MonkeyPatch, 
 
     def snapshot(repo: str, **options: Any) -> Snapshot:
         asked.append({"repo": repo, **options})
-        return Snapshot(repo=repo, revision="a" * 40, licence="apache-2.0", files={name: folder / name})
+        return Snapshot(repo=repo, revision="a" * 40, licence="cc0", files={name: folder / name})
 
     monkeypatch.setattr(hub, "snapshot", snapshot)
     found = locate(settings=settings, data_revision="b" * 40, notify=print)
     assert asked == [
         {
             **{"repo": "kensho/bizbench", "patterns": ["*test*.parquet"], "revision": "b" * 40},
-            **{"settings": settings, "notify": print},
+            **{"settings": settings, "licence": module.LICENCE, "notify": print},
         }
     ]
     assert (found.origin, found.commit, found.paths) == ("upstream", "a" * 40, (folder / name,))
+    assert found.licence == "cc0", "the page's word counts"
     assert revision_of(found) == revision_of(locate(data_dir=folder, settings=settings)), "the same from anywhere"
 
 

@@ -19,12 +19,13 @@ REPO = "kensho/bizbench"
 """On the Hugging Face hub, as a data set."""
 
 LICENCE = "Apache-2.0"
-"""Of the data set as published, and of our sample."""
+"""Of the data set as published, and of our sample; where the hub's page states one, that one counts."""
 
 SPLITS = ("test", "train")
 
 _SAMPLE = Path(__file__).resolve().parent / "sample"
 _FOLDERS = ("", "data", "default")
+_SUFFIXES = (".parquet", ".jsonl", ".json", ".csv")
 _SHARD = re.compile(r"-(\d{5})-of-(\d{5})\Z")
 
 
@@ -37,12 +38,14 @@ class Files:
         split: The split asked for.
         paths: The files, one or more shards, in the order of their rows; all of one format.
         commit: Commit of the hub's data set, 40 hex digits; None where the files come from elsewhere.
+        licence: As the hub's page states it; `LICENCE` where it states none, or the files come from elsewhere.
     """
 
     origin: Origin
     split: str
     paths: tuple[Path, ...]
     commit: str | None = None
+    licence: str = LICENCE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +81,7 @@ def locate(
             else `upstream`.
         data_dir: The folder, or the one above it (`DIR/bizbench`); `FIN_TASKS_DATA` where None. The split is there,
             or in `data/`, as Parquet (`test-00000-of-00001.parquet`, `test.parquet`), JSON lines (`test.jsonl`), JSON
-            or CSV.
+            or CSV. Or the split's file itself.
         split: `test` or `train`.
         data_revision: Commit, branch or tag of the hub's data set; where None, the newest commit of `main` at the first
             use, and from then on the same.
@@ -102,7 +105,7 @@ def locate(
             raise ConfigError(
                 "bizbench source: data_dir needs a folder, got none. Set FIN_TASKS_DATA, or data_dir in the metadata."
             )
-        return _local(split, (folder / "bizbench", folder))
+        return _file(split, folder) if folder.is_file() else _local(split, folder)
     if source == "sample":
         return Files(origin="sample", split=split, paths=(_SAMPLE / "test.jsonl",))
     raise ConfigError(f"bizbench source: expected one of auto, upstream, data_dir, sample, got {source!r}.")
@@ -124,22 +127,49 @@ def revision_of(files: Files) -> Revision:
 def _upstream(split: str, data_revision: str | None, settings: Settings, notify: Callable[[str], None] | None) -> Files:
     from fin_tasks.data.hub import snapshot
 
-    found = snapshot(REPO, patterns=[f"*{split}*.parquet"], revision=data_revision, settings=settings, notify=notify)
+    found = snapshot(
+        REPO,
+        patterns=[f"*{split}*.parquet"],
+        revision=data_revision,
+        settings=settings,
+        licence=LICENCE,
+        notify=notify,
+    )
     paths = _whole(found.files.values(), where=f"{REPO} at {found.revision[:12]}")
-    return Files(origin="upstream", split=split, paths=paths, commit=found.revision)
+    return Files(origin="upstream", split=split, paths=paths, commit=found.revision, licence=found.licence)
 
 
-def _local(split: str, roots: Iterable[Path]) -> Files:
-    folders = [root / name if name else root for root in roots for name in _FOLDERS]
+def _file(split: str, path: Path) -> Files:
+    """Take a file that was named itself; refuse what can only be a slip."""
+    if path.suffix not in _SUFFIXES:
+        raise DataError(f"bizbench: expected a file {', '.join(_SUFFIXES)}, got {path}. Name another, or its folder.")
+    if (shard := _SHARD.search(path.stem)) and int(shard[2]) > 1:
+        raise DataError(f"bizbench: {path} is one of {int(shard[2])} shards. Name their folder: {path.parent}")
+    others = [name for name in SPLITS if name != split and re.match(rf"{name}(?![a-z])", path.stem)]
+    if others:
+        raise DataError(
+            f"bizbench: expected a file of {split}, got {path}, which is named after {others[0]}. "
+            f"Set split: {others[0]}, or name another file."
+        )
+    return Files(origin="data_dir", split=split, paths=(path,))
+
+
+def _local(split: str, root: Path) -> Files:
+    folders = [above / name if name else above for above in (root / "bizbench", root) for name in _FOLDERS]
     for pattern in _patterns(split):
         for folder in folders:
             if found := [path for path in folder.glob(pattern) if path.is_file()]:
                 return Files(origin="data_dir", split=split, paths=_whole(found, where=str(folder)))
-    looked = "\n  ".join(dict.fromkeys(str(folder) for folder in folders))
+    if not root.exists():
+        raise DataError(
+            f"bizbench: expected a folder or a file, found no {root}. Name the folder with {split}.parquet, or that "
+            "file, with data_dir or FIN_TASKS_DATA, or use source: upstream to download it."
+        )
+    looked = "\n  ".join(map(str, folders))
     raise DataError(
         f"bizbench: expected {split}-00000-of-00001.parquet, or {split}.parquet, .jsonl, .json or .csv, found none of "
-        f"them in\n  {looked}\nPut the file into one of these folders, name another with data_dir or "
-        "FIN_TASKS_DATA, or use source: upstream to download it."
+        f"them in\n  {looked}\nPut the file into one of these folders, name another, or the file itself, with data_dir "
+        "or FIN_TASKS_DATA, or use source: upstream to download it."
     )
 
 
@@ -147,9 +177,9 @@ def _patterns(split: str) -> tuple[str, ...]:
     """Return the names a split's files have, the best first: on the hub, converted by the hub, saved by hand."""
     return (
         f"{split}-*-of-*.parquet",
-        *(f"{split}.{suffix}" for suffix in ("parquet", "jsonl", "json", "csv")),
+        *(f"{split}{suffix}" for suffix in _SUFFIXES),
         f"{split}/*.parquet",
-        *(f"*{split}*.{suffix}" for suffix in ("parquet", "jsonl", "json", "csv")),
+        *(f"*{split}*{suffix}" for suffix in _SUFFIXES),
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from fin_tasks.benchmarks.bizbench.defects import DEFECTS
-from fin_tasks.benchmarks.bizbench.files import LICENCE, REPO, Files, revision_of
+from fin_tasks.benchmarks.bizbench.files import REPO, Files, revision_of
 from fin_tasks.benchmarks.bizbench.row import PARTS, Row
 from fin_tasks.benchmarks.bizbench.rows import read_rows
 from fin_tasks.data.inspection import Inspection, SplitReport
@@ -27,7 +27,7 @@ def inspect(*splits: Files) -> Inspection:
         origin=splits[0].origin,
         repo=REPO,
         commit=splits[0].commit,
-        licence=LICENCE,
+        licence=splits[0].licence,
         groups="Part",
         splits=reports,
         explained={kind: DEFECTS[kind] for kind in sorted({kind for report in reports for kind in report.defects})},
