@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+import fin_tasks
+from fin_tasks.resources import task_yaml_dir
+
+SAMPLE = Path(fin_tasks.__file__).parent / "benchmarks" / "bizbench" / "sample" / "test.jsonl"
 PROGRAMS = ("fincode", "codefinqa", "codetatqa")
 QUANTITIES = ("convfinqa_e", "tatqa_e", "secnum")
 PARTS = (*PROGRAMS, *QUANTITIES, "finknow", "formulaeval")
@@ -83,9 +87,11 @@ def test_right_answers_are_right_in_every_task(gold_run: Path) -> None:
         task = results[f"bizbench_{name}"]
         assert task["acc,robust"] == 1.0, name
         assert (task["unscored,paper"], task["unscored,robust"], task["no_answer,robust"]) == (0.0, 0.0, 0.0), name
+        assert task["acc_err,paper"] == task["acc_err,robust"] == 1.0, name
         # Files round their answers and the authors compare floats as they are, so programs are only near in `paper`.
         exact = name not in PROGRAMS and name != "paper_quantity_pot"
-        assert task["acc,paper" if exact else "acc_err,paper"] == 1.0, name
+        assert (task["acc,paper"] == 1.0) == exact, name
+    assert results["bizbench"]["acc_err,paper"] == results["bizbench"]["acc_err,robust"] == 1.0
     assert results["bizbench"]["acc,robust"] == 1.0
     assert 0.5 < results["bizbench"]["acc,paper"] < results["bizbench"]["acc,robust"]
     for name in (*PROGRAMS, "formulaeval", "paper_quantity_pot"):
@@ -136,6 +142,35 @@ def test_a_model_without_an_answer_gets_nothing(tmp_path: Path) -> None:
     assert results["bizbench"]["acc,paper"] == 0.0
     (first, *_) = samples_of(tmp_path / "out", "bizbench_tatqa_e")
     assert "left out here" in first["arguments"]["gen_args_0"]["arg_0"]
+
+
+def test_only_other_rows_with_a_truth_are_examples(tmp_path: Path) -> None:
+    row = {"context": "Sales 7", "context_type": None, "options": None, "program": None, "task": "SEC-NUM"}
+    rows = [{**row, "question": "zero", "answer": "0"}, {**row, "question": "one", "answer": "1"}]
+    rows += [{**row, "question": f"odd {place}", "answer": "zzz"} for place in range(9)]
+    (tmp_path / "test.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    (tmp_path / "own").mkdir()
+    ours = task_yaml_dir() / "bizbench" / "bizbench_secnum.yaml"
+    (tmp_path / "own" / "own.yaml").write_text(f"include: {ours}\ntask: secnum_shown\nnum_fewshot: 1\n")
+    done = evaluate(
+        tmp_path,
+        *("--tasks", "secnum_shown", "--include_path", "own", "--limit", "2"),
+        metadata=json.dumps({"data_dir": str(tmp_path / "test.jsonl")}),
+    )
+    assert done.returncode == 0, done.stderr
+    prompts = [sample["arguments"]["gen_args_0"]["arg_0"] for sample in samples_of(tmp_path / "out", "secnum_shown")]
+    assert ["answer is [1]." in prompts[0], "answer is [0]." in prompts[1]] == [True, True]
+    assert not any("zzz" in prompt or "odd" in prompt for prompt in prompts)
+
+
+def test_a_part_nobody_can_score_does_not_end_a_group(tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in SAMPLE.read_text().splitlines()]
+    rows = [{**row, "answer": "zzz"} if row["task"] == "SEC-NUM" else row for row in rows]
+    (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    metadata = json.dumps({"data_dir": str(tmp_path)})
+    done = evaluate(tmp_path, "--tasks", "bizbench", "--confirm_run_unsafe_code", metadata=metadata)
+    assert done.returncode == 0, done.stderr
+    assert results_of(tmp_path / "out")["results"]["bizbench"]["acc_err,paper"] == 0.0
 
 
 def test_functions_need_consent(tmp_path: Path) -> None:

@@ -173,6 +173,42 @@ def test_rows_that_cannot_be_asked_are_named(tmp_path: Path, caplog: pytest.LogC
     assert "unknown-task 1 (test_12)" in caplog.text
 
 
+def test_what_is_said_of_a_file_is_said_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    rows = (*bizbench_folder.ROWS, bizbench_folder.question("Poetry", "Why?", "1"))
+    folder = bizbench_folder.write(tmp_path / "odd", rows)
+    with caplog.at_level(logging.WARNING):
+        for part in ("finknow", "secnum", "paper_choice", "paper_quantity"):
+            from_folder(part, folder)
+        from_folder("paper_quantity", folder, mode="pot")
+    said = [record.getMessage() for record in caplog.records]
+    assert len([line for line in said if "unknown-task" in line]) == 1
+    assert len([line for line in said if "the paper's sample has 9 rows, not 500" in line]) == 1
+    assert len(said) == 2
+
+
+def test_knowledge_without_options_is_in_no_column_of_the_paper(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = (*bizbench_folder.ROWS, bizbench_folder.question("FinKnow", "How many quarters has a year?", "4"))
+    folder = bizbench_folder.write(tmp_path / "odd", rows)
+    assert from_folder("finknow", folder)[-1]["kind"] == "number", "the part's own task asks it"
+    with caplog.at_level(logging.WARNING):
+        docs = from_folder("paper_quantity", folder)
+    assert "finknow" not in {doc["part"] for doc in docs}
+    assert "out of the paper's sample: knowledge-without-options 1 (test_12)" in caplog.text
+    left_out = {"knowledge-without-options": ["test_12"]}
+    for part, expected in (("paper_quantity", left_out), ("paper_choice", left_out), ("finknow", {})):
+        assert provenance(part, source="data_dir", data_dir=str(folder))["left_out"] == expected
+
+
+def test_rows_without_a_usable_truth_have_no_target(folder: Path) -> None:
+    (_, words) = from_folder("tatqa_e", folder)
+    (_, tree) = from_folder("finknow", folder)
+    (_, _, no_code) = from_folder("formulaeval", folder)
+    (_, in_program) = from_folder("tatqa_e", folder, mode="pot")
+    assert [doc["target"] for doc in (words, tree, no_code, in_program)] == [""] * 4
+
+
 def test_a_changed_file_is_read_again(folder: Path) -> None:
     assert len(from_folder("finknow", folder)) == 2
     bizbench_folder.write(folder, bizbench_folder.ROWS[:8])

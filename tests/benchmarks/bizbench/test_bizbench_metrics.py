@@ -18,7 +18,7 @@ TASKS = [
 
 
 def doc(subset: str = "tatqa_e", mode: str = "cot", **changes: Any) -> dict[str, Any]:
-    return {"part": subset, "subset": subset, "task_mode": mode, "context_cut": 0, **changes}
+    return {"part": subset, "subset": subset, "kind": "number", "task_mode": mode, "context_cut": 0, **changes}
 
 
 def answer(**changes: Any) -> dict[str, Any]:
@@ -52,9 +52,9 @@ def test_a_row_counts_for_its_part_in_the_papers_sample() -> None:
 
 
 def test_choices_among_functions_run_nothing() -> None:
-    values = metric_values(doc("formulaeval", "code"), [answer(correct=True, correct_err=None)])
+    values = metric_values(doc("formulaeval", "code", kind="choice"), [answer(correct=True, correct_err=None)])
     assert (values["acc"], values["execution_rate"], values["no_code"]) == (1.0, None, None)
-    code = metric_values(doc("formulaeval", "code"), [answer(status="syntax", answer=None)])
+    code = metric_values(doc("formulaeval", "code", kind="code"), [answer(status="syntax", answer=None)])
     assert (code["execution_rate"], code["syntax"], code["no_answer"]) == (0.0, 1.0, 1.0)
 
 
@@ -63,6 +63,13 @@ def test_programs_are_counted_by_how_they_ended() -> None:
     assert (broken["execution_rate"], broken["timeout"], broken["acc"]) == (None, None, None)
     lacking = metric_values(doc("fincode", "pot"), [answer(status="unsupported", correct=None, correct_err=None)])
     assert (lacking["execution_rate"], lacking["unsupported"], lacking["timeout"]) == (None, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("kind", ["choice", "code"])
+@pytest.mark.parametrize("correct", [True, False, None])
+def test_near_is_right_where_no_number_is_asked_for(kind: str, correct: bool | None) -> None:
+    values = metric_values(doc("formulaeval", "code", kind=kind), [answer(correct=correct, correct_err=None)])
+    assert values["acc_err"] == values["acc"] == (None if correct is None else float(correct))
 
 
 def test_repeats_are_averaged() -> None:

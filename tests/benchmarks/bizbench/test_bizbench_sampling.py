@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import pytest
 
 from fin_tasks.benchmarks.bizbench.row import Kind, Part, Row
-from fin_tasks.benchmarks.bizbench.sampling import CHOICE_ROWS, PAPER_ROWS, paper_sample
+from fin_tasks.benchmarks.bizbench.sampling import CHOICE_ROWS, PAPER_ROWS, in_no_column, paper_sample
 from fin_tasks.errors import ConfigError
 
 # Table 3 of the long version: 18 models' multi-choice figures, and those of quantity extraction, CoT and PoT
@@ -74,6 +74,13 @@ def test_the_draw_depends_on_the_seed_and_not_on_the_order() -> None:
     assert set(paper_sample(shuffled)) == set(first)
     assert set(paper_sample(read, seed=43)) != set(first)
     assert set(paper_sample(read, n=100)) < set(first)
+
+
+def test_knowledge_that_asks_for_a_number_is_in_neither_column() -> None:
+    odd = row(9, "finknow", "number")
+    read = _Read((*split(3, 4).rows, odd))
+    assert odd not in paper_sample(read)
+    assert in_no_column(read) == (odd,)
 
 
 @pytest.mark.parametrize(

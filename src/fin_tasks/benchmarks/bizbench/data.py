@@ -13,7 +13,7 @@ from fin_tasks.benchmarks.bizbench.files import Files, locate, revision_of
 from fin_tasks.benchmarks.bizbench.formulas import reference_of
 from fin_tasks.benchmarks.bizbench.row import PARTS, Row
 from fin_tasks.benchmarks.bizbench.rows import Rows, read_rows
-from fin_tasks.benchmarks.bizbench.sampling import paper_sample
+from fin_tasks.benchmarks.bizbench.sampling import in_no_column, paper_sample
 from fin_tasks.benchmarks.bizbench.targets import target_of
 from fin_tasks.data.documents import dataset_of
 from fin_tasks.errors import ConfigError, DataError
@@ -40,6 +40,8 @@ SCORER_VERSION = 1
 """Goes up with every change that moves a score; part of the provenance hash."""
 
 _MODES = ("cot", "pot", "code")
+_Stamps = tuple[tuple[int, int], ...]
+"""When each file was changed, in nanoseconds, and its size in bytes."""
 
 
 def load(
@@ -63,8 +65,9 @@ def load(
             asked for. Rows with choices are asked as `cot` in any mode.
         split: `test` (default) or `train`.
         source: `upstream`, `data_dir`, `sample`, or `auto`: a data folder where one is named, else upstream.
-        data_dir: Folder with the benchmark's files; `FIN_TASKS_DATA` where None.
-        data_revision: Commit, branch or tag of the hub's data set; the newest where None.
+        data_dir: Folder with the benchmark's files, or the split's file; `FIN_TASKS_DATA` where None.
+        data_revision: Commit, branch or tag of the hub's data set; where None, the newest at the first use, and from
+            then on the same.
         max_context_chars: Characters of a document to show; None for all of it.
         sample_n: Rows of the paper's sample, both halves together.
         sample_seed: Names the draw of the paper's sample.
@@ -92,14 +95,14 @@ def load(
         settings=settings,
         notify=_log.warning,
     )
-    read = _read_rows(files, *_stamps(files))
-    rows = _chosen(read, part, n=sample_n, seed=sample_seed)
-    _report_left_out(read, files)
+    stamps = _stamps(files)
+    read = _read_rows(files, stamps)
+    rows, left_out = _chosen(files, stamps, part, n=sample_n, seed=sample_seed)
     if not rows:
         found = ", ".join(f"{name} {len(read.part(name))}" for name in PARTS if read.part(name)) or "nothing"
         raise DataError(
             f"bizbench {part}: expected at least one row in {', '.join(path.name for path in files.paths)}, found none "
-            f"(rows by part: {found}; left out: {read.left_out or 'none'}). See `fin-tasks doctor bizbench`."
+            f"(rows by part: {found}; left out: {left_out or 'none'}). See `fin-tasks doctor bizbench`."
         )
     docs = [_doc(row, part, mode, limit) for row in rows]
     facts = {
@@ -113,7 +116,7 @@ def load(
         "context": _context_facts(part, docs, limit),
         "sample": {"n": sample_n, "seed": sample_seed} if part.startswith("paper_") else None,
         "rows": len(docs),
-        "left_out": read.left_out,
+        "left_out": left_out,
     }
     return {files.split: dataset_of(docs, facts)}
 
@@ -124,34 +127,52 @@ def _positive(name: str, value: Any) -> int:
     return value
 
 
-def _stamps(files: Files) -> tuple[tuple[int, int], ...]:
+def _stamps(files: Files) -> _Stamps:
     stats = [path.stat() for path in files.paths]
     return tuple((stat.st_mtime_ns, stat.st_size) for stat in stats)
 
 
+# The tasks of a group ask for the same files one after the other: these are read and drawn from once, and what is to be
+# said of them is said once. A file that changed is read anew.
 @lru_cache(maxsize=4)
-def _read_rows(files: Files, *_stamps: tuple[int, int]) -> Rows:
-    # The tasks of a group ask for the same files one after the other; a file that changed is read anew.
-    return read_rows(files)
+def _read_rows(files: Files, _stamps: _Stamps) -> Rows:
+    read = read_rows(files)
+    if read.left_out:
+        _log.warning("bizbench, %s: rows left out: %s", files.split, _counted(read.left_out))
+    return read
 
 
-def _chosen(read: Rows, part: str, *, n: int, seed: int) -> tuple[Row, ...]:
-    if not part.startswith("paper_"):
-        return tuple(row for row in read.rows if row.part == part)
-    kind = "choice" if part == "paper_choice" else "number"
+@lru_cache(maxsize=4)
+def _draw(files: Files, stamps: _Stamps, n: int, seed: int) -> tuple[tuple[Row, ...], Mapping[str, tuple[str, ...]]]:
+    """Draw the paper's sample; name the rows that cannot be in it, by kind of defect."""
+    read = _read_rows(files, stamps)
     drawn = paper_sample(read, n=n, seed=seed)
     if len(drawn) < n:
-        _log.warning("bizbench %s: the sample has %d rows, not %d: the file has no more", part, len(drawn), n)
-    return tuple(row for row in drawn if row.kind == kind)
-
-
-def _report_left_out(read: Rows, files: Files) -> None:
-    if read.left_out:
-        counts = ", ".join(
-            f"{kind} {len(ids)} ({', '.join(ids[:5])}{', ...' if len(ids) > 5 else ''})"
-            for kind, ids in read.left_out.items()
+        _log.warning(
+            "bizbench, %s: the paper's sample has %d rows, not %d: the file has no more", files.split, len(drawn), n
         )
-        _log.warning("bizbench, %s: rows left out: %s", files.split, counts)
+    unfit = {"knowledge-without-options": ids} if (ids := tuple(row.id for row in in_no_column(read))) else {}
+    if unfit:
+        _log.warning("bizbench, %s: rows left out of the paper's sample: %s", files.split, _counted(unfit))
+    return drawn, unfit
+
+
+def _chosen(
+    files: Files, stamps: _Stamps, part: str, *, n: int, seed: int
+) -> tuple[tuple[Row, ...], dict[str, tuple[str, ...]]]:
+    """Return the rows of a subset, and the ids left out, by kind of defect."""
+    read = _read_rows(files, stamps)
+    if not part.startswith("paper_"):
+        return tuple(row for row in read.rows if row.part == part), read.left_out
+    kind = "choice" if part == "paper_choice" else "number"
+    drawn, unfit = _draw(files, stamps, n, seed)
+    return tuple(row for row in drawn if row.kind == kind), {**read.left_out, **unfit}
+
+
+def _counted(left_out: Mapping[str, Sequence[str]]) -> str:
+    return ", ".join(
+        f"{kind} {len(ids)} ({', '.join(ids[:5])}{', ...' if len(ids) > 5 else ''})" for kind, ids in left_out.items()
+    )
 
 
 def _doc(row: Row, subset: str, mode: str, limit: int | None) -> dict[str, Any]:
@@ -160,6 +181,7 @@ def _doc(row: Row, subset: str, mode: str, limit: int | None) -> dict[str, Any]:
     code = row.kind == "code"
     program = reference_of(row.question, (row.program, row.answer)) if code else ""
     letter = ascii_uppercase[row.correct] if row.correct is not None and row.correct < len(ascii_uppercase) else ""
+    gold = program if code else row.program
     prompt = prompting.fill(kind=row.kind, mode=asked, question=row.question, context=shown.text, options=row.options)
     return {
         "id": row.id,
@@ -174,7 +196,7 @@ def _doc(row: Row, subset: str, mode: str, limit: int | None) -> dict[str, Any]:
         "stub": row.question if code else "",
         "program": program,
         "context_cut": shown.dropped,
-        "target": target_of(mode=asked, answer=row.answer, letter=letter, program=program if code else row.program),
+        "target": target_of(kind=row.kind, mode=asked, answer=row.answer, letter=letter, program=gold),
         "system": prompt.system,
         "prompt": prompt.user,
         "cue": prompt.cue,

@@ -19,7 +19,8 @@ DEFECTS: Mapping[str, str] = {
     "duplicate-row": "a row that an earlier one equals, answer included; both are kept",
     "empty-context": "no document in a part whose questions are about one; asked all the same",
     "empty-question": "no question; row left out",
-    "knowledge-without-options": "a FinKnow row with fewer than two options; asked for a number",
+    "knowledge-without-options": "a FinKnow row with fewer than two options; asked for a number, and not drawn into "
+    "the paper's sample",
     "unknown-task": "the name of a part that does not exist; row left out",
     "unreadable-options": "options that are no list; taken for none",
     "wrong-type": "a cell that holds neither text nor a number; read as JSON; without question or task, row left out",

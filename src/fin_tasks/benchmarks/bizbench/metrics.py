@@ -3,24 +3,15 @@
 Every document reports every metric of its task, `None` where the metric does not apply.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fin_tasks.stats.averages import average
+from fin_tasks.benchmarks.bizbench.sampling import PAPER_PARTS
+from fin_tasks.stats.averages import average_or_none, rate
+from fin_tasks.stats.executions import REASONS, execution_values
 
-__all__ = ["PAPER_PARTS", "REASONS", "metric_values", "metrics_of"]
+__all__ = ["metric_values", "metrics_of"]
 
-PAPER_PARTS: Mapping[str, tuple[str, ...]] = {
-    "paper_choice": ("finknow", "formulaeval"),
-    "paper_quantity": ("fincode", "codefinqa", "codetatqa", "convfinqa_e", "tatqa_e"),
-}
-"""Column of the XFinBench paper to the parts its rows come from."""
-
-REASONS = ("no_code", "syntax", "exception", "timeout", "memory", "forbidden", "unsupported")
-"""Why a program gave no value, in the words of `sandbox.Status`."""
-
-_CHOICES = ("finknow", "formulaeval", "paper_choice")
 _LOWER_IS_BETTER = ("no_answer", "unscored", "context_cut", *REASONS)
 
 
@@ -32,11 +23,10 @@ def metrics_of(*, part: str, mode: str) -> dict[str, bool]:
         mode: `cot`, `pot` or `code`.
 
     Returns:
-        Metric name to whether more of it is better, the headline `acc` first.
+        Metric name to whether more of it is better. `acc_err` is defined for every kind of row, so that it can be
+        averaged over all: where an answer is no number, and near means nothing, it is `acc`.
     """
-    names = ["acc"]
-    if part not in _CHOICES:
-        names.append("acc_err")
+    names = ["acc", "acc_err"]
     names += [f"acc_{held}" for held in PAPER_PARTS.get(part, ())]
     names += ["no_answer", "unscored", "context_cut"]
     if mode != "cot":
@@ -57,11 +47,12 @@ def metric_values(doc: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) 
     """
     per_response = [_values(doc, answer) for answer in answers]
     names = metrics_of(part=doc["subset"], mode=doc["task_mode"])
-    return {name: _mean_or_none([values.get(name) for values in per_response]) for name in names}
+    return {name: average_or_none(values.get(name) for values in per_response) for name in names}
 
 
 def _values(doc: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, float | None]:
-    correct, near = _as_float(answer["correct"]), _as_float(answer["correct_err"])
+    correct = rate(answer["correct"])
+    near = rate(answer["correct_err"]) if doc["kind"] == "number" else correct
     unscored = correct is None
     values: dict[str, float | None] = {
         "acc": correct,
@@ -72,15 +63,5 @@ def _values(doc: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, floa
         "context_cut": float(doc["context_cut"] > 0),
     }
     if (status := answer.get("status")) is not None:
-        values["execution_rate"] = None if status in ("broken", "unsupported") else float(status == "ok")
-        values |= {reason: None if status == "broken" else float(status == reason) for reason in REASONS}
+        values |= execution_values(status)
     return values
-
-
-def _as_float(correct: bool | None) -> float | None:
-    return None if correct is None else float(correct)
-
-
-def _mean_or_none(values: Sequence[float | None]) -> float | None:
-    mean = average(values)
-    return None if math.isnan(mean) else mean

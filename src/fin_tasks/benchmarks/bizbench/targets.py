@@ -1,33 +1,51 @@
-"""Right answers, worded as a model should word them: for few-shot examples, and to try the scorers on."""
+"""Right answers, worded as a model should word them: for few-shot examples, and to try the scorers on.
+
+A row whose truth cannot be used has no target, and so is no example.
+"""
 
 import ast
 import textwrap
 from decimal import Decimal
 
 from fin_tasks.answers.marked import MARKER, marked_number
-from fin_tasks.benchmarks.bizbench.truths import Truth, number_truth
+from fin_tasks.benchmarks.bizbench.row import Kind
+from fin_tasks.benchmarks.bizbench.truths import number_truth
 
 __all__ = ["as_solution", "target_of"]
 
 
-def target_of(*, mode: str, answer: str, letter: str = "", program: str = "") -> str:
+def target_of(*, kind: Kind, mode: str, answer: str, letter: str = "", program: str = "") -> str:
     """Word the right answer to a row.
 
     Args:
-        mode: `cot`, `pot` or `code`.
+        kind: Of the row.
+        mode: `cot` or `pot`; only numbers are asked for in both.
         answer: As the file has it.
         letter: Of the right option; empty for other kinds of rows.
         program: The program that computes the answer, or the function asked for; empty where there is none.
 
+    Returns:
+        The response; empty where the row has no truth to word: an answer that is no number or none of the options, a
+        function without code.
+
     Example:
-        >>> target_of(mode="cot", answer="(5.2)"), target_of(mode="cot", answer="Bonds", letter="B")
-        ('Therefore, my answer is [-5.2].', 'Therefore, my answer is B.')
+        >>> target_of(kind="number", mode="cot", answer="(5.2)")
+        'Therefore, my answer is [-5.2].'
+        >>> target_of(kind="choice", mode="cot", answer="Bonds", letter="B")
+        'Therefore, my answer is B.'
+        >>> target_of(kind="number", mode="cot", answer="a lot")
+        ''
     """
-    if mode == "cot":
-        return f"{MARKER} {letter}." if letter else f"{MARKER} [{_number(answer)}]."
-    if mode == "pot":
-        program = as_solution(program) or f"def solution():\n    return {_literal(answer)}"
-    return f"```python\n{program.strip()}\n```"
+    if kind == "choice":
+        return f"{MARKER} {letter}." if letter else ""
+    if kind == "number":
+        truth = number_truth(answer)
+        if truth.written is None:
+            return ""
+        if mode == "cot":
+            return f"{MARKER} [{_number(answer, truth.written)}]."
+        program = as_solution(program) or f"def solution():\n    return {_digits(truth.written)}"
+    return f"```python\n{program.strip()}\n```" if program else ""
 
 
 def as_solution(program: str) -> str:
@@ -74,18 +92,10 @@ def _returned(last: ast.stmt) -> str | None:
     return ast.unparse(call)
 
 
-def _number(answer: str) -> str:
+def _number(answer: str, written: float) -> str:
     """The answer in the file's own writing, if the authors' reading of it gives the number it stands for."""
-    truth: Truth = number_truth(answer)
     text = answer.strip()
-    if truth.written is None or marked_number(f"{MARKER} [{text}].")[0] == truth.written:
-        return text
-    return _digits(truth.written)
-
-
-def _literal(answer: str) -> str:
-    written = number_truth(answer).written
-    return repr(answer) if written is None else _digits(written)
+    return text if marked_number(f"{MARKER} [{text}].")[0] == written else _digits(written)
 
 
 def _digits(value: float) -> str:
