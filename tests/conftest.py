@@ -1,5 +1,6 @@
 """For all tests."""
 
+import pytest
 from hypothesis import settings
 
 # Doctests are looked for in every module, and pytest would import the conftest files of two folders under one name.
@@ -8,3 +9,11 @@ collect_ignore_glob = ["*conftest.py"]
 # A first example imports what is imported lazily, scipy for one, which takes a busy machine longer than an example may.
 settings.register_profile("any machine", settings.default, deadline=None)
 settings.load_profile("any machine")
+
+
+@pytest.fixture
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take away the machine's proxies: they would be asked for servers on the loopback interface too."""
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)

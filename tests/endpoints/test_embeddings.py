@@ -24,10 +24,8 @@ KEY = "sk-loopback-0123456789"
 
 
 @pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
+def _no_proxy(no_proxy: None) -> None:
+    """Servers of these tests are on the loopback interface."""
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Finance terms before a question."""
 
-import csv
 import json
 import logging
 import sys
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_bank import QUESTION_COLUMNS, TERM_COLUMNS, own_environment, write
 from rank_bm25 import BM25Okapi
 
 from fin_tasks.benchmarks.xfinbench import augmentation
@@ -22,7 +22,6 @@ from fin_tasks.benchmarks.xfinbench.rows import read_rows
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-QUESTIONS = ["id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id"]
 TERMS = (
     ("term_1", "Par value", "What a bond repays at maturity."),
     ("term_2", "Coupon", r"Yearly interest of a bond: \(C = \frac{c}{100} {question} {choices} {knowledge}\)."),
@@ -34,18 +33,8 @@ TERMS = (
 
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    monkeypatch.delenv("FIN_TASKS_DATA", raising=False)
-    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
-    yield
-    augmentation._retrieve.cache_clear()
-    augmentation._index.cache_clear()
-
-
-def write(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([header, *rows])
+    with own_environment(monkeypatch, tmp_path):
+        yield
 
 
 @pytest.fixture
@@ -56,8 +45,8 @@ def folder(tmp_path: Path) -> Path:
         ("v3", "calcu", "Qwertz?", "", "2", "", "NM", "term_9"),
         ("v4", "mcq", "Which right is it?", "A. to sell\nB. to buy", "A", "", "TU", "term_3"),
     ]
-    write(tmp_path / "x" / "validation_set.csv", QUESTIONS, rows)
-    write(tmp_path / "x" / "knowledge_bank.csv", ("id", "term_name", "term_definition"), TERMS)
+    write(tmp_path / "x" / "validation_set.csv", QUESTION_COLUMNS, rows)
+    write(tmp_path / "x" / "knowledge_bank.csv", TERM_COLUMNS, TERMS)
     return tmp_path / "x"
 
 
@@ -173,13 +162,13 @@ def test_provenance_names_the_bank_the_index_and_how_was_searched(folder: Path) 
     hashes = {facts["hash"], loaded(folder)[1]["hash"]}
     for options in ({"top_k": 3}, {"top_k": 2, "ties": "strict"}, {"top_k": 2, "tokeniser": "english"}):
         hashes.add(loaded(folder, knowledge="bm25", **options)[1]["hash"])
-    write(folder / "knowledge_bank.csv", ("id", "term_name", "term_definition"), TERMS[:4])
+    write(folder / "knowledge_bank.csv", TERM_COLUMNS, TERMS[:4])
     hashes.add(loaded(folder, knowledge="bm25", top_k=2)[1]["hash"])
     assert len(hashes) == 6
 
 
 def test_defects_of_the_bank_are_told(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    write(folder / "knowledge_bank.csv", ("id", "term_name", "term_definition"), [*TERMS, TERMS[0], ("", "a", "b")])
+    write(folder / "knowledge_bank.csv", TERM_COLUMNS, [*TERMS, TERMS[0], ("", "a", "b")])
     with caplog.at_level(logging.WARNING):
         _, facts = loaded(folder, knowledge="oracle")
     assert facts["retrieval"]["bank"]["left_out"] == {"duplicate-term-id": ["term_1"], "term-without-id": [""]}

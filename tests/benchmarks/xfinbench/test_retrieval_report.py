@@ -1,6 +1,5 @@
 """How often retrievers find the gold terms."""
 
-import csv
 import json
 import math
 import os
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from made_bank import QUESTION_COLUMNS, TERM_COLUMNS, own_environment, write
 from rank_bm25 import BM25Okapi
 
 from fin_tasks.benchmarks.xfinbench import augmentation
@@ -24,26 +24,14 @@ from fin_tasks.settings import Settings
 from fin_tasks.stats.intervals import wilson
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "xfinbench"
-QUESTIONS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
-TERMS = ("id", "term_name", "term_definition")
 
 needs_real_files = pytest.mark.skipif(not REAL.is_dir(), reason="the real files are not beside the checkout")
 
 
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    monkeypatch.delenv("FIN_TASKS_DATA", raising=False)
-    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
-    yield
-    augmentation._retrieve.cache_clear()
-    augmentation._index.cache_clear()
-
-
-def write(path: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([header, *rows])
+    with own_environment(monkeypatch, tmp_path):
+        yield
 
 
 def reported(folder: Path | None = None, *retrievers: str, **options: Any) -> RetrievalReport:
@@ -88,8 +76,8 @@ def test_measures_counted_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ("v7", "mcq", "unasked", "", "A", "", "NM", "t1"),  # no choices
         ("v8", "mcq", "drawn", "A. x\nB. y", "A", "no_such_figure", "FF", "t1"),  # retrieval needs no figure
     ]
-    write(tmp_path / "validation_set.csv", QUESTIONS, rows)
-    write(tmp_path / "knowledge_bank.csv", TERMS, [(f"t{n}", f"name {n}", "") for n in range(1, 6)])
+    write(tmp_path / "validation_set.csv", QUESTION_COLUMNS, rows)
+    write(tmp_path / "knowledge_bank.csv", TERM_COLUMNS, [(f"t{n}", f"name {n}", "") for n in range(1, 6)])
     scores = {
         "first": [3.0, 2.0, 1.0, 0.0, 0.0],
         "ties": [4.0, 3.0, 2.0, 2.0, 1.0],
@@ -138,7 +126,7 @@ def made_up_bank(folder: Path, *, without: frozenset[str] = frozenset()) -> list
             words.setdefault(term, []).extend(row.question.split()[-4:])
     terms = [(term, f"Term {term}", " ".join(words[term])) for term in sorted(words) if term not in without]
     terms += [(f"other_{n}", f"Other {n}", f"option bond rate price year of the {n}") for n in range(300)]
-    write(folder / "dataset" / "knowledge_bank.csv", TERMS, terms)
+    write(folder / "dataset" / "knowledge_bank.csv", TERM_COLUMNS, terms)
     (folder / "dataset" / "validation_set.csv").write_bytes((REAL / "validation_set.csv").read_bytes())
     return terms
 
@@ -218,8 +206,12 @@ def test_the_command_prints_a_table_or_one_object(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("layout", ["dataset/", ""])
 def test_either_layout_of_a_folder_is_read(tmp_path: Path, layout: str) -> None:
-    write(tmp_path / f"{layout}validation_set.csv", QUESTIONS, [("a", "bool", "Is par paid?", "", "1", "", "TU", "t")])
-    write(tmp_path / f"{layout}knowledge_bank.csv", TERMS, [("t", "Par", "what is paid?"), ("u", "Coupon", "")])
+    write(
+        tmp_path / f"{layout}validation_set.csv",
+        QUESTION_COLUMNS,
+        [("a", "bool", "Is par paid?", "", "1", "", "TU", "t")],
+    )
+    write(tmp_path / f"{layout}knowledge_bank.csv", TERM_COLUMNS, [("t", "Par", "what is paid?"), ("u", "Coupon", "")])
     assert reported(tmp_path, "bm25").summary()["retrievers"][0]["n"] == 1
 
 
@@ -231,6 +223,6 @@ def test_an_unknown_retriever_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_bank_is_told_where_to_put_it(tmp_path: Path) -> None:
-    write(tmp_path / "validation_set.csv", QUESTIONS, [("a", "bool", "Is it?", "", "1", "", "TU", "t")])
+    write(tmp_path / "validation_set.csv", QUESTION_COLUMNS, [("a", "bool", "Is it?", "", "1", "", "TU", "t")])
     with pytest.raises(DataError, match=r"expected dataset/knowledge_bank\.csv"):
         reported(tmp_path)
