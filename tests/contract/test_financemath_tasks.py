@@ -143,7 +143,7 @@ def test_a_judge_reads_what_the_rules_cannot(tmp_path: Path, judge: tuple[str, l
     texts = ["Therefore, the answer is 7.", "either 7 or so, hard to say (", "either 8 or so, hard to say ("]
     rows = [{"question_id": at, "output": [text], "ground_truth": 7} for at, text in enumerate(texts)]
     (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
-    for _ in range(2):  # the second time nothing is asked
+    for _ in range(2):  # the second time only what could not be used is asked again
         done = _run(
             *("replay", "financemath", "--mode", "cot", "rows.json", "--json", "--items", "items.jsonl"),
             *("--judge-model", "reader", "--judge-base-url", base_url),
@@ -153,10 +153,12 @@ def test_a_judge_reads_what_the_rules_cannot(tmp_path: Path, judge: tuple[str, l
         )
         assert done.returncode == 0, done.stderr
         summary = json.loads(done.stdout)
-        assert (summary["acc"], summary["read_by_judge"], summary["judge_failed"]) == (2 / 3, 1, 1)
+        assert (summary["acc"], summary["read_by_judge"], summary["judge_failed"]) == (1.0, 1, 1)
+        assert (summary["unscored"], summary["no_answer"]) == (1, 0)
+        assert "1 response(s) could not be judged, 1 of them unscored" in done.stderr
         items = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
-        assert [item["read_by"] for item in items] == ["rules", "judge", "rules"]
+        assert [item["read_by"] for item in items] == ["rules", "judge", None]
         assert "what?" in items[2]["judge_error"]
         assert KEY not in done.stdout + done.stderr
-    assert len(asked) == 2
+    assert len(asked) == 3
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]

@@ -165,3 +165,53 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
         # At most the one reply that was on its way is asked for twice.
         assert sum(reply.kept for reply in replies) >= sent - 1
         assert len(served.bodies) <= 41
+
+
+def test_replies_that_cannot_be_used_are_not_kept(tmp_path: Path) -> None:
+    told: list[tuple[int, str]] = []
+
+    def accept(at: int, text: str) -> bool:
+        told.append((at, text))
+        return "bad" not in text
+
+    with serve(_echo) as served:
+        chat = _chat(tmp_path, served)
+        chat.ask(_ask("bad"))  # kept, as nobody minds
+        for _ in range(2):
+            replies = chat.ask(_ask("good", "bad", "good"), accept=accept)
+            assert [reply.text for reply in replies] == ["re: good", "re: bad", "re: good"]
+        assert [body["messages"][0]["content"] for body in served.bodies].count("bad") == 3
+        assert [body["messages"][0]["content"] for body in served.bodies].count("good") == 1
+    assert {(0, "re: good"), (1, "re: bad")} == set(told)
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_options_that_a_model_refuses(tmp_path: Path, status: int) -> None:
+    """As newer models of OpenAI do: one option has another name, the other one cannot be set."""
+
+    def answer(body: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
+        for name in ("max_tokens", "temperature"):
+            if name in body:
+                told = f"Unsupported parameter: '{name}' is not supported with this model."
+                return status, {}, {"error": {"message": told, "param": name, "code": "unsupported_parameter"}}
+        return _echo(body)
+
+    requests = _ask("a", "b", "c", temperature=0.0, max_tokens=9)
+    with serve(answer) as served:
+        replies = _chat(tmp_path, served, concurrency=1).ask(requests)
+        assert [reply.text for reply in replies] == ["re: a", "re: b", "re: c"]
+        assert served.bodies[-1].keys() == {"model", "messages", "max_completion_tokens"}
+        assert served.bodies[-1]["max_completion_tokens"] == 9
+        assert len(served.bodies) == 5  # learnt with the first
+    assert all(reply.kept for reply in _chat(tmp_path, "http://127.0.0.1:1/v1").ask(requests))
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [(400, "max_tokens is too large: 9"), (400, "this model is not supported"), (500, "max_tokens is not supported")],
+)
+def test_other_refusals_are_final(tmp_path: Path, status: int, told: str) -> None:
+    with serve(lambda _: (status, {}, {"error": {"message": told}})) as served:
+        with pytest.raises(EndpointError, match=f"status {status}"):
+            _chat(tmp_path, served).ask(_ask("a", temperature=0.0, max_tokens=9))
+        assert len(served.bodies) == 1

@@ -15,7 +15,8 @@ from fin_tasks.errors import ConfigError, SandboxError
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from fin_tasks.benchmarks.financemath.replay import Judge
+    from fin_tasks.benchmarks.financemath.replay import Judge, Replay
+    from fin_tasks.endpoints.client import Endpoint
     from fin_tasks.sandbox import Runner
     from fin_tasks.settings import Settings
 
@@ -64,11 +65,15 @@ def replay_financemath(
     judge: Annotated[
         str, typer.Option(help="What it reads: missing (answers the rules do not find) or all.")
     ] = "missing",
+    judge_max_tokens: Annotated[
+        int, typer.Option(min=1, help="Tokens of a reply of its; models that reason need many.")
+    ] = 2048,
     as_json: Json = False,
     items: Items = None,
 ) -> None:
     """Score FinanceMath responses again: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples."""
     from fin_tasks.benchmarks.financemath.replay import replay_cot, replay_pot
+    from fin_tasks.endpoints.client import Endpoint
     from fin_tasks.settings import Settings
 
     for name, value, allowed in (
@@ -90,9 +95,16 @@ def replay_financemath(
                 file,
                 runner=runner_or_none,
                 variant=variant,
-                judge=None if judge_model is None else _judge(judge_base_url, judge_model, judge_key, settings),
+                judge=None
+                if judge_model is None
+                else _judge(
+                    Endpoint(base_url=judge_base_url, model=judge_model, key_variable=judge_key),
+                    settings,
+                    judge_max_tokens,
+                ),
                 judge_all=judge == "all",
             )
+        _tell_judge_failures(result)
     report(result, as_json=as_json, items=items)
 
 
@@ -111,16 +123,28 @@ def _runner_or_none(settings: "Settings") -> "AbstractContextManager[Runner | No
         return nullcontext()
 
 
-def _judge(base_url: str, model: str, key_variable: str, settings: "Settings") -> "Judge":
+def _tell_judge_failures(result: "Replay") -> None:
+    from fin_tasks.sandbox import escape  # errors quote servers
+
+    errors = [item.judge_error for item in result.results if item.judge_error is not None]
+    if errors:
+        unscored = sum(item.correct is None for item in result.results)
+        print(
+            f"fin-tasks: {len(errors)} response(s) could not be judged, {unscored} of them unscored as the rules "
+            f"find no answer either. The first: {escape(errors[0])}",
+            file=sys.stderr,
+        )
+
+
+def _judge(endpoint: "Endpoint", settings: "Settings", max_tokens: int) -> "Judge":
     from fin_tasks.benchmarks.financemath.judge import Verdict, read_by_judge
     from fin_tasks.endpoints.chat import Chat
-    from fin_tasks.endpoints.client import Endpoint
 
-    chat = Chat(Endpoint(base_url=base_url, model=model, key_variable=key_variable), settings)
+    chat = Chat(endpoint, settings)
 
     def read(responses: Sequence[str]) -> list[Verdict]:
         with counting("Asking the judge", "response", total=len(responses)) as on_done:
-            return read_by_judge(chat, responses, on_done=on_done)
+            return read_by_judge(chat, responses, max_tokens=max_tokens, on_done=on_done)
 
     return read
 

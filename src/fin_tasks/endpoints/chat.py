@@ -5,6 +5,7 @@ goes on where it stopped. What fails, fails for its own item; the batch raises o
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,12 +18,17 @@ from fin_tasks.errors import EndpointError
 from fin_tasks.settings import Settings
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI
+    from openai import APIStatusError, AsyncOpenAI
 
 __all__ = ["Chat", "ChatRequest", "Reply"]
 
 T = TypeVar("T")
 
+_SUBSTITUTES: Mapping[str, str | None] = {"max_tokens": "max_completion_tokens", "temperature": None}
+"""Options that some models refuse, and what is sent instead of them."""
+_UNSUPPORTED = re.compile(
+    r"(?:un|not\s|n['’]t\s)support|unrecogni[sz]ed|unknown|not\s(?:allowed|permitted)", re.IGNORECASE
+)
 _HOPELESS = 8
 """So many failures before any success, and the rest of a batch is not sent: the server is down, or says no to all."""
 
@@ -62,6 +68,10 @@ class Reply:
 class Chat:
     """A chat model that is asked in batches.
 
+    An endpoint that refuses `temperature`, or `max_tokens` as newer models of OpenAI do, with a status 400 or 422 that
+    names the option and calls it unsupported, is asked again without the one, or with `max_completion_tokens`, and so
+    is everything that is asked of it afterwards. Replies are kept under the request as it was meant.
+
     Args:
         endpoint: The model and where it is.
         settings: The environment: keys, and the folder for replies.
@@ -74,14 +84,23 @@ class Chat:
     ) -> None:
         self.endpoint = endpoint
         self._settings = settings
+        self._refused: frozenset[str] = frozenset()
         self._concurrency = max(1, concurrency)
         self._cache = cache if cache is not None else ReplyCache(settings.cache_dir / "chat.sqlite")
 
-    def ask(self, requests: Sequence[ChatRequest], *, on_done: Callable[[int], None] | None = None) -> list[Reply]:
+    def ask(
+        self,
+        requests: Sequence[ChatRequest],
+        *,
+        accept: Callable[[int, str], bool] | None = None,
+        on_done: Callable[[int], None] | None = None,
+    ) -> list[Reply]:
         """Ask everything that was not asked before; equal requests are sent once.
 
         Args:
             requests: What to ask.
+            accept: Told a request's place and its reply, says whether the reply can be used. One that cannot is
+                returned but not kept, and one kept earlier is asked for again. All are kept where None.
             on_done: Called as replies come, with how many requests are settled so far.
 
         Returns:
@@ -91,7 +110,14 @@ class Chat:
             EndpointError: There are requests, and none of them got a reply; or replies cannot be kept.
         """
         keys = [request_key(self.endpoint.model, request.body()) for request in requests]
-        replies = {key: Reply(text=text, kept=True) for key, text in self._cache.get_all(dict.fromkeys(keys)).items()}
+        places = {key: at for at, key in reversed(list(enumerate(keys)))}
+
+        def usable(key: str, text: str) -> bool:
+            return accept is None or accept(places[key], text)
+
+        kept = self._cache.get_all(places)
+        self._cache.forget([key for key, text in kept.items() if not usable(key, text)])
+        replies = {key: Reply(text=text, kept=True) for key, text in kept.items() if usable(key, text)}
         missing = {key: request for key, request in zip(keys, requests, strict=True) if key not in replies}
         times = Counter(keys)  # one reply may settle several requests
         done = sum(times[key] for key in replies)
@@ -104,13 +130,17 @@ class Chat:
 
         advance()
         if missing:
-            _run(self._ask_all(missing, replies, advance))
+            _run(self._ask_all(missing, replies, usable, advance))
         if keys and all(replies[key].text is None for key in keys):
             raise EndpointError(f"{replies[keys[0]].error} None of {len(keys)} requests got a reply.")
         return [replies[key] for key in keys]
 
     async def _ask_all(
-        self, missing: Mapping[str, ChatRequest], replies: dict[str, Reply], advance: Callable[[str], None]
+        self,
+        missing: Mapping[str, ChatRequest],
+        replies: dict[str, Reply],
+        usable: Callable[[str, str], bool],
+        advance: Callable[[str], None],
     ) -> None:
         limit = asyncio.Semaphore(self._concurrency)
         failures: list[str] = []
@@ -125,7 +155,8 @@ class Chat:
                     reply = await self._ask(client, request)
                 if reply.text is not None:
                     successes += 1
-                    self._cache.put(key, model=self.endpoint.model, reply=reply.text)
+                    if usable(key, reply.text):
+                        self._cache.put(key, model=self.endpoint.model, reply=reply.text)
                 elif reply.error is not None:
                     failures.append(reply.error)
                 replies[key] = reply
@@ -135,10 +166,17 @@ class Chat:
             await asyncio.gather(*(settle(key, request) for key, request in missing.items()))
 
     async def _ask(self, client: "AsyncOpenAI", request: ChatRequest) -> Reply:
-        from openai import OpenAIError
+        from openai import APIStatusError, OpenAIError
 
+        body = self._adapted(request)
         try:
-            completion = await client.chat.completions.create(model=self.endpoint.model, **request.body())
+            completion = await client.chat.completions.create(model=self.endpoint.model, **body)
+        except APIStatusError as error:
+            refused = _refused_option(error, body)
+            if refused is None:
+                return Reply(error=str(endpoint_error(self.endpoint, error, self._settings)))
+            self._refused |= {refused}
+            return await self._ask(client, request)
         except (OpenAIError, ValueError) as error:  # ValueError: a body that is no JSON
             return Reply(error=str(endpoint_error(self.endpoint, error, self._settings)))
         try:
@@ -151,6 +189,24 @@ class Chat:
                 error=f"{self.endpoint}: expected text, got none (finish_reason {ended!r}). Allow more tokens."
             )
         return Reply(text=text)
+
+    def _adapted(self, request: ChatRequest) -> dict[str, Any]:
+        """What is sent to this endpoint, after what it has refused so far."""
+        body = request.body()
+        for name in sorted(self._refused & body.keys()):
+            value, substitute = body.pop(name), _SUBSTITUTES[name]
+            if substitute is not None:
+                body.setdefault(substitute, value)
+        return body
+
+
+def _refused_option(error: "APIStatusError", body: Mapping[str, Any]) -> str | None:
+    """The option that was sent and is not supported, if that is what the refusal says and something can be done."""
+    if error.status_code not in (400, 422) or not _UNSUPPORTED.search(str(error)):
+        return None
+    named = [name for name in _SUBSTITUTES if name in body and re.search(rf"\b{name}\b", str(error))]
+    named.sort(key=lambda name: getattr(error, "param", None) != name)
+    return named[0] if named else None
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:

@@ -1,13 +1,14 @@
 """The language model that reads answers, and what is made of its replies."""
 
 import json
+from typing import Any
 
 import pytest
 
 from fin_tasks.benchmarks.financemath.judge import judge_request, parse_verdict, read_by_judge
 from fin_tasks.endpoints.chat import ChatRequest, Reply
 
-RESPONSE = "We get 1,250.5 for the bond, 15.3% for its yield and 7 for the rest."
+RESPONSE = "We get 1,250.5 for the bond, 15.3% for its yield and 7 for the rest, twelve or twenty-five times."
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,11 @@ RESPONSE = "We get 1,250.5 for the bond, 15.3% for its yield and 7 for the rest.
         ('{"answer": "15.3"}', 15.3),
         (' {"answer": "7"}\n', 7.0),
         ('```json\n{"answer": "7"}\n```', 7.0),
+        ('<think>\nIs it {"answer": "8"}?\n</think>\n\n{"answer": "7"}', 7.0),
+        ('It may be 8.</think>{"answer": "7"}', 7.0),
+        ('{"answer": "seven"}', 7.0),
+        ('{"answer": "12"}', 12.0),
+        ('{"answer": "twenty-five"}', 25.0),
     ],
 )
 def test_numbers_of_the_response(reply: str, value: float) -> None:
@@ -45,7 +51,9 @@ def test_no_answer_is_a_verdict() -> None:
         ('[{"answer": "7"}]', "object asked for"),
         ('{"answer": ["7"]}', "no number"),
         ('{"answer": true}', "no number"),
-        ('{"answer": "seven"}', "not one number"),
+        ('{"answer": "seven of twelve"}', "not one number"),
+        ('{"answer": "thirteen"}', "does not say"),
+        ('<think>{"answer": "7"}', "JSON asked for"),
         ('{"answer": "7 or 15.3"}', "not one number"),
         ('{"answer": ""}', "not one number"),
         ('{"answer": "8"}', "does not say"),
@@ -80,8 +88,9 @@ class FakeChat:
         self.replies = list(replies)
         self.asked: list[ChatRequest] = []
 
-    def ask(self, requests: list[ChatRequest], *, on_done: object = None) -> list[Reply]:
+    def ask(self, requests: list[ChatRequest], *, accept: Any, on_done: object = None) -> list[Reply]:
         self.asked += requests
+        self.accepted = [accept(at, reply.text) for at, reply in enumerate(self.replies) if reply.text is not None]
         return self.replies
 
 
@@ -91,3 +100,11 @@ def test_failures_stay_with_their_response() -> None:
     assert good.number is not None
     assert (bad.number, bad.error) == (None, "status 500")
     assert all(request.options["temperature"] == 0.0 for request in chat.asked)
+
+
+def test_only_usable_replies_are_kept() -> None:
+    chat = FakeChat(Reply(text='{"answer": "5"}'), Reply(text='{"answer": null}'), Reply(text="hello"))
+    verdicts = read_by_judge(chat, ["It is 5."] * 3, max_tokens=700)  # type: ignore[arg-type]
+    assert chat.accepted == [True, True, False]
+    assert [verdict.error is None for verdict in verdicts] == chat.accepted
+    assert {request.options["max_tokens"] for request in chat.asked} == {700}

@@ -37,13 +37,13 @@ class Item:
     Attributes:
         question_id: As in the file.
         answered: Whether the program ran, or the response gives a number; None where the runner, not the program,
-            failed.
+            failed, or where the rules found no number and the judge failed.
         value: What was compared: a program's result, or the number as the response writes it; None where there is none.
         truth: The reference result that `paper` compares with.
         correct: `paper`; None where `answered` is.
         robust_correct: `robust`; None where `answered` is.
         topic: The question's field, if the file has it.
-        read_by: `rules` or `judge`, None for programs.
+        read_by: `rules` or `judge`, None for programs and for responses that neither could read.
         judge_error: How the judge failed, where it did.
     """
 
@@ -178,12 +178,13 @@ def replay_cot(
         path: As for `replay_pot`; responses end in a number instead of holding a program.
         runner: Runs the reference solutions, for `robust`; where None, the rounded results stand in for them.
         variant: Which comparison is called `acc`: `paper` or `robust`.
-        judge: Reads the responses in which the rules find no answer; nobody does where None.
+        judge: Reads the responses in which the rules find no answer; nobody does where None. Where it fails such a
+            response is unscored.
         judge_all: The judge reads every response; the rules' reading stands where it fails.
 
     Raises:
         DataError: The file is not such a file; the message names file, row and field.
-        EndpointError: The judge could not be asked at all.
+        EndpointError: The judge replied to nothing.
     """
     records = read_records(path)
     solutions = [record.python_solution for record in records]
@@ -224,15 +225,17 @@ def _program_item(record: Record, outcome: Outcome, exact: float) -> Item:
 def _response_item(record: Record, reading: Number | None, verdict: Verdict | None, exact: float) -> Item:
     by_judge = verdict is not None and verdict.error is None
     number = verdict.number if verdict is not None and by_judge else reading
+    # Whether there is an answer that only the judge could have read, nobody knows.
+    unread = number is None and verdict is not None and not by_judge
     return Item(
         question_id=record.question_id,
-        answered=number is not None,
+        answered=None if unread else number is not None,
         value=None if number is None else as_written(number),
         truth=record.ground_truth,
-        correct=number is not None and paper_equal(as_written(number), record.ground_truth),
-        robust_correct=number is not None and robust_equal(number, exact),
+        correct=None if unread else number is not None and paper_equal(as_written(number), record.ground_truth),
+        robust_correct=None if unread else number is not None and robust_equal(number, exact),
         topic=record.topic,
-        read_by="judge" if by_judge else "rules",
+        read_by=None if unread else "judge" if by_judge else "rules",
         judge_error=None if verdict is None else verdict.error,
     )
 
