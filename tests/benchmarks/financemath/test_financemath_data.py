@@ -59,6 +59,23 @@ def test_folders(tmp_path: Path, settings: Settings, place: str) -> None:
     assert (found.origin, found.questions) == ("data_dir", path)
 
 
+@pytest.mark.parametrize("name", ["validation.json", "mine.jsonl"])
+def test_the_file_itself(tmp_path: Path, settings: Settings, name: str) -> None:
+    path = _write(tmp_path / name, ROW if name.endswith("l") else [ROW])
+    found = locate(data_dir=path, settings=settings)
+    assert (found.origin, found.questions) == ("data_dir", path)
+    assert len(load(data_dir=str(path))["validation"]) == 1
+
+
+def test_a_file_that_is_not_there_or_of_another_kind(tmp_path: Path, settings: Settings) -> None:
+    with pytest.raises(DataError) as missing:
+        locate(data_dir=tmp_path / "validation.json", settings=settings)
+    assert str(missing.value).count("validation.json") == 1
+    (tmp_path / "rows.csv").touch()
+    with pytest.raises(DataError, match=r"expected a folder or a file ending in \.json, \.jsonl, \.parquet"):
+        locate(data_dir=tmp_path / "rows.csv", settings=settings)
+
+
 def test_what_cannot_be_found(tmp_path: Path, settings: Settings) -> None:
     with pytest.raises(DataError, match=r"expected the questions of validation.*financemath/validation.json"):
         try:
@@ -80,8 +97,9 @@ def test_the_gate_of_the_hub(settings: Settings, monkeypatch: pytest.MonkeyPatch
         raise FetchError("yale-nlp/FinanceMath: status 403.")
 
     monkeypatch.setattr(finding, "snapshot", refuse)
-    with pytest.raises(FetchError, match=r"status 403.*accept its conditions at https.*hf auth login.*HF_TOKEN"):
+    with pytest.raises(FetchError, match=r"\Ayale-nlp/FinanceMath: status 403. Or use source: upstream") as refused:
         locate(source="hub", settings=settings)
+    assert "hf auth login" not in str(refused.value)  # `data.hub` says that, once
 
 
 def test_formats_give_the_same_rows(tmp_path: Path) -> None:
@@ -128,8 +146,11 @@ def test_rows_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
 
 def test_a_split_without_truths_is_refused(tmp_path: Path) -> None:
     _write(tmp_path / "test.json", [{**ROW, "ground_truth": None}])
-    with pytest.raises(DataError, match=r"expected truths, found none.*validation"):
+    with pytest.raises(DataError, match=r"expected truths of test, found none.*have not published.*validation"):
         load(data_dir=str(tmp_path), split="test")
+    _write(tmp_path / "validation.json", [{**ROW, "ground_truth": None}])
+    with pytest.raises(DataError, match=r"expected truths of validation, found none\. Fetch"):
+        load(data_dir=str(tmp_path))
     _write(tmp_path / "test.json", [ROW])
     assert len(load(data_dir=str(tmp_path), split="test")["test"]) == 1
 

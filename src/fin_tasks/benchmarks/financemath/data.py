@@ -19,7 +19,7 @@ __all__ = ["SCORER_VERSION", "load"]
 
 _log = logging.getLogger(__name__)
 
-SCORER_VERSION = 1
+SCORER_VERSION = 2
 """Goes up with every change that moves a score; part of the provenance hash."""
 
 
@@ -37,7 +37,7 @@ def load(
         mode: `cot` or `pot`.
         split: `validation` (default) or `test`, whose truths the authors have not published.
         source: `upstream`, `hub`, `data_dir`, `sample`, or `auto`: a data folder where one is named, else upstream.
-        data_dir: Folder with the benchmark's files; `FIN_TASKS_DATA` where None.
+        data_dir: Folder with the benchmark's files, or the file itself; `FIN_TASKS_DATA` where None.
 
     Returns:
         `{split: Dataset}`. The dataset's `info.description` holds the provenance as JSON.
@@ -52,7 +52,7 @@ def load(
     files = locate(
         source=source, data_dir=data_dir, split=split or "validation", settings=settings, notify=_log.warning
     )
-    read = read_rows(files.questions)
+    read = read_rows(files.questions, split=files.split)
     left_out = read.left_out()
     if left_out:
         _log.warning("financemath %s: rows left out: %s", files.split, left_out)

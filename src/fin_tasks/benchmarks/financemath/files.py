@@ -73,8 +73,8 @@ def locate(
         source: `upstream` downloads it from the authors' repository on GitHub, `hub` from their gated page; `data_dir`
             reads a folder; `sample` reads the packaged sample, which has one split and gives it for any; `auto` is
             `data_dir` where a folder is named, else `upstream`.
-        data_dir: The folder with `validation.json`, or one that has it in `data/` or in `financemath/`;
-            `FIN_TASKS_DATA` where None.
+        data_dir: The folder with `validation.json`, or one that has it in `data/` or in `financemath/`, or the file
+            itself; `FIN_TASKS_DATA` where None.
         split: `validation` or `test`.
         settings: The environment.
         notify: Told what is downloaded for the first time, and under which licence.
@@ -123,8 +123,7 @@ def _from_hub(split: str, settings: Settings, notify: Callable[[str], None] | No
         found = snapshot(HUB_REPO, patterns=patterns, revision=None, settings=settings, notify=notify)
     except FetchError as error:
         raise FetchError(
-            f"{error} This data set is gated: accept its conditions at {settings.hub}/datasets/{HUB_REPO}, then run "
-            "`hf auth login` or set HF_TOKEN. Or use source: upstream, which reads the same questions from GitHub."
+            f"{error} Or use source: upstream, which reads the same questions from GitHub and needs no account."
         ) from error
     names = sorted(found.files, key=lambda name: (_SUFFIXES.index(Path(name).suffix), name))
     if len([name for name in names if Path(name).suffix == Path(names[0]).suffix]) > 1:
@@ -133,6 +132,12 @@ def _from_hub(split: str, settings: Settings, notify: Callable[[str], None] | No
 
 
 def _from_folder(split: str, folder: Path) -> Files:
+    if folder.is_file():
+        if folder.suffix not in _SUFFIXES:
+            raise DataError(f"financemath: expected a folder or a file ending in {', '.join(_SUFFIXES)}, got {folder}.")
+        return Files(origin="data_dir", split=split, questions=folder)
+    if folder.suffix in _SUFFIXES and not folder.exists():
+        raise DataError(f"financemath: expected the questions of {split}, found no file {folder}. Is the path right?")
     roots = (folder, folder / "data", folder / "financemath", folder / "financemath" / "data")
     places = [root / f"{split}{suffix}" for root in roots for suffix in _SUFFIXES]
     found = next((place for place in places if place.is_file()), None)

@@ -46,7 +46,7 @@ def inspect(*splits: Files) -> Inspection:
 
 
 def _report(files: Files) -> SplitReport:
-    read = read_rows(files.questions)
+    read = read_rows(files.questions, split=files.split)
     revision = revision_of(files)
     by_topic = {topic: [row for row in read.rows if row.topic == topic] for topic in TOPICS}
     return SplitReport(

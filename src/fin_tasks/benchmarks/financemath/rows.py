@@ -63,11 +63,12 @@ class Rows:
         return {kind: tuple(d.row_id for d in self.defects if d.kind == kind) for kind in kinds}
 
 
-def read_rows(path: Path) -> Rows:
+def read_rows(path: Path, *, split: str = "validation") -> Rows:
     """Read a file of questions.
 
     Args:
         path: A JSON list, JSON lines, or Parquet.
+        split: What the file holds, for messages.
 
     Raises:
         DataError: It cannot be read, holds no rows, or no row has a truth, as in the authors' test split.
@@ -76,10 +77,12 @@ def read_rows(path: Path) -> Rows:
     if not raw:
         raise DataError(f"{path}: expected at least one question, found none.")
     if not any(isinstance(row, dict) and row.get("ground_truth") is not None for row in raw):
-        raise DataError(
-            f"{path}: expected truths, found none: those of the test split are not public. Use split: "
-            "validation, or a file with `ground_truth`."
+        advice = (
+            "The authors have not published them. Use split: validation, or a file with `ground_truth`."
+            if split == "test"
+            else "Fetch the authors' file again, or add `ground_truth` to its rows."
         )
+        raise DataError(f"{path}: expected truths of {split}, found none. {advice}")
     rows: list[Row] = []
     defects: list[Defect] = []
     seen: set[str] = set()
