@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from made_runs import document, write_run
 
+from fin_tasks.benchmarks.xfinbench.prompts import STYLES
 from fin_tasks.cli import main
 
 
@@ -25,15 +26,16 @@ class Done:
 
 
 Run = Callable[..., Done]
+MODES = {name: (style.mode, style.role) for name, style in STYLES.items()}
 
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """The command in this process, as starting one takes longer than what it does."""
 
-    def run(*arguments: str, cwd: Path) -> Done:
+    def run(*arguments: str, cwd: Path, columns: int = 120) -> Done:
         monkeypatch.setattr(sys, "argv", ["fin-tasks", *arguments])
-        monkeypatch.setenv("COLUMNS", "120")
+        monkeypatch.setenv("COLUMNS", str(columns))
         monkeypatch.chdir(cwd)
         try:
             main()
@@ -73,6 +75,45 @@ def test_compare_prints_a_table_and_writes_files(run: Run, runs: Path) -> None:
     items = [json.loads(line) for line in (runs / "items.jsonl").read_text().splitlines()]
     assert len(items) == 18
     assert sum(item["change"] == "gained" for item in items) == 9
+
+
+REAL_NAMES = ("xfinbench_mcq_visual_da", "bizbench_paper_quantity_pot", "dynostock_authority_w20_text")
+
+
+@pytest.mark.parametrize("name", REAL_NAMES)
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_no_cell_of_a_comparison_is_broken(name: str, columns: int, run: Run, tmp_path: Path) -> None:
+    rows = [float(place % 7 == 0) for place in range(1300)]
+    write_run(tmp_path / "a", name, rows)
+    write_run(tmp_path / "b", name, [None] * 124 + [1.0 - row for row in rows[124:]])
+    (one,) = json.loads(run("compare", "a", "b", "--json", cwd=tmp_path).stdout)["comparisons"]
+    shown = run("compare", "a", "b", cwd=tmp_path, columns=columns).stdout
+    change, low, high = (f"{100 * one[key]:+.1f}" for key in ("difference", "low", "high"))
+    words = shown.split()
+    short = name.partition("_")[2]
+    for expected in (change, f"[{low}…{high}]", "1176", "124", "<0.001", str(one["gained"]), str(one["lost"])):
+        assert expected in words
+    assert name in words or short in words
+    if columns > 40:
+        assert max(map(len, shown.splitlines())) <= columns
+
+
+@pytest.mark.parametrize("columns", [40, 80, 120])
+def test_no_cell_of_a_sensitivity_study_is_broken(columns: int, run: Run, tmp_path: Path) -> None:
+    for place, (style, (mode, role)) in enumerate(MODES.items()):
+        for task in ("xfinbench_mcq_visual", "xfinbench_bool"):
+            rows = [float(row % 4 <= place) for row in range(1264)]
+            write_run(tmp_path / style, task, rows, provenance={"style": {"mode": mode, "role": role}})
+    (group,) = json.loads(run("sensitivity", ".", "--json", cwd=tmp_path).stdout)["groups"]
+    shown = run("sensitivity", ".", cwd=tmp_path, columns=columns).stdout
+    words = shown.split()
+    for one in group["styles"]:
+        assert f"[{100 * one['low']:.1f}…{100 * one['high']:.1f}]" in words
+        if (against := one["against_reference"]) is not None:
+            assert f"[{100 * against['low']:+.1f}…{100 * against['high']:+.1f}]" in words
+    assert {"Unscored", "mcq_visual" if columns < 120 else "xfinbench_mcq_visual", "cot_role"} <= set(words)
+    if columns > 40:
+        assert max(map(len, shown.splitlines())) <= columns
 
 
 def test_compare_as_json(run: Run, runs: Path) -> None:

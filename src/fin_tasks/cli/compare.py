@@ -3,12 +3,14 @@
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fin_tasks.cli.options import Items, Json, counting
+from fin_tasks.cli.tables import print_whole
 from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from fin_tasks.report.compare import Comparison, Comparisons, Numbers
     from fin_tasks.report.runs import Problem
 
-__all__ = ["VARIANTS", "compare", "tell"]
+__all__ = ["VARIANTS", "compare", "make_folder", "p_value", "percent", "points", "tell"]
 
 VARIANTS = ("paper", "robust")
 
@@ -57,7 +59,7 @@ def compare(
     for name, value, allowed in (("variant", variant, VARIANTS), ("by", by, (None, *DIMENSIONS))):
         if value not in allowed:
             raise ConfigError(f"compare --{name}: expected one of {', '.join(filter(None, allowed))}, got {value!r}.")
-    _make(out)
+    make_folder(out)
     with counting("Reading runs", "file") as advance:
         found = comparing.compare(
             paths, variant=variant, metric=metric, by=by, allow_different_data=allow_different_data, on_done=advance
@@ -84,7 +86,7 @@ def tell(problems: Sequence["Problem"]) -> None:
         raise typer.Exit(1)
 
 
-def _make(folder: Path | None) -> None:
+def make_folder(folder: Path | None) -> None:
     """Find out before the work that a folder cannot be made."""
     if folder is not None:
         try:
@@ -126,7 +128,7 @@ def _show(found: "Comparisons") -> None:
             console.print(Text(f"Differs in: {differs}", style="yellow"))
         lines = _lines(several)
         shown += len(lines)
-        console.print(_table(several[0], lines))
+        print_whole(console, partial(_table, several[0], lines))
     if found.comparisons:
         console.print(_HOW_TO_READ, style="dim")
         console.print(
@@ -180,7 +182,8 @@ def _lines(several: Sequence["Comparison"]) -> "list[tuple[str, Numbers, bool]]"
     return lines
 
 
-def _table(first: "Comparison", lines: "Sequence[tuple[str, Numbers, bool]]") -> "Table":
+def _table(first: "Comparison", lines: "Sequence[tuple[str, Numbers, bool]]", narrow: bool) -> "Table":
+    """Lay the lines out; in a narrow table intervals and counts of one kind stand below each other."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -189,18 +192,21 @@ def _table(first: "Comparison", lines: "Sequence[tuple[str, Numbers, bool]]") ->
 
     a, b = first.baseline.condition, first.other.condition
     before, after = (a, b) if a != b else ("first", "other")
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("Rows", "n", before, after, "Difference", "p", "Gained", "Lost", "Left out"):
-        left = name == "Rows"
-        table.add_column(
-            escape(name), justify="left" if left else "right", no_wrap=name != "Difference", overflow="fold"
-        )
+    table = Table(box=SIMPLE_HEAD, show_edge=not narrow, pad_edge=False, padding=(0, 1, 0, 0))
+    last = ("Gained\nLost", "Left\nout") if narrow else ("Gained", "Lost", "Left out")
+    for name in ("Rows", "n", escape(before), escape(after), "Difference", "p", *last):
+        table.add_column(name, justify="left" if name == "Rows" else "right", no_wrap=True)
+    prefix = f"{first.other.benchmark}_" if narrow else ""  # which the heading says
+    between = "\n" if narrow else " "
     for name, numbers, whole in lines:
         unpaired = numbers.unpaired_baseline + numbers.unpaired_other
+        changed = (str(numbers.gained), str(numbers.lost))
         table.add_row(
-            *(Text(escape(name)), str(numbers.n), percent(numbers.baseline_rate), percent(numbers.other_rate)),
-            *(points(numbers), p_value(numbers.difference.p if numbers.n else None)),
-            *(str(numbers.gained), str(numbers.lost), f"{unpaired} + {numbers.unscored}"),
+            Text(escape(name.removeprefix(prefix))),
+            *(str(numbers.n), percent(numbers.baseline_rate), percent(numbers.other_rate)),
+            *(points(numbers, narrow=narrow), p_value(numbers.difference.p if numbers.n else None)),
+            *(["\n".join(changed)] if narrow else changed),
+            between.join([f"{unpaired} +", str(numbers.unscored)]),
             style="bold" if whole else "",
         )
     return table
@@ -216,13 +222,13 @@ def p_value(p: float | None) -> str:
     return "–" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def points(numbers: "Numbers") -> "Text":
-    """Show a difference in percentage points, with its interval where there is one."""
+def points(numbers: "Numbers", *, narrow: bool) -> "Text":
+    """Show a difference in percentage points, with its interval where there is one; below it in a narrow table."""
     from rich.text import Text
 
     if not numbers.n:
         return Text("–")
     interval = numbers.difference.interval
-    # without a space inside, a narrow column breaks before the interval
-    bounds = f" [{100 * interval.low:+.1f}…{100 * interval.high:+.1f}]" if interval.low == interval.low else ""
-    return Text(f"{100 * numbers.difference.mean:+.1f}{bounds}")
+    there = interval.low == interval.low
+    bounds = [f"[{100 * interval.low:+.1f}…{100 * interval.high:+.1f}]"] if there else []
+    return Text(("\n" if narrow else " ").join([f"{100 * numbers.difference.mean:+.1f}", *bounds]))

@@ -1,5 +1,6 @@
 """`fin-tasks retrieval-report`: how often retrievers find XFinBench's gold terms."""
 
+import csv
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,10 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fin_tasks.cli.compare import make_folder
 from fin_tasks.cli.options import Items, Json, report
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from fin_tasks.benchmarks.xfinbench.retrieval_report import RetrievalReport
 
 __all__ = ["retrieval_report"]
 
@@ -34,6 +38,9 @@ def retrieval_report(
     ] = None,
     as_json: Json = False,
     items: Items = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write report.csv, report.png and report.svg here.")
+    ] = None,
 ) -> None:
     """Search XFinBench's knowledge bank for every question and compare with the terms the annotators named.
 
@@ -45,13 +52,46 @@ def retrieval_report(
     from fin_tasks.sandbox import escape  # messages may quote a stranger's file
     from fin_tasks.settings import Settings
 
+    make_folder(out)
     settings = Settings.from_environ()
     options = Options(top_k=top_k, ties=ties, tokeniser=tokeniser, encoder=encoder)
     files = locate(source=source, data_dir=data_dir, settings=settings, split=split, notify=_notify)
     found = report_retrieval(files, retrievers=retriever or (), options=options, settings=settings)
+    if out is not None:
+        _write(found, out)
     report(found, as_json=as_json, items=items, table=_table)
     for name, why in found.not_run.items():
         print(escape(f"fin-tasks: {name} not run: {why}"), file=sys.stderr)
+
+
+def _write(found: "RetrievalReport", out: Path) -> None:
+    from fin_tasks.report.dots import Dot, draw_dots
+
+    parts = list(found.parts())
+    with (out / "report.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(parts[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(parts)
+    panels = {"all": "By task", "without_figure": "By task", "task": "By task", "capability": "By capability"}
+    names = {"all": "all", "without_figure": "text"}
+    dots = [
+        Dot(
+            panel=panels[part["grouping"]],
+            row=part["group"] or names[part["grouping"]],
+            series=part["retriever"],
+            value=part["accuracy"],
+            low=part["accuracy_low"],
+            high=part["accuracy_high"],
+            n=part["n"],
+        )
+        for part in parts
+        if part["n"]
+    ]
+    if dots:
+        caption = f"{_title(found.summary())}. Wilson's 95 % intervals; a question counts in each capability it names."
+        draw_dots(
+            dots, out / "report", title="Gold terms found", caption=caption, axis="questions with a gold term found (%)"
+        )
 
 
 def _notify(message: str) -> None:
@@ -61,15 +101,17 @@ def _notify(message: str) -> None:
 
 
 def _table(summary: Mapping[str, Any]) -> "Table":
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    bank = summary["bank"]
-    where = "the packaged sample" if summary["origin"] == "sample" else f"{summary['split']} ({summary['origin']})"
     table = Table(
-        title=f"Gold terms found, {where}: top {summary['top_k']}, ties {summary['ties']}, {bank['n']} terms",
+        title=f"Gold terms found, {_title(summary)}",
         title_justify="left",
         caption=_caption(summary),
         caption_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
     )
     table.add_column("Retriever", no_wrap=True)
     table.add_column("Part", no_wrap=True)
@@ -82,6 +124,11 @@ def _table(summary: Mapping[str, Any]) -> "Table":
                 "" if place else each["retriever"], name, *_cells(part), end_section=place in (1, 4, len(parts) - 1)
             )
     return table
+
+
+def _title(summary: Mapping[str, Any]) -> str:
+    where = "the packaged sample" if summary["origin"] == "sample" else f"{summary['split']} ({summary['origin']})"
+    return f"{where}: top {summary['top_k']}, ties {summary['ties']}, {summary['bank']['n']} terms"
 
 
 def _cells(part: Mapping[str, Any]) -> list[str]:

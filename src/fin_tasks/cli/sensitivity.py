@@ -3,13 +3,15 @@
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fin_tasks.cli.compare import VARIANTS, p_value, percent, points, tell
+from fin_tasks.cli.compare import VARIANTS, make_folder, p_value, percent, points, tell
 from fin_tasks.cli.options import Json, counting
+from fin_tasks.cli.tables import print_whole
 from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -39,6 +41,10 @@ def sensitivity(
     ] = "xfinbench_text",
     variant: Annotated[str, typer.Option(help="Scores to show: paper or robust.")] = "paper",
     as_json: Json = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write sensitivity.csv, sensitivity.png and sensitivity.svg here."),
+    ] = None,
 ) -> None:
     """Run or collect XFinBench's four prompt styles, and show what the style changes.
 
@@ -48,11 +54,14 @@ def sensitivity(
 
     if variant not in VARIANTS:
         raise ConfigError(f"sensitivity --variant: expected {' or '.join(VARIANTS)}, got {variant!r}.")
+    make_folder(out)
     folders, arguments = _split(paths)
     if arguments:
         _run(folders, tasks, arguments)
     with counting("Reading runs", "file") as advance:
         found = collect(folders, variant=variant, on_done=advance)
+    if out is not None and found.groups:
+        _write(found, out)
     if as_json:
         print(json.dumps(as_object(found), allow_nan=False))
     else:
@@ -89,6 +98,32 @@ def _run(folders: Sequence[Path], tasks: str, arguments: Sequence[str]) -> None:
         raise typer.Exit(failure.status if failure.status > 0 else 1)
 
 
+def _write(found: "Sensitivity", out: Path) -> None:
+    from fin_tasks.report.dots import Dot, draw_dots
+    from fin_tasks.report.sensitivity import write_csv
+
+    write_csv(found, out / "sensitivity.csv")
+    panels = [_heading(group) for group in found.groups]
+    dots = [
+        Dot(
+            # groups may differ in what a heading does not say
+            panel=panel if panels.count(panel) == 1 else f"{panel} ({place + 1})",
+            row=cell.task,
+            series=cell.style,
+            value=cell.accuracy,
+            low=cell.interval.low if cell.interval else None,
+            high=cell.interval.high if cell.interval else None,
+            n=cell.n,
+        )
+        for place, (panel, group) in enumerate(zip(panels, found.groups, strict=True))
+        for cell in group.cells
+        if cell.accuracy is not None
+    ]
+    caption = f"Right answers of those scored, Wilson's 95 % intervals. Scores: acc, {found.variant}."
+    if dots:
+        draw_dots(dots, out / "sensitivity", title="Prompt styles", caption=caption, axis="accuracy (%)")
+
+
 def _show(found: "Sensitivity") -> None:
     from rich.console import Console
     from rich.text import Text
@@ -99,7 +134,7 @@ def _show(found: "Sensitivity") -> None:
     console = Console(highlight=False)
     for group in found.groups:
         console.print(Text(_heading(group), style="bold"))
-        console.print(_table(group))
+        print_whole(console, partial(_table, group))
         for style, tasks in group.missing.items():
             console.print(Text(f"Missing: {style} ({escape(', '.join(tasks))})", style="yellow"))
     if found.groups:
@@ -118,7 +153,7 @@ def _heading(group: "Group") -> str:
     return escape(" · ".join(part for part in parts if part))
 
 
-def _table(group: "Group") -> "Table":
+def _table(group: "Group", narrow: bool) -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -126,17 +161,18 @@ def _table(group: "Group") -> "Table":
     from fin_tasks.report.sensitivity import REFERENCE
     from fin_tasks.sandbox import escape
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for name in ("Task", "Style", "n", "Unscored", "Accuracy", f"Against {REFERENCE}", "p"):
-        left = name in ("Task", "Style")
-        table.add_column(name, justify="left" if left else "right", no_wrap=left, overflow="fold")
+    table = Table(box=SIMPLE_HEAD, show_edge=not narrow, pad_edge=False, padding=(0, 1, 0, 0))
+    between = "\n" if narrow else " "
+    for name in ("Task", "Style", "n", "Unscored", "Accuracy", f"Against{between}{REFERENCE}", "p"):
+        table.add_column(name, justify="left" if name in ("Task", "Style") else "right", no_wrap=True)
     for task in group.tasks:
         cells = [cell for cell in group.cells if cell.task == task]
+        named = task.removeprefix("xfinbench_") if narrow else task  # there are no others
         for place, cell in enumerate(cells):
             difference = cell.difference
             table.add_row(
-                *(Text(escape(task) if place == 0 else ""), cell.style, str(cell.n), str(cell.unscored)),
-                *(_accuracy(cell), points(difference) if difference else ""),
+                *(Text(escape(named) if place == 0 else ""), cell.style, str(cell.n), str(cell.unscored)),
+                *(_accuracy(cell, between), points(difference, narrow=narrow) if difference else ""),
                 p_value(difference.difference.p if difference.n else None) if difference else "",
                 style="bold" if task == "all" else "",
             )
@@ -146,6 +182,6 @@ def _table(group: "Group") -> "Table":
     return table
 
 
-def _accuracy(cell: "Cell") -> str:
-    bounds = f" [{100 * cell.interval.low:.1f}…{100 * cell.interval.high:.1f}]" if cell.interval else ""
-    return f"{percent(cell.accuracy)}{bounds}"
+def _accuracy(cell: "Cell", between: str) -> str:
+    bounds = [f"[{100 * cell.interval.low:.1f}…{100 * cell.interval.high:.1f}]"] if cell.interval else []
+    return between.join([percent(cell.accuracy), *bounds])

@@ -1,15 +1,11 @@
-"""Differences with their intervals as a forest plot; nothing in it belongs to one benchmark.
-
-matplotlib's object interface is used throughout, with all of its settings fixed: the same numbers give the same bytes,
-whatever a `matplotlibrc` says.
-"""
+"""Differences with their intervals as a forest plot; nothing in it belongs to one benchmark."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fin_tasks.report.figures import drawing, entitle, save
 from fin_tasks.sandbox import escape
 
 if TYPE_CHECKING:
@@ -18,23 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Effect", "draw_forest"]
 
-_STYLE: Any = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib
-    "font.size": 8,
-    "axes.edgecolor": "#666666",
-    "axes.linewidth": 0.7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.left": False,
-    "axes.axisbelow": True,
-    "grid.color": "#e2e2e2",
-    "grid.linewidth": 0.6,
-    "xtick.color": "#444444",
-    "text.parse_math": False,  # a model's name may hold dollar signs
-    "svg.hashsalt": "fin-tasks",
-    "svg.fonttype": "path",
-    "savefig.dpi": 200,
-}
 _COLOURS = {True: "#0072B2", False: "#56B4E9"}  # of Okabe and Ito's palette: wholes, parts
 _ROW = 0.2  # inches
 _HEADING = 100  # letters that fit beside each other
@@ -76,11 +55,9 @@ def draw_forest(effects: Sequence[Effect], stem: Path, *, title: str, caption: s
     Returns:
         The two paths.
     """
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with _settings(mpl):
+    with drawing():
         rows = list(_rows(effects))
         figure = Figure(figsize=(7.2, 1.25 + _ROW * len(rows)), layout="constrained")
         axes = figure.subplots()
@@ -90,24 +67,8 @@ def draw_forest(effects: Sequence[Effect], stem: Path, *, title: str, caption: s
                 _mark(axes, place, row)
         _finish(axes, rows, axis)
         _headings(figure, axes, rows)
-        figure.suptitle(
-            f"{escape(title)}\n", x=0.012, ha="left", fontsize=11, fontweight="bold"
-        )  # the caption stands in the second line
-        line = 0.34 / figure.get_figheight()
-        figure.text(0.012, 1 - line, escape(caption), ha="left", va="top", fontsize=6.5, color="#555555")
-        FigureCanvasAgg(figure)
-        paths = [stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")]
-        figure.savefig(paths[0], metadata={"Software": None})
-        figure.savefig(paths[1], metadata={"Date": None, "Creator": None})
-    return paths
-
-
-@contextmanager
-def _settings(mpl: Any) -> Iterator[None]:
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(_STYLE)
-        yield
+        entitle(figure, title, caption)
+        return save(figure, stem)
 
 
 def _rows(effects: Sequence[Effect]) -> Iterator[Effect | str]:

@@ -1,5 +1,6 @@
 """Prompt sensitivity: the same questions in the four styles of the XFinBench paper, side by side."""
 
+import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,15 +14,20 @@ from fin_tasks.report.pairing import say
 from fin_tasks.report.runs import Problem, Run, read_runs
 from fin_tasks.report.samples import Rows
 from fin_tasks.report.settings import below, differences
+from fin_tasks.sandbox import escape
 from fin_tasks.stats.averages import average
 from fin_tasks.stats.intervals import Interval, bootstrap_mean, wilson
 
-__all__ = ["REFERENCE", "Cell", "Group", "Sensitivity", "as_object", "collect", "style_of"]
+__all__ = ["REFERENCE", "Cell", "Group", "Sensitivity", "as_object", "collect", "style_of", "write_csv"]
 
 REFERENCE = "cot_role"
 """The style the others are compared with: the paper's own."""
 
 _METRIC = "acc"
+_COLUMNS = (
+    *("model", "condition", "prompts", "split", "limit", "task", "style", "n", "unscored", "accuracy", "low", "high"),
+    *("paired", "difference", "difference_low", "difference_high", "difference_p", "gained", "lost"),
+)
 _STYLE_OF = {(style.mode, style.role): name for name, style in STYLES.items()}
 _FREE = ("provenance.style", "lm_eval_version", "provenance.fin_tasks", "provenance.scorer", "provenance.data")
 
@@ -164,6 +170,24 @@ def as_object(found: Sensitivity) -> dict[str, Any]:
         "problems": [vars(problem) for problem in found.problems],
         "notes": list(found.notes),
     }
+
+
+def write_csv(found: Sensitivity, path: Path) -> None:
+    """Write a line per group, task and style; texts are made safe to print, no number is an empty cell."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for group in as_object(found)["groups"]:
+            for style in group.pop("styles"):
+                against = style.pop("against_reference") or {}
+                line = {**group, **style, **{f"difference_{name}": against.get(name) for name in ("low", "high", "p")}}
+                line |= {name: against.get(name) for name in ("difference", "gained", "lost")}
+                line["paired"] = against.get("n")
+                writer.writerow({name: _safe(line[name]) for name in _COLUMNS})
+
+
+def _safe(value: Any) -> Any:
+    return escape(value) if isinstance(value, str) else value
 
 
 def _task(run: Run) -> str:

@@ -111,6 +111,19 @@ class RetrievalReport:
             "not_run": dict(self.not_run),
         }
 
+    def parts(self) -> Iterator[dict[str, Any]]:
+        """Yield one flat object per retriever and part of the questions, with `retriever`, `grouping` and `group`.
+
+        `grouping` is `all`, `without_figure`, `task` or `capability`; `group` is empty for the first two.
+        """
+        for each in self.summary()["retrievers"]:
+            parts = {("all", ""): {name: each[name] for name in each["without_figure"]}}
+            parts[("without_figure", "")] = each["without_figure"]
+            parts |= {("task", task): part for task, part in each["by_task"].items()}
+            parts |= {("capability", code): part for code, part in each["by_capability"].items()}
+            for (grouping, group), part in parts.items():
+                yield {"retriever": each["retriever"], "grouping": grouping, "group": group, **part}
+
     def items(self) -> Iterator[dict[str, Any]]:
         """Yield one JSON-compatible object per retriever and row; rows left out come last, with their reason."""
         for report in self.retrievers:
