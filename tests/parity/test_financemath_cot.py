@@ -12,6 +12,8 @@ import pytest
 from fin_tasks.benchmarks.financemath.extraction import as_written, read_answer
 from fin_tasks.benchmarks.financemath.replay import replay_cot
 from fin_tasks.benchmarks.financemath.scoring import paper_equal
+from fin_tasks.errors import SandboxError
+from fin_tasks.sandbox import open_runner
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data" / "financemath"
@@ -114,6 +116,23 @@ def test_rates_are_near_the_published_ones(model: str) -> None:
     assert sum(recorded) / len(recorded) == pytest.approx(row["execution_rate"] / 100)
     # Theirs also counts numbers out of responses that were cut off before any answer.
     assert row["execution_rate"] / 100 - 0.13 <= summary["execution_rate"] <= row["execution_rate"] / 100 + 0.015
+
+
+def test_the_page_states_where_only_the_strict_comparison_accepts() -> None:
+    try:
+        runner = open_runner()
+    except SandboxError as error:
+        pytest.skip(f"no sandbox can be used here: {error}")
+    rounding = lost = 0
+    with runner:
+        for model in MODELS:
+            path = DATA / "cot" / f"{model}.json"
+            exact, rounded = replay_cot(path, runner=runner).results, replay_cot(path, runner=None).results
+            for item, beside in zip(exact, rounded, strict=True):
+                if item.robust_correct and not item.correct:
+                    rounding, lost = rounding + bool(beside.robust_correct), lost + (not beside.robust_correct)
+    told = f"{rounding + lost} are such rows, {rounding} by rounding and {lost} by lost digits"
+    assert told in " ".join(PAGE.read_text(encoding="utf-8").split())
 
 
 def test_the_page_states_the_disagreements() -> None:
