@@ -119,7 +119,7 @@ def _write(found: "Sensitivity", out: Path) -> None:
         for cell in group.cells
         if cell.accuracy is not None
     ]
-    caption = f"Right answers of those scored, Wilson's 95 % intervals. Scores: acc, {found.variant}."
+    caption = f"Right answers of those scored, 95 % intervals. Scores: acc, {found.variant}."
     if dots:
         draw_dots(dots, out / "sensitivity", title="Prompt styles", caption=caption, axis="accuracy (%)")
 

@@ -17,6 +17,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DOT, _GAP = 0.115, 0.09  # inches: from dot to dot, and between rows
 _PANEL = 0.55  # inches of a panel besides its rows
+_NAME = 40  # letters of a row or series that leave room for the dots
 _TITLE = 95  # letters that fit beside each other
 
 
@@ -75,7 +76,7 @@ def draw_dots(dots: Sequence[Dot], stem: Path, *, title: str, caption: str, axis
         # by hand, as matplotlib drops names that begin with an underscore
         figure.legend(
             axes[0].lines,
-            [escape(name) for name in series],
+            [_shortened(name) for name in series],
             loc="outside lower left",
             ncols=min(4, len(series)),
             frameon=False,
@@ -106,4 +107,9 @@ def _draw(axes: "Axes", dots: Sequence[Dot], series: Sequence[str], *, step: flo
 def _named(row: str, dots: Sequence[Dot]) -> str:
     counts = sorted({dot.n for dot in dots if dot.row == row})
     shown = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
-    return f"{escape(row)}  (n={shown})"
+    return f"{_shortened(row)}  (n={shown})"
+
+
+def _shortened(name: str) -> str:
+    text = escape(name)
+    return text if len(text) <= _NAME else f"{text[: _NAME - 1]}…"
