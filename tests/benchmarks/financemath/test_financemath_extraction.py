@@ -31,7 +31,12 @@ def test_case(case: dict[str, object]) -> None:
 
 @given(st.text(st.characters(codec="utf-8"), max_size=300))
 def test_any_text_is_read_or_not(text: str) -> None:
-    for response in (text, f"Therefore, the answer is {text}", f"{text}\n\nTherefore, the answer is 7."):
+    for response in (
+        text,
+        f"Therefore, the answer is {text}",
+        f"Therefore, 3 are:\n{text}",
+        f"{text}\n\nTherefore, the answer is 7.",
+    ):
         number = read_answer(response)
         assert number is None or all(math.isfinite(reading) for reading in number.readings)
 

@@ -43,11 +43,10 @@ def below_label(text: str) -> str | None:
         >>> below_label(" the value after 10 years is $1,629. Details:") is None
         True
     """
+    text = text[:_LONGEST]
     found = None
-    for _ in range(3):  # an announcement may announce another
-        label = _LABEL.match(text)
-        if label is None or _STARTS.match(text):
-            break
+    # An announcement may announce another.
+    while (label := _LABEL.match(text)) is not None and _STARTS.match(text) is None:
         found = text = text[label.end() :]
     return found
 

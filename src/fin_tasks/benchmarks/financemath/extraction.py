@@ -131,7 +131,7 @@ def as_written(number: Number) -> float:
 def _committed(committed: str) -> Number | None:
     """Read the text behind an announcement."""
     if (announced := below_label(committed)) is not None:
-        return read_below(announced, _committed)
+        return read_below(announced, _committed) or _said_above(committed)
     raw = without_names(_ABBREVIATION.sub(r"\1", committed[:_LONGEST]))
     text = plain(raw)
     if (result := _behind_count(text)) is not None:
@@ -179,6 +179,13 @@ def _said(sentence: str) -> Number | None:
         return said[0].number
     today = [found for found in numbers if _TODAY.match(sentence, found.end)]
     return today[0].number if len(today) == 1 else read_number(without_spans(sentence))
+
+
+def _said_above(committed: str) -> Number | None:
+    """What a label itself says is the answer, above its parts or reasons: `the cost is 12, made up of:`."""
+    label = without_dates(plain(_first_sentence(committed)))
+    said = [found for found in find_numbers(label) if _IS.search(label[: found.start])]
+    return said[0].number if len(said) == 1 and not _refused(label) else None
 
 
 def _behind_count(text: str) -> Number | None:
