@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from fin_tasks.answers.numbers import Number, number_from_float
 from fin_tasks.benchmarks.financemath.doc_scores import score_outcome, score_response
-from fin_tasks.benchmarks.financemath.metrics import REASONS, metric_values, metrics_of
+from fin_tasks.benchmarks.financemath.metrics import metric_values, metrics_of
+from fin_tasks.stats.executions import REASONS
 from fin_tasks.benchmarks.financemath.rows import TOPICS
 from fin_tasks.benchmarks.financemath.scoring import paper_equal, robust_equal
 from fin_tasks.sandbox import Outcome, Status

@@ -1,19 +1,17 @@
-"""Bias index and accuracy against window size: the paper's figures 3 and 4, with intervals.
-
-matplotlib's object interface is used throughout, with all of its settings fixed: the same results give the same bytes,
-whatever a `matplotlibrc` says.
-"""
+"""Bias index and accuracy against window size: the paper's figures 3 and 4, with intervals."""
 
 import csv
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fin_tasks.benchmarks.dynostock.scoring import Counts
+from fin_tasks.charts import figures
+from fin_tasks.charts.figures import save
 from fin_tasks.sandbox import escape
 from fin_tasks.stats.intervals import Interval
 
@@ -28,25 +26,11 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 """One more than colours, so that 56 models go by before a pair comes again."""
 
-_STYLE: Any = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib
-    "font.size": 8,
+_STYLE: Mapping[str, Any] = {
     "axes.titlesize": 9,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
-    "axes.edgecolor": "#666666",
-    "axes.linewidth": 0.7,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "grid.color": "#e2e2e2",
-    "grid.linewidth": 0.6,
-    "xtick.color": "#444444",
     "ytick.color": "#444444",
-    "text.parse_math": False,  # a model's name may hold dollar signs
-    "svg.hashsalt": "fin-tasks",
-    "svg.fonttype": "path",
-    "savefig.dpi": 200,
 }
 _LEGEND_WIDTH = 112  # letters beside each other
 
@@ -109,26 +93,9 @@ def draw_windows(series: Sequence[Series], *, bias: str, parser: str) -> "Figure
     return figure
 
 
-@contextmanager
-def drawing() -> Iterator[None]:
+def drawing() -> AbstractContextManager[None]:
     """Fix matplotlib's settings while a figure is made and saved."""
-    import matplotlib as mpl
-
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(_STYLE)
-        yield
-
-
-def save(figure: "Figure", stem: Path) -> list[Path]:
-    """Write a figure as `<stem>.png` and `<stem>.svg`, without dates or versions in them; return the paths."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    FigureCanvasAgg(figure)
-    paths = [stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")]
-    figure.savefig(paths[0], metadata={"Software": None})
-    figure.savefig(paths[1], metadata={"Date": None, "Creator": None})
-    return paths
+    return figures.drawing(_STYLE)
 
 
 def write_table(series: Sequence[Series], path: Path) -> None:

@@ -19,7 +19,7 @@ __all__ = ["SCORER_VERSION", "load"]
 
 _log = logging.getLogger(__name__)
 
-SCORER_VERSION = 2
+SCORER_VERSION = 1
 """Goes up with every change that moves a score; part of the provenance hash."""
 
 

@@ -3,17 +3,14 @@
 Every document reports every metric of its task, None where it does not apply (another topic, an unscored answer).
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fin_tasks.benchmarks.financemath.rows import TOPICS
-from fin_tasks.stats.averages import average
+from fin_tasks.stats.averages import average_or_none
+from fin_tasks.stats.executions import REASONS, execution_values
 
-__all__ = ["REASONS", "metric_values", "metrics_of"]
-
-REASONS = ("no_code", "syntax", "exception", "timeout", "memory", "forbidden", "unsupported")
-"""Why a program gave no value, in the words of `sandbox.Status`."""
+__all__ = ["metric_values", "metrics_of"]
 
 _LOWER_IS_BETTER = ("no_answer", "unscored", *REASONS)
 
@@ -46,7 +43,7 @@ def metric_values(doc: Mapping[str, Any], answers: Sequence[Mapping[str, Any]]) 
         Metric name to the mean over the responses, or None where the metric does not apply.
     """
     per_response = [_values(doc, answer) for answer in answers]
-    return {name: _mean_or_none([values[name] for values in per_response]) for name in per_response[0]}
+    return {name: average_or_none([values[name] for values in per_response]) for name in per_response[0]}
 
 
 def _values(doc: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, float | None]:
@@ -55,18 +52,11 @@ def _values(doc: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, floa
     answered = answer["answer"] is not None
     values: dict[str, float | None] = {"acc": correct}
     values |= {f"acc_{name}": correct if doc["topic_name"] == name else None for name in TOPICS.values()}
-    ran = answered if doc["mode"] == "cot" else answer["status"] == "ok"
     values |= {
-        "execution_rate": None if unscored else float(ran),
+        "execution_rate": None if unscored else float(answered),
         "no_answer": None if unscored else float(not answered),
         "unscored": float(unscored),
     }
     if doc["mode"] == "pot":
-        status = answer["status"]
-        values |= {reason: None if status == "broken" else float(status == reason) for reason in REASONS}
+        values |= execution_values(answer["status"])
     return values
-
-
-def _mean_or_none(values: Sequence[float | None]) -> float | None:
-    mean = average(values)
-    return None if math.isnan(mean) else mean
