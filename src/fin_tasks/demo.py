@@ -39,6 +39,7 @@ The same, served faster:
 Any OpenAI-compatible API:
   OPENAI_API_KEY=... lm_eval --model openai-chat-completions --model_args model=gpt-4o,num_concurrent=8 \\
           --tasks xfinbench --apply_chat_template --output_path results --log_samples
+Knowledge before the questions: add xfinbench_text_bm25 to the tasks, then `fin-tasks compare results`.
 Programs of thought: add xfinbench_calc_pot to the tasks, and --confirm_run_unsafe_code.
 Charts, with a model that sees (prices and reports are fetched, windows built and charts drawn first):
   fin-tasks fetch dynostock && fin-tasks build dynostock

@@ -109,14 +109,15 @@ def test_what_is_refused(tmp_path: Path, arguments: tuple[str, ...], told: str) 
 
 @pytest.fixture
 def judge() -> Iterator[tuple[str, list[str]]]:
-    """A judge that finds 7 in what it is shown, and breaks when it is shown an 8."""
+    """A judge that finds 7 in what it is shown, nothing in what the dummy model says, and breaks over an 8."""
     asked: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             asked.append(body["messages"][1]["content"])
-            text = "what?" if "8" in asked[-1].split("\n")[1] else '{"answer": "7"}'
+            response = asked[-1].split("\n")[1]
+            text = '{"answer": null}' if response == "lol" else "what?" if "8" in response else '{"answer": "7"}'
             choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
             reply = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
             data = json.dumps(reply).encode()
@@ -161,4 +162,26 @@ def test_a_judge_reads_what_the_rules_cannot(tmp_path: Path, judge: tuple[str, l
         assert "what?" in items[2]["judge_error"]
         assert KEY not in done.stdout + done.stderr
     assert len(asked) == 3
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+
+
+def test_the_harness_asks_the_judge_too(tmp_path: Path, judge: tuple[str, list[str]]) -> None:
+    base_url, asked = judge
+    metadata = {"source": "sample", "judge_model": "reader", "judge_base_url": base_url}
+    done = _run(
+        *("lm-eval", "--model", "dummy", "--tasks", "financemath", "--metadata", json.dumps(metadata)),
+        *("--output_path", "out", "--log_samples"),
+        cwd=tmp_path,
+        FIN_TASKS_CACHE=str(tmp_path / "cache"),
+        OPENAI_API_KEY=KEY,
+    )
+    assert done.returncode == 0, done.stderr
+    (path,) = (tmp_path / "out").rglob("results_*.json")
+    results = json.loads(path.read_text())["results"]["financemath"]
+    for variant in ("paper", "robust"):
+        found = [results[f"{metric},{variant}"] for metric in ("acc", "no_answer", "judge_error", "unscored")]
+        assert found == [0.0, 1.0, 0.0, 0.0]
+    assert len(asked) == 1  # 25 equal responses, two variants
+    (samples,) = (tmp_path / "out").rglob("samples_financemath_*.jsonl")
+    assert json.loads(json.loads(samples.read_text().splitlines()[0])["filtered_resps"][0][0])["read_by"] == "judge"
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]

@@ -128,7 +128,12 @@ def test_a_wrong_option_ends_with_our_message(tmp_path: Path) -> None:
 
 def test_entry_points_for_the_harness_name_what_exists() -> None:
     for group, names in {
-        "lm_eval.filters": {"fin_tasks_score", "fin_tasks_run_programs", "fin_tasks_run_doc_programs"},
+        "lm_eval.filters": {
+            "fin_tasks_score",
+            "fin_tasks_run_programs",
+            "fin_tasks_run_doc_programs",
+            "fin_tasks_judge",
+        },
         "lm_eval.aggregations": {"fin_tasks_mean_scored", "fin_tasks_stderr_scored"},
     }.items():
         ours = {entry.name: entry for entry in entry_points(group=group) if entry.name.startswith("fin_tasks")}

@@ -17,6 +17,7 @@ from lm_eval.models.api_models import JsonChatStr, create_image_prompt
 from tqdm import tqdm
 
 from fin_tasks import sandbox
+from fin_tasks.adapters.lm_eval_judge import with_judge
 from fin_tasks.errors import ConfigError, SandboxError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average, standard_error
@@ -47,7 +48,7 @@ def stderr_scored(values: Iterable[float | None]) -> float | str:
 
 
 class FinTask(ConfigurableTask):  # type: ignore[misc]
-    """A task of ours in lm-eval: an ordinary YAML task with five additions.
+    """A task of ours in lm-eval: an ordinary YAML task with six additions.
 
     - `metrics: !function ...` names the metrics from the task's `dataset_kwargs`, so that they are declared beside the
       code that computes them. Documents may report None for a metric; means and standard errors leave it out. A
@@ -56,6 +57,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
       `configs.<task>.metadata.provenance`.
     - Without a chat template the system message, the question and a cue for base models are joined by blank lines.
     - Pictures for an API are put into the message, see `construct_requests`.
+    - A filter `fin_tasks_judge` is told the judge that the metadata names, see `lm_eval_judge`.
     - `blank_image: !function ...` draws a picture for text questions when the metadata asks for one.
     """
 
@@ -70,6 +72,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self._with_stderr = [name for name, metric in metrics.items() if not isinstance(metric, Metric)]
         if (config.get("metadata") or {}).get("blank_image") and config.get("doc_to_image") is None:
             config["doc_to_image"] = draw_blank
+        config["filter_list"] = with_judge(config["filter_list"], config.get("metadata") or {})
         if config.get("unsafe_code"):
             # The tier is part of what was measured: a tier that refuses more runs fewer programs.
             config["metadata"] = {**(config.get("metadata") or {}), "sandbox": _require_sandbox(config["task"])}

@@ -80,7 +80,10 @@ def doctor(
     benchmark: Annotated[
         str | None, typer.Argument(help="Check this benchmark's files: xfinbench, bizbench, financemath or dynostock.")
     ] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Folder with the files; FIN_TASKS_DATA otherwise.")] = None,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(help="Folder with the files, or the one file of financemath or bizbench; else FIN_TASKS_DATA."),
+    ] = None,
     source: Annotated[str, typer.Option(help="auto, upstream, data_dir or sample.")] = "auto",
     as_json: Json = False,
 ) -> None:

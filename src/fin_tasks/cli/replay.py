@@ -15,7 +15,8 @@ from fin_tasks.errors import ConfigError, SandboxError
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from fin_tasks.benchmarks.financemath.replay import Judge, Replay
+    from fin_tasks.benchmarks.financemath.reading import Judge
+    from fin_tasks.benchmarks.financemath.replay import Replay
     from fin_tasks.endpoints.client import Endpoint
     from fin_tasks.sandbox import Runner
     from fin_tasks.settings import Settings

@@ -7,15 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fin_tasks.answers.numbers import Number, number_from_float
-from fin_tasks.benchmarks.financemath.doc_scores import score_outcome, score_response
+from fin_tasks.benchmarks.financemath.doc_scores import score_outcome, score_reading
 from fin_tasks.benchmarks.financemath.metrics import metric_values, metrics_of
-from fin_tasks.stats.executions import REASONS
+from fin_tasks.benchmarks.financemath.reading import Reading, read_all
 from fin_tasks.benchmarks.financemath.rows import TOPICS
 from fin_tasks.benchmarks.financemath.scoring import paper_equal, robust_equal
 from fin_tasks.sandbox import Outcome, Status
+from fin_tasks.stats.executions import REASONS
 
 DOC: dict[str, Any] = {"ground_truth": 0.154, "exact_truth": 0.15372, "topic_name": "risk", "mode": "cot"}
 POT = {**DOC, "mode": "pot"}
+
+
+def score_response(doc: dict[str, Any], response: str, *, variant: str) -> dict[str, Any]:
+    (reading,) = read_all([response])
+    return score_reading(doc, reading, variant=variant)
 
 
 @pytest.mark.parametrize(
@@ -99,3 +105,19 @@ def test_every_metric_is_reported_for_every_document(mode: str) -> None:
     assert all(values[f"acc_{name}"] is None for name in TOPICS.values() if name != "risk")
     assert not declared["no_answer"]
     assert declared["execution_rate"]
+
+
+@pytest.mark.parametrize(
+    ("reading", "correct", "error"),
+    [
+        (Reading(number=None, read_by="rules"), 0.0, None),
+        (Reading(number=number_from_float(0.154), read_by="judge"), 1.0, 0.0),
+        (Reading(number=None, read_by="judge"), 0.0, 0.0),
+        (Reading(number=None, read_by=None, judge_error="down"), None, 1.0),
+        (Reading(number=number_from_float(0.154), read_by="rules", judge_error="down"), 1.0, 1.0),
+    ],
+)
+def test_a_judge_that_fails_is_no_wrong_answer(reading: Reading, correct: float | None, error: float | None) -> None:
+    values = metric_values(DOC, [score_reading(DOC, reading, variant="paper")])
+    assert values.keys() == metrics_of(mode="cot").keys()
+    assert (values["acc"], values["judge_error"], values["unscored"]) == (correct, error, float(correct is None))

@@ -4,31 +4,36 @@ from collections.abc import Mapping
 from typing import Any
 
 from fin_tasks.answers.numbers import Number, number_from_float
-from fin_tasks.benchmarks.financemath.extraction import as_written, read_answer
+from fin_tasks.benchmarks.financemath.extraction import as_written
+from fin_tasks.benchmarks.financemath.reading import Reading
 from fin_tasks.benchmarks.financemath.scoring import paper_equal, robust_equal
 from fin_tasks.sandbox import Outcome, Status
 
-__all__ = ["score_outcome", "score_response"]
+__all__ = ["score_outcome", "score_reading"]
 
 
-def score_response(doc: Mapping[str, Any], response: str, *, variant: str) -> dict[str, Any]:
-    """Read and score a response.
+def score_reading(doc: Mapping[str, Any], reading: Reading, *, variant: str) -> dict[str, Any]:
+    """Score what was read in a response.
 
     Args:
         doc: A document of `data.load`.
-        response: What the model wrote.
+        reading: From `reading.read_with`.
         variant: `paper` compares the number as written with the file's truth, as the authors did; `robust` what it
             stands for with the truth at full precision.
 
     Returns:
-        `answer` (a number or None), `correct` and `reason`.
+        `answer` (a number or None), `correct` (None where neither rules nor judge could read the response), `reason`,
+        `read_by` and `judge_error`.
     """
-    number = read_answer(response)
+    told = {"read_by": reading.read_by, "judge_error": reading.judge_error}
+    number = reading.number
+    if reading.read_by is None:
+        return {"answer": None, "correct": None, "reason": f"unscored: {reading.judge_error}", **told}
     if number is None:
-        return {"answer": None, "correct": False, "reason": "no answer"}
+        return {"answer": None, "correct": False, "reason": "no answer", **told}
     answer = number.value if variant == "robust" else as_written(number)
     correct = _correct(number, answer, doc["exact_truth" if variant == "robust" else "ground_truth"], variant)
-    return {"answer": answer, "correct": correct, "reason": "right" if correct else "wrong"}
+    return {"answer": answer, "correct": correct, "reason": "right" if correct else "wrong", **told}
 
 
 def score_outcome(doc: Mapping[str, Any], outcome: Outcome, *, variant: str) -> dict[str, Any]:
@@ -42,7 +47,7 @@ def score_outcome(doc: Mapping[str, Any], outcome: Outcome, *, variant: str) -> 
         variant: `paper` or `robust`.
 
     Returns:
-        As `score_response`, and `status`, `value` and `detail` of the outcome.
+        `answer`, `correct` and `reason` as `score_reading`, and `status`, `value` and `detail` of the outcome.
     """
     if outcome.status in (Status.broken, Status.unsupported):
         return {"answer": None, "correct": None, "reason": f"unscored: {outcome.detail}", **outcome.told}

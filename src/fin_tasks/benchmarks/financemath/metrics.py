@@ -12,7 +12,7 @@ from fin_tasks.stats.executions import REASONS, execution_values
 
 __all__ = ["metric_values", "metrics_of"]
 
-_LOWER_IS_BETTER = ("no_answer", "unscored", *REASONS)
+_LOWER_IS_BETTER = ("no_answer", "unscored", "judge_error", *REASONS)
 
 
 def metrics_of(*, mode: str) -> dict[str, bool]:
@@ -24,11 +24,10 @@ def metrics_of(*, mode: str) -> dict[str, bool]:
     Returns:
         Metric name to whether more of it is better, the headline `acc` first. `execution_rate` is the share of programs
         that ran, or of responses that give an answer, as the authors' tables have it; `no_answer` is the share without
-        a number to compare.
+        a number to compare; `judge_error`, of the responses that a judge was asked about, the share on which it failed.
     """
     names = ["acc", *(f"acc_{name}" for name in TOPICS.values()), "execution_rate", "no_answer", "unscored"]
-    if mode == "pot":
-        names += REASONS
+    names += REASONS if mode == "pot" else ("judge_error",)
     return {name: name not in _LOWER_IS_BETTER for name in names}
 
 
@@ -59,4 +58,8 @@ def _values(doc: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, floa
     }
     if doc["mode"] == "pot":
         values |= execution_values(answer["status"])
+    else:
+        # of the responses the judge was asked about: those it read, and those on which it failed
+        asked = answer["read_by"] == "judge" or answer["judge_error"] is not None
+        values["judge_error"] = float(answer["judge_error"] is not None) if asked else None
     return values

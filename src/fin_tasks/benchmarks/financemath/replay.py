@@ -7,25 +7,22 @@ falls back to `ground_truth`. Solutions run in the sandbox as programs do.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fin_tasks.answers.numbers import Number, number_from_float
-from fin_tasks.benchmarks.financemath.extraction import as_written, read_answer
-from fin_tasks.benchmarks.financemath.judge import Verdict
+from fin_tasks.answers.numbers import number_from_float
+from fin_tasks.benchmarks.financemath.extraction import as_written
 from fin_tasks.benchmarks.financemath.programs import extract_program
+from fin_tasks.benchmarks.financemath.reading import Judge, Reading, read_all
 from fin_tasks.benchmarks.financemath.records import Record, read_records
 from fin_tasks.benchmarks.financemath.scoring import paper_equal, robust_equal
 from fin_tasks.sandbox import Outcome, Runner, Status, escape
 
-__all__ = ["Item", "Judge", "Replay", "read_records", "replay_cot", "replay_pot"]
+__all__ = ["Item", "Replay", "read_records", "replay_cot", "replay_pot"]
 
 T = TypeVar("T")
-
-Judge = Callable[[Sequence[str]], list[Verdict]]
-"""Reads responses, one verdict each."""
 
 _UNSCORED = (Status.broken, Status.unsupported)
 
@@ -189,14 +186,10 @@ def replay_cot(
     records = read_records(path)
     solutions = [record.python_solution for record in records]
     outcomes: Sequence[Outcome | None] = [None] * len(records) if runner is None else runner.run(solutions)
-    readings = [read_answer(record.output) for record in records]
-    asked = [at for at, reading in enumerate(readings) if judge_all or reading is None]
-    verdicts: Mapping[int, Verdict] = {}
-    if judge is not None and asked:
-        verdicts = dict(zip(asked, judge([records[at].output for at in asked]), strict=True))
+    readings = read_all([record.output for record in records], judge=judge, judge_all=judge_all)
     items = (
-        _response_item(record, reading, verdicts.get(at), _exact(record, outcome))
-        for at, (record, reading, outcome) in enumerate(zip(records, readings, outcomes, strict=True))
+        _response_item(record, reading, _exact(record, outcome))
+        for record, reading, outcome in zip(records, readings, outcomes, strict=True)
     )
     return Replay(results=tuple(items), mode="cot", variant=variant, judged=judge is not None)
 
@@ -222,11 +215,8 @@ def _program_item(record: Record, outcome: Outcome, exact: float) -> Item:
     )
 
 
-def _response_item(record: Record, reading: Number | None, verdict: Verdict | None, exact: float) -> Item:
-    by_judge = verdict is not None and verdict.error is None
-    number = verdict.number if verdict is not None and by_judge else reading
-    # Whether there is an answer that only the judge could have read, nobody knows.
-    unread = number is None and verdict is not None and not by_judge
+def _response_item(record: Record, reading: Reading, exact: float) -> Item:
+    number, unread = reading.number, reading.read_by is None
     return Item(
         question_id=record.question_id,
         answered=None if unread else number is not None,
@@ -235,8 +225,8 @@ def _response_item(record: Record, reading: Number | None, verdict: Verdict | No
         correct=None if unread else number is not None and paper_equal(as_written(number), record.ground_truth),
         robust_correct=None if unread else number is not None and robust_equal(number, exact),
         topic=record.topic,
-        read_by=None if unread else "judge" if by_judge else "rules",
-        judge_error=None if verdict is None else verdict.error,
+        read_by=reading.read_by,
+        judge_error=reading.judge_error,
     )
 
 
