@@ -3,12 +3,14 @@ r"""Reads what stands below a line that ends in a colon: an equation, a list, a 
 `Therefore, the value after 10 years is:` announces what comes next, so no number of that line is the answer.
 """
 
+import math
 import re
 from collections.abc import Callable, Sequence
 
+from fin_tasks.answers.comparison import TOLERANCE
 from fin_tasks.answers.notation import boxed, plain
 from fin_tasks.answers.numbers import Number, find_numbers
-from fin_tasks.answers.quantities import read_number
+from fin_tasks.answers.quantities import read_number, read_quantity
 
 __all__ = ["below_label", "read_below"]
 
@@ -140,5 +142,14 @@ def _right(text: str) -> str:
 
 
 def _value(text: str) -> Number | None:
-    """The number of a text that says one, worked out."""
-    return read_number(text, framed=True) if len(find_numbers(text)) == 1 else None
+    """The number of a text that says one, worked out, or one in two ways: `0.1587 or 15.87%`."""
+    numbers = [found.number for found in find_numbers(text)]
+    if len(numbers) == 1:
+        return read_number(text, framed=True)
+    if len(numbers) == 2 and _restated(*numbers):
+        return read_quantity(text)
+    return None
+
+
+def _restated(one: Number, other: Number) -> bool:
+    return any(math.isclose(a, b, rel_tol=TOLERANCE) for a in one.readings for b in other.readings)
