@@ -5,6 +5,7 @@
     ├── DataError         a file of a benchmark is missing, broken or not the pinned one
     │   └── FetchError    a file could not be downloaded
     ├── EndpointError     a model behind an address (a judge, an encoder) cannot be asked, or answers nonsense
+    │   └── JudgeError    too many responses could not be judged for a score to mean anything
     └── SandboxError      programs cannot be run safely here, or the runner broke
 
 Every message names the subject, what was expected, what was found and what to do about it. A wrong answer of a
@@ -12,7 +13,7 @@ model is never an error: it is a score with a reason. A broken tool is never a w
 item that stays unscored and is counted.
 """
 
-__all__ = ["ConfigError", "DataError", "EndpointError", "FetchError", "FinTasksError", "SandboxError"]
+__all__ = ["ConfigError", "DataError", "EndpointError", "FetchError", "FinTasksError", "JudgeError", "SandboxError"]
 
 
 class FinTasksError(Exception):
@@ -33,6 +34,10 @@ class FetchError(DataError):
 
 class EndpointError(FinTasksError):
     """A model behind an address cannot be asked, or what it sends back cannot be used."""
+
+
+class JudgeError(EndpointError):
+    """A judge failed on so many responses that no score means anything; the message says how to go on."""
 
 
 class SandboxError(FinTasksError):

@@ -4,10 +4,12 @@
 this module would cost more than all of its own work.
 """
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from fin_tasks.errors import ConfigError
 
@@ -33,6 +35,11 @@ class Settings:
         api_keys: Every variable whose name ends in `_KEY`, as `OPENAI_API_KEY`; an endpoint names the one it is sent.
         embeddings: `FIN_TASKS_EMBEDDINGS_BASE_URL`; OpenAI-compatible address that embeds texts for dense retrieval,
             OpenAI's own where unset.
+        judge_model: `FIN_TASKS_JUDGE_MODEL`; the chat model that judges responses where nothing else names one.
+        judge_base_urls: `FIN_TASKS_JUDGE_BASE_URL`; its OpenAI-compatible addresses, with commas between them; OpenAI's
+            own where unset.
+        metadata: `FIN_TASKS_METADATA`; a JSON object with the options of data sets in VLMEvalKit, which has no
+            `--metadata` of its own.
         offline: `FIN_TASKS_OFFLINE` or `HF_HUB_OFFLINE`; no benchmark's files are downloaded, from the hub or GitHub.
         offline_markets: `FIN_TASKS_OFFLINE` alone; no market data are fetched. `HF_HUB_OFFLINE` is about the hub, and
             says nothing of Yahoo, Alpha Vantage and the encyclopedia.
@@ -50,6 +57,9 @@ class Settings:
     alpha_vantage_key: str | None = field(repr=False)
     api_keys: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
     embeddings: str
+    judge_model: str | None = None
+    judge_base_urls: tuple[str, ...] = (OPENAI,)
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
     offline: bool
     offline_markets: bool
     sandbox: str
@@ -78,6 +88,9 @@ class Settings:
             alpha_vantage_key=env.get("ALPHAVANTAGE_API_KEY") or None,
             api_keys={name: value for name, value in env.items() if name.endswith("_KEY") and value},
             embeddings=(env.get("FIN_TASKS_EMBEDDINGS_BASE_URL") or OPENAI).rstrip("/"),
+            judge_model=env.get("FIN_TASKS_JUDGE_MODEL") or None,
+            judge_base_urls=_addresses(env.get("FIN_TASKS_JUDGE_BASE_URL") or OPENAI),
+            metadata=_object(env, "FIN_TASKS_METADATA"),
             offline=_flag(env, "FIN_TASKS_OFFLINE") or _flag(env, "HF_HUB_OFFLINE"),
             offline_markets=_flag(env, "FIN_TASKS_OFFLINE"),
             sandbox=_choice(env, "FIN_TASKS_SANDBOX", SANDBOX_TIERS),
@@ -100,6 +113,21 @@ def _flag(env: Mapping[str, str], name: str) -> bool:
     if value in ("1", "true", "yes", "on"):
         return True
     raise ConfigError(f"{name}: expected 1 or 0, got {env[name]!r}. Set it to 1 or unset it.")
+
+
+def _addresses(text: str) -> tuple[str, ...]:
+    return tuple(address.strip().rstrip("/") for address in text.split(",") if address.strip())
+
+
+def _object(env: Mapping[str, str], name: str) -> dict[str, Any]:
+    text = env.get(name) or "{}"
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise ConfigError(f"{name}: expected a JSON object, got {text!r} ({error}).") from error
+    if not isinstance(value, dict):
+        raise ConfigError(f"{name}: expected a JSON object such as {{}}, got {text!r}.")
+    return value
 
 
 def _choice(env: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
