@@ -1,0 +1,158 @@
+"""The figures the MME-Finance paper prints: models' scores, and how well judges agree with people.
+
+`published.csv` beside this module holds one figure per row, as printed, next to the table it stands in. What does not
+add up among them is flagged there and listed in `docs/published_mme_finance.md`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+
+from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES, Language
+from fin_tasks.data.schema import Record, read_csv
+from fin_tasks.errors import ConfigError, DataError
+
+__all__ = ["IMPLIED_ROWS", "PUBLISHED", "UNRELIABLE_ELSEWHERE", "Figure", "published", "read_figures"]
+
+PUBLISHED = Path(__file__).with_name("published.csv")
+
+IMPLIED_ROWS: Mapping[Language, Mapping[str, int]] = {
+    "en": dict(zip((*IMAGE_TYPES, *IMAGE_STYLES), (143, 176, 291, 262, 278, 21, 554, 474, 66, 77), strict=True)),
+    "zh": dict(zip((*IMAGE_TYPES, *IMAGE_STYLES), (140, 181, 202, 248, 270, 62, 422, 448, 161, 72), strict=True)),
+}
+"""Rows by image type and by image style. The paper draws them without numbers; these are the only ones that make the
+printed scores whole numbers of points, and they add up to all rows."""
+
+UNRELIABLE_ELSEWHERE: Mapping[tuple[str, Language], str] = {
+    ("Qwen2.5VL-3B", "en"): "nine of eleven categories are those of Qwen2.5VL-7B",
+    ("Qwen2.5VL-7B", "en"): "nine of eleven categories are those of Qwen2.5VL-3B",
+    ("InternVL2-2B", "zh"): "this row and that of InternVL3-2B are in doubt; the paper's own row adds up",
+    ("InternVL3-2B", "zh"): "this row and that of InternVL2-2B are in doubt",
+}
+"""Rows of the README in the authors' repository that are not to be compared with; their figures are not in our file."""
+
+_ALLOWED: Mapping[str, tuple[str, ...]] = {
+    "table": ("2", "3", "4", "5", "7", "8", "9", "10"),
+    "model_kind": ("open", "proprietary"),
+    "language": ("en", "zh"),
+    "not_applicable": ("own_category", "everywhere"),
+    "by": ("overall", "category", "image_type", "image_style", "judge"),
+    "metric": ("score", "spearman", "mean_absolute_difference"),
+    "unreliable": ("", "yes"),
+}
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "overall": ("all",),
+    "category": tuple(category.short for category in CATEGORIES.values()),
+    "image_type": IMAGE_TYPES,
+    "image_style": IMAGE_STYLES,
+    "judge": tuple(
+        f"{given} picture{kind}" for given in ("with", "without") for kind in ("", ", objective", ", subjective")
+    ),
+}
+_HIGHEST: Mapping[str, float] = {"score": 100, "spearman": 1, "mean_absolute_difference": 5}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One printed figure.
+
+    Attributes:
+        source: Where it is printed.
+        table: Number of the table there.
+        model: Whose responses were graded.
+        model_kind: `open` or `proprietary`.
+        language: `en` or `zh`.
+        not_applicable: Where models are told that a question may have no answer: in its `own_category` or `everywhere`.
+        judge: The model that graded.
+        by: What `name` is one of: `overall`, `category`, `image_type`, `image_style`; `judge` for the tables on judges.
+        name: `all`, the short name of a category, an image type or style, or how the judge was asked.
+        metric: `score` (0 to 100), `spearman` or `mean_absolute_difference` (in points of 5).
+        value: As printed.
+        unreliable: It contradicts other figures.
+        note: Why.
+    """
+
+    source: str
+    table: str
+    model: str
+    model_kind: str
+    language: str
+    not_applicable: str
+    judge: str
+    by: str
+    name: str
+    metric: str
+    value: float
+    unreliable: bool
+    note: str
+
+
+_COLUMNS = tuple(field.name for field in fields(Figure))
+_KEY = _COLUMNS[:-3]
+
+
+def published(**wanted: str) -> tuple[Figure, ...]:
+    """Return the published figures, in the order of the paper.
+
+    Args:
+        **wanted: Field of `Figure`, up to `metric`, to the value it must have.
+
+    Raises:
+        ConfigError: A field does not exist, or no figure at all has that value.
+
+    Example:
+        >>> [figure.value for figure in published(table="2", model="GPT-4o", by="overall")]
+        [63.18]
+    """
+    figures = _all_figures()
+    for name, value in wanted.items():
+        if name not in _KEY:
+            raise ConfigError(f"published figures: expected one of {', '.join(_KEY)} to ask by, got {name!r}.")
+        known = dict.fromkeys(getattr(figure, name) for figure in figures)
+        if value not in known:
+            raise ConfigError(f"published figures, {name}: expected one of {', '.join(known)}, got {value!r}.")
+    return tuple(f for f in figures if all(getattr(f, name) == value for name, value in wanted.items()))
+
+
+def read_figures(path: Path) -> tuple[Figure, ...]:
+    """Read and check a file of figures.
+
+    Raises:
+        DataError: It cannot be read, lacks a column, has a cell that is not allowed there, or one figure twice.
+    """
+    figures = tuple(_figure(path, record) for record in read_csv(path, columns=_COLUMNS).records)
+    keys = [tuple(getattr(figure, name) for name in _KEY) for figure in figures]
+    if twice := [key for key in dict.fromkeys(keys) if keys.count(key) > 1]:
+        raise DataError(f"{path}: expected each figure once, got {', '.join(twice[0])} again. Remove one.")
+    return figures
+
+
+@lru_cache(maxsize=1)
+def _all_figures() -> tuple[Figure, ...]:
+    return read_figures(PUBLISHED)
+
+
+def _figure(path: Path, record: Record) -> Figure:
+    cells = record.cells
+    allowed = {**_ALLOWED, "name": _NAMES.get(cells["by"], ())}
+    for column, values in allowed.items():
+        if cells[column] not in values:
+            raise _cell_error(path, record, column, f"one of {', '.join(values)}")
+    if bool(cells["note"]) != bool(cells["unreliable"]):
+        raise _cell_error(path, record, "note", "a reason where, and only where, the figure is unreliable")
+    try:
+        value = float(cells["value"])
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= _HIGHEST[cells["metric"]]:
+        raise _cell_error(path, record, "value", f"a number from 0 to {_HIGHEST[cells['metric']]:g}")
+    others = {name: cells[name] for name in _COLUMNS if name not in ("value", "unreliable")}
+    return Figure(value=value, unreliable=cells["unreliable"] == "yes", **others)
+
+
+def _cell_error(path: Path, record: Record, column: str, expected: str) -> DataError:
+    return DataError(
+        f"{path}, line {record.line}, column {column}: expected {expected}, got {record.cells[column]!r}. "
+        "Compare the line with the paper."
+    )
