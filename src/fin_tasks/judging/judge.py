@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fin_tasks.errors import JudgeError
 from fin_tasks.judging.item import JudgeItem, Verdict
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.judging.setup import JudgeSetup
@@ -12,7 +13,7 @@ from fin_tasks.settings import Settings
 if TYPE_CHECKING:
     from fin_tasks.endpoints.spending import Spent
 
-__all__ = ["Compared", "Difference", "Judged", "judge_items", "with_and_without"]
+__all__ = ["Compared", "Difference", "Judged", "JudgingFailedError", "judge_items", "with_and_without"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +31,18 @@ class Judged:
     rubric: Rubric
     setup: JudgeSetup
     spent: "Spent"
+
+
+class JudgingFailedError(JudgeError):
+    """The judge failed on too many responses.
+
+    Attributes:
+        judged: What there is all the same: every verdict, those that failed included.
+    """
+
+    def __init__(self, message: str, judged: Judged) -> None:
+        super().__init__(message)
+        self.judged = judged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +100,8 @@ def judge_items(items: Sequence[JudgeItem], setup: JudgeSetup, settings: Setting
     Raises:
         ConfigError: The rubric cannot be read, or has no category of an item.
         EndpointError: Replies cannot be kept.
-        JudgeError: The judge failed on every response, or on a larger share than the setup allows. Its attribute
-            `judged` holds what there is; replies are kept, and the message says how to go on.
+        JudgingFailedError: The judge failed on every response, or on a larger share than the setup allows. It holds
+            what there is; replies are kept, and the message says how to go on.
     """
     raise NotImplementedError
 
