@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fin_tasks.endpoints.cache import ReplyCache, request_key
 from fin_tasks.endpoints.client import Endpoint, endpoint_error, open_async_client
+from fin_tasks.endpoints.limits import Limits
+from fin_tasks.endpoints.spending import Prices, Spent, prices_of
 from fin_tasks.errors import EndpointError
 from fin_tasks.settings import Settings
 
@@ -40,10 +42,12 @@ class ChatRequest:
     Attributes:
         messages: In OpenAI's form, JSON-compatible; pictures as data addresses inside `content`.
         options: What else is sent: `temperature`, `max_tokens`, `seed`, ... Another temperature is another request.
+        about: What else makes a reply another one, JSON-compatible, and is not sent: a rubric's hash, a judge's name.
     """
 
     messages: Sequence[Mapping[str, Any]]
     options: Mapping[str, Any] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     def body(self) -> dict[str, Any]:
         """Return all that is sent, the model's name aside."""
@@ -80,9 +84,18 @@ class Chat:
     """
 
     def __init__(
-        self, endpoint: Endpoint, settings: Settings, *, concurrency: int = 8, cache: ReplyCache | None = None
+        self,
+        endpoint: Endpoint | Sequence[Endpoint],
+        settings: Settings,
+        *,
+        concurrency: int = 8,
+        cache: ReplyCache | None = None,
+        limits: Limits | None = None,
+        prices: Prices | None = None,
     ) -> None:
-        self.endpoint = endpoint
+        self.endpoints = (endpoint,) if isinstance(endpoint, Endpoint) else tuple(endpoint)
+        self.endpoint = self.endpoints[0]
+        self.spent = Spent(prices=prices or prices_of(self.endpoint.model))
         self._settings = settings
         self._refused: frozenset[str] = frozenset()
         self._concurrency = max(1, concurrency)

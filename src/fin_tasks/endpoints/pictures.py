@@ -1,0 +1,104 @@
+"""Pictures inside a request: named by their content in its key, and read only when it is sent."""
+
+import base64
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from fin_tasks.errors import EndpointError
+
+__all__ = ["Picture", "count_pictures", "with_pictures"]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture file, to be put where a message takes the address of a picture.
+
+    `{"type": "image_url", "image_url": {"url": Picture(path)}}` stands for a data address with the file's own bytes.
+    Only the path is held, so that a thousand questions about a thousand pictures need the memory of those under way.
+
+    Attributes:
+        path: A PNG, JPEG, GIF or WebP file; its content tells which, not its name.
+    """
+
+    path: Path
+
+    @cached_property
+    def sha256(self) -> str:
+        """The content's SHA-256, as hexadecimal digits.
+
+        Raises:
+            EndpointError: The file cannot be read.
+        """
+        return hashlib.sha256(self._read()).hexdigest()
+
+    def data_address(self) -> str:
+        """Read the file, and return its content as a `data:` address.
+
+        Raises:
+            EndpointError: The file cannot be read, is no picture that chat models take, or is not the one any more
+                that `sha256` was told of: a reply would be kept under the name of another picture.
+        """
+        content = self._read()
+        found = hashlib.sha256(content).hexdigest()
+        if found != self.sha256:
+            raise EndpointError(
+                f"picture {self.path}: expected the content it had before (SHA-256 {self.sha256[:12]}...), got another "
+                f"({found[:12]}...). Leave pictures alone while a run reads them, and run again."
+            )
+        return f"data:{self._mime_type(content)};base64,{base64.b64encode(content).decode()}"
+
+    def _read(self) -> bytes:
+        try:
+            return self.path.read_bytes()
+        except (OSError, ValueError) as error:  # ValueError: a zero byte in the path
+            raise EndpointError(
+                f"picture {self.path}: expected a file that can be read, got {getattr(error, 'strerror', error)}."
+            ) from error
+
+    def _mime_type(self, content: bytes) -> str:
+        if content.startswith(b"\x89PNG\r\n\x1a\n"):
+            return "image/png"
+        if content.startswith(b"\xff\xd8\xff"):
+            return "image/jpeg"
+        if content.startswith((b"GIF87a", b"GIF89a")):
+            return "image/gif"
+        if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+            return "image/webp"
+        raise EndpointError(
+            f"picture {self.path}: expected PNG, JPEG, GIF or WebP, got {len(content):,} bytes that begin with "
+            f"{content[:8]!r}. Convert the file."
+        )
+
+
+def with_pictures(value: Any, replace: Callable[[Picture], Any]) -> Any:
+    """Return JSON-compatible data in which every picture gave way to what `replace` makes of it.
+
+    Example:
+        >>> with_pictures({"url": [Picture(Path("a.png")), 1]}, lambda picture: picture.path.name)
+        {'url': ['a.png', 1]}
+    """
+    if isinstance(value, Picture):
+        return replace(value)
+    if isinstance(value, dict):
+        return {key: with_pictures(inner, replace) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [with_pictures(inner, replace) for inner in value]
+    return value
+
+
+def count_pictures(value: Any) -> int:
+    """Return how many pictures there are, those included that are data addresses already.
+
+    Example:
+        >>> count_pictures([{"url": Picture(Path("a.png"))}, {"url": "data:image/png;base64,iVBOR"}])
+        2
+    """
+    if isinstance(value, dict):
+        return sum(count_pictures(inner) for inner in value.values())
+    if isinstance(value, list | tuple):
+        return sum(count_pictures(inner) for inner in value)
+    return int(isinstance(value, Picture) or (isinstance(value, str) and value.startswith("data:image/")))
