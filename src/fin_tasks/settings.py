@@ -38,6 +38,8 @@ class Settings:
         judge_model: `FIN_TASKS_JUDGE_MODEL`; the chat model that judges responses where nothing else names one.
         judge_base_urls: `FIN_TASKS_JUDGE_BASE_URL`; its OpenAI-compatible addresses, with commas between them; OpenAI's
             own where unset.
+        openai_api_base: `OPENAI_API_BASE`; the address that VLMEvalKit asks, which ends in `/chat/completions`; None where
+            unset. It names the judge's address in VLMEvalKit alone.
         metadata: `FIN_TASKS_METADATA`; a JSON object with the options of data sets in VLMEvalKit, which has no
             `--metadata` of its own.
         offline: `FIN_TASKS_OFFLINE` or `HF_HUB_OFFLINE`; no benchmark's files are downloaded, from the hub or GitHub.
@@ -59,6 +61,7 @@ class Settings:
     embeddings: str
     judge_model: str | None = None
     judge_base_urls: tuple[str, ...] = (OPENAI,)
+    openai_api_base: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
     offline: bool
     offline_markets: bool
@@ -90,6 +93,7 @@ class Settings:
             embeddings=(env.get("FIN_TASKS_EMBEDDINGS_BASE_URL") or OPENAI).rstrip("/"),
             judge_model=env.get("FIN_TASKS_JUDGE_MODEL") or None,
             judge_base_urls=_addresses(env.get("FIN_TASKS_JUDGE_BASE_URL") or OPENAI),
+            openai_api_base=env.get("OPENAI_API_BASE") or None,
             metadata=_object(env, "FIN_TASKS_METADATA"),
             offline=_flag(env, "FIN_TASKS_OFFLINE") or _flag(env, "HF_HUB_OFFLINE"),
             offline_markets=_flag(env, "FIN_TASKS_OFFLINE"),
