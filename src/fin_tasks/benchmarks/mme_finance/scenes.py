@@ -28,7 +28,7 @@ Line = tuple[float | None, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Prices:
-    """Daily prices of one stock.
+    """Daily prices of one stock, as traded: there is no split among the days.
 
     Attributes:
         symbol: Ticker.
@@ -52,11 +52,15 @@ class Prices:
 class CandleScene:
     """A candlestick chart with moving averages, volume, and a header that prints the last day's prices.
 
+    Days that closed at or above their open are green in English pictures and red in Chinese ones, the others the
+    other way round, as readers of either language are used to.
+
     Attributes:
         language: Of all words.
         prices: What the candles show.
         averages: Days of a simple moving average to its line.
-        header: Label to value as printed above the chart, such as `Open` to `128.40`.
+        header: Label to value as printed above the chart, such as `Open` to `128.40`: the last day's date, open, high,
+            low, close, change to the day before in per cent, volume, and the averages (`MA5`).
     """
 
     language: Language
@@ -75,6 +79,7 @@ class IndicatorScene:
         indicator: Which one.
         parameters: As printed, such as `(12, 26, 9)`.
         lines: Name as printed (`DIF`, `DEA`, `MACD`; `RSI`; `K`, `D`, `J`; `UPPER`, `MID`, `LOWER`) to its line.
+            `MACD` is drawn as bars and is twice the difference of the two others, as in the apps people use.
         header: Name to the last value as printed.
     """
 
@@ -141,17 +146,26 @@ class DocumentScene:
         publisher: As printed in the head.
         title: As printed.
         day: As printed.
+        headings: One above each paragraph.
         paragraphs: The text, in order.
-        facts: What the text says, by a key that `questions` knows: `rating`, `target_price`, `revenue`,
-            `revenue_before`, `margin`, `analyst`, ... as printed.
+        box: Label to value as printed beside the text, such as `Rating` to `Buy`.
+        facts: What text and box say, as printed, by keys that are the same in every language: `company`, `symbol`,
+            `publisher`, `day`, `quarter`, `rating`, `rating_before`, `target_price`, `price`, `analyst`, `revenue`,
+            `revenue_before` (the same quarter a year earlier), `profit`, `profit_before`, `margin`, `margin_before`
+            (of gross profit, per cent), `segment` (which grew most), `eps`, `market_cap`.
+        values: The numbers among them, by the same keys: prices in dollars, amounts in million dollars, margins in per
+            cent.
     """
 
     language: Language
     publisher: str
     title: str
     day: str
+    headings: tuple[str, ...]
     paragraphs: tuple[str, ...]
+    box: Mapping[str, str]
     facts: Mapping[str, str]
+    values: Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
