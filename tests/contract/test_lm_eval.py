@@ -85,6 +85,21 @@ def test_replay_of_the_samples_agrees_with_the_run(dummy_run: Path) -> None:
     assert summary["paper"]["no_answer"] == results_of(dummy_run)["results"]["xfinbench_calc"]["no_answer,paper"]
 
 
+def test_responses_alone_run_no_program_and_are_saved(tmp_path: Path) -> None:
+    done = command(
+        *("--model", "dummy", "--tasks", "xfinbench_text,xfinbench_calc_pot", "--metadata", SAMPLE, "--limit", "2"),
+        *("--confirm_run_unsafe_code", "--predict_only", "--output_path", "out"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Running programs" not in done.stderr
+    for task in ALL.split(","):
+        (path,) = (tmp_path / "out").rglob(f"samples_{task}_2*.jsonl")
+        samples = [json.loads(line) for line in path.read_text().splitlines()]
+        assert [sample["resps"] for sample in samples] == [[["lol"]]] * 2
+        assert {sample["filter"] for sample in samples} == {"none"}
+
+
 def test_programs_need_consent(tmp_path: Path) -> None:
     done = command(
         "--model", "dummy", "--tasks", "xfinbench_calc_pot", "--metadata", SAMPLE, "--limit", "1", cwd=tmp_path
@@ -133,6 +148,7 @@ def test_entry_points_for_the_harness_name_what_exists() -> None:
             "fin_tasks_run_programs",
             "fin_tasks_run_doc_programs",
             "fin_tasks_judge",
+            "fin_tasks_rubric_judge",
         },
         "lm_eval.aggregations": {"fin_tasks_mean_scored", "fin_tasks_stderr_scored"},
     }.items():

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from lm_eval.api.filter import Filter
+from lm_eval.api.filter import Filter, FilterEnsemble
 from lm_eval.api.registry import register_filter
 from lm_eval.api.task import ConfigurableTask
 from lm_eval.models.api_models import JsonChatStr, create_image_prompt
@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_judge import with_judge
+from fin_tasks.adapters.lm_eval_rubric import with_rubric_judge
 from fin_tasks.errors import ConfigError, SandboxError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average, standard_error
@@ -31,7 +32,7 @@ __all__ = ["FinTask", "RunDocPrograms", "RunPrograms", "ScoreResponses", "mean_s
 _log = logging.getLogger(__name__)
 _NOT_APPLICABLE: Literal["N/A"] = "N/A"
 _IMAGE_MARK = "<image>\n"
-_IN_GROUPS = ("acc", "acc_err")
+_IN_GROUPS = ("acc", "acc_err", "score")
 """Metrics that groups average."""
 
 
@@ -48,7 +49,7 @@ def stderr_scored(values: Iterable[float | None]) -> float | str:
 
 
 class FinTask(ConfigurableTask):  # type: ignore[misc]
-    """A task of ours in lm-eval: an ordinary YAML task with six additions.
+    """A task of ours in lm-eval: an ordinary YAML task with eight additions.
 
     - `metrics: !function ...` names the metrics from the task's `dataset_kwargs`, so that they are declared beside the
       code that computes them. Documents may report None for a metric; means and standard errors leave it out. A
@@ -58,6 +59,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     - Without a chat template the system message, the question and a cue for base models are joined by blank lines.
     - Pictures for an API are put into the message, see `construct_requests`.
     - A filter `fin_tasks_judge` is told the judge that the metadata names, see `lm_eval_judge`.
+    - A filter `fin_tasks_rubric_judge` is told the judge that the metadata or the environment names, see
+      `lm_eval_rubric`; who that was goes into the results file, under `configs.<task>.metadata.judge`.
+    - Under `--predict_only` no filter is run: no program, no judge.
     - `blank_image: !function ...` draws a picture for text questions when the metadata asks for one.
     """
 
@@ -72,11 +76,18 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self._with_stderr = [name for name, metric in metrics.items() if not isinstance(metric, Metric)]
         if (config.get("metadata") or {}).get("blank_image") and config.get("doc_to_image") is None:
             config["doc_to_image"] = draw_blank
-        config["filter_list"] = with_judge(config["filter_list"], config.get("metadata") or {})
+        said = config.get("metadata") or {}
+        pipelines = with_judge(config["filter_list"], said)
+        config["filter_list"], self._judging = with_rubric_judge(pipelines, said, task=config["task"], options=options)
         if config.get("unsafe_code"):
             # The tier is part of what was measured: a tier that refuses more runs fewer programs.
             config["metadata"] = {**(config.get("metadata") or {}), "sandbox": _require_sandbox(config["task"])}
         super().__init__(config=config)
+        if self._judging is not None:
+            self._judging.check(self.test_docs())
+            # What is written to the results file: the judging itself holds addresses, which are nobody's business.
+            self.config.filter_list = pipelines
+            self.config.metadata = {**self.config.metadata, "judge": self._judging.facts}
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **_: Any) -> None:
         """Load the documents and record where they come from."""
@@ -124,6 +135,15 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         messages = create_image_prompt(self.doc_to_image(doc), messages)
         request.arguments = (JsonChatStr(json.dumps(messages)), request.arguments[1])
         return request
+
+    def override_metric(self, metric_name: str) -> None:
+        """Leave responses as they are: lm-eval calls this for `--predict_only`, and runs the filters all the same."""
+        super().override_metric(metric_name)
+        self._filters = [FilterEnsemble(name="none", filters=[])]
+        self._with_stderr = []
+        self.config.process_results = lambda *_: dict.fromkeys(self._metric_fn_list)
+        if self._judging is not None:
+            _log.info("%s: %s", self.config.task, self._judging.later)
 
     def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, float | None]:
         """Turn one document's scored responses into metrics.

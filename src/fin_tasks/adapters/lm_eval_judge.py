@@ -55,6 +55,8 @@ def with_judge(pipelines: Sequence[Mapping[str, Any]], metadata: Mapping[str, An
     Raises:
         ConfigError: There can be no such judge; found out before the model answers anything.
     """
+    if not any(step["function"] == _NAME for pipeline in pipelines for step in pipeline["filter"]):
+        return [dict(pipeline) for pipeline in pipelines]
     judge = _judge(metadata)
     return [{**pipeline, "filter": [_told(step, judge) for step in pipeline["filter"]]} for pipeline in pipelines]
 
