@@ -22,7 +22,7 @@ from fin_tasks.judging.predictions_pictures import PictureFinder, folders_of
 from fin_tasks.judging.predictions_tables import CELL_LIMIT
 from fin_tasks.settings import Settings
 
-__all__ = ["DEFECTS", "Predictions", "read_predictions", "read_table"]
+__all__ = ["DEFECTS", "OtherTableError", "Predictions", "read_predictions", "read_table"]
 
 DEFECTS: Mapping[str, str] = MappingProxyType(
     {
@@ -50,6 +50,10 @@ _NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Field to the names it has in files; the first one that is there counts."""
 _DIFFERENT = 0.5
 """Share of questions that differ from the table's, from which it is another data set's table."""
+
+
+class OtherTableError(DataError):
+    """Predictions were joined with the table of another data set, or of another edition."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +102,8 @@ def read_predictions(
 
     Raises:
         DataError: The file or a row cannot be used: see `read_saved`; a field is missing or of a wrong type, an index
-            comes twice or is not in `table`, or a picture is missing or not to be taken.
+            comes twice, or a picture is missing or not to be taken.
+        OtherTableError: An index is not in `table`, or more than half of the questions differ from it.
     """
     saved = read_saved(path)
     rows = saved.rows[:limit]
@@ -185,7 +190,7 @@ def _joined(
     """Take all but the prediction from the table."""
     there = table.get(index)
     if there is None:
-        raise DataError(
+        raise OtherTableError(
             f"{row.where}, index: expected a row of the benchmark's table, got {index!r:.80}, which it does not have. "
             "Is it the table of another data set or edition? Name the right one with --table."
         )
@@ -209,7 +214,7 @@ def _check_table(
 ) -> None:
     different = sum(defect.kind == "other-question" for defect in defects)
     if different > _DIFFERENT * len(items):
-        raise DataError(
+        raise OtherTableError(
             f"{path}, question: expected the questions of the benchmark's table, got other ones in {different} of "
             f"{len(items)} rows. Is it the table of another data set or edition? Name the right one with --table."
         )

@@ -1,0 +1,261 @@
+"""`fin-tasks judge`: have a judge score saved predictions."""
+
+import json
+import re
+import sys
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fin_tasks.cli.options import Items, Json
+from fin_tasks.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from fin_tasks.judging.item import JudgeItem
+    from fin_tasks.judging.judge import Compared, Judged, JudgingFailedError
+    from fin_tasks.judging.predictions import Predictions
+    from fin_tasks.judging.setup import JudgeSetup
+    from fin_tasks.settings import Settings
+
+__all__ = ["judge"]
+
+_TABLES = ("MMfin.tsv", "MMfin_CN.tsv")
+"""Tables of benchmarks with pictures: a picture that one of them lists, in a folder above it, may be sent."""
+_DATA_SET = re.compile(r".+_MMEFinance(?P<chinese>_CN)?(?:_NA)?")
+"""How VLMEvalKit names predictions on our data sets."""
+_INTERRUPTED = 130
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Result:
+    """What a run of the command found."""
+
+    predictions: "Predictions"
+    judged: "Judged"
+    compared: "Compared | None" = None
+    failure: "JudgingFailedError | None" = None
+
+
+def judge(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="VLMEvalKit's predictions (.xlsx, .tsv), lm-eval's samples_*.jsonl, or JSON lines with index, "
+            "question, answer, prediction, task_category, image_type, image_style, image_path.",
+        ),
+    ],
+    rubric: Annotated[
+        str, typer.Option(help="What to score by: mme_finance_en, mme_finance_zh, or the path of a rubric.")
+    ],
+    model: Annotated[
+        str | None, typer.Option(help="The judge; FIN_TASKS_JUDGE_MODEL, else the rubric's own, where not named.")
+    ] = None,
+    base_url: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="OpenAI-compatible address that serves it; once for each of several, which are asked in turn. "
+            "FIN_TASKS_JUDGE_BASE_URL, else OpenAI's."
+        ),
+    ] = None,
+    key_variable: Annotated[
+        str, typer.Option(metavar="VARIABLE", help="The environment variable that holds its key.")
+    ] = "OPENAI_API_KEY",
+    no_image: Annotated[bool, typer.Option("--no-image", help="Judge without the pictures; none is opened.")] = False,
+    image_root: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder of the pictures, for files that lie elsewhere than their pictures.", exists=True
+        ),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TSV",
+            help="The benchmark's table: question, answer and picture are taken from it by index. Found without this "
+            "for VLMEvalKit's MMEFinance where the data are here.",
+        ),
+    ] = None,
+    concurrency: Annotated[int, typer.Option(min=1, help="Requests under way at the same time.")] = 32,
+    rpm: Annotated[int | None, typer.Option(min=1, help="Most requests per minute.")] = None,
+    tpm: Annotated[int | None, typer.Option(min=1, help="Most tokens per minute, estimated.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Tokens of a reply; the rubric's number where not given.")
+    ] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds one attempt may take.")] = 120,
+    max_failed: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of responses the judge may fail on before it is an error.")
+    ] = 0.2,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask again where no kept reply of the judge could be read.")
+    ] = False,
+    check_injection: Annotated[
+        bool,
+        typer.Option("--check-injection", help="Judge responses that address the judge also without those sentences."),
+    ] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="Judge this many rows from the start.")] = None,
+    as_json: Json = False,
+    items: Items = None,
+) -> None:
+    """Have a judge score saved predictions by a rubric; replies are kept, so a run that was stopped goes on."""
+    from fin_tasks.judging.rubric import load_rubric
+    from fin_tasks.judging.setup import JudgeSetup
+    from fin_tasks.settings import Settings
+
+    _check_output(items, file, table)
+    settings = Settings.from_environ()
+    setup = JudgeSetup(
+        model=model or settings.judge_model or load_rubric(rubric).default_model,
+        base_urls=_addresses(base_url) or settings.judge_base_urls,
+        rubric=rubric,
+        key_variable=key_variable,
+        image=not no_image,
+        concurrency=concurrency,
+        requests_per_minute=rpm,
+        tokens_per_minute=tpm,
+        max_tokens=max_tokens,
+        timeout=timeout,
+        max_failed=max_failed,
+        retry_failed=retry_failed,
+    )
+    predictions = _read(file, table, settings, images=not no_image, image_root=image_root, limit=limit)
+    result = _ask(predictions, setup, settings, check_injection=check_injection)
+    if items is not None:
+        _write_items(result, items)
+    if as_json:
+        print(json.dumps(_summary(result), allow_nan=False))
+    else:
+        from fin_tasks.cli.judge_tables import show
+
+        show(_summary(result))
+    if result.failure is not None:
+        raise result.failure
+
+
+def _check_output(items: Path | None, *inputs: Path | None) -> None:
+    for path in inputs:
+        if items is not None and path is not None and path.exists() and items.samefile(path):
+            raise ConfigError(
+                f"judge --items {items}: expected another file than {path}, which is read. Name a new one."
+            )
+
+
+def _addresses(given: list[str] | None) -> tuple[str, ...]:
+    several = (address.strip().rstrip("/") for text in given or () for address in text.split(","))
+    return tuple(address for address in several if address)
+
+
+def _read(
+    file: Path, table: Path | None, settings: "Settings", *, images: bool, image_root: Path | None, limit: int | None
+) -> "Predictions":
+    """Read the predictions, joined with the benchmark's table where there is one."""
+    from fin_tasks.judging.predictions import OtherTableError, read_predictions, read_table
+
+    where: dict[str, Any] = {
+        "settings": settings,
+        "images": images,
+        "image_root": image_root,
+        "picture_tables": _TABLES,
+    }
+    read = partial(read_predictions, file, limit=limit, **where)
+    if table is not None:
+        return read(table=read_table(table, **where))
+    if match := _DATA_SET.fullmatch(file.stem):
+        try:
+            return read(table=_benchmark_table("zh" if match["chinese"] else "en", settings, images=images))
+        except OtherTableError as error:
+            _say(f"{error} Read without that table.")
+        except DataError as error:
+            _say(f"question, answer and picture are taken from {file}, as the benchmark's own are not here: {error}")
+    return read()
+
+
+def _benchmark_table(language: Any, settings: "Settings", *, images: bool) -> "dict[str, JudgeItem]":
+    """Return the rows that VLMEvalKit asked, where they are on this machine: nothing is downloaded for it."""
+    from fin_tasks.benchmarks.mme_finance.files import locate
+    from fin_tasks.benchmarks.mme_finance.rows import read_rows
+    from fin_tasks.judging.item import JudgeItem
+
+    said = {key: settings.metadata.get(key) for key in ("data_dir", "data_revision")}
+    source = settings.metadata.get("source", "auto")
+    files = locate(language=language, source=source, **said, settings=replace(settings, offline=True), notify=_say)
+    return {
+        row.index: JudgeItem(
+            index=row.index,
+            question=row.question,
+            answer=row.answer,
+            response="",
+            category=row.category,
+            image=row.image_path if images else None,
+            image_type=row.image_type,
+            image_style=row.image_style,
+        )
+        for row in read_rows(files).rows
+    }
+
+
+def _ask(predictions: "Predictions", setup: "JudgeSetup", settings: "Settings", *, check_injection: bool) -> _Result:
+    from fin_tasks.judging.judge import JudgingFailedError, judge_items, with_and_without
+
+    try:
+        if check_injection:
+            compared = with_and_without(predictions.items, setup, settings, show=True)
+            return _Result(predictions=predictions, judged=compared.with_them, compared=compared)
+        return _Result(predictions=predictions, judged=judge_items(predictions.items, setup, settings, show=True))
+    except JudgingFailedError as failure:
+        return _Result(predictions=predictions, judged=failure.judged, failure=failure)
+    except KeyboardInterrupt:
+        _say("stopped. The judge's replies so far are kept: the same command goes on where this one stopped.")
+        raise typer.Exit(_INTERRUPTED) from None
+
+
+def _summary(result: _Result) -> dict[str, Any]:
+    """Return what the command found, JSON-encodable."""
+    from fin_tasks.judging.scores import summary
+
+    predictions, judged = result.predictions, result.judged
+    spent = judged.spent
+    kinds = [defect.kind for defect in predictions.defects]
+    found: dict[str, Any] = {
+        **summary(predictions.items, judged.verdicts, rubric=judged.rubric),
+        "requests": spent.requests,
+        "cached": spent.cached,
+        "prompt_tokens": spent.prompt_tokens,
+        "completion_tokens": spent.completion_tokens,
+        "cost": spent.cost,
+        "judge": judged.setup.model,
+        "rubric": judged.rubric.label,
+        "rubric_sha256": judged.rubric.sha256,
+        "pictures": sum(item.image is not None for item in predictions.items),
+        "file": str(predictions.path),
+        "model": predictions.model,
+        "defects": {kind: kinds.count(kind) for kind in sorted(set(kinds))},
+    }
+    if result.compared is not None:
+        found["injection"] = {
+            "affected": result.compared.affected,
+            "mean_difference": result.compared.mean_difference,
+        }
+    return found
+
+
+def _write_items(result: _Result, out: Path) -> None:
+    from fin_tasks.judging.scores import item_record
+
+    without = {one.index: one for one in result.compared.differences} if result.compared is not None else {}
+    with out.open("w", encoding="utf-8") as lines:
+        for item, verdict in zip(result.predictions.items, result.judged.verdicts, strict=True):
+            record = {**item_record(item, verdict, result.judged), "model": result.predictions.model}
+            if item.index in without:
+                one = without[item.index]
+                record |= {"score_without": one.score_without, "removed": list(one.removed)}
+            lines.write(json.dumps(record, allow_nan=False) + "\n")
+
+
+def _say(message: str) -> None:
+    from fin_tasks.sandbox import escape  # a message may quote a stranger's file
+
+    print(f"fin-tasks: {escape(message)}", file=sys.stderr)

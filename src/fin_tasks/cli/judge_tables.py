@@ -1,0 +1,107 @@
+"""What `fin-tasks judge` found, as tables for people."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from fin_tasks.cli.tables import print_whole
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["show"]
+
+_FAILURES = {
+    "response": "the model gave no response",
+    "judge": "the judge did not answer",
+    "reply": "no reply of the judge was a score",
+}
+
+
+def show(found: Mapping[str, Any]) -> None:
+    """Print a summary; see `fin-tasks judge --json` for its keys."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    print_whole(console, partial(_overview, found))
+    for name, title in (("by_category", "Category"), ("by_type", "Picture"), ("by_style", "Style")):
+        if found[name] and set(found[name]) != {""}:
+            print_whole(console, partial(_groups, found[name], found[f"counts_{name}"], title))
+    console.print("Score: over scored responses. Paper: unscored ones count 0, as the authors have it.", style="dim")
+
+
+def _overview(found: Mapping[str, Any], narrow: bool) -> "Table":
+    from rich.table import Table
+
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold", no_wrap=False)
+    for name, text in _lines(found):
+        table.add_row(name, _plain(text))
+    return table
+
+
+def _lines(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+    failures = [f"{count} {_FAILURES[kind]}" for kind, count in found["failed"].items() if count]
+    lines = [
+        ("Judge", f"{found['judge']}, rubric {found['rubric']}, {_pictures(found)}"),
+        ("Predictions", f"{found['file']}{' of ' + found['model'] if found['model'] else ''}"),
+        ("Overall", f"{_score(found['overall'])} over {found['n'] - found['unscored']} of {found['n']} responses"),
+        ("Overall, paper", f"{_score(found['overall_paper'])} over all"),
+        ("Unscored", f"{found['unscored']}{': ' + '; '.join(failures) if failures else ''}"),
+        ("Spent", _spent(found)),
+    ]
+    if injection := found.get("injection"):
+        lines.append(("Injection", _injection(injection)))
+    if found["defects"]:
+        from fin_tasks.judging.predictions import DEFECTS
+
+        for kind, count in found["defects"].items():
+            lines.append(("Note", f"{count} x {kind}: {DEFECTS[kind]}"))
+    return lines
+
+
+def _pictures(found: Mapping[str, Any]) -> str:
+    return f"{found['pictures']} of {found['n']} with the picture" if found["pictures"] else "without pictures"
+
+
+def _spent(found: Mapping[str, Any]) -> str:
+    tokens = found["prompt_tokens"] + found["completion_tokens"]
+    cost = "" if found["cost"] is None else f", ${found['cost']:.2f}"
+    return f"{found['requests']:,} requests, {found['cached']:,} replies from the cache, {tokens:,} tokens{cost}"
+
+
+def _injection(found: Mapping[str, Any]) -> str:
+    if not found["affected"]:
+        return "no response addresses the judge"
+    mean = found["mean_difference"]
+    change = "none of them scored both ways" if mean is None else f"with those sentences {mean:+.2f} points on average"
+    return f"{found['affected']} responses address the judge; {change}"
+
+
+def _groups(scores: Mapping[str, float | None], counts: Mapping[str, Any], title: str, narrow: bool) -> "Table":
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column(title, overflow="fold", no_wrap=not narrow)
+    for name in ("n", "Unscored", "Score", "Paper"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, score in scores.items():
+        count = counts[name]
+        numbers = (str(count["n"]), str(count["unscored"]), _score(score), _score(count["score_paper"]))
+        table.add_row(_plain(name or "(not named)"), *numbers)
+    return table
+
+
+def _score(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _plain(text: str) -> str:
+    """Text of a stranger's file, safe for a terminal and without markup."""
+    from rich.markup import escape as as_text
+
+    from fin_tasks.sandbox import escape
+
+    return as_text(escape(text))
