@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import fin_tasks
-from fin_tasks.cli import bias, build, chart, compare, fetch, plot, replay, retrieval, sensitivity
+from fin_tasks.cli import bias, build, chart, compare, fetch, judge, plot, replay, retrieval, sensitivity
 from fin_tasks.cli.options import Json
 from fin_tasks.errors import FinTasksError
 
@@ -30,6 +30,7 @@ app.command("chart")(chart.chart)
 app.command("report-bias")(bias.report_bias)
 app.command("compare")(compare.compare)
 app.command("sensitivity")(sensitivity.sensitivity)
+app.command("judge")(judge.judge)
 app.command("retrieval-report")(retrieval.retrieval_report)
 
 
