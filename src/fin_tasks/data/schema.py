@@ -58,12 +58,13 @@ class Table:
     has_bom: bool
 
 
-def read_csv(path: Path, *, columns: Sequence[str]) -> Table:
+def read_csv(path: Path, *, columns: Sequence[str], delimiter: str = ",") -> Table:
     """Read a CSV file with a header, with or without a byte order mark.
 
     Args:
         path: The file, UTF-8.
         columns: Columns it must have; others are kept as they are.
+        delimiter: What stands between cells; a tab in a TSV file.
 
     Raises:
         DataError: The file is not there, is no UTF-8 or no CSV, or lacks a column.
@@ -72,7 +73,7 @@ def read_csv(path: Path, *, columns: Sequence[str]) -> Table:
         with path.open("rb") as raw:
             has_bom = raw.read(3) == codecs.BOM_UTF8
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
+            reader = csv.reader(file, delimiter=delimiter)
             header = next(reader, [])
             _check_header(path, header, columns)
             records = tuple(_record(header, row, reader.line_num) for row in reader if row)
