@@ -34,6 +34,9 @@ SUFFIXES: Mapping[str, str] = {
 }
 """Formats that are read, by Pillow's name, and the suffix of a file of ours; phones write MPO."""
 
+_OPENED = tuple(form for form in SUFFIXES if form != "MPO")
+"""What Pillow is told to look for; it finds out by itself which JPEG is an MPO."""
+
 _KNOWN_SUFFIXES = frozenset({*SUFFIXES.values(), ".jpeg", ".tiff"})
 _ENDS: Mapping[str, bytes] = {"JPEG": b"\xff\xd9", "MPO": b"\xff\xd9", "PNG": b"IEND"}
 _BEGINNINGS = (b"\xff\xd8\xff", b"\x89PNG", b"GIF8")
@@ -135,7 +138,7 @@ def faults(path: Path) -> tuple[str, str] | None:
         with warnings.catch_warnings():
             # Pillow warns from 89 million pixels and refuses twice as many
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(path, formats=tuple(SUFFIXES)) as picture:
+            with Image.open(path, formats=_OPENED) as picture:
                 if not _ends_well(path, picture.format or "", size):
                     picture.load()
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
@@ -196,7 +199,7 @@ def _suffix(content: bytes) -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # `faults` says so
-            with Image.open(io.BytesIO(content), formats=tuple(SUFFIXES)) as picture:
+            with Image.open(io.BytesIO(content), formats=_OPENED) as picture:
                 return SUFFIXES[picture.format or ""]
     except (OSError, SyntaxError, ValueError, EOFError, KeyError, Image.DecompressionBombError):
         return None
