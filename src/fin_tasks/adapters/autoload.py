@@ -1,8 +1,9 @@
-"""Lets a bare `lm_eval --tasks xfinbench_calc` find our tasks.
+"""Lets a bare `lm_eval --tasks xfinbench_calc` and `run.py --data MMEFinance` find what is ours.
 
 An installed fin-tasks carries `fin_tasks_autoload.pth` (and `.start`, its successor from Python 3.15), which calls
-`install()` at interpreter start. That adds a finder which waits for one module to be imported and patches it then;
-a program that never imports lm-eval pays for two small imports and nothing else. `FIN_TASKS_AUTOLOAD=0` turns it off.
+`install()` at interpreter start. That adds a finder which waits for one module of each harness to be imported and
+patches it then; a program that imports neither pays for two small imports and nothing else. `FIN_TASKS_AUTOLOAD=0`
+turns it off.
 
 Nothing here may fail an import or cost time, so only `os` and `sys`, which the interpreter has loaded by then, are
 imported at the top (`typing` alone would cost more than the rest), and every error becomes a warning.
@@ -20,18 +21,29 @@ if TYPE_CHECKING:
 
 __all__ = ["install"]
 
-_TARGET = "lm_eval.tasks.manager"
-_REMEDY = 'Use `lm_eval --include_path "$(fin-tasks path)"` instead, or set FIN_TASKS_AUTOLOAD=0.'
+_LM_EVAL = "lm_eval.tasks.manager"
+_VLMEVAL = "vlmeval.dataset"
+_REMEDY = {
+    _LM_EVAL: "could not add its tasks to lm-eval: {!r}. "
+    'Use `lm_eval --include_path "$(fin-tasks path)"` instead, or set FIN_TASKS_AUTOLOAD=0.',
+    _VLMEVAL: "could not add its data sets to VLMEvalKit: {!r}. "
+    "Run `python -m fin_tasks.adapters.vlmevalkit` to see the error, or set FIN_TASKS_AUTOLOAD=0.",
+}
 
 
 class _Finder:
-    """Finds nothing itself: lets the others find lm-eval's task manager and patches it once it has run."""
+    """Finds nothing itself: lets the others find a harness's module and patches it once it has run."""
+
+    def __init__(self) -> None:
+        self.waiting = {_LM_EVAL, _VLMEVAL}
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
-        if fullname != _TARGET:
+        if fullname not in self.waiting:
             return None
-        sys.meta_path.remove(self)
-        for finder in sys.meta_path:
+        self.waiting.discard(fullname)
+        if not self.waiting:
+            sys.meta_path.remove(self)
+        for finder in [other for other in sys.meta_path if other is not self]:
             spec = finder.find_spec(fullname, path, target)
             if spec is not None:
                 _patch_after_exec(spec)
@@ -40,13 +52,17 @@ class _Finder:
 
 
 def install() -> None:
-    """Wait for lm-eval's task manager, or patch it at once where it is already imported. Calling twice does nothing."""
+    """Wait for the harnesses, or patch them at once where they are already imported. Calling twice does nothing."""
     if os.environ.get("FIN_TASKS_AUTOLOAD", "1") == "0":
         return
-    if _TARGET in sys.modules:
-        _patch(sys.modules[_TARGET])
-    elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        return
+    finder = _Finder()
+    for name in [name for name in finder.waiting if name in sys.modules]:
+        finder.waiting.discard(name)
+        _patch(sys.modules[name])
+    if finder.waiting:
+        sys.meta_path.insert(0, finder)
 
 
 def _patch_after_exec(spec: Any) -> None:
@@ -58,28 +74,35 @@ def _patch_after_exec(spec: Any) -> None:
             _patch(module)
 
         spec.loader.exec_module = exec_module
-    except Exception as error:  # noqa: BLE001 - an import of lm-eval must never fail because of us
-        _warn(error)
+    except Exception as error:  # noqa: BLE001 - an import of a harness must never fail because of us
+        _warn(spec.name, error)
 
 
 def _patch(module: ModuleType) -> None:
-    """Make every TaskManager with default tasks index ours too, before the user's own paths, so that theirs win."""
     try:
-        import functools
-
-        init = module.TaskManager.__init__
-        if getattr(init, "fin_tasks", False):
-            return
-
-        @functools.wraps(init)
-        def with_our_tasks(self: Any, *args: Any, **kwargs: Any) -> None:
-            args, kwargs = _add_path(init, self, args, kwargs)
-            init(self, *args, **kwargs)
-
-        with_our_tasks.fin_tasks = True  # type: ignore[attr-defined]
-        module.TaskManager.__init__ = with_our_tasks
+        if module.__name__ == _VLMEVAL:
+            import fin_tasks.adapters.vlmeval_datasets  # noqa: F401 - registers its data sets
+        else:
+            _wrap_task_manager(module)
     except Exception as error:  # noqa: BLE001 - as above
-        _warn(error)
+        _warn(module.__name__, error)
+
+
+def _wrap_task_manager(module: ModuleType) -> None:
+    """Make every TaskManager with default tasks index ours too, before the user's own paths, so that theirs win."""
+    import functools
+
+    init = module.TaskManager.__init__
+    if getattr(init, "fin_tasks", False):
+        return
+
+    @functools.wraps(init)
+    def with_our_tasks(self: Any, *args: Any, **kwargs: Any) -> None:
+        args, kwargs = _add_path(init, self, args, kwargs)
+        init(self, *args, **kwargs)
+
+    with_our_tasks.fin_tasks = True  # type: ignore[attr-defined]
+    module.TaskManager.__init__ = with_our_tasks
 
 
 def _add_path(init: Any, manager: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -95,12 +118,12 @@ def _add_path(init: Any, manager: Any, args: Any, kwargs: dict[str, Any]) -> tup
         theirs = list(theirs) if isinstance(theirs, (list, tuple)) else [theirs]
         call.arguments["include_path"] = [task_yaml_dir(), *theirs]
     except Exception as error:  # noqa: BLE001 - as above
-        _warn(error)
+        _warn(_LM_EVAL, error)
         return args, kwargs
     return call.args[1:], call.kwargs
 
 
-def _warn(error: Exception) -> None:
+def _warn(target: str, error: Exception) -> None:
     import warnings
 
-    warnings.warn(f"fin-tasks could not add its tasks to lm-eval: {error!r}. {_REMEDY}", RuntimeWarning, stacklevel=2)
+    warnings.warn(f"fin-tasks {_REMEDY[target].format(error)}", RuntimeWarning, stacklevel=2)

@@ -1,0 +1,371 @@
+"""Our data sets in VLMEvalKit. Importing this module registers them; it needs VLMEvalKit, of whatever making.
+
+Documents, prompts, rubrics and scores are those of the lm-eval tasks. What differs between the kit's versions
+(NVIDIA's package, a source checkout) is found by looking for it.
+"""
+
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar
+
+from vlmeval.dataset import ImageBaseDataset
+
+from fin_tasks.adapters import vlmeval_scored
+from fin_tasks.adapters.vlmeval_judge import judge_of
+from fin_tasks.adapters.vlmeval_results import ResultFiles, Saved, read_responses
+from fin_tasks.adapters.vlmeval_table import PredictionTable
+from fin_tasks.errors import ConfigError
+from fin_tasks.settings import Settings
+
+__all__ = ["DATASETS", "DynoStock", "MMEFinance", "XFinBench", "register"]
+
+_NO_URL = ""
+_IMAGE_MARK = "<image>\n"
+"""At the head of documents' prompts, for lm-eval; here the picture is a part of its own."""
+
+Doc = Mapping[str, Any]
+
+
+class _FinDataset(ImageBaseDataset):  # type: ignore[misc]
+    """What our data sets share.
+
+    Attributes:
+        TYPE: None of the types for which the kit's models have prompts of their own (`MCQ`, `VQA`, `Y/N`).
+        OPTIONS: Data set to the options that its lm-eval task fixes.
+        PICTURE: The documents' field with the picture's path.
+        force_use_dataset_prompt: Newer versions let no model replace our prompt.
+    """
+
+    MODALITY = "IMAGE"
+    TYPE = "QA"
+    DATASET_URL: ClassVar[Mapping[str, str]] = {}
+    DATASET_MD5: ClassVar[Mapping[str, str]] = {}
+    OPTIONS: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    PICTURE: ClassVar[str]
+    force_use_dataset_prompt = True
+
+    docs: Mapping[str, dict[str, Any]]
+    provenance: Mapping[str, Any]
+
+    @classmethod
+    def supported_datasets(cls) -> list[str]:
+        """Name the data sets."""
+        return list(cls.OPTIONS)
+
+    def load_data(self, dataset: str) -> PredictionTable:
+        """Return the questions as the kit wants them: index, question, answer, image_path and what rows are counted by.
+
+        Pictures are named by absolute path; they are neither copied nor encoded.
+        """
+        if dataset not in self.OPTIONS:
+            raise ConfigError(f"VLMEvalKit: expected one of {', '.join(self.OPTIONS)}, got {dataset!r}.")
+        documents = self._load(dataset)
+        self.provenance = json.loads(documents.info.description)
+        docs: list[dict[str, Any]] = documents.to_list()
+        self.docs = {doc["id"]: doc for doc in docs}
+        return PredictionTable([self._row(doc) for doc in docs])
+
+    def post_build(self, dataset: str) -> None:
+        """Find documents by the index that the base class makes of ours: whole numbers where all of them are."""
+        self.docs = dict(zip(map(str, self.data["index"]), self.docs.values(), strict=True))
+
+    def build_prompt(self, line: Any) -> list[dict[str, str]]:
+        """Return a row's picture and prompt.
+
+        What lm-eval puts into the system message stands before the question: the kit's API models gather system
+        messages over a whole run.
+        """
+        if isinstance(line, int):
+            line = self.data.iloc[line]
+        doc = self.docs[str(line["index"])]
+        return [{"type": "image", "value": str(doc[self.PICTURE])}, {"type": "text", "value": _text_of(doc)}]
+
+    def _load(self, dataset: str) -> Any:
+        options = self.OPTIONS[dataset]
+        metadata = self._metadata(Settings.from_environ())
+        if twice := sorted(metadata.keys() & options.keys()):
+            raise ConfigError(
+                f"{dataset}: FIN_TASKS_METADATA sets {', '.join(twice)}, which this data set fixes. Choose the data "
+                f"set with the value you want: {', '.join(self.OPTIONS)}."
+            )
+        (documents,) = self._loader()(**metadata, **options).values()
+        return documents
+
+    def _metadata(self, settings: Settings) -> dict[str, Any]:
+        return {name: value for name, value in settings.metadata.items() if not name.startswith("judge_")}
+
+    def _loader(self) -> Callable[..., Mapping[str, Any]]:
+        raise NotImplementedError
+
+    def _row(self, doc: Doc) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _saved(self, eval_file: str) -> tuple[Saved, list[Doc]]:
+        saved = read_responses(Path(eval_file), self.docs.keys())
+        return saved, [self.docs[index] for index in saved.responses]
+
+
+class MMEFinance(_FinDataset):
+    """MME-Finance, scored by a judge."""
+
+    OPTIONS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "MMEFinance": {"language": "en", "na": False},
+        "MMEFinance_CN": {"language": "zh", "na": False},
+        "MMEFinance_NA": {"language": "en", "na": True},
+        "MMEFinance_CN_NA": {"language": "zh", "na": True},
+    }
+    DATASET_URL: ClassVar[Mapping[str, str]] = dict.fromkeys(OPTIONS, _NO_URL)
+    DEFAULT_JUDGE = "gpt-4o"
+    PICTURE: ClassVar[str] = "image_path"
+
+    def evaluate(self, eval_file: str, **judge_kwargs: Any) -> dict[str, Any]:
+        """Judge the predictions in a file and write results beside it.
+
+        Args:
+            eval_file: The kit's prediction file.
+            **judge_kwargs: `--judge` as `model`, what `--judge-args` holds, and what the kit adds; see
+                `vlmeval_judge.judge_of`.
+
+        Returns:
+            As `fin-tasks judge --json`: plain numbers that JSON can hold.
+
+        Raises:
+            JudgeError: Too much could not be judged. Nothing is written but replies are kept; the message says how to
+                go on.
+            DataError: The file is none of this data set's.
+        """
+        from fin_tasks.benchmarks.mme_finance.data import judge_item
+        from fin_tasks.benchmarks.mme_finance.prompts import rubric_of
+        from fin_tasks.judging.judge import judge_items
+        from fin_tasks.judging.scores import item_record, summary
+
+        rubric = rubric_of(self.OPTIONS[self.dataset_name]["language"])
+        setup, settings = judge_of(judge_kwargs, Settings.from_environ(), rubric=rubric)
+        saved, docs = self._saved(eval_file)
+        results = ResultFiles(predictions=Path(eval_file), label=setup.model)
+        results.remove()
+        items = [judge_item(doc, saved.responses[index]) for index, doc in zip(saved.responses, docs, strict=True)]
+        judged = judge_items(items, setup, settings, show=True)
+        found = summary(items, judged.verdicts, rubric=judged.rubric)
+        for name, rows in _tables(found).items():
+            results.write_table(f"{name}.csv", rows)
+        cut = set(saved.cut)
+        results.write_items(
+            {**item_record(item, verdict, judged), "response_cut": index in cut}
+            for index, item, verdict in zip(saved.responses, items, judged.verdicts, strict=True)
+        )
+        run = {
+            "dataset": self.dataset_name,
+            "judge": setup.model,
+            "rubric": judged.rubric.label,
+            "rubric_sha256": judged.rubric.sha256,
+            "image": setup.image,
+            "requests": judged.spent.requests,
+            "cached": judged.spent.cached,
+            "responses_cut": len(cut),
+        }
+        results.write_score({**found, **run, "provenance": self.provenance})
+        return {**found, **run}
+
+    @classmethod
+    def report_primary_metric(cls, metrics: Mapping[str, Any] | None) -> dict[str, float]:
+        """Name the headline: the score over scored rows, and unscored rows as a share."""
+        return _numbers(metrics, ("overall", "overall_paper"))
+
+    @classmethod
+    def report_judge_err(
+        cls,
+        prediction_file: str | Path | None,
+        *,
+        total_samples: int | None,
+        judge_model: str | None = None,
+        error_message: str | None = None,
+    ) -> dict[str, int | None]:
+        """Count the rows that a judge failed on, for the kit's summary."""
+        total = total_samples or 0
+        if prediction_file is None:
+            return {"failed": total if error_message else 0, "total": total_samples}
+        files = ResultFiles(predictions=Path(prediction_file), label=judge_model or cls.DEFAULT_JUDGE)
+        try:
+            failed = json.loads(files.path("score.json").read_text(encoding="utf-8"))["failed"]
+        except (OSError, ValueError, KeyError):
+            return {"failed": total if error_message else 0, "total": total_samples}
+        return {"failed": sum(int(failed.get(whose, 0)) for whose in ("judge", "reply")), "total": total_samples}
+
+    def _loader(self) -> Callable[..., Mapping[str, Any]]:
+        from fin_tasks.benchmarks.mme_finance.data import load
+
+        return load
+
+    def _row(self, doc: Doc) -> dict[str, Any]:
+        return {
+            "index": doc["index"],
+            "question": doc["question"],
+            "answer": doc["answer"],
+            "image_path": doc["image_path"],
+            "task_category": doc["category"],
+            "image_type": doc["image_type"],
+            "image_style": doc["image_style"],
+            "background": doc["background"],
+        }
+
+
+class _ScoredDataset(_FinDataset):
+    """A data set whose responses are read and compared, without a judge."""
+
+    ANSWER: ClassVar[str]
+    HEADLINE: ClassVar[Sequence[str]]
+
+    def evaluate(self, eval_file: str, **_: Any) -> dict[str, float | None]:
+        """Score the predictions in a file and write results beside it.
+
+        Args:
+            eval_file: The kit's prediction file.
+            **_: A judge, of which there is no need.
+
+        Returns:
+            `<metric>_paper` and `<metric>_robust` by the lm-eval task's metrics, and `n`.
+
+        Raises:
+            DataError: The file is none of this data set's.
+        """
+        from fin_tasks.judging.failures import failed_response
+
+        saved, docs = self._saved(eval_file)
+        results = ResultFiles(predictions=Path(eval_file))
+        results.remove()
+        responses = [None if failed_response(text) else text for text in saved.responses.values()]
+        totals, items = vlmeval_scored.score(docs, responses, self._scorers(self.OPTIONS[self.dataset_name]))
+        results.write_table("overall.csv", [{"metric": name, **by_variant} for name, by_variant in totals.items()])
+        cut = set(saved.cut)
+        results.write_items({**item, "response_cut": item["index"] in cut} for item in items)
+        found: dict[str, float | None] = {
+            f"{name}_{variant}": value for name, by_variant in totals.items() for variant, value in by_variant.items()
+        }
+        found |= {"n": len(docs), "responses_cut": len(cut)}
+        results.write_score({**found, "dataset": self.dataset_name, "provenance": self.provenance})
+        return found
+
+    @classmethod
+    def report_primary_metric(cls, metrics: Mapping[str, Any] | None) -> dict[str, float]:
+        """Name the headline, by the robust variant."""
+        return _numbers(metrics, cls.HEADLINE)
+
+    def _scorers(self, options: Mapping[str, Any]) -> vlmeval_scored.Scorers:
+        raise NotImplementedError
+
+    def _row(self, doc: Doc) -> dict[str, Any]:
+        return {
+            "index": doc["id"],
+            "question": _text_of(doc),
+            "answer": "" if doc[self.ANSWER] is None else str(doc[self.ANSWER]),
+            "image_path": doc[self.PICTURE],
+        }
+
+
+class XFinBench(_ScoredDataset):
+    """XFinBench's multiple-choice questions about figures."""
+
+    OPTIONS: ClassVar[Mapping[str, Mapping[str, Any]]] = {"XFinBench_MCQ_V": {"subset": "mcq_visual", "mode": "cot"}}
+    DATASET_URL: ClassVar[Mapping[str, str]] = dict.fromkeys(OPTIONS, _NO_URL)
+    PICTURE: ClassVar[str] = "figure_path"
+    ANSWER: ClassVar[str] = "ground_truth"
+    HEADLINE: ClassVar[Sequence[str]] = ("acc_robust",)
+
+    def _loader(self) -> Callable[..., Mapping[str, Any]]:
+        from fin_tasks.benchmarks.xfinbench.data import load
+
+        return load
+
+    def _scorers(self, options: Mapping[str, Any]) -> vlmeval_scored.Scorers:
+        return vlmeval_scored.xfinbench(**options)
+
+
+class DynoStock(_ScoredDataset):
+    """DynoStock's forecasts of reports from charts, with a statement that leans one way."""
+
+    OPTIONS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        f"DynoStock_{bias.capitalize()}_W{window}": {"bias": bias, "window": window, "mode": "image"}
+        for bias in ("recency", "authority")
+        for window in (4, 8, 12, 16, 20)
+    }
+    DATASET_URL: ClassVar[Mapping[str, str]] = dict.fromkeys(OPTIONS, _NO_URL)
+    PICTURE: ClassVar[str] = "chart"
+    ANSWER: ClassVar[str] = "truth"
+    HEADLINE: ClassVar[Sequence[str]] = ("acc_robust", "bias_index_robust")
+
+    def _loader(self) -> Callable[..., Mapping[str, Any]]:
+        from fin_tasks.benchmarks.dynostock.data import load
+
+        return load
+
+    def _scorers(self, options: Mapping[str, Any]) -> vlmeval_scored.Scorers:
+        return vlmeval_scored.dynostock(**options)
+
+
+DATASETS = (MMEFinance, XFinBench, DynoStock)
+
+
+def register(package: ModuleType) -> None:
+    """Add our data sets to the kit's lists; calling twice does nothing.
+
+    Args:
+        package: `vlmeval.dataset`.
+    """
+    names = {cls: cls.supported_datasets() for cls in DATASETS}  # what could fail comes before any list is touched
+    theirs = set(getattr(package, "SUPPORTED_DATASETS", ()))
+    for cls, ours in names.items():
+        if getattr(package, cls.__name__, None) is cls:
+            continue
+        if taken := sorted(theirs & set(ours)):
+            warnings.warn(
+                f"fin-tasks: this VLMEvalKit has {', '.join(taken)} of its own, which it uses instead of ours.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        setattr(package, cls.__name__, cls)
+        for place in ("IMAGE_DATASET", "DATASET_CLASSES"):
+            _add(package, place, [cls])
+        _add(package, "SUPPORTED_DATASETS", ours)
+        _add(package, "__all__", [cls.__name__])
+
+
+def _add(package: ModuleType, name: str, values: Iterable[Any]) -> None:
+    there = getattr(package, name, None)
+    if isinstance(there, list):
+        there.extend(value for value in values if value not in there)
+
+
+def _text_of(doc: Doc) -> str:
+    return "\n\n".join(filter(None, (doc["system"], doc["prompt"].removeprefix(_IMAGE_MARK))))
+
+
+def _numbers(metrics: Mapping[str, Any] | None, names: Iterable[str]) -> dict[str, float]:
+    return {name: float(metrics[name]) for name in names if metrics and metrics.get(name) is not None}
+
+
+def _tables(found: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    overall = {
+        "n": found["n"],
+        "unscored": found["unscored"],
+        "score": found["overall"],
+        "score_paper": found["overall_paper"],
+        **{f"failed_{whose}": count for whose, count in found["failed"].items()},
+    }
+    tables = {"overall": [overall]}
+    for name in ("category", "type", "style"):
+        counts = found[f"counts_by_{name}"]
+        tables[name] = [
+            {name: key, "n": counts[key]["n"], "unscored": counts[key]["unscored"], "score": value}
+            | {"score_paper": counts[key]["score_paper"]}
+            for key, value in found[f"by_{name}"].items()
+        ]
+    return tables
+
+
+# by its name: while the autoload's hook runs the package has no such attribute yet
+register(sys.modules["vlmeval.dataset"])

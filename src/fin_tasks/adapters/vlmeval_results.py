@@ -1,0 +1,150 @@
+"""What lies beside VLMEvalKit's prediction files: reading responses from them, and results in files of our own."""
+
+import csv
+import json
+import logging
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fin_tasks.adapters.vlmeval_table import read_kept
+from fin_tasks.errors import DataError
+from fin_tasks.judging.predictions_files import read_saved
+from fin_tasks.judging.predictions_tables import CELL_LIMIT
+
+__all__ = ["ResultFiles", "Saved", "read_responses"]
+
+_log = logging.getLogger(__name__)
+_SUFFIXES = ("overall.csv", "category.csv", "type.csv", "style.csv", "items.jsonl", "score.json")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saved:
+    """The responses of a prediction file.
+
+    Attributes:
+        responses: Index to what the model wrote, in the file's order.
+        cut: Indices of responses that a spreadsheet cut and nobody kept whole.
+    """
+
+    responses: Mapping[str, str]
+    cut: tuple[str, ...]
+
+
+def read_responses(path: Path, known: Collection[str]) -> Saved:
+    """Read a prediction file. Nothing but index and prediction is taken from it: the rest may be spoilt.
+
+    Args:
+        path: `.xlsx`, `.tsv` or `.json`, with the whole predictions beside it where a table of ours was written.
+        known: The data set's indices.
+
+    Raises:
+        DataError: The file cannot be read, lacks a column, or has a row twice or one the data set does not know.
+    """
+    kept = read_kept(path)
+    responses: dict[str, str] = {}
+    cut = []
+    for row in read_saved(path).rows:
+        if missing := {"index", "prediction"} - row.fields.keys():
+            raise DataError(f"{row.where}: expected a column {' and '.join(sorted(missing))}, found none.")
+        index = _index(row.fields["index"], known)
+        if index is None:
+            raise DataError(
+                f"{row.where}: expected an index of the data set, got {row.fields['index']!r}. Was the file made from "
+                "other data? FIN_TASKS_METADATA and FIN_TASKS_DATA choose them."
+            )
+        if index in responses:
+            raise DataError(f"{row.where}: expected each index once, got {index!r} again. Remove one of the rows.")
+        text = _text(row.fields["prediction"])
+        whole = kept.get(index)
+        if path.suffix == ".xlsx" and len(text) >= CELL_LIMIT:
+            if whole is not None and whole.startswith(text):
+                text = whole
+            else:
+                cut.append(index)
+        responses[index] = text
+    if cut:
+        _log.warning(
+            "%s: %d responses fill a spreadsheet's cell (%d characters) and are cut, beginning with index %s. "
+            "PRED_FORMAT=tsv keeps them where the kit knows it.",
+            path.name,
+            len(cut),
+            CELL_LIMIT,
+            cut[0],
+        )
+    if lacking := len(known) - len(responses):
+        _log.warning("%s: %d of %d rows have no prediction and do not count.", path.name, lacking, len(known))
+    return Saved(responses=responses, cut=tuple(cut))
+
+
+def _index(value: Any, known: Collection[str]) -> str | None:
+    text = str(value)
+    return next((form for form in (text, text.removesuffix(".0")) if form in known), None)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultFiles:
+    """The result files of a prediction file.
+
+    Attributes:
+        predictions: The prediction file.
+        label: What stands between its name and the result's: the judge, or nothing.
+    """
+
+    predictions: Path
+    label: str = ""
+
+    def path(self, suffix: str) -> Path:
+        """Name one.
+
+        Example:
+            >>> ResultFiles(predictions=Path("m_MMEFinance.xlsx"), label="Qwen/Qwen2-VL").path("overall.csv").name
+            'm_MMEFinance_Qwen_Qwen2-VL_overall.csv'
+        """
+        label = re.sub(r"[^\w.-]+", "_", self.label).strip("._")
+        return self.predictions.with_name("_".join(filter(None, (self.predictions.stem, label, suffix))))
+
+    def remove(self) -> None:
+        """Remove results of an earlier run, so that none is taken for those of a run that fails."""
+        for suffix in _SUFFIXES:
+            self.path(suffix).unlink(missing_ok=True)
+
+    def write_table(self, suffix: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Write a CSV file; nothing where there are no rows. None becomes an empty cell."""
+        if not rows:
+            return
+        with _replacing(self.path(suffix)) as part, part.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def write_items(self, items: Iterable[Mapping[str, Any]]) -> None:
+        """Write a line of JSON per row."""
+        with _replacing(self.path("items.jsonl")) as part:
+            part.write_text("".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items), encoding="utf-8")
+
+    def write_score(self, score: Mapping[str, Any]) -> None:
+        """Write everything there is to say of the run; the last file to be written."""
+        with _replacing(self.path("score.json")) as part:
+            part.write_text(json.dumps(score, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """Give a file to write beside the target, which takes its place when all is written."""
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)

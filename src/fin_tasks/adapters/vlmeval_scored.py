@@ -1,0 +1,100 @@
+"""Scores of data sets that need no judge, as their lm-eval tasks compute them, both variants side by side."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fin_tasks.stats.averages import average
+from fin_tasks.stats.metric import Metric
+
+__all__ = ["VARIANTS", "Scorers", "dynostock", "score", "xfinbench"]
+
+VARIANTS = ("paper", "robust")
+
+Answer = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scorers:
+    """How a benchmark scores: what its task files name.
+
+    Attributes:
+        score_response: Document, response and `variant` to a scored answer.
+        metric_values: Document and scored answers to metrics.
+        metrics: Metric to whether more of it is better, or to its own aggregation.
+        unscored: Document and the reason to the metrics of a row that has no response to score.
+    """
+
+    score_response: Callable[..., Answer]
+    metric_values: Callable[[Mapping[str, Any], Sequence[Answer]], Mapping[str, Any]]
+    metrics: Mapping[str, bool | Metric]
+    unscored: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+def xfinbench(**options: Any) -> Scorers:
+    """Return XFinBench's scorers for a task's fixed options."""
+    from fin_tasks.benchmarks.xfinbench.doc_scores import score_response
+    from fin_tasks.benchmarks.xfinbench.metrics import metric_values, metrics_of
+
+    nothing = {"answer": None, "correct": None, "correct_err": None}
+    return Scorers(
+        score_response=score_response,
+        metric_values=metric_values,
+        metrics=metrics_of(**options),
+        unscored=lambda doc: metric_values(doc, [nothing]),
+    )
+
+
+def dynostock(**options: Any) -> Scorers:
+    """Return DynoStock's scorers for a task's fixed options."""
+    from fin_tasks.benchmarks.dynostock.doc_scores import score_response
+    from fin_tasks.benchmarks.dynostock.metrics import metric_values, metrics_of
+
+    def unscored(doc: Mapping[str, Any]) -> Mapping[str, Any]:
+        without_truth = {**doc, "truth": None}
+        values = metric_values(without_truth, [score_response(without_truth, None, variant="robust")])
+        return {**values, "no_answer": None}  # it is not the model that gave none
+
+    return Scorers(
+        score_response=score_response, metric_values=metric_values, metrics=metrics_of(**options), unscored=unscored
+    )
+
+
+def score(
+    docs: Sequence[Mapping[str, Any]], responses: Sequence[str | None], scorers: Scorers
+) -> tuple[dict[str, dict[str, float | None]], list[dict[str, Any]]]:
+    """Score responses.
+
+    Args:
+        docs: Documents.
+        responses: One per document; None where the model failed to give one, which leaves the row unscored.
+        scorers: The benchmark's.
+
+    Returns:
+        Metric to variant to value, None where no document has one; and a line per document: its index, the response
+        and, by variant, the scored answer.
+    """
+    values: dict[str, list[Mapping[str, Any]]] = {variant: [] for variant in VARIANTS}
+    items = []
+    for doc, response in zip(docs, responses, strict=True):
+        item: dict[str, Any] = {"index": doc["id"], "response": response}
+        for variant in VARIANTS:
+            answer: Answer = {"reason": "unscored: the model gave no response"}
+            if response is None:
+                values[variant].append(scorers.unscored(doc))
+            else:
+                answer = scorers.score_response(doc, response, variant=variant)
+                values[variant].append(scorers.metric_values(doc, [answer]))
+            item[variant] = dict(answer)
+        items.append(item)
+    totals = {
+        name: {variant: _total(metric, [row[name] for row in values[variant]]) for variant in VARIANTS}
+        for name, metric in scorers.metrics.items()
+    }
+    return totals, items
+
+
+def _total(metric: bool | Metric, values: Sequence[Any]) -> float | None:
+    total = metric.aggregate(values) if isinstance(metric, Metric) else average(values)
+    # `N/A` and NaN both say that there is nothing to report
+    return None if isinstance(total, str) or total != total else float(total)
