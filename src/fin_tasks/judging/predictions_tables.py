@@ -8,9 +8,10 @@ import csv
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from fin_tasks.errors import DataError
 
@@ -84,16 +85,13 @@ def read_xlsx(path: Path) -> Iterator[TableRow]:
     """
     import openpyxl
 
-    _check_unpacked(path)
-    try:
-        # read_only streams the sheet; data_only=False gives formulas as they are written, not what they gave
-        workbook = openpyxl.load_workbook(path, read_only=True, data_only=False, keep_links=False)
-    except Exception as error:  # a broken workbook raises anything: KeyError, ValueError, XML errors
-        raise _no_workbook(path, error) from error
-    try:
+    with _opened(path) as file:
+        try:
+            # read_only streams the sheet; data_only=False gives formulas as they are written, not what they gave
+            workbook = openpyxl.load_workbook(file, read_only=True, data_only=False, keep_links=False)
+        except Exception as error:  # a broken workbook raises anything: KeyError, ValueError, XML errors
+            raise _no_workbook(path, error) from error
         yield from _sheet_rows(path, workbook)
-    finally:
-        workbook.close()
 
 
 def _sheet_rows(path: Path, workbook: Any) -> Iterator[TableRow]:
@@ -143,14 +141,24 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _check_unpacked(path: Path) -> None:
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    """Open a workbook, unless it is one that would fill the memory; its name may have any suffix."""
     try:
-        with zipfile.ZipFile(path) as parts:
-            size = sum(part.file_size for part in parts.infolist())
-    except (OSError, zipfile.BadZipFile) as error:
+        file = path.open("rb")
+    except OSError as error:
         raise _no_workbook(path, error) from error
-    if size > _MAX_UNPACKED:
-        raise DataError(f"{path}: expected at most {_MAX_UNPACKED:,} bytes unpacked, got {size:,}. Save it as .tsv.")
+    with file:
+        try:
+            with zipfile.ZipFile(file) as parts:
+                size = sum(part.file_size for part in parts.infolist())
+        except (OSError, ValueError, zipfile.BadZipFile) as error:
+            raise _no_workbook(path, error) from error
+        if size > _MAX_UNPACKED:
+            raise DataError(
+                f"{path}: expected at most {_MAX_UNPACKED:,} bytes unpacked, got {size:,}. Save it as .tsv."
+            )
+        yield file
 
 
 def _check_count(path: Path, number: int) -> None:
