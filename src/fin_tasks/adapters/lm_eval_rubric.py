@@ -12,6 +12,7 @@ from lm_eval.api.filter import Filter
 from lm_eval.api.registry import register_filter
 
 from fin_tasks.errors import FinTasksError
+from fin_tasks.judging.failures import response_failure
 from fin_tasks.judging.item import JudgeItem, Verdict
 from fin_tasks.judging.judge import Judged, JudgingFailedError, judge_items
 from fin_tasks.judging.judged_response import JudgedResponse
@@ -145,7 +146,8 @@ class AskRubricJudge(Filter):  # type: ignore[misc]
     def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]) -> list[list[JudgedResponse]]:
         """Return one list of judged responses per document."""
         nested = [
-            [self.judging.item_of(doc, response) for response in responses]
+            # an API that gave no text leaves None
+            [self.judging.item_of(doc, response if isinstance(response, str) else "") for response in responses]
             for responses, doc in zip(resps, docs, strict=True)
         ]
         judged = iter(self.judging.judge(tuple(item for items in nested for item in items)))
@@ -200,8 +202,6 @@ def _percent(verdict: Verdict, rubric: Rubric) -> float | None:
 
 def _off(item: JudgeItem, why: str, *, failed: bool = False) -> JudgedResponse:
     """A response that no judge has read."""
-    from fin_tasks.judging.failures import response_failure
-
     reason = response_failure(item.response)
     verdict = (
         Verdict(error=reason, failed="response") if reason else Verdict(error=why, failed="judge" if failed else None)

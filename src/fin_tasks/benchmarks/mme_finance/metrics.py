@@ -19,19 +19,19 @@ OTHER = "other"
 """A type or style that is none of ours."""
 
 _TYPES = (
-    ("mixed chart", r"mix|hybrid|混合|综合"),
+    ("mixed chart", r"(?<![a-z])mix|hybrid|混合|综合"),
     ("technical indicator chart", r"indicator|指标"),
-    ("candlestick chart", r"candle|k[\s-]*line|[kK]\s*线|蜡烛|阴阳烛"),
+    ("candlestick chart", r"candle|(?<![a-z])k[\s-]*line|k\s*线|蜡烛|阴阳烛"),
     ("statistical chart", r"statistic|统计"),
-    ("table", r"tab(?:le|ular)|表格|表单"),
-    ("document", r"document|report|page|文档|文件|研报|报告|文本"),
+    ("table", r"(?<![a-z])tab(?:le|ular)|表格|表单"),
+    ("document", r"document|report|(?<![a-z])page|文档|文件|研报|报告|文本"),
 )
 """Our name, and how files may put it; the first that matches."""
 _STYLES = (
     ("mobile photograph", r"photo|拍摄|拍照|照片|实拍"),
     ("vertical screenshot on mobile", r"vertical|portrait|竖"),
     ("horizontal screenshot on mobile", r"horizontal|landscape|横"),
-    ("computer screenshot", r"computer|desktop|\bpc\b|电脑|桌面"),
+    ("computer screenshot", r"computer|desktop|(?<![a-z])pc(?![a-z])|电脑|桌面"),
 )
 _LOWER_IS_BETTER = ("judge_error", "unscored", "no_response")
 

@@ -7,10 +7,12 @@ The picture goes before the words; whoever sends the prompt puts it there.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from types import MappingProxyType
 
-from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, Language, Row
-from fin_tasks.judging.rubric import Rubric, load_rubric
+from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, LANGUAGES, Language, Row
+from fin_tasks.judging.rubric import load_rubric
 
 __all__ = ["NAME", "Prompt", "fill", "rubric_of", "sha256"]
 
@@ -41,13 +43,10 @@ class _Wording:
     background: str
     question: str
     requirements: str
-    not_applicable: str
     cue: str
 
-    def parts(self) -> list[str]:
-        return [self.system, self.background, self.question, self.requirements, self.not_applicable, self.cue]
 
-
+_UNANSWERABLE = "Not Applicable"
 _WORDING: Mapping[Language, _Wording] = {
     "en": _Wording(
         system="You are a financial analyst who reads charts, tables and reports for a living. "
@@ -55,8 +54,6 @@ _WORDING: Mapping[Language, _Wording] = {
         background="Background: {}",
         question="Question: {}",
         requirements="How to answer: {}",
-        not_applicable='Should the picture not hold what the question asks for, reply "Not Applicable" and nothing '
-        "else.",
         cue="Answer:",
     ),
     "zh": _Wording(
@@ -64,7 +61,6 @@ _WORDING: Mapping[Language, _Wording] = {
         background="背景:{}",
         question="问题:{}",
         requirements="作答要求:{}",
-        not_applicable="如果图片中没有问题所需的信息,请只回复“无法回答”。",
         cue="答案:",
     ),
 }
@@ -81,27 +77,27 @@ def fill(row: Row, *, language: Language, na: bool = False) -> Prompt:
     Args:
         row: The row.
         language: Of the words around the question.
-        na: Allow "Not Applicable" (in Chinese 无法回答) whatever the category, the paper's second setting (appendix
-            A.2). Without it only the requirements of the unanswerable questions name it.
+        na: Allow "Not Applicable" (in Chinese 无法回答) whatever the category, in the words that the unanswerable
+            questions come with in any case: the paper's second setting (appendix A.2).
     """
-    wording = _WORDING[language]
-    requirements = wording.requirements.format(_requirements(row.category, load_rubric(rubric_of(language))))
+    wording, requirements = _WORDING[language], _requirements(language)
     paragraphs = [
         wording.background.format(row.background.strip()) if row.background.strip() else "",
         wording.question.format(row.question.strip()),
-        requirements,
-        wording.not_applicable if na and CATEGORIES[row.category].kind != "unanswerable" else "",
+        wording.requirements.format(requirements[row.category]),
+        requirements[_UNANSWERABLE] if na and row.category != _UNANSWERABLE else "",
     ]
     return Prompt(system=wording.system, user="\n\n".join(filter(None, paragraphs)), cue=wording.cue)
 
 
 def sha256(*, language: Language, na: bool) -> str:
     """Return the hash of every word around a question, so that two results can be told to be asked alike."""
-    rubric = load_rubric(rubric_of(language))
-    requirements = {name: _requirements(name, rubric) for name in CATEGORIES}
-    parts = [NAME, na, _WORDING[language].parts(), requirements]
+    parts = [NAME, na, asdict(_WORDING[language]), dict(_requirements(language))]
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
 
-def _requirements(category: str, rubric: Rubric) -> str:
-    return rubric.categories[category].requirements.strip()
+@lru_cache(maxsize=len(LANGUAGES))
+def _requirements(language: Language) -> Mapping[str, str]:
+    """Category to how its answers are written."""
+    rubric = load_rubric(rubric_of(language))
+    return MappingProxyType({name: rubric.category(name).requirements.strip() for name in CATEGORIES})
