@@ -233,12 +233,13 @@ class _ScoredDataset(_FinDataset):
         Raises:
             DataError: The file is none of this data set's.
         """
-        from fin_tasks.judging.failures import failed_response
+        from fin_tasks.judging.failures import response_failure
 
         saved, docs = self._saved(eval_file)
         results = ResultFiles(predictions=Path(eval_file))
         results.remove()
-        responses = [None if failed_response(text) else text for text in saved.responses.values()]
+        # an empty response is one without an answer, as in lm-eval; an error's text is none of the model's
+        responses = [None if text.strip() and response_failure(text) else text for text in saved.responses.values()]
         totals, items = vlmeval_scored.score(docs, responses, self._scorers(self.OPTIONS[self.dataset_name]))
         results.write_table("overall.csv", [{"metric": name, **by_variant} for name, by_variant in totals.items()])
         cut = set(saved.cut)
