@@ -182,7 +182,10 @@ BROKEN: list[tuple[str, str]] = [
     (json.dumps(row(question=" ")), "line 1, question: expected a text, got ' '"),
     (json.dumps(row(answer=["a"])), "line 1, answer: expected a text, got ['a']"),
     (json.dumps(row(prediction={"a": 1})), "line 1, prediction: expected a text"),
-    (json.dumps({k: v for k, v in row().items() if k != "answer"}), "line 1, answer: expected this field, got only ind"),
+    (
+        json.dumps({k: v for k, v in row().items() if k != "answer"}),
+        "line 1, answer: expected this field, got only ind",
+    ),
     (json.dumps({"doc": row(), "resps": []}), "line 1, resps: expected a list"),
     (json.dumps({"doc": row(), "resps": [["a"]]}) + "\n" + json.dumps(row()), "line 2: expected doc and resps"),
     ("[]", "expected at least one row"),
@@ -263,7 +266,9 @@ def test_a_picture_that_is_not_there_is_an_error_unless_none_is_shown(here: Path
     path = write_lines(here / "p.jsonl", [row(1), row(2, image_path="images/b.png"), row(3, image_path="a\0b")])
     with pytest.raises(DataError, match=r"2 pictures are not there.*line 2.*images/b.png.*--no-image"):
         read(path)
-    assert [item.image for item in read(path, images=False).items] == [None, None, None]
+    elsewhere = write_lines(here / "q.jsonl", [row(1), row(2, image_path="/etc/passwd"), row(3, image_path=None)])
+    # the judge is told that there is a picture it does not see
+    assert [item.image is None for item in read(elsewhere, images=False).items] == [False, False, True]
 
 
 def test_a_row_without_a_picture_is_counted_where_others_have_one(here: Path) -> None:
@@ -339,7 +344,10 @@ def test_all_but_the_prediction_comes_from_the_table(here: Path) -> None:
     table = table_at(here, [row(1, answer="007.50"), row(2), row(3)])
     path = write_xlsx(here / "p.xlsx", [{"index": 1, "prediction": "007.50"}, {"index": 2, "prediction": "b"}])
     found = read(path, table=table)
-    assert [(item.index, item.answer, item.response) for item in found.items] == [("1", "007.50", "007.50"), ("2", "12.5", "b")]
+    assert [(item.index, item.answer, item.response) for item in found.items] == [
+        ("1", "007.50", "007.50"),
+        ("2", "12.5", "b"),
+    ]
     assert found.items[0].image == (here / "images" / "a.png").resolve()
     assert [(defect.kind, defect.row_id) for defect in found.defects] == [("no-prediction", "3")]
     assert read(path, table=table, limit=1).defects == ()

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["judge"]
 
-_TABLES = ("MMfin.tsv", "MMfin_CN.tsv")
+_TABLES = {"MMfin.tsv": "en", "MMfin_CN.tsv": "zh"}
 """Tables of benchmarks with pictures: a picture that one of them lists, in a folder above it, may be sent."""
 _DATA_SET = re.compile(r".+_MMEFinance(?P<chinese>_CN)?(?:_NA)?")
 """How VLMEvalKit names predictions on our data sets."""
@@ -158,14 +159,17 @@ def _read(
         "settings": settings,
         "images": images,
         "image_root": image_root,
-        "picture_tables": _TABLES,
+        "picture_tables": tuple(_TABLES),
     }
     read = partial(read_predictions, file, limit=limit, **where)
+    if table is not None and table.name in _TABLES and images:
+        said = {"source": "data_dir", "data_dir": table}
+        return read(table=_benchmark_table(_TABLES[table.name], settings, said))
     if table is not None:
         return read(table=read_table(table, **where))
     if match := _DATA_SET.fullmatch(file.stem):
         try:
-            return read(table=_benchmark_table("zh" if match["chinese"] else "en", settings, images=images))
+            return read(table=_benchmark_table("zh" if match["chinese"] else "en", settings, settings.metadata))
         except OtherTableError as error:
             _say(f"{error} Read without that table.")
         except DataError as error:
@@ -173,15 +177,20 @@ def _read(
     return read()
 
 
-def _benchmark_table(language: Any, settings: "Settings", *, images: bool) -> "dict[str, JudgeItem]":
-    """Return the rows that VLMEvalKit asked, where they are on this machine: nothing is downloaded for it."""
+def _benchmark_table(language: str, settings: "Settings", said: Mapping[str, Any]) -> "dict[str, JudgeItem]":
+    """Return MME-Finance's rows, where they are on this machine: nothing is downloaded for it."""
     from fin_tasks.benchmarks.mme_finance.files import locate
     from fin_tasks.benchmarks.mme_finance.rows import read_rows
     from fin_tasks.judging.item import JudgeItem
 
-    said = {key: settings.metadata.get(key) for key in ("data_dir", "data_revision")}
-    source = settings.metadata.get("source", "auto")
-    files = locate(language=language, source=source, **said, settings=replace(settings, offline=True), notify=_say)
+    files = locate(
+        language=language,
+        source=said.get("source") or "auto",
+        data_dir=said.get("data_dir"),
+        data_revision=said.get("data_revision"),
+        settings=replace(settings, offline=True),
+        notify=_say,
+    )
     return {
         row.index: JudgeItem(
             index=row.index,
@@ -189,7 +198,7 @@ def _benchmark_table(language: Any, settings: "Settings", *, images: bool) -> "d
             answer=row.answer,
             response="",
             category=row.category,
-            image=row.image_path if images else None,
+            image=row.image_path,
             image_type=row.image_type,
             image_style=row.image_style,
         )
@@ -229,7 +238,7 @@ def _summary(result: _Result) -> dict[str, Any]:
         "judge": judged.setup.model,
         "rubric": judged.rubric.label,
         "rubric_sha256": judged.rubric.sha256,
-        "pictures": sum(item.image is not None for item in predictions.items),
+        "pictures": sum(item.image is not None for item in predictions.items) if judged.setup.image else 0,
         "file": str(predictions.path),
         "model": predictions.model,
         "defects": {kind: kinds.count(kind) for kind in sorted(set(kinds))},

@@ -92,7 +92,7 @@ def read_predictions(
             `question`, `answer`, `prediction`, `task_category` and, where there are, `image_type`, `image_style`,
             `image_path` and `model`.
         settings: The environment: the folders that pictures may lie in.
-        images: Look for the pictures; items have none where False, and nothing is opened.
+        images: Look for the pictures. Where False, no file is looked at, and items name what rows name.
         image_root: What relative picture paths start from, and a folder pictures may be taken from; the file's own
             folder where None.
         picture_tables: File names of benchmarks' tables, see `predictions_pictures`.
@@ -107,7 +107,7 @@ def read_predictions(
     """
     saved = read_saved(path)
     rows = saved.rows[:limit]
-    finder = _finder(path, image_root, settings, picture_tables) if images else None
+    finder = _finder(path, image_root, settings, picture_tables, images)
     defects: list[Defect] = []
     items: dict[str, JudgeItem] = {}
     places: dict[str, str] = {}
@@ -123,10 +123,9 @@ def read_predictions(
         places[index] = row.where
     if table is not None:
         _check_table(path, table, items, defects, whole=limit is None)
-    if finder is not None:
-        finder.check()
-        if any(item.image for item in items.values()):
-            defects += [Defect("no-picture", item.index, "") for item in items.values() if item.image is None]
+    finder.check()
+    if images and any(item.image for item in items.values()):
+        defects += [Defect("no-picture", item.index, "") for item in items.values() if item.image is None]
     model = model_of(path, saved.form, rows)
     return Predictions(path=path, form=saved.form, items=tuple(items.values()), model=model, defects=tuple(defects))
 
@@ -154,23 +153,23 @@ def read_table(
     Raises:
         DataError: As there.
     """
-    finder = _finder(path, image_root, settings, picture_tables) if images else None
+    finder = _finder(path, image_root, settings, picture_tables, images)
     items: dict[str, JudgeItem] = {}
     for row in read_saved(path).rows:
         index = _index(row)
         if index in items:
             raise DataError(f"{row.where}, index: expected each row once, got {index!r:.80} again.")
         items[index] = _item(row, index, "", finder)
-    if finder is not None:
-        finder.check()
+    finder.check()
     return items
 
 
-def _finder(path: Path, root: Path | None, settings: Settings, tables: Sequence[str]) -> PictureFinder:
-    return PictureFinder(root=root or path.parent, trusted=(path.parent, *folders_of(settings)), tables=tables)
+def _finder(path: Path, root: Path | None, settings: Settings, tables: Sequence[str], images: bool) -> PictureFinder:
+    trusted = (path.parent, *folders_of(settings))
+    return PictureFinder(root=root or path.parent, trusted=trusted, tables=tables, look=images)
 
 
-def _item(row: SavedRow, index: str, response: str, finder: PictureFinder | None) -> JudgeItem:
+def _item(row: SavedRow, index: str, response: str, finder: PictureFinder) -> JudgeItem:
     place = _text(row, "image_path", default="").strip()
     return JudgeItem(
         index=index,
@@ -178,7 +177,7 @@ def _item(row: SavedRow, index: str, response: str, finder: PictureFinder | None
         answer=_text(row, "answer"),
         response=response,
         category=_text(row, "task_category").strip(),
-        image=finder.find(row.where, place) if finder is not None and place else None,
+        image=finder.find(row.where, place) if place else None,
         image_type=_text(row, "image_type", default="").strip(),
         image_style=_text(row, "image_style", default="").strip(),
     )
