@@ -5,10 +5,13 @@ VENV ?= .venv
 # The version the tests were run with; any torch that your machine has a build for will do.
 TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
+# VLMEvalKit has a virtual environment of its own, as its packages and those of lm-eval need not agree.
+CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
+VLMEVAL_VENV ?= $(CACHE)/fin-tasks-ci/vlmeval-$(shell sha256sum pyproject.toml | cut -c1-16)
 
-.PHONY: help demo test check format bench docs dist vllm clean
+.PHONY: help demo test check format bench docs dist vllm vlmevalkit clean
 help:
-	@grep -E '^[a-z]+: ## ' $(MAKEFILE_LIST) | sed -E 's/: ## /\t/' | expand -t 10
+	@grep -E '^[a-z]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 12
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +53,13 @@ dist: $(VENV)/.installed ## wheel and sdist, into dist/
 
 vllm: $(VENV)/.installed ## the tasks through a real vLLM server on the CPU, in a virtual environment of its own
 	$(BIN)/python tests/vllm/run.py
+
+vlmevalkit: $(VLMEVAL_VENV)/.installed ## a virtual environment with VLMEvalKit, in which its tests run (some 7 GB)
+
+$(VLMEVAL_VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VLMEVAL_VENV)
+	$(VLMEVAL_VENV)/bin/python -m pip install --quiet --editable '.[vlmevalkit]'
+	touch $@
 
 clean:
 	rm -rf $(VENV) build dist site
