@@ -1,86 +1,67 @@
 """Asks a chat model many things at once: a judge that reads responses, or one that looks at charts.
 
-Requests run side by side up to a limit. Each reply is kept on disk as it comes (see `cache`), so a run that was killed
-goes on where it stopped. What fails, fails for its own item; the batch raises only where no item got a reply.
+Requests run side by side up to a limit, spread over all addresses of the model. Each reply is kept on disk as it comes
+(see `cache`), so a run that was killed goes on where it stopped. What fails, fails for its own item; the batch raises
+only where no item got a reply.
 """
 
 import asyncio
-import re
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
-from fin_tasks.endpoints.cache import ReplyCache, request_key
-from fin_tasks.endpoints.client import Endpoint, endpoint_error, open_async_client
-from fin_tasks.endpoints.limits import Limits
+from fin_tasks.endpoints.addresses import Addresses
+from fin_tasks.endpoints.asker import Asker, Standing, open_asker
+from fin_tasks.endpoints.cache import Batch, ReplyCache
+from fin_tasks.endpoints.client import Endpoint
+from fin_tasks.endpoints.limits import Limits, Window
+from fin_tasks.endpoints.requests import ChatRequest, Reply
 from fin_tasks.endpoints.spending import Prices, Spent, prices_of
 from fin_tasks.errors import EndpointError
 from fin_tasks.settings import Settings
-
-if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI
 
 __all__ = ["Chat", "ChatRequest", "Reply"]
 
 T = TypeVar("T")
 
-_SUBSTITUTES: Mapping[str, str | None] = {"max_tokens": "max_completion_tokens", "temperature": None}
-"""Options that some models refuse, and what is sent instead of them."""
-_UNSUPPORTED = re.compile(
-    r"(?:un|not\s|n['’]t\s)support|unrecogni[sz]ed|unknown|not\s(?:allowed|permitted)", re.IGNORECASE
-)
 _HOPELESS = 8
-"""So many failures before any success, and the rest of a batch is not sent: the server is down, or says no to all."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChatRequest:
-    """One thing to ask.
-
-    Attributes:
-        messages: In OpenAI's form, JSON-compatible; pictures as data addresses inside `content`.
-        options: What else is sent: `temperature`, `max_tokens`, `seed`, ... Another temperature is another request.
-        about: What else makes a reply another one, JSON-compatible, and is not sent: a rubric's hash, a judge's name.
-    """
-
-    messages: Sequence[Mapping[str, Any]]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    about: Mapping[str, Any] = field(default_factory=dict)
-
-    def body(self) -> dict[str, Any]:
-        """Return all that is sent, the model's name aside."""
-        return {"messages": list(self.messages), **self.options}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reply:
-    """What came back: a text, or why there is none.
-
-    Attributes:
-        text: The reply; None where there is none.
-        error: Why not; None where there is one.
-        kept: It was on the disk, and nothing was asked.
-    """
-
-    text: str | None = None
-    error: str | None = None
-    kept: bool = False
+"""So many failures in a row, or as many as there are requests at the same time, and the rest of a batch is not sent:
+the server is down, or says no to all."""
+_OWN_FAULT = 1 / 8
+"""What a failure counts that may be the request's own: content a service refuses to look at, a prompt too long."""
+_SIGN_OF_LIFE = 1.0
+"""Seconds between signs of life to other processes."""
+_POLL = 0.2
+"""Seconds between looks for a reply that another process is getting."""
 
 
 class Chat:
     """A chat model that is asked in batches.
+
+    Several addresses are asked in turn. One that does not connect is left out for half a minute, and what was meant for
+    it goes to the others. A failed connection, a timeout, and status 408, 409, 429 or 5xx are repeated as often as the
+    first endpoint's `retries` say, after a pause that grows and varies. Where `Retry-After` tells how long, nobody asks
+    that address before; one that wants to be left alone for more than two minutes is not waited for: its items fail,
+    and the next run goes on with them.
 
     An endpoint that refuses `temperature`, or `max_tokens` as newer models of OpenAI do, with a status 400 or 422 that
     names the option and calls it unsupported, is asked again without the one, or with `max_completion_tokens`, and so
     is everything that is asked of it afterwards. Replies are kept under the request as it was meant.
 
     Args:
-        endpoint: The model and where it is.
+        endpoint: The model and where it is; several addresses of one model share the work.
         settings: The environment: keys, and the folder for replies.
-        concurrency: Requests under way at the same time.
+        concurrency: Requests under way at the same time, at all addresses together.
         cache: Where replies are kept; `chat.sqlite` in the cache folder where None.
+        limits: What may be sent in a minute, from this process; as much as goes where None.
+        prices: What tokens cost; the list price where None, and nothing is said of cost where there is none.
+
+    Raises:
+        ConfigError: Several models, or no address at all.
+        EndpointError: Replies cannot be kept.
     """
 
     def __init__(
@@ -94,12 +75,19 @@ class Chat:
         prices: Prices | None = None,
     ) -> None:
         self.endpoints = (endpoint,) if isinstance(endpoint, Endpoint) else tuple(endpoint)
+        limits = limits or Limits()
+        addresses = Addresses(self.endpoints)
         self.endpoint = self.endpoints[0]
-        self.spent = Spent(prices=prices or prices_of(self.endpoint.model))
+        spent = Spent(prices=prices or prices_of(self.endpoint.model))
+        self._standing = Standing(addresses=addresses, limits=limits, window=Window(limits), spent=spent)
         self._settings = settings
-        self._refused: frozenset[str] = frozenset()
         self._concurrency = max(1, concurrency)
         self._cache = cache if cache is not None else ReplyCache(settings.cache_dir / "chat.sqlite")
+
+    @property
+    def spent(self) -> Spent:
+        """What was used since this object was made; grows while a batch runs."""
+        return self._standing.spent
 
     def ask(
         self,
@@ -122,7 +110,8 @@ class Chat:
         Raises:
             EndpointError: There are requests, and none of them got a reply; or replies cannot be kept.
         """
-        keys = [request_key(self.endpoint.model, request.body()) for request in requests]
+        replies: dict[str, Reply] = {}
+        keys = [self._key(at, request, replies) for at, request in enumerate(requests)]
         places = {key: at for at, key in reversed(list(enumerate(keys)))}
 
         def usable(key: str, text: str) -> bool:
@@ -130,99 +119,132 @@ class Chat:
 
         kept = self._cache.get_all(places)
         self._cache.forget([key for key, text in kept.items() if not usable(key, text)])
-        replies = {key: Reply(text=text, kept=True) for key, text in kept.items() if usable(key, text)}
+        replies |= {key: Reply(text=text, kept=True) for key, text in kept.items() if usable(key, text)}
         missing = {key: request for key, request in zip(keys, requests, strict=True) if key not in replies}
         times = Counter(keys)  # one reply may settle several requests
         done = sum(times[key] for key in replies)
+        if on_done is not None:
+            on_done(done)
 
-        def advance(key: str | None = None) -> None:
+        def settled(key: str, reply: Reply) -> None:
             nonlocal done
-            done += times[key] if key is not None else 0
+            replies[key] = reply
+            done += times[key]
             if on_done is not None:
                 on_done(done)
 
-        advance()
         if missing:
-            _run(self._ask_all(missing, replies, usable, advance))
+            run = _Run(
+                model=self.endpoint.model,
+                slots=self._concurrency,
+                cache=self._cache,
+                usable=usable,
+                settled=settled,
+            )
+            _complete(run.ask_all(missing, self._standing, self._settings))
+        self._count_spared(keys, replies)
         if keys and all(replies[key].text is None for key in keys):
             raise EndpointError(f"{replies[keys[0]].error} None of {len(keys)} requests got a reply.")
         return [replies[key] for key in keys]
 
-    async def _ask_all(
-        self,
-        missing: Mapping[str, ChatRequest],
-        replies: dict[str, Reply],
-        usable: Callable[[str, str], bool],
-        advance: Callable[[str], None],
-    ) -> None:
-        limit = asyncio.Semaphore(self._concurrency)
-        failures: list[str] = []
-        successes = 0
-
-        async def settle(key: str, request: ChatRequest) -> None:
-            nonlocal successes
-            async with limit:
-                if len(failures) >= _HOPELESS and not successes:
-                    reply = Reply(error=f"Not asked, as nothing asked before got a reply. {failures[0]}")
-                else:
-                    reply = await self._ask(client, request)
-                if reply.text is not None:
-                    successes += 1
-                    if usable(key, reply.text):
-                        self._cache.put(key, model=self.endpoint.model, reply=reply.text)
-                elif reply.error is not None:
-                    failures.append(reply.error)
-                replies[key] = reply
-                advance(key)
-
-        async with open_async_client(self.endpoint, self._settings) as client:
-            await asyncio.gather(*(settle(key, request) for key, request in missing.items()))
-
-    async def _ask(self, client: "AsyncOpenAI", request: ChatRequest) -> Reply:
-        from openai import APIStatusError, OpenAIError
-
-        body = self._adapted(request)
+    def _key(self, at: int, request: ChatRequest, replies: dict[str, Reply]) -> str:
+        """The request's name; one with a picture that cannot be read has failed already."""
         try:
-            completion = await client.chat.completions.create(model=self.endpoint.model, **body)
-        except APIStatusError as error:
-            refused = _refused_option(error, body)
-            if refused is None:
-                return Reply(error=str(endpoint_error(self.endpoint, error, self._settings)))
-            self._refused |= {refused}
-            return await self._ask(client, request)
-        except (OpenAIError, ValueError) as error:  # ValueError: a body that is no JSON
-            return Reply(error=str(endpoint_error(self.endpoint, error, self._settings)))
-        try:
-            choice = completion.choices[0]
-            text, ended = choice.message.content, choice.finish_reason
-        except (AttributeError, IndexError, TypeError):
-            return Reply(error=f"{self.endpoint}: expected a chat completion, got {str(completion)[:200]!r}.")
-        if not text:
-            return Reply(
-                error=f"{self.endpoint}: expected text, got none (finish_reason {ended!r}). Allow more tokens."
-            )
-        return Reply(text=text)
+            return request.key(self.endpoint.model)
+        except EndpointError as error:
+            replies[f"unreadable {at}"] = Reply(error=str(error))
+            return f"unreadable {at}"
 
-    def _adapted(self, request: ChatRequest) -> dict[str, Any]:
-        """What is sent to this endpoint, after what it has refused so far."""
-        body = request.body()
-        for name in sorted(self._refused & body.keys()):
-            value, substitute = body.pop(name), _SUBSTITUTES[name]
-            if substitute is not None:
-                body.setdefault(substitute, value)
-        return body
+    def _count_spared(self, keys: Sequence[str], replies: Mapping[str, Reply]) -> None:
+        seen: set[str] = set()
+        spared = 0
+        for key in keys:
+            spared += replies[key].text is not None and (replies[key].kept or key in seen)
+            seen.add(key)
+        self._standing.spent = replace(self.spent, cached=self.spent.cached + spared)
 
 
-def _refused_option(error: "APIStatusError", body: Mapping[str, Any]) -> str | None:
-    """The option that was sent and is not supported, if that is what the refusal says and something can be done."""
-    if error.status_code not in (400, 422) or not _UNSUPPORTED.search(str(error)):
-        return None
-    named = [name for name in _SUBSTITUTES if name in body and re.search(rf"\b{name}\b", str(error))]
-    named.sort(key=lambda name: getattr(error, "param", None) != name)
-    return named[0] if named else None
+@dataclass(kw_only=True)
+class _Run:
+    """A batch under way.
+
+    Attributes:
+        model: The model's name, kept beside each reply.
+        slots: Requests at the same time.
+        cache: Where replies are kept.
+        usable: Told a key and a reply, says whether it can be used.
+        settled: Told a key and what became of it.
+        streak: Failures since the last reply.
+        told: The first of them.
+    """
+
+    model: str
+    slots: int
+    cache: ReplyCache
+    usable: Callable[[str, str], bool]
+    settled: Callable[[str, Reply], None]
+    streak: float = 0.0
+    told: str | None = None
+    _limit: asyncio.Semaphore = field(init=False)
+
+    async def ask_all(self, missing: Mapping[str, ChatRequest], standing: Standing, settings: Settings) -> None:
+        self._limit = asyncio.Semaphore(self.slots)
+        with self.cache.batch() as batch:
+            async with _living(batch), open_asker(standing, settings) as asker:
+                tasks = [asyncio.create_task(self._settle(key, missing[key], batch, asker)) for key in missing]
+                try:
+                    await asyncio.gather(*tasks)
+                finally:  # nothing goes on behind a batch that ended early
+                    for task in tasks:
+                        task.cancel()
+                    await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _settle(self, key: str, request: ChatRequest, batch: Batch, asker: Asker) -> None:
+        while True:
+            async with self._limit:
+                claim = batch.claim(key, lambda text: self.usable(key, text))
+                if claim.reply is not None:
+                    self.settled(key, Reply(text=claim.reply, kept=True))
+                    return
+                if claim.granted:
+                    reply = await self._ask(request, asker)
+                    keep = reply.text is not None and self.usable(key, reply.text)
+                    batch.settle(key, model=self.model, reply=reply.text if keep else None)
+                    self.settled(key, reply)
+                    return
+            await asyncio.sleep(_POLL)  # another process is asking; meanwhile the slot is somebody else's
+
+    async def _ask(self, request: ChatRequest, asker: Asker) -> Reply:
+        if self.streak >= max(_HOPELESS, self.slots):
+            return Reply(error=f"Not asked, as nothing asked before got a reply. {self.told}")
+        reply = await asker.ask(request)
+        if reply.text is not None:
+            self.streak, self.told = 0.0, None
+        else:
+            self.streak += _OWN_FAULT if reply.own_fault else 1.0
+            self.told = self.told or reply.error
+        return reply
 
 
-def _run(work: Coroutine[Any, Any, T]) -> T:
+@asynccontextmanager
+async def _living(batch: Batch) -> AsyncIterator[None]:
+    """Show other processes that this one is alive, so that they wait for its replies."""
+
+    async def show() -> None:
+        while True:
+            await asyncio.sleep(_SIGN_OF_LIFE)
+            batch.show_life()
+
+    shown = asyncio.create_task(show())
+    try:
+        yield
+    finally:
+        shown.cancel()
+        with suppress(asyncio.CancelledError):
+            await shown
+
+
+def _complete(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end, also where a loop is running already, as in a notebook."""
     try:
         asyncio.get_running_loop()

@@ -1,9 +1,11 @@
 """The one place that makes a client for an OpenAI-compatible address.
 
-A hosted service, vLLM, llama.cpp, LM Studio and Ollama all speak this protocol. Retries, their pauses and `Retry-After`
-are the client library's own. Keys come from the environment, go to the address they are meant for and nowhere else.
+A hosted service, vLLM, llama.cpp, LM Studio and Ollama all speak this protocol. The client that blocks repeats attempts
+by itself; the one for `asyncio` does not, as `asker` spreads them over several addresses. Keys come from the
+environment, go to the address they are meant for and nowhere else.
 """
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -12,14 +14,22 @@ from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
 
 if TYPE_CHECKING:
-    from openai import AsyncOpenAI, OpenAI
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient, OpenAI
 
-__all__ = ["Endpoint", "endpoint_error", "open_async_client", "open_client"]
+__all__ = ["Endpoint", "HugeReplyError", "endpoint_error", "open_async_client", "open_client"]
 
 _NO_KEY = "none"
 """What is sent where no key is set: servers on one's own machine ask for none, but the library insists on one."""
 _SHOWN = 300
 """Characters of a server's own words that an error repeats."""
+_MOST_BYTES = 10_000_000
+"""Of a reply's body. The longest replies of chat models have some hundred thousand; what sends more is none."""
+_CONNECTING = 10.0
+"""Seconds a connection may take to be made; the rest of an attempt's time is the model's."""
+
+
+class HugeReplyError(ValueError):
+    """A server sends more than any reply of a chat model has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +40,7 @@ class Endpoint:
         base_url: The address up to and with its version, `http://127.0.0.1:8000/v1`.
         model: The model's name there.
         key_variable: The environment variable that holds the key; its name ends in `_KEY`. Unset means no key.
-        timeout: Seconds one attempt may take.
+        timeout: Seconds one attempt may take, from beginning to end.
         retries: Further attempts after a failed connection, a timeout, or status 408, 409, 429 or 5xx.
 
     Raises:
@@ -77,10 +87,51 @@ def open_client(endpoint: Endpoint, settings: Settings) -> "OpenAI":
 
 
 def open_async_client(endpoint: Endpoint, settings: Settings) -> "AsyncOpenAI":
-    """Return a client for `asyncio`; use it in an `async with` statement. Nothing is sent yet."""
-    from openai import AsyncOpenAI
+    """Return a client for `asyncio`; use it in an `async with` statement. Nothing is sent yet.
 
-    return AsyncOpenAI(**_options(endpoint, settings))
+    It makes one attempt, and stops reading a reply after ten million bytes, with a `HugeReplyError` or an error whose
+    cause is one.
+    """
+    from openai import AsyncOpenAI, Timeout
+
+    options = {
+        **_options(endpoint, settings),
+        "max_retries": 0,
+        "timeout": Timeout(endpoint.timeout, connect=min(endpoint.timeout, _CONNECTING)),
+    }
+    return AsyncOpenAI(**options, http_client=_wary_client())
+
+
+def _wary_client() -> "DefaultAsyncHttpxClient":
+    """A client of the library's that does not read on and on."""
+    from openai import DefaultAsyncHttpxClient
+
+    class WaryClient(DefaultAsyncHttpxClient):
+        # The library builds on httpx or httpx2, by version: classes are taken from the objects that come.
+        async def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:
+            response = await super().send(request, stream=True, **options)
+            if stream:
+                return response
+            body = bytearray()
+            try:
+                async for part in response.aiter_bytes():
+                    body += part
+                    if len(body) > _MOST_BYTES:
+                        raise HugeReplyError(f"a body of more than {_MOST_BYTES:,} bytes")
+            finally:
+                await response.aclose()
+            unpacked = {"content-encoding", "content-length", "transfer-encoding"}
+            headers = [(name, value) for name, value in response.headers.multi_items() if name not in unpacked]
+            return type(response)(
+                response.status_code,
+                headers=headers,
+                content=bytes(body),
+                request=response.request,
+                extensions=response.extensions,
+                history=response.history,
+            )
+
+    return WaryClient()
 
 
 def endpoint_error(endpoint: Endpoint, error: Exception, settings: Settings) -> EndpointError:
@@ -100,7 +151,9 @@ def endpoint_error(endpoint: Endpoint, error: Exception, settings: Settings) -> 
     said = _without(str(error), key)
     attempts = endpoint.retries + 1
     match error:
-        case openai.APITimeoutError():
+        case HugeReplyError() | openai.APIConnectionError(__cause__=HugeReplyError()):
+            told = f"expected a reply of a chat model, got more than {_MOST_BYTES:,} bytes. Is the address right?"
+        case openai.APITimeoutError() | asyncio.TimeoutError():
             told = f"expected a reply within {endpoint.timeout:g} s, got none in {attempts} attempts. Allow more time."
         case openai.APIConnectionError():
             cause = _without(str(error.__cause__ or error), key)

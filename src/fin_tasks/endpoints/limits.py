@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-from fin_tasks.endpoints.pictures import Picture, count_pictures, with_pictures
+from fin_tasks.endpoints.pictures import is_picture, map_leaves
 from fin_tasks.errors import ConfigError
 
 __all__ = ["Admission", "Limits", "Window", "estimate_tokens"]
@@ -121,19 +121,13 @@ def estimate_tokens(body: Mapping[str, Any]) -> int:
         >>> estimate_tokens({"messages": [{"role": "user", "content": "a" * 400}], "max_tokens": 3})
         111
     """
+    pictures = 0
+
+    def without_picture(leaf: Any) -> Any:
+        nonlocal pictures
+        pictures += is_picture(leaf)
+        return "" if is_picture(leaf) else leaf
+
+    text = json.dumps(map_leaves(body["messages"], without_picture), ensure_ascii=False)
     reply = body.get("max_tokens") or body.get("max_completion_tokens") or _UNTOLD_REPLY
-    pictures = count_pictures(body["messages"])
-    text = json.dumps(_without_data(with_pictures(body["messages"], _no_text)), ensure_ascii=False)
     return len(text.encode("utf-8", "replace")) // _BYTES_PER_TOKEN + pictures * _TOKENS_PER_PICTURE + int(reply)
-
-
-def _no_text(_: Picture) -> str:
-    return ""
-
-
-def _without_data(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_data(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_without_data(inner) for inner in value]
-    return "" if isinstance(value, str) and value.startswith("data:image/") else value

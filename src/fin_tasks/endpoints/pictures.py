@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 
 from fin_tasks.errors import EndpointError
 
-__all__ = ["Picture", "count_pictures", "with_pictures"]
+__all__ = ["Picture", "is_picture", "map_leaves"]
 
 
 @dataclass(frozen=True)
@@ -74,31 +74,20 @@ class Picture:
         )
 
 
-def with_pictures(value: Any, replace: Callable[[Picture], Any]) -> Any:
-    """Return JSON-compatible data in which every picture gave way to what `replace` makes of it.
+def map_leaves(value: Any, leaf: Callable[[Any], Any]) -> Any:
+    """Return JSON-compatible data, every text, number and picture in it replaced by what `leaf` makes of it.
 
     Example:
-        >>> with_pictures({"url": [Picture(Path("a.png")), 1]}, lambda picture: picture.path.name)
+        >>> map_leaves({"url": [Picture(Path("a.png")), 1]}, lambda x: x.path.name if isinstance(x, Picture) else x)
         {'url': ['a.png', 1]}
     """
-    if isinstance(value, Picture):
-        return replace(value)
-    if isinstance(value, dict):
-        return {key: with_pictures(inner, replace) for key, inner in value.items()}
+    if isinstance(value, Mapping):
+        return {key: map_leaves(inner, leaf) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [with_pictures(inner, replace) for inner in value]
-    return value
+        return [map_leaves(inner, leaf) for inner in value]
+    return leaf(value)
 
 
-def count_pictures(value: Any) -> int:
-    """Return how many pictures there are, those included that are data addresses already.
-
-    Example:
-        >>> count_pictures([{"url": Picture(Path("a.png"))}, {"url": "data:image/png;base64,iVBOR"}])
-        2
-    """
-    if isinstance(value, dict):
-        return sum(count_pictures(inner) for inner in value.values())
-    if isinstance(value, list | tuple):
-        return sum(count_pictures(inner) for inner in value)
-    return int(isinstance(value, Picture) or (isinstance(value, str) and value.startswith("data:image/")))
+def is_picture(leaf: Any) -> bool:
+    """Return whether a part of a message is a picture: one of ours, or a data address."""
+    return isinstance(leaf, Picture) or (isinstance(leaf, str) and leaf.startswith("data:image/"))
