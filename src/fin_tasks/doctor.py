@@ -3,6 +3,7 @@
 import importlib.metadata
 import json
 import platform
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -19,6 +20,9 @@ from fin_tasks.benchmarks.bizbench import files as bizbench_files
 from fin_tasks.benchmarks.bizbench import inspection as bizbench
 from fin_tasks.benchmarks.financemath import files as financemath_files
 from fin_tasks.benchmarks.financemath import inspection as financemath
+from fin_tasks.benchmarks.mme_finance import files as mme_finance_files
+from fin_tasks.benchmarks.mme_finance import inspection as mme_finance
+from fin_tasks.benchmarks.mme_finance.row import LANGUAGES
 from fin_tasks.benchmarks.xfinbench.files import SPLITS, locate
 from fin_tasks.benchmarks.xfinbench.inspection import Inspection, SplitReport, inspect
 from fin_tasks.data.inspection import Inspection as Questions
@@ -125,7 +129,9 @@ def show_installation(*, as_json: bool) -> None:
             f"{name}: data of {source.repo}, licence {source.licence}{forbids}", highlight=False, markup=False
         )
     console.print(
-        "Files, rows and defects of a benchmark: fin-tasks doctor xfinbench, bizbench, financemath or dynostock",
+        "Files, rows and defects of a benchmark: fin-tasks doctor "
+        "xfinbench, bizbench, financemath, mme_finance or dynostock",
+        soft_wrap=True,
         highlight=False,
     )
 
@@ -149,8 +155,10 @@ def show_benchmark(name: str, *, source: str, data_dir: Path | None, as_json: bo
     elif name == "financemath":
         # the authors keep the truths of the other split
         found = financemath.inspect(*_here(financemath_files.locate, ["validation"], source, data_dir))
+    elif name in ("mme_finance", "mme-finance"):
+        found = mme_finance.inspect(*_here(_mme_finance, LANGUAGES, source, data_dir))
     else:
-        raise ConfigError(f"doctor: expected bizbench, dynostock, financemath or xfinbench, got {name!r}.")
+        raise ConfigError(f"doctor: expected bizbench, dynostock, financemath, mme_finance or xfinbench, got {name!r}.")
     if as_json:
         print(json.dumps(found.to_dict()))
     elif isinstance(found, Inspection):
@@ -202,6 +210,11 @@ def _here(find: Callable[..., _Files], splits: Iterable[str], source: str, data_
     return found
 
 
+def _mme_finance(*, split: str, **options: Any) -> mme_finance_files.Files:
+    """Find the files of a language, which is all the splits there are."""
+    return mme_finance_files.locate(language=split, **options)
+
+
 def _tell(text: str) -> None:
     print(sandbox.escape(text), file=sys.stderr)
 
@@ -209,7 +222,8 @@ def _tell(text: str) -> None:
 def _show_questions(found: Questions, console: Console) -> None:
     at = f" at {found.commit[:12]}" if found.commit else ""
     origin = "the packaged sample" if found.origin == "sample" else f"{found.repo}{at}, from {found.origin}"
-    _say(console, f"{found.name}: {origin}. Licence: {found.licence}.")
+    forbids = " (no commercial use)" if "nc" in re.split(r"\W+", found.licence.lower()) else ""
+    _say(console, f"{found.name}: {origin}. Licence: {found.licence}{forbids}.")
     for split in found.splits:
         _say(console, f"\n{split.split}: {split.rows} rows, data revision {split.revision}")
         for file, sha256 in split.files.items():
@@ -217,12 +231,24 @@ def _show_questions(found: Questions, console: Console) -> None:
         columns = next(iter(split.counts.values()))
         header = (found.groups, *(name.capitalize() for name in columns))
         console.print(_rows("Rows", header, [(name, *map(str, n.values())) for name, n in split.counts.items()]))
+        if isinstance(split, mme_finance.LanguageReport):
+            _show_pictures(split, console)
         _say(console, "Defects:" if split.defects else "Defects: none.")
         for kind, ids in split.defects.items():
             _say(console, f"  {kind} ({len(ids)}): {found.explained[kind]}")
             _say(console, f"    {_some(ids)}")
         if split.left_out:
             _say(console, f"left out: {sum(map(len, split.left_out.values()))} rows ({', '.join(split.left_out)})")
+
+
+def _show_pictures(split: mme_finance.LanguageReport, console: Console) -> None:
+    for title, counts in (("Image type", split.by_type), ("Image style", split.by_style)):
+        rows = [(escape(sandbox.escape(name)) or "(none)", str(n)) for name, n in counts.items()]
+        console.print(_rows("Rows", (title, "Rows"), rows))
+    _say(console, f"pictures: {split.pictures['files']} files, {split.pictures['bytes'] / 1e6:.1f} MB")
+    if split.unlike_published:
+        differ = ", ".join(f"{name} {n} of {known}" for name, (n, known) in split.unlike_published.items())
+        _say(console, f"not as many rows as published: {differ}")
 
 
 def _show_inspection(found: Inspection, console: Console) -> None:

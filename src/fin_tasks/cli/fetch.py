@@ -54,6 +54,27 @@ def fetch_bizbench(
     benchmark_files.fetch_bizbench(split=split, revision=revision)
 
 
+@app.command("mme-finance")
+def fetch_mme_finance(
+    lang: Annotated[str, typer.Option(metavar="en,zh", help="Languages, with commas between them.")] = "en,zh",
+    revision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COMMIT|main",
+            help="Commit of hithink-ai/MME-Finance on the hub. Without: the one used here already, else the newest; "
+            "main: the newest, used from then on.",
+        ),
+    ] = None,
+    verify: Verify = False,
+) -> None:
+    """Download MME-Finance's questions and pictures, and unpack the pictures."""
+    from fin_tasks.cli import benchmark_files
+
+    if verify:
+        raise typer.Exit(0 if benchmark_files.verify_cache("mme-finance") else 1)
+    benchmark_files.fetch_mme_finance(languages=lang, revision=revision)
+
+
 @app.command("dynostock")
 def fetch_dynostock(
     start: Annotated[str, typer.Option(help="First day of prices, as 2000-01-31.")] = "2000-01-01",

@@ -220,7 +220,7 @@ def _table(language: Language, root: Path) -> Path:
             return found
     looked = "\n  ".join(map(str, folders))
     raise DataError(
-        f"mme_finance: expected {STEMS[language]}.tsv, found it in none of\n  {looked}\nPut it and its pictures "
+        f"mme_finance: expected {STEMS[language]}.tsv in a folder named below, found none.\n  {looked}\nPut it and its pictures "
         f"({STEMS[language]}.zip, or unpacked) into one of these folders, name another with data_dir or "
         "FIN_TASKS_DATA, or use source: upstream to download them."
     )
