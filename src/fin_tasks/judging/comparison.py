@@ -1,7 +1,7 @@
 """Judges beside people and beside each other, over the responses they share."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -141,23 +141,15 @@ def _without_model(judge: JudgeScores, people: PeopleScores) -> JudgeScores:
     if len(theirs) > 1 or len(ours) > 1:
         several = "the scores of people name" if len(theirs) > 1 else f"{judge.label} names"
         raise DataError(
-            f"agreement: {several} several models ({', '.join(sorted(filter(None, theirs | ours)))}) and the other side "
-            "none. Add a column model to it."
+            f"agreement: {several} several models ({', '.join(sorted(filter(None, theirs | ours)))}) and the other "
+            "side none. Add a column model to it."
         )
     (model,) = theirs
 
     def renamed(table: Mapping[Key, Any]) -> dict[Key, Any]:
         return {(model, index): value for (_, index), value in table.items()}
 
-    return JudgeScores(
-        label=judge.label,
-        judge=judge.judge,
-        image=judge.image,
-        rubric=judge.rubric,
-        rows=renamed(judge.rows),
-        categories=renamed(judge.categories),
-        kinds=renamed(judge.kinds),
-    )
+    return replace(judge, rows=renamed(judge.rows), categories=renamed(judge.categories), kinds=renamed(judge.kinds))
 
 
 def _kinds(people: PeopleScores, judges: Sequence[JudgeScores]) -> dict[Key, str]:

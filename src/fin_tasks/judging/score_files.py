@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.annotators import Combined, combine
 from fin_tasks.judging.predictions_files import SavedRow, read_saved
 
-__all__ = ["JudgeScores", "Key", "Person", "PeopleScores", "read_judges", "read_people"]
+__all__ = ["JudgeScores", "Key", "PeopleScores", "Person", "read_judges", "read_people"]
 
 Key = tuple[str, str]
 """Model (empty where the file names none) and index of the row."""
@@ -166,11 +166,8 @@ def _identity(one: JudgeScores) -> tuple[Any, ...]:
 
 
 def _joined(one: JudgeScores, other: JudgeScores) -> JudgeScores:
-    return JudgeScores(
-        label=one.label,
-        judge=one.judge,
-        image=one.image,
-        rubric=one.rubric,
+    return replace(
+        one,
         rows={**one.rows, **other.rows},
         categories={**one.categories, **other.categories},
         kinds={**one.kinds, **other.kinds},
@@ -185,10 +182,7 @@ def _labelled(found: Sequence[JudgeScores], paths: Sequence[Path]) -> tuple[Judg
         f"{label} ({one.label if stems.count(one.label) == 1 else place + 1})" if labels.count(label) > 1 else label
         for place, (label, one) in enumerate(zip(labels, found, strict=True))
     ]
-    return tuple(
-        JudgeScores(**{**{name: getattr(one, name) for name in JudgeScores.__dataclass_fields__}, "label": label})
-        for label, one in zip(named, found, strict=True)
-    )
+    return tuple(replace(one, label=label) for label, one in zip(named, found, strict=True))
 
 
 def _label(one: JudgeScores) -> str:
