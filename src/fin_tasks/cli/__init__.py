@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import fin_tasks
-from fin_tasks.cli import bias, build, chart, compare, fetch, judge, plot, replay, retrieval, sensitivity
+from fin_tasks.cli import agreement, bias, build, chart, compare, fetch, judge, plot, replay, retrieval, sensitivity
 from fin_tasks.cli.options import Json
 from fin_tasks.errors import FinTasksError
 
@@ -28,6 +28,7 @@ app.add_typer(replay.app, name="replay")
 app.add_typer(plot.app, name="plot")
 app.command("chart")(chart.chart)
 app.command("report-bias")(bias.report_bias)
+app.command("agreement")(agreement.agreement)
 app.command("compare")(compare.compare)
 app.command("sensitivity")(sensitivity.sensitivity)
 app.command("judge")(judge.judge)
@@ -79,7 +80,10 @@ def lm_eval(context: typer.Context) -> None:
 @app.command()
 def doctor(
     benchmark: Annotated[
-        str | None, typer.Argument(help="Check this benchmark's files: xfinbench, bizbench, financemath or dynostock.")
+        str | None,
+        typer.Argument(
+            help="Check this benchmark's files: xfinbench, bizbench, financemath, mme_finance or dynostock."
+        ),
     ] = None,
     data_dir: Annotated[
         Path | None,
