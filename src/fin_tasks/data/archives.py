@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import IO
 
 from fin_tasks.data.archive_names import Entry, safe_entries
 from fin_tasks.data.checksums import digest
@@ -136,7 +137,6 @@ def _inflate_all(archive: Path, draft: Path, limits: Limits) -> dict[str, int]:
                 sizes[entry.path] = _inflate(opened, entry, path, min(left, limits.file_bytes))
                 left -= sizes[entry.path]
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        # zlib.error and lzma.LZMAError are no subclasses of these; see `_inflate`
         raise _broken(archive, error) from error
     return sizes
 
@@ -156,23 +156,27 @@ def _check_sizes(archive: Path, entries: tuple[Entry, ...], limits: Limits) -> N
 
 def _inflate(opened: zipfile.ZipFile, entry: Entry, path: Path, most: int) -> int:
     """Write one file; return its size. The library compares the checksum at the end."""
-    import lzma
-    import zlib
-
     size = 0
     archive = Path(str(opened.filename))
-    try:
-        with opened.open(entry.info) as packed, path.open("xb") as file:
-            while block := packed.read(_BLOCK):
-                size += len(block)
-                if size > most:
-                    raise _bomb(archive, f"more than {most:,} bytes in {entry.path!r}", "no more than the limit")
-                file.write(block)
-    except (zlib.error, lzma.LZMAError) as error:
-        raise _broken(archive, error) from error
+    with opened.open(entry.info) as packed, path.open("xb") as file:
+        while block := _read(packed, archive):
+            size += len(block)
+            if size > most:
+                raise _bomb(archive, f"more than {most:,} bytes in {entry.path!r}", "no more than the limit")
+            file.write(block)
     if size != entry.info.file_size:
         raise _broken(archive, f"{size:,} of {entry.info.file_size:,} bytes of {entry.path!r}")
     return size
+
+
+def _read(packed: IO[bytes], archive: Path) -> bytes:
+    import lzma
+    import zlib
+
+    try:
+        return packed.read(_BLOCK)
+    except (zlib.error, lzma.LZMAError, OSError) as error:  # bz2 raises the last
+        raise _broken(archive, error) from error
 
 
 @contextmanager
