@@ -1,0 +1,139 @@
+"""Bar, line and pie charts."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from fin_tasks.benchmarks.mme_finance.drawing.look import Box
+from fin_tasks.benchmarks.mme_finance.drawing.plots import Plot, plotting
+from fin_tasks.benchmarks.mme_finance.drawing.sheet import Sheet, line_height, text_width, wrapped
+from fin_tasks.benchmarks.mme_finance.scenes import StatisticsScene
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["paint"]
+
+
+def paint(scene: StatisticsScene, sheet: Sheet, box: Box) -> None:
+    """Write title, unit and legend, and draw the chart below."""
+    size = sheet.look.letter
+    large, top = round(size * 1.25), box.top
+    for line in wrapped(scene.title, large, scene.language, box.width):
+        sheet.text((box.left, top), line, size=large, bold=True)
+        top += line_height(large)
+    if scene.form != "pie":
+        sheet.text((box.left, top), f"({scene.unit})", size=round(size * 0.9), colour=sheet.look.theme.muted)
+        _legend(scene, sheet, box, top)
+        top += line_height(size) + size // 2
+    with plotting(box.width, box.bottom - top, sheet.look) as plot:
+        _FORMS[scene.form](plot, scene)
+        sheet.paste(plot.image(), (box.left, top))
+
+
+def _legend(scene: StatisticsScene, sheet: Sheet, box: Box, top: int) -> None:
+    """Write the series' names with their colours, at the right."""
+    size = round(sheet.look.letter * 0.9)
+    x = box.right - sum(text_width(name, size, scene.language) + 3 * size for name in scene.series) + size
+    for name, colour in zip(scene.series, sheet.look.theme.series, strict=False):
+        sheet.box(Box(x, top + size // 4, x + size, top + size // 4 + size), fill=colour)
+        sheet.text((x + round(1.4 * size), top), name, size=size)
+        x += text_width(name, size, scene.language) + 3 * size
+
+
+def _bars(plot: Plot, scene: StatisticsScene) -> None:
+    axes = _panel(plot, scene)
+    width = 0.76 / len(scene.series)
+    most = max(value for values in scene.series.values() for value in values)
+    axes.set_xlim(-0.5, len(scene.labels) - 0.5)
+    pitch = axes.get_window_extent().width / len(scene.labels)
+    turned = plot.measure(_text(most, scene), 0.8) > pitch * width * 1.08
+    axes.set_ylim(0, most * (1.25 if turned else 1.12))
+    for at, (values, colour) in enumerate(zip(scene.series.values(), plot.look.theme.series, strict=False)):
+        places = [place + (at - (len(scene.series) - 1) / 2) * width for place in range(len(values))]
+        axes.bar(places, values, width=width * 0.94, color=colour)
+        for place, value in zip(places, values, strict=True):
+            _value(plot, axes, scene, (place, value), above=True, turned=turned)
+    plot.value_ticks(axes)
+    axes.grid(visible=False, axis="x")
+
+
+def _lines(plot: Plot, scene: StatisticsScene) -> None:
+    axes = _panel(plot, scene)
+    values = [value for line in scene.series.values() for value in line]
+    room = (max(values) - min(values)) * 0.15
+    axes.set_xlim(-0.5, len(scene.labels) - 0.5)
+    axes.set_ylim(min(values) - room, max(values) + room)
+    ranked = sorted(scene.series, key=lambda name: -sum(scene.series[name]))
+    for (name, line), colour in zip(scene.series.items(), plot.look.theme.series, strict=False):
+        axes.plot(range(len(line)), line, color=colour, linewidth=2.6, marker="o", markersize=plot.look.letter * 0.5)
+        for place, value in enumerate(line):
+            _value(plot, axes, scene, (place, value), above=name == ranked[0], turned=False)
+    plot.value_ticks(axes)
+
+
+def _pie(plot: Plot, scene: StatisticsScene) -> None:
+    """Draw slices clockwise from the top, each with its label outside, joined by a line."""
+    (values,) = scene.series.values()
+    size = min(plot.width * 0.5, plot.height * 0.78)
+    left, top = (plot.width - size) / 2, (plot.height - size) / 2
+    axes = plot.axes(Box(round(left), round(top), round(left + size), round(top + size)))
+    axes.axis("off")
+    slices = axes.pie(
+        values, colors=plot.look.theme.series[: len(values)], startangle=90, counterclock=False, radius=1.0,
+        wedgeprops={"edgecolor": plot.look.theme.card, "linewidth": 2.0},
+    )[0]  # fmt: skip
+    axes.set(xlim=(-1.02, 1.02), ylim=(-1.02, 1.02))
+    for wedge, label, value in zip(slices, scene.labels, values, strict=True):
+        _slice_label(plot, axes, (wedge.theta1 + wedge.theta2) / 2, f"{label}\n{_text(value, scene)}{scene.unit}")
+
+
+def _slice_label(plot: Plot, axes: "Axes", degrees: float, text: str) -> None:
+    from math import cos, radians, sin
+
+    x, y = cos(radians(degrees)), sin(radians(degrees))
+    axes.annotate(
+        text,
+        (x, y),
+        xytext=(1.16 * x, 1.16 * y),
+        ha="left" if x > 0 else "right",
+        va="center",
+        annotation_clip=False,
+        color=plot.look.theme.ink,
+        fontproperties=plot.font(0.95),
+        linespacing=1.25,
+        arrowprops={"arrowstyle": "-", "color": plot.look.theme.muted, "linewidth": 1.0, "shrinkB": 0},
+    )
+
+
+def _panel(plot: Plot, scene: StatisticsScene) -> "Axes":
+    """Make the panel with the labels along its lower edge, slanted where they would touch."""
+    size = plot.look.letter
+    widest = max(plot.measure(label, 0.82) for label in scene.labels)
+    right = round(plot.width - 4.6 * size)
+    slanted = widest > right / len(scene.labels) * 0.92
+    foot = round(plot.height - (widest * 0.6 + 1.2 * size if slanted else 1.9 * size))
+    axes = plot.axes(Box(1, 6, right, foot))
+    plot.name_ticks(axes, "x", range(len(scene.labels)), scene.labels)
+    if slanted:
+        for label in axes.get_xticklabels():
+            label.set(rotation=35, ha="right", rotation_mode="anchor")
+    return axes
+
+
+def _value(
+    plot: Plot, axes: "Axes", scene: StatisticsScene, at: tuple[float, float], *, above: bool, turned: bool
+) -> None:
+    if scene.printed:
+        axes.annotate(
+            _text(at[1], scene), at,
+            xytext=(0, (0.45 if above else -0.5) * plot.look.letter), textcoords="offset points",
+            ha="center", va="bottom" if above else "top", rotation=90 if turned else 0,
+            color=plot.look.theme.ink, fontproperties=plot.font(0.8),
+        )  # fmt: skip
+
+
+def _text(value: float, scene: StatisticsScene) -> str:
+    return f"{value:,.{scene.decimals}f}"
+
+
+_FORMS: Mapping[str, Callable[[Plot, StatisticsScene], None]] = {"bar": _bars, "line": _lines, "pie": _pie}
