@@ -45,6 +45,13 @@ Charts, with a model that sees (prices and reports are fetched, windows built an
   fin-tasks fetch dynostock && fin-tasks build dynostock
   lm_eval --model hf-multimodal --model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct,dtype=bfloat16,max_images=1 \\
           --tasks dynostock --apply_chat_template --output_path results --log_samples
+Pictures and a judge (first on our own pictures; without the metadata on the benchmark's, from the hub):
+  export FIN_TASKS_JUDGE_MODEL=gpt-4o OPENAI_API_KEY=...   # FIN_TASKS_JUDGE_BASE_URL for a judge of your own
+  lm_eval --model hf-multimodal --model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct,dtype=bfloat16,max_images=1 \\
+          --tasks mme_finance_en --metadata '{"source": "sample"}' \\
+          --apply_chat_template --output_path results --log_samples
+Responses saved without a judge: fin-tasks judge results/.../samples_mme_finance_en_*.jsonl --rubric mme_finance_en
+In VLMEvalKit: python run.py --data MMEFinance --model Qwen2.5-VL-7B-Instruct --judge gpt-4o
 """
 
 
