@@ -145,6 +145,14 @@ def test_what_a_spreadsheet_cut_is_counted(here: Path) -> None:
     long = "x" * 32_767
     found = read(write_xlsx(here / "p.xlsx", [row(1, prediction=long), row(2)]))
     assert [(defect.kind, defect.row_id) for defect in found.defects] == [("cut-cell", "1")]
+    write_lines(
+        here / "p_responses.jsonl", [{"index": "1", "prediction": long + "y"}, {"index": "2", "prediction": ""}]
+    )
+    kept = read(here / "p.xlsx")
+    assert [len(item.response) for item in kept.items] == [32_768, len(row()["prediction"])]
+    assert kept.defects == ()
+    write_lines(here / "p_responses.jsonl", [{"index": "1", "prediction": "of another run"}])
+    assert [defect.kind for defect in read(here / "p.xlsx").defects] == ["cut-cell"]
     whole = read(write_delimited(here / "p.tsv", [row(1, prediction="x" * 200_000)]))
     assert (len(whole.items[0].response), whole.defects) == (200_000, ())
 

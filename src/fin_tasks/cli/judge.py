@@ -15,6 +15,7 @@ from fin_tasks.cli.options import Items, Json
 from fin_tasks.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
+    from fin_tasks.endpoints.spending import Spent
     from fin_tasks.judging.item import JudgeItem
     from fin_tasks.judging.judge import Compared, Judged, JudgingFailedError
     from fin_tasks.judging.predictions import Predictions
@@ -226,7 +227,7 @@ def _summary(result: _Result) -> dict[str, Any]:
     from fin_tasks.judging.scores import summary
 
     predictions, judged = result.predictions, result.judged
-    spent = judged.spent
+    spent = _spent(result)
     kinds = [defect.kind for defect in predictions.defects]
     found: dict[str, Any] = {
         **summary(predictions.items, judged.verdicts, rubric=judged.rubric),
@@ -249,6 +250,16 @@ def _summary(result: _Result) -> dict[str, Any]:
             "mean_difference": result.compared.mean_difference,
         }
     return found
+
+
+def _spent(result: _Result) -> "Spent":
+    """Sum up what was asked, of both judgings where there were two."""
+    spent = result.judged.spent
+    if result.compared is None:
+        return spent
+    more = result.compared.without_them.spent
+    counts = ("requests", "cached", "prompt_tokens", "completion_tokens", "unmetered")
+    return replace(spent, **{name: getattr(spent, name) + getattr(more, name) for name in counts})
 
 
 def _write_items(result: _Result, out: Path) -> None:

@@ -1,10 +1,7 @@
 """What `fin-tasks judge` found, as tables for people."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
-
-from fin_tasks.cli.tables import print_whole
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,19 +20,19 @@ def show(found: Mapping[str, Any]) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
-    print_whole(console, partial(_overview, found))
+    console.print(_overview(found))
     for name, title in (("by_category", "Category"), ("by_type", "Picture"), ("by_style", "Style")):
-        if found[name] and set(found[name]) != {""}:
-            print_whole(console, partial(_groups, found[name], found[f"counts_{name}"], title))
+        if found[name]:
+            console.print(_groups(found[name], found[f"counts_{name}"], title))
     console.print("Score: over scored responses. Paper: unscored ones count 0, as the authors have it.", style="dim")
 
 
-def _overview(found: Mapping[str, Any], narrow: bool) -> "Table":
+def _overview(found: Mapping[str, Any]) -> "Table":
     from rich.table import Table
 
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(no_wrap=True, style="bold")
-    table.add_column(overflow="fold", no_wrap=False)
+    table.add_column(overflow="fold")
     for name, text in _lines(found):
         table.add_row(name, _plain(text))
     return table
@@ -68,7 +65,8 @@ def _pictures(found: Mapping[str, Any]) -> str:
 def _spent(found: Mapping[str, Any]) -> str:
     tokens = found["prompt_tokens"] + found["completion_tokens"]
     cost = "" if found["cost"] is None else f", ${found['cost']:.2f}"
-    return f"{found['requests']:,} requests, {found['cached']:,} replies from the cache, {tokens:,} tokens{cost}"
+    told = f"{tokens:,} tokens{cost}" if tokens or not found["requests"] else "tokens not told by the server"
+    return f"{found['requests']:,} requests, {found['cached']:,} replies from the cache, {told}"
 
 
 def _injection(found: Mapping[str, Any]) -> str:
@@ -79,18 +77,18 @@ def _injection(found: Mapping[str, Any]) -> str:
     return f"{found['affected']} responses address the judge; {change}"
 
 
-def _groups(scores: Mapping[str, float | None], counts: Mapping[str, Any], title: str, narrow: bool) -> "Table":
+def _groups(scores: Mapping[str, float | None], counts: Mapping[str, Any], title: str) -> "Table":
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column(title, overflow="fold", no_wrap=not narrow)
+    table.add_column(title, overflow="fold")
     for name in ("n", "Unscored", "Score", "Paper"):
         table.add_column(name, justify="right", no_wrap=True)
     for name, score in scores.items():
         count = counts[name]
         numbers = (str(count["n"]), str(count["unscored"]), _score(score), _score(count["score_paper"]))
-        table.add_row(_plain(name or "(not named)"), *numbers)
+        table.add_row(_plain(name), *numbers)
     return table
 
 

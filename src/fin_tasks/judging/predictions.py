@@ -108,6 +108,7 @@ def read_predictions(
     saved = read_saved(path)
     rows = saved.rows[:limit]
     finder = _finder(path, image_root, settings, picture_tables, images)
+    kept = _kept_beside(path, saved.form)
     defects: list[Defect] = []
     items: dict[str, JudgeItem] = {}
     places: dict[str, str] = {}
@@ -115,7 +116,7 @@ def read_predictions(
         index = _index(row)
         if index in items:
             raise DataError(f"{row.where}, index: expected each row once, got {index!r:.80} again ({places[index]}).")
-        response = _response(row, index, saved.form, defects)
+        response = _response(row, index, saved.form, kept, defects)
         if table is None:
             items[index] = _item(row, index, response, finder)
         else:
@@ -230,8 +231,8 @@ def _index(row: SavedRow) -> str:
     return str(value).strip()
 
 
-def _response(row: SavedRow, index: str, form: str, defects: list[Defect]) -> str:
-    """Return what the model wrote, empty where there is nothing."""
+def _response(row: SavedRow, index: str, form: str, kept: Mapping[str, str], defects: list[Defect]) -> str:
+    """Return what the model wrote, empty where there is nothing; the whole of it where a cell holds its start."""
     if row.responses is not None:
         value = row.responses[0]
         if len(row.responses) > 1:
@@ -240,8 +241,18 @@ def _response(row: SavedRow, index: str, form: str, defects: list[Defect]) -> st
         value = _field(row, "prediction")
     response = _as_text(row, "prediction", value)
     if form == "xlsx" and len(response) == CELL_LIMIT:
+        if (whole := kept.get(index, "")).startswith(response):
+            return whole
         defects.append(Defect("cut-cell", index, ""))
     return response
+
+
+def _kept_beside(path: Path, form: str) -> dict[str, str]:
+    """Return the whole predictions that our data sets keep beside VLMEvalKit's workbook, `NAME_responses.jsonl`."""
+    beside = path.with_name(f"{path.stem}_responses.jsonl")
+    if form != "xlsx" or not beside.is_file():
+        return {}
+    return {_index(row): _as_text(row, "prediction", _field(row, "prediction")) for row in read_saved(beside).rows}
 
 
 def _text(row: SavedRow, name: str, *, default: str | None = None) -> str:
