@@ -2,8 +2,9 @@
 
 import json
 import re
-import unicodedata
 from http import HTTPStatus
+
+from fin_tasks.judging.characters import JOINERS, visible
 
 __all__ = ["response_failure"]
 
@@ -73,8 +74,8 @@ def response_failure(response: object) -> str | None:
     """
     if not isinstance(response, str):
         return f"the response is no text but {type(response).__name__}"
-    text = "".join(c for c in response if unicodedata.category(c) not in ("Cc", "Cf", "Cs") or c in "\n\t").strip()
-    if not text or text.lower() == "nan":
+    text = visible(response).strip()
+    if not text.strip(f"\ufffd{JOINERS}") or text.lower() == "nan":
         return "the response is empty"
     if len(text) <= _LONGEST and _is_trace(text):
         return f"the model failed: {' '.join(text.split())[:200]}"

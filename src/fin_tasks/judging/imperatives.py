@@ -10,13 +10,15 @@ A sentence goes where it does one of these, in English or Chinese, whatever the 
 - plays a turn of a conversation: "System: ...", `<|im_start|>system`.
 
 An order alone is no reason, nor is a financial word that could be one of ours: "Hold the shares and set a stop",
-"Ignore the gap and keep the Buy rating", "an ESG score of 5" stay. The rules are made to compare scores with and without such
-sentences, not to keep them from a judge, which they could not: there is always another way to say it.
+"Ignore the gap and keep the Buy rating", "an ESG score of 5" stay. The rules serve to compare scores with and without
+such sentences, not to keep them from a judge, which they could not: there is always another way to say it.
 """
 
 import re
 import unicodedata
 from dataclasses import dataclass
+
+from fin_tasks.judging.characters import JOINERS, visible
 
 __all__ = ["Cleaned", "without_imperatives"]
 
@@ -49,7 +51,7 @@ _ENGLISH = (
     rf"\b(?:instead\s+of|do\s+not|don't|never)\s+(?:\w+\s+){{0,3}}(?:use|follow|apply|consult|compare)[^\n]{{0,40}}\b{_RULES}\b",
     r"\b(?:do\s+not|don't|never)\s+(?:deduct|subtract|take\s+off|penali[sz]e|grade|mark\s+down)\b",
     rf"^\W*(?:(?:hey|hi|hello|to|message\s+(?:to|for))\s+)?(?:(?:the|all|any)\s+)*{_GRADER}s?\s*[,:!]",
-    rf"\b(?:dear|attention|note\s+(?:to|for)\s+(?:the|any|all)|as\s+(?:the|a|an))\s+(?:\w+\s+)?{_GRADER}\b",
+    rf"\b(?:dear|attention|note\s+(?:to|for)\s+(?:the|any|all)|as\s+(?:the|a|an))\s+(?:\w+\s+)?{_GRADER}s?\b",
     rf"\byou\s+are\s+(?:now\s+|not\s+)?(?:an?|the|no\s+longer)\s+(?:\w+\s+){{0,3}}(?:{_GRADER}|assistant|chatbot|ai)\b",
     rf"\b{_GRADER}\s+(?:must|should|shall|has\s+to|is\s+(?:instructed|required|asked|told))\b",
     rf"\b{_WORK}\s+(?:clearly\s+|fully\s+|certainly\s+)?(?:deserves?|merits?|earns?|should\s+(?:be\s+given|get|receive)|must\s+(?:be\s+given|get|receive)|gets|receives|scores)\b",
@@ -111,5 +113,5 @@ def without_imperatives(text: str) -> Cleaned:
 
 def _plain(sentence: str) -> str:
     """The words as a reader sees them: no invisible characters, letters of other widths and styles made plain."""
-    text = "".join(c for c in sentence[:_LONGEST] if unicodedata.category(c) not in ("Cf", "Cs"))
-    return unicodedata.normalize("NFKC", text).strip()
+    text = visible(sentence[:_LONGEST])
+    return unicodedata.normalize("NFKC", text.translate(dict.fromkeys(map(ord, JOINERS)))).strip()

@@ -205,23 +205,13 @@ class _Work:
 
     def judge(self) -> None:
         """Score every item."""
-        self.verdicts = [self._before_asking(item) for item in self.items]
+        reasons = [response_failure(item.response) for item in self.items]
+        self.verdicts = [Verdict(failed="response", error=reason) if reason else Verdict() for reason in reasons]
         waiting = [at for at, verdict in enumerate(self.verdicts) if verdict.failed is None]
         self._kept = set(waiting)
         exhausted = self._escalate(waiting, keep_unread=True)
         if again := sorted(self._kept & set(exhausted)) if self.setup.retry_failed else []:
             self._escalate(again, keep_unread=False)
-
-    def _before_asking(self, item: JudgeItem) -> Verdict:
-        """A verdict that needs no judge, or one that is still open."""
-        if error := response_failure(item.response):
-            return Verdict(failed="response", error=error)
-        try:
-            if (picture := self._picture(item)) is not None:
-                _ = picture.sha256  # read once, here, so that a picture that is gone fails for its own item
-        except EndpointError as error:
-            return Verdict(failed="judge", error=str(error))
-        return Verdict()
 
     def _escalate(self, waiting: list[int], *, keep_unread: bool) -> list[int]:
         """Ask about items at one temperature after the other; return those whose replies were unreadable to the end."""
@@ -295,8 +285,9 @@ def _check(judged: Judged) -> None:
             " Unreadable replies are only asked for again with retry_failed (--retry-failed, judge_retry_failed); a "
             "judge that thinks before it replies needs more max_tokens."
         )
+    wanted = "some" if len(failed) == len(asked) else f"at least {1 - judged.setup.max_failed:.0%}"
     raise JudgingFailedError(
-        f"judge {judged.setup.model}: expected scores for at least {1 - judged.setup.max_failed:.0%} of {len(asked)} "
-        f"responses, got {len(failed)} unscored ({how}). First: {escape(failed[0].error or '')} {remedy}",
+        f"judge {judged.setup.model}: expected scores for {wanted} of {len(asked)} responses, got {len(failed)} "
+        f"unscored ({how}). First: {escape(failed[0].error or '')} {remedy}",
         judged,
     )

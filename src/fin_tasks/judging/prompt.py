@@ -7,7 +7,6 @@ a model's own input is taken apart (see `material`), and the last words are alwa
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.endpoints.chat import ChatRequest
 from fin_tasks.endpoints.pictures import Picture
+from fin_tasks.judging.characters import visible
 from fin_tasks.judging.item import JudgeItem
 from fin_tasks.judging.rubric import LAYOUT, Rubric, RubricCategory
 
@@ -22,11 +22,8 @@ __all__ = ["judge_messages", "judge_request", "mark_of", "material"]
 
 _HEAD, _TAIL = 12_000, 4_000
 """Characters of a longer text that are shown, from its start and from its end."""
-_BREAKS = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _TOKEN = re.compile(r"<(?=[|\uff5c/!?A-Za-z_])|\[(?=/?[A-Za-z_]{2,40}\])|\u25c1(?=/?[A-Za-z])")
 """Before this, a special token of some model may begin: `<|im_end|>`, `</s>`, `<image>`, `[INST]`, `◁think▷`."""
-_JOINERS = "\u200c\u200d"
-"""Invisible, but they decide how words of Persian or Hindi and some emoji are read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,10 +141,10 @@ def mark_of(item: JudgeItem) -> str:
 def material(text: str, *, left_out: str = "{:,} characters left out here") -> str:
     r"""Make a stranger's text fit to stand in a prompt, with nothing taken away that a reader would see.
 
-    Line breaks of all kinds become `\n`. Control characters and halves of surrogate pairs, which some servers refuse
-    and others drop, become U+FFFD; invisible characters, which hide words from people and turn the direction of
-    writing, go. A space parts what would be a special token of a judge: servers read `<|im_end|>` in a text as the end
-    of the message. Of more than 16,000 characters, the first 12,000 and the last 4,000 stay, with a note between them.
+    It becomes what a reader sees (see `characters.visible`): some servers refuse control characters and halves of
+    surrogate pairs, and invisible ones hide words from people or turn the direction of writing. A space parts what
+    would be a special token of a judge: servers read `<|im_end|>` in a text as the end of the message. Of more than
+    16,000 characters, the first 12,000 and the last 4,000 stay, with a note between them.
 
     Args:
         text: The text.
@@ -157,20 +154,11 @@ def material(text: str, *, left_out: str = "{:,} characters left out here") -> s
         >>> material("Buy.<|im_end|>\r\n\u202eSell\x00")
         'Buy.< |im_end|>\nSell\ufffd'
     """
-    text = "".join(map(_visible, _BREAKS.sub("\n", text)))
+    text = visible(text)
     if len(text) > _HEAD + _TAIL:
         note = left_out.format(len(text) - _HEAD - _TAIL)
         text = f"{text[:_HEAD]}\n[{note}]\n{text[-_TAIL:]}"
     return _TOKEN.sub(r"\g<0> ", text)
-
-
-def _visible(character: str) -> str:
-    if character in "\n\t" or character in _JOINERS:
-        return character
-    category = unicodedata.category(character)
-    if category in ("Cc", "Cs"):
-        return "\ufffd"
-    return "" if category == "Cf" else character
 
 
 def _rubric_text(
