@@ -135,7 +135,7 @@ def test_scores_are_right_to_the_digit(run: Run, file: Path, judge: Served, tmp_
     assert (found["requests"], found["cached"]) == (10, 0)
     assert (found["judge"], found["failed"]) == ("j", {"response": 1, "judge": 0, "reply": 0})
     items = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
-    assert [item["index"] for item in items] == [str(number) for number in range(11)]
+    assert [item["index"] for item in items] == list(range(11))
     assert [item["score"] for item in items] == [5, 3, 0, None, *[5] * 7]
     assert (items[1]["raw"], items[1]["tries"], items[1]["error"], items[1]["image"]) == ("3", 1, None, True)
     assert items[3]["error"] == "the response is empty"
@@ -149,6 +149,10 @@ def test_the_judge_sees_the_picture_unless_told_otherwise(run: Run, file: Path, 
     (file.parent / "a.png").unlink()
     assert run(*asked(file, judge, "--limit", "1", "--no-image")).returncode == 0
     assert "image_url" not in json.dumps(judge.bodies[1])
+    write(file, [{**one, "image_path": ""} for one in rows()])
+    assert "no row names a picture" in run(*asked(file, judge, "--limit", "1")).stderr
+    write(file, rows())
+    judge.bodies[2:] = []
     missing = run(*asked(file, judge))
     assert (missing.returncode, len(judge.bodies)) == (1, 2)
     assert "11 pictures are not there" in missing.stderr

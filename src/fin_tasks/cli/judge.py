@@ -26,8 +26,8 @@ __all__ = ["judge"]
 
 _TABLES = {"MMfin.tsv": "en", "MMfin_CN.tsv": "zh"}
 """Tables of benchmarks with pictures: a picture that one of them lists, in a folder above it, may be sent."""
-_DATA_SET = re.compile(r".+_MMEFinance(?P<chinese>_CN)?(?:_NA)?")
-"""How VLMEvalKit names predictions on our data sets."""
+_DATA_SET = re.compile(r".+_(?:MMEFinance|MMfin)(?P<chinese>_CN)?(?:_NA)?")
+"""How VLMEvalKit names predictions on our data sets, and on those of the benchmark's authors."""
 _INTERRUPTED = 130
 
 
@@ -51,16 +51,21 @@ def judge(
         ),
     ],
     rubric: Annotated[
-        str, typer.Option(help="What to score by: mme_finance_en, mme_finance_zh, or the path of a rubric.")
+        str,
+        typer.Option(
+            metavar="RUBRIC", help="What to score by: mme_finance_en, mme_finance_zh, or the path of a rubric."
+        ),
     ],
     model: Annotated[
-        str | None, typer.Option(help="The judge; FIN_TASKS_JUDGE_MODEL, else the rubric's own, where not named.")
+        str | None,
+        typer.Option(metavar="NAME", help="The judge; FIN_TASKS_JUDGE_MODEL, else the rubric's own, where not named."),
     ] = None,
     base_url: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="URL",
             help="OpenAI-compatible address that serves it; once for each of several, which are asked in turn. "
-            "FIN_TASKS_JUDGE_BASE_URL, else OpenAI's."
+            "FIN_TASKS_JUDGE_BASE_URL, else OpenAI's.",
         ),
     ] = None,
     key_variable: Annotated[
@@ -81,15 +86,18 @@ def judge(
             "for VLMEvalKit's MMEFinance where the data are here.",
         ),
     ] = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="Requests under way at the same time.")] = 32,
-    rpm: Annotated[int | None, typer.Option(min=1, help="Most requests per minute.")] = None,
-    tpm: Annotated[int | None, typer.Option(min=1, help="Most tokens per minute, estimated.")] = None,
+    concurrency: Annotated[int, typer.Option(min=1, metavar="N", help="Requests under way at the same time.")] = 32,
+    rpm: Annotated[int | None, typer.Option(min=1, metavar="N", help="Most requests per minute.")] = None,
+    tpm: Annotated[int | None, typer.Option(min=1, metavar="N", help="Most tokens per minute, estimated.")] = None,
     max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Tokens of a reply; the rubric's number where not given.")
+        int | None, typer.Option(min=1, metavar="N", help="Tokens of a reply; the rubric's number where not given.")
     ] = None,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds one attempt may take.")] = 120,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds one attempt may take.")] = 120,
     max_failed: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of responses the judge may fail on before it is an error.")
+        float,
+        typer.Option(
+            min=0, max=1, metavar="SHARE", help="Share of responses the judge may fail on before it is an error."
+        ),
     ] = 0.2,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask again where no kept reply of the judge could be read.")
@@ -98,7 +106,7 @@ def judge(
         bool,
         typer.Option("--check-injection", help="Judge responses that address the judge also without those sentences."),
     ] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Judge this many rows from the start.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Judge this many rows from the start.")] = None,
     as_json: Json = False,
     items: Items = None,
 ) -> None:
@@ -124,6 +132,8 @@ def judge(
         retry_failed=retry_failed,
     )
     predictions = _read(file, table, settings, images=not no_image, image_root=image_root, limit=limit)
+    if setup.image and not any(item.image for item in predictions.items):
+        _say(f"{file}: no row names a picture (image_path), so the judge sees none.")
     result = _ask(predictions, setup, settings, check_injection=check_injection)
     if items is not None:
         _write_items(result, items)
@@ -267,10 +277,11 @@ def _write_items(result: _Result, out: Path) -> None:
 
     without = {one.index: one for one in result.compared.differences} if result.compared is not None else {}
     with out.open("w", encoding="utf-8") as lines:
-        for item, verdict in zip(result.predictions.items, result.judged.verdicts, strict=True):
-            record = {**item_record(item, verdict, result.judged), "model": result.predictions.model}
-            if item.index in without:
-                one = without[item.index]
+        predictions = result.predictions
+        judged = zip(predictions.items, predictions.indices, result.judged.verdicts, strict=True)
+        for item, index, verdict in judged:
+            record = {**item_record(item, verdict, result.judged), "index": index, "model": predictions.model}
+            if (one := without.get(item.index)) is not None:
                 record |= {"score_without": one.score_without, "removed": list(one.removed)}
             lines.write(json.dumps(record, allow_nan=False) + "\n")
 

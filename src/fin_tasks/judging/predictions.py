@@ -64,6 +64,7 @@ class Predictions:
         path: The file.
         form: `xlsx`, `tsv`, `csv`, `json`, `jsonl` or `samples` (of lm-eval).
         items: What to judge, in the file's order.
+        indices: Their indices as the file has them: whole numbers where JSON does, else text.
         model: Who predicted, where the file or its folder says.
         defects: What is odd; kinds are those of `DEFECTS`.
     """
@@ -71,6 +72,7 @@ class Predictions:
     path: Path
     form: str
     items: tuple[JudgeItem, ...]
+    indices: tuple[str | int, ...]
     model: str | None
     defects: tuple[Defect, ...]
 
@@ -127,8 +129,14 @@ def read_predictions(
     finder.check()
     if images and any(item.image for item in items.values()):
         defects += [Defect("no-picture", item.index, "") for item in items.values() if item.image is None]
-    model = model_of(path, saved.form, rows)
-    return Predictions(path=path, form=saved.form, items=tuple(items.values()), model=model, defects=tuple(defects))
+    return Predictions(
+        path=path,
+        form=saved.form,
+        items=tuple(items.values()),
+        indices=tuple(_index_as_saved(row) for row in rows),
+        model=model_of(path, saved.form, rows),
+        defects=tuple(defects),
+    )
 
 
 def read_table(
@@ -223,12 +231,16 @@ def _check_table(
 
 
 def _index(row: SavedRow) -> str:
+    return str(_index_as_saved(row))
+
+
+def _index_as_saved(row: SavedRow) -> str | int:
     value = _field(row, "index")
     if isinstance(value, float) and value.is_integer():  # a column with gaps makes 7 into 7.0
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
         raise DataError(f"{row.where}, index: expected a text or a whole number, got {value!r:.80}.")
-    return str(value).strip()
+    return value.strip() if isinstance(value, str) else value
 
 
 def _response(row: SavedRow, index: str, form: str, kept: Mapping[str, str], defects: list[Defect]) -> str:
