@@ -1,0 +1,1 @@
+"""Questions about scenes, with answers worked out from what the picture prints."""

@@ -1,0 +1,120 @@
+"""Ask a question of a category about a scene."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from fin_tasks.benchmarks.mme_finance.questions import (
+    candles,
+    document_prose,
+    documents,
+    indicator_prose,
+    indicators,
+    statistics_charts,
+    statistics_prose,
+    stock_prose,
+    table_prose,
+    tables,
+)
+from fin_tasks.benchmarks.mme_finance.questions.question import Forms, Question, say
+from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
+from fin_tasks.benchmarks.mme_finance.scenes import (
+    CandleScene,
+    DocumentScene,
+    IndicatorScene,
+    MixedScene,
+    Scene,
+    StatisticsScene,
+    TableScene,
+)
+from fin_tasks.errors import ConfigError
+
+__all__ = ["ask"]
+
+_FORMS: Mapping[type[Any], Forms[Any]] = {
+    CandleScene: {**candles.FORMS, **stock_prose.FORMS},
+    IndicatorScene: {**indicators.FORMS, **indicator_prose.FORMS},
+    StatisticsScene: {**statistics_charts.FORMS, **statistics_prose.FORMS},
+    TableScene: {**tables.FORMS, **table_prose.FORMS},
+    DocumentScene: {**documents.FORMS, **document_prose.FORMS},
+}
+_CAPTION = "Image Caption"
+_PLACES: Mapping[type[Any], tuple[str, str]] = {
+    CandleScene: ("Look at the candlestick chart on the page.", "请看图中的K线图部分。"),
+    IndicatorScene: ("Look at the indicator chart on the page.", "请看图中的技术指标部分。"),
+    StatisticsScene: ('Look at the chart "{title}".', "请看图表“{title}”。"),
+    TableScene: ('Look at the table "{title}".', "请看表格“{title}”。"),
+    DocumentScene: ("Look at the text on the page.", "请看图中的文字部分。"),
+}
+
+
+def ask(scene: Scene, category: str, *, seed: int) -> Question | None:
+    """Ask about a scene.
+
+    About a page of several parts, the question names the part it is about.
+
+    Args:
+        scene: What the picture shows.
+        category: A key of `row.CATEGORIES`.
+        seed: Chooses the form of the question and what it is about; the same seed asks the same in both languages.
+
+    Returns:
+        The question, in the scene's language; None where the scene cannot carry one of the category.
+
+    Raises:
+        ConfigError: The category does not exist.
+    """
+    if category not in CATEGORIES:
+        raise ConfigError(f"questions: expected a category of {', '.join(CATEGORIES)}, got {category!r}.")
+    random = Random(f"{category} {seed}")  # noqa: S311 - nothing secret
+    if isinstance(scene, MixedScene):
+        return _about_part(scene, category, random)
+    return _asked(scene, category, random)
+
+
+def _asked(scene: Scene, category: str, random: Random) -> Question | None:
+    forms = list(_FORMS[type(scene)].get(category, ()))
+    random.shuffle(forms)
+    for form in forms:
+        if (question := form(scene, random)) is not None:
+            return question
+    return None
+
+
+def _about_part(scene: MixedScene, category: str, random: Random) -> Question | None:
+    if category == _CAPTION:
+        return _caption(scene, random)
+    parts = list(scene.parts)
+    random.shuffle(parts)
+    for part in parts:
+        question = _asked(part, category, random)
+        if question is None or not _is_unique(scene, part, question):
+            continue
+        english, chinese = _PLACES[type(part)]
+        title = getattr(part, "title", "")
+        place = say(scene.language, english, chinese).format(title=title)
+        return replace(
+            question, question=say(scene.language, f"{place} {question.question}", place + question.question)
+        )
+    return None
+
+
+def _caption(scene: MixedScene, random: Random) -> Question:
+    """Ask for all parts at once."""
+    told = [question.answer for part in scene.parts if (question := _asked(part, _CAPTION, random)) is not None]
+    return Question(
+        question=say(scene.language, "Describe the page, one part after the other.", "请逐一描述页面中的各个部分。"),
+        answer=say(
+            scene.language,
+            f'The page is titled "{scene.title}". {" ".join(told)}',
+            f"页面标题为《{scene.title}》。{''.join(told)}",
+        ),
+    )
+
+
+def _is_unique(scene: MixedScene, part: Scene, question: Question) -> bool:
+    """Whether what no part tells is asked: another part may answer what this one cannot."""
+    if question.truth is None or question.truth.kind != "not_applicable":
+        return True
+    return isinstance(part, CandleScene) or not any(isinstance(other, CandleScene) for other in scene.parts)

@@ -1,0 +1,303 @@
+"""Questions with exact answers about candlestick charts."""
+
+from collections.abc import Sequence
+from random import Random
+
+from fin_tasks.benchmarks.mme_finance.exact import Truth
+from fin_tasks.benchmarks.mme_finance.questions.question import (
+    Forms,
+    Question,
+    choice,
+    figure,
+    lookup,
+    percent,
+    say,
+    unanswerable,
+    worked,
+    written,
+)
+from fin_tasks.benchmarks.mme_finance.questions.stocks import company, estimate
+from fin_tasks.benchmarks.mme_finance.scenes import CandleScene
+
+__all__ = ["FORMS"]
+
+_CLEAR = 0.04
+"""What parts two lines, or a day and a border, so that nobody needs a ruler: a share of the panel."""
+_OTHER_AVERAGES = ("MA30", "MA50", "MA60", "MA100", "MA120", "MA200", "EMA")
+
+
+def _label(scene: CandleScene, place: int) -> str:
+    """The header prints date, open, high, low, close, change, volume, then the averages."""
+    return list(scene.header)[place]
+
+
+def _shown(scene: CandleScene, place: int) -> str:
+    return list(scene.header.values())[place]
+
+
+def _printed(scene: CandleScene, random: Random) -> Question:
+    label = _label(scene, random.randrange(1, len(scene.header)))
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                f"What value is printed for {label} above the chart?",
+                f"图表上方“{label}”一项显示的数值是多少？",
+            ),
+            say(
+                scene.language,
+                f"Read the header: which figure stands beside {label}?",
+                f"请读出行情栏中“{label}”旁边的数字。",
+            ),
+        )
+    )
+    return lookup(asked, scene.header[label])
+
+
+def _date(scene: CandleScene, random: Random) -> Question:
+    day = scene.prices.days[-1].isoformat()
+    asked = say(scene.language, "Of which date are the figures in the header?", "图表上方行情数据对应的日期是哪一天？")
+    return Question(question=asked, answer=day, truth=Truth(kind="day", day=day))
+
+
+def _averages(scene: CandleScene, random: Random) -> Question:
+    names = [f"MA{days}" for days in scene.averages]
+    asked = say(
+        scene.language,
+        "Name every moving average that the chart shows.",
+        "图中展示了哪几条移动平均线？请全部列出。",
+    )
+    parts = tuple((name, f"{name[2:]}-day", f"{name[2:]}日") for name in names)
+    others = tuple(name for name in _OTHER_AVERAGES if name not in names)
+    answer = say(scene.language, ", ", "、").join(names)
+    return Question(question=asked, answer=answer, truth=Truth(kind="all", parts=parts, wrong=others))
+
+
+def _body(scene: CandleScene, random: Random) -> Question | None:
+    rise = figure(_shown(scene, 4)).value - figure(_shown(scene, 1)).value
+    if rise == 0:
+        return None
+    day = scene.prices.days[-1].isoformat()
+    asked = say(
+        scene.language,
+        f"Is the candle of {day}, the last one, a bullish one (close above open) or a bearish one?",
+        f"图中最后一根K线（{day}）是阳线还是阴线？",
+    )
+    bullish, bearish = ("bullish", "阳线", "bull", "up"), ("bearish", "阴线", "bear", "down")
+    order = (bullish, bearish) if rise > 0 else (bearish, bullish)
+    return _in_language(scene, asked, *order)
+
+
+def _top_average(scene: CandleScene, random: Random) -> Question | None:
+    ends = sorted(((figure(scene.header[f"MA{days}"]).value, f"MA{days}") for days in scene.averages), reverse=True)
+    room = max(scene.prices.high) - min(scene.prices.low)
+    highest = random.random() < 0.5
+    pair = ends[:2] if highest else ends[:-3:-1]
+    if abs(float(pair[0][0] - pair[1][0])) < _CLEAR / 2 * room:
+        return None
+    asked = say(
+        scene.language,
+        f"At the right edge of the chart, which moving average is the {'highest' if highest else 'lowest'} one?",
+        f"在图表最右端，哪条均线的位置最{'高' if highest else '低'}？",
+    )
+    return choice(asked, [pair[0][1]], [name for _, name in ends if name != pair[0][1]])
+
+
+def _lower_panel(scene: CandleScene, random: Random) -> Question:
+    asked = say(
+        scene.language,
+        "What do the bars in the panel below the candles stand for?",
+        "K线图下方面板中的柱子表示什么？",
+    )
+    right = ("Volume", "成交量", "traded shares", "shares traded", "trading volumes")
+    wrong = ("MACD", "RSI", "KDJ", "turnover rate", "换手率", "open interest", "持仓量")
+    return _in_language(scene, asked, right, wrong)
+
+
+def _close_to_average(scene: CandleScene, random: Random) -> Question | None:
+    days = random.choice(list(scene.averages))
+    gap = figure(_shown(scene, 4)).value - figure(scene.header[f"MA{days}"]).value
+    if abs(float(gap)) < _CLEAR / 2 * (max(scene.prices.high) - min(scene.prices.low)):
+        return None
+    asked = say(
+        scene.language,
+        f"Did the last day shown close above or below MA{days}?",
+        f"最后一个交易日的收盘价在MA{days}之上还是之下？",
+    )
+    above, below = ("Above", "之上", "上方", "higher", "高于"), ("Below", "之下", "下方", "lower", "低于")
+    return _in_language(scene, asked, *((above, below) if gap > 0 else (below, above)))
+
+
+def _half(scene: CandleScene, random: Random) -> Question | None:
+    """In which half an extreme lies, where it stands out and is well inside its half."""
+    kind = random.choice(("high", "low", "volume"))
+    values = {"high": scene.prices.high, "low": [-low for low in scene.prices.low], "volume": scene.prices.volume}[kind]
+    found = _clear_half(values)
+    if found is None:
+        return None
+    what = {
+        "high": ("the highest price", "最高价"),
+        "low": ("the lowest price", "最低价"),
+        "volume": ("the tallest volume bar", "最高的成交量柱"),
+    }[kind]
+    asked = say(
+        scene.language,
+        f"In which half of the period shown is {what[0]}: the left or the right one?",
+        f"图中{what[1]}出现在所示区间的左半部分还是右半部分？",
+    )
+    left, right = (
+        ("Left", "左半部分", "左边", "左侧", "左", "first"),
+        ("Right", "右半部分", "右边", "右侧", "右", "second"),
+    )
+    return _in_language(scene, asked, *((left, right) if found == "left" else (right, left)))
+
+
+def _clear_half(values: Sequence[float]) -> str | None:
+    middle = len(values) / 2
+    best = max(range(len(values)), key=values.__getitem__)
+    room = max(values) - min(values)
+    rivals = [value for at, value in enumerate(values) if (at < middle) != (best < middle)]
+    if abs(best + 0.5 - middle) < 2 * _CLEAR * len(values) or values[best] - max(rivals) < _CLEAR * room:
+        return None
+    return "left" if best < middle else "right"
+
+
+def _day_range(scene: CandleScene, random: Random) -> Question:
+    high, low = _shown(scene, 2), _shown(scene, 3)
+    asked = say(
+        scene.language,
+        "From the figures in the header, how many dollars lie between the day's high and its low?",
+        "根据行情栏中的数据，当日最高价与最低价相差多少美元？",
+    )
+    return worked(asked, f"{high} - {low} =", figure(high).value - figure(low).value, unit=_dollars(scene))
+
+
+def _day_return(scene: CandleScene, random: Random) -> Question:
+    opened, closed = (figure(_shown(scene, place)).value for place in (1, 4))
+    asked = say(
+        scene.language,
+        "By what percentage did the price move from the open to the close printed in the header? Give a sign and two "
+        "decimals.",
+        "按行情栏中的开盘价和收盘价计算，当日从开盘到收盘的涨跌幅是多少？请带正负号，保留两位小数。",
+    )
+    steps = f"({closed} - {opened}) / {opened} × 100% ="
+    return worked(asked, steps, percent(closed - opened, opened), unit="%", exact=False)
+
+
+def _amplitude(scene: CandleScene, random: Random) -> Question:
+    high, low = (figure(_shown(scene, place)).value for place in (2, 3))
+    asked = say(
+        scene.language,
+        "How far, in per cent of the day's low, is the day's high above it, going by the header? Use two decimals.",
+        "按行情栏数据，当日最高价比最低价高出百分之几？保留两位小数。",
+    )
+    return worked(asked, f"({high} - {low}) / {low} × 100% =", percent(high - low, low), unit="%", exact=False)
+
+
+def _average_gap(scene: CandleScene, random: Random) -> Question:
+    first, second = random.sample([f"MA{days}" for days in scene.averages], 2)
+    one, other = scene.header[first], scene.header[second]
+    asked = say(
+        scene.language,
+        f"Subtract the printed {second} from the printed {first}. What is the result in dollars?",
+        f"用图中标注的{first}减去{second}，结果是多少美元？",
+    )
+    return worked(asked, f"{one} - {other} =", figure(one).value - figure(other).value, unit=_dollars(scene))
+
+
+def _estimated_high(scene: CandleScene, random: Random) -> Question:
+    highest = max(scene.prices.high)
+    asked = say(
+        scene.language,
+        "Estimate from the price axis how high the price went during the period shown, in dollars.",
+        "请根据价格坐标轴估算所示区间内股价达到的最高点，单位为美元。",
+    )
+    return estimate(scene.language, asked, highest)
+
+
+def _estimated_low(scene: CandleScene, random: Random) -> Question:
+    asked = say(
+        scene.language,
+        "About how many dollars was the lowest price of the whole period? Use the axis.",
+        "借助坐标轴，估计整个区间内的最低价大约是多少美元？",
+    )
+    return estimate(scene.language, asked, min(scene.prices.low))
+
+
+def _estimated_middle(scene: CandleScene, random: Random) -> Question:
+    high, low = max(scene.prices.high), min(scene.prices.low)
+    asked = say(
+        scene.language,
+        "Estimate the midpoint between the highest and the lowest price of the period, in dollars.",
+        "请估算所示区间最高价与最低价的中间值，单位为美元。",
+    )
+    return estimate(scene.language, asked, (high + low) / 2, f"({written(high, 2)} + {written(low, 2)}) / 2 ≈")
+
+
+def _first_close(scene: CandleScene, random: Random) -> Question:
+    asked = say(
+        scene.language,
+        "Roughly where did the first day at the left edge close, in dollars?",
+        "图中最左侧第一个交易日的收盘价大约是多少美元？",
+    )
+    return estimate(scene.language, asked, scene.prices.close[0])
+
+
+def _absent(scene: CandleScene, random: Random) -> Question:
+    name = scene.prices.name
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                f"What price-earnings ratio does the chart give for {name}?",
+                f"图中显示{name}的市盈率是多少？",
+            ),
+            say(
+                scene.language,
+                f"How large was {name}'s dividend per share last year?",
+                f"{name}去年每股派息多少？",
+            ),
+            say(
+                scene.language,
+                "What is the 14-day RSI on the last day shown?",
+                "最后一个交易日的14日RSI是多少？",
+            ),
+            say(scene.language, "What is the MA250 on the last day?", "最后一个交易日的MA250是多少？"),
+            say(
+                scene.language,
+                f"How many people work for {name}?",
+                f"{name}有多少名员工？",
+            ),
+            say(
+                scene.language,
+                "At what price did the share close ten trading days after the last day of the chart?",
+                "图中最后一个交易日之后的第十个交易日，该股收盘价是多少？",
+            ),
+        )
+    )
+    return unanswerable(scene.language, asked)
+
+
+def _company(scene: CandleScene, random: Random) -> Question:
+    return company(scene.language, scene.prices, random)
+
+
+def _dollars(scene: CandleScene) -> str:
+    return say(scene.language, "USD", "美元")
+
+
+def _in_language(scene: CandleScene, asked: str, right: Sequence[str], wrong: Sequence[str]) -> Question:
+    """A choice whose forms begin with the English and the Chinese one."""
+    forms = right if scene.language == "en" else [right[1], right[0], *right[2:]]
+    return choice(asked, forms, wrong)
+
+
+FORMS: Forms[CandleScene] = {
+    "OCR": (_printed, _printed, _date),
+    "Entity Recognition": (_averages, _body, _company),
+    "Spatial Awareness": (_top_average, _lower_panel, _close_to_average, _half, _half),
+    "Accurate Numerical Calculation": (_day_range, _day_return, _amplitude, _average_gap),
+    "Numerical Calculation": (_estimated_high, _estimated_low, _estimated_middle, _first_close),
+    "Not Applicable": (_absent,),
+}
+"""By category."""
