@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from fin_tasks.benchmarks.mme_finance.pictures import Pictures
+from fin_tasks.benchmarks.mme_finance.pictures import Pictures, has_pictures
 from fin_tasks.benchmarks.mme_finance.row import LANGUAGES, Language
 from fin_tasks.benchmarks.mme_finance.table import read_table
 from fin_tasks.data.archives import unpack
@@ -220,16 +220,16 @@ def _table(language: Language, root: Path) -> Path:
             return found
     looked = "\n  ".join(map(str, folders))
     raise DataError(
-        f"mme_finance: expected {STEMS[language]}.tsv in a folder named below, found none.\n  {looked}\nPut it and its pictures "
-        f"({STEMS[language]}.zip, or unpacked) into one of these folders, name another with data_dir or "
-        "FIN_TASKS_DATA, or use source: upstream to download them."
+        f"mme_finance: expected {STEMS[language]}.tsv in a folder named below, found none.\n  {looked}\n"
+        f"Put it and its pictures ({STEMS[language]}.zip, or unpacked) into one of these folders, name another with "
+        "data_dir or FIN_TASKS_DATA, or use source: upstream to download them."
     )
 
 
 def _pictures(table: Path, settings: Settings) -> Path:
     """Return the folder of a table's pictures: one of its name, an archive of its name, or the table's own folder."""
     folder = _entry(table.parent, table.stem)
-    if folder is not None and folder.is_dir() and any(path.is_file() for path in folder.rglob("*")):
+    if folder is not None and folder.is_dir() and has_pictures(folder):
         return folder
     archive = _entry(table.parent, f"{table.stem}.zip")
     if archive is None or not archive.is_file():

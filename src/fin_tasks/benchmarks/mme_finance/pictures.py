@@ -10,7 +10,7 @@ import os
 import unicodedata
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from tempfile import NamedTemporaryFile
 
 from fin_tasks.errors import DataError
 
-__all__ = ["MOST_BYTES", "SUFFIXES", "Pictures", "decode", "faults"]
+__all__ = ["MOST_BYTES", "SUFFIXES", "Pictures", "decode", "faults", "has_pictures"]
 
 MOST_BYTES = 64 << 20
 """Bytes a picture's file may have."""
@@ -113,13 +113,14 @@ class Pictures:
     @cached_property
     def _by_name(self) -> dict[str, list[Path]]:
         files: dict[str, list[Path]] = defaultdict(list)
-        for folder, folders, names in os.walk(self.root):
-            folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in self.strangers)
-            for name in sorted(names):
-                path = Path(folder, name)
-                if path.suffix.lower() in _KNOWN_SUFFIXES:
-                    files[_folded(name)].append(path)
+        for path in _below(self.root, self.strangers):
+            files[_folded(path.name)].append(path)
         return files
+
+
+def has_pictures(folder: Path) -> bool:
+    """Say whether there is a picture in a folder, or below."""
+    return next(_below(folder), None) is not None
 
 
 def faults(path: Path) -> tuple[str, str] | None:
@@ -203,6 +204,15 @@ def _suffix(content: bytes) -> str | None:
                 return SUFFIXES[picture.format or ""]
     except (OSError, SyntaxError, ValueError, EOFError, KeyError, Image.DecompressionBombError):
         return None
+
+
+def _below(root: Path, strangers: Container[str] = ()) -> Iterator[Path]:
+    """Yield files with a picture's suffix, in a fixed order; nothing hidden."""
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in strangers)
+        for name in sorted(names):
+            if not name.startswith(".") and Path(name).suffix.lower() in _KNOWN_SUFFIXES:
+                yield Path(folder, name)
 
 
 def _begins_well(path: Path) -> bool:
