@@ -33,7 +33,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_proxy: 
     for name in ("FIN_TASKS_JUDGE_MODEL", "FIN_TASKS_JUDGE_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("openai._base_client.BaseClient._calculate_retry_timeout", lambda *_, **__: 0.0)
+    monkeypatch.setattr("fin_tasks.endpoints.asker.backoff", lambda _: 0.0)
 
 
 def judging(**metadata: Any) -> RubricJudging:

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -17,10 +16,14 @@ from typing import Any
 
 import pytest
 from chat_server import Answer, Served, completion, serve
+from lm_eval import simple_evaluate
+from lm_eval.tasks import TaskManager
 
+from fin_tasks.benchmarks.mme_finance.data import IMAGE_MARK, load
 from fin_tasks.benchmarks.mme_finance.metrics import image_style_of, image_type_of, metrics_of
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
-from fin_tasks.resources import judges_dir
+from fin_tasks.errors import ConfigError
+from fin_tasks.resources import judges_dir, task_yaml_dir
 
 SOURCE = {"source": "sample"}
 KEY = "sk-very-secret"
@@ -29,11 +32,16 @@ LANGUAGES = ("en", "zh")
 TASKS = tuple(f"mme_finance_{language}" for language in LANGUAGES)
 
 
-def model_answers(body: Mapping[str, Any]) -> Answer:
-    """A response that tells one question from the others, and none where the question is about a caption."""
+def second_prompts() -> set[str]:
+    """The second question of each language: the model says nothing to it."""
+    return {load(language=language, **SOURCE)["test"][1]["prompt"].removeprefix(IMAGE_MARK) for language in LANGUAGES}
+
+
+def model_answers(body: Mapping[str, Any], silent: set[str]) -> Answer:
+    """A response that tells one question from the others, or none."""
     text = next(part["text"] for part in body["messages"][-1]["content"] if part["type"] == "text")
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-    return completion("" if "250" in text and digest[0] in "01234567" else f"My answer is {digest}.")
+    return completion("" if text in silent else f"My answer is {digest}.")
 
 
 def points(response: str) -> int:
@@ -58,7 +66,8 @@ class Servers:
 
 @pytest.fixture(scope="module")
 def servers() -> Iterator[Servers]:
-    with serve(model_answers) as model, serve(judge_scores) as judge:
+    silent = second_prompts()
+    with serve(lambda body: model_answers(body, silent)) as model, serve(judge_scores) as judge:
         yield Servers(model, judge)
 
 
@@ -83,6 +92,32 @@ def lm_eval(
         cwd=cwd,
         **environ,
     )
+
+
+def evaluate(servers: Servers, task: str, metadata: Mapping[str, Any], *, limit: int | None = None) -> dict[str, Any]:
+    """The same in this process, which has lm-eval imported."""
+    tasks = TaskManager(metadata={**SOURCE, **metadata}, include_path=task_yaml_dir(), include_defaults=False)
+    address = f"{servers.model.base_url}/chat/completions"
+    found = simple_evaluate(
+        model="local-chat-completions",
+        model_args={"model": "m", "base_url": address, "num_concurrent": 8, "max_retries": 1},
+        tasks=[task],
+        task_manager=tasks,
+        apply_chat_template=True,
+        limit=limit,
+        bootstrap_iters=0,
+    )
+    return dict(found)
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch, no_proxy: None) -> pytest.MonkeyPatch:
+    """No pauses before another attempt."""
+    for name in ("FIN_TASKS_DATA", "FIN_TASKS_JUDGE_MODEL", "FIN_TASKS_JUDGE_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setattr("fin_tasks.endpoints.asker.backoff", lambda _: 0.0)
+    return monkeypatch
 
 
 def judge_named(servers: Servers, **more: Any) -> dict[str, Any]:
@@ -191,24 +226,24 @@ def test_what_was_asked_and_who_judged_is_written_down_without_key_or_address(ru
     assert {headers["authorization"] for headers in servers.judge.headers} == {f"Bearer {KEY}"}
 
 
-def test_a_second_run_asks_nobody_twice_and_another_judge_or_rubric_anew(run: Path, servers: Servers) -> None:
+def test_a_second_run_asks_nobody_twice_and_another_judge_or_rubric_anew(
+    run: Path, servers: Servers, at_once: pytest.MonkeyPatch
+) -> None:
+    at_once.setenv("FIN_TASKS_CACHE", str(run / "cache"))
     before = len(servers.judge.bodies)
-    done = lm_eval(servers, run, "mme_finance_en", judge_named(servers), "--log_samples", out="again")
-    assert done.returncode == 0, done.stderr
+    first = results_of(run / "out")["results"]["mme_finance_en"]
+    again = evaluate(servers, "mme_finance_en", judge_named(servers))["results"]["mme_finance_en"]
     assert len(servers.judge.bodies) == before
-    first, again = (results_of(run / out)["results"]["mme_finance_en"] for out in ("out", "again"))
-    assert {name: again[name] for name in again if name.startswith("score")} == {
-        name: first[name] for name in first if name.startswith("score")
-    }
+    scores = {name: value for name, value in again.items() if name.startswith(("score", "unscored", "judge_error"))}
+    assert scores == {name: first[name] for name in scores}
     rubric = run / "mine.yaml"
     text = (judges_dir() / "mme_finance_en.yaml").read_text(encoding="utf-8")
     rubric.write_text(text.replace("250 words", "240 words"), encoding="utf-8")
-    for named in (judge_named(servers, judge_model="other"), judge_named(servers, judge_rubric=str(rubric))):
+    for named in ({"judge_model": "other"}, {"judge_rubric": str(rubric)}, {"judge_image": False}):
         before = len(servers.judge.bodies)
-        shutil.rmtree(run / "again", ignore_errors=True)
-        done = lm_eval(servers, run, "mme_finance_en", named, "--limit", "3", out="again")
-        assert done.returncode == 0, done.stderr
-        assert 1 <= len(servers.judge.bodies) - before <= 3
+        for _ in range(2):
+            evaluate(servers, "mme_finance_en", judge_named(servers, **named), limit=3)
+            assert len(servers.judge.bodies) - before == 2
 
 
 def test_responses_alone_are_judged_later_with_the_same_scores(run: Path, servers: Servers, tmp_path: Path) -> None:
@@ -233,42 +268,55 @@ def test_responses_alone_are_judged_later_with_the_same_scores(run: Path, server
             assert score == (None if found == "N/A" else pytest.approx(found, abs=1e-9))
 
 
-@pytest.mark.parametrize("how", ["none", "down", "garbage"])
-def test_without_a_judge_that_works_nothing_is_lost(how: str, servers: Servers, tmp_path: Path) -> None:
-    with serve(lambda _: completion("I think it is fine")) as garbage:
-        address = {"none": None, "down": DOWN, "garbage": garbage.base_url}[how]
-        named = {"judge_model": "judge", "judge_base_url": address} if address else {}
-        done = lm_eval(servers, tmp_path, "mme_finance_zh", named, "--log_samples", "--limit", "3")
-        assert done.returncode == 0, done.stderr
-        asked = len(garbage.bodies)
-    results = results_of(tmp_path / "out")["results"]["mme_finance_zh"]
+def test_without_a_judge_responses_are_kept_and_it_is_told_how_to_judge_them(servers: Servers, tmp_path: Path) -> None:
+    done = lm_eval(servers, tmp_path, "mme_finance_zh_na", {}, "--log_samples", "--limit", "3")
+    assert done.returncode == 0, done.stderr
+    results = results_of(tmp_path / "out")
     for variant in ("paper", "robust"):
-        assert math.isnan(results[f"score,{variant}"])
-        assert results[f"unscored,{variant}"] == 1.0
-        assert results[f"judge_error,{variant}"] == ("N/A" if how == "none" else 1.0)
-    samples = samples_of(tmp_path / "out", "mme_finance_zh", "robust")
-    assert len(samples) == 3 and any(sample["resps"][0][0] for sample in samples)
+        found = results["results"]["mme_finance_zh_na"]
+        assert math.isnan(found[f"score,{variant}"])
+        assert (found[f"unscored,{variant}"], found[f"judge_error,{variant}"]) == (1.0, "N/A")
+        assert found[f"no_response,{variant}"] == 0.0
+    assert results["configs"]["mme_finance_zh_na"]["metadata"]["judge"] is None
+    samples = samples_of(tmp_path / "out", "mme_finance_zh_na", "robust")
+    assert all(sample["resps"][0][0].startswith("My answer") for sample in samples)
+    assert len(samples) == 3
+    assert "no judge is configured, so 3 responses stay unscored" in done.stderr
     assert "fin-tasks judge SAMPLES.jsonl --rubric mme_finance_zh" in done.stderr
-    if how == "none":
-        assert "no judge is configured, so 3 responses stay unscored" in done.stderr
-    if how == "garbage":
-        assert asked == 5 * sum(bool(sample["resps"][0][0]) for sample in samples)
-        assert [json.loads(sample["filtered_resps"][0][0])["tries"] for sample in samples if sample["resps"][0][0]]
+
+
+@pytest.mark.parametrize("how", ["down", "garbage"])
+def test_a_judge_that_does_not_work_loses_nothing(
+    how: str, servers: Servers, tmp_path: Path, at_once: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    at_once.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+    with serve(lambda _: completion("I think it is fine")) as garbage:
+        address = DOWN if how == "down" else garbage.base_url
+        named = {"judge_model": "judge", "judge_base_url": address}
+        done = evaluate(servers, "mme_finance_zh", named, limit=3)
+        assert len(garbage.bodies) == (0 if how == "down" else 2 * 5)
+    for variant in ("paper", "robust"):
+        found = done["results"]["mme_finance_zh"]
+        assert math.isnan(found[f"score,{variant}"])
+        assert (found[f"unscored,{variant}"], found[f"judge_error,{variant}"]) == (1.0, 1.0)
+    assert len(done["samples"]["mme_finance_zh"]) == 2 * 3
+    assert "the judge failed" in caplog.text
+    assert "fin-tasks judge SAMPLES.jsonl --rubric mme_finance_zh" in caplog.text
 
 
 @pytest.mark.parametrize(
     ("metadata", "told"),
     [
         ({"judge_base_url": DOWN}, "expected judge_model beside it"),
-        ({"judge_model": "m", "judge_modle": "x"}, "Is it judge_model?"),
+        ({"judge_model": "m", "judge_modle": "x"}, r"Is it judge_model\?"),
         ({"judge_model": "m", "judge_rubric": "xfinbench"}, "xfinbench"),
+        ({"judge_model": "m", "language": "zh"}, "metadata sets language, which this task fixes"),
     ],
 )
 def test_a_wrong_option_ends_the_run_before_the_model_is_asked(
-    metadata: dict[str, Any], told: str, servers: Servers, tmp_path: Path
+    metadata: dict[str, Any], told: str, servers: Servers, at_once: pytest.MonkeyPatch
 ) -> None:
     before = len(servers.model.bodies)
-    done = lm_eval(servers, tmp_path, "mme_finance_en", metadata, "--limit", "1")
-    assert done.returncode != 0
-    assert told in done.stderr
+    with pytest.raises(ConfigError, match=told):
+        evaluate(servers, "mme_finance_en", metadata, limit=1)
     assert len(servers.model.bodies) == before

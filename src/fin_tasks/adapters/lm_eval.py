@@ -143,7 +143,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self._with_stderr = []
         self.config.process_results = lambda *_: dict.fromkeys(self._metric_fn_list)
         if self._judging is not None:
-            _log.info("%s: %s", self.config.task, self._judging.later)
+            _log.warning("%s: no judge is asked. %s", self.config.task, self._judging.later)
 
     def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, float | None]:
         """Turn one document's scored responses into metrics.

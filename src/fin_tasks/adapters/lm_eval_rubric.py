@@ -19,6 +19,7 @@ from fin_tasks.judging.judged_response import JudgedResponse
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.judging.scores import item_record
 from fin_tasks.judging.setup import JudgeSetup, setup_from
+from fin_tasks.sandbox import escape
 from fin_tasks.settings import Settings
 
 __all__ = ["AskRubricJudge", "RubricJudging", "with_rubric_judge"]
@@ -104,7 +105,12 @@ class RubricJudging:
         except (FinTasksError, OSError) as error:
             self._log_failure(error)
             return tuple(_off(item, str(error), failed=True) for item in items)
-        _log.info("%s: judged by %s. %s", self.task, setup.model, judged.spent)
+        failed = [verdict for verdict in judged.verdicts if verdict.failed in ("judge", "reply")]
+        if failed:
+            _log.warning(
+                "%s: the judge failed on %d of %d responses. First: %s",
+                *(self.task, len(failed), len(items), escape(failed[0].error or "")),
+            )
         return self._told(items, judged, stands=True)
 
     def _log_failure(self, error: Exception) -> None:
