@@ -175,7 +175,7 @@ class MixedScene:
     Attributes:
         language: Of all words.
         title: As printed above.
-        parts: Two or more, from the top.
+        parts: Two or more, from the top, or from the left where the picture is wide.
     """
 
     language: Language

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from fin_tasks.benchmarks.mme_finance.drawing.look import Box
 from fin_tasks.benchmarks.mme_finance.drawing.plots import Plot, plotting
 from fin_tasks.benchmarks.mme_finance.drawing.price_parts import (
-    AXIS,
     draw_candles,
     figures_above,
     legend,
@@ -28,8 +27,7 @@ def paint(scene: CandleScene, sheet: Sheet, box: Box) -> None:
     look, size = sheet.look, sheet.look.letter
     averages = {f"MA{days}" for days in scene.averages}
     figures = {label: value for label, value in scene.header.items() if label not in averages}
-    columns = 4 if look.arrangement == "upright" or box.width < 800 else len(figures)
-    top = figures_above(sheet, box, figures, columns) + size // 2
+    top = figures_above(sheet, box, figures) + size // 2
     entries = [
         (f"MA{days}: {scene.header[f'MA{days}']}", colour)
         for days, colour in zip(scene.averages, look.theme.series, strict=False)
@@ -43,7 +41,9 @@ def paint(scene: CandleScene, sheet: Sheet, box: Box) -> None:
 
 def _plot(plot: Plot, scene: CandleScene) -> None:
     size, prices = plot.look.letter, scene.prices
-    right, foot = round(plot.width - AXIS * size), round(plot.height - 1.8 * size)
+    most = max(prices.volume)
+    room = plot.axis_room(f"{max(prices.high):.2f}", shares(most, scene.language))
+    right, foot = plot.width - room, round(plot.height - 1.8 * size)
     split = round(foot * 0.76)
     panel = plot.axes(Box(1, 4, right, split - size))
     below = plot.axes(Box(1, split, right, foot))
@@ -53,14 +53,12 @@ def _plot(plot: Plot, scene: CandleScene) -> None:
         panel.plot([at for at, _ in shown], [value for _, value in shown], color=colour, linewidth=1.6)
     lines = [value for line in scene.averages.values() for value in line if value is not None]
     low, high = min((*prices.low, *lines)), max((*prices.high, *lines))
-    room = (high - low) * 0.08
-    panel.set_ylim(low - room, high + room)
+    panel.set_ylim(low - (high - low) * 0.08, high + (high - low) * 0.08)
     plot.value_ticks(panel, decimals=2)
     plot.name_ticks(panel, "x", [], [])
     panel.set_xlim(-1, len(prices.days))
     _mark_extremes(plot, panel, scene)
-    most = max(prices.volume)
-    below.set_ylim(0, most * 1.1)
+    below.set_ylim(0, most * 1.5)  # with room for the panel's name above all bars
     plot.name_ticks(below, "y", [most], [shares(most, scene.language)])
     below.text(
         0.008, 0.92, _VOLUME.of(scene.language), transform=below.transAxes, va="top",
@@ -71,6 +69,8 @@ def _plot(plot: Plot, scene: CandleScene) -> None:
 
 def _mark_extremes(plot: Plot, axes: "Axes", scene: CandleScene) -> None:
     """Write the highest and the lowest price beside their candles, on the side with more room."""
+    from matplotlib.patheffects import withStroke
+
     prices = scene.prices
     for value, at in (
         (max(prices.high), prices.high.index(max(prices.high))),
@@ -86,5 +86,6 @@ def _mark_extremes(plot: Plot, axes: "Axes", scene: CandleScene) -> None:
             va="center",
             color=plot.look.theme.ink,
             fontproperties=plot.font(0.8),
+            path_effects=[withStroke(linewidth=4, foreground=plot.look.theme.card)],
             arrowprops={"arrowstyle": "-", "color": plot.look.theme.muted, "linewidth": 1.0},
         )

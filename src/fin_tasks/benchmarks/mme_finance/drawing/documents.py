@@ -19,7 +19,7 @@ def paint(scene: DocumentScene, sheet: Sheet, box: Box) -> None:
     sheet.text((bar.left + size, middle), scene.publisher, colour="#ffffff", bold=True, anchor="lm")
     sheet.text((bar.right - size, middle), _KIND.of(scene.language), colour="#ffffff", anchor="rm")
     large, top = round(size * 1.5), bar.bottom + size
-    for line in wrapped(scene.title, large, scene.language, box.width):
+    for line in wrapped(scene.title, large, scene.language, box.width, bold=True):
         sheet.text((box.left, top), line, size=large, bold=True)
         top += line_height(large)
     sheet.text((box.left, top), scene.day, size=round(size * 0.9), colour=theme.muted)
@@ -39,11 +39,7 @@ def _beside(scene: DocumentScene, sheet: Sheet, box: Box) -> None:
     sheet.box(Box(box.left, box.top, box.right, box.top + step * len(scene.box) + size // 2), fill=theme.stripe)
     for at, (label, value) in enumerate(scene.box.items()):
         y = box.top + size // 4 + at * step + step // 2
-        letters = round(size * 0.9)
-        room = box.width - size - text_width(value, letters, scene.language, bold=True)
-        fitting = letters if text_width(label, letters, scene.language) < room - size // 2 else round(size * 0.75)
-        sheet.text((box.left + size // 2, y), label, size=fitting, colour=theme.muted, anchor="lm")
-        sheet.text((box.right - size // 2, y), value, size=letters, bold=True, anchor="rm")
+        _figure(sheet, (box.left + size // 2, box.right - size // 2), y, label, value, size=round(size * 0.9))
 
 
 def _above(scene: DocumentScene, sheet: Sheet, box: Box) -> int:
@@ -53,13 +49,20 @@ def _above(scene: DocumentScene, sheet: Sheet, box: Box) -> int:
     lines = -(-len(scene.box) // 2)
     end = box.top + step * lines + size // 2
     sheet.box(Box(box.left, box.top, box.right, end), fill=theme.stripe)
-    letters = round(size * 0.82)
     for at, (label, value) in enumerate(scene.box.items()):
         left = box.left + (at % 2) * half + size // 2
         y = box.top + size // 4 + (at // 2) * step + step // 2
-        sheet.text((left, y), label, size=letters, colour=theme.muted, anchor="lm")
-        sheet.text((left + half - size, y), value, size=letters, bold=True, anchor="rm")
+        _figure(sheet, (left, left + half - size), y, label, value, size=round(size * 0.82))
     return end
+
+
+def _figure(sheet: Sheet, between: tuple[int, int], y: int, label: str, value: str, *, size: int) -> None:
+    """Print a label at the left and its value at the right, smaller where they would touch."""
+    language, room = sheet.look.language, between[1] - between[0]
+    while size > 8 and text_width(label, size, language) + text_width(value, size, language, bold=True) > room - size:
+        size -= 1
+    sheet.text((between[0], y), label, size=size, colour=sheet.look.theme.muted, anchor="lm")
+    sheet.text((between[1], y), value, size=size, bold=True, anchor="rm")
 
 
 def _text(scene: DocumentScene, sheet: Sheet, box: Box) -> None:

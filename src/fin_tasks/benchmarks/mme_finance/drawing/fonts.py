@@ -21,6 +21,8 @@ __all__ = ["FontFile", "font_file", "for_matplotlib", "for_pillow"]
 
 _PACKAGE = ("zhplot", "zhplot/fonts/NotoSansSC-Regular.ttf")
 
+_PLAIN = ("400", "normal", "regular", "book", "500", "medium")  # weights as matplotlib has them
+
 _OF_THE_SYSTEM = (
     "Noto Sans SC",
     "Noto Sans CJK SC",
@@ -80,7 +82,7 @@ def _chinese() -> Path:
         path = Path()
     if path.is_file():
         return path
-    installed = {entry.name: entry.fname for entry in sorted(fontManager.ttflist, key=lambda entry: -entry.weight)}
+    installed = {entry.name: entry.fname for entry in fontManager.ttflist if str(entry.weight) in _PLAIN}
     for name in _OF_THE_SYSTEM:
         if name in installed:
             return Path(installed[name])

@@ -5,7 +5,7 @@ from random import Random
 from fin_tasks.benchmarks.mme_finance.drawing.look import Box
 from fin_tasks.benchmarks.mme_finance.drawing.sheet import Sheet, text_width
 from fin_tasks.benchmarks.mme_finance.scene_making.wording import Words
-from fin_tasks.benchmarks.mme_finance.scenes import CandleScene, DocumentScene, IndicatorScene, Scene
+from fin_tasks.benchmarks.mme_finance.scenes import CandleScene, DocumentScene, IndicatorScene, MixedScene, Scene
 
 __all__ = ["desktop", "sideways", "upright"]
 
@@ -61,14 +61,17 @@ def upright(scene: Scene, sheet: Sheet, random: Random) -> Box:
     for at in range(3):
         sheet.circle((width - 60 + 14 * at, 100), 4, theme.ink)
     foot = height - 118
-    sheet.box(Box(0, foot, width, height), fill=theme.bar, line=theme.grid)
+    sheet.box(Box(0, foot, width, height), fill=theme.bar)
+    sheet.line((0, foot), (width - 1, foot))
+    active = 1 if _section(scene).startswith("quotes") else 3
     for at, entry in enumerate(_TABS):
-        x, colour = (2 * at + 1) * width // (2 * len(_TABS)), theme.accent if at == 1 else theme.muted
-        sheet.box(Box(x - 15, foot + 16, x + 15, foot + 46), fill=colour, radius=9 if at % 2 else 15)
+        x, colour = (2 * at + 1) * width // (2 * len(_TABS)), theme.accent if at == active else theme.muted
+        _icon(sheet, at, (x, foot + 31), colour)
         sheet.text((x, foot + 68), entry.of(sheet.look.language), size=20, colour=colour, anchor="mm")
     sheet.box(Box(width // 2 - 110, height - 18, width // 2 + 110, height - 12), fill=theme.ink, radius=3)
-    sheet.box(Box(0, 140, width, foot), fill=theme.card)
-    return Box(0, 140, width, foot).inside(26, 24)
+    contents = Box(0, 140, width, foot)
+    sheet.box(contents, fill=theme.card)
+    return contents.inside(26, 24)
 
 
 def sideways(scene: Scene, sheet: Sheet, random: Random) -> Box:
@@ -85,6 +88,28 @@ def sideways(scene: Scene, sheet: Sheet, random: Random) -> Box:
     sheet.line((0, 84), (width, 84))
     sheet.box(Box(width // 2 - 150, height - 14, width // 2 + 150, height - 8), fill=theme.ink, radius=3)
     return Box(70, 100, width - 66, height - 26)
+
+
+def _icon(sheet: Sheet, at: int, middle: tuple[int, int], colour: str) -> None:
+    """Draw a tab's icon: a house, bars, a tick in a disc, a page, a person."""
+    x, y = middle
+    back = sheet.look.theme.bar
+    if at == 0:
+        sheet.line((x - 15, y), (x, y - 13), (x + 15, y), colour=colour, width=4)
+        sheet.box(Box(x - 10, y, x + 10, y + 14), fill=colour)
+    elif at == 1:
+        for bar, high in enumerate((12, 26, 18)):
+            sheet.box(Box(x - 14 + 10 * bar, y + 14 - high, x - 7 + 10 * bar, y + 14), fill=colour)
+    elif at == 2:
+        sheet.circle(middle, 14, colour)
+        sheet.line((x - 6, y), (x - 1, y + 5), (x + 7, y - 5), colour=back, width=3)
+    elif at == 3:
+        sheet.box(Box(x - 13, y - 14, x + 13, y + 14), fill=colour, radius=4)
+        for line in (-7, 0, 7):
+            sheet.line((x - 7, y + line), (x + 7, y + line), colour=back, width=2)
+    else:
+        sheet.circle((x, y - 7), 7, colour)
+        sheet.box(Box(x - 13, y + 2, x + 13, y + 15), fill=colour, radius=6)
 
 
 def _headed(scene: Scene, sheet: Sheet, box: Box) -> Box:
@@ -109,7 +134,7 @@ def _status(sheet: Sheet, box: Box, random: Random, *, size: int = 24) -> None:
     full = round((wide - 10) * charge / 100)
     sheet.box(Box(left + 3, top + 3, left + 3 + full, top + high - 3), fill=ink)
     sheet.text((left - 12, middle), "5G", size=round(size * 0.85), anchor="rm")
-    bars = left - 12 - round(66 * unit)
+    bars = left - 18 - text_width("5G", round(size * 0.85), sheet.look.language) - round(36 * unit)
     for at in range(4):
         x = bars + round(9 * unit * at)
         sheet.box(
@@ -118,12 +143,16 @@ def _status(sheet: Sheet, box: Box, random: Random, *, size: int = 24) -> None:
 
 
 def _title(scene: Scene) -> str:
+    if isinstance(scene, MixedScene):
+        return _title(scene.parts[0])
     if isinstance(scene, CandleScene | IndicatorScene):
         return f"{scene.prices.name} ({scene.prices.symbol})"
     return (_REPORT if isinstance(scene, DocumentScene) else _DATA).of(scene.language)
 
 
 def _section(scene: Scene) -> str:
+    if isinstance(scene, MixedScene):
+        return _section(scene.parts[0])
     if isinstance(scene, CandleScene | IndicatorScene):
         return f"quotes/{scene.prices.symbol.lower()}"
     return "research" if isinstance(scene, DocumentScene) else "companies"

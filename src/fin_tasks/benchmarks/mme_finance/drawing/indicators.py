@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from fin_tasks.benchmarks.mme_finance.drawing.look import Box
 from fin_tasks.benchmarks.mme_finance.drawing.plots import Plot, plotting
-from fin_tasks.benchmarks.mme_finance.drawing.price_parts import AXIS, draw_candles, legend, name_days
+from fin_tasks.benchmarks.mme_finance.drawing.price_parts import draw_candles, legend, name_days
 from fin_tasks.benchmarks.mme_finance.drawing.sheet import Sheet, line_height
 from fin_tasks.benchmarks.mme_finance.scene_making.indicators import INDICATORS
 from fin_tasks.benchmarks.mme_finance.scene_making.wording import Words
@@ -51,7 +51,8 @@ def _paint(scene: IndicatorScene, sheet: Sheet, box: Box, *, upper: bool, lower:
     size = sheet.look.letter
     with plotting(box.width, box.height, sheet.look) as plot:
         foot = plot.height - (round(1.8 * size) if lower else 4)
-        axes = plot.axes(Box(1, 4, round(plot.width - AXIS * size), foot))
+        room = plot.axis_room(f"{max(scene.prices.high):.2f}", "-10.00")
+        axes = plot.axes(Box(1, 4, plot.width - room, foot))
         if upper:
             _prices(plot, axes, scene, candles=lower)
         if lower:

@@ -40,9 +40,10 @@ def photograph(screen: Image.Image, *, seed: int) -> Image.Image:
     mask = Image.new("L", (2 * _WIDTH, 2 * _HEIGHT))
     ImageDraw.Draw(mask).polygon([(2 * x, 2 * y) for x, y in corners], fill=255)
     scene = _room(random)
-    scene.paste(tilted, (0, 0), mask.resize((_WIDTH, _HEIGHT), Image.Resampling.BOX))
+    seen = mask.resize((_WIDTH, _HEIGHT), Image.Resampling.BOX)
+    scene.paste(tilted, (0, 0), seen)
     blurred = scene.filter(ImageFilter.GaussianBlur(float(random.uniform(0.55, 0.8))))
-    return _through_jpeg(_lit(np.asarray(blurred, dtype=np.float32), random))
+    return _through_jpeg(_lit(np.asarray(blurred, dtype=np.float32), np.asarray(seen, dtype=np.float32) / 255, random))
 
 
 def _corners(monitor: Image.Image, random: np.random.Generator) -> "Sequence[_Point]":
@@ -80,26 +81,26 @@ def _perspective(corners: "Sequence[_Point]", monitor: Image.Image) -> tuple[flo
 
 def _room(random: np.random.Generator) -> Image.Image:
     """Paint what is behind the monitor: a wall that gets darker downwards."""
-    top = random.uniform(70, 120, 3)
+    top = random.uniform(75, 125) + random.uniform(-9, 9, 3)
     shade = np.linspace(1.0, 0.45, _HEIGHT, dtype=np.float32)[:, None, None]
     wall = np.broadcast_to(top.astype(np.float32) * shade, (_HEIGHT, _WIDTH, 3))
     return Image.fromarray(wall.astype(np.uint8))
 
 
-def _lit(picture: _Floats, random: np.random.Generator) -> Image.Image:
-    """Add moiré, a reflection, darker corners, a cast of colour, and noise."""
-    y, x = np.mgrid[0:_HEIGHT, 0:_WIDTH].astype(np.float32)
+def _lit(picture: _Floats, screen: _Floats, random: np.random.Generator) -> Image.Image:
+    """Add moiré on the screen, a reflection, darker corners, a cast of colour, and noise."""
+    y, x = np.arange(_HEIGHT, dtype=np.float32)[:, None], np.arange(_WIDTH, dtype=np.float32)
     across, along = float(random.uniform(0.045, 0.075)), float(random.uniform(0.010, 0.022))
     bend = 40 * np.sin(y / float(random.uniform(260, 420)))
-    moire = 0.022 * np.sin(2 * np.pi * (across * (x + bend) + along * y))
+    moire = 0.022 * screen * np.sin(2 * np.pi * (across * (x + bend) + along * y))
     radius = np.hypot((x - _WIDTH / 2) / _WIDTH, (y - _HEIGHT / 2) / _HEIGHT)
     cast = np.array([1.0, 1.0, 1.0]) + random.uniform(-0.04, 0.03, 3)
     lit = picture * ((1 + moire) * (1.04 - 0.45 * radius**2))[..., None] * cast.astype(np.float32)
     spot = (float(random.uniform(0.15, 0.85)) * _WIDTH, float(random.uniform(0.1, 0.9)) * _HEIGHT)
     wide, high = float(random.uniform(90, 190)), float(random.uniform(60, 130))
-    glare = 0.42 * np.exp(-(((x - spot[0]) / wide) ** 2) - ((y - spot[1]) / high) ** 2)
+    glare = 0.42 * np.exp(-(((x - spot[0]) / wide) ** 2)) * np.exp(-(((y - spot[1]) / high) ** 2))
     lit += (255 - lit) * glare[..., None]
-    lit += random.normal(0.0, 4.5, lit.shape[:2])[..., None].astype(np.float32)
+    lit += 4.5 * random.standard_normal(lit.shape[:2], dtype=np.float32)[..., None]
     return Image.fromarray(np.clip(lit, 0, 255).astype(np.uint8))
 
 

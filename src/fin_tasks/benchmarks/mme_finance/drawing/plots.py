@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Plot", "plotting"]
 
+_TICKS = 0.82  # of plain text
+
 
 class Plot:
     """A figure of a fixed size in pixels."""
@@ -30,7 +32,7 @@ class Plot:
         self.figure = Figure(figsize=size, dpi=72, facecolor=look.theme.card)
         self.canvas = FigureCanvasAgg(self.figure)
 
-    def axes(self, box: Box, *, ticks: Literal["left", "right"] = "right") -> "Axes":
+    def axes(self, box: Box) -> "Axes":
         """Make a panel at a place in pixels from the upper left corner."""
         theme = self.look.theme
         axes = self.figure.add_axes(
@@ -43,8 +45,6 @@ class Plot:
             facecolor=theme.card,
         )
         axes.spines[:].set(color=theme.grid, linewidth=1.0, visible=True)
-        axes.tick_params(length=0, pad=6, labelcolor=theme.muted, color=theme.grid)
-        axes.yaxis.set_ticks_position(ticks)
         axes.grid(visible=True, color=theme.grid, linewidth=0.8)
         axes.set_axisbelow(True)
         return axes
@@ -52,6 +52,10 @@ class Plot:
     def font(self, factor: float = 1.0, *, bold: bool = False) -> "FontProperties":
         """Return the font, as large as plain text times `factor`."""
         return for_matplotlib(self.look.language, round(self.look.letter * factor), bold=bold)
+
+    def axis_room(self, *texts: str) -> int:
+        """Return the pixels that a vertical axis with such labels takes."""
+        return round(max(self.measure(text, _TICKS) for text in texts)) + 10
 
     def measure(self, text: str, factor: float = 1.0) -> float:
         """Return the pixels a line of text is wide."""
@@ -63,8 +67,11 @@ class Plot:
     def name_ticks(self, axes: "Axes", axis: Literal["x", "y"], at: Sequence[float], names: Sequence[str]) -> None:
         """Put these ticks on an axis."""
         (axes.set_xticks if axis == "x" else axes.set_yticks)(
-            at, names, fontproperties=self.font(0.82), color=self.look.theme.muted
+            at, names, fontproperties=self.font(_TICKS), color=self.look.theme.muted, rotation=0
         )
+        axes.tick_params(axis=axis, length=0, pad=6)
+        if axis == "y":
+            axes.yaxis.tick_right()
 
     def value_ticks(self, axes: "Axes", *, most: int = 6, decimals: int | None = None) -> None:
         """Put round numbers on the vertical axis, within its limits."""
@@ -72,15 +79,17 @@ class Plot:
 
         low, high = axes.get_ylim()
         values = MaxNLocator(nbins=most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
-        shown = [float(value) for value in values if low <= value <= high]
+        edge = (high - low) * 0.02 if low else 0.0  # a line on the frame's own would look like a mistake
+        shown = [float(value) for value in values if low + edge <= value <= high - edge]
         places = decimals if decimals is not None else _places(shown)
         self.name_ticks(axes, "y", shown, [f"{value:,.{places}f}" for value in shown])
         axes.set_ylim(low, high)
 
     def image(self) -> Image.Image:
         """Draw it."""
-        self.canvas.draw()
-        return Image.frombuffer("RGBA", self.canvas.get_width_height(), self.canvas.buffer_rgba()).convert("RGB")
+        self.canvas.draw()  # type: ignore[no-untyped-call]
+        pixels = self.canvas.buffer_rgba()  # type: ignore[no-untyped-call]
+        return Image.frombuffer("RGBA", self.canvas.get_width_height(), pixels).convert("RGB")
 
 
 @contextmanager

@@ -13,16 +13,15 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["AXIS", "draw_candles", "figures_above", "frame_of", "legend", "name_days"]
-
-AXIS = 4.6
-"""Letters that the labels of a vertical axis are wide."""
+__all__ = ["draw_candles", "figures_above", "frame_of", "legend", "name_days"]
 
 
-def figures_above(sheet: Sheet, box: Box, figures: Mapping[str, str], columns: int) -> int:
-    """Print labels with their values below in a grid; return the pixel where it ends."""
+def figures_above(sheet: Sheet, box: Box, figures: Mapping[str, str]) -> int:
+    """Print labels with their values below, in as few lines as there is room for; return the pixel where they end."""
     size = sheet.look.letter
     small = round(size * 0.85)
+    widest = max(text_width(value, size, sheet.look.language, bold=True) for value in figures.values())
+    columns = next((count for count in (len(figures), 4, 3) if widest + size <= box.width // count), 2)
     step = line_height(small) + line_height(size) + size // 3
     for at, (label, value) in enumerate(figures.items()):
         x = box.left + (at % columns) * box.width // columns
@@ -67,6 +66,8 @@ def draw_candles(axes: "Axes", prices: Prices, look: Look, *, volume: "Axes | No
         ylabel="",
         ylabel_lower="",
     )
+    for bar in volume.patches if volume is not None else ():
+        bar.set_linewidth(0)
 
 
 def name_days(plot: Plot, axes: "Axes", days: Sequence[date]) -> None:
@@ -77,5 +78,5 @@ def name_days(plot: Plot, axes: "Axes", days: Sequence[date]) -> None:
     at = sorted({round(step * (len(days) - 1) / (count - 1)) for step in range(count)})
     plot.name_ticks(axes, "x", at, [days[place].isoformat() for place in at])
     labels = axes.get_xticklabels()
-    labels[0].set_ha("left")
-    labels[-1].set_ha("right")
+    labels[0].set_horizontalalignment("left")
+    labels[-1].set_horizontalalignment("right")

@@ -1,7 +1,6 @@
 """A picture being made: text, boxes and charts put on it by pixels."""
 
 import re
-from typing import Any
 
 from PIL import Image, ImageDraw
 
@@ -35,10 +34,10 @@ class Sheet:
     ) -> None:
         """Write a line; `anchor` as Pillow's: `la` has `at` as its upper left corner, `mm` in its middle."""
         font = for_pillow(self.look.language, size or self.look.letter, bold=bold)
-        # a face without a bold one gets a thin outline instead, where letters are large enough to stay open
-        outline: dict[str, Any] = {"stroke_width": 1} if bold and _lacks_bold(self.look.language, font.size) else {}
-        where = (round(at[0]), round(at[1]))
-        self._draw.text(where, text, font=font, fill=colour or self.look.theme.ink, anchor=anchor, **outline)
+        x, y = round(at[0]), round(at[1])
+        # a font without a bold face is struck twice
+        for shift in (0, 1) if bold and self.look.language == "zh" else (0,):
+            self._draw.text((x + shift, y), text, font=font, fill=colour or self.look.theme.ink, anchor=anchor)
 
     def box(self, box: Box, *, fill: str | None = None, line: str | None = None, radius: int = 0) -> None:
         """Draw a box, with smooth corners where it has a radius."""
@@ -60,8 +59,15 @@ class Sheet:
         self.box(Box(x - radius, y - radius, x + radius, y + radius), fill=fill, radius=radius)
 
     def line(self, *points: tuple[float, float], colour: str | None = None, width: int = 1) -> None:
-        """Draw a line through points."""
-        self._draw.line(points, fill=colour or self.look.theme.grid, width=width, joint="curve")
+        """Draw a line through points, with smooth edges."""
+        left, top = (int(min(point[axis] for point in points)) - width for axis in (0, 1))
+        right, bottom = (int(max(point[axis] for point in points)) + width + 1 for axis in (0, 1))
+        mask = Image.new("L", ((right - left) * _FINE, (bottom - top) * _FINE))
+        places = [((x + 0.5 - left) * _FINE, (y + 0.5 - top) * _FINE) for x, y in points]
+        ImageDraw.Draw(mask).line(places, fill=255, width=width * _FINE, joint="curve")
+        self.image.paste(
+            colour or self.look.theme.grid, (left, top), mask.resize((right - left, bottom - top), Image.Resampling.BOX)
+        )
 
     def paste(self, picture: Image.Image, at: tuple[int, int]) -> None:
         """Put another picture on this one."""
@@ -78,16 +84,12 @@ def text_width(text: str, size: int, language: Language, *, bold: bool = False) 
     return round(for_pillow(language, size, bold=bold).getlength(text)) + bold
 
 
-def wrapped(text: str, size: int, language: Language, width: int) -> list[str]:
+def wrapped(text: str, size: int, language: Language, width: int, *, bold: bool = False) -> list[str]:
     """Break text into lines of at most `width` pixels: at spaces in English, almost anywhere in Chinese."""
     tokens = re.findall(r"\S+\s*", text) if language == "en" else _TOKEN.findall(text)
     lines = [""]
     for token in tokens:
-        if lines[-1] and text_width((lines[-1] + token).rstrip(), size, language) > width:
+        if lines[-1] and text_width((lines[-1] + token).rstrip(), size, language, bold=bold) > width:
             lines.append("")
         lines[-1] += token
     return [line.rstrip() for line in lines]
-
-
-def _lacks_bold(language: Language, pixels: float) -> bool:
-    return language == "zh" and pixels >= 26

@@ -18,7 +18,7 @@ def paint(scene: StatisticsScene, sheet: Sheet, box: Box) -> None:
     """Write title, unit and legend, and draw the chart below."""
     size = sheet.look.letter
     large, top = round(size * 1.25), box.top
-    for line in wrapped(scene.title, large, scene.language, box.width):
+    for line in wrapped(scene.title, large, scene.language, box.width, bold=True):
         sheet.text((box.left, top), line, size=large, bold=True)
         top += line_height(large)
     if scene.form != "pie":
@@ -63,11 +63,11 @@ def _lines(plot: Plot, scene: StatisticsScene) -> None:
     room = (max(values) - min(values)) * 0.15
     axes.set_xlim(-0.5, len(scene.labels) - 0.5)
     axes.set_ylim(min(values) - room, max(values) + room)
-    ranked = sorted(scene.series, key=lambda name: -sum(scene.series[name]))
-    for (name, line), colour in zip(scene.series.items(), plot.look.theme.series, strict=False):
+    for line, colour in zip(scene.series.values(), plot.look.theme.series, strict=False):
         axes.plot(range(len(line)), line, color=colour, linewidth=2.6, marker="o", markersize=plot.look.letter * 0.5)
         for place, value in enumerate(line):
-            _value(plot, axes, scene, (place, value), above=name == ranked[0], turned=False)
+            near = [line[at] for at in (place - 1, place + 1) if 0 <= at < len(line)]
+            _value(plot, axes, scene, (place, value), above=value >= sum(near) / len(near), turned=False)
     plot.value_ticks(axes)
 
 
@@ -106,26 +106,29 @@ def _slice_label(plot: Plot, axes: "Axes", degrees: float, text: str) -> None:
 
 
 def _panel(plot: Plot, scene: StatisticsScene) -> "Axes":
-    """Make the panel with the labels along its lower edge, slanted where they would touch."""
-    size = plot.look.letter
-    widest = max(plot.measure(label, 0.82) for label in scene.labels)
-    right = round(plot.width - 4.6 * size)
-    slanted = widest > right / len(scene.labels) * 0.92
-    foot = round(plot.height - (widest * 0.6 + 1.2 * size if slanted else 1.9 * size))
-    axes = plot.axes(Box(1, 6, right, foot))
-    plot.name_ticks(axes, "x", range(len(scene.labels)), scene.labels)
-    if slanted:
-        for label in axes.get_xticklabels():
-            label.set(rotation=35, ha="right", rotation_mode="anchor")
+    """Make the panel with the labels along its lower edge, in two lines or smaller where they would touch."""
+    size, labels = plot.look.letter, list(scene.labels)
+    right = plot.width - plot.axis_room(f"{max(max(line) for line in scene.series.values()):,.0f}", "0.00")
+    room = right / len(labels) * 0.92
+    if max(plot.measure(label, 0.82) for label in labels) > room:
+        labels = [label.replace(" ", "\n", 1) for label in labels]
+    widest = max(plot.measure(line, 0.82) for label in labels for line in label.split("\n"))
+    lines = max(label.count("\n") for label in labels)
+    axes = plot.axes(Box(1, 6, right, round(plot.height - (1.9 + 1.2 * lines) * size)))
+    plot.name_ticks(axes, "x", range(len(labels)), labels)
+    for text in axes.get_xticklabels():
+        text.set_fontsize(0.82 * size * min(1.0, room / widest))
     return axes
 
 
 def _value(
     plot: Plot, axes: "Axes", scene: StatisticsScene, at: tuple[float, float], *, above: bool, turned: bool
 ) -> None:
+    from matplotlib.patheffects import withStroke
+
     if scene.printed:
         axes.annotate(
-            _text(at[1], scene), at,
+            _text(at[1], scene), at, path_effects=[withStroke(linewidth=4, foreground=plot.look.theme.card)],
             xytext=(0, (0.45 if above else -0.5) * plot.look.letter), textcoords="offset points",
             ha="center", va="bottom" if above else "top", rotation=90 if turned else 0,
             color=plot.look.theme.ink, fontproperties=plot.font(0.8),

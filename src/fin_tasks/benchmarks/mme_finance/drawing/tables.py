@@ -2,33 +2,29 @@
 
 from fin_tasks.benchmarks.mme_finance.drawing.look import Box
 from fin_tasks.benchmarks.mme_finance.drawing.sheet import Sheet, line_height, text_width, wrapped
-from fin_tasks.benchmarks.mme_finance.scene_making.wording import Words
 from fin_tasks.benchmarks.mme_finance.scenes import TableScene
 
 __all__ = ["paint"]
-
-_SOURCE = Words("Source: company reports", "数据来源：公司公告")
-_PRICES = Words("Source: daily prices above", "数据来源：日线行情")
 
 
 def paint(scene: TableScene, sheet: Sheet, box: Box) -> None:
     """Write title and unit, and the rows below, as high as there is room for."""
     theme, size = sheet.look.theme, sheet.look.letter
     large, small, top = round(size * 1.25), round(size * 0.85), box.top
-    for line in wrapped(scene.title, large, scene.language, box.width):
+    for line in wrapped(scene.title, large, scene.language, box.width, bold=True):
         sheet.text((box.left, top), line, size=large, bold=True)
         top += line_height(large)
     sheet.text((box.left, top), scene.unit, size=small, colour=theme.muted)
     top += line_height(size)
-    room = box.bottom - top - line_height(small)
-    height = max(min(room // (len(scene.rows) + 1), 3 * size), line_height(size))
+    room = box.bottom - top
+    height = max(min(room // (len(scene.rows) + 1), round(3.4 * size)), line_height(size))
     cells = [list(scene.columns)]
     cells += [[name, *(f"{value:,.{scene.decimals}f}" for value in values)] for name, values in scene.rows.items()]
     rights = _columns(cells, sheet, box)
     for at, row in enumerate(cells):
-        line = Box(box.left, top + at * height, box.right, top + (at + 1) * height)
-        sheet.box(line, fill=theme.head if at == 0 else theme.stripe if at % 2 == 0 else theme.card)
-        middle = (line.top + line.bottom) // 2
+        place = Box(box.left, top + at * height, box.right, top + (at + 1) * height)
+        sheet.box(place, fill=theme.head if at == 0 else theme.stripe if at % 2 == 0 else theme.card)
+        middle = (place.top + place.bottom) // 2
         sheet.text((box.left + size // 2, middle), row[0], anchor="lm", bold=at == 0)
         for text, right in zip(row[1:], rights, strict=True):
             sheet.text((right, middle), text, anchor="rm", bold=at == 0)

@@ -18,7 +18,7 @@ _LABELS: Mapping[str, Words] = {
     "rating": Words("Rating", "评级"),
     "target_price": Words("Target price", "目标价"),
     "price": Words("Closing price", "收盘价"),
-    "market_cap": Words("Market value", "总市值"),
+    "market_cap": Words("Market cap", "总市值"),
     "symbol": Words("Ticker", "股票代码"),
     "eps": Words("EPS, quarter", "季度每股收益"),
     "analyst": Words("Analyst", "分析师"),
