@@ -183,7 +183,7 @@ def test_people_get_tables_that_fit(run: Run, file: Path, judge: Served) -> None
     for told in (
         "86.00 over 10 of 11",
         "78.18 over all",
-        "1: 1 the model gave no response",
+        "1 (no response of the model 1)",
         "10 requests",
         *CATEGORIES,
         "mixed chart",

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
 __all__ = ["show"]
 
 _FAILURES = {
-    "response": "the model gave no response",
-    "judge": "the judge did not answer",
-    "reply": "no reply of the judge was a score",
+    "response": "no response of the model",
+    "judge": "no reply of the judge",
+    "reply": "no reply that is a score",
 }
 
 
@@ -21,9 +21,7 @@ def show(found: Mapping[str, Any]) -> None:
 
     console = Console(highlight=False)
     console.print(_overview(found))
-    for name, title in (("by_category", "Category"), ("by_type", "Picture"), ("by_style", "Style")):
-        if found[name]:
-            console.print(_groups(found[name], found[f"counts_{name}"], title))
+    console.print(_groups(found))
     console.print("Score: over scored responses. Paper: unscored ones count 0, as the authors have it.", style="dim")
 
 
@@ -39,13 +37,13 @@ def _overview(found: Mapping[str, Any]) -> "Table":
 
 
 def _lines(found: Mapping[str, Any]) -> list[tuple[str, str]]:
-    failures = [f"{count} {_FAILURES[kind]}" for kind, count in found["failed"].items() if count]
+    failures = [f"{_FAILURES[kind]} {count}" for kind, count in found["failed"].items() if count]
     lines = [
         ("Judge", f"{found['judge']}, rubric {found['rubric']}, {_pictures(found)}"),
         ("Predictions", f"{found['file']}{' of ' + found['model'] if found['model'] else ''}"),
         ("Overall", f"{_score(found['overall'])} over {found['n'] - found['unscored']} of {found['n']} responses"),
         ("Overall, paper", f"{_score(found['overall_paper'])} over all"),
-        ("Unscored", f"{found['unscored']}{': ' + '; '.join(failures) if failures else ''}"),
+        ("Unscored", f"{found['unscored']}{' (' + ', '.join(failures) + ')' if failures else ''}"),
         ("Spent", _spent(found)),
     ]
     if injection := found.get("injection"):
@@ -73,22 +71,31 @@ def _injection(found: Mapping[str, Any]) -> str:
     if not found["affected"]:
         return "no response addresses the judge"
     mean = found["mean_difference"]
-    change = "none of them scored both ways" if mean is None else f"with those sentences {mean:+.2f} points on average"
+    change = (
+        "none of them scored both ways"
+        if mean is None
+        else f"with those sentences {mean:+.2f} points of the scale on average"
+    )
     return f"{found['affected']} responses address the judge; {change}"
 
 
-def _groups(scores: Mapping[str, float | None], counts: Mapping[str, Any], title: str) -> "Table":
+def _groups(found: Mapping[str, Any]) -> "Table":
+    """One table over categories, types and styles, so that numbers stand below each other."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column(title, overflow="fold")
+    table.add_column("Category", overflow="fold")
     for name in ("n", "Unscored", "Score", "Paper"):
         table.add_column(name, justify="right", no_wrap=True)
-    for name, score in scores.items():
-        count = counts[name]
-        numbers = (str(count["n"]), str(count["unscored"]), _score(score), _score(count["score_paper"]))
-        table.add_row(_plain(name), *numbers)
+    for by, title in (("by_category", None), ("by_type", "Picture"), ("by_style", "Style")):
+        if title is not None and found[by]:
+            table.add_section()
+            table.add_row(title, style="bold")
+        for name, score in found[by].items():
+            count = found[f"counts_{by}"][name]
+            numbers = (str(count["n"]), str(count["unscored"]), _score(score), _score(count["score_paper"]))
+            table.add_row(_plain(name), *numbers)
     return table
 
 
