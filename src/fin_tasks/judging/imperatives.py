@@ -22,9 +22,10 @@ from fin_tasks.judging.characters import JOINERS, visible
 
 __all__ = ["Cleaned", "without_imperatives"]
 
+_LINE = r"\n\r\v\f\x1c-\x1e\x85\u2028\u2029"
 _SENTENCE = re.compile(
-    r"(?:[^\n.!?\u3002\uff01\uff1f\uff1b]|[.!?](?![.!?\"'\u201d\u2019)*]{0,6}(?:\s|$)))*"
-    r"(?:[.!?]+[\"'\u201d\u2019)*]*[ \t]*|[\u3002\uff01\uff1f\uff1b]+[\u201d\u2019\u300d\uff09]*|\n+|$)"
+    rf"(?:[^{_LINE}.!?\u3002\uff01\uff1f\uff1b]|[.!?](?![.!?\"'\u201d\u2019)*]{{0,6}}(?:\s|$)))*"
+    rf"(?:[.!?]+[\"'\u201d\u2019)*]*[ \t]*|[\u3002\uff01\uff1f\uff1b]+[\u201d\u2019\u300d\uff09]*|[{_LINE}]+|$)"
 )
 """To a full stop with space after it, a Chinese one, or the end of the line."""
 _LONGEST = 4_000
@@ -105,7 +106,7 @@ def without_imperatives(text: str) -> Cleaned:
         plain = _plain(sentence)
         if plain and _RULE.search(plain):
             removed.append(sentence.strip())
-            kept.append("\n" * sentence.count("\n"))
+            kept.append(sentence[len(sentence.rstrip("\r\n")) :])
         else:
             kept.append(sentence)
     return Cleaned(text="".join(kept) if removed else text, removed=tuple(removed))
