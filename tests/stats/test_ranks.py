@@ -1,0 +1,128 @@
+"""Ranks, corrections for many tests, and what a number of rows can show."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.power import NormalIndPower
+from statsmodels.stats.proportion import proportion_effectsize
+
+from fin_tasks.stats.multiple import holm
+from fin_tasks.stats.paired import mcnemar
+from fin_tasks.stats.power import detectable_difference, detectable_paired_difference
+from fin_tasks.stats.ranks import compare_all, rank
+
+SCORES = st.lists(st.tuples(*[st.sampled_from([0, 1, None])] * 3), min_size=1, max_size=40)
+
+
+@given(SCORES)
+def test_pairs_at_once_are_pairs_one_by_one(rows: list[tuple[int | None, ...]]) -> None:
+    scores = dict(zip("abc", zip(*rows, strict=True), strict=True))
+    for found in compare_all(scores):
+        both = [
+            (x, y)
+            for x, y in zip(scores[found.first], scores[found.second], strict=True)
+            if x is not None and y is not None
+        ]
+        assert found.n == len(both)
+        gained, lost = sum(x > y for x, y in both), sum(x < y for x, y in both)
+        assert found.p == pytest.approx(mcnemar(gained, lost))
+        if both:
+            assert found.difference == pytest.approx((gained - lost) / len(both))
+        assert found.p_holm >= found.p
+
+
+def test_graded_scores_are_tested_as_scipy_tests_them() -> None:
+    generator = np.random.default_rng(5)
+    x, y = generator.normal(3, 1, 50), generator.normal(2.7, 1, 50)
+    (found,) = compare_all({"x": list(x), "y": list(y)})
+    assert found.p == pytest.approx(scipy.stats.ttest_rel(x, y).pvalue)
+    (clustered,) = compare_all({"x": list(x), "y": list(y)}, clusters=[at // 5 for at in range(50)])
+    assert clustered.p != pytest.approx(found.p)
+
+
+def test_equal_models_are_told_apart_no_more_often_than_the_level() -> None:
+    """200 leaderboards of six equal models: Holm keeps any false finding to 5 % of them; without it there are many."""
+    generator = np.random.default_rng(11)
+    corrected = uncorrected = 0
+    for _ in range(200):
+        scores = {f"m{model}": list((generator.random(120) < 0.5).astype(int)) for model in range(6)}
+        pairs = compare_all(scores)
+        corrected += any(pair.p_holm < 0.05 for pair in pairs)
+        uncorrected += any(pair.p < 0.05 for pair in pairs)
+    assert corrected <= 16
+    assert uncorrected > 40
+
+
+def test_a_different_model_is_found() -> None:
+    generator = np.random.default_rng(2)
+    scores = {
+        f"m{at}": list((generator.random(600) < rate).astype(int)) for at, rate in enumerate((0.8, 0.5, 0.5, 0.2))
+    }
+    found = {one.model: one for one in rank(scores)}
+    assert (found["m0"].best, found["m0"].worst) == (1, 1)
+    assert (found["m3"].best, found["m3"].worst) == (4, 4)
+    assert {(found[name].best, found[name].worst) for name in ("m1", "m2")} == {(2, 3)}
+    assert found["m1"].alike == ("m2",)
+    turned = rank(scores, higher_is_better=False)
+    assert turned[0].model == "m3"
+
+
+def test_ties_and_models_without_scores() -> None:
+    found = rank({"a": [1, 0], "b": [0, 1], "none": [None, None]})
+    assert [(one.model, one.rank, one.n) for one in found] == [("a", 1, 2), ("b", 1, 2), ("none", 1, 0)]
+    assert all((one.best, one.worst) == (1, 3) for one in found)
+    assert math.isnan(found[-1].mean)
+    assert rank({}) == []
+    with pytest.raises(ValueError, match="as many rows"):
+        rank({"a": [1], "b": [1, 0]})
+
+
+@settings(max_examples=20)  # theirs collects garbage each time
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_holm_is_statsmodels(p_values: list[float]) -> None:
+    assert holm(p_values) == pytest.approx(list(multipletests(p_values, method="holm")[1]))
+
+
+@pytest.mark.parametrize("n", [50, 400, 5000])
+def test_detectable_differences_are_statsmodels(n: int) -> None:
+    effect = NormalIndPower().solve_power(nobs1=n, alpha=0.05, power=0.8)
+    difference = detectable_difference(n, rate=0.4)
+    assert proportion_effectsize(0.4 + difference, 0.4) == pytest.approx(effect, rel=1e-3)
+
+
+def test_holm_by_hand() -> None:
+    assert holm([]) == []
+    assert holm([0.01, 0.02, 0.03, 0.04]) == pytest.approx([0.04, 0.06, 0.06, 0.06])
+    assert holm([0.9, 0.8]) == pytest.approx([1.0, 1.0])
+
+
+@pytest.mark.parametrize(("n", "rate"), [(400, 0.5), (1000, 0.8)])
+def test_a_detectable_difference_is_detected_as_often_as_asked(n: int, rate: float) -> None:
+    generator = np.random.default_rng(8)
+    low = min(rate, 1 - rate)
+    difference = detectable_difference(n, rate=rate)
+    right = generator.binomial(n, [[low], [low + difference]], size=(2, 4000)) / n
+    pooled = right.mean(axis=0)
+    z = (right[1] - right[0]) / np.sqrt(2 * pooled * (1 - pooled) / n)
+    assert np.mean(np.abs(z) > 1.96) == pytest.approx(0.8, abs=0.03)
+
+
+def test_a_detectable_paired_difference_is_detected_as_often_as_asked() -> None:
+    generator = np.random.default_rng(9)
+    n, discordant = 1000, 0.2
+    difference = detectable_paired_difference(n, discordant=discordant)
+    shares = [(discordant + difference) / 2, (discordant - difference) / 2, 1 - discordant]
+    gained, lost, _ = generator.multinomial(n, shares, size=4000).T
+    found = np.mean([mcnemar(int(a), int(b)) < 0.05 for a, b in zip(gained, lost, strict=True)])
+    assert found == pytest.approx(0.79, abs=0.03)  # the exact test is a little careful
+
+
+def test_what_no_number_of_rows_can_show() -> None:
+    assert math.isnan(detectable_paired_difference(10, discordant=0.1))
+    assert math.isnan(detectable_difference(2))
+    assert math.isnan(detectable_difference(100, rate=0.0))
