@@ -13,11 +13,14 @@ Answer = tuple[int, dict[str, str], Any]
 """Status, headers, body (JSON-compatible, or bytes as they are)."""
 
 
-def completion(text: str | None, finish_reason: str = "stop") -> Answer:
-    """A chat completion."""
+def completion(text: str | None, finish_reason: str = "stop", *, usage: tuple[int, int] | None = None) -> Answer:
+    """A chat completion; `usage` is its tokens, of the prompt and of the reply."""
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "message": message, "finish_reason": finish_reason}
-    return 200, {}, {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    reply: dict[str, Any] = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    if usage is not None:
+        reply["usage"] = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
+    return 200, {}, reply
 
 
 @dataclass

@@ -6,13 +6,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import uniform
-from typing import TYPE_CHECKING
 
 from fin_tasks.endpoints.client import Endpoint, HugeReplyError
 from fin_tasks.errors import ConfigError
-
-if TYPE_CHECKING:
-    from openai import APIConnectionError
 
 __all__ = ["LONGEST_PAUSE", "Address", "Addresses", "backoff", "may_be_repeated", "pause_told", "unreachable"]
 
@@ -60,18 +56,19 @@ class Addresses:
         self._clock = clock
         self._turn = 0
 
-    def next(self) -> tuple[Address, float]:
+    def next(self, *, avoid: Address | None = None) -> tuple[Address, float]:
         """Return the address whose turn it is, and the seconds to wait before it may be asked.
 
-        Those that connect and have not asked for a pause come first, then the pause that ends soonest, then, where all
+        One to avoid, as an attempt has just failed there, is returned only where no other may be asked at once. Those that connect and have not asked for a pause come first, then the pause that ends soonest, then, where all
         others want to be left alone for longer than we wait, those that did not connect when last tried.
         """
         now = self._clock()
         up = [address for address in self._in_turn() if address.down_until <= now]
-        for address in up:
-            if address.paused_until <= now:
-                self._turn = self.all.index(address) + 1
-                return address, 0.0
+        ready = [address for address in up if address.paused_until <= now]
+        if ready:
+            address = next((address for address in ready if address is not avoid), ready[0])
+            self._turn = self.all.index(address) + 1
+            return address, 0.0
         soonest = min(up, key=lambda address: address.paused_until, default=None)
         if soonest is not None and soonest.paused_until - now <= LONGEST_PAUSE:
             return soonest, soonest.paused_until - now
@@ -143,6 +140,6 @@ def may_be_repeated(error: Exception) -> bool:
     return isinstance(error, openai.APIConnectionError | asyncio.TimeoutError)
 
 
-def unreachable(error: "APIConnectionError") -> bool:
+def unreachable(error: Exception) -> bool:
     """Return whether no connection was made, so that nothing can have been asked."""
     return type(error.__cause__).__name__ in ("ConnectError", "ConnectTimeout")

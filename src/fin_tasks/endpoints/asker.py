@@ -81,11 +81,12 @@ class Asker:
     async def ask(self, request: ChatRequest) -> Reply:
         """Ask until there is a reply, or a reason to give up."""
         failures, said = 0, ""
+        address: Address | None = None
         while True:
             options = self._options(request)
             try:
                 admission = await self._admitted(request)
-                address = await self._address()
+                address = await self._address(avoid=address)
             except EndpointError as error:
                 return Reply(error=f"{said} {error}".strip())
             try:
@@ -111,24 +112,26 @@ class Asker:
     ) -> Reply:
         """Send a request once. What it holds of pictures is gone when this returns or raises."""
         endpoint, standing = address.endpoint, self.standing
-        messages: Any = await asyncio.to_thread(map_leaves, list(request.messages), _sendable)
+        messages: Any = await asyncio.to_thread(map_leaves, request.messages, _sendable)
         standing.spent = replace(standing.spent, requests=standing.spent.requests + 1)
-        sending = self.clients[address].chat.completions.create(model=endpoint.model, messages=messages, **options)
+        # posted as it is: the library's method for chats takes longer to look at a message than to send its picture
+        body = {"model": endpoint.model, "messages": messages, **options}
+        sending = self.clients[address].post("/chat/completions", body=body, cast_to=object)
         # the library's own limit is for each part of a reply, and a server may send one byte at a time
-        completion = await asyncio.wait_for(sending, endpoint.timeout)
-        usage = getattr(completion, "usage", None)
+        completion: Any = await asyncio.wait_for(sending, endpoint.timeout)
+        usage = completion.get("usage") if isinstance(completion, dict) else None
         before, standing.spent = standing.spent.tokens, standing.spent.after(usage)
         if admission is not None and standing.spent.tokens > before:
             admission.tokens = standing.spent.tokens - before
         try:
-            choice = completion.choices[0]
-            text, ended = choice.message.content, choice.finish_reason
+            choice = completion["choices"][0]
+            text, ended = choice["message"]["content"], choice.get("finish_reason")
         except (AttributeError, IndexError, KeyError, TypeError):
             return Reply(error=f"{endpoint}: expected a chat completion, got {str(completion)[:200]!r}.")
         if not isinstance(text, str) or not text:
+            got = repr(text)[:80] if text else "none"
             return Reply(
-                error=f"{endpoint}: expected text, got {'none' if not text else repr(text)[:80]} (finish_reason "
-                f"{ended!r}). Allow more tokens."
+                error=f"{endpoint}: expected text, got {got} (finish_reason {ended!r:.40}). Allow more tokens."
             )
         return Reply(text=_sendable(text))
 
@@ -143,14 +146,14 @@ class Asker:
                 await asyncio.sleep(seconds)
             return self.standing.window.admit(tokens)
 
-    async def _address(self) -> Address:
-        """Wait for an address that may be asked.
+    async def _address(self, *, avoid: Address | None) -> Address:
+        """Wait for an address that may be asked, another one than where it has just failed if there is one.
 
         Raises:
             EndpointError: All of them want to be left alone for long.
         """
         while True:
-            address, seconds = self.standing.addresses.next()
+            address, seconds = self.standing.addresses.next(avoid=avoid)
             if seconds <= 0:
                 return address
             if seconds > LONGEST_PAUSE:

@@ -79,9 +79,10 @@ class Batch:
         now = time.time()
         with self._transaction() as database:
             row = database.execute("SELECT reply FROM replies WHERE key = ?", (key,)).fetchone()
-            if row is not None and usable(row[0]):
-                return Claim(granted=False, reply=row[0])
-            database.execute("DELETE FROM replies WHERE key = ?", (key,))
+            if row is not None:
+                if usable(row[0]):
+                    return Claim(granted=False, reply=row[0])
+                database.execute("DELETE FROM replies WHERE key = ?", (key,))
             taken = database.execute(
                 "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET batch = excluded.batch, "
                 "seen = excluded.seen WHERE abs(seen - excluded.seen) > ?",

@@ -106,8 +106,9 @@ class Spent:
         return dollars / _MILLION
 
     def after(self, usage: Any) -> "Spent":
-        """Return the sum with the `usage` of one more reply, an object of the client library's, or nothing."""
-        prompt, completion = (_count(getattr(usage, name, None)) for name in ("prompt_tokens", "completion_tokens"))
+        """Return the sum with the `usage` of one more reply, or with whatever a server sends in its place."""
+        told = usage if isinstance(usage, Mapping) else {}
+        prompt, completion = _count(told.get("prompt_tokens")), _count(told.get("completion_tokens"))
         if prompt is None or completion is None:
             return replace(self, unmetered=self.unmetered + 1)
         return replace(
