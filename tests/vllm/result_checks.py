@@ -107,7 +107,10 @@ def _responses(run: Run, task: str) -> Check:
 def _scores(run: Run, task: str) -> Check:
     """Score the logged responses again, without lm-eval, and compare with what lm-eval wrote."""
     path = run.samples[task]
-    wanted = _forecasts_again(path) if task.startswith("dynostock") else _answers_again(path, *TASKS[task])
+    if task.startswith("mme_finance"):
+        wanted = _grades_again(path)
+    else:
+        wanted = _forecasts_again(path) if task.startswith("dynostock") else _answers_again(path, *TASKS[task])
     written = run.results["results"][task]
     off = [
         f"{name}: {written.get(name)!r} against {value!r}"
@@ -115,7 +118,7 @@ def _scores(run: Run, task: str) -> Check:
         if not _same(written.get(name), value)
     ]
     shown = "; ".join(off) or ", ".join(
-        f"{name} {_percent(value)}" for name, value in wanted.items() if name.startswith("acc")
+        f"{name} {_percent(value)}" for name, value in wanted.items() if name.startswith(("acc", "score"))
     )
     return Check(what=f"{task}: {len(wanted)} scores equal a fresh scoring", ok=not off, found=shown)
 
@@ -140,6 +143,26 @@ def _forecasts_again(path: Path) -> dict[str, float | None]:
     return wanted
 
 
+def _grades_again(path: Path) -> dict[str, float | None]:
+    """Average the judge's verdicts in the samples; none of them stands where none is a score."""
+    records: dict[str, list[dict[str, Any]]] = {"paper": [], "robust": []}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        sample = json.loads(line)
+        records[sample["filter"]].append(json.loads(sample["filtered_resps"][0][0]))
+    wanted: dict[str, float | None] = {}
+    for variant, graded in records.items():
+        scores = [None if record["score"] is None else record["score"] / 5 for record in graded]
+        given = [score for score in scores if score is not None]
+        counted = [score or 0.0 for score in scores] if variant == "paper" and given else given
+        failures = [record["failed"] in ("judge", "reply") for record in graded if record["failed"] != "response"]
+        wanted |= {
+            f"score,{variant}": 100 * sum(counted) / len(counted) if counted else None,
+            f"judge_error,{variant}": sum(failures) / len(failures) if failures else None,
+            f"unscored,{variant}": 1 - len(counted) / len(scores),
+        }
+    return wanted
+
+
 def _same(written: Any, value: float | None) -> bool:
     if value is None:
         return not isinstance(written, float) or math.isnan(written)
@@ -147,7 +170,7 @@ def _same(written: Any, value: float | None) -> bool:
 
 
 def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{value:.0%}"
+    return "-" if value is None else f"{value:.0%}" if value <= 1 else f"{value:.1f}"
 
 
 def check_traffic(run: Run, server: Server, *, before: Mapping[str, float], image_tokens: int = 0) -> list[Check]:
@@ -200,7 +223,7 @@ def check_pictures(run: Run, task: str, server: Server, *, image_tokens: int) ->
     The picture must cost its tokens, and which picture it is must move the model's probabilities: a server that counted
     a place for the picture but never looked at it would pass the first and fail the second.
     """
-    name = "chart" if task.startswith("dynostock") else "figure_path"
+    name = next((name for start, name in _PICTURES.items() if task.startswith(start)), "figure_path")
     paths = sorted({row["doc"][name] for row in run.docs(task).values()})
     question = "Question: what does the figure show? Answer with one letter."
     bare = server.chat(_ask(question, None), max_tokens=1)
@@ -222,6 +245,9 @@ def check_pictures(run: Run, task: str, server: Server, *, image_tokens: int) ->
             found="log-probability none {:.4f}, one {:.4f}, another {:.4f}".format(*logprobs),
         ),
     ]
+
+
+_PICTURES = {"dynostock": "chart", "mme_finance": "image_path"}
 
 
 def _ask(question: str, picture: str | None) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Runs XFinBench and DynoStock through a real vLLM server on the CPU, end to end, and checks what comes out.
+"""Runs XFinBench, DynoStock and MME-Finance through a real vLLM server on the CPU, and checks what comes out.
 
     python tests/vllm/run.py --help
 
@@ -24,6 +24,7 @@ from pathlib import Path
 
 import requests
 import vllm_venv
+from judged import check_judge_requests, check_judged_again, stub_judge
 from result_checks import Check, Run, RunError, check_pictures, check_run, check_traffic, counters, read_run
 from serving import Server, ServerError, serve
 
@@ -35,6 +36,8 @@ _SHARED_DATA = _ROOT.parent / "shared" / "data"
 _SHOWN = ("torch", "transformers")
 _TEXT_TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc", "xfinbench_calc_pot", "dynostock_recency_w4_text")
 _VISION_TASKS = ("xfinbench_mcq_visual", "dynostock_recency_w4")
+_JUDGED_TASKS = ("mme_finance_en", "mme_finance_zh")
+_PARTS = ("text", "vision", "judged")
 _MAX_MODEL_LEN = 4096
 
 
@@ -57,6 +60,7 @@ class Options:
     max_tokens: int
     output: Path
     models: Path
+    parts: Sequence[str]
 
     @property
     def metadata(self) -> str:
@@ -64,6 +68,11 @@ class Options:
         dynostock = {"windows_dir": str(self.windows), "frequency": "monthly", "dpi": 100}
         source = {} if self.data else {"source": "sample"}
         return json.dumps({"split": "validation", **source, **dynostock})
+
+    @property
+    def cache(self) -> Path:
+        """Where replies of judges are kept: a folder of the run's own, so that every run asks."""
+        return self.output / "cache"
 
     @property
     def windows(self) -> Path:
@@ -105,11 +114,18 @@ def _run_all(options: Options, tables: list[str], checks: list[Check]) -> None:
     image_tokens = _build_models(options)
     if options.data:
         os.environ["FIN_TASKS_DATA"] = str(options.data)
-    print(f"Questions: {options.data or 'the bundled sample'}; windows of the bundled sample", flush=True)
-    _build_windows(options)
-    _text(options, tables, checks)
-    _vision(options, tables, checks, image_tokens)
-    _vision_without_server(options, tables, checks)
+    print(
+        f"Questions: {options.data or 'the bundled sample'}; windows and MME-Finance of the bundled sample", flush=True
+    )
+    if {"text", "vision"} & set(options.parts):
+        _build_windows(options)
+    if "text" in options.parts:
+        _text(options, tables, checks)
+    if "vision" in options.parts:
+        _vision(options, tables, checks, image_tokens)
+        _vision_without_server(options, tables, checks)
+    if "judged" in options.parts:
+        _judged(options, tables, checks, image_tokens)
 
 
 def _named(versions: Mapping[str, str]) -> str:
@@ -137,11 +153,43 @@ def _vision(options: Options, tables: list[str], checks: list[Check], image_toke
 
 def _vision_without_server(options: Options, tables: list[str], checks: list[Check]) -> None:
     print("Vision-language model through hf-multimodal", flush=True)
-    model_args = f"pretrained={options.models / 'smollm2-vision'},dtype=float32,max_images=1"
-    run = _lm_eval(
-        options, "hf-multimodal", model_args, _VISION_TASKS, tables, extra=("--device", "cpu", "--batch_size", "4")
-    )
+    run = _ask_in_process(options, _VISION_TASKS, tables)
     checks += check_run(run, limit=options.limit)
+
+
+def _ask_in_process(options: Options, tasks: Sequence[str], tables: list[str], *, metadata: str | None = None) -> Run:
+    model_args = f"pretrained={options.models / 'smollm2-vision'},dtype=float32,max_images=1"
+    extra = ("--device", "cpu", "--batch_size", "4")
+    return _lm_eval(options, "hf-multimodal", model_args, tasks, tables, extra=extra, metadata=metadata)
+
+
+def _judged(options: Options, tables: list[str], checks: list[Check], image_tokens: int) -> None:
+    """The model behind vLLM and a judge that only counts, then the model without a server and vLLM as the judge."""
+    print("Vision-language model through vLLM, judged", flush=True)
+    with _server(options, "smollm2-vision", ("--limit-mm-per-prompt", '{"image": 1}')) as server:
+        before = counters(server)
+        with stub_judge() as judge:
+            named = _judge("stub", judge.base_url)
+            run = _ask_server(options, server, _JUDGED_TASKS, tables, metadata=named)
+            checks += check_run(run, limit=options.limit)
+            checks += check_traffic(run, server, before=before, image_tokens=image_tokens)
+            checks += check_pictures(run, _JUDGED_TASKS[0], server, image_tokens=image_tokens)
+            checks.append(check_judge_requests(run, len(judge.bodies)))
+            checks += [
+                check_judged_again(run, task, judge="stub", base_url=judge.base_url, cache=options.cache)
+                for task in _JUDGED_TASKS
+            ]
+        print("Vision-language model through hf-multimodal, judged by vLLM", flush=True)
+        before = counters(server)
+        named = _judge(server.model, f"{server.address}/v1")
+        run = _ask_in_process(options, _JUDGED_TASKS[:1], tables, metadata=named)
+        checks += check_run(run, limit=options.limit)
+        checks.append(check_judge_requests(run, *(counters(server)[name] - before[name] for name in list(before)[:1])))
+
+
+def _judge(model: str, address: str) -> str:
+    """MME-Finance's sample and a judge, of whose replies as many may be unreadable as will."""
+    return json.dumps({"source": "sample", "judge_model": model, "judge_base_url": address, "judge_max_failed": 1})
 
 
 def _server(options: Options, name: str, extra: Sequence[str] = ()) -> AbstractContextManager[Server]:
@@ -155,7 +203,9 @@ def _server(options: Options, name: str, extra: Sequence[str] = ()) -> AbstractC
     )
 
 
-def _ask_server(options: Options, server: Server, tasks: Sequence[str], tables: list[str]) -> Run:
+def _ask_server(
+    options: Options, server: Server, tasks: Sequence[str], tables: list[str], *, metadata: str | None = None
+) -> Run:
     address = f"{server.address}/v1/chat/completions"
     model_args = f"model={server.model},base_url={address},num_concurrent=8,max_retries=1,timeout=600"
     at_start = counters(server)["vllm:request_success_total"]
@@ -163,7 +213,7 @@ def _ask_server(options: Options, server: Server, tasks: Sequence[str], tables: 
     def progress() -> str:
         return f"{counters(server)['vllm:request_success_total'] - at_start:.0f} responses"
 
-    return _lm_eval(options, "local-chat-completions", model_args, tasks, tables, progress=progress)
+    return _lm_eval(options, "local-chat-completions", model_args, tasks, tables, progress=progress, metadata=metadata)
 
 
 def _lm_eval(
@@ -174,19 +224,20 @@ def _lm_eval(
     tables: list[str],
     *,
     extra: Sequence[str] = (),
+    metadata: str | None = None,
     progress: Callable[[], str] = lambda: "working",
 ) -> Run:
     """Run lm-eval as a user would, keep its words in a file and its tables for the end."""
     folder = options.output / f"{model}-{tasks[0]}"
     folder.mkdir()
     arguments = ["--model", model, "--model_args", model_args, "--tasks", ",".join(tasks)]
-    arguments += ["--metadata", options.metadata, "--limit", str(options.limit)]
+    arguments += ["--metadata", metadata or options.metadata, "--limit", str(options.limit)]
     arguments += ["--gen_kwargs", f"max_gen_toks={options.max_tokens}"]
     arguments += ["--apply_chat_template", "--confirm_run_unsafe_code", "--include_path", str(task_yaml_dir())]
     arguments += ["--output_path", str(folder), "--log_samples", *extra]
     print(f"  lm_eval {shlex.join(arguments)}", flush=True)
     log, shown = folder / "lm_eval.log", folder / "tables.txt"
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OPENAI_API_KEY": "none"}
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OPENAI_API_KEY": "none", "FIN_TASKS_CACHE": str(options.cache)}
     with log.open("w", encoding="utf-8") as words, shown.open("w", encoding="utf-8") as out:
         command = [sys.executable, "-m", "lm_eval", *arguments]
         process = subprocess.Popen(command, stdout=out, stderr=words, env=environment)
@@ -249,7 +300,7 @@ def _data_at_hand() -> Path | None:
 
 def _options() -> Options:
     parser = argparse.ArgumentParser(
-        description="XFinBench and DynoStock through a real vLLM server on the CPU, with two small models built here.",
+        description="XFinBench, DynoStock and MME-Finance through a real vLLM server on the CPU, with small models.",
         epilog="Ends with OK or FAILED and status 0 or 1. The scores say nothing about finance.",
     )
     add = parser.add_argument
@@ -274,6 +325,7 @@ def _options() -> Options:
         default=_ROOT / "results" / "vllm",
         help="folder for models, logs and results (default: results/vllm)",
     )
+    add("--only", choices=_PARTS, help="run one part: text, vision, or judged (MME-Finance)")
     add("--sample", action="store_true", help="ask the bundled sample even where data is at hand")
     read = parser.parse_args()
     data = None if read.sample else read.data or _data_at_hand()
@@ -287,6 +339,7 @@ def _options() -> Options:
         max_tokens=read.max_tokens,
         output=read.output.absolute() / time.strftime("%Y%m%d-%H%M%S"),
         models=read.output.absolute() / "models",
+        parts=(read.only,) if read.only else _PARTS,
     )
 
 
