@@ -262,6 +262,68 @@ def test_vlmevalkits_table_is_joined_with_the_benchmarks(run: Run, file: Path, j
     assert "--table" in alone.stderr
 
 
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """MME-Finance's files as the hub has them: one row, its picture in a folder beside the table."""
+    from PIL import Image
+
+    folder = tmp_path / "data" / "mme_finance"
+    (folder / "MMfin").mkdir(parents=True)
+    Image.new("RGB", (8, 8), (200, 10, 10)).save(folder / "MMfin" / "chart.png")
+    columns = ["index", "question", "answer", "image_path", "task_category", "image_type", "image_style", "background"]
+    cells = ["1", "=1+1 is what?", "007.50", "chart.png", "OCR", "table", "computer screenshot", ""]
+    (folder / "MMfin.tsv").write_text("\t".join(columns) + "\n" + "\t".join(cells) + "\n", encoding="utf-8")
+    return folder.parent
+
+
+def test_the_table_of_a_known_data_set_is_found(
+    run: Run, judge: Served, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIN_TASKS_DATA", str(data))
+    kit = tmp_path / "m_MMEFinance.csv"
+    kit.write_text("index,question,answer,prediction\n1,=1+1 is what?,7.5,right\n", encoding="utf-8")
+    done = run(*asked(kit, judge, "--json"))
+    assert done.returncode == 0, done.stderr
+    assert done.summary["by_category"] == {"OCR": 100.0}
+    told = json.dumps(judge.bodies[0])
+    assert "007.50" in told
+    assert "data:image/png;base64," in told
+    # of another edition, with all fields of its own
+    kit.write_text("index,question,answer,prediction,category\n1,Who?,Nobody,right,OCR\n", encoding="utf-8")
+    other = run(*asked(kit, judge, "--json"))
+    assert other.returncode == 0
+    assert "Read without that table" in other.stderr
+    assert "Nobody" in json.dumps(judge.bodies[1])
+
+
+def test_the_benchmarks_own_table_is_read_as_the_tasks_read_it(
+    run: Run, judge: Served, data: Path, tmp_path: Path
+) -> None:
+    kit = tmp_path / "m.csv"
+    kit.write_text("index,prediction\n1,right\n", encoding="utf-8")
+    table = data / "mme_finance" / "MMfin.tsv"
+    assert run(*asked(kit, judge, "--table", table)).returncode == 0
+    assert "data:image/png;base64," in json.dumps(judge.bodies[0])
+    assert run(*asked(kit, judge, "--table", table, "--no-image")).returncode == 0
+    assert "data:image/png;base64," not in json.dumps(judge.bodies[1])
+
+
+def test_samples_of_a_run_may_name_pictures_that_the_benchmark_lists(
+    run: Run, judge: Served, data: Path, tmp_path: Path
+) -> None:
+    chart = data / "mme_finance" / "MMfin" / "chart.png"
+    private = chart.with_name("private.png")
+    private.write_bytes(chart.read_bytes())
+    (tmp_path / "runs").mkdir()
+    for picture, status in ((chart, 0), (private, 1)):
+        doc = {"index": "1", "question": "q", "answer": "a", "category": "OCR", "image_path": str(picture)}
+        lines = [{"doc_id": 0, "doc": doc, "resps": [["right"]], "filter": name} for name in ("paper", "robust")]
+        done = run(*asked(write(tmp_path / "runs" / "samples.jsonl", lines), judge))
+        assert done.returncode == status, done.stderr
+    assert "--image-root" in done.stderr
+    assert len(judge.bodies) == 1
+
+
 def test_wrong_options_are_refused_before_anybody_is_asked(run: Run, file: Path, judge: Served) -> None:
     for options, message in (
         (("--rubric", "none_such"), "none_such"),
