@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.endpoints.cache import ReplyCache, request_key
+from fin_tasks.endpoints.cache import Claim, ReplyCache, request_key
 from fin_tasks.errors import EndpointError
 
 _JSON = st.recursive(
@@ -44,6 +44,51 @@ def test_several_processes_write_at_once(tmp_path: Path) -> None:
     assert [worker.exitcode for worker in workers] == [0, 0, 0]
     keys = [f"{worker}-{number}" for worker in range(3) for number in range(40)]
     assert len(ReplyCache(path).get_all([*keys, "shared"])) == 121
+
+
+def _yes(_: str) -> bool:
+    return True
+
+
+def test_a_claim_is_one_batches_until_it_is_settled(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path / "chat.sqlite")
+    with cache.batch() as one, cache.batch() as other:
+        assert one.claim("a", _yes) == Claim(granted=True)
+        assert other.claim("a", _yes) == Claim(granted=False)
+        other.settle("a", model="m", reply=None)  # not its own to give back
+        assert other.claim("a", _yes) == Claim(granted=False)
+        one.settle("a", model="m", reply="5")
+        assert other.claim("a", _yes) == Claim(granted=False, reply="5")
+        assert other.claim("a", lambda text: text != "5") == Claim(granted=True)  # dropped, to be asked for again
+        other.settle("a", model="m", reply=None)
+        assert one.claim("a", _yes) == Claim(granted=True)
+    with cache.batch() as later:
+        assert later.claim("a", _yes) == Claim(granted=True)  # batches that end give all claims back
+
+
+def test_a_claim_without_a_sign_of_life_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_000_000.0
+    monkeypatch.setattr("fin_tasks.endpoints.cache.time.time", lambda: now)
+    cache = ReplyCache(tmp_path / "chat.sqlite")
+    with cache.batch() as killed, cache.batch() as other:
+        killed.claim("a", _yes)
+        now += 4
+        killed.show_life()
+        now += 4
+        assert not other.claim("a", _yes).granted
+        now += 4
+        assert other.claim("a", _yes).granted
+        assert not killed.claim("a", _yes).granted
+
+
+def test_a_clock_set_back_does_not_make_claims_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_000_000.0
+    monkeypatch.setattr("fin_tasks.endpoints.cache.time.time", lambda: now)
+    cache = ReplyCache(tmp_path / "chat.sqlite")
+    with cache.batch() as killed, cache.batch() as other:
+        killed.claim("a", _yes)
+        now -= 3600
+        assert other.claim("a", _yes).granted
 
 
 @pytest.mark.parametrize("make", ["file", "folder", "below a file"])

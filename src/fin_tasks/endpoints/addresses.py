@@ -59,8 +59,11 @@ class Addresses:
     def next(self, *, avoid: Address | None = None) -> tuple[Address, float]:
         """Return the address whose turn it is, and the seconds to wait before it may be asked.
 
-        One to avoid, as an attempt has just failed there, is returned only where no other may be asked at once. Those that connect and have not asked for a pause come first, then the pause that ends soonest, then, where all
+        Those that connect and have not asked for a pause come first, then the pause that ends soonest, then, where all
         others want to be left alone for longer than we wait, those that did not connect when last tried.
+
+        Args:
+            avoid: Where an attempt has just failed; returned only where no other one may be asked at once.
         """
         now = self._clock()
         up = [address for address in self._in_turn() if address.down_until <= now]
