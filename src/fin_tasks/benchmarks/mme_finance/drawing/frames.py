@@ -2,7 +2,7 @@
 
 from random import Random
 
-from fin_tasks.benchmarks.mme_finance.drawing.look import Box
+from fin_tasks.benchmarks.mme_finance.drawing.look import LIGHT, Box
 from fin_tasks.benchmarks.mme_finance.drawing.sheet import Sheet, text_width
 from fin_tasks.benchmarks.mme_finance.scene_making.wording import Words
 from fin_tasks.benchmarks.mme_finance.scenes import CandleScene, DocumentScene, IndicatorScene, MixedScene, Scene
@@ -38,7 +38,7 @@ def desktop(scene: Scene, sheet: Sheet, random: Random) -> Box:
     sheet.box(Box(98, 50, width - 40, 82), fill=theme.page, radius=16)
     page = f"{_ADDRESS}/{_section(scene)}/{random.randint(10_000, 99_999)}"
     sheet.text((120, 66), page, size=15, colour=theme.muted, anchor="lm")
-    sheet.box(Box(0, 90, width, 140), fill=theme.accent)
+    sheet.box(Box(0, 90, width, 140), fill=LIGHT.accent)
     sheet.text((40, 115), _BRAND.of(sheet.look.language), size=21, bold=True, colour="#ffffff", anchor="lm")
     x = 220
     for entry in _MENU:

@@ -43,7 +43,9 @@ def photograph(screen: Image.Image, *, seed: int) -> Image.Image:
     seen = mask.resize((_WIDTH, _HEIGHT), Image.Resampling.BOX)
     scene.paste(tilted, (0, 0), seen)
     blurred = scene.filter(ImageFilter.GaussianBlur(float(random.uniform(0.55, 0.8))))
-    return _through_jpeg(_lit(np.asarray(blurred, dtype=np.float32), np.asarray(seen, dtype=np.float32) / 255, random))
+    return _through_jpeg(
+        _lit(np.asarray(blurred, dtype=np.float32), np.asarray(seen, dtype=np.float32) / np.float32(255), random)
+    )
 
 
 def _corners(monitor: Image.Image, random: np.random.Generator) -> "Sequence[_Point]":

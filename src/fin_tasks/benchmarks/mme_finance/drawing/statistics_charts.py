@@ -1,6 +1,8 @@
 """Bar, line and pie charts."""
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
+from math import cos, radians, sin
 from typing import TYPE_CHECKING
 
 from fin_tasks.benchmarks.mme_finance.drawing.look import Box
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["paint"]
+
+_SLICE = 0.9  # of plain text, labels of slices
 
 
 def paint(scene: StatisticsScene, sheet: Sheet, box: Box) -> None:
@@ -74,8 +78,9 @@ def _lines(plot: Plot, scene: StatisticsScene) -> None:
 def _pie(plot: Plot, scene: StatisticsScene) -> None:
     """Draw slices clockwise from the top, each with its label outside, joined by a line."""
     (values,) = scene.series.values()
-    size = min(plot.width * 0.5, plot.height * 0.78)
-    left, top = (plot.width - size) / 2, (plot.height - size) / 2
+    beside = max(plot.measure(label, _SLICE) for label in scene.labels) + plot.look.letter / 2
+    size = min((plot.width - 2 * beside) / 1.14, plot.width * 0.6, plot.height * 0.78)
+    left, top = (plot.width - size) / 2, min((plot.height - size) / 2, size * 0.4)
     axes = plot.axes(Box(round(left), round(top), round(left + size), round(top + size)))
     axes.axis("off")
     slices = axes.pie(
@@ -83,25 +88,39 @@ def _pie(plot: Plot, scene: StatisticsScene) -> None:
         wedgeprops={"edgecolor": plot.look.theme.card, "linewidth": 2.0},
     )[0]  # fmt: skip
     axes.set(xlim=(-1.02, 1.02), ylim=(-1.02, 1.02))
-    for wedge, label, value in zip(slices, scene.labels, values, strict=True):
-        _slice_label(plot, axes, (wedge.theta1 + wedge.theta2) / 2, f"{label}\n{_text(value, scene)}{scene.unit}")
+    middles = [radians((wedge.theta1 + wedge.theta2) / 2) for wedge in slices]
+    step = 2.7 * plot.look.letter / size * 2.04
+    for side in (-1, 1):
+        chosen = [at for at, middle in enumerate(middles) if (cos(middle) > 0) == (side > 0)]
+        heights = _apart([1.12 * sin(middles[at]) for at in chosen], step)
+        for at, height in zip(chosen, heights, strict=True):
+            text = f"{scene.labels[at]}\n{_text(values[at], scene)}{scene.unit}"
+            _slice_label(plot, axes, middles[at], (1.14 * side, height), text)
 
 
-def _slice_label(plot: Plot, axes: "Axes", degrees: float, text: str) -> None:
-    from math import cos, radians, sin
+def _apart(heights: list[float], step: float) -> list[float]:
+    """Move heights apart until no two are nearer than `step`, as little as possible to either side."""
+    order = sorted(range(len(heights)), key=lambda at: heights[at])
+    moved = list(heights)
+    for below, above in pairwise(order):
+        moved[above] = max(moved[above], moved[below] + step)
+    shift = sum(new - old for new, old in zip(moved, heights, strict=True)) / max(len(heights), 1)
+    return [height - shift for height in moved]
 
-    x, y = cos(radians(degrees)), sin(radians(degrees))
+
+def _slice_label(plot: Plot, axes: "Axes", middle: float, at: tuple[float, float], text: str) -> None:
+    """Write a label beside the pie, with a line to its slice's rim."""
     axes.annotate(
         text,
-        (x, y),
-        xytext=(1.16 * x, 1.16 * y),
-        ha="left" if x > 0 else "right",
+        (cos(middle), sin(middle)),
+        xytext=at,
+        ha="left" if at[0] > 0 else "right",
         va="center",
         annotation_clip=False,
         color=plot.look.theme.ink,
-        fontproperties=plot.font(0.95),
+        fontproperties=plot.font(_SLICE),
         linespacing=1.25,
-        arrowprops={"arrowstyle": "-", "color": plot.look.theme.muted, "linewidth": 1.0, "shrinkB": 0},
+        arrowprops={"arrowstyle": "-", "color": plot.look.theme.muted, "linewidth": 1.0, "shrinkA": 2, "shrinkB": 0},
     )
 
 

@@ -20,28 +20,34 @@ def paint(scene: TableScene, sheet: Sheet, box: Box) -> None:
     height = max(min(room // (len(scene.rows) + 1), round(3.4 * size)), line_height(size))
     cells = [list(scene.columns)]
     cells += [[name, *(f"{value:,.{scene.decimals}f}" for value in values)] for name, values in scene.rows.items()]
-    rights = _columns(cells, sheet, box)
+    letters, rights = _columns(cells, sheet, box)
     for at, row in enumerate(cells):
         place = Box(box.left, top + at * height, box.right, top + (at + 1) * height)
         sheet.box(place, fill=theme.head if at == 0 else theme.stripe if at % 2 == 0 else theme.card)
         middle = (place.top + place.bottom) // 2
-        sheet.text((box.left + size // 2, middle), row[0], anchor="lm", bold=at == 0)
+        sheet.text((box.left + size // 2, middle), row[0], size=letters, anchor="lm", bold=at == 0)
         for text, right in zip(row[1:], rights, strict=True):
-            sheet.text((right, middle), text, anchor="rm", bold=at == 0)
+            sheet.text((right, middle), text, size=letters, anchor="rm", bold=at == 0)
     end = top + len(cells) * height
     sheet.line((box.left, end), (box.right - 1, end), colour=theme.grid, width=2)
 
 
-def _columns(cells: list[list[str]], sheet: Sheet, box: Box) -> list[int]:
-    """Return the right edges of the columns of numbers: each as wide as its widest text, and alike spread."""
-    size = sheet.look.letter
-    widths = [
-        max(text_width(row[at], size, sheet.look.language, bold=line == 0) for line, row in enumerate(cells))
-        for at in range(len(cells[0]))
-    ]
+def _columns(cells: list[list[str]], sheet: Sheet, box: Box) -> tuple[int, list[int]]:
+    """Return the letters' size, and the right edges of the columns of numbers: as wide as their text, alike apart."""
+    size, widths = sheet.look.letter, _widths(cells, sheet, sheet.look.letter)
+    while size > 8 and sum(widths) + size * len(widths) > box.width:
+        size -= 1
+        widths = _widths(cells, sheet, size)
     gap = (box.width - size - sum(widths)) / (len(widths) - 1)
     rights, edge = [], box.left + size / 2 + widths[0]
     for width in widths[1:]:
         edge += gap + width
         rights.append(round(edge))
-    return rights
+    return size, rights
+
+
+def _widths(cells: list[list[str]], sheet: Sheet, size: int) -> list[int]:
+    return [
+        max(text_width(row[at], size, sheet.look.language, bold=line == 0) for line, row in enumerate(cells))
+        for at in range(len(cells[0]))
+    ]
