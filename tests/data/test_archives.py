@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.data import archives
+from fin_tasks.data import archive_names, archives
 from fin_tasks.data.archive_names import name_of
 from fin_tasks.data.archives import MARKER, Limits, unpack
 from fin_tasks.errors import DataError
@@ -103,7 +103,7 @@ def test_any_decent_archive(tmp_path_factory: pytest.TempPathFactory, files: dic
         (".hidden/../../x", "leaves the folder"),
         ("__MACOSX/../../x", "leaves the folder"),
         ("../", "leaves the folder"),
-        ("a/x:stream", "a colon"),
+        ("a/C:/x", "an absolute path"),
         ("a/\x1b[31mx", "control a terminal"),
         ("a\nb", "control a terminal"),
         ("a" * 256, "more than 255 bytes"),
@@ -116,6 +116,16 @@ def test_names_that_must_not_be_written(tmp_path: Path, target: Path, name: str,
         unpack(path, target)
     assert "\x1b" not in str(caught.value)
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] in (["a.zip", ".unpacked.lock"], ["a.zip"])
+
+
+def test_a_colon_is_a_stream_on_windows_only(tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = pack(tmp_path / "a.zip", {"Screen 10:30:05.png": b"x"})
+    assert unpack(path, target)
+    with zipfile.ZipFile(path) as archive:
+        entries = archive.infolist()
+    monkeypatch.setattr(archive_names, "_WINDOWS", True)
+    with pytest.raises(DataError, match="a name with a colon"):
+        archive_names.safe_entries(path, entries, most=1)
 
 
 def test_a_name_cut_by_a_zero_byte(tmp_path: Path, target: Path) -> None:

@@ -1,5 +1,6 @@
 """Which entries of a zip archive may be written, and under which names."""
 
+import os
 import re
 import stat
 import unicodedata
@@ -14,7 +15,8 @@ __all__ = ["Entry", "name_of", "safe_entries"]
 
 _UTF8 = 0x800
 _ENCRYPTED = 0x1 | 0x40
-_DRIVE = re.compile(r"[A-Za-z]:")
+_DRIVE = re.compile(r"^[A-Za-z]:|/[A-Za-z]:(?=/|$)")
+_WINDOWS = os.name == "nt"
 _LONGEST = 255
 """Bytes a part of a path may have on common file systems."""
 
@@ -90,7 +92,7 @@ def _wrong(info: zipfile.ZipInfo, name: str) -> str | None:
     """Say why an entry must not be written; None where it may."""
     kind = stat.S_IFMT(info.external_attr >> 16)
     plain = name.replace("\\", "/")
-    if plain.startswith("/") or _DRIVE.match(plain):
+    if plain.startswith("/") or _DRIVE.search(plain):
         return "an absolute path"
     if ".." in plain.split("/"):
         return "a path that leaves the folder"
@@ -108,7 +110,7 @@ def _not_a_name(name: str) -> str | None:
         return "which is no name"
     if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
         return "a name with characters that control a terminal or are none"
-    if ":" in name:
+    if ":" in name and _WINDOWS:  # the clock in a screenshot's name elsewhere, there a stream of another file
         return "a name with a colon"
     if any(len(part.encode("utf-8")) > _LONGEST for part in _parts(name)):
         return f"a name of more than {_LONGEST} bytes"

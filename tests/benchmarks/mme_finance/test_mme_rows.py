@@ -12,7 +12,8 @@ from PIL import Image
 from table_of import COLUMNS, GOOD, archive, picture, put, row, table
 
 from fin_tasks.benchmarks.mme_finance import pictures
-from fin_tasks.benchmarks.mme_finance.defects import DEFECTS, LEFT_OUT, category_of
+from fin_tasks.benchmarks.mme_finance.category_names import category_of
+from fin_tasks.benchmarks.mme_finance.defects import DEFECTS, LEFT_OUT
 from fin_tasks.benchmarks.mme_finance.files import locate
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
 from fin_tasks.benchmarks.mme_finance.rows import Rows, read_rows
@@ -189,6 +190,11 @@ def test_a_trailing_tab_that_an_editor_took(read: Read) -> None:
     """Only the background is missing, and it was empty."""
     found = read(table([row(1)]).rstrip(b"\n").rstrip(b"\t"))
     assert (len(found.rows), found.defects) == (1, ())
+
+
+def test_a_table_within_an_answer_is_no_row(read: Read) -> None:
+    text = "as follows\n" + "\t".join("abcdefgh") + "\n1\tOCR\t2"
+    assert [one.answer for one in read([row(1, answer=text)]).rows] == [text]
 
 
 def test_a_row_that_a_lone_carriage_return_breaks(read: Read) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fin_tasks.benchmarks.mme_finance.defects import DEFECTS, LEFT_OUT, category_of, text_defects
+from fin_tasks.benchmarks.mme_finance.category_names import category_of
+from fin_tasks.benchmarks.mme_finance.defects import DEFECTS, LEFT_OUT, text_defects
 from fin_tasks.benchmarks.mme_finance.files import Files
 from fin_tasks.benchmarks.mme_finance.pictures import decode, faults
 from fin_tasks.benchmarks.mme_finance.row import Row
