@@ -151,7 +151,7 @@ class MMEFinance(_FinDataset):
         items = [judge_item(doc, saved.responses[index]) for index, doc in zip(saved.responses, docs, strict=True)]
         judged = judge_items(items, setup, settings, show=True)
         found = summary(items, judged.verdicts, rubric=judged.rubric)
-        for name, rows in _tables(found).items():
+        for name, rows in _tables(found, judge=setup.model, rubric=judged.rubric.label).items():
             results.write_table(f"{name}.csv", rows)
         cut = set(saved.cut)
         results.write_items(
@@ -173,7 +173,7 @@ class MMEFinance(_FinDataset):
 
     @classmethod
     def report_primary_metric(cls, metrics: Mapping[str, Any] | None) -> dict[str, float]:
-        """Name the headline: the score over scored rows, and unscored rows as a share."""
+        """Name the headline: the score over scored rows, and the one that counts unscored rows as 0."""
         return _numbers(metrics, ("overall", "overall_paper"))
 
     @classmethod
@@ -349,13 +349,14 @@ def _numbers(metrics: Mapping[str, Any] | None, names: Iterable[str]) -> dict[st
     return {name: float(metrics[name]) for name in names if metrics and metrics.get(name) is not None}
 
 
-def _tables(found: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def _tables(found: Mapping[str, Any], **run: str) -> dict[str, list[dict[str, Any]]]:
     overall = {
         "n": found["n"],
         "unscored": found["unscored"],
         "score": found["overall"],
         "score_paper": found["overall_paper"],
         **{f"failed_{whose}": count for whose, count in found["failed"].items()},
+        **run,
     }
     tables = {"overall": [overall]}
     for name in ("category", "type", "style"):

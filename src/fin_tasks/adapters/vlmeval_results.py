@@ -62,7 +62,7 @@ def read_responses(path: Path, known: Collection[str]) -> Saved:
         text = _text(row.fields["prediction"])
         whole = kept.get(index)
         if path.suffix == ".xlsx" and len(text) >= CELL_LIMIT:
-            if whole is not None and whole.startswith(text):
+            if whole is not None and len(whole) > len(text) and whole.startswith(text):
                 text = whole
             else:
                 cut.append(index)

@@ -11,6 +11,9 @@ __all__ = ["VARIANTS", "Scorers", "dynostock", "score", "xfinbench"]
 
 VARIANTS = ("paper", "robust")
 
+_OVER_TASKS = "_std"
+"""Ends the names of metrics that mean something for a group of lm-eval's tasks only."""
+
 Answer = Mapping[str, Any]
 
 
@@ -90,6 +93,7 @@ def score(
     totals = {
         name: {variant: _total(metric, [row[name] for row in values[variant]]) for variant in VARIANTS}
         for name, metric in scorers.metrics.items()
+        if not name.endswith(_OVER_TASKS)
     }
     return totals, items
 

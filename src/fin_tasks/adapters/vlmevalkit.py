@@ -25,7 +25,8 @@ def main() -> int:
     if importlib.util.find_spec("vlmeval.run") is not None:
         runpy.run_module("vlmeval.run", run_name="__main__", alter_sys=True)
         return 0
-    script = Path(importlib.import_module("vlmeval").__path__[0]).parent / "run.py"  # a source checkout has it beside the package
+    # a source checkout has it beside the package
+    script = Path(importlib.import_module("vlmeval").__path__[0]).parent / "run.py"
     if not script.is_file():
         print(f"fin-tasks: expected VLMEvalKit's run.py at {script}, found none.", file=sys.stderr)
         return 1

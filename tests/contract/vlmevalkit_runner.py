@@ -1,0 +1,54 @@
+"""Runs VLMEvalKit's main once per line of input, each time in a process forked from this one.
+
+Importing VLMEvalKit takes a busy machine 20 s, so it is imported once. A line is a JSON object: `argv`, `environ` (set
+over the environment), `folder` (to run in), `log` (file for all that is written). Two lines answer it: the process's
+id when it has started, its status when it has ended.
+"""
+
+import json
+import os
+import sys
+import traceback
+from typing import Any
+
+import vlmeval.run
+
+
+def main() -> None:
+    say({"ready": True})
+    for line in sys.stdin:
+        job = json.loads(line)
+        process = os.fork()
+        if process == 0:
+            run(job)
+        say({"process": process})
+        say({"status": os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])})
+
+
+def run(job: dict[str, Any]) -> None:
+    """Never returns."""
+    status = 1
+    try:
+        log = os.open(job["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.chdir(job["folder"])
+        os.environ.update(job["environ"])
+        sys.argv = ["run.py", *job["argv"]]
+        vlmeval.run.main()
+        status = 0
+    except BaseException:  # noqa: BLE001 - the fork must not go on as its parent
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def say(what: dict[str, Any]) -> None:
+    print(json.dumps(what), flush=True)
+
+
+if __name__ == "__main__":
+    main()
