@@ -1,0 +1,73 @@
+"""The judge that VLMEvalKit's arguments name."""
+
+from typing import Any
+
+import pytest
+
+from fin_tasks.adapters.vlmeval_judge import judge_of
+from fin_tasks.errors import ConfigError
+from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.settings import OPENAI, Settings
+
+RUBRIC = "mme_finance_en"
+KITS = {"nproc": 4, "verbose": False, "retry": 3}
+
+
+def read(environ: dict[str, str] | None = None, **arguments: Any) -> Any:
+    return judge_of({**KITS, **arguments}, Settings.from_environ(environ or {}), rubric=RUBRIC)
+
+
+def test_what_the_kit_gives_is_enough() -> None:
+    setup, _ = read()
+    assert setup.model == load_rubric(RUBRIC).default_model
+    assert (setup.concurrency, setup.base_urls, setup.rubric) == (4, (OPENAI,), RUBRIC)
+
+
+@pytest.mark.parametrize(
+    ("environ", "arguments", "expected"),
+    [
+        ({"OPENAI_API_BASE": "http://a/v1/chat/completions"}, {}, ("http://a/v1",)),
+        (
+            {"OPENAI_API_BASE": "http://a/v1/chat/completions", "FIN_TASKS_JUDGE_BASE_URL": "http://b/v1"},
+            {},
+            ("http://b/v1",),
+        ),
+        ({"FIN_TASKS_METADATA": '{"judge_base_url": "http://c/v1"}'}, {}, ("http://c/v1",)),
+        ({"FIN_TASKS_METADATA": '{"judge_base_url": "http://c/v1"}'}, {"base_url": "http://d/v1/"}, ("http://d/v1",)),
+        ({}, {"api_base": "http://e/v1/chat/completions"}, ("http://e/v1",)),
+        ({}, {"base_url": ["http://e/v1", "http://f/v1"]}, ("http://e/v1", "http://f/v1")),
+    ],
+)
+def test_the_nearest_address_counts(environ: dict[str, str], arguments: Any, expected: tuple[str, ...]) -> None:
+    assert read(environ, **arguments)[0].base_urls == expected
+
+
+def test_the_nearest_model_counts() -> None:
+    environ = {"FIN_TASKS_JUDGE_MODEL": "e", "FIN_TASKS_METADATA": '{"judge_model": "m"}'}
+    assert read(environ)[0].model == "m"
+    assert read(environ, model="j")[0].model == "j"
+    assert read({"FIN_TASKS_JUDGE_MODEL": "e"})[0].model == "e"
+
+
+def test_concurrency_is_nproc_where_nobody_says_more() -> None:
+    assert read({"FIN_TASKS_METADATA": '{"judge_concurrency": 9}'})[0].concurrency == 9
+    assert read({"FIN_TASKS_METADATA": '{"judge_concurrency": 9}'}, concurrency=2)[0].concurrency == 2
+
+
+def test_a_key_is_kept_in_memory_and_a_variable_is_named() -> None:
+    setup, settings = read(key="sk-secret")
+    assert settings.api_keys[setup.key_variable] == "sk-secret"
+    assert "sk-secret" not in repr(setup) + repr(settings)
+    assert read({"JUDGE_KEY": "x"}, key="JUDGE_KEY")[0].key_variable == "JUDGE_KEY"
+
+
+def test_options_reach_the_setup_and_unknown_ones_are_refused() -> None:
+    setup, _ = read(image=False, requests_per_minute=60, max_failed=0.5, rubric="mme_finance_zh")
+    assert (setup.image, setup.requests_per_minute, setup.max_failed, setup.rubric) == (
+        False,
+        60,
+        0.5,
+        "mme_finance_zh",
+    )
+    with pytest.raises(ConfigError, match="temprature: expected some of"):
+        read(temprature=1)

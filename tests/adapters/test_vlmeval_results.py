@@ -1,0 +1,99 @@
+"""Prediction files of VLMEvalKit and the results beside them."""
+
+import json
+import logging
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from fin_tasks.adapters.vlmeval_results import ResultFiles, read_responses
+from fin_tasks.adapters.vlmeval_table import PredictionTable, read_kept, responses_file
+from fin_tasks.errors import DataError
+
+ODD = ["007.50", "N/A", "=1+1", "", "a\tb\r\nc", "1e5", "true", "nan"]
+
+
+def table(predictions: list[str]) -> PredictionTable:
+    return PredictionTable({"index": range(len(predictions)), "question": "q", "prediction": predictions})
+
+
+def workbook(path: Path, rows: list[tuple[object, object]]) -> Path:
+    made = openpyxl.Workbook()
+    for row in [("index", "prediction"), *rows]:
+        made.active.append(row)
+    made.save(path)
+    return path
+
+
+def test_a_table_read_back_and_written_again_loses_nothing(tmp_path: Path) -> None:
+    import pandas as pd
+
+    path = tmp_path / "m_D.tsv"
+    known = [str(number) for number in range(len(ODD))]
+    table(ODD).to_csv(path, sep="\t", index=False)
+    for _ in range(2):
+        spoilt = [str(value) for value in pd.read_csv(path, sep="\t")["prediction"]]
+        assert spoilt != ODD
+        table(spoilt).to_csv(path, sep="\t", index=False)
+        assert list(read_kept(path).values()) == ODD
+        assert list(read_responses(path, known).responses.values()) == ODD
+
+
+def test_an_answer_that_is_new_replaces_the_kept_one(tmp_path: Path) -> None:
+    path = tmp_path / "m_D.tsv"
+    table(["N/A", "x"]).to_csv(path, sep="\t", index=False)
+    table(["nan", "y"]).to_csv(path, sep="\t", index=False)
+    assert read_kept(path) == {"0": "N/A", "1": "y"}
+
+
+def test_cells_of_a_strangers_workbook_are_text(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "m.xlsx", [(1, "=1+1"), (2, "007.50"), (3.0, "N/A"), (4, None), (5, 7.5)])
+    saved = read_responses(path, ["1", "2", "3", "4", "5"])
+    assert dict(saved.responses) == {"1": "=1+1", "2": "007.50", "3": "N/A", "4": "", "5": "7.5"}
+
+
+def test_a_cut_response_is_told_unless_it_was_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = workbook(tmp_path / "m.xlsx", [(1, "x" * 32_767)])
+    with caplog.at_level(logging.WARNING):
+        assert read_responses(path, ["1"]).cut == ("1",)
+    assert "are cut" in caplog.text
+    responses_file(path).write_text(json.dumps({"index": "1", "prediction": "x" * 40_000}) + "\n")
+    saved = read_responses(path, ["1"])
+    assert (saved.cut, len(saved.responses["1"])) == ((), 40_000)
+    responses_file(path).write_text(json.dumps({"index": "1", "prediction": "y" * 40_000}) + "\n")
+    assert read_responses(path, ["1"]).responses["1"][0] == "x", "a file that says something else is another run's"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("index\tprediction\n9\tx\n", "expected an index of the data set, got '9'"),
+        ("index\tprediction\n1\tx\n1\ty\n", "expected each index once"),
+        ("index\tanswer\n1\tx\n", "expected a column prediction"),
+    ],
+)
+def test_files_that_are_not_this_data_sets(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "m.tsv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=said):
+        read_responses(path, ["1"])
+
+
+def test_rows_without_prediction_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "m.tsv"
+    path.write_text("index\tprediction\n1\tx\n")
+    with caplog.at_level(logging.WARNING):
+        read_responses(path, ["1", "2", "3"])
+    assert "2 of 3 rows have no prediction" in caplog.text
+
+
+def test_results_lie_beside_the_predictions_and_old_ones_go(tmp_path: Path) -> None:
+    files = ResultFiles(predictions=tmp_path / "gpt-4.1_MMEFinance.xlsx", label="../a b/c")
+    files.write_table("overall.csv", [{"n": 1, "score": None}])
+    files.write_score({"n": 1})
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"gpt-4.1_MMEFinance_a_b_c_overall.csv", "gpt-4.1_MMEFinance_a_b_c_score.json"}
+    assert files.path("overall.csv").read_text() == "n,score\n1,\n"
+    files.remove()
+    assert not list(tmp_path.iterdir())
