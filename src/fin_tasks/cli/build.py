@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fin_tasks.cli.build_mme_finance import build_mme_finance
 from fin_tasks.cli.market_options import (
     FIRST_DAY,
     LAST_DAY,
@@ -34,12 +35,9 @@ __all__ = ["app"]
 
 app = sub_commands("Make a benchmark's data set from raw data.")
 
+app.command("mme-finance")(build_mme_finance)
+
 _TOLD = 3  # defects of a kind on the screen
-
-
-@app.callback()
-def _family() -> None:
-    """Keep the benchmark's name in the command while there is only one."""
 
 
 @app.command("dynostock")

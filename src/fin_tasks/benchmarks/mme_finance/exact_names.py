@@ -29,7 +29,7 @@ def gives_text(text: str, accepted: Sequence[str]) -> bool:
     """
     marked = marked_sentence(text)
     said = tokens(text if marked is None else marked)
-    for form in map(tokens, accepted):
+    for form in filter(str.strip, map(tokens, accepted)):
         if said == form:
             return True
         rest = said.replace(form, " ", 1)

@@ -34,6 +34,7 @@ _SAID = re.compile(
 )
 _EQUALS = re.compile(r"[=≈]")
 _REASON = re.compile(r"\s*\S{0,6}\s*(?:[,;.(=]|\b(?:because|since|as|given|from)\b|\Z)", re.IGNORECASE)
+_HEDGE = re.compile(r"\s*(?:-|or|and|to|或|或者|至|到|和)?\s*¤?\s*", re.IGNORECASE)
 _COUNTS = {
     word: number
     for number, words in enumerate(
@@ -173,18 +174,31 @@ def _only(numbers: list[FoundNumber]) -> Reading | None:
 
 
 def _result(line: str, numbers: list[FoundNumber]) -> Reading | None:
+    """The result that a line with its working ends in."""
     if (only := _only(numbers)) is not None:
         return only
     text = _prepared(line)
+    place = _place_of_result(text, numbers)
+    if place is None or _is_hedged(text, numbers, place):
+        return None
+    return _reading(numbers[place])
+
+
+def _place_of_result(text: str, numbers: list[FoundNumber]) -> int | None:
     signs = [match.end() for match in _EQUALS.finditer(text)]
-    if signs and (behind := [number for number in numbers if number.start >= signs[-1]]):
-        return _only(behind) or _reading(behind[0])
-    said = [number for number in numbers if _SAID.search(text[max(0, number.start - 40) : number.start])]
-    if said:
-        return _reading(said[-1])
-    first = numbers[0]
-    begins = not any(map(str.isalnum, text[: first.start]))
-    return _reading(first) if begins and _REASON.match(text, first.end) else None
+    if signs and numbers[-1].start >= signs[-1]:
+        return next(place for place, number in enumerate(numbers) if number.start >= signs[-1])
+    for place in range(len(numbers) - 1, -1, -1):
+        if _SAID.search(text[max(0, numbers[place].start - 40) : numbers[place].start]):
+            return place
+    begins = not any(map(str.isalnum, text[: numbers[0].start]))
+    return 0 if begins and _REASON.match(text, numbers[0].end) else None
+
+
+def _is_hedged(text: str, numbers: list[FoundNumber], place: int) -> bool:
+    """Whether another number is joined to one, as in `4 or 5` and `180-220`."""
+    near = [pair for pair in ((place - 1, place), (place, place + 1)) if pair[0] >= 0 and pair[1] < len(numbers)]
+    return any(_HEDGE.fullmatch(text[numbers[left].end : numbers[right].start]) for left, right in near)
 
 
 def _alone(line: str) -> Reading | None:

@@ -40,9 +40,10 @@ _REWRITTEN = (
     (re.compile(r"[、]"), ", "),
 )
 _BORDER = re.compile(rf"(?<=[{_HAN}])(?=[\dA-Za-z.+-])|(?<=[\dA-Za-z%])(?=[{_HAN}])")
+_PARTED = re.compile(r"(?<=\bma)\s(?=\d)|(?<=\bfy)\s(?=\d)")
 _ABBREVIATED = re.compile(r"\b(approx|ca|est|no|vs|Inc|Co|Corp|Ltd)\.(?=\s)", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])[\s\"')*]+|\n+")
-_TOKEN = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+(?:\.\d+)?%?")
+_TOKEN = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+(?:\.\d+)?%?|%")
 _DECLINED = re.compile(
     r"\bnot\s(?:applicable|answerable)\b|\bn/a\b|\bunanswerable\b"
     r"|\b(?:cannot|can['’]?t|can\snot|unable\sto|not\spossible\sto|impossible\sto|no\sway\sto)\s(?:\w+\s){0,2}?"
@@ -112,7 +113,8 @@ def tokens(text: str) -> str:
         >>> tokens("Net  Income (USD)"), tokens("净利润:MA20")
         (' net income usd ', ' 净 利 润 ma20 ')
     """
-    return f" {' '.join(_TOKEN.findall(unicodedata.normalize('NFKC', text).casefold()))} "
+    words = " ".join(_TOKEN.findall(unicodedata.normalize("NFKC", text).casefold()))
+    return f" {_PARTED.sub('', words)} "
 
 
 def declines(response: str) -> bool:

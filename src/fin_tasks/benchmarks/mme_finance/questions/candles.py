@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from random import Random
 
 from fin_tasks.benchmarks.mme_finance.exact import Truth
+from fin_tasks.benchmarks.mme_finance.questions.colours import SERIES, colour_question
 from fin_tasks.benchmarks.mme_finance.questions.question import (
     Forms,
     Question,
@@ -54,6 +55,18 @@ def _printed(scene: CandleScene, random: Random) -> Question:
     return lookup(asked, scene.header[label])
 
 
+def _marked(scene: CandleScene, random: Random) -> Question:
+    """The highest and the lowest price are marked in the panel."""
+    is_high = random.random() < 0.5
+    value = max(scene.prices.high) if is_high else min(scene.prices.low)
+    asked = say(
+        scene.language,
+        f"Which price is marked at the {'highest' if is_high else 'lowest'} point of the candles?",
+        f"K线图中标注的最{'高' if is_high else '低'}价是多少？",
+    )
+    return lookup(asked, f"{value:.2f}")
+
+
 def _date(scene: CandleScene, random: Random) -> Question:
     day = scene.prices.days[-1].isoformat()
     asked = say(scene.language, "Of which date are the figures in the header?", "图表上方行情数据对应的日期是哪一天？")
@@ -86,6 +99,28 @@ def _body(scene: CandleScene, random: Random) -> Question | None:
     bullish, bearish = ("bullish", "阳线", "bull", "up"), ("bearish", "阴线", "bear", "down")
     order = (bullish, bearish) if rise > 0 else (bearish, bullish)
     return _in_language(scene, asked, *order)
+
+
+def _line_colour(scene: CandleScene, random: Random) -> Question:
+    names = [f"MA{days}" for days in scene.averages]
+    place = random.randrange(len(names))
+    english, chinese = SERIES[place]
+    if random.random() < 0.5:
+        asked = say(scene.language, f"In which colour is {names[place]} drawn?", f"{names[place]}曲线是什么颜色？")
+        return colour_question(scene.language, asked, english)
+    asked = say(scene.language, f"Which moving average is drawn in {english}?", f"图中{chinese}的移动平均线是哪一条？")
+    return choice(asked, [names[place]], [name for name in names if name != names[place]])
+
+
+def _candle_colour(scene: CandleScene, random: Random) -> Question:
+    rising = random.random() < 0.5
+    asked = say(
+        scene.language,
+        f"What is the colour of candles that close {'above' if rising else 'below'} their open?",
+        f"图中{'上涨' if rising else '下跌'}（收盘价{'高' if rising else '低'}于开盘价）的K线是什么颜色？",
+    )
+    is_green = rising == (scene.language == "en")
+    return colour_question(scene.language, asked, "green" if is_green else "red")
 
 
 def _top_average(scene: CandleScene, random: Random) -> Question | None:
@@ -194,6 +229,24 @@ def _amplitude(scene: CandleScene, random: Random) -> Question:
     return worked(asked, f"({high} - {low}) / {low} × 100% =", percent(high - low, low), unit="%", exact=False)
 
 
+def _period_range(scene: CandleScene, random: Random) -> Question:
+    high, low = f"{max(scene.prices.high):.2f}", f"{min(scene.prices.low):.2f}"
+    if random.random() < 0.5:
+        asked = say(
+            scene.language,
+            "How many dollars part the highest and the lowest price marked among the candles?",
+            "K线图中标注的最高价与最低价相差多少美元？",
+        )
+        return worked(asked, f"{high} - {low} =", figure(high).value - figure(low).value, unit=_dollars(scene))
+    asked = say(
+        scene.language,
+        "By what percentage does the highest marked price exceed the lowest marked one? Use two decimals.",
+        "图中标注的最高价比最低价高出百分之几？保留两位小数。",
+    )
+    result = percent(figure(high).value - figure(low).value, figure(low).value)
+    return worked(asked, f"({high} - {low}) / {low} × 100% =", result, unit="%", exact=False)
+
+
 def _average_gap(scene: CandleScene, random: Random) -> Question:
     first, second = random.sample([f"MA{days}" for days in scene.averages], 2)
     one, other = scene.header[first], scene.header[second]
@@ -205,31 +258,26 @@ def _average_gap(scene: CandleScene, random: Random) -> Question:
     return worked(asked, f"{one} - {other} =", figure(one).value - figure(other).value, unit=_dollars(scene))
 
 
-def _estimated_high(scene: CandleScene, random: Random) -> Question:
-    highest = max(scene.prices.high)
+def _estimated_average(scene: CandleScene, random: Random) -> Question | None:
+    """Where an average's line begins, if it is drawn from the first day on."""
+    days = max(scene.averages)
+    first = scene.averages[days][0]
+    if first is None:
+        return None
     asked = say(
         scene.language,
-        "Estimate from the price axis how high the price went during the period shown, in dollars.",
-        "请根据价格坐标轴估算所示区间内股价达到的最高点，单位为美元。",
+        f"Read the price axis: at about how many dollars does the MA{days} line begin at the left edge?",
+        f"对照价格坐标轴，MA{days}曲线在最左端大约位于多少美元？",
     )
-    return estimate(scene.language, asked, highest)
+    return estimate(scene.language, asked, first)
 
 
-def _estimated_low(scene: CandleScene, random: Random) -> Question:
+def _first_middle(scene: CandleScene, random: Random) -> Question:
+    high, low = scene.prices.high[0], scene.prices.low[0]
     asked = say(
         scene.language,
-        "About how many dollars was the lowest price of the whole period? Use the axis.",
-        "借助坐标轴，估计整个区间内的最低价大约是多少美元？",
-    )
-    return estimate(scene.language, asked, min(scene.prices.low))
-
-
-def _estimated_middle(scene: CandleScene, random: Random) -> Question:
-    high, low = max(scene.prices.high), min(scene.prices.low)
-    asked = say(
-        scene.language,
-        "Estimate the midpoint between the highest and the lowest price of the period, in dollars.",
-        "请估算所示区间最高价与最低价的中间值，单位为美元。",
+        "Estimate the midpoint between high and low of the leftmost candle, in dollars.",
+        "请估算最左侧一根K线最高价与最低价的中间值，单位为美元。",
     )
     return estimate(scene.language, asked, (high + low) / 2, f"({written(high, 2)} + {written(low, 2)}) / 2 ≈")
 
@@ -293,11 +341,11 @@ def _in_language(scene: CandleScene, asked: str, right: Sequence[str], wrong: Se
 
 
 FORMS: Forms[CandleScene] = {
-    "OCR": (_printed, _printed, _date),
-    "Entity Recognition": (_averages, _body, _company),
+    "OCR": (_printed, _printed, _marked, _marked, _date),
+    "Entity Recognition": (_averages, _body, _company, _line_colour, _line_colour, _candle_colour),
     "Spatial Awareness": (_top_average, _lower_panel, _close_to_average, _half, _half),
-    "Accurate Numerical Calculation": (_day_range, _day_return, _amplitude, _average_gap),
-    "Numerical Calculation": (_estimated_high, _estimated_low, _estimated_middle, _first_close),
+    "Accurate Numerical Calculation": (_day_range, _day_return, _amplitude, _average_gap, _period_range, _period_range),
+    "Numerical Calculation": (_estimated_average, _first_middle, _first_close),
     "Not Applicable": (_absent,),
 }
 """By category."""

@@ -31,7 +31,7 @@ _FIGURES = {
     "eps": ("quarter's earnings per share", "季度每股收益"),
     "margin": ("gross margin of the quarter reported on", "本季度毛利率"),
     "margin_before": ("gross margin a year earlier", "上年同期毛利率"),
-    "market_cap": ("market value", "总市值"),
+    "market_cap": ("market cap", "总市值"),
 }
 _RATINGS = (("Buy", "买入"), ("Overweight", "增持"), ("Neutral", "中性"), ("Underweight", "减持"))
 
@@ -126,18 +126,6 @@ def _place(scene: DocumentScene, random: Random) -> Question:
     return choice(asked, [right], [name for name in names if name != right])
 
 
-def _box_neighbour(scene: DocumentScene, random: Random) -> Question:
-    names = list(scene.box)
-    place = random.randrange(1, len(names))
-    asked = say(
-        scene.language,
-        f"In the box beside the text, which entry comes directly below {names[place - 1]}?",
-        f"正文旁边的信息框中，紧接在“{names[place - 1]}”下方的项目是什么？",
-    )
-    right = names[place]
-    return choice(asked, [right], [name for name in names if name not in (right, names[place - 1])])
-
-
 def _growth(scene: DocumentScene, random: Random) -> Question:
     key = random.choice(("revenue", "profit"))
     name = {"revenue": ("revenue", "营业收入"), "profit": ("net profit", "净利润")}[key]
@@ -218,7 +206,7 @@ def _absent(scene: DocumentScene, random: Random) -> Question:
 FORMS: Forms[DocumentScene] = {
     "OCR": (_printed, _printed, _printed, _title),
     "Entity Recognition": (_analyst, _publisher, _company, _rating),
-    "Spatial Awareness": (_section, _place, _box_neighbour),
+    "Spatial Awareness": (_section, _section, _place),
     "Accurate Numerical Calculation": (_growth, _upside, _margin_points, _net_margin, _multiple),
     "Not Applicable": (_absent,),
 }

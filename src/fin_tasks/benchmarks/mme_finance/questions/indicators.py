@@ -98,6 +98,11 @@ def _lines(scene: IndicatorScene, random: Random) -> Question | None:
     return Question(question=asked, answer=say(scene.language, ", ", "、").join(names), truth=truth)
 
 
+def _closing(scene: IndicatorScene, random: Random) -> Question:
+    asked = say(scene.language, "Which closing price is printed above the prices?", "股价图上方标注的收盘价是多少？")
+    return lookup(asked, f"{scene.prices.close[-1]:.2f}")
+
+
 def _company(scene: IndicatorScene, random: Random) -> Question:
     return company(scene.language, scene.prices, random)
 
@@ -262,8 +267,8 @@ def _estimated_low(scene: IndicatorScene, random: Random) -> Question:
 def _estimated_start(scene: IndicatorScene, random: Random) -> Question:
     asked = say(
         scene.language,
-        "At roughly what price, in dollars, does the line of closes begin on the left?",
-        "收盘价曲线在最左端大约从多少美元开始？",
+        "At roughly what price, in dollars, did the first day at the left edge close?",
+        "图中最左端第一个交易日的收盘价大约是多少美元？",
     )
     return estimate(scene.language, asked, scene.prices.close[0])
 
@@ -297,7 +302,7 @@ def _absent(scene: IndicatorScene, random: Random) -> Question:
 
 
 FORMS: Forms[IndicatorScene] = {
-    "OCR": (_printed, _printed, _parameters),
+    "OCR": (_printed, _printed, _parameters, _closing),
     "Entity Recognition": (_indicator, _lines, _company),
     "Spatial Awareness": (_upper_end, _sign, _half_way, _close_to_band, _panel),
     "Accurate Numerical Calculation": (_difference, _to_level, _band_width, _mean),

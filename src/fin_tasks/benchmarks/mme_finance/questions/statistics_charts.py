@@ -4,6 +4,7 @@ from decimal import Decimal
 from random import Random
 
 from fin_tasks.benchmarks.mme_finance.exact import Truth
+from fin_tasks.benchmarks.mme_finance.questions.colours import SERIES, colour_question
 from fin_tasks.benchmarks.mme_finance.questions.labels import forms_of, others
 from fin_tasks.benchmarks.mme_finance.questions.question import (
     Forms,
@@ -100,6 +101,21 @@ def _series(scene: StatisticsScene, random: Random) -> Question | None:
         asked = say(scene.language, "Which series does the legend name?", "图例中包含哪些数据系列？")
     truth = Truth(kind="all", parts=tuple(tuple(forms_of(name)) for name in names))
     return Question(question=asked, answer=say(scene.language, ", ", "、").join(names), truth=truth)
+
+
+def _colour(scene: StatisticsScene, random: Random) -> Question:
+    names = list(scene.labels) if scene.form == "pie" else list(scene.series)
+    place = random.randrange(len(names))
+    english, chinese = SERIES[place]
+    if random.random() < 0.5:
+        asked = say(scene.language, f"What colour stands for {names[place]}?", f"“{names[place]}”用什么颜色表示？")
+        return colour_question(scene.language, asked, english)
+    asked = say(
+        scene.language,
+        f"What is drawn in {english} in this chart?",
+        f"图中{chinese}{'部分' if scene.form == 'pie' else '的数据系列'}代表什么？",
+    )
+    return choice(asked, forms_of(names[place]), others(names, names[place]))
 
 
 def _extreme(scene: StatisticsScene, random: Random) -> Question | None:
@@ -305,7 +321,7 @@ def _with_unit(scene: StatisticsScene, value: Decimal) -> str:
 
 FORMS: Forms[StatisticsScene] = {
     "OCR": (_printed, _printed, _printed, _title, _unit_printed),
-    "Entity Recognition": (_form, _series, _series),
+    "Entity Recognition": (_form, _series, _colour, _colour),
     "Spatial Awareness": (_extreme, _extreme, _position, _upper_line),
     "Accurate Numerical Calculation": (_sum, _gap, _growth, _growth, _multiple),
     "Numerical Calculation": (_estimated,),
