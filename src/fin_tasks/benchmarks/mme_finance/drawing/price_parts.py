@@ -66,8 +66,10 @@ def draw_candles(axes: "Axes", prices: Prices, look: Look, *, volume: "Axes | No
         ylabel="",
         ylabel_lower="",
     )
-    for bar in volume.patches if volume is not None else ():
-        bar.set_linewidth(0)
+    if volume is not None:
+        volume.set_ylabel("")  # mplfinance writes the power of ten there, beyond the edge
+        for bar in volume.patches:
+            bar.set_linewidth(0)
 
 
 def name_days(plot: Plot, axes: "Axes", days: Sequence[date]) -> None:

@@ -87,5 +87,12 @@ def compute(name: Name, prices: "pd.DataFrame") -> dict[str, "pd.Series[float]"]
 
 
 def average(prices: "pd.DataFrame", days: int) -> "pd.Series[float]":
-    """Return the simple moving average of the closes over `days` days."""
-    return prices["close"].rolling(days).mean()
+    """Return the simple moving average of the closes over `days` days, of closes in whole cents.
+
+    Example:
+        >>> import pandas as pd
+        >>> average(pd.DataFrame({"close": [10.0, 10.01, 10.03]}), 2).round(3).tolist()
+        [nan, 10.005, 10.02]
+    """
+    cents = (prices["close"] * 100).round()  # whole numbers, whose running sums are exact
+    return cents.rolling(days).sum() / (100 * days)
