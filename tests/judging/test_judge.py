@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from chat_server import Answer, Served, completion, serve
 
+from fin_tasks.endpoints.chat import Chat
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.judging.item import JudgeItem, Verdict
 from fin_tasks.judging.judge import JudgingFailedError, judge_items, with_and_without
@@ -137,6 +139,17 @@ def test_requests_the_server_refuses_fail_for_their_item(judge: Served, settings
     before = len(judge.bodies)
     judge_items(items_of("down", "5"), setup_of(judge), settings)
     assert len(judge.bodies) == before + 1  # a failure is not kept
+
+
+def test_a_reply_without_text_is_asked_for_again_at_the_next_temperature(settings: Settings) -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        return completion(None, "length") if body["temperature"] < 1 or response_in(body) == "mute" else completion("4")
+
+    with serve(answer) as judge:
+        first, second = judge_items(items_of("thinks", "mute"), setup_of(judge), settings).verdicts
+    assert first == Verdict(score=4, raw="4", tries=3)
+    assert (second.score, second.failed, second.tries, second.raw) == (None, "reply", 5, "")
+    assert "Allow more tokens" in str(second.error)
 
 
 def test_failed_responses_are_not_judged(judge: Served, settings: Settings) -> None:
@@ -268,9 +281,19 @@ def test_nothing_is_written_for_the_judge(judge: Served, settings: Settings) -> 
     assert len(judge.bodies) == 2
 
 
-def test_the_bar_is_drawn_on_request(judge: Served, settings: Settings, capsys: pytest.CaptureFixture[str]) -> None:
-    judge_items(items_of("5", "never"), setup_of(judge), settings, show=True)
-    assert capsys.readouterr().out == ""
+def test_the_bar_is_drawn_on_request(judge: Served, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+
+    @contextmanager
+    def bar(what: str, total: int, chat: Chat) -> Iterator[Callable[[int], None]]:
+        yield lambda done: told.append(f"{what} {done}/{total}")
+
+    monkeypatch.setattr("fin_tasks.judging.judge.asking", bar)
+    items = items_of("5", "0 => ?; 0.5 => 3")
+    judge_items(items, setup_of(judge), settings)
+    assert told == []
+    judge_items(items, setup_of(judge, model="other"), settings, show=True)
+    assert [told[0], told[2], told[-1]] == ["Judging 0/2", "Judging 2/2", "Judging again at 0.5 1/1"]
 
 
 def test_a_setup_from_metadata_and_environment() -> None:

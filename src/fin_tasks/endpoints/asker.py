@@ -131,7 +131,8 @@ class Asker:
         if not isinstance(text, str) or not text:
             got = repr(text)[:80] if text else "none"
             return Reply(
-                error=f"{endpoint}: expected text, got {got} (finish_reason {ended!r:.40}). Allow more tokens."
+                error=f"{endpoint}: expected text, got {got} (finish_reason {ended!r:.40}). Allow more tokens.",
+                wordless=True,
             )
         return Reply(text=_sendable(text))
 

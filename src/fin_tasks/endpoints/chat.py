@@ -23,7 +23,7 @@ from fin_tasks.endpoints.spending import Prices, Spent, prices_of
 from fin_tasks.errors import EndpointError
 from fin_tasks.settings import Settings
 
-__all__ = ["Chat", "ChatRequest", "Reply"]
+__all__ = ["Chat", "ChatRequest", "NoReplyError", "Reply"]
 
 T = TypeVar("T")
 
@@ -36,6 +36,18 @@ _SIGN_OF_LIFE = 1.0
 """Seconds between signs of life to other processes."""
 _POLL = 0.2
 """Seconds between looks for a reply that another process is getting."""
+
+
+class NoReplyError(EndpointError):
+    """No request of a batch got a reply with text in it.
+
+    Attributes:
+        replies: Why not, one per request.
+    """
+
+    def __init__(self, message: str, replies: Sequence[Reply]) -> None:
+        super().__init__(message)
+        self.replies = tuple(replies)
 
 
 class Chat:
@@ -108,7 +120,8 @@ class Chat:
             One reply per request, in order.
 
         Raises:
-            EndpointError: There are requests, and none of them got a reply; or replies cannot be kept.
+            NoReplyError: There are requests, and none of them got a reply with text in it.
+            EndpointError: Replies cannot be kept.
         """
         replies: dict[str, Reply] = {}
         keys = [self._key(at, request, replies) for at, request in enumerate(requests)]
@@ -144,7 +157,8 @@ class Chat:
             _complete(run.ask_all(missing, self._standing, self._settings))
         self._count_spared(keys, replies)
         if keys and all(replies[key].text is None for key in keys):
-            raise EndpointError(f"{replies[keys[0]].error} None of {len(keys)} requests got a reply.")
+            told = f"{replies[keys[0]].error} None of {len(keys)} requests got a reply."
+            raise NoReplyError(told, [replies[key] for key in keys])
         return [replies[key] for key in keys]
 
     def _key(self, at: int, request: ChatRequest, replies: dict[str, Reply]) -> str:

@@ -48,12 +48,14 @@ class Reply:
         kept: It was on the disk, and nothing was asked.
         own_fault: The server refused this very request, with status 400, 413 or 422, or its picture cannot be used; it
             says nothing of the others.
+        wordless: The model did reply, but with no text: it thought until its tokens were used up, or said nothing.
     """
 
     text: str | None = None
     error: str | None = None
     kept: bool = False
     own_fault: bool = False
+    wordless: bool = False
 
 
 def _named(leaf: Any) -> Any:

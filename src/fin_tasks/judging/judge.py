@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from fin_tasks.endpoints.bar import asking
-from fin_tasks.endpoints.chat import Chat, ChatRequest, Reply
+from fin_tasks.endpoints.chat import Chat, ChatRequest, NoReplyError, Reply
 from fin_tasks.endpoints.limits import Limits
 from fin_tasks.endpoints.pictures import Picture
 from fin_tasks.endpoints.spending import Spent
@@ -108,7 +108,8 @@ def judge_items(items: Sequence[JudgeItem], setup: JudgeSetup, settings: Setting
     """Score responses.
 
     Every response is put to the judge at the rubric's first temperature; where its reply cannot be read, again at the
-    next one, and so on. All replies are kept on the disk, readable or not, so that a rerun repeats no call.
+    next one, and so on. All replies are kept on the disk, readable or not, so that a rerun repeats no call; only one
+    without any text is not, and is asked for again.
 
     Args:
         items: What to score.
@@ -227,6 +228,8 @@ class _Work:
         return waiting
 
     def _verdict(self, reply: Reply, before: Verdict, *, tries: int) -> Verdict:
+        if reply.wordless:
+            return Verdict(tries=tries + 1, error=reply.error, failed="reply")
         if reply.text is None:
             return Verdict(raw=before.raw if tries else "", tries=tries, error=reply.error, failed="judge")
         score, error = read_score(reply.text, self.rubric)
@@ -244,8 +247,9 @@ class _Work:
         try:
             with bar as on_done:
                 return self.chat.ask(requests, accept=None if keep_unread else readable, on_done=on_done)
+        except NoReplyError as error:  # of this round: the rounds before count all the same
+            return list(error.replies)
         except EndpointError as error:
-            # nothing of this round was replied to, which does not undo the rounds before
             return [Reply(error=str(error))] * len(requests)
 
     def _request(self, item: JudgeItem, temperature: float) -> ChatRequest:

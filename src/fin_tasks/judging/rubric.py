@@ -144,7 +144,7 @@ def load_rubric(name_or_path: str | Path) -> Rubric:
         raise ConfigError(f"{path}: expected a file with a rubric, got {error.strerror}. Name another path.") from error
     if state.st_size > _LARGEST:
         raise ConfigError(f"{path}: expected at most {_LARGEST:,} bytes of rubric, got {state.st_size:,}. Shorten it.")
-    return _load(path, state.st_mtime_ns, state.st_size)
+    return _load(path, (path.resolve(), state.st_mtime_ns, state.st_size))
 
 
 def _path(name_or_path: str | Path) -> Path:
@@ -159,8 +159,8 @@ def _path(name_or_path: str | Path) -> Path:
 
 
 @lru_cache(maxsize=16)
-def _load(path: Path, _changed: int, _size: int) -> Rubric:
-    """Read a pack; the time and size of the file make a changed one a new one."""
+def _load(path: Path, _state: tuple[Path, int, int]) -> Rubric:
+    """Read a pack; the file's place, time and size make a changed one a new one."""
     return _rubric(_Key(str(path), "", _parsed(path)))
 
 
