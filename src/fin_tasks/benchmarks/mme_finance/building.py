@@ -160,7 +160,7 @@ def _draw_missing(
     return len(missing)
 
 
-def _drawn(pictures: Sequence[Picture], folder: Path, jobs: int) -> Iterator[None]:
+def _drawn(pictures: Sequence[Picture], folder: Path, jobs: int) -> Iterator[Path]:
     if jobs == 1 or len(pictures) < 2:
         yield from (_draw_one(picture, folder) for picture in pictures)
         return
@@ -171,7 +171,7 @@ def _drawn(pictures: Sequence[Picture], folder: Path, jobs: int) -> Iterator[Non
         yield from joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator")(calls)
 
 
-def _draw_one(picture: Picture, folder: Path) -> None:
+def _draw_one(picture: Picture, folder: Path) -> Path:
     """Draw a picture, whole or not at all."""
     from PIL import Image
 
@@ -181,7 +181,7 @@ def _draw_one(picture: Picture, folder: Path) -> None:
     if not picture.name.endswith(".jpg"):
         image = image.quantize(colors=128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     unfinished = save(image, folder / f".{Path(picture.name).stem}-{os.getpid()}", style=picture.style)
-    unfinished.replace(folder / picture.name)
+    return unfinished.replace(folder / picture.name)
 
 
 def _counts(rows: Sequence[Mapping[str, str]]) -> dict[str, Any]:

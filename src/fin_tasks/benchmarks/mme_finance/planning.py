@@ -130,7 +130,7 @@ def plan_pictures(language: Language, *, n: int, seed: int, categories: Sequence
 
 def rows_of(pictures: Sequence[Picture]) -> list[dict[str, str]]:
     """Return the table's rows, one per question."""
-    rows = []
+    rows: list[dict[str, str]] = []
     for picture in pictures:
         for category, question in picture.questions:
             cells = (

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from fin_tasks.benchmarks.mme_finance.questions import (
+    candle_places,
     candles,
     document_prose,
     documents,
@@ -13,6 +14,7 @@ from fin_tasks.benchmarks.mme_finance.questions import (
     indicators,
     statistics_charts,
     statistics_prose,
+    statistics_sums,
     stock_prose,
     table_prose,
     tables,
@@ -33,9 +35,9 @@ from fin_tasks.errors import ConfigError
 __all__ = ["ask"]
 
 _FORMS: Mapping[type[Any], Forms[Any]] = {
-    CandleScene: {**candles.FORMS, **stock_prose.FORMS},
+    CandleScene: {**candles.FORMS, **candle_places.FORMS, **stock_prose.FORMS},
     IndicatorScene: {**indicators.FORMS, **indicator_prose.FORMS},
-    StatisticsScene: {**statistics_charts.FORMS, **statistics_prose.FORMS},
+    StatisticsScene: {**statistics_charts.FORMS, **statistics_sums.FORMS, **statistics_prose.FORMS},
     TableScene: {**tables.FORMS, **table_prose.FORMS},
     DocumentScene: {**documents.FORMS, **document_prose.FORMS},
 }

@@ -53,10 +53,19 @@ def _caption(scene: DocumentScene, random: Random) -> Question:
 
 
 def _risk(scene: DocumentScene, random: Random) -> Question:
-    asked = say(
-        scene.language,
-        f"Which risks does the page name for {scene.facts['company']}, and do its figures show any others?",
-        f"报告提示了{scene.facts['company']}的哪些风险？数据中还反映出其他风险吗？",
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                f"Which risks does the page name for {scene.facts['company']}, and do its figures show any others?",
+                f"报告提示了{scene.facts['company']}的哪些风险？数据中还反映出其他风险吗？",
+            ),
+            say(
+                scene.language,
+                f"What could go wrong for {scene.facts['company']}, judging by the page's text and figures?",
+                f"根据报告的文字与数据，{scene.facts['company']}可能面临哪些不利情况？",
+            ),
+        )
     )
     fact = scene.facts
     answer = say(
@@ -73,10 +82,19 @@ def _risk(scene: DocumentScene, random: Random) -> Question:
 
 def _advice(scene: DocumentScene, random: Random) -> Question:
     fact = scene.facts
-    asked = say(
-        scene.language,
-        "Would you follow the report's rating? Advise a private investor.",
-        "您是否认同该报告的评级？请给个人投资者提出建议。",
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                "Would you follow the report's rating? Advise a private investor.",
+                "您是否认同该报告的评级？请给个人投资者提出建议。",
+            ),
+            say(
+                scene.language,
+                f"What would you recommend to a client who owns {fact['symbol']}, having read this page?",
+                f"读完这页报告后，您会对持有{fact['symbol']}的客户提出什么建议？",
+            ),
+        )
     )
     answer = say(
         scene.language,
@@ -94,10 +112,19 @@ def _advice(scene: DocumentScene, random: Random) -> Question:
 
 def _reason(scene: DocumentScene, random: Random) -> Question:
     fact = scene.facts
-    asked = say(
-        scene.language,
-        "What does the page give as reasons for the change in gross margin?",
-        "报告认为毛利率变化的原因是什么？",
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                "What does the page give as reasons for the change in gross margin?",
+                "报告认为毛利率变化的原因是什么？",
+            ),
+            say(
+                scene.language,
+                "Gross margin is not what it was a year ago. Why, according to the page?",
+                "与上年同期相比，毛利率为何发生变化？请依据报告说明。",
+            ),
+        )
     )
     answer = say(
         scene.language,

@@ -146,10 +146,19 @@ def _caption(scene: IndicatorScene, random: Random) -> Question:
 
 def _risk(scene: IndicatorScene, random: Random) -> Question:
     name = name_of(scene)
-    asked = say(
-        scene.language,
-        f"What should a holder of this stock be warned of, judging by the prices and {name}?",
-        f"结合股价与{name}指标，应向该股持有者提示哪些风险？",
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                f"What should a holder of this stock be warned of, judging by the prices and {name}?",
+                f"结合股价与{name}指标，应向该股持有者提示哪些风险？",
+            ),
+            say(
+                scene.language,
+                f"Name the risks that prices and {name} point to in this chart.",
+                f"请指出图中股价与{name}指标所反映的风险。",
+            ),
+        )
     )
     told, (leaning, english, chinese) = course(scene.prices), _reading(scene)
     first = (
@@ -173,10 +182,19 @@ def _risk(scene: IndicatorScene, random: Random) -> Question:
 
 def _advice(scene: IndicatorScene, random: Random) -> Question:
     name = name_of(scene)
-    asked = say(
-        scene.language,
-        f"What would you suggest to an investor on the basis of {name} and the price? Give your reasons.",
-        f"根据{name}指标和股价走势，您对投资者有何建议？请说明理由。",
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                f"What would you suggest to an investor on the basis of {name} and the price? Give your reasons.",
+                f"根据{name}指标和股价走势，您对投资者有何建议？请说明理由。",
+            ),
+            say(
+                scene.language,
+                f"Should one buy, hold or sell after the last day shown? Argue from {name} and the prices.",
+                f"最后一个交易日之后应买入、持有还是卖出？请结合{name}和股价说明。",
+            ),
+        )
     )
     told, (leaning, english, chinese) = course(scene.prices), _reading(scene)
     stance = {
@@ -196,10 +214,19 @@ def _advice(scene: IndicatorScene, random: Random) -> Question:
 def _reason(scene: IndicatorScene, random: Random) -> Question:
     name = name_of(scene)
     told, (_, english, chinese) = course(scene.prices), _reading(scene)
-    asked = say(
-        scene.language,
-        f"Explain why {name} stands where it does on the last day of the chart.",
-        f"请解释最后一个交易日{name}指标为何处于当前位置。",
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                f"Explain why {name} stands where it does on the last day of the chart.",
+                f"请解释最后一个交易日{name}指标为何处于当前位置。",
+            ),
+            say(
+                scene.language,
+                f"What in the recent prices has brought {name} to its last values?",
+                f"近期股价的哪些变化使{name}处于图中最后的水平？",
+            ),
+        )
     )
     direction = ("rose", "上涨") if told.recent >= 0 else ("fell", "下跌")
     answer = say(
@@ -213,10 +240,19 @@ def _reason(scene: IndicatorScene, random: Random) -> Question:
 
 def _knowledge(scene: IndicatorScene, random: Random) -> Question:
     name = name_of(scene)
-    asked = say(
-        scene.language,
-        f"How is {name} read, and what does it say on the last day shown?",
-        f"{name}指标应如何解读？图中最后一个交易日的数值说明了什么？",
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                f"How is {name} read, and what does it say on the last day shown?",
+                f"{name}指标应如何解读？图中最后一个交易日的数值说明了什么？",
+            ),
+            say(
+                scene.language,
+                f"What does {name} measure, and how would an analyst judge its last values here?",
+                f"{name}衡量什么？分析师会如何看待图中的最新数值？",
+            ),
+        )
     )
     _, english, chinese = _reading(scene)
     general = say(scene.language, *_KNOWLEDGE[scene.indicator])

@@ -92,7 +92,10 @@ def _lines(scene: IndicatorScene, random: Random) -> Question | None:
         "List the names of all values that the indicator's header prints.",
         "请列出指标栏中标注的全部指标线（数值）名称。",
     )
-    forms = {"MACD": ("MACD", "MACD histogram", "histogram"), "MID": ("MID", "MIDDLE", "中轨")}
+    forms: dict[str, tuple[str, ...]] = {
+        "MACD": ("MACD", "MACD histogram", "histogram"),
+        "MID": ("MID", "MIDDLE", "中轨"),
+    }
     forms |= {"UPPER": ("UPPER", "上轨"), "LOWER": ("LOWER", "下轨")}
     truth = Truth(kind="all", parts=tuple(forms.get(name, (name,)) for name in names), wrong=_OTHER_LINES)
     return Question(question=asked, answer=say(scene.language, ", ", "、").join(names), truth=truth)

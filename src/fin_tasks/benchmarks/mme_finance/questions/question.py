@@ -16,6 +16,7 @@ __all__ = [
     "Forms",
     "Question",
     "choice",
+    "choice_in",
     "figure",
     "lookup",
     "percent",
@@ -150,6 +151,11 @@ def choice(question: str, right: Sequence[str], wrong: Sequence[str]) -> Questio
     return Question(
         question=question, answer=right[0], truth=Truth(kind="choice", accepted=tuple(right), wrong=tuple(wrong))
     )
+
+
+def choice_in(language: Language, question: str, right: Sequence[str], wrong: Sequence[str]) -> Question:
+    """Ask for one of several names; the first form of the right one is English, the second Chinese."""
+    return choice(question, right if language == "en" else [right[1], right[0], *right[2:]], wrong)
 
 
 def unanswerable(language: Language, question: str) -> Question:

@@ -134,10 +134,15 @@ def _weak_point(scene: StatisticsScene) -> tuple[str, str, str, str]:
 
 
 def _risk(scene: StatisticsScene, random: Random) -> Question:
-    asked = say(
-        scene.language,
-        "Which risks should an investor read from this chart?",
-        "投资者应从该图中注意到哪些风险？",
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                "Which risks should an investor read from this chart?",
+                "投资者应从该图中注意到哪些风险？",
+            ),
+            say(scene.language, "What in this chart should worry an investor?", "图中哪些情况值得投资者警惕？"),
+        )
     )
     weak = _weak_point(scene)
     answer = say(
@@ -149,10 +154,19 @@ def _risk(scene: StatisticsScene, random: Random) -> Question:
 
 
 def _advice(scene: StatisticsScene, random: Random) -> Question:
-    asked = say(
-        scene.language,
-        "What advice would you give an investor who has only this chart?",
-        "如果只有这张图，您会给投资者什么建议？",
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                "What advice would you give an investor who has only this chart?",
+                "如果只有这张图，您会给投资者什么建议？",
+            ),
+            say(
+                scene.language,
+                "An investor asks what to do in view of this chart. What do you reply?",
+                "投资者看到该图后询问应如何操作，您会如何回答？",
+            ),
+        )
     )
     weak = _weak_point(scene)
     answer = say(

@@ -70,10 +70,19 @@ def _caption(scene: CandleScene, random: Random) -> Question:
 
 def _risk(scene: CandleScene, random: Random) -> Question:
     told = course(scene.prices)
-    asked = say(
-        scene.language,
-        f"Which risks does this chart point to for somebody who holds {scene.prices.symbol}?",
-        f"对于持有{scene.prices.symbol}的投资者，这张图提示了哪些风险？",
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                f"Which risks does this chart point to for somebody who holds {scene.prices.symbol}?",
+                f"对于持有{scene.prices.symbol}的投资者，这张图提示了哪些风险？",
+            ),
+            say(
+                scene.language,
+                f"Somebody owns {scene.prices.symbol}. What dangers does the chart show them?",
+                f"从该图看，{scene.prices.symbol}的持有者面临哪些主要风险？",
+            ),
+        )
     )
     english, chinese = _order(scene)
     answer = say(
@@ -96,10 +105,20 @@ def _risk(scene: CandleScene, random: Random) -> Question:
 
 def _advice(scene: CandleScene, random: Random) -> Question:
     told = course(scene.prices)
-    asked = say(
-        scene.language,
-        "Going by this chart alone, what would you advise a short-term investor to do, and why?",
-        "仅从该图来看，您会给短线投资者什么操作建议？请说明理由。",
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                "Going by this chart alone, what would you advise a short-term investor to do, and why?",
+                "仅从该图来看，您会给短线投资者什么操作建议？请说明理由。",
+            ),
+            say(
+                scene.language,
+                f"How should a trader position in {scene.prices.symbol} after the last day shown? Justify it "
+                "from the chart.",
+                f"结合图中信息，最后一个交易日之后应如何操作{scene.prices.symbol}？请给出依据。",
+            ),
+        )
     )
     english, chinese = _order(scene)
     strong = english.startswith("bullish")
@@ -126,10 +145,19 @@ def _reason(scene: CandleScene, random: Random) -> Question:
     told, shortest, longest = course(scene.prices), min(scene.averages), max(scene.averages)
     gap = figure(scene.header[f"MA{shortest}"]).value - figure(scene.header[f"MA{longest}"]).value
     above = gap >= 0
-    asked = say(
-        scene.language,
-        f"On the last day MA{shortest} lies {'above' if above else 'below'} MA{longest}. What explains this?",
-        f"最后一个交易日MA{shortest}位于MA{longest}{'上方' if above else '下方'}，原因是什么？",
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                f"On the last day MA{shortest} lies {'above' if above else 'below'} MA{longest}. What explains this?",
+                f"最后一个交易日MA{shortest}位于MA{longest}{'上方' if above else '下方'}，原因是什么？",
+            ),
+            say(
+                scene.language,
+                f"Why does MA{shortest} end {'above' if above else 'below'} MA{longest} in this chart?",
+                f"为什么图中MA{shortest}最终处于MA{longest}{'之上' if above else '之下'}？",
+            ),
+        )
     )
     answer = say(
         scene.language,

@@ -109,10 +109,17 @@ def _caption(scene: TableScene, random: Random) -> Question:
 
 
 def _risk(scene: TableScene, random: Random) -> Question | None:
-    asked = say(
-        scene.language,
-        "What does the table warn an investor of?",
-        "该表格向投资者提示了哪些风险？",
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                "What does the table warn an investor of?",
+                "该表格向投资者提示了哪些风险？",
+            ),
+            say(
+                scene.language, "Which weak points do the figures of the table reveal?", "表中数据反映出哪些薄弱环节？"
+            ),
+        )
     )
     weakest = _months(scene) if is_by_row(scene) else _extremes(scene)[1]
     answer = say(
@@ -127,10 +134,19 @@ def _risk(scene: TableScene, random: Random) -> Question | None:
 
 
 def _advice(scene: TableScene, random: Random) -> Question:
-    asked = say(
-        scene.language,
-        "What would you tell somebody who thinks of investing, on the basis of this table?",
-        "基于该表格，您会给有意投资者什么建议？",
+    asked = random.choice(
+        (
+            say(
+                scene.language,
+                "What would you tell somebody who thinks of investing, on the basis of this table?",
+                "基于该表格，您会给有意投资者什么建议？",
+            ),
+            say(
+                scene.language,
+                "Do the figures in the table speak for or against an investment? Give your advice.",
+                "表中数据是否支持投资？请给出您的建议。",
+            ),
+        )
     )
     if is_by_row(scene):
         answer = say(
