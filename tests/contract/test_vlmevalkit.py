@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from chat_server import Answer, Served, completion, serve
 
 from fin_tasks.benchmarks.mme_finance.data import load as load_mme
@@ -300,13 +301,17 @@ def test_another_judge_or_rubric_is_asked_anew(run: Run) -> None:
     assert run.score(judge="org_Other-7B")["overall"] == 40.0
     assert run.score()["overall"] == 80.0
 
-    pack = (ROOT / "judges" / "mme_finance_en.yaml").read_text(encoding="utf-8")
+    pack = yaml.safe_load((ROOT / "judges" / "mme_finance_en.yaml").read_text(encoding="utf-8"))
+    pack["version"] = "9"
+    for category in pack["categories"].values():
+        category["points"] += " Be strict."
     own = run.folder / "own.yaml"
-    own.write_text(re.sub(r"(?m)^(version: *)(.*)$", r"\1other", pack), encoding="utf-8")
-    own.write_text(own.read_text().replace("version: other", "version: '9'"), encoding="utf-8")
+    own.write_text(yaml.safe_dump(pack, allow_unicode=True), encoding="utf-8")
     run.evaluate(rubric=str(own))
-    assert len(run.asked("judge")) in (ROWS, 2 * ROWS)
+    assert len(run.asked("judge")) == 2 * ROWS
     assert run.score()["rubric"].endswith("@9")
+    run.evaluate()
+    assert len(run.asked("judge")) == 2 * ROWS, "what the first rubric's judge said is still known"
 
 
 def kill_when(met: Callable[[], bool]) -> Callable[[int], None]:
