@@ -40,7 +40,7 @@ def second_prompts() -> set[str]:
 def model_answers(body: Mapping[str, Any], silent: set[str]) -> Answer:
     """A response that tells one question from the others, or none."""
     text = next(part["text"] for part in body["messages"][-1]["content"] if part["type"] == "text")
-    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    digest = hashlib.sha256(words(body).encode()).hexdigest()[:8]
     return completion("" if text in silent else f"My answer is {digest}.")
 
 
@@ -86,7 +86,7 @@ def lm_eval(
     address = f"{servers.model.base_url}/chat/completions"
     return command(
         *("lm-eval", "--model", "local-chat-completions"),
-        *("--model_args", f"model=m,base_url={address},num_concurrent=8,max_retries=1"),
+        *("--model_args", f"model=m,base_url={address},num_concurrent=4,max_retries=3"),
         *("--tasks", tasks, "--metadata", json.dumps({**SOURCE, **metadata}), "--apply_chat_template"),
         *("--output_path", out, *more),
         cwd=cwd,
@@ -100,7 +100,7 @@ def evaluate(servers: Servers, task: str, metadata: Mapping[str, Any], *, limit:
     address = f"{servers.model.base_url}/chat/completions"
     found = simple_evaluate(
         model="local-chat-completions",
-        model_args={"model": "m", "base_url": address, "num_concurrent": 8, "max_retries": 1},
+        model_args={"model": "m", "base_url": address, "num_concurrent": 4, "max_retries": 3},
         tasks=[task],
         task_manager=tasks,
         apply_chat_template=True,
@@ -203,6 +203,8 @@ def test_model_and_judge_see_the_picture_and_the_judge_is_asked_once_a_response(
         response, picture = sample["resps"][0][0], Path(sample["doc"]["image_path"]).read_bytes()
         (body,) = [body for body in servers.judge.bodies if response in words(body)]
         assert base64.b64encode(picture).decode() in words(body)
+        # the model sees the file itself, and nothing that was made of it
+        assert [base64.b64encode(picture).decode() in words(seen) for seen in servers.model.bodies].count(True) >= 1
         assert body["max_tokens"] == 3 and body["temperature"] == 0
     assert not [body for body in servers.model.bodies if "<image>" in words(body)]
     for body in servers.model.bodies:

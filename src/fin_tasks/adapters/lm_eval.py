@@ -8,6 +8,7 @@ import logging
 from collections import UserDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lm_eval.api.filter import Filter, FilterEnsemble
@@ -19,7 +20,8 @@ from tqdm import tqdm
 from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_judge import with_judge
 from fin_tasks.adapters.lm_eval_rubric import with_rubric_judge
-from fin_tasks.errors import ConfigError, SandboxError
+from fin_tasks.endpoints.pictures import Picture
+from fin_tasks.errors import ConfigError, EndpointError, SandboxError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average, standard_error
 from fin_tasks.stats.metric import Metric
@@ -49,7 +51,7 @@ def stderr_scored(values: Iterable[float | None]) -> float | str:
 
 
 class FinTask(ConfigurableTask):  # type: ignore[misc]
-    """A task of ours in lm-eval: an ordinary YAML task with eight additions.
+    """A task of ours in lm-eval: an ordinary YAML task with nine additions.
 
     - `metrics: !function ...` names the metrics from the task's `dataset_kwargs`, so that they are declared beside the
       code that computes them. Documents may report None for a metric; means and standard errors leave it out. A
@@ -57,7 +59,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     - The provenance of the documents (prompts, data, versions) goes into the results file, under
       `configs.<task>.metadata.provenance`.
     - Without a chat template the system message, the question and a cue for base models are joined by blank lines.
-    - Pictures for an API are put into the message, see `construct_requests`.
+    - Pictures for an API are put into the message, see `construct_requests`; where `picture_file` names the field of a
+      document that holds the picture's path, the file goes as it is.
     - A filter `fin_tasks_judge` is told the judge that the metadata names, see `lm_eval_judge`.
     - A filter `fin_tasks_rubric_judge` is told the judge that the metadata or the environment names, see
       `lm_eval_rubric`; who that was goes into the results file, under `configs.<task>.metadata.judge`.
@@ -70,6 +73,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         config.pop("class", None)
         name_metrics = config.pop("metrics")
         draw_blank = config.pop("blank_image", None)
+        self._picture_file: str | None = config.pop("picture_file", None)
         options = config.get("dataset_kwargs") or {}
         metrics: dict[str, bool | Metric] = name_metrics(**options)
         config["metric_list"] = [entry for name, metric in metrics.items() for entry in _declare(name, metric)]
@@ -132,7 +136,11 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             return request
         messages = json.loads(ctx.prompt)
         messages[-1]["content"] = messages[-1]["content"].replace(_IMAGE_MARK, "", 1)
-        messages = create_image_prompt(self.doc_to_image(doc), messages)
+        file = _inlined(doc[self._picture_file]) if self._picture_file else None
+        if file is None:
+            messages = create_image_prompt(self.doc_to_image(doc), messages)
+        else:
+            messages[-1]["content"] = [file, {"type": "text", "text": messages[-1]["content"]}]
         request.arguments = (JsonChatStr(json.dumps(messages)), request.arguments[1])
         return request
 
@@ -154,6 +162,19 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         (answers,) = results
         values: dict[str, float | None] = self.config.process_results(doc, answers)
         return {**values, **{f"{name}_stderr": values[name] for name in self._with_stderr}}
+
+
+def _inlined(path: str) -> dict[str, Any] | None:
+    """A picture as part of a message; None where its format is not one that chat models take as it is.
+
+    lm-eval would write each picture anew as PNG: for a photograph that takes seconds and ten times the bytes, which it
+    keeps in memory for all questions of a run.
+    """
+    try:
+        address = Picture(Path(path)).data_address()
+    except EndpointError:
+        return None
+    return {"type": "image_url", "image_url": {"url": address, "detail": "auto"}}
 
 
 class _Documents(list[dict[str, Any]]):
