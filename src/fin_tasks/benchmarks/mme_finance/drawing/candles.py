@@ -42,7 +42,7 @@ def paint(scene: CandleScene, sheet: Sheet, box: Box) -> None:
 def _plot(plot: Plot, scene: CandleScene) -> None:
     size, prices = plot.look.letter, scene.prices
     most = max(prices.volume)
-    room = plot.axis_room(f"{max(prices.high):.2f}", shares(most, scene.language))
+    room = plot.axis_room(f"{1.1 * max(prices.high):.2f}", shares(most, scene.language))
     right, foot = plot.width - room, round(plot.height - 1.8 * size)
     split = round(foot * 0.76)
     panel = plot.axes(Box(1, 4, right, split - size))

@@ -51,7 +51,7 @@ def _paint(scene: IndicatorScene, sheet: Sheet, box: Box, *, upper: bool, lower:
     size = sheet.look.letter
     with plotting(box.width, box.height, sheet.look) as plot:
         foot = plot.height - (round(1.8 * size) if lower else 4)
-        room = plot.axis_room(f"{max(scene.prices.high):.2f}", "-10.00")
+        room = plot.axis_room(f"{1.1 * max(scene.prices.high):.2f}", "-10.00")
         axes = plot.axes(Box(1, 4, plot.width - room, foot))
         if upper:
             _prices(plot, axes, scene, candles=lower)

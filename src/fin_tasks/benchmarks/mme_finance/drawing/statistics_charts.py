@@ -92,20 +92,20 @@ def _pie(plot: Plot, scene: StatisticsScene) -> None:
     step = 2.7 * plot.look.letter / size * 2.04
     for side in (-1, 1):
         chosen = [at for at, middle in enumerate(middles) if (cos(middle) > 0) == (side > 0)]
-        heights = _apart([1.12 * sin(middles[at]) for at in chosen], step)
+        heights = _apart([1.12 * sin(middles[at]) for at in chosen], step, most=1.02 * (1 + 2 * top / size) - step / 2)
         for at, height in zip(chosen, heights, strict=True):
             text = f"{scene.labels[at]}\n{_text(values[at], scene)}{scene.unit}"
             _slice_label(plot, axes, middles[at], (1.14 * side, height), text)
 
 
-def _apart(heights: list[float], step: float) -> list[float]:
-    """Move heights apart until no two are nearer than `step`, as little as possible to either side."""
+def _apart(heights: list[float], step: float, *, most: float) -> list[float]:
+    """Move heights apart until no two are nearer than `step`, to both sides alike, but none above `most`."""
     order = sorted(range(len(heights)), key=lambda at: heights[at])
     moved = list(heights)
     for below, above in pairwise(order):
         moved[above] = max(moved[above], moved[below] + step)
     shift = sum(new - old for new, old in zip(moved, heights, strict=True)) / max(len(heights), 1)
-    return [height - shift for height in moved]
+    return [height - max(shift, max(moved) - most) for height in moved]
 
 
 def _slice_label(plot: Plot, axes: "Axes", middle: float, at: tuple[float, float], text: str) -> None:
@@ -127,7 +127,7 @@ def _slice_label(plot: Plot, axes: "Axes", middle: float, at: tuple[float, float
 def _panel(plot: Plot, scene: StatisticsScene) -> "Axes":
     """Make the panel with the labels along its lower edge, in two lines or smaller where they would touch."""
     size, labels = plot.look.letter, list(scene.labels)
-    right = plot.width - plot.axis_room(f"{max(max(line) for line in scene.series.values()):,.0f}", "0.00")
+    right = plot.width - plot.axis_room(f"{1.25 * max(max(line) for line in scene.series.values()):,.0f}", "0.00")
     room = right / len(labels) * 0.92
     if max(plot.measure(label, 0.82) for label in labels) > room:
         labels = [label.replace(" ", "\n", 1) for label in labels]
