@@ -188,3 +188,15 @@ def test_a_worked_answer_ends_in_its_result() -> None:
     made = worked("?", "2 + 2 =", Decimal("4.0"), unit="USD")
     assert made.answer == "2 + 2 = 4.0 USD"
     assert made.truth == Truth(kind="number", value=4.0, unit="USD", worked=True)
+
+
+def test_the_name_of_a_part_does_not_tell_the_answer() -> None:
+    for seed in range(40):
+        scene = make_scene("mixed chart", language="en", seed=seed)
+        for category in ("OCR", "Entity Recognition"):
+            question = ask(scene, category, seed=seed)
+            assert question is not None
+            assert question.truth is not None
+            for form in (*question.truth.accepted, *(form for part in question.truth.parts for form in part)):
+                assert form.casefold() not in question.question.partition(".")[0].casefold().split()
+                assert form not in question.question.partition(".")[0]

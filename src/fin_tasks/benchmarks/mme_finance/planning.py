@@ -53,6 +53,9 @@ DRAWING = 1
 _PER_PICTURE = 2
 """Questions about one picture, of different categories."""
 
+_UNEVEN = 1
+"""How many questions more than the rarest a category may get, so that every type carries every category in turn."""
+
 _UNPRINTED = 1 / 3
 """Share of bar and line charts without printed values, so that values have to be estimated."""
 
@@ -95,6 +98,7 @@ def plan_pictures(language: Language, *, n: int, seed: int, categories: Sequence
     """
     names = expected_categories(n, categories)
     asked: Counter[str] = Counter()
+    crossed: Counter[tuple[str, str]] = Counter()
     kept: Counter[str | tuple[str, str]] = Counter()
     pictures: list[Picture] = []
     for place in count():
@@ -104,11 +108,12 @@ def plan_pictures(language: Language, *, n: int, seed: int, categories: Sequence
         image_type = IMAGE_TYPES[place % len(IMAGE_TYPES)]
         random = Random(f"{seed} {place}")  # noqa: S311 - nothing secret
         scene = _scene(image_type, language, random)
-        order = sorted(names, key=lambda name: (asked[name], (names.index(name) - _PER_PICTURE * place) % len(names)))
+        order = _order(names, asked, crossed, image_type)
         questions = _questions(scene, order, random.getrandbits(63), most=min(_PER_PICTURE, missing))
         if not questions:
             continue
         asked.update(category for category, _ in questions)
+        crossed.update((image_type, category) for category, _ in questions)
         style = min(
             IMAGE_STYLES,
             key=lambda style: (kept[image_type, style], kept[style], (IMAGE_STYLES.index(style) - place) % 4),
@@ -182,6 +187,15 @@ def _scene(image_type: str, language: Language, random: Random) -> Scene:
     if isinstance(scene, StatisticsScene) and scene.form != "pie" and is_unprinted:
         return replace(scene, printed=False)
     return scene
+
+
+def _order(names: Sequence[str], asked: Counter[str], crossed: Counter[tuple[str, str]], image_type: str) -> list[str]:
+    """Put first what the type has carried least often, after what the whole set is short of."""
+    least = min(asked[name] for name in names)
+    return sorted(
+        names,
+        key=lambda name: (asked[name] > least + _UNEVEN, crossed[image_type, name], asked[name], names.index(name)),
+    )
 
 
 def _questions(scene: Scene, categories: Sequence[str], seed: int, *, most: int) -> tuple[tuple[str, Question], ...]:

@@ -1,10 +1,11 @@
 """Ask a question of a category about a scene."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from random import Random
 from typing import Any
 
+from fin_tasks.benchmarks.mme_finance.exact_words import tokens
 from fin_tasks.benchmarks.mme_finance.questions import (
     candle_places,
     candles,
@@ -45,9 +46,13 @@ _CAPTION = "Image Caption"
 _PLACES: Mapping[type[Any], tuple[str, str]] = {
     CandleScene: ("Look at the candlestick chart on the page.", "请看图中的K线图部分。"),
     IndicatorScene: ("Look at the indicator chart on the page.", "请看图中的技术指标部分。"),
-    StatisticsScene: ('Look at the chart "{title}".', "请看图表“{title}”。"),
-    TableScene: ('Look at the table "{title}".', "请看表格“{title}”。"),
+    TableScene: ("Look at the table on the page.", "请看图中的表格部分。"),
     DocumentScene: ("Look at the text on the page.", "请看图中的文字部分。"),
+}
+_CHARTS: Mapping[str, tuple[str, str]] = {
+    "bar": ("Look at the bar chart on the page.", "请看图中的柱状图部分。"),
+    "line": ("Look at the line chart on the page.", "请看图中的折线图部分。"),
+    "pie": ("Look at the pie chart on the page.", "请看图中的饼图部分。"),
 }
 
 
@@ -76,12 +81,16 @@ def ask(scene: Scene, category: str, *, seed: int) -> Question | None:
 
 
 def _asked(scene: Scene, category: str, random: Random) -> Question | None:
+    return next(_all_asked(scene, category, random), None)
+
+
+def _all_asked(scene: Scene, category: str, random: Random) -> Iterator[Question]:
+    """Every question of a category that the scene carries, in a random order."""
     forms = list(_FORMS[type(scene)].get(category, ()))
     random.shuffle(forms)
     for form in forms:
         if (question := form(scene, random)) is not None:
-            return question
-    return None
+            yield question
 
 
 def _about_part(scene: MixedScene, category: str, random: Random) -> Question | None:
@@ -90,16 +99,20 @@ def _about_part(scene: MixedScene, category: str, random: Random) -> Question | 
     parts = list(scene.parts)
     random.shuffle(parts)
     for part in parts:
-        question = _asked(part, category, random)
-        if question is None or not _is_unique(scene, part, question):
-            continue
-        english, chinese = _PLACES[type(part)]
-        title = getattr(part, "title", "")
-        place = say(scene.language, english, chinese).format(title=title)
-        return replace(
-            question, question=say(scene.language, f"{place} {question.question}", place + question.question)
-        )
+        english, chinese = _CHARTS[part.form] if isinstance(part, StatisticsScene) else _PLACES[type(part)]
+        for question in _all_asked(part, category, random):
+            if _is_unique(scene, part, question) and not _is_told(question, english, chinese):
+                place = say(scene.language, f"{english} ", chinese)
+                return replace(question, question=place + question.question)
     return None
+
+
+def _is_told(question: Question, *places: str) -> bool:
+    """Whether the words that name a part of the page hold the answer, such as that it is a pie chart."""
+    if question.truth is None:
+        return False
+    forms = [*question.truth.accepted, *(form for part in question.truth.parts for form in part)]
+    return any(tokens(form) in tokens(place) for form in forms for place in places)
 
 
 def _caption(scene: MixedScene, random: Random) -> Question:

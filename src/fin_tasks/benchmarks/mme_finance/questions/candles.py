@@ -140,7 +140,7 @@ def _day_return(scene: CandleScene, random: Random) -> Question:
         "按行情栏中的开盘价和收盘价计算，当日从开盘到收盘的涨跌幅是多少？请带正负号，保留两位小数。",
     )
     steps = f"({closed} - {opened}) / {opened} × 100% ="
-    return worked(asked, steps, percent(closed - opened, opened), unit="%", exact=False)
+    return worked(asked, steps, percent(closed - opened, opened), unit="%", exact=False, signed=True)
 
 
 def _amplitude(scene: CandleScene, random: Random) -> Question:

@@ -137,7 +137,7 @@ def _growth(scene: DocumentScene, random: Random) -> Question:
         f"按报告所列数值计算，本季度{name[1]}同比变动百分之几？请带正负号，保留两位小数。",
     )
     steps = f"({now:,f} - {before:,f}) / {before:,f} × 100% ="
-    return worked(asked, steps, percent(now - before, before), unit="%", exact=False)
+    return worked(asked, steps, percent(now - before, before), unit="%", exact=False, signed=True)
 
 
 def _upside(scene: DocumentScene, random: Random) -> Question:
@@ -148,7 +148,7 @@ def _upside(scene: DocumentScene, random: Random) -> Question:
         "目标价相对收盘价的空间为百分之几？请带正负号，保留两位小数。",
     )
     steps = f"({target} - {price}) / {price} × 100% ="
-    return worked(asked, steps, percent(target - price, price), unit="%", exact=False)
+    return worked(asked, steps, percent(target - price, price), unit="%", exact=False, signed=True)
 
 
 def _margin_points(scene: DocumentScene, random: Random) -> Question:
@@ -159,7 +159,7 @@ def _margin_points(scene: DocumentScene, random: Random) -> Question:
         "毛利率同比变动多少个百分点？请带正负号。",
     )
     points = say(scene.language, "percentage points", "个百分点")
-    return worked(asked, f"{now} - {before} =", now - before, unit="%", written_unit=points)
+    return worked(asked, f"{now} - {before} =", now - before, unit="%", written_unit=points, signed=True)
 
 
 def _net_margin(scene: DocumentScene, random: Random) -> Question:

@@ -127,7 +127,14 @@ def lookup(question: str, shown: str) -> Question:
 
 
 def worked(
-    question: str, steps: str, result: Decimal, *, unit: str = "", written_unit: str = "", exact: bool = True
+    question: str,
+    steps: str,
+    result: Decimal,
+    *,
+    unit: str = "",
+    written_unit: str = "",
+    exact: bool = True,
+    signed: bool = False,
 ) -> Question:
     """Ask for a result that is worked out of printed numbers.
 
@@ -137,10 +144,12 @@ def worked(
         result: Rounded as the question asks.
         unit: Of the result, `%` or a currency.
         written_unit: Of the reference answer, where that is another one (`percentage points` for `%`).
+        signed: Write a plus before the reference answer, where the question asks for a sign.
         exact: The result is a sum or a difference, so that there is nothing to round on the way.
     """
     behind = written_unit or unit
-    shown = f"{result:,f}{behind}" if behind in ("", "%") else f"{result:,f} {behind}"
+    number = f"{result:+,f}" if signed else f"{result:,f}"
+    shown = f"{number}{behind}" if behind in ("", "%") else f"{number} {behind}"
     margin = 0.0 if exact else _ROUNDING
     truth = Truth(kind="number", value=float(result), margin=margin, unit=unit, worked=True)
     return Question(question=question, answer=f"{steps} {shown}", truth=truth)

@@ -216,7 +216,7 @@ def _absent(scene: StatisticsScene, random: Random) -> Question:
             ),
             say(
                 scene.language,
-                f"How many people were employed for {label}?",
+                f"Which headcount does the chart give for {label}?",
                 f"“{label}”对应的员工人数是多少？",
             ),
             say(

@@ -69,7 +69,7 @@ def _growth(scene: StatisticsScene, random: Random) -> Question | None:
         f"“{what}”从{one}到{other}的变动幅度是百分之几？请带正负号，保留两位小数。",
     )
     steps = f"({written(second, 1)} - {written(first, 1)}) / {written(first, 1)} × 100% ="
-    return worked(asked, steps, percent(second - first, first), unit="%", exact=False)
+    return worked(asked, steps, percent(second - first, first), unit="%", exact=False, signed=True)
 
 
 def _multiple(scene: StatisticsScene, random: Random) -> Question | None:

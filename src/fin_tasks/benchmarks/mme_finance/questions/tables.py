@@ -177,7 +177,13 @@ def _difference(scene: TableScene, random: Random) -> Question | None:
         f"Subtract {row} of {early} from {row} of {late}. What is the result in {unit_of(scene)}, with its sign?",
         f"用“{row}”{late}的数值减去{early}的数值，结果是多少{unit_of(scene)}？请保留正负号。",
     )
-    return worked(asked, f"{_operand(scene, second)} - {_operand(scene, first)} =", second - first, unit=unit_of(scene))
+    return worked(
+        asked,
+        f"{_operand(scene, second)} - {_operand(scene, first)} =",
+        second - first,
+        unit=unit_of(scene),
+        signed=True,
+    )
 
 
 def _growth(scene: TableScene, random: Random) -> Question | None:
@@ -191,7 +197,7 @@ def _growth(scene: TableScene, random: Random) -> Question | None:
         f"计算“{row}”从{early}到{late}的变动百分比，带正负号并保留两位小数。",
     )
     steps = f"({_shown(scene, second)} - {_shown(scene, first)}) / {_shown(scene, first)} × 100% ="
-    return worked(asked, steps, percent(second - first, first), unit="%", exact=False)
+    return worked(asked, steps, percent(second - first, first), unit="%", exact=False, signed=True)
 
 
 def _ratio(scene: TableScene, random: Random) -> Question | None:
