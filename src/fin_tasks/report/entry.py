@@ -2,31 +2,39 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
-__all__ = ["Entry", "RunFacts", "Source"]
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Entry", "RunFacts", "RunRead", "Scores", "Source"]
 
 Source = Literal["lm-eval", "VLMEvalKit", "judge", "replay", "published"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunFacts:
-    """A run, or a table of a paper.
+    """One task of a run, or a table of a paper.
 
     Attributes:
-        id: Short hash over its files' contents, or the paper and table.
+        id: Short hash over its files' contents and the task, or the paper and table.
         source: Who wrote it.
         model: The model's name.
+        task: As in `Entry`.
         date: ISO date and time; empty where not known.
         path: The file that names it, relative to the path it was found under.
+        samples: The file with its rows, likewise; empty where there is none.
         provenance: What was asked and how it was scored, as dotted name to JSON text, without secrets.
     """
 
     id: str
     source: Source
     model: str
+    task: str = ""
     date: str
     path: str
+    samples: str = ""
     provenance: Mapping[str, str]
 
 
@@ -83,3 +91,35 @@ class Entry:
     group: str = ""
     marks: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Scores:
+    """What each row of a run scored under one variant.
+
+    Attributes:
+        ids: Of the rows, in the file's order.
+        clusters: What each row shares with others (a figure, a ticker, a picture); None where rows are independent.
+        values: Metric to one number per row, NaN where it does not apply; only metrics that are means over rows.
+    """
+
+    ids: tuple[str, ...]
+    clusters: tuple[str, ...] | None
+    values: Mapping[str, npt.NDArray[np.float32]]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunRead:
+    """What is kept of one task of a run.
+
+    Attributes:
+        facts: The run.
+        entries: Its values; `group` and `marks` are set once all runs are known, see `comparability`.
+        scores: Variant to scores; empty where there are no rows.
+        samples: Where the rows are on this machine, for links to them; None where there are none.
+    """
+
+    facts: RunFacts
+    entries: tuple[Entry, ...]
+    scores: Mapping[str, Scores]
+    samples: Path | None
