@@ -41,7 +41,7 @@ def _caption(scene: DocumentScene, random: Random) -> Question:
     )
     answer = say(
         scene.language,
-        f"A research note by {fact['publisher']} ({fact['analyst']}), dated {fact['day']}, on {fact['company']}'s "
+        f"A research note by {fact['publisher']} ({fact['analyst']}), dated {fact['day']}, on {fact['company']} in "
         f"{fact['quarter']}. {_results(scene)} {fact['segment']} grew fastest. The rating is {fact['rating']} (before: "
         f"{fact['rating_before']}), the target price {fact['target_price']} with the share at {fact['price']}. "
         f"{scene.paragraphs[-1]}",
