@@ -115,3 +115,25 @@ def test_a_bias_index_that_does_not_follow_from_the_responses_fails(tmp_path: Pa
     *_, scores = check_run(read_run(tmp_path, ["dynostock_recency_w4_text"]), limit=3)
     assert not scores.ok
     assert scores.found == "bias_index,paper: 1.0 against 0.5"
+
+
+def test_verdicts_are_averaged_again(tmp_path: Path) -> None:
+    records = [{"score": 4, "failed": None}, {"score": None, "failed": "reply"}, {"score": None, "failed": "response"}]
+    rows = [
+        {"filter": variant, "filtered_resps": [[json.dumps(record)]], "resps": [["a"]], "doc": {"id": str(at)}}
+        for variant in ("paper", "robust")
+        for at, record in enumerate(records)
+    ]
+    below = tmp_path / "model"
+    below.mkdir()
+    (below / "samples_mme_finance_en_2026.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for score, ok in ((80.0, True), (60.0, False)):
+        found = {"score,robust": score, "score,paper": 80 / 3, "unscored,robust": 2 / 3, "unscored,paper": 0.0}
+        found |= {"judge_error,robust": 0.5, "judge_error,paper": 0.5}
+        results = {
+            "results": {"mme_finance_en": found},
+            "n-samples": {"mme_finance_en": {"original": 3, "effective": 3}},
+        }
+        (below / "results_2026.json").write_text(json.dumps(results))
+        (_, _, scores) = check_run(read_run(tmp_path, ["mme_finance_en"]), limit=3)
+        assert scores.ok is ok
