@@ -5,7 +5,7 @@ import math
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-__all__ = ["detectable_difference", "detectable_paired_difference"]
+__all__ = ["detectable_difference", "detectable_mean", "detectable_paired_difference"]
 
 
 def detectable_difference(n: int, *, rate: float = 0.5, alpha: float = 0.05, power: float = 0.8) -> float:
@@ -68,3 +68,24 @@ def detectable_paired_difference(n: int, *, discordant: float, alpha: float = 0.
     if missing(discordant) < 0:
         return math.nan
     return float(brentq(missing, 0.0, discordant))
+
+
+def detectable_mean(stderr: float, *, alpha: float = 0.05, power: float = 0.8) -> float:
+    """Return the smallest mean that a two-sided z-test tells from 0 with `power`: (z(1 - alpha / 2) + z(power)) * stderr.
+
+    Of a paired difference, with or without clusters, it is what as many rows would show where models differ as much from
+    row to row.
+
+    Args:
+        stderr: Standard error of the mean, in its unit.
+        alpha: Level of the test.
+        power: Chance of finding the mean.
+
+    Returns:
+        In the unit of `stderr`; NaN for NaN.
+
+    Example:
+        >>> round(detectable_mean(0.01), 4)
+        0.028
+    """
+    return float(norm.ppf(1 - alpha / 2) + norm.ppf(power)) * stderr

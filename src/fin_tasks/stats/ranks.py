@@ -6,13 +6,18 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import binom, t
+import numpy.typing as npt
+from scipy.stats import binom, norm, t
 
-from fin_tasks.stats.averages import average
-from fin_tasks.stats.clustered import clustered_mean
+from fin_tasks.stats.intervals import Interval
 from fin_tasks.stats.multiple import holm
 
-__all__ = ["PairTest", "Ranked", "compare_all", "rank"]
+__all__ = ["PairTest", "Ranked", "RowScores", "compare_all", "rank"]
+
+RowScores = Mapping[str, Sequence[float | None]] | Mapping[str, npt.NDArray[np.float64]]
+"""Model to one value per row, None or NaN where unscored; all of one length and order."""
+
+_Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,16 +29,22 @@ class PairTest:
         second: The other.
         n: Rows both have scored.
         difference: Mean of first less second, in the values' unit; NaN without a row.
+        stderr: Standard error of the difference; NaN below two rows, or clusters.
+        interval: Of the difference, at the confidence asked for and not corrected for the number of pairs; NaN likewise.
         p: Of the paired test; 1 where nothing can be tested.
         p_holm: Adjusted for all pairs tested with it.
+        exact: The test is McNemar's; a t-test otherwise.
     """
 
     first: str
     second: str
     n: int
     difference: float
+    stderr: float
+    interval: Interval
     p: float
     p_holm: float
+    exact: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,42 +71,62 @@ class Ranked:
 
 
 def compare_all(
-    scores: Mapping[str, Sequence[float | None]], *, clusters: Sequence[Hashable] | None = None
+    scores: RowScores, *, clusters: Sequence[Hashable] | None = None, confidence: float = 0.95
 ) -> list[PairTest]:
     """Test each pair of models over the rows that both have scored, with Holm's correction over all pairs.
 
-    Values of 0 and 1 without clusters are tested by McNemar's exact test; anything else by a t-test of the differences
-    with a standard error that allows for clusters (`clustered.clustered_mean`).
+    Values of 0 and 1 without clusters are tested by McNemar's exact test, with Agresti and Min's interval, which has a
+    width even where no row tells the models apart. Anything else is tested by a t-test of the differences, with a
+    standard error that allows for clusters (`clustered.clustered_mean`), and the interval that belongs to it.
 
     Args:
-        scores: Model to one value per row, None where unscored; all of one length and order.
-        clusters: The cluster of each row.
+        scores: What each row scored.
+        clusters: The cluster of each row; clusters of one row each are none.
+        confidence: Of each interval.
 
     Raises:
         ValueError: The lengths differ.
+
+    References:
+        Agresti, Min (2005), Simple improved confidence intervals for comparing matched proportions, Statistics in
+        Medicine 24.
+
+    Example:
+        >>> (pair,) = compare_all({"a": [1] * 8 + [0, 1], "b": [0] * 8 + [1, 1]})
+        >>> round(pair.difference, 3), round(pair.p, 3), round(pair.interval.low, 3), round(pair.interval.high, 3)
+        (0.7, 0.039, 0.186, 0.981)
     """
-    if len({len(values) for values in scores.values()}) > 1:
-        raise ValueError(f"expected as many rows for each model, got {sorted({len(v) for v in scores.values()})}")
-    if len(scores) < 2:
+    rows = _matrix(scores)
+    codes = _codes(clusters, rows.shape[1])
+    if len(rows) < 2:
         return []
-    pairs = list(combinations(scores, 2))
-    if clusters is None and _all_binary(scores):
-        raw = _mcnemar_all(scores)
-    else:
-        raw = [_t_test(scores[first], scores[second], clusters) for first, second in pairs]
-    adjusted = holm([p for *_, p in raw])
+    binary = codes is None and bool(np.isin(rows[~np.isnan(rows)], (0.0, 1.0)).all())
+    tested = _mcnemar_all(rows, confidence) if binary else _t_tests(rows, codes, confidence)
+    n, difference, stderr, low, high, p = (column.tolist() for column in tested)
+    adjusted = holm(p)
     return [
-        PairTest(first=first, second=second, n=n, difference=difference, p=p, p_holm=p_holm)
-        for (first, second), (n, difference, p), p_holm in zip(pairs, raw, adjusted, strict=True)
+        PairTest(
+            first=first,
+            second=second,
+            n=int(n[at]),
+            difference=difference[at],
+            stderr=stderr[at],
+            interval=Interval(low[at], high[at]),
+            p=p[at],
+            p_holm=adjusted[at],
+            exact=binary,
+        )
+        for at, (first, second) in enumerate(combinations(scores, 2))
     ]
 
 
 def rank(
-    scores: Mapping[str, Sequence[float | None]],
+    scores: RowScores,
     *,
     clusters: Sequence[Hashable] | None = None,
     higher_is_better: bool = True,
     alpha: float = 0.05,
+    pairs: Sequence[PairTest] | None = None,
 ) -> list[Ranked]:
     """Rank models, the best first, and say between which places each may be.
 
@@ -104,6 +135,7 @@ def rank(
         clusters: Likewise.
         higher_is_better: Whether more is better.
         alpha: Level at which a pair counts as different, over all pairs together.
+        pairs: What `compare_all` returned for these scores; tested here where None.
 
     Example:
         >>> found = rank({"a": [1] * 40, "b": [1] * 38 + [0] * 2, "c": [0] * 40})
@@ -111,64 +143,101 @@ def rank(
         [('a', 1, 2), ('b', 1, 2), ('c', 3, 3)]
     """
     sign = 1 if higher_is_better else -1
-    means = {model: _mean(values) for model, values in scores.items()}
+    rows = _matrix(scores)
+    means = {model: _mean(values) for model, values in zip(scores, rows, strict=True)}
     better: dict[str, set[str]] = {model: set() for model in scores}
-    for pair in compare_all(scores, clusters=clusters):
+    worse: dict[str, set[str]] = {model: set() for model in scores}
+    for pair in compare_all(scores, clusters=clusters) if pairs is None else pairs:
         if pair.p_holm < alpha and pair.difference:
             winner, loser = (pair.first, pair.second) if sign * pair.difference > 0 else (pair.second, pair.first)
             better[loser].add(winner)
+            worse[winner].add(loser)
     order = sorted(scores, key=lambda model: (math.isnan(means[model][0]), -sign * means[model][0]))
-    found = []
-    for model in order:
-        worse = [other for other in scores if model in better[other]]
-        alike = [other for other in order if other != model and other not in better[model] and other not in worse]
-        found.append(
-            Ranked(
-                model=model,
-                mean=means[model][0],
-                n=means[model][1],
-                rank=1 + sum(sign * means[other][0] > sign * means[model][0] for other in scores),
-                best=1 + len(better[model]),
-                worst=len(scores) - len(worse),
-                alike=tuple(alike),
-            )
+    return [
+        Ranked(
+            model=model,
+            mean=means[model][0],
+            n=means[model][1],
+            rank=1 + sum(sign * means[other][0] > sign * means[model][0] for other in scores),
+            best=1 + len(better[model]),
+            worst=len(scores) - len(worse[model]),
+            alike=tuple(o for o in order if o != model and o not in better[model] and o not in worse[model]),
         )
-    return found
+        for model in order
+    ]
 
 
-def _all_binary(scores: Mapping[str, Sequence[float | None]]) -> bool:
-    return all(value in (None, 0, 1) for values in scores.values() for value in values)
+def _matrix(scores: RowScores) -> _Array:
+    """Return models x rows, NaN where unscored."""
+    if len({len(values) for values in scores.values()}) > 1:
+        raise ValueError(f"expected as many rows for each model, got {sorted({len(v) for v in scores.values()})}")
+    rows = [np.asarray(values, dtype=np.float64) for values in scores.values()]
+    return np.array(rows) if rows else np.empty((0, 0))
 
 
-def _mcnemar_all(scores: Mapping[str, Sequence[float | None]]) -> list[tuple[int, float, float]]:
-    """Count all pairs at once, and test them exactly as `paired.mcnemar` does: rows in common, difference, p."""
-    right = np.array([[value == 1 for value in values] for values in scores.values()], dtype=np.float64)
-    wrong = np.array([[value == 0 for value in values] for values in scores.values()], dtype=np.float64)
+def _codes(clusters: Sequence[Hashable] | None, rows: int) -> npt.NDArray[np.int64] | None:
+    """Number the clusters; None where each row is one of its own, so that all rows are independent."""
+    if clusters is None:
+        return None
+    if len(clusters) != rows:
+        raise ValueError(f"expected a cluster per row, got {len(clusters)} for {rows}")
+    number = {name: code for code, name in enumerate(dict.fromkeys(clusters))}
+    return np.array([number[name] for name in clusters], dtype=np.int64) if len(number) < rows else None
+
+
+def _mcnemar_all(rows: _Array, confidence: float) -> tuple[_Array, ...]:
+    """Count all pairs at once, and test them exactly as `paired.mcnemar` does.
+
+    Returns:
+        Rows in common, difference, standard error, bounds and p.
+    """
+    right, wrong = (rows == 1).astype(np.float64), (rows == 0).astype(np.float64)
     only_first = right @ wrong.T  # at (i, j): rows that i has right and j wrong
     common = (right + wrong) @ (right + wrong).T
-    at = np.triu_indices(len(scores), k=1)
+    at = np.triu_indices(len(rows), k=1)
     gained, lost, n = only_first[at], only_first.T[at], common[at]
     p = np.minimum(1.0, 2 * binom.cdf(np.minimum(gained, lost), gained + lost, 0.5))
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):
         difference = (gained - lost) / n
-    return [(int(a), float(b), float(c)) for a, b, c in zip(n, difference, p, strict=True)]
+        stderr = np.sqrt(np.where(n > 1, (gained + lost - n * difference**2) / (n - 1) / n, np.nan))
+    # half a row more in each cell of the table of both
+    middle = (gained - lost) / (n + 2)
+    reach = norm.ppf(0.5 + confidence / 2) * np.sqrt((gained + lost + 1) / (n + 2) - middle**2) / np.sqrt(n + 2)
+    none = np.where(n > 1, 0.0, np.nan)
+    return n, difference, stderr, np.maximum(-1, middle - reach) + none, np.minimum(1, middle + reach) + none, p
 
 
-def _t_test(
-    first: Sequence[float | None], second: Sequence[float | None], clusters: Sequence[Hashable] | None
-) -> tuple[int, float, float]:
-    """Return rows in common, mean difference, p."""
-    both = zip(range(len(first)), first, second, strict=True)
-    pairs = [(at, x - y) for at, x, y in both if x is not None and y is not None]
-    of = None if clusters is None else [clusters[at] for at, _ in pairs]
-    found = clustered_mean([difference for _, difference in pairs], clusters=of)
-    if math.isnan(found.stderr):
-        return found.n, found.mean, 1.0
-    if not found.stderr:  # every difference is the same
-        return found.n, found.mean, 0.0 if found.mean else 1.0
-    return found.n, found.mean, float(2 * t.sf(abs(found.mean) / found.stderr, found.clusters - 1))
+def _t_tests(rows: _Array, codes: npt.NDArray[np.int64] | None, confidence: float) -> tuple[_Array, ...]:
+    """Test each pair; returns as `_mcnemar_all`."""
+    found = np.array([_of_pair(first - second, codes) for first, second in combinations(rows, 2)])
+    n, difference, stderr, held = found.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        freedom = np.where(held > 1, held - 1, np.nan)
+        p = 2 * t.sf(np.abs(difference) / stderr, freedom)
+        reach = t.ppf(0.5 + confidence / 2, freedom) * stderr
+    p = np.where(stderr == 0, np.where(difference == 0, 1.0, 0.0), p)  # every difference is the same
+    return n, difference, stderr, difference - reach, difference + reach, np.where(np.isnan(stderr), 1.0, p)
 
 
-def _mean(values: Sequence[float | None]) -> tuple[float, int]:
-    there = [value for value in values if value is not None]
-    return average(there), len(there)
+def _of_pair(differences: _Array, codes: npt.NDArray[np.int64] | None) -> tuple[float, float, float, int]:
+    """Return rows in common, their mean difference, its standard error as in `clustered_mean`, and clusters."""
+    there = ~np.isnan(differences)
+    known = differences[there]
+    n = len(known)
+    if not n:
+        return 0, math.nan, math.nan, 0
+    mean = float(known.mean())
+    residuals = known - mean
+    if codes is None:
+        sums, held = residuals, n
+    else:
+        own = codes[there]
+        sums, held = np.bincount(own, weights=residuals), int(np.count_nonzero(np.bincount(own)))
+    if held < 2:
+        return n, mean, math.nan, held
+    return n, mean, math.sqrt(held / (held - 1) * float(sums @ sums)) / n, held
+
+
+def _mean(values: _Array) -> tuple[float, int]:
+    there = values[~np.isnan(values)]
+    return (math.fsum(there) / len(there) if len(there) else math.nan), len(there)

@@ -1,0 +1,200 @@
+"""`leaderboard.json`: everything a report shows, in one document that needs nothing else."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+import fin_tasks
+from fin_tasks.report import rankings
+from fin_tasks.report.collect import Collected
+from fin_tasks.report.entry import Entry, RunFacts
+from fin_tasks.report.metric_names import BENCHMARKS, headline, named
+from fin_tasks.report.schema import FORMAT, VERSION
+
+__all__ = ["TITLE", "document", "task_id"]
+
+TITLE = "Finance benchmarks"
+_DIMENSIONS = ("split", "mode", "style", "retrieval", "arm")
+"""With the task and the variant, what makes a column of its own; rows of another judge stand in it, marked."""
+_BIAS = re.compile(r"dynostock_(?P<bias>recency|authority)(?:_w(?P<window>\d+))?")
+
+
+def document(
+    collected: Collected,
+    *,
+    title: str = TITLE,
+    baseline: str | None = None,
+    mix: bool = False,
+    now: datetime | None = None,
+) -> dict[str, Any]:
+    """Make the document of `leaderboard.schema.json`.
+
+    Args:
+        collected: What was found in result files.
+        title: Of the report.
+        baseline: A model that others are shown against.
+        mix: Rank rows together that differ in data, prompts or judge; their marks stay.
+        now: When the report is made, with its time zone; the current time where None.
+
+    Returns:
+        JSON-compatible: None stands where there is no number. Bounds have six significant digits.
+    """
+    by_task: dict[str, list[Entry]] = defaultdict(list)
+    for entry in sorted(collected.entries, key=_place):
+        by_task[task_id(entry)].append(entry)
+    now = now or datetime.now(timezone.utc)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "fin_tasks": fin_tasks.__version__,
+        "title": title,
+        "generated": now.astimezone(timezone.utc).isoformat(timespec="seconds"),
+        "baseline": baseline,
+        "mixed": mix,
+        "alpha": rankings.ALPHA,
+        "confidence": rankings.CONFIDENCE,
+        "power": rankings.POWER,
+        "models": _models(collected.runs),
+        "runs": _runs(collected.runs),
+        "tasks": [_task(name, entries) for name, entries in by_task.items()],
+        "metrics": _metrics(collected.entries),
+        "groups": {one.group: dict(one.facts) for one in collected.entries if one.group},
+        "entries": [_entry(name, entry) for name, entries in by_task.items() for entry in entries],
+        "comparisons": [
+            comparison.as_object(name)
+            for name, entries in by_task.items()
+            for comparison in rankings.compare_task(
+                [entry for entry in entries if entry.metric == headline(entry.benchmark)],
+                scores_of=collected.scores,
+                mix=mix,
+            )
+        ],
+        "problems": [{"path": one.path, "message": one.message} for one in collected.problems],
+        "notes": list(collected.notes),
+    }
+
+
+def task_id(entry: Entry) -> str:
+    """Name what is asked and how it is scored.
+
+    Example:
+        >>> task_id(Entry(run="r", source="lm-eval", model="m", benchmark="xfinbench", task="xfinbench_bool",
+        ...     split="test", variant="paper", mode="cot", metric="acc", value=0.5))
+        'xfinbench_bool/paper/split=test/mode=cot'
+    """
+    said = [f"{name}={getattr(entry, name)}" for name in _DIMENSIONS if getattr(entry, name)]
+    return "/".join([entry.task, entry.variant, *said])
+
+
+def _place(entry: Entry) -> tuple[Any, ...]:
+    benchmarks = list(BENCHMARKS)
+    place = benchmarks.index(entry.benchmark) if entry.benchmark in benchmarks else len(benchmarks)
+    metric = (entry.metric != headline(entry.benchmark), entry.metric)
+    return (place, _in_order(entry.task), task_id(entry), entry.model.casefold(), entry.model, entry.run, *metric)
+
+
+def _in_order(name: str) -> tuple[Any, ...]:
+    """Sort w4 before w12."""
+    return tuple((part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", name))
+
+
+def _models(runs: Sequence[RunFacts]) -> list[dict[str, Any]]:
+    own: dict[str, list[RunFacts]] = defaultdict(list)
+    for run in runs:
+        own[run.model].append(run)
+    return [
+        {
+            "name": name,
+            "runs": [run.id for run in of],
+            "sources": sorted({run.source for run in of}),
+            "published": all(run.source == "published" for run in of),
+        }
+        for name, of in sorted(own.items(), key=lambda one: (one[0].casefold(), one[0]))
+    ]
+
+
+def _runs(runs: Sequence[RunFacts]) -> list[dict[str, Any]]:
+    seen = Counter((run.model, run.task) for run in runs)
+    same_date = Counter((run.model, run.task, run.date) for run in runs)
+    found = []
+    for run in runs:
+        several, alike = seen[run.model, run.task] > 1, same_date[run.model, run.task, run.date] > 1
+        told_by = ", ".join([run.date[:16]] * bool(run.date) + [run.id[:8]] * (alike or not run.date))
+        found.append(
+            {
+                "id": run.id,
+                "label": f"{run.model} ({told_by})" if several else run.model,
+                "source": run.source,
+                "model": run.model,
+                "task": run.task,
+                "date": run.date,
+                "path": run.path,
+                "samples": run.samples,
+                "provenance": dict(run.provenance),
+            }
+        )
+    return found
+
+
+def _task(name: str, entries: Sequence[Entry]) -> dict[str, Any]:
+    first = entries[0]
+    bias = _BIAS.match(first.task)
+    metrics = list(dict.fromkeys(entry.metric for entry in entries))
+    top = headline(first.benchmark)
+    return {
+        "id": name,
+        "title": _title(first),
+        "benchmark": first.benchmark,
+        "task": first.task,
+        "variant": first.variant,
+        **{dimension: getattr(first, dimension) for dimension in _DIMENSIONS},
+        "bias": bias["bias"] if bias else "",
+        "window": int(bias["window"]) if bias and bias["window"] else None,
+        "headline": top,
+        "metrics": sorted(metrics, key=lambda metric: metric != top),
+    }
+
+
+def _title(entry: Entry) -> str:
+    """Say for people what a task is.
+
+    Example:
+        >>> _title(Entry(run="r", source="lm-eval", model="m", benchmark="xfinbench", task="xfinbench_mcq_visual",
+        ...     split="test", variant="paper", mode="cot", retrieval="bm25", metric="acc", value=0.5))
+        'XFinBench mcq visual · test split · cot · bm25 · paper'
+    """
+    task = entry.task.removeprefix(entry.benchmark).replace("_", " ")
+    split = f"{entry.split} split" if entry.split else ""
+    retrieval = "" if entry.retrieval == "none" else entry.retrieval
+    parts = [f"{BENCHMARKS.get(entry.benchmark, entry.benchmark)}{task}", split, entry.mode, entry.style, retrieval]
+    return " · ".join(part for part in [*parts, entry.arm, entry.variant] if part)
+
+
+def _metrics(entries: Iterable[Entry]) -> dict[str, Any]:
+    first = {entry.metric: entry for entry in reversed(list(entries))}
+    found = {}
+    for metric, entry in sorted(first.items()):
+        said = named(metric, entry.benchmark)
+        better = {"unit": entry.unit, "higher_is_better": entry.higher_is_better}
+        found[metric] = {"label": said.label, **better, "by": said.by, "of": said.of}
+    return found
+
+
+def _entry(task: str, entry: Entry) -> dict[str, Any]:
+    return {
+        "task": task,
+        "model": entry.model,
+        "run": entry.run,
+        "metric": entry.metric,
+        "value": entry.value if entry.value is not None and math.isfinite(entry.value) else None,
+        "low": rankings.six_digits(entry.low),
+        "high": rankings.six_digits(entry.high),
+        "n": entry.n,
+        "unscored": entry.unscored,
+        "judge": entry.judge,
+        "group": entry.group,
+        "marks": list(entry.marks),
+    }
