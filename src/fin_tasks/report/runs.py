@@ -11,9 +11,9 @@ from fin_tasks.errors import DataError
 from fin_tasks.report.samples import Rows, read_samples
 from fin_tasks.report.settings import UNKNOWN, Setting, setting_of
 
-__all__ = ["BENCHMARKS", "CONDITIONS", "MAX_RESULTS", "Found", "Problem", "Run", "read_runs"]
+__all__ = ["BENCHMARKS", "CONDITIONS", "MAX_RESULTS", "Found", "Problem", "Run", "benchmark_of", "model_of", "read_runs"]
 
-BENCHMARKS = ("bizbench", "dynostock", "financemath", "xfinbench")
+BENCHMARKS = ("bizbench", "dynostock", "financemath", "mme_finance", "xfinbench")
 """What the names of our tasks start with."""
 CONDITIONS = ("bm25", "dense", "hybrid", "oracle")
 """What task names end with where finance terms stand before the question; `none` is not written."""
@@ -157,6 +157,16 @@ def read_runs(paths: Iterable[Path], *, on_done: Callable[[int], None] | None = 
     return Found(runs=tuple(_newest(runs, notes)), problems=tuple(problems), notes=tuple(notes))
 
 
+def benchmark_of(task: str) -> str:
+    """Return the benchmark that a task of ours belongs to; empty for tasks of others.
+
+    Example:
+        >>> benchmark_of("mme_finance_en"), benchmark_of("xfinbench"), benchmark_of("xfinbenchmark_x")
+        ('mme_finance', 'xfinbench', '')
+    """
+    return next((name for name in BENCHMARKS if task == name or task.startswith(f"{name}_")), "")
+
+
 def _samples_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
     found: dict[Path, Path] = {}
     for path in paths:
@@ -164,7 +174,7 @@ def _samples_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
             raise DataError(f"{path}: expected lm-eval's output folder or a samples file, found nothing there.")
         files = [file for file in path.rglob("samples_*.jsonl") if file.is_file()] if path.is_dir() else [path]
         found |= {file.resolve(): file for file in files}
-    ours = [file for file in found.values() if _task(file)[0].split("_")[0] in BENCHMARKS]
+    ours = [file for file in found.values() if benchmark_of(_task(file)[0])]
     if not ours:
         seen = f"only other tasks ({len(found)} files)" if found else "none"
         raise DataError(
@@ -191,9 +201,9 @@ def _run(path: Path, notes: list[str]) -> Run:
     if results is not None:
         _check_count(path, task, results, variants)
     return Run(
-        benchmark=task.split("_")[0],
+        benchmark=benchmark_of(task),
         task=task,
-        model=_model(results) if results else path.resolve().parent.name,
+        model=model_of(results) if results else path.resolve().parent.name,
         date=date,
         setting=setting_of(results, task) if results else UNKNOWN,
         variants=variants,
@@ -227,7 +237,7 @@ def _check_count(path: Path, task: str, results: Mapping[str, Any], variants: Ma
         raise DataError(f"{path}: expected {expected} documents, as its results file says, found {rows}.")
 
 
-def _model(results: Mapping[str, Any]) -> str:
+def model_of(results: Mapping[str, Any]) -> str:
     """Name the model; where no argument names one lm-eval makes up a name for every run, so its kind has to do."""
     config = results.get("config")
     config = config if isinstance(config, dict) else {}

@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from fin_tasks.errors import DataError
 
-__all__ = ["DIMENSIONS", "HEADLINE", "MAX_LINE", "MAX_SAMPLES", "Row", "Rows", "read_samples"]
+__all__ = ["DIMENSIONS", "HEADLINES", "MAX_LINE", "MAX_SAMPLES", "Row", "Rows", "json_of", "lines_of", "read_samples"]
 
 MAX_SAMPLES = 4 * 2**30
 """Bytes a samples file may have: a run over 10,000 documents with long contexts stays well below."""
 MAX_LINE = 64 * 2**20
 """Bytes a line of it may have, which holds one document with its prompt and responses."""
 
-HEADLINE = "acc"
-"""The metric all our tasks have, a number for each document."""
+HEADLINES = ("acc", "score")
+"""The metric a task of ours has for each document, a number: shares, or points where a judge gives them."""
 
 DIMENSIONS: Mapping[str, str] = {"capability": "capabilities", "topic": "topic", "part": "part"}
 """What rows can be grouped by, and the key of a document that says it."""
@@ -65,8 +67,9 @@ def read_samples(path: Path) -> dict[str, Rows]:
             the filters have different documents. The message names file, line and field.
     """
     found: dict[str, dict[str, Row]] = {}
-    for number, sample in _lines(path):
+    for number, line in lines_of(path):
         where = f"{path}, line {number}"
+        sample = _sample(where, line)
         name = sample.get("filter")
         if not isinstance(name, str):
             raise DataError(f"{where}, filter: expected a filter's name, got {name!r:.80}.")
@@ -84,7 +87,8 @@ def read_samples(path: Path) -> dict[str, Rows]:
     return dict(found)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Give the lines of a samples file that hold something, with their numbers; DataError where it is too large."""
     try:
         size = path.stat().st_size
         if size > MAX_SAMPLES:
@@ -93,17 +97,30 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             number = 0
             while line := file.readline(MAX_LINE + 1):
                 number += 1
+                if len(line) > MAX_LINE:
+                    raise DataError(f"{path}, line {number}: expected at most {MAX_LINE:,} bytes, got more.")
                 if line.strip():
-                    yield number, _sample(f"{path}, line {number}", line)
+                    yield number, line
     except OSError as error:
         raise DataError(f"{path}: expected a readable file, got {error.strerror or error}.") from error
 
 
-def _sample(where: str, line: bytes) -> dict[str, Any]:
-    if len(line) > MAX_LINE:
-        raise DataError(f"{where}: expected at most {MAX_LINE:,} bytes, got more.")
+def json_of(text: bytes) -> Any:
+    """Read JSON, or what Python writes for it: lm-eval's files may hold NaN, which the fast reader refuses.
+
+    Raises:
+        ValueError: It is none, or no UTF-8.
+        RecursionError: It is nested too deeply.
+    """
     try:
-        sample = json.loads(line.decode("utf-8"))
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return json.loads(text.decode("utf-8"))
+
+
+def _sample(where: str, line: bytes) -> dict[str, Any]:
+    try:
+        sample = json_of(line)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: expected JSON, got {line[:60]!r} ({error}). Was the run interrupted?") from error
     if not isinstance(sample, dict):
@@ -144,7 +161,7 @@ def _values(where: str, sample: Mapping[str, Any]) -> dict[str, float | None]:
             values[sys.intern(name)] = None
         elif isinstance(value, (int, float)):
             values[sys.intern(name)] = _number(f"{where}, {name}", value)
-        elif isinstance(value, str) or name == HEADLINE:
+        elif isinstance(value, str) or name in HEADLINES:
             raise DataError(f"{where}, {name}: expected a number or null, got {value!r:.80}.")
         # what is left are metrics that are no means: pairs that their own aggregation understands
     return values

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["UNKNOWN", "Difference", "Setting", "below", "differences", "setting_of", "short"]
+__all__ = ["UNKNOWN", "Difference", "Setting", "below", "differences", "setting_of", "short", "without_secrets"]
 
 Setting = Mapping[str, str]
 """All that decides what was asked and how it was scored, as dotted name to JSON text."""
@@ -18,7 +18,18 @@ _MACHINE = frozenset(  # of the model's arguments: where it runs and how fast, n
     {"base_url", "batch_size", "device", "max_batch_size", "max_retries", "num_concurrent", "timeout"}
     | {"tokenized_requests", "verify_certificate"}
 )
-_SECRET = re.compile(r"(?:^|_)(?:api_?key|auth|headers?|token|secret|password|credentials?)$", re.IGNORECASE)
+_SECRET = re.compile(
+    r"(?:api_?key|(?:access|auth)_?token|(?:^|_)(?:key|auth|authorization|bearer|cookies?|headers?|token|secret"
+    r"|passw(?:or)?d|pwd|credentials?))$",
+    re.IGNORECASE,
+)
+_SECRET_TEXT = re.compile(  # what services' keys look like, wherever they stand
+    r"\b(?:sk|pk|rk)-[\w-]{8,}|\bhf_\w{8,}|\bgh[pousr]_\w{8,}|\bAKIA[0-9A-Z]{12,}|\bxox[a-z]-[\w-]{8,}"
+    r"|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}\.[\w.-]+|\bBearer\s+\S+|(?<=://)[^/\s@]+(?=@)",
+    re.IGNORECASE,
+)
+_HOME = re.compile(r"(?<![\w.-])(?:/(?:home|Users)/[^/\s\"']+|/root|[A-Za-z]:\\Users\\[^\\\s\"']+)(?=[/\\]|$)")
+_REMOVED = "[removed]"
 _OUTCOME = tuple(  # what follows from the rest, or is counted elsewhere
     f"provenance.{name}" for name in ("hash", "rows", "left_out", "asked")
 ) + tuple(  # differ from task to task, as the questions do
@@ -50,9 +61,26 @@ def setting_of(results: Mapping[str, Any], task: str) -> Setting:
         "repeats": task_config.get("repeats"),
         "num_fewshot": _object(results.get("n-shot")).get(task),
         "sandbox": _object(metadata.get("sandbox")).get("tier"),
+        "judge": metadata.get("judge") or ({"model": model} if (model := metadata.get("judge_model")) else None),
         **{name: results.get(name) for name in ("lm_eval_version", "chat_template_sha", "system_instruction_sha")},
     }
-    return {name: value for name, value in _flat(facts) if value != "null" and not below(name, _OUTCOME)}
+    flat = _flat(without_secrets(facts))
+    return {name: value for name, value in flat if value != "null" and not below(name, _OUTCOME)}
+
+
+def without_secrets(value: Any) -> Any:
+    """Leave out of a JSON value what is nobody's business: keys and tokens, by name or by look, and whose home it is.
+
+    Example:
+        >>> without_secrets({"path": "/home/ann/models/m", "headers": {"x": 1}, "url": "https://ann:pw@host/v1"})
+        {'path': '~/models/m', 'url': 'https://[removed]@host/v1'}
+    """
+    if isinstance(value, dict):
+        kept = {name: inner for name, inner in value.items() if not _SECRET.search(str(name).replace("-", "_"))}
+        return {without_secrets(name): without_secrets(inner) for name, inner in kept.items()}
+    if isinstance(value, list):
+        return [without_secrets(inner) for inner in value]
+    return _HOME.sub("~", _SECRET_TEXT.sub(_REMOVED, value)) if isinstance(value, str) else value
 
 
 def below(name: str, prefixes: Iterable[str]) -> bool:
@@ -95,9 +123,9 @@ def short(value: str) -> str:
 
 def _arguments(arguments: Any) -> Any:
     if isinstance(arguments, str):  # as written on the command line
-        arguments = dict(part.partition("=")[::2] for part in arguments.split(",") if part)
-    kept = _object(arguments)
-    return {name: value for name, value in kept.items() if name not in _MACHINE and not _SECRET.search(name)}
+        # what has commas of its own is cut short: the rest of a header must not be taken for a name
+        arguments = dict(re.findall(r"(?:^|,)\s*(\w+)=([^,]*)", arguments))
+    return {name: value for name, value in _object(arguments).items() if name not in _MACHINE}
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
