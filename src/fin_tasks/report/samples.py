@@ -16,7 +16,8 @@ import orjson
 
 from fin_tasks.errors import DataError
 
-__all__ = ["DIMENSIONS", "HEADLINES", "MAX_LINE", "MAX_SAMPLES", "Row", "Rows", "json_of", "lines_of", "read_samples"]
+__all__ = ["DIMENSIONS", "HEADLINES", "MAX_LINE", "MAX_SAMPLES", "Row", "Rows"]
+__all__ += ["document_of", "json_of", "lines_of", "read_samples", "sample_of"]
 
 MAX_SAMPLES = 4 * 2**30
 """Bytes a samples file may have: a run over 10,000 documents with long contexts stays well below."""
@@ -69,7 +70,7 @@ def read_samples(path: Path) -> dict[str, Rows]:
     found: dict[str, dict[str, Row]] = {}
     for number, line in lines_of(path):
         where = f"{path}, line {number}"
-        sample = _sample(where, line)
+        sample = sample_of(where, line)
         name = sample.get("filter")
         if not isinstance(name, str):
             raise DataError(f"{where}, filter: expected a filter's name, got {name!r:.80}.")
@@ -118,7 +119,8 @@ def json_of(text: bytes) -> Any:
         return json.loads(text.decode("utf-8"))
 
 
-def _sample(where: str, line: bytes) -> dict[str, Any]:
+def sample_of(where: str, line: bytes) -> dict[str, Any]:
+    """Read a line of a samples file; DataError where it is no object."""
     try:
         sample = json_of(line)
     except (ValueError, RecursionError) as error:
@@ -128,15 +130,21 @@ def _sample(where: str, line: bytes) -> dict[str, Any]:
     return sample
 
 
-def _row(where: str, sample: Mapping[str, Any]) -> Row:
+def document_of(where: str, sample: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the id of a sample's document, and the document; DataError where it has none."""
     doc = sample.get("doc")
     if not isinstance(doc, dict):
         raise DataError(f"{where}, doc: expected an object, got {doc!r:.80}.")
     identity = doc.get("id", doc.get("question_id"))
     if isinstance(identity, bool) or not isinstance(identity, (str, int)) or identity == "":
         raise DataError(f"{where}, doc.id: expected a text or whole number, got {identity!r:.80}.")
+    return str(identity), doc
+
+
+def _row(where: str, sample: Mapping[str, Any]) -> Row:
+    identity, doc = document_of(where, sample)
     return Row(
-        id=str(identity),
+        id=identity,
         truth=str(doc.get("ground_truth", sample.get("target"))),
         values=_values(where, sample),
         answer=_answer(sample.get("filtered_resps")),

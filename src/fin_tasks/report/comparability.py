@@ -1,0 +1,222 @@
+"""Which values may stand beside each other, and in what those that may not differ."""
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from fin_tasks.report.entry import Entry, RunFacts
+from fin_tasks.report.settings import Setting, below, short
+
+__all__ = ["facts_of", "group_of", "in_common", "mark", "mark_reruns"]
+
+_LABELS = {
+    "data": "data revision",
+    "fewshot": "number of examples",
+    "judging": "how the judge was asked",
+    "limit": "limit",
+    "rows": "number of rows",
+    "samples": "choice of rows",
+    "scorer": "scorer version",
+    "version": "task version",
+}
+_ELSEWHERE = tuple(  # told by another fact, or a mere trace of how the questions came here
+    f"provenance.{name}" for name in ("data", "prompts", "scorer", "split", "fin_tasks", "blank_image")
+)
+_TRACES = ("provenance.data.origin", "provenance.data.commit")
+_UNKNOWN = "not known"
+
+
+def facts_of(setting: Setting, *, version: str = "", rows: int = 0, of: int = 0) -> dict[str, str]:
+    """Gather what decides whether a value may stand beside another: all that was asked and how it was scored.
+
+    The model, its arguments and how it generates are not part of it: they are what is compared.
+
+    Args:
+        setting: See `settings`.
+        version: Of the task.
+        rows: Documents that were asked.
+        of: Documents there were to ask; 0 where not known.
+
+    Returns:
+        Name of the fact to its text, only those there are. A limit that leaves nothing out is none.
+
+    Example:
+        >>> facts_of({"limit": "8", "provenance.scorer": "1"}, version="1", rows=6, of=6)
+        {'version': '1', 'rows': '6', 'scorer': '1'}
+    """
+    if "results" in setting:
+        return {"results": _UNKNOWN, "rows": str(rows)}
+    said: dict[str, str | None] = {
+        "version": version,
+        "data": _data(setting),
+        "prompts": _prompts(setting),
+        "limit": _limit(setting, of),
+        "samples": setting.get("samples"),
+        "rows": str(rows) if rows else None,
+        "scorer": setting.get("provenance.scorer"),
+        "split": setting.get("provenance.split"),
+        "judge": setting.get("judge.model"),
+        "rubric": " ".join(_text(setting[name]) for name in ("judge.rubric", "judge.rubric_sha256") if name in setting),
+        "judging": _judging(setting),
+        "fewshot": setting.get("num_fewshot") if setting.get("num_fewshot") != "0" else None,
+        "system message": setting.get("system_instruction_sha"),
+    }
+    rest = {
+        name.removeprefix("provenance."): value
+        for name, value in setting.items()
+        if name.startswith("provenance") and not below(name, _ELSEWHERE)
+    }
+    return {name: _text(value) for name, value in {**said, **rest}.items() if value}
+
+
+def in_common(facts: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Put the facts of a group's tasks together: what they share as it is, a hash of all where they differ.
+
+    Args:
+        facts: Of each task, by its name.
+    """
+    names = sorted({name for of_task in facts.values() for name in of_task})
+    together = {"tasks": " ".join(sorted(facts))}
+    for name in names:
+        values = {task: of_task.get(name, "") for task, of_task in sorted(facts.items())}
+        if name == "rows":
+            together[name] = str(sum(int(value) for value in values.values() if value.isdecimal()))
+        elif len(set(values.values())) == 1:
+            together[name] = next(iter(values.values()))
+        else:
+            together[name] = _hash(values)
+    return together
+
+
+def group_of(benchmark: str, task: str, facts: Mapping[str, str]) -> str:
+    """Return what equal entries have in common: a short hash."""
+    return _hash([benchmark, task, dict(facts)])[:16]
+
+
+def mark(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Say of every entry with whom it may be compared, and why not with most.
+
+    Within a table (benchmark, task, split, variant, mode, style, retrieval, arm) the group that most models are in is
+    the one to be in; of several the one over more rows, then the one with the newest name. Published entries belong
+    to no run whose facts could be held against them: they keep what they have.
+
+    Args:
+        entries: With their facts.
+
+    Returns:
+        The same, in order, with `group`, and with `marks` where the group is not the common one of its table.
+    """
+    grouped = [
+        entry if entry.source == "published" else replace(entry, group=group_of(entry.benchmark, entry.task, entry.facts))
+        for entry in entries
+    ]
+    tables: dict[tuple[str, ...], list[Entry]] = defaultdict(list)
+    for entry in grouped:
+        if entry.source != "published":
+            tables[_table(entry)].append(entry)
+    common = {table: _common(of_table) for table, of_table in tables.items()}
+    return tuple(
+        entry
+        if entry.source == "published" or entry.group == common[_table(entry)].group
+        else replace(entry, marks=(*entry.marks, *_differences(entry.facts, common[_table(entry)].facts)))
+        for entry in grouped
+    )
+
+
+def mark_reruns(entries: Sequence[Entry], runs: Sequence[RunFacts]) -> tuple[Entry, ...]:
+    """Mark values that the same model got again later in the same setting: only the newest stands for it."""
+    known = {run.id: run for run in runs}
+    newest: dict[tuple[object, ...], str] = {}
+    for run in sorted(runs, key=lambda run: run.date):
+        newest[_setting(run)] = run.id
+    marked = []
+    for entry in entries:
+        run = known[entry.run]
+        last = known[newest[_setting(run)]]
+        if entry.source != "published" and last.id != run.id:
+            entry = replace(entry, marks=(*entry.marks, f"run again later with the same settings ({last.date})"))
+        marked.append(entry)
+    return tuple(marked)
+
+
+def _setting(run: RunFacts) -> tuple[object, ...]:
+    # runs of which nothing is known are each their own
+    known = run.id if not run.provenance or "results" in run.provenance else ""
+    return (run.source, run.model, run.task, tuple(sorted(run.provenance.items())), known)
+
+
+def _table(entry: Entry) -> tuple[str, ...]:
+    variants = (entry.split, entry.variant, entry.mode, entry.style, entry.retrieval, entry.arm)
+    return (entry.benchmark, entry.task, *variants)
+
+
+def _common(entries: Iterable[Entry]) -> Entry:
+    """Return an entry of the group that most models are in."""
+    models: dict[str, set[str]] = defaultdict(set)
+    of_group: dict[str, Entry] = {}
+    rows: Counter[str] = Counter()
+    for entry in entries:
+        models[entry.group].add(entry.model)
+        of_group.setdefault(entry.group, entry)
+        rows[entry.group] = max(rows[entry.group], entry.n)
+    return of_group[max(models, key=lambda group: (len(models[group]), rows[group], group))]
+
+
+def _differences(facts: Mapping[str, str], common: Mapping[str, str]) -> list[str]:
+    if "results" in facts:
+        return ["its results file is missing, so what was asked is not known"]
+    if "results" in common:
+        return ["most others have no results file, so what they were asked is not known"]
+    names = [name for name in sorted(facts.keys() | common.keys()) if facts.get(name, "") != common.get(name, "")]
+    return [
+        f"{_LABELS.get(name, name)}: {short(facts.get(name, ''))}, most others: {short(common.get(name, ''))}"
+        for name in names
+    ]
+
+
+def _data(setting: Setting) -> str | None:
+    if "provenance.data.revision" in setting:
+        return setting["provenance.data.revision"]
+    facts = {
+        name: value
+        for name, value in setting.items()
+        if name.startswith("provenance.data.") and not below(name, _TRACES)
+    }
+    return _hash(facts) if facts else None
+
+
+def _prompts(setting: Setting) -> str | None:
+    facts = {name: value for name, value in setting.items() if below(name, ("provenance.prompts",))}
+    if facts.keys() <= {"provenance.prompts.set", "provenance.prompts.sha256"}:
+        return facts.get("provenance.prompts.sha256", facts.get("provenance.prompts.set"))
+    return _hash(facts)
+
+
+def _limit(setting: Setting, of: int) -> str | None:
+    limit = setting.get("limit")
+    if limit is None:
+        return None
+    value = json.loads(limit)
+    whole = isinstance(value, (int, float)) and of and value >= of and value >= 1
+    return None if whole else f"{value:g}" if isinstance(value, (int, float)) else limit
+
+
+def _judging(setting: Setting) -> str | None:
+    told = ("judge.model", "judge.rubric", "judge.rubric_sha256")
+    facts = {name: value for name, value in setting.items() if below(name, ("judge",)) and name not in told}
+    return _hash(facts) if facts else None
+
+
+def _text(value: str) -> str:
+    """Give the text of a JSON string, anything else as it is."""
+    try:
+        read = json.loads(value)
+    except ValueError:
+        return value
+    return read if isinstance(read, str) else value
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,163 @@
+"""What each row of a samples file scored, as arrays: of a line that may be long, only numbers, id and source are kept."""
+
+import hashlib
+import math
+import sys
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from fin_tasks.errors import DataError
+from fin_tasks.report.entry import Scores
+from fin_tasks.report.samples import HEADLINES, document_of, lines_of, sample_of
+
+__all__ = ["BOUNDS", "SOURCES", "FileScores", "read_scores"]
+
+BOUNDS = ("_low", "_high", "_std")
+"""What names of metrics end with that are bounds or spreads of the metric before it, and no means over rows."""
+
+SOURCES: Mapping[str, str] = {"xfinbench": "figure", "dynostock": "ticker", "mme_finance": "image_path"}
+"""The key of a document that names what several rows may share, by benchmark."""
+
+_MISSING = math.nan
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileScores:
+    """What a samples file holds.
+
+    Attributes:
+        variants: Variant to scores.
+        digest: SHA-256 of its lines.
+    """
+
+    variants: Mapping[str, Scores]
+    digest: str
+
+
+@dataclass(slots=True)
+class _Column:
+    """The values of one variant while they are read."""
+
+    ids: list[str] = field(default_factory=list)
+    clusters: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    names: list[str] = field(default_factory=list)
+    values: dict[str, array[float]] = field(default_factory=dict)
+    not_means: set[str] = field(default_factory=set)
+
+
+def read_scores(path: Path, benchmark: str) -> FileScores:
+    """Read the scores of a samples file.
+
+    Args:
+        path: A `samples_*.jsonl` that lm-eval wrote with `--log_samples`.
+        benchmark: Whose it is, which decides what counts as a shared source.
+
+    Raises:
+        DataError: As `samples.read_samples`; the message names file, line and field.
+    """
+    columns: dict[str, _Column] = {}
+    digest = hashlib.sha256()
+    source = SOURCES.get(benchmark)
+    for number, line in lines_of(path):
+        digest.update(line)
+        where = f"{path}, line {number}"
+        sample = sample_of(where, line)
+        name = sample.get("filter")
+        if not isinstance(name, str):
+            raise DataError(f"{where}, filter: expected a filter's name, got {name!r:.80}.")
+        column = columns.get(name)
+        if column is None:
+            column = columns[name] = _Column()
+        _add_row(where, sample, column, source)
+    if not columns:
+        raise DataError(f"{path}: expected at least one document, found none.")
+    if len({frozenset(column.seen) for column in columns.values()}) > 1:
+        counts = ", ".join(f"{name} {len(column.ids)}" for name, column in columns.items())
+        raise DataError(f"{path}: expected the same documents under every filter, got {counts}. Was the file cut?")
+    return FileScores(variants=_scores(columns, clustered=source is not None), digest=digest.hexdigest())
+
+
+def _add_row(where: str, sample: Mapping[str, Any], column: _Column, source: str | None) -> None:
+    identity, doc = document_of(where, sample)
+    name = sys.intern(identity)
+    if name in column.seen:
+        raise DataError(f"{where}, doc.id: expected each document once per filter, got {name!r:.80} twice.")
+    column.seen.add(name)
+    column.ids.append(name)
+    if source is not None:
+        shared = doc.get(source)
+        # a file's name: the folder is another on every machine
+        column.clusters.append(sys.intern(_file_name(shared)) if isinstance(shared, str) and shared else name)
+    for metric in _metrics(where, sample, column):
+        column.values[metric].append(_value(where, metric, sample, column))
+
+
+def _metrics(where: str, sample: Mapping[str, Any], column: _Column) -> list[str]:
+    """Name the metrics of a row, which are those of the first row in nearly every file."""
+    names = sample.get("metrics")
+    if names == column.names:
+        return list(column.values)
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise DataError(
+            f"{where}, metrics: expected a list of names, got {names!r:.80}. Run lm-eval without --predict_only."
+        )
+    if column.names and set(names) != set(column.names):
+        other = sorted(set(names) ^ set(column.names))[0]
+        raise DataError(f"{where}, metrics: expected those of the rows before, got {other!r:.80} in one of them alone.")
+    if not column.names:
+        column.names = names
+        # `<metric>_stderr` is the value once more, see adapters.lm_eval
+        means = [name for name in names if not name.endswith("_stderr") and not _is_bound(name, names)]
+        column.values = {sys.intern(name): array("d") for name in means}
+    return list(column.values)
+
+
+def _value(where: str, metric: str, sample: Mapping[str, Any], column: _Column) -> float:
+    value = sample.get(metric, sample)
+    if value is None:
+        return _MISSING
+    if isinstance(value, (int, float)):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isinf(number):
+            raise DataError(f"{where}, {metric}: expected a finite number, got {value!r:.80}.")
+        return number
+    if value is sample:
+        raise DataError(f"{where}: expected a value of the metric {metric!r:.80}, found none.")
+    if isinstance(value, str) or metric in HEADLINES:
+        raise DataError(f"{where}, {metric}: expected a number or null, got {value!r:.80}.")
+    column.not_means.add(metric)  # pairs or shares that an aggregation of their own understands
+    return _MISSING
+
+
+def _scores(columns: Mapping[str, _Column], *, clustered: bool) -> dict[str, Scores]:
+    found: dict[str, Scores] = {}
+    first = next(iter(columns.values()))
+    for name, column in columns.items():
+        same = column.ids == first.ids
+        found[name] = Scores(
+            ids=next(iter(found.values())).ids if same and found else tuple(column.ids),
+            clusters=tuple(column.clusters) if clustered else None,
+            values={
+                metric: np.frombuffer(values, dtype=np.float64)
+                for metric, values in column.values.items()
+                if metric not in column.not_means
+            },
+        )
+    return found
+
+
+def _is_bound(name: str, names: Sequence[str]) -> bool:
+    return any(name.endswith(end) and name.removesuffix(end) in names for end in BOUNDS)
+
+
+def _file_name(source: str) -> str:
+    return PurePosixPath(source.replace("\\", "/")).name or source
