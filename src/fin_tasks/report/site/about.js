@@ -1,0 +1,35 @@
+// What the report was made from, and what could not be used.
+
+VIEWS.push({id: "about", title: "Runs and notes", shown: () => true, draw: drawAbout});
+
+function drawAbout(root, state, data) {
+  if (data.problems.length) {
+    root.append(el("h2", {}, `Skipped (${data.problems.length})`),
+      el("ul", {class: "problems"}, data.problems.map((one) => el("li", {}, el("code", {}, plain(one.path)), ": ", plain(one.message)))));
+  }
+  if (data.notes.length) root.append(el("h2", {}, "Notes"), el("ul", {}, data.notes.map((note) => el("li", {}, plain(note)))));
+  const columns = [
+    {key: "model", title: "Model", sort: (run) => run.label, cell: (run) => modelName(run.label, run.published), open: (run) => () => openRun(data, run)},
+    {key: "task", title: "Task", sort: (run) => run.task, cell: (run) => plain(run.task)},
+    {key: "source", title: "Source", sort: (run) => run.source, cell: (run) => plain(run.source)},
+    {key: "date", title: "Date", sort: (run) => blankLast(run.date), cell: (run) => formatDate(run.date)},
+    {key: "path", title: "File", sort: (run) => run.path, cell: (run) => plain(run.path)},
+    {key: "id", title: "Run", cell: (run) => plain(run.id)},
+  ];
+  root.append(el("h2", {}, `Runs (${formatCount(data.runs.length)})`), grid({
+    caption: "Open a model to see how its run was made", columns, rows: data.runs, sort: state.asort ?? "model", onSort: (asort) => setState({asort}, {keep: true}),
+  }));
+  root.append(el("p", {class: "hint"}, plain(`Made ${formatDate(data.generated)} UTC by fin-tasks ${data.fin_tasks}, from leaderboard.json version ${data.version}.`)
+    + " Charts by Observable Plot (ISC)."));
+}
+
+function openRun(data, run) {
+  const dialog = document.getElementById("details");
+  const close = el("button", {type: "button", class: "close", on: {click: () => dialog.close()}}, "Close");
+  const told = [["Task", run.task], ["Source", run.source], ["Date", formatDate(run.date)], ["File", run.path], ["Samples", run.samples], ["Run", run.id]];
+  dialog.replaceChildren(
+    el("header", {}, el("h2", {id: "details-title"}, plain(run.label)), close),
+    definitions(told.filter(([, value]) => value)), el("h3", {}, "How the run was made"), definitions(facts(data, run.provenance)));
+  dialog.showModal();
+  close.focus();
+}

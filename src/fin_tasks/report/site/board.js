@@ -1,0 +1,173 @@
+// The board: a row for each model, a column for each task, in each cell a value with its interval.
+
+VIEWS.push({id: "board", title: "Leaderboard", shown: () => true, draw: drawBoard});
+
+function drawBoard(root, state, data) {
+  const chosen = boardChoice(state, data);
+  const tasks = data.tasks.filter((task) => (chosen.benchmark === "all" || task.benchmark === chosen.benchmark)
+    && (chosen.variant === "all" || task.variant === chosen.variant));
+  const metricOf = (task) => (chosen.metric === "headline" ? task.headline.name : chosen.metric);
+  const there = tasks.filter((task) => task.metrics.includes(metricOf(task)));
+  const hidden = new Set((state.hide ?? "").split(" ").filter(Boolean).map(Number));
+  const columns = there.filter((task) => !hidden.has(task.at));
+  const wanted = new Map(columns.map((task) => [task.at, metricOf(task)]));
+  const search = state.search ?? "";
+  const entries = data.entries.filter((one) => wanted.get(one.task.at) === one.metric.name && one.value !== null
+    && (chosen.published || !one.published) && matches(one.label, search));
+  const together = entries.filter((one) => chosen.mix || !one.marks.length || one.published);
+  const apart = entries.filter((one) => !chosen.mix && one.marks.length && !one.published);
+
+  root.append(boardFilters(state, data, chosen), columnChooser(there, hidden, chosen));
+  const options = {state, data, columns, chosen, ranks: ranksByCell(data)};
+  root.append(boardTable(together, "Values that may be compared", options));
+  if (apart.length) {
+    root.append(
+      el("h2", {}, "Kept apart"),
+      el("p", {class: "hint"}, "These differ from most others of their column in data, prompts, judge or limit; open a"
+        + " value to read in what. No rank or test sets them against the table above."),
+      boardTable(apart, "Values kept apart", options),
+    );
+  }
+  root.append(legend(entries));
+  announce(`${new Set(together.map((one) => one.label)).size} rows, ${columns.length} columns`);
+}
+
+/** What the address chooses, or else what most of the document is about. */
+function boardChoice(state, data) {
+  const count = new Map();
+  for (const {published, task, metric} of data.entries) {
+    if (metric.name === task.headline.name) count.set(task.variant, (count.get(task.variant) ?? 0) + (published ? 0.01 : 1));
+  }
+  const [most] = [...count].sort((a, b) => b[1] - a[1] || (a[0] === "robust" ? -1 : 1))[0] ?? ["all"];
+  const variant = state.variant ?? most;
+  const few = data.tasks.filter((task) => variant === "all" || task.variant === variant).length <= 12;
+  const first = data.tasks.find((task) => task.variant === variant) ?? data.tasks[0];
+  return {
+    variant,
+    benchmark: state.benchmark ?? (few ? "all" : first?.benchmark ?? "all"),
+    metric: state.metric ?? "headline",
+    published: state.published !== "0",
+    mix: state.apart === "mixed",
+    perRun: state.per === "run",
+    showRanks: state.ranks === "1",
+  };
+}
+
+function boardFilters(state, data, chosen) {
+  const benchmarks = distinct(data.tasks, (task) => task.benchmark).map((name) => [name, BENCHMARKS[name] ?? name]);
+  const variants = distinct(data.tasks, (task) => task.variant).map((name) => [name, name]);
+  const names = new Set(data.tasks.filter((task) => chosen.benchmark === "all" || task.benchmark === chosen.benchmark)
+    .flatMap((task) => task.metrics));
+  const metrics = data.metrics.filter((one) => names.has(one.name)).map((one) => [one.name, one.label]);
+  return el("form", {class: "filters", role: "search", "aria-label": "Filters", on: {submit: (event) => event.preventDefault()}},
+    choice("Benchmark", [["all", "All"], ...benchmarks], chosen.benchmark, (benchmark) => setState({benchmark, metric: "", hide: "", sort: ""})),
+    choice("Scored as", [["all", "All variants"], ...variants], chosen.variant, (variant) => setState({variant, hide: "", sort: ""})),
+    choice("Metric", [["headline", "Headline of each task"], ...metrics], chosen.metric, (metric) => setState({metric, sort: ""})),
+    choice("A row for each", [["model", "Model"], ["run", "Run"]], chosen.perRun ? "run" : "model", (per) => setState({per: per === "run" ? per : ""})),
+    searchBox("Find models", state.search ?? "", (search) => setState({search}, {replace: true})),
+    tick("Published figures", chosen.published, (on) => setState({published: on ? "" : "0"})),
+    tick("Mix in what is kept apart", chosen.mix, (on) => setState({apart: on ? "mixed" : ""})),
+    tick("Ranks", chosen.showRanks, (on) => setState({ranks: on ? "1" : ""})),
+  );
+}
+
+function columnChooser(tasks, hidden, chosen) {
+  const boxes = tasks.map((task) => tick(plain(shortTitle(task, chosen)), !hidden.has(task.at), (on) => {
+    const next = new Set(hidden);
+    next[on ? "delete" : "add"](task.at);
+    setState({hide: [...next].join(" ")});
+  }));
+  const open = document.getElementById("columns")?.open ?? false;  // stays open while boxes are ticked
+  return el("details", {id: "columns", class: "columns", open}, el("summary", {}, `Columns (${tasks.length - hidden.size} of ${tasks.length})`),
+    el("div", {class: "ticks"}, boxes));
+}
+
+/** A task's title without what all columns share. */
+function shortTitle(task, {benchmark, variant}) {
+  let title = task.title;
+  if (benchmark !== "all") title = title.replace(BENCHMARKS[benchmark] ?? benchmark, "").trim() || "all";
+  return variant === "all" ? title : title.replace(` · ${variant}`, "");
+}
+
+function boardTable(entries, caption, {state, data, columns, chosen, ranks}) {
+  const byRow = new Map();
+  for (const entry of entries) {
+    const name = chosen.perRun ? entry.label : entry.model;
+    const key = `${name}\n${entry.published}`;
+    if (!byRow.has(key)) byRow.set(key, {name, published: entry.published, cells: new Map()});
+    const {cells} = byRow.get(key);
+    cells.set(entry.task.at, [...(cells.get(entry.task.at) ?? []), entry]);
+  }
+  for (const {cells} of byRow.values()) {
+    for (const found of cells.values()) found.sort(preferred);
+  }
+  const filled = columns.filter((task) => entries.some((one) => one.task === task));
+  const model = {
+    key: "model", title: chosen.perRun ? "Run" : "Model", sort: (row) => row.name, cell: (row) => modelName(row.name, row.published),
+  };
+  const values = filled.map((task) => {
+    const own = entries.filter((one) => one.task === task);
+    const {metric} = own[0];
+    const domain = domainOf(metric.unit, own);
+    return {
+      key: String(task.at), title: shortTitle(task, chosen), numeric: true, note: `${task.title}: ${metric.label}`,
+      sort: (row) => row.cells.get(task.at)?.[0].value ?? null,
+      cell: (row) => valueCell(row.cells.get(task.at), domain, chosen.showRanks ? ranks : null),
+      open: (row) => row.cells.has(task.at) && (() => openDetails(data, row.cells.get(task.at))),
+      className: (row) => (row.cells.get(task.at)?.[0].marks.length ? "apart" : ""),
+    };
+  });
+  const first = filled[0] && data.byName.get(entries.find((one) => one.task === filled[0]).metric.name);
+  const byFirst = first ? `${first.higher_is_better === false ? "" : "-"}${filled[0].at}` : "model";
+  if (!byRow.size) return el("p", {class: "hint"}, "Nothing fits these filters.");
+  return grid({
+    caption, columns: [model, ...values], rows: [...byRow.values()], sort: state.sort || byFirst,
+    onSort: (sort) => setState({sort}, {keep: true}), className: "board",
+  });
+}
+
+/** Of several runs in one cell those that may be compared come first, then the newest. */
+function preferred(a, b) {
+  return (a.marks.length > 0) - (b.marks.length > 0) || b.run.date.localeCompare(a.run.date);
+}
+
+function modelName(name, published) {
+  return el("span", {class: "model"}, el("bdi", {}, plain(name)), published ? el("span", {class: "tag"}, "published") : null);
+}
+
+function valueCell(found, domain, ranks) {
+  if (!found) return el("span", {class: "none"}, "–");
+  const [entry] = found;
+  const {metric} = entry;
+  const told = `${formatValue(entry.value, metric.unit)}${entry.low === null ? "" : `, interval ${formatInterval(entry.low, entry.high, metric.unit)}`}`;
+  const place = ranks?.get(`${entry.task.at}|${entry.run.at}|${metric.name}`);
+  return el("span", {class: "value", title: told},
+    el("span", {class: "figure"}, entry.marks.length ? el("span", {class: "mark", title: "stands apart"}, "≠ ") : null,
+      formatValue(entry.value, metric.unit),
+      entry.unscored ? el("span", {class: "mark", title: `${entry.unscored} rows are not scored`}, "*") : null,
+      found.length > 1 ? el("span", {class: "more", title: `${found.length} runs`}, ` ×${found.length}`) : null),
+    intervalBar(entry.value, entry.low, entry.high, domain, {published: entry.published}),
+    place ? el("span", {class: "rank"}, place.best === place.worst ? `rank ${place.rank}` : `rank ${place.rank} (${place.best}–${place.worst})`) : null,
+  );
+}
+
+function ranksByCell(data) {
+  const found = new Map();
+  for (const {task, metric, ranks} of data.comparisons) {
+    for (const place of ranks) found.set(`${task.at}|${place.run.at}|${metric.name}`, place);
+  }
+  return found;
+}
+
+function legend(entries) {
+  const told = [
+    ["dot and line", "value and its interval; a hollow dot is a published figure, which has none"],
+    ["≠", "differs from the rest of its column in what must be equal to compare"],
+    ["*", "some rows could not be scored and are left out"],
+    ["×2", "several runs; the newest is shown"],
+  ];
+  const units = [...new Set(entries.map((one) => one.metric.unit))].map(unitName).filter(Boolean);
+  return el("div", {class: "legend"},
+    el("p", {class: "hint"}, `Values are in ${units.join(" or ") || "plain numbers"}. Open a value to see where it comes from.`),
+    definitions(told));
+}

@@ -1,0 +1,75 @@
+// Puts the views together: tabs, colours, and drawing what the address says.
+
+const data = readData();
+
+/** Draw the view of the address anew; the control that had the focus has it again. */
+function draw() {
+  const state = readState();
+  const views = VIEWS.filter((view) => view.shown(data));
+  const view = views.find((one) => one.id === state.view) ?? views[0];
+  const tabs = document.getElementById("tabs");
+  const held = holdFocus();
+  tabs.replaceChildren(...views.map((one) => el("li", {}, el("a", {
+    href: linkTo({view: one.id}), "aria-current": one === view ? "page" : null, id: `tab-${one.id}`,
+  }, one.title))));
+  const main = document.getElementById("main");
+  const root = el("div", {class: `view ${view.id}`}, el("h2", {class: "unseen"}, view.title));
+  try {
+    view.draw(root, state, data);
+  } catch (error) {
+    root.append(el("p", {class: "note", role: "alert"}, plain(`This cannot be shown: ${error.message}`)));
+    console.error(error);
+  }
+  main.replaceChildren(root);
+  held();
+}
+
+/** Remember which control has the focus, by its label; return what gives it back. */
+function holdFocus() {
+  const active = document.activeElement;
+  const name = active?.closest("label, summary")?.textContent ?? active?.id;
+  if (!active || active === document.body || !name) return () => {};
+  const {selectionStart, selectionEnd, type} = active;
+  return () => {
+    const again = [...document.querySelectorAll("label, summary")].find((one) => labelText(one) === labelText(active));
+    const control = active.id ? document.getElementById(active.id) : again?.querySelector("select, input") ?? again;
+    control?.focus({preventScroll: true});
+    if (type === "search" && control) control.setSelectionRange(selectionStart, selectionEnd);
+  };
+}
+
+function labelText(node) {
+  const label = node.closest("label, summary");
+  if (!label) return null;
+  return label.tagName === "SUMMARY" ? label.parentElement.id : (label.querySelector("span") ?? label).textContent;
+}
+
+function setColours(theme) {
+  document.documentElement.dataset.theme = theme;
+  document.getElementById("theme").value = theme;
+}
+
+/** Colours chosen are kept where the browser lets a page from disk keep anything. */
+function keptColours(theme) {
+  try {
+    if (theme !== undefined) localStorage.setItem("fin-tasks-theme", theme);
+    return localStorage.getItem("fin-tasks-theme") ?? "";
+  } catch {
+    return theme ?? "";
+  }
+}
+
+document.getElementById("title").textContent = plain(data.title);
+document.getElementById("subtitle").textContent = `${formatCount(data.models.length)} models, ${formatCount(data.tasks.length)} tasks,`
+  + ` ${formatCount(data.entries.length)} values · ${formatDate(data.generated)} UTC`;
+document.getElementById("theme").addEventListener("change", ({target}) => setColours(keptColours(target.value)));
+document.getElementById("skip").addEventListener("click", (event) => {
+  event.preventDefault();  // the part behind # says what is shown, so the link must not change it
+  document.getElementById("main").focus();
+});
+document.getElementById("details").addEventListener("click", ({target, currentTarget}) => {
+  if (target === currentTarget) currentTarget.close();  // a click beside it
+});
+addEventListener("popstate", draw);
+setColours(keptColours());
+draw();

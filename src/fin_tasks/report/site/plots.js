@@ -1,0 +1,48 @@
+// What the charts share: colours and shapes of models, a legend, a description for who does not see them.
+
+const MOST = 8;  // models in one chart: no more colours and shapes are told apart
+
+/** A colour and a shape of its own for each name. */
+function looks(names) {
+  return new Map(names.map((name, at) => [name, {color: `var(--series-${at % MOST + 1})`, shape: Plot.symbolsFill[at % Plot.symbolsFill.length]}]));
+}
+
+function shapeOf(shape, color) {
+  return svg("svg", {class: "key", viewBox: "-8 -8 16 16", "aria-hidden": "true"},
+    svg("path", {d: Plot.symbol(shape, 60)(), style: {fill: color}}));
+}
+
+function plotLegend(found, publishedNames) {
+  return el("ul", {class: "keys"}, [...found].map(([name, {color, shape}]) => (
+    el("li", {}, shapeOf(shape, color), modelName(name, publishedNames.has(name))))));
+}
+
+/** Tick boxes to choose which models a chart has; the first few where nothing is chosen. */
+function modelChooser(names, state) {
+  const at = new Map(names.map((name, place) => [name, place]));
+  const chosen = state.models ? names.filter((name) => state.models.split(" ").map(Number).includes(at.get(name))) : names.slice(0, MOST);
+  const open = document.getElementById("models")?.open ?? false;
+  const boxes = names.map((name) => tick(plain(name), chosen.includes(name), (on) => {
+    const next = names.filter((other) => (other === name ? on : chosen.includes(other)));
+    setState({models: next.map((other) => at.get(other)).join(" ")});
+  }));
+  const chooser = el("details", {id: "models", class: "columns", open}, el("summary", {}, `Models (${Math.min(chosen.length, MOST)} of ${names.length}; at most ${MOST} at once)`),
+    el("div", {class: "ticks"}, boxes));
+  return [chooser, chosen.slice(0, MOST)];
+}
+
+/** Draw a chart as wide as there is room, and again when that changes. */
+function figure(caption, render) {
+  const frame = el("div", {class: "chart"});
+  let width = 0;
+  new ResizeObserver(() => {
+    const now = Math.floor(frame.clientWidth);
+    if (!now || Math.abs(now - width) < 8) return;
+    width = now;
+    const drawn = render(width);
+    drawn.setAttribute("role", "img");
+    drawn.setAttribute("aria-label", `${caption}. The table below has the numbers.`);
+    frame.replaceChildren(drawn);
+  }).observe(frame);
+  return el("figure", {}, frame, el("figcaption", {}, plain(caption)));
+}
