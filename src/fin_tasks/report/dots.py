@@ -32,7 +32,7 @@ class Dot:
         value: The share.
         low: Lower bound of its interval; None where there is none.
         high: Upper bound, likewise.
-        n: Out of how many, shown beside the row's name.
+        n: Out of how many, shown beside the row's name; 0 where that is not known.
     """
 
     panel: str
@@ -105,7 +105,9 @@ def _draw(axes: "Axes", dots: Sequence[Dot], series: Sequence[str], *, step: flo
 
 
 def _named(row: str, dots: Sequence[Dot]) -> str:
-    counts = sorted({dot.n for dot in dots if dot.row == row})
+    counts = sorted({dot.n for dot in dots if dot.row == row and dot.n})
+    if not counts:
+        return _shortened(row)
     shown = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     return f"{_shortened(row)}  (n={shown})"
 

@@ -3,7 +3,8 @@
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -58,7 +59,7 @@ def document(
         "confidence": rankings.CONFIDENCE,
         "power": rankings.POWER,
         "models": _models(collected.runs),
-        "runs": _runs(collected.runs),
+        "runs": _runs(collected.runs, collected.entries),
         "tasks": [_task(name, entries) for name, entries in by_task.items()],
         "metrics": _metrics(collected.entries),
         "groups": {one.group: dict(one.facts) for one in collected.entries if one.group},
@@ -116,17 +117,18 @@ def _models(runs: Sequence[RunFacts]) -> list[dict[str, Any]]:
     ]
 
 
-def _runs(runs: Sequence[RunFacts]) -> list[dict[str, Any]]:
-    seen = Counter((run.model, run.task) for run in runs)
-    same_date = Counter((run.model, run.task, run.date) for run in runs)
+def _runs(runs: Sequence[RunFacts], entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    columns = {entry.run: task_id(replace(entry, variant="")) for entry in entries}
+    seen = Counter((run.model, columns.get(run.id)) for run in runs)
+    same_date = Counter((run.model, columns.get(run.id), run.date) for run in runs)
     found = []
     for run in runs:
-        several, alike = seen[run.model, run.task] > 1, same_date[run.model, run.task, run.date] > 1
-        told_by = ", ".join([run.date[:16]] * bool(run.date) + [run.id[:8]] * (alike or not run.date))
+        key = (run.model, columns.get(run.id))
+        told_by = [run.date[:16]] * bool(run.date) + [run.id[:8]] * (same_date[(*key, run.date)] > 1)
         found.append(
             {
                 "id": run.id,
-                "label": f"{run.model} ({told_by})" if several else run.model,
+                "label": f"{run.model} ({', '.join(told_by)})" if seen[key] > 1 and told_by else run.model,
                 "source": run.source,
                 "model": run.model,
                 "task": run.task,

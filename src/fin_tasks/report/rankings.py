@@ -135,7 +135,7 @@ def _compare(runs: Sequence[tuple[Entry, Scores]], group: str) -> Comparison:
 def _aligned(
     runs: Sequence[tuple[str, Scores]], metric: str
 ) -> tuple[dict[str, npt.NDArray[np.float64]], list[Hashable] | None]:
-    """Put the rows of all runs in one order; NaN where a run has not scored one. Clusters follow where rows have any."""
+    """Put the rows of all runs in one order, NaN where a run has not scored one; and say what rows share, if any do."""
     place: dict[str, int] = {}
     clusters: list[Hashable] = []
     told = False

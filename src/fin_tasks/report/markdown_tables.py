@@ -1,0 +1,192 @@
+"""Tables as Markdown: names of strangers cannot become markup, links or pictures."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fin_tasks.report.paper_tables import make
+from fin_tasks.report.tables import Cell, Document, Row, Table
+from fin_tasks.sandbox import escape
+
+__all__ = ["markdown", "ranks", "safe", "write_tables"]
+
+_MARKUP = re.compile(r"([\\`*_\[\]|~$#@])|(:)(?=//)")
+_LONGEST = 80  # letters of a name
+_WINDOWS = 5  # sizes that the paper averages over
+_READING = (
+    "Best of a column in bold, among the rows that may be compared. *Published* rows are figures that a paper prints; "
+    "nobody ran them here."
+)
+
+
+def write_tables(document: Document, folder: Path) -> list[Path]:
+    """Write every table that has a number as `<folder>/<name>.md`; return the files."""
+    paths = []
+    for name, (shape, tables) in make(document).items():
+        parts = [f"# {shape.title}", shape.about, _READING, *(markdown(table) for table in tables)]
+        path = folder / f"{name}.md"
+        path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+        paths.append(path)
+    if _of_several(document):
+        path = folder / "ranks.md"
+        path.write_text(ranks(document), encoding="utf-8")
+        paths.append(path)
+    return paths
+
+
+def ranks(document: Document) -> str:
+    """Return places with what is uncertain about them, a table for each task, and differences from one model."""
+    runs, tasks = ({one["id"]: one for one in document[kind]} for kind in ("runs", "tasks"))
+    parts = ["# Ranks", _ranks_about(document)]
+    for comparison in _of_several(document):
+        task = tasks[comparison["task"]]
+        named = document["metrics"][comparison["metric"]]
+        against = _against(comparison, runs, document["baseline"])
+        differences = _differences(comparison, against)
+        header = [
+            "Rank",
+            "May be",
+            "Model",
+            safe(named["label"]),
+            "n",
+            f"Less {safe(runs[against]['label'])}",
+            "p, Holm",
+        ]
+        lines = [header, ["---:", "---:", "---", "---:", "---:", "---:", "---:"]]
+        for one in comparison["ranks"]:
+            cell = None if one["value"] is None else Cell(value=one["value"], unit=named["unit"])
+            may_be = str(one["best"]) if one["best"] == one["worst"] else f"{one['best']} to {one['worst']}"
+            told = _difference(differences.get(one["run"]), named["unit"])
+            lines.append(
+                [str(one["rank"]), may_be, safe(runs[one["run"]]["label"]), _number(cell), f"{one['n']:,}", *told]
+            )
+        parts += [f"## {safe(task['title'])}", _grid(lines), _detectable(comparison, named["unit"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _of_several(document: Document) -> list[Mapping[str, Any]]:
+    return [one for one in document["comparisons"] if len(one["ranks"]) > 1]
+
+
+def _ranks_about(document: Document) -> str:
+    return (
+        f"Models on the same rows. May be: the ranks that are left when only differences count that are certain at "
+        f"{document['alpha']:g} over all pairs of a task together (Holm). Differences have "
+        f"{100 * document['confidence']:.0f} % intervals, which are not corrected for the number of pairs."
+    )
+
+
+def _against(comparison: Mapping[str, Any], runs: Mapping[str, Mapping[str, Any]], baseline: str | None) -> str:
+    """Choose the run that others are compared with: the baseline's, else the best."""
+    order: list[str] = [one["run"] for one in comparison["ranks"]]
+    return next((run for run in order if runs[run]["model"] == baseline), order[0])
+
+
+def _differences(comparison: Mapping[str, Any], against: str) -> dict[str, Mapping[str, Any]]:
+    """Return each run's pair with one of them, as that run less this one."""
+    found = {}
+    for pair in comparison["pairs"]:
+        if pair["second"] == against:
+            found[pair["first"]] = pair
+        elif pair["first"] == against and pair["difference"] is not None:
+            turned = {"difference": -pair["difference"], "low": pair["high"], "high": pair["low"]}
+            turned |= {side: None if turned[side] is None else -turned[side] for side in ("low", "high")}
+            found[pair["second"]] = {**pair, **turned}
+    return found
+
+
+def _difference(pair: Mapping[str, Any] | None, unit: str) -> tuple[str, str]:
+    if pair is None or pair["difference"] is None:
+        return "–", "–"
+    factor, digits = (100, 1) if unit == "fraction" else (1, 2)
+    shown = f"{factor * pair['difference']:+.{digits}f}"
+    if pair["low"] is not None:
+        shown += f" ({factor * pair['low']:+.{digits}f} to {factor * pair['high']:+.{digits}f})"
+    return shown, "&lt;0.001" if pair["p_holm"] < 0.001 else f"{pair['p_holm']:.3f}"
+
+
+def _detectable(comparison: Mapping[str, Any], unit: str) -> str:
+    test = "McNemar's exact test" if comparison["test"] == "McNemar" else "A t-test of the differences"
+    allows = ", which allows for rows that share a source" if comparison["clustered"] else ""
+    said = f"{test}{allows}; {comparison['rows']:,} rows."
+    for kind, of in (("paired", "two models on these rows"), ("unpaired", "models on rows of their own each")):
+        if (value := comparison["detectable"][kind]) is not None:
+            said += (
+                f" A difference of {_scaled(value, Cell(value=value, unit=unit))} between {of} would mostly be found."
+            )
+    return said
+
+
+def _grid(lines: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def markdown(table: Table) -> str:
+    """Return a table under its title, and a second one with the intervals where there are any."""
+    parts = [f"## {safe(table.title)}", _lines(table, table.rows, _values)]
+    with_bounds = [row for row in table.rows if any(cell and cell.low is not None for cell in row.cells)]
+    if with_bounds:
+        parts += ["95 % intervals, and rows they are over:", _lines(table, with_bounds, _bounds)]
+    if marked := [row for row in table.rows if row.marks]:
+        apart = any(row.apart for row in marked)
+        parts.append("Not to be compared with the other rows:" if apart else "Differ from the other rows:")
+        numbered = dict.fromkeys(row.marks for row in marked)
+        parts.append(
+            "\n".join(f"- ({at}) {safe('; '.join(marks), longest=400)}" for at, marks in enumerate(numbered, 1))
+        )
+    return "\n\n".join(parts)
+
+
+def safe(text: str, *, longest: int = _LONGEST) -> str:
+    r"""Write text so that Markdown and HTML show it letter by letter, on one line.
+
+    Example:
+        >>> print(safe("<b>a|b</b> [x](http://y)"))
+        &lt;b&gt;a\|b&lt;/b&gt; \[x\](http\://y)
+    """
+    shown = escape(text if len(text) <= longest else f"{text[: longest - 1]}…")
+    shown = _MARKUP.sub(r"\\\g<0>", shown)
+    shown = shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"(?i)\bwww\.", lambda found: f"{found[0][:-1]}\\.", shown)  # GitHub links it otherwise
+
+
+def _lines(table: Table, rows: Sequence[Row], cells: Callable[[Table, Row], Iterator[str]]) -> str:
+    marks = list(dict.fromkeys(row.marks for row in table.rows if row.marks))
+    header = ["Model", "Source", *(safe(column.header) for column in table.columns)]
+    ruled = ["---", "---", *("---:" for _ in table.columns)]
+    body = []
+    for row in rows:
+        number = f" ({marks.index(row.marks) + 1})" if row.marks else ""
+        told_by = f", {safe(row.told_by)}" if row.told_by else ""
+        source = "*published*" if row.source == "published" else safe(row.source)
+        body.append([f"{safe(row.model)}{told_by}{number}", source, *cells(table, row)])
+    return _grid([header, ruled, *body])
+
+
+def _values(table: Table, row: Row) -> Iterator[str]:
+    for place, cell in enumerate(row.cells):
+        text = _number(cell)
+        best = not row.apart and cell is not None and cell.value == table.best(place)
+        yield f"**{text}**" if best else text
+
+
+def _bounds(table: Table, row: Row) -> Iterator[str]:
+    for cell in row.cells:
+        if cell is None or cell.low is None or cell.high is None:
+            yield "–"
+        else:
+            yield f"{_scaled(cell.low, cell)} to {_scaled(cell.high, cell)} (n={cell.n:,})"
+
+
+def _number(cell: Cell | None) -> str:
+    if cell is None:
+        return "–"
+    spread = "" if cell.deviation is None else f" ± {_scaled(cell.deviation, cell)}"
+    fewer = f" ({cell.windows} of {_WINDOWS} windows)" if cell.windows and cell.windows != _WINDOWS else ""
+    return f"{_scaled(cell.value, cell)}{spread}{fewer}"
+
+
+def _scaled(value: float, cell: Cell) -> str:
+    """Per cent with one decimal, grades with two, as the papers print them."""
+    return f"{100 * value:.1f}" if cell.unit == "fraction" else f"{value:.2f}"

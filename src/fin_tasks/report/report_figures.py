@@ -1,0 +1,193 @@
+"""Figures of a report: values with intervals by task, breakdowns, and biases against window size."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fin_tasks.benchmarks.dynostock.plots import COLOURS, MARKERS
+from fin_tasks.report.dots import Dot, draw_dots
+from fin_tasks.report.figures import drawing, entitle, save
+from fin_tasks.report.metric_names import BENCHMARKS
+from fin_tasks.report.paper_tables import make
+from fin_tasks.report.tables import Document, Table
+from fin_tasks.sandbox import escape
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["write_figures"]
+
+_ROWS = 150  # of one figure: a picture as high as a hundred screens helps nobody
+_MODELS = 14  # lines of one figure: as many as colours and markers can tell apart
+_NAME = 34  # letters of a name in a legend
+_CAPTION = "95 % intervals where rows are known. Rows that must not be compared with the others are left out."
+_BREAKDOWNS = ("xfinbench_capabilities", "mme_finance_category")
+
+Point = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""An entry with its task."""
+
+
+def write_figures(document: Document, folder: Path) -> list[Path]:
+    """Draw all figures that have a number as PNG and SVG; return the files."""
+    points = list(_points(document))
+    paths: list[Path] = []
+    for benchmark, name in BENCHMARKS.items():
+        own = [point for point in points if point[1]["benchmark"] == benchmark and not point[1]["window"]]
+        dots = list(_headlines(document, own))
+        paths += _dots(dots, folder / f"{benchmark}_models", title=f"{name}: models")
+    shapes = make(document)
+    for stem in _BREAKDOWNS:
+        if stem in shapes:
+            shape, tables = shapes[stem]
+            paths += _dots(list(_breakdown(tables, ("Overall",))), folder / stem, title=shape.title)
+    paths += _windows(points, folder)
+    return paths
+
+
+def _points(document: Document) -> Iterator[Point]:
+    tasks = {task["id"]: task for task in document["tasks"]}
+    for entry in document["entries"]:
+        if entry["value"] is not None and (document["mixed"] or not entry["marks"]):
+            yield entry, tasks[entry["task"]]
+
+
+def _labels(document: Document) -> dict[str, str]:
+    return {
+        run["id"]: f"{run['label']} (published)" if run["source"] == "published" else run["label"]
+        for run in document["runs"]
+    }
+
+
+def _headlines(document: Document, points: Sequence[Point]) -> Iterator[Dot]:
+    """Give a panel for each task, a row for each run, and a colour for each way of scoring."""
+    labels = _labels(document)
+    for entry, task in sorted(points, key=lambda point: -point[0]["value"]):
+        if entry["metric"] == task["headline"]:
+            panel = task["title"].removesuffix(f" · {task['variant']}")
+            yield _dot(document, entry, panel=panel, row=labels[entry["run"]], series=task["variant"])
+
+
+def _breakdown(tables: Sequence[Table], skip: Sequence[str]) -> Iterator[Dot]:
+    """Give a panel for each table, a row for each of its columns, and a colour for each model."""
+    for table in tables:
+        for row in table.rows:
+            for column, cell in zip(table.columns, row.cells, strict=True):
+                if cell is not None and not row.apart and column.header not in skip:
+                    scale = 100 if cell.unit == "points" else 1
+                    low, high = (None if bound is None else bound / scale for bound in (cell.low, cell.high))
+                    told_by = "published" if row.source == "published" else row.told_by
+                    series = f"{row.model} ({told_by})" if told_by else row.model
+                    place = {"panel": table.title, "row": column.header, "series": series}
+                    yield Dot(value=cell.value / scale, low=low, high=high, n=cell.n, **place)
+
+
+def _by_series(dots: Sequence[Dot]) -> list[list[Dot]]:
+    """Divide dots among figures, so that none has more series than can be told apart."""
+    names = list(dict.fromkeys(dot.series for dot in dots))
+    page = {name: place // _MODELS for place, name in enumerate(names)}
+    return [[dot for dot in dots if page[dot.series] == number] for number in sorted(set(page.values()))]
+
+
+def _dot(document: Document, entry: Mapping[str, Any], **place: str) -> Dot:
+    scale = 100 if document["metrics"][entry["metric"]]["unit"] == "points" else 1
+    low, high = (None if entry[bound] is None else entry[bound] / scale for bound in ("low", "high"))
+    return Dot(value=entry["value"] / scale, low=low, high=high, n=entry["n"], **place)
+
+
+def _dots(dots: Sequence[Dot], stem: Path, *, title: str) -> list[Path]:
+    """Draw dots, in several figures where they are many."""
+    pages = [page for some in _by_series(dots) for page in _by_height(some)]
+    paths = []
+    for number, page in enumerate(pages, 1):
+        own_stem = stem if number == 1 else stem.with_name(f"{stem.name}_{number}")
+        paths += draw_dots(page, own_stem, title=title, caption=_CAPTION, axis="per cent of full marks")
+    return paths
+
+
+def _by_height(dots: Sequence[Dot]) -> list[list[Dot]]:
+    """Divide panels among figures, so that only a panel too high by itself makes one too high."""
+    panels: dict[str, list[Dot]] = defaultdict(list)
+    for dot in dots:
+        panels[dot.panel].append(dot)
+    pages: list[list[Dot]] = []
+    height = 0
+    for own in panels.values():
+        lines = len({(dot.row, dot.series) for dot in own})
+        if not pages or height + lines > _ROWS:
+            pages.append([])
+            height = 0
+        pages[-1] += own
+        height += lines
+    return pages
+
+
+def _windows(points: Sequence[Point], folder: Path) -> list[Path]:
+    """Draw bias index and accuracy against window size: a figure for each bias, way of asking and way of scoring."""
+    found: dict[tuple[str, ...], list[Point]] = defaultdict(list)
+    for entry, task in points:
+        if task["window"] and entry["metric"] in ("acc", "bias_index"):
+            key = tuple(task[name] for name in ("bias", "mode", "style", "arm", "split", "variant"))
+            found[key].append((entry, task))
+    paths = []
+    for key, own in found.items():
+        series = _series(own)
+        names = list(dict.fromkeys(series.values()))
+        for start in range(0, len(names), _MODELS):
+            page = names[start : start + _MODELS]
+            lines = {name: [point for point in own if series[point[0]["run"]] == name] for name in page}
+            number = [str(start // _MODELS + 1)] if start else []
+            stem = folder / "_".join(["dynostock", *filter(None, key), *number])
+            paths += _draw_windows(
+                lines, stem, title=f"{key[0].capitalize()} bias", said=", ".join(filter(None, key[1:]))
+            )
+    return paths
+
+
+def _series(points: Sequence[Point]) -> dict[str, str]:
+    """Name the line of each run: a model's windows make one, but where one of them is there twice."""
+    runs = {entry["run"]: (entry["model"], task["window"]) for entry, task in points}
+    twice = {key[0] for key, count in Counter(runs.values()).items() if count > 1}
+    return {run: f"{model} ({run[:8]})" if model in twice else model for run, (model, _) in runs.items()}
+
+
+def _draw_windows(lines: Mapping[str, Sequence[Point]], stem: Path, *, title: str, said: str) -> list[Path]:
+    from matplotlib.figure import Figure
+
+    panels = (("bias_index", "Wrong answers that follow the signal (%)"), ("acc", "Right answers (%)"))
+    with drawing():
+        figure = Figure(figsize=(7.2, 3.9 + 0.17 * ((len(lines) - 1) // 3)), layout="constrained")
+        for axes, (metric, axis) in zip(figure.subplots(1, 2), panels, strict=True):
+            _draw_panel(axes, lines, metric)
+            axes.set_ylabel(axis)
+        names = [_shortened(name) for name in lines]
+        figure.legend(figure.axes[1].lines, names, loc="outside lower left", ncols=3, frameon=False)
+        entitle(figure, title, f"Against window size, {said}. Bars: 95 % intervals.")
+        return save(figure, stem)
+
+
+def _draw_panel(axes: "Axes", lines: Mapping[str, Sequence[Point]], metric: str) -> None:
+    sizes = sorted({task["window"] for own in lines.values() for _, task in own})
+    gap = min((b - a for a, b in zip(sizes, islice(sizes, 1, None), strict=False)), default=4)
+    step = min(0.13, 0.55 / len(lines)) * gap  # intervals of one size stand beside each other
+    for place, own in enumerate(lines.values()):
+        look: Any = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
+        there = sorted(
+            ((task["window"], entry) for entry, task in own if entry["metric"] == metric), key=lambda p: p[0]
+        )
+        at = [size + (place - (len(lines) - 1) / 2) * step for size, _ in there]
+        for x, (_, entry) in zip(at, there, strict=True):
+            if entry["low"] is not None and entry["high"] is not None:
+                axes.vlines(x, 100 * entry["low"], 100 * entry["high"], color=look["color"], alpha=0.28, linewidth=3)
+        values = [100 * entry["value"] for _, entry in there]
+        axes.plot(at, values, markersize=5, markeredgecolor="white", markeredgewidth=0.6, linewidth=1.3, **look)
+    axes.set_xticks(sizes)
+    axes.set_xlabel("Window size (earnings reports)")
+    axes.set_ylim(-3, 103)
+    axes.grid(axis="y")
+
+
+def _shortened(name: str) -> str:
+    text = escape(name)
+    return text if len(text) <= _NAME else f"{text[: _NAME - 1]}…"

@@ -1,0 +1,250 @@
+"""Tables in the shapes of the papers', from a leaderboard's document."""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, pstdev
+from typing import Any
+
+from fin_tasks.stats.intervals import wilson
+
+__all__ = ["Cell", "Column", "Row", "Table", "arrange", "only", "over_windows", "pooled"]
+
+Document = Mapping[str, Any]
+Task = Mapping[str, Any]
+Entry = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """A number of a table.
+
+    Attributes:
+        value: In `unit`.
+        unit: As of metrics in the document.
+        low: Lower bound of its 95 % interval; None where there is none.
+        high: Upper bound, likewise.
+        n: Rows it is over; 0 where that is not known.
+        deviation: Standard deviation, where the value is a mean over windows.
+        windows: How many windows, likewise.
+    """
+
+    value: float
+    unit: str
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    deviation: float | None = None
+    windows: int = 0
+
+
+Combine = Callable[[Sequence[tuple[Task, Entry, str]]], Cell | None]
+"""Takes the entries of one row and column, each with its task and unit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column.
+
+    Attributes:
+        header: Stands above it.
+        takes: Whether it shows a metric of a task.
+        combine: Makes one number of what it takes.
+        higher_is_better: Of the number.
+    """
+
+    header: str
+    takes: Callable[[Task, str], bool]
+    combine: Combine
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A model's numbers.
+
+    Attributes:
+        model: Its name; text of strangers.
+        told_by: What tells it from other rows of the model; mostly empty.
+        source: As of runs in the document.
+        marks: Why it differs from most rows; empty where it does not.
+        apart: It differs, and is not to be compared with the others.
+        cells: By column; None where there is no number.
+    """
+
+    model: str
+    told_by: str
+    source: str
+    marks: tuple[str, ...]
+    apart: bool
+    cells: tuple[Cell | None, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table; rows that stand apart come last.
+
+    Attributes:
+        title: Of the table.
+        columns: At least one.
+        rows: At least one.
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+    def best(self, place: int) -> float | None:
+        """Return the best number of a column among the rows that do not stand apart; None where only one has any."""
+        there = [row.cells[place] for row in self.rows if not row.apart]
+        values = [cell.value for cell in there if cell is not None]
+        if len(values) < 2:
+            return None
+        return max(values) if self.columns[place].higher_is_better else min(values)
+
+
+def arrange(
+    document: Document,
+    *,
+    columns: Sequence[Column],
+    section: Callable[[Task], str | None],
+    sort_by: int = 0,
+) -> list[Table]:
+    """Make the tables of one shape.
+
+    Args:
+        document: Of `leaderboard.document`.
+        columns: Of each table; those without a number are left out of a table.
+        section: The title of the table that a task stands in; None for tasks that stand in none.
+        sort_by: The column that rows are ordered by, the best first.
+
+    Returns:
+        One for each section that has a number, in the order of the document's tasks.
+    """
+    tasks = {task["id"]: (task, title) for task in document["tasks"] if (title := section(task)) is not None}
+    runs = {run["id"]: run for run in document["runs"]}
+    found: dict[str, list[tuple[Task, Entry, str]]] = {title: [] for _, title in tasks.values()}
+    for entry in document["entries"]:
+        if entry["task"] in tasks and entry["value"] is not None:
+            task, title = tasks[entry["task"]]
+            if any(column.takes(task, entry["metric"]) for column in columns):
+                found[title].append((task, entry, document["metrics"][entry["metric"]]["unit"]))
+    tables = (
+        _table(title, columns, entries, runs, sort_by=sort_by, mixed=document["mixed"])
+        for title, entries in found.items()
+    )
+    return [table for table in tables if table is not None]
+
+
+def _table(
+    title: str,
+    columns: Sequence[Column],
+    entries: Sequence[tuple[Task, Entry, str]],
+    runs: Mapping[str, Mapping[str, Any]],
+    *,
+    sort_by: int,
+    mixed: bool,
+) -> Table | None:
+    def order(row: Row) -> tuple[Any, ...]:
+        cell = row.cells[sort_by]
+        sign = -1 if columns[sort_by].higher_is_better else 1
+        return row.apart, cell is None, sign * cell.value if cell else 0, row.model.casefold(), row.told_by
+
+    alike: dict[tuple[Any, ...], list[tuple[Task, Entry, str]]] = defaultdict(list)
+    for one in entries:
+        source = runs[one[1]["run"]]["source"]
+        alike[one[1]["model"], source == "published", tuple(one[1]["marks"])].append(one)
+    rows = [row for own in alike.values() for row in _rows(own, columns, runs) if any(row.cells)]
+    rows = sorted((replace(row, apart=bool(row.marks) and not mixed) for row in rows), key=order)
+    there = [place for place in range(len(columns)) if any(row.cells[place] for row in rows)]
+    if not there:
+        return None
+
+    return Table(
+        title=title,
+        columns=tuple(columns[place] for place in there),
+        rows=tuple(replace(row, cells=tuple(row.cells[place] for place in there)) for row in rows),
+    )
+
+
+def _rows(
+    own: Sequence[tuple[Task, Entry, str]], columns: Sequence[Column], runs: Mapping[str, Mapping[str, Any]]
+) -> Iterable[Row]:
+    """Give a model's entries of one kind as one row; as one for each of its results where one value is there twice."""
+    keys = [(entry["task"], entry["metric"]) for _, entry, _ in own]
+    batches: dict[tuple[str, ...], list[tuple[Task, Entry, str]]] = defaultdict(list)
+    for one in own:
+        run = runs[one[1]["run"]]
+        of = (run["id"],) if run["source"] == "published" else (run["date"], run["path"], run["source"])
+        batches[of if len(set(keys)) < len(keys) else ()].append(one)
+    for entries in batches.values():
+        first = entries[0][1]
+        run = runs[first["run"]]
+        cells = []
+        for column in columns:
+            taken = [one for one in entries if column.takes(one[0], one[1]["metric"])]
+            cells.append(column.combine(taken) if taken else None)
+        yield Row(
+            model=first["model"],
+            told_by=(run["date"][:16] or run["path"]) if len(batches) > 1 else "",
+            source=run["source"],
+            marks=tuple(first["marks"]),
+            apart=False,
+            cells=tuple(cells),
+        )
+
+
+def only(taken: Sequence[tuple[Task, Entry, str]]) -> Cell | None:
+    """Show a value as it is; where several tasks give one, the first."""
+    _, entry, unit = taken[0]
+    return Cell(value=entry["value"], unit=unit, low=entry["low"], high=entry["high"], n=entry["n"])
+
+
+def pooled(*, parts: frozenset[str], whole: str) -> Combine:
+    """Average over the rows of several tasks.
+
+    Args:
+        parts: Names of the tasks; all have to be there.
+        whole: The task that holds the average itself, which is shown where a part is missing.
+
+    Returns:
+        What takes one metric of these tasks; the interval is Wilson's.
+    """
+
+    def combine(taken: Sequence[tuple[Task, Entry, str]]) -> Cell | None:
+        own = {task["task"]: (entry, unit) for task, entry, unit in reversed(taken)}
+        there = [own[name][0] for name in sorted(parts) if name in own and own[name][0]["n"]]
+        if len(there) == len(parts):
+            n = sum(entry["n"] for entry in there)
+            right = math.fsum(entry["n"] * entry["value"] for entry in there)
+            bounds = wilson(round(right), n)
+            return Cell(value=right / n, unit="fraction", low=bounds.low, high=bounds.high, n=n)
+        return (
+            only([(task, entry, unit) for task, entry, unit in taken if task["task"] == whole])
+            if whole in own
+            else None
+        )
+
+    return combine
+
+
+def over_windows(metric: str) -> Combine:
+    """Average a metric over window sizes, with the population's standard deviation, as the paper on biases does.
+
+    Where there are no windows, a value over all of them is shown with `<metric>_std` beside it.
+    """
+
+    def combine(taken: Sequence[tuple[Task, Entry, str]]) -> Cell | None:
+        unit = taken[0][2]
+        sizes = {
+            task["window"]: entry["value"] for task, entry, _ in taken if task["window"] and entry["metric"] == metric
+        }
+        if sizes:
+            values = list(sizes.values())
+            n = min(entry["n"] for task, entry, _ in taken if task["window"])
+            return Cell(value=fmean(values), unit=unit, deviation=pstdev(values), windows=len(values), n=n)
+        whole = {entry["metric"]: entry["value"] for _, entry, _ in taken}
+        return Cell(value=whole[metric], unit=unit, deviation=whole.get(f"{metric}_std")) if metric in whole else None
+
+    return combine
