@@ -16,8 +16,13 @@ function drawAbout(root, state, data) {
     {key: "path", title: "File", sort: (run) => run.path, cell: (run) => plain(run.path)},
     {key: "id", title: "Run", cell: (run) => plain(run.id)},
   ];
-  root.append(el("h2", {}, `Runs (${formatCount(data.runs.length)})`), grid({
-    caption: "Open a model to see how its run was made", columns, rows: data.runs, sort: state.asort ?? "model", onSort: (asort) => setState({asort}, {keep: true}),
+  const found = data.runs.filter((run) => matches(`${run.label} ${run.task} ${run.path}`, state.search ?? ""));
+  root.append(el("h2", {}, `Runs (${formatCount(data.runs.length)})`),
+    el("form", {class: "filters", role: "search", on: {submit: (event) => event.preventDefault()}},
+      searchBox("Find runs", state.search ?? "", (search) => setState({search}, {replace: true}))));
+  root.append(grid({
+    caption: `${formatCount(found.length)} runs${found.length > PAGE ? `, of which ${PAGE} are shown` : ""}; open a model to see how its run was made`,
+    columns, rows: found.slice(0, PAGE), sort: state.asort ?? "model", onSort: (asort) => setState({asort}, {keep: true}),
   }));
   root.append(el("p", {class: "hint"}, plain(`Made ${formatDate(data.generated)} UTC by fin-tasks ${data.fin_tasks}, from leaderboard.json version ${data.version}.`)
     + " Charts by Observable Plot (ISC)."));

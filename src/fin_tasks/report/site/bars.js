@@ -2,7 +2,7 @@
 
 const BAR = {width: 84, height: 10};
 
-/** An interval on the scale from `domain[0]` to `domain[1]`; the value is a tick, filled marks are measured. */
+/** An interval on the scale from `domain[0]` to `domain[1]`; a hollow dot is a published value. */
 function intervalBar(value, low, high, domain, {published = false, zero = null} = {}) {
   const [from, to] = domain;
   const x = (number) => 2 + (BAR.width - 4) * Math.min(1, Math.max(0, (number - from) / (to - from || 1)));
@@ -11,7 +11,7 @@ function intervalBar(value, low, high, domain, {published = false, zero = null} 
   if (low !== null && high !== null) {
     parts.push(svg("line", {class: "interval", x1: x(low), x2: x(high), y1: 5, y2: 5}));
   }
-  parts.push(svg("circle", {class: published ? "point open" : "point", cx: x(value), cy: 5, r: 3}));
+  parts.push(svg("circle", {class: published ? "point open" : "point", cx: x(value), cy: 5, r: published ? 3 : 2.5}));
   return svg("svg", {class: "bar", viewBox: `0 0 ${BAR.width} ${BAR.height}`, "aria-hidden": "true"}, parts);
 }
 

@@ -89,6 +89,13 @@ function shortTitle(task, {benchmark, variant}) {
   return variant === "all" ? title : title.replace(` · ${variant}`, "");
 }
 
+/** Titles without the parts that all of them have. */
+function columnTitles(tasks, chosen) {
+  const parts = tasks.map((task) => shortTitle(task, chosen).split(" · "));
+  const shared = (part, at) => at > 0 && parts.length > 1 && parts.every((other) => other.includes(part));
+  return parts.map((own) => own.filter((part, at) => !shared(part, at)).join(" · "));
+}
+
 function boardTable(entries, caption, {state, data, columns, chosen, ranks}) {
   const byRow = new Map();
   for (const entry of entries) {
@@ -101,28 +108,33 @@ function boardTable(entries, caption, {state, data, columns, chosen, ranks}) {
   for (const {cells} of byRow.values()) {
     for (const found of cells.values()) found.sort(preferred);
   }
-  const filled = columns.filter((task) => entries.some((one) => one.task === task));
+  const own = new Map();
+  for (const entry of entries) {
+    if (!own.has(entry.task)) own.set(entry.task, []);
+    own.get(entry.task).push(entry);
+  }
+  const filled = columns.filter((task) => own.has(task));
+  const titles = columnTitles(filled, chosen);
   const model = {
     key: "model", title: chosen.perRun ? "Run" : "Model", sort: (row) => row.name, cell: (row) => modelName(row.name, row.published),
   };
-  const values = filled.map((task) => {
-    const own = entries.filter((one) => one.task === task);
-    const {metric} = own[0];
-    const domain = domainOf(metric.unit, own);
+  const values = filled.map((task, at) => {
+    const [{metric}] = own.get(task);
+    const domain = domainOf(metric.unit, own.get(task));
     return {
-      key: String(task.at), title: shortTitle(task, chosen), numeric: true, note: `${task.title}: ${metric.label}`,
+      key: String(task.at), title: titles[at], numeric: true, note: `${task.title}: ${metric.label}`,
       sort: (row) => row.cells.get(task.at)?.[0].value ?? null,
       cell: (row) => valueCell(row.cells.get(task.at), domain, chosen.showRanks ? ranks : null),
       open: (row) => row.cells.has(task.at) && (() => openDetails(data, row.cells.get(task.at))),
       className: (row) => (row.cells.get(task.at)?.[0].marks.length ? "apart" : ""),
     };
   });
-  const first = filled[0] && data.byName.get(entries.find((one) => one.task === filled[0]).metric.name);
+  const first = filled[0] && own.get(filled[0])[0].metric;
   const byFirst = first ? `${first.higher_is_better === false ? "" : "-"}${filled[0].at}` : "model";
   if (!byRow.size) return el("p", {class: "hint"}, "Nothing fits these filters.");
   return grid({
     caption, columns: [model, ...values], rows: [...byRow.values()], sort: state.sort || byFirst,
-    onSort: (sort) => setState({sort}, {keep: true}), className: "board",
+    onSort: (sort) => setState({sort}, {keep: true}), className: "board", width: "7rem",
   });
 }
 

@@ -4,34 +4,38 @@
 function readData() {
   const raw = JSON.parse(document.getElementById("data").textContent);
   const samples = JSON.parse(document.getElementById("samples").textContent);
-  const runs = raw.runs.map((run, at) => ({...run, at, published: run.source === "published"}));
+  const {texts} = raw;
+  const runs = rows(raw.runs).map((run, at) => ({
+    ...run, at, task: texts[run.task], source: texts[run.source], date: texts[run.date], model: raw.models[run.model].name,
+    published: texts[run.source] === "published",
+  }));
   const metrics = raw.metric_names.map((name) => ({name, ...raw.metrics[name]}));
-  const tasks = raw.tasks.map((task, at) => ({...task, at, headline: metrics.find((one) => one.name === task.headline)}));
-  const data = {...raw, samples, runs, tasks, metrics, byName: new Map(metrics.map((one) => [one.name, one]))};
-  data.entries = rows(raw.entries).map((row, at) => {
+  const byName = new Map(metrics.map((one) => [one.name, one]));
+  const tasks = raw.tasks.map((task, at) => ({...task, at, headline: byName.get(task.headline)}));
+  const entries = rows(raw.entries).map((row, at) => {
     const run = runs[row.run];
     return {
       ...row, at, run, task: tasks[row.task], metric: metrics[row.metric], model: raw.models[row.model].name,
-      group: raw.group_names[row.group], judge: raw.texts[row.judge], marks: row.marks.map((mark) => raw.texts[mark]),
+      group: raw.group_names[row.group], judge: texts[row.judge], marks: row.marks.map((mark) => texts[mark]),
       published: run.published, label: run.label || run.model,
     };
   });
-  data.comparisons = raw.comparisons.map((found, at) => ({
+  const comparisons = raw.comparisons.map((found, at) => ({
     ...found, at, task: tasks[found.task], metric: metrics[found.metric], group: raw.group_names[found.group],
     ranks: rows(found.ranks).map((place) => ({...place, run: runs[place.run]})),
-    columns: found.pairs,  // many; made into objects only where they are shown
+    members: new Map(found.members.map((run, place) => [run, place])),
   }));
-  return data;
+  return {...raw, samples, runs, metrics, byName, tasks, entries, comparisons};
 }
 
-/** Columns to objects. */
-function rows(columns) {
+/** Columns to objects; a column that is no list has one value throughout. */
+function rows({rows: count, ...columns}) {
   const names = Object.keys(columns);
-  const found = [];
-  for (let at = 0; at < (columns[names[0]] ?? []).length; at += 1) {
-    found.push(Object.fromEntries(names.map((name) => [name, columns[name][at]])));
-  }
-  return found;
+  return Array.from({length: count}, (_, at) => Object.fromEntries(names.map((name) => [name, cellOf(columns[name], at)])));
+}
+
+function cellOf(column, at) {
+  return Array.isArray(column) ? column[at] : column;
 }
 
 /** Key and value of each fact of a flat list of places in `texts`. */
@@ -41,26 +45,22 @@ function facts(data, flat) {
   return found;
 }
 
-/** The pairs of a comparison, by places of their runs: `first|second`, turned round as well. */
-function pairsOf(data, comparison) {
-  if (!comparison.pairs.index) {
-    const index = new Map();
-    for (const pair of rows(comparison.columns)) {
-      index.set(`${pair.first}|${pair.second}`, pair);
-      const turned = (value) => (value === null ? null : -value);
-      index.set(`${pair.second}|${pair.first}`, {
-        ...pair, first: pair.second, second: pair.first,
-        difference: turned(pair.difference), low: turned(pair.high), high: turned(pair.low),
-      });
-    }
-    comparison.pairs = {index};
-  }
-  return comparison.pairs.index;
+/** Two runs of a comparison, seen from the first; null where they were not compared. Pairs stand as compact.py has them. */
+function pairOf({members, pairs}, first, second) {
+  let [i, j] = [members.get(first.at), members.get(second.at)];
+  if (i === undefined || j === undefined || i === j) return null;
+  const turned = i > j;
+  if (turned) [i, j] = [j, i];
+  const at = i * members.size - (i * (i + 1)) / 2 + (j - i - 1);
+  const [n, difference, low, high, p, holm] = ["n", "difference", "low", "high", "p", "p_holm"].map((key) => cellOf(pairs[key], at));
+  if (n === null) return null;
+  const minus = (value) => (value === null ? null : -value);
+  return turned ? {n, difference: minus(difference), low: minus(high), high: minus(low), p, holm} : {n, difference, low, high, p, holm};
 }
 
 /** Which of a pair is better for certain: 1 the first, -1 the second, 0 neither can be told. */
 function winner(data, comparison, pair) {
-  if (!pair || pair.difference === null || pair.p_holm >= data.alpha || !pair.difference) return 0;
+  if (!pair || pair.difference === null || pair.holm >= data.alpha || !pair.difference) return 0;
   return Math.sign(pair.difference) * (comparison.metric.higher_is_better === false ? -1 : 1);
 }
 

@@ -30,7 +30,7 @@ function duels(data, first, second) {
   return data.comparisons.flatMap((comparison) => {
     const runsOf = (label) => comparison.ranks.filter((place) => place.run.label === label);
     return runsOf(first).flatMap((a) => runsOf(second).map((b) => {
-      const pair = pairsOf(data, comparison).get(`${a.run.at}|${b.run.at}`);
+      const pair = pairOf(comparison, a.run, b.run);
       return {comparison, a, b, pair, winner: winner(data, comparison, pair)};
     }));
   }).filter(({pair}) => pair);
@@ -51,7 +51,7 @@ function duelTable(data, found, first, second, state) {
     {key: "interval", title: "Interval", numeric: true, sort: (one) => one.pair.low,
       cell: ({pair, comparison: {metric}}) => (pair.low === null ? "" : `${formatDifference(pair.low, metric.unit)} to ${formatDifference(pair.high, metric.unit)}`)},
     {key: "p", title: "p", numeric: true, sort: (one) => one.pair.p, cell: (one) => formatP(one.pair.p)},
-    {key: "holm", title: "p, Holm", numeric: true, sort: (one) => one.pair.p_holm, cell: (one) => formatP(one.pair.p_holm)},
+    {key: "holm", title: "p, Holm", numeric: true, sort: (one) => one.pair.holm, cell: (one) => formatP(one.pair.holm)},
     {key: "n", title: "Rows", numeric: true, sort: (one) => one.pair.n, cell: (one) => formatCount(one.pair.n)},
     {key: "who", title: "Better", sort: (one) => one.winner, cell: (one) => ({1: `▲ ${plain(first)}`, 0: "· not certain", "-1": `▼ ${plain(second)}`}[one.winner]),
       className: (one) => ({1: "better", 0: "", "-1": "worse"}[one.winner])},

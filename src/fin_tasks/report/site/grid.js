@@ -5,13 +5,17 @@
  *
  * `columns`: {key, title, note, numeric, sort(row) -> number | string | null, cell(row) -> node | text,
  * open(row) -> function | null, className(row)}; the first column names the row. `rows`: anything.
- * `sort`: "key" or "-key" (largest first). `onSort(sort)` is told of a new order.
+ * `sort`: "key" or "-key" (largest first). `onSort(sort)` is told of a new order. `width`: of each column but the first,
+ * for tables of many: rows that are out of sight are then not laid out, which sorts 60 x 40 cells in no time.
  */
-function grid({caption, columns, rows: items, sort, onSort, className = ""}) {
-  const table = el("table", {class: `grid ${className}`, role: "grid"}, el("caption", {}, caption));
+function grid({caption, columns, rows: items, sort, onSort, className = "", width = null}) {
+  const table = el("table", {
+    class: `grid ${className} ${width ? "wide" : ""}`, role: "grid", "aria-rowcount": items.length + 1,
+    style: width ? {"--columns": `var(--first) repeat(${columns.length - 1}, ${width})`} : {},
+  }, el("caption", {}, caption));
   const heads = columns.map((column) => head(column, (key) => order(key)));
-  table.append(el("thead", {}, el("tr", {}, heads)));
-  const body = el("tbody");
+  table.append(el("thead", {role: "rowgroup"}, el("tr", {role: "row"}, heads)));
+  const body = el("tbody", {role: "rowgroup"});
   const made = items.map((item) => ({item, line: line(columns, item)}));
   table.append(body);
 
@@ -50,7 +54,7 @@ function grid({caption, columns, rows: items, sort, onSort, className = ""}) {
 const NAMES = new Intl.Collator("en", {numeric: true, sensitivity: "base"});
 
 function head(column, order) {
-  const cell = el("th", {scope: "col", tabindex: -1, class: column.numeric ? "number" : "", title: column.note ?? false});
+  const cell = el("th", {scope: "col", role: "columnheader", tabindex: -1, class: column.numeric ? "number" : "", title: column.note ?? false});
   cell.dataset.next = column.numeric ? "-" : "";
   if (!column.sort) {
     cell.append(plain(column.title));
@@ -63,9 +67,9 @@ function head(column, order) {
 }
 
 function line(columns, item) {
-  return el("tr", {}, columns.map((column, at) => {
+  return el("tr", {role: "row"}, columns.map((column, at) => {
     const cell = el(at ? "td" : "th", {
-      tabindex: -1, scope: at ? null : "row",
+      tabindex: -1, scope: at ? null : "row", role: at ? "gridcell" : "rowheader",  // what table cells lose in a wide table
       class: `${column.numeric ? "number " : ""}${column.className?.(item) ?? ""}`,
     }, column.cell(item));
     cell.openCell = column.open?.(item) ?? null;

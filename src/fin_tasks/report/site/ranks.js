@@ -48,24 +48,23 @@ function matrixHint(found) {
 }
 
 function matrix(data, found) {
-  const index = pairsOf(data, found);
   const runs = found.ranks.map((place) => place.run);
   const columns = runs.map((other, at) => ({
     key: String(other.at), title: `${at + 1}`, note: other.label, numeric: true,
-    cell: (run) => matrixCell(data, found, index.get(`${run.at}|${other.at}`)),
+    cell: (run) => matrixCell(data, found, pairOf(found, run, other)),
     className: (run) => {
       if (run === other) return "self";
-      return {1: "better", 0: "", "-1": "worse"}[winner(data, found, index.get(`${run.at}|${other.at}`))];
+      return {1: "better", 0: "", "-1": "worse"}[winner(data, found, pairOf(found, run, other))];
     },
     open: (run) => run !== other && (() => setState({view: "duel", a: run.label, b: other.label})),
   }));
   const name = {key: "model", title: "Model", cell: (run) => el("span", {}, `${runs.indexOf(run) + 1}. `, modelName(run.label, run.published))};
-  return grid({caption: "Differences of all pairs", columns: [name, ...columns], rows: runs, className: "matrix"});
+  return grid({caption: "Differences of all pairs", columns: [name, ...columns], rows: runs, className: "matrix", width: "5rem"});
 }
 
 function matrixCell(data, found, pair) {
   if (!pair) return "";
   const sign = {1: "▲", 0: "·", "-1": "▼"}[winner(data, found, pair)];
-  const told = `difference ${formatDifference(pair.difference, found.metric.unit)}, p ${formatP(pair.p_holm)} after Holm, ${pair.n} rows`;
+  const told = `difference ${formatDifference(pair.difference, found.metric.unit)}, p ${formatP(pair.holm)} after Holm, ${pair.n} rows`;
   return el("span", {title: told}, el("span", {class: "sign"}, sign), formatDifference(pair.difference, found.metric.unit));
 }
