@@ -134,7 +134,7 @@ def test_one_side_may_leave_out_the_only_model(tmp_path: Path) -> None:
     assert run(people, named, "--json")["judges"][0]["n"] == 6
     two = tmp_path / "two.jsonl"
     two.write_text(named.read_text() + named.read_text().replace('"m"', '"other"'))
-    with pytest.raises(DataError, match=r"names several models \(m, other\)"):
+    with pytest.raises(DataError, match=r"several models \(m, other\)"):
         run(people, two, "--json")
 
 
@@ -177,3 +177,109 @@ def test_a_file_twice_and_a_plot_nowhere(tmp_path: Path) -> None:
         run(people, judge, judge)
     with pytest.raises(ConfigError, match="--plot"):
         run(people, judge, "--plot", tmp_path / "none" / "plot.png")
+
+
+def test_columns_that_are_no_annotators_do_not_count(tmp_path: Path) -> None:
+    judge = write_judge(tmp_path / "judge.jsonl", COMBINED)
+    people = tmp_path / "people.csv"
+    lines = ["index,score_1,score_2,score_3,score_mean,human_final,reviewer_comment"]
+    lines += [f"{index},{a},{b},{c},9,9,odd" for index, (a, b, c) in PEOPLE.items()]
+    people.write_text("\n".join(lines) + "\n")
+    assert run(people, judge, "--json")["people"]["annotators"] == ["score_1", "score_2", "score_3"]
+    # people's columns beside a judge's own score
+    added = tmp_path / "added.jsonl"
+    rows = [json.loads(line) for line in judge.read_text().splitlines()]
+    for row in rows:
+        row |= dict(zip(("annotator_a", "annotator_b"), PEOPLE[row["index"]], strict=False))
+    added.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert run(added, judge, "--json")["people"]["annotators"] == ["annotator_a", "annotator_b"]
+    two = tmp_path / "two.csv"
+    two.write_text("index,score_1,score_2,rater_1,rater_2\n1,1,2,3,4\n")
+    with pytest.raises(DataError, match="with --annotators"):
+        run(two, judge)
+
+
+def test_a_row_per_annotator(tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    lines = [f"{index},{who},{score}" for index, of in PEOPLE.items() for who, score in zip("abc", of, strict=True)]
+    people.write_text("\n".join(["index,annotator,score", *lines]) + "\n")
+    judge = write_judge(tmp_path / "judge.jsonl", COMBINED)
+    wide = run(write_people(tmp_path / "wide.csv"), judge, "--json")
+    long = run(people, judge, "--json")
+    assert long["people"].pop("annotators") == ["a", "b", "c"]
+    wide["people"].pop("annotators")
+    assert long == wide
+    people.write_text(people.read_text() + "1,a,3\n")
+    with pytest.raises(DataError, match="one score of a for index '1'"):
+        run(people, judge)
+
+
+def test_annotators_that_are_not_there_are_named(tmp_path: Path) -> None:
+    people = write_people(tmp_path / "people.csv")
+    judge = write_judge(tmp_path / "judge.jsonl", COMBINED)
+    with pytest.raises(DataError, match="none called score_9"):
+        run(people, judge, "--annotators", "score_1,score_2,score_9")
+
+
+@pytest.mark.parametrize("missing", ["", "nan", "NaN", "None", "-", "N/A"])
+def test_missing_scores_and_indices_as_pandas_writes_them(tmp_path: Path, missing: str) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text(f"Index;score_1;score_2\n1.0;5;{missing}\n2.0;{missing};0\n")
+    judge = write_judge(tmp_path / "judge.jsonl", {"1": 5, "2": 0})
+    found = run(people, judge, "--json")
+    assert found["judges"][0]["n"] == 2
+    assert found["judges"][0]["mean_absolute_difference"] == 0
+
+
+@pytest.mark.parametrize("names", [("OCR", "IC"), ("ocr", "Image caption"), ("文字识别", "图像描述")])
+def test_categories_are_known_without_a_rubric(tmp_path: Path, names: tuple[str, str]) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text(f"index,score_1,task_category\n1,5,{names[0]}\n2,3,{names[1]}\n3,3,Poetry\n")
+    judge = tmp_path / "judge.jsonl"
+    judge.write_text("".join(json.dumps({"index": i, "score": 3}) + "\n" for i in (1, 2, 3)))
+    (one,) = run(people, judge, "--json")["judges"]
+    assert (one["objective"]["n"], one["subjective"]["n"], one["unknown_kind"]) == (1, 1, 1)
+    assert "1 in neither part" in run(people, judge)
+
+
+def test_a_file_says_the_kind_itself(tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    judge = write_judge(tmp_path / "judge.jsonl", COMBINED)
+    people.write_text("index,score_1,kind\n1,5,Subjective\n3,3,Objective\n5,4,unanswerable\n")
+    (one,) = run(people, judge, "--json")["judges"]
+    assert (one["objective"]["n"], one["subjective"]["n"]) == (2, 1)  # whatever the rubric says of their categories
+    people.write_text("index,score_1,kind\n1,5,other\n")
+    with pytest.raises(DataError, match=r"kind: expected one of .*, got 'other'"):
+        run(people, judge)
+
+
+def test_two_scales_are_doubted(tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("index,score_1\n1,100\n2,20\n")
+    judge = write_judge(tmp_path / "judge.jsonl", COMBINED)
+    assert "Is it one scale?" in run(people, judge, "--json")["notes"][0]
+    assert run(write_people(tmp_path / "fine.csv"), judge, "--json")["notes"] == []
+
+
+def test_a_judge_called_people_is_not_people(tmp_path: Path) -> None:
+    people = tmp_path / "human.csv"
+    people.write_text("index,model,score_1\n1,a,5\n1,b,1\n")
+    judge = tmp_path / "people.jsonl"
+    judge.write_text('{"index": 1, "score": 1, "model": "a"}\n{"index": 1, "score": 2, "model": "b"}\n')
+    found = run(people, judge, "--json")
+    assert set(found["rankings"]["means"]) == {"people", "people (judge)"}
+
+
+def test_files_of_two_models_need_people_to_name_them(tmp_path: Path) -> None:
+    people = write_people(tmp_path / "people.csv")
+    one = write_judge(tmp_path / "one.jsonl", COMBINED, model="a")
+    other = write_judge(tmp_path / "other.jsonl", COMBINED, model="b", judge="another")
+    with pytest.raises(DataError, match=r"several models \(a, b\)"):
+        run(people, one, other)
+
+
+def test_messages_are_about_scores(tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("row,score_1\n1,5\n")
+    with pytest.raises(DataError, match="expected people's scores"):
+        run(people, write_judge(tmp_path / "judge.jsonl", COMBINED))

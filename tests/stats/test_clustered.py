@@ -63,3 +63,8 @@ def test_too_little_to_say() -> None:
     assert math.isnan(clustered_mean([1.0, 0.0], clusters=["a", "a"]).interval.low)
     with pytest.raises(ValueError, match="got 1 for 2"):
         clustered_mean([1.0, 0.0], clusters=["a"])
+
+
+def test_few_clusters_have_wide_intervals() -> None:
+    found = clustered_mean([1.0, 1.0, 0.0, 0.0, 1.0, 0.0], clusters=["a", "a", "b", "b", "c", "c"])
+    assert found.interval.high - found.mean == pytest.approx(4.302653 * found.stderr)  # Student's t, two degrees

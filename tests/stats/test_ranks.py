@@ -126,3 +126,9 @@ def test_what_no_number_of_rows_can_show() -> None:
     assert math.isnan(detectable_paired_difference(10, discordant=0.1))
     assert math.isnan(detectable_difference(2))
     assert math.isnan(detectable_difference(100, rate=0.0))
+
+
+def test_two_rows_make_nothing_certain() -> None:
+    found = rank({"a": [5, 5], "b": [4, 4]})
+    assert [(one.best, one.worst) for one in found] == [(1, 2), (1, 2)]
+    assert rank({"a": [5] * 20, "b": [4] * 20})[0].worst == 1

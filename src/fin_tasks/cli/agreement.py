@@ -44,7 +44,7 @@ def agreement(
     leave_out_review: Annotated[
         bool, typer.Option("--leave-out-review", help="Do not count responses on which people are far apart.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Draws the resamples of the intervals.")] = 42,
+    seed: Annotated[int, typer.Option(min=0, help="Draws the resamples of the intervals.")] = 42,
     as_json: Json = False,
     items: Items = None,
     plot: Annotated[
@@ -60,7 +60,8 @@ def agreement(
         raise ConfigError(f"agreement --plot: expected a .png or .svg in a folder that exists, got {plot}.")
     columns = tuple(name.strip() for name in (annotators or "").split(",") if name.strip())
     people = read_people(human, annotators=columns)
-    found = compare_judges(people, read_judges(judges), leave_out_review=leave_out_review, seed=seed)
+    given = read_judges(judges)
+    found = compare_judges(people, given, kind_of=_kind_of, leave_out_review=leave_out_review, seed=seed)
     if items is not None:
         with items.open("w", encoding="utf-8") as out:
             out.writelines(json.dumps(item, allow_nan=False) + "\n" for item in found.items())
@@ -70,6 +71,15 @@ def agreement(
         print(json.dumps(found.summary(), allow_nan=False))
     else:
         _show(found)
+
+
+def _kind_of(category: str) -> str | None:
+    """Know MME-Finance's categories, however a file calls them."""
+    from fin_tasks.benchmarks.mme_finance.category_names import category_of
+    from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
+
+    name = category_of(category)
+    return CATEGORIES[name].kind if name else None
 
 
 def _plot(found: "Comparison", path: Path) -> None:
@@ -115,6 +125,11 @@ def _show(found: "Comparison") -> None:
         if one.missing or one.unscored:
             told = f"{one.scores.label}: {one.unscored} unscored, {one.missing} not in its files; neither counts"
             console.print(Text(escape(told), style="yellow"))
+        if one.unknown_kind:
+            told = f"{one.scores.label}: {one.unknown_kind} in neither part, as their category or its kind is not known"
+            console.print(Text(escape(told), style="yellow"))
+    for note in found.notes:
+        console.print(Text(escape(note), style="yellow"))
     if found.between:
         print_whole(console, partial(_between, found))
     _show_rankings(console, found.rankings)

@@ -1,6 +1,6 @@
 """Judges beside people and beside each other, over the responses they share."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -8,14 +8,18 @@ from typing import Any
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.agreement import Agreement, agreement
 from fin_tasks.judging.rankings import Rankings, compare_rankings
-from fin_tasks.judging.rubric import load_rubric
-from fin_tasks.judging.score_files import JudgeScores, Key, PeopleScores
+from fin_tasks.judging.rubric import Rubric, load_rubric
+from fin_tasks.judging.score_files import PEOPLE, JudgeScores, Key, PeopleScores
 
-__all__ = ["PEOPLE", "Comparison", "JudgeAgreement", "compare_judges"]
+__all__ = ["Comparison", "JudgeAgreement", "compare_judges"]
 
-PEOPLE = "people"
 _SUBJECTIVE = "subjective"
 """The kind of a rubric's categories that are graded by opinion; every other kind has a right answer."""
+_OTHER_KINDS = ("objective", "calculation", "estimation", "unanswerable")
+"""Words for the other kinds that a file may use whatever its rubric."""
+
+KindOf = Callable[[str], str | None]
+"""Category to its kind, None where it is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +33,7 @@ class JudgeAgreement:
         overall: Over all responses both have scored.
         objective: Over those of categories with a right answer; None where no kinds are known.
         subjective: Over the others; likewise.
+        unknown_kind: Responses that are in neither part, as their category or its kind is not known.
     """
 
     scores: JudgeScores
@@ -37,6 +42,7 @@ class JudgeAgreement:
     overall: Agreement
     objective: Agreement | None
     subjective: Agreement | None
+    unknown_kind: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +55,7 @@ class Comparison:
         judges: One per judge.
         between: Two judges' labels to their agreement.
         rankings: How models are ranked; None with fewer than two of them.
+        notes: What a reader should doubt.
     """
 
     people: PeopleScores
@@ -56,6 +63,7 @@ class Comparison:
     judges: tuple[JudgeAgreement, ...]
     between: Mapping[tuple[str, str], Agreement]
     rankings: Rankings | None
+    notes: tuple[str, ...] = ()
 
     def review(self) -> tuple[Key, ...]:
         """Return the responses that people should look at again."""
@@ -79,6 +87,7 @@ class Comparison:
                 {"first": first, "second": second, **_numbers(found)} for (first, second), found in self.between.items()
             ],
             "rankings": _rankings_summary(self.rankings),
+            "notes": list(self.notes),
         }
 
     def items(self) -> list[dict[str, Any]]:
@@ -102,23 +111,30 @@ class Comparison:
 
 
 def compare_judges(
-    people: PeopleScores, judges: Sequence[JudgeScores], *, leave_out_review: bool = False, seed: int = 42
+    people: PeopleScores,
+    judges: Sequence[JudgeScores],
+    *,
+    kind_of: KindOf = lambda _: None,
+    leave_out_review: bool = False,
+    seed: int = 42,
 ) -> Comparison:
     """Compare judges with people, with each other, and the rankings of models that follow from them.
 
     Args:
         people: What people gave.
         judges: At least one.
+        kind_of: The kind of a category that no file's rubric has.
         leave_out_review: Do not count responses whose scores are too far apart to be combined.
         seed: Draws the resamples of all intervals.
 
     Raises:
-        DataError: A judge and the people have no response in common.
+        DataError: A judge and the people have no response in common, or one side names models and the other does not.
     """
+    _check_models(people, judges)
     judges = [_without_model(one, people) for one in judges]
     left_out = tuple(key for key, row in people.rows.items() if leave_out_review and row.combined.review)
     truth = {key: row.combined.score for key, row in people.rows.items() if key not in set(left_out)}
-    kinds = _kinds(people, judges)
+    kinds = _kinds(people, judges, kind_of)
     return Comparison(
         people=people,
         left_out=left_out,
@@ -130,7 +146,32 @@ def compare_judges(
         rankings=compare_rankings(
             {PEOPLE: _by_model(truth), **{one.label: _by_model(one.rows) for one in judges}}, seed=seed
         ),
+        notes=tuple(_scales(truth, judges)),
     )
+
+
+def _check_models(people: PeopleScores, judges: Sequence[JudgeScores]) -> None:
+    """Where people's file names no model, judges of different models cannot both be meant."""
+    models = {model for judge in judges for model, _ in judge.rows if model}
+    if len(models) > 1 and all(not model for model, _ in people.rows):
+        raise DataError(
+            f"agreement: the judges' files name several models ({', '.join(sorted(models))}) and people's scores none. "
+            "Add a column model to them."
+        )
+
+
+def _scales(truth: Mapping[Key, float], judges: Sequence[JudgeScores]) -> Iterator[str]:
+    """Say where people and a judge cannot have used one scale."""
+    for judge in judges:
+        rubric = _rubric(judge)
+        given = [score for score in judge.rows.values() if score is not None]
+        low, high = (rubric.lowest, rubric.highest) if rubric else (min(given, default=0), max(given, default=0))
+        beyond = [score for score in truth.values() if score < low or score > high]
+        if beyond and (rubric or max(beyond) > 2 * high):
+            yield (
+                f"{judge.label}: scores from {low:g} to {high:g}, people's reach from {min(truth.values()):g} to "
+                f"{max(truth.values()):g}. Is it one scale? Differences, kappa and bias mean nothing otherwise."
+            )
 
 
 def _without_model(judge: JudgeScores, people: PeopleScores) -> JudgeScores:
@@ -152,22 +193,33 @@ def _without_model(judge: JudgeScores, people: PeopleScores) -> JudgeScores:
     return replace(judge, rows=renamed(judge.rows), categories=renamed(judge.categories), kinds=renamed(judge.kinds))
 
 
-def _kinds(people: PeopleScores, judges: Sequence[JudgeScores]) -> dict[Key, str]:
-    """How each response is graded: as a file says, else as the rubric of its category does."""
+def _kinds(people: PeopleScores, judges: Sequence[JudgeScores], kind_of: KindOf) -> dict[Key, str]:
+    """How each response is graded: as a file says, else as the rubric of its category does, else as is known of it."""
     named: dict[Key, str] = {key: row.category for key, row in people.rows.items() if row.category}
-    kinds: dict[Key, str] = {}
-    for judge in judges:
-        kinds |= judge.kinds
-        named = {**judge.categories, **named}
-    kinds |= {key: row.kind for key, row in people.rows.items() if row.kind}
+    said: dict[Key, str] = {}
     by_category: dict[str, str] = {}
-    for rubric in dict.fromkeys(judge.rubric.partition("@")[0] for judge in judges if judge.rubric):
-        try:
-            categories = load_rubric(rubric).categories
-        except ConfigError:  # a pack of somebody else's: its kinds are not known here
-            continue
-        by_category |= {name: category.kind for name, category in categories.items()}
-    return {**{key: by_category[name] for key, name in named.items() if name in by_category}, **kinds}
+    for judge in judges:
+        said |= judge.kinds
+        named = {**judge.categories, **named}
+        if rubric := _rubric(judge):
+            by_category |= {name: category.kind for name, category in rubric.categories.items()}
+    said |= {key: row.kind for key, row in people.rows.items() if row.kind}
+    known = {_SUBJECTIVE, *_OTHER_KINDS, *by_category.values()}
+    if odd := sorted({kind for kind in said.values() if kind.casefold() not in known}):
+        raise DataError(f"agreement, kind: expected one of {', '.join(sorted(known))}, got {odd[0]!r}. Correct it.")
+    found = {key: by_category.get(name) or kind_of(name) for key, name in named.items()}
+    return {
+        **{key: kind for key, kind in found.items() if kind},
+        **{key: kind.casefold() for key, kind in said.items()},
+    }
+
+
+def _rubric(judge: JudgeScores) -> Rubric | None:
+    """Return the rubric a judge used; None where its files name none, or one that is not here."""
+    try:
+        return load_rubric(judge.rubric.partition("@")[0]) if judge.rubric else None
+    except ConfigError:
+        return None
 
 
 def _compare(truth: Mapping[Key, float], judge: JudgeScores, kinds: Mapping[Key, str], seed: int) -> JudgeAgreement:
@@ -182,7 +234,7 @@ def _compare(truth: Mapping[Key, float], judge: JudgeScores, kinds: Mapping[Key,
 
     def part(belongs: Callable[[str], bool]) -> Agreement | None:
         keys = [key for key in shared if belongs(kinds.get(key, ""))]
-        return _over(truth, judge.rows, keys, seed) if kinds else None
+        return _over(truth, judge.rows, keys, seed) if any(key in kinds for key in shared) else None
 
     return JudgeAgreement(
         scores=judge,
@@ -191,6 +243,7 @@ def _compare(truth: Mapping[Key, float], judge: JudgeScores, kinds: Mapping[Key,
         overall=_over(truth, judge.rows, shared, seed),
         objective=part(lambda kind: kind not in ("", _SUBJECTIVE)),
         subjective=part(lambda kind: kind == _SUBJECTIVE),
+        unknown_kind=sum(key not in kinds for key in shared),
     )
 
 
@@ -218,6 +271,7 @@ def _judge_summary(one: JudgeAgreement) -> dict[str, Any]:
         "rubric": one.scores.rubric or None,
         "missing": one.missing,
         "unscored": one.unscored,
+        "unknown_kind": one.unknown_kind,
         **_numbers(one.overall),
         "objective": _numbers(one.objective) if one.objective else None,
         "subjective": _numbers(one.subjective) if one.subjective else None,

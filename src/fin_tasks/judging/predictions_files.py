@@ -5,7 +5,6 @@ regular files are opened, and an error names file, line and field.
 """
 
 import json
-import re
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -57,11 +56,12 @@ class SavedRows:
     rows: tuple[SavedRow, ...]
 
 
-def read_saved(path: Path) -> SavedRows:
+def read_saved(path: Path, *, expected: str = _FORMS) -> SavedRows:
     """Read a file.
 
     Args:
         path: The file; its form is recognised by its content.
+        expected: What it should be, for the message where it is nothing of the kind.
 
     Raises:
         DataError: It is no regular file, too large, of no form we know, broken, or has no rows.
@@ -74,8 +74,9 @@ def read_saved(path: Path) -> SavedRows:
     elif head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{"):
         saved = _from_json(path, is_list=head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["))
     else:
-        form = _separated(path, head)
-        saved = SavedRows(form=form, rows=_from_table(path, read_delimited(path, "\t" if form == "tsv" else ",")))
+        delimiter = _delimiter(path, head, expected)
+        form = "tsv" if delimiter == "\t" else "csv"
+        saved = SavedRows(form=form, rows=_from_table(path, read_delimited(path, delimiter)))
     if not saved.rows:
         raise DataError(f"{path}: expected at least one row, found none.")
     return saved
@@ -98,13 +99,14 @@ def _head(path: Path) -> bytes:
         ) from error
 
 
-def _separated(path: Path, head: bytes) -> str:
-    """Tell tabs from commas by the first line, which names the columns."""
-    line = head.split(b"\n", 1)[0]
-    names = re.split(rb'[\t,"\r]+', line.removeprefix(b"\xef\xbb\xbf").strip())
-    if b"\0" in head or not {b"index", b"id"} & set(names):
-        raise DataError(f"{path}: expected {_FORMS}; got a file that starts with {head[:40]!r}.")
-    return "tsv" if b"\t" in line else "csv"
+def _delimiter(path: Path, head: bytes, expected: str) -> str:
+    """Tell tabs, commas and the semicolons of some spreadsheets apart by the first line, which names the columns."""
+    line = head.split(b"\n", 1)[0].removeprefix(b"\xef\xbb\xbf").strip()
+    for delimiter in ("\t", ",", ";"):
+        names = {name.strip(b' "').lower() for name in line.split(delimiter.encode())}
+        if b"\0" not in line and {b"index", b"id"} & names:
+            return delimiter
+    raise DataError(f"{path}: expected {expected}; got a file that starts with {head[:40]!r}.")
 
 
 def _from_table(path: Path, rows: Iterator[TableRow]) -> tuple[SavedRow, ...]:

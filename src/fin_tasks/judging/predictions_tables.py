@@ -46,7 +46,7 @@ def read_delimited(path: Path, delimiter: str) -> Iterator[TableRow]:
 
     Args:
         path: UTF-8, with or without a byte order mark; cells may be quoted and hold line ends.
-        delimiter: A tab or a comma.
+        delimiter: A tab, a comma or a semicolon.
 
     Raises:
         DataError: It is no UTF-8, a column comes twice, or a row has more or fewer cells than the first line.

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,32 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.annotators import Combined, combine
 from fin_tasks.judging.predictions_files import SavedRow, read_saved
 
-__all__ = ["JudgeScores", "Key", "PeopleScores", "Person", "read_judges", "read_people"]
+__all__ = ["PEOPLE", "JudgeScores", "Key", "PeopleScores", "Person", "read_judges", "read_people"]
 
 Key = tuple[str, str]
 """Model (empty where the file names none) and index of the row."""
 
-_ANNOTATOR = re.compile(r"(?:score|annotator|human|people|person|rater|expert|reviewer)s?[ _-]?\w*", re.IGNORECASE)
+PEOPLE = "people"
+"""What people are called beside judges."""
+
+_STEMS = "score|annotator|annotation|human|people|person|rater|rating|expert|reviewer|grader"
+_ANNOTATOR = re.compile(
+    rf"(?P<stem>(?:{_STEMS})(?:[ _-]?(?:score|{_STEMS}))?)[ _-]?(?P<which>\d+|[a-z])", re.IGNORECASE
+)
+_ALONE = re.compile(rf"(?:{_STEMS})(?:[ _-]?score)?", re.IGNORECASE)
+_NAMES = ("annotator", "rater", "expert", "reviewer", "grader")
+"""Columns that say who gave the score of a row, where each annotator has a row of its own."""
 _LISTS = ("scores", "annotators", "human", "ratings")
+_OF_JUDGES = ("judge", "raw", "tries")
+"""Fields of a judge's items, which is no file of people's scores."""
+_INDEX = ("index", "Index", "id")
+_WHOLE = re.compile(r"\d+\.0")
 _CATEGORY = ("category", "task_category")
+_MISSING = ("", "na", "n/a", "nan", "none", "null", "-", "–", "—")
+_PEOPLE = (
+    "people's scores: a table (.csv, .tsv, .xlsx) or JSON lines with index and a column per annotator such as score_1"
+)
+_ITEMS = "a judge's items as `fin-tasks judge --items` writes them: JSON lines with index and score"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,36 +94,45 @@ class JudgeScores:
     kinds: Mapping[Key, str]
 
 
+_Given = list[tuple[SavedRow, tuple[float | None, ...]]]
+"""Rows with their annotators' scores."""
+
+
 def read_people(path: Path, *, annotators: Sequence[str] = ()) -> PeopleScores:
     """Read what people gave.
 
     Args:
-        path: A table (.csv, .tsv, .xlsx) or JSON lines with `index`, a column per annotator (or a list `scores`), and
-            maybe `model`, `task_category`, `kind`.
+        path: A table (.csv, .tsv, .xlsx) or JSON lines with `index`, a column per annotator (or a list `scores`, or a
+            row per annotator with `annotator` and `score`), and maybe `model`, `task_category`, `kind`.
         annotators: Their columns; those named like `score_1`, `annotator_a`, `rater2` where empty.
 
     Raises:
         DataError: The file cannot be read, has no such columns, a score is no number, or a row comes twice.
     """
-    saved = read_saved(path).rows
-    columns = tuple(annotators) or _annotator_columns(path, saved)
+    saved = read_saved(path, expected=_PEOPLE).rows
+    names = tuple(dict.fromkeys(name for row in saved for name in row.fields))
+    if not annotators and _of_one_each(names):
+        columns, given = _pivoted(saved, names)
+    else:
+        columns = tuple(annotators) or _annotator_columns(path, saved, names)
+        if missing := [name for name in columns if name not in names]:
+            raise DataError(f"{path}: expected the columns {', '.join(columns)}, got none called {', '.join(missing)}.")
+        columns, given = _beside_each_other(saved, columns)
     rows: dict[Key, Person] = {}
     empty = 0
-    for row in saved:
+    for row, scores in given:
         key = _key(row)
-        scores = _scores(row, columns)
-        given = [score for score in scores if score is not None]
-        if not given:
+        there = [score for score in scores if score is not None]
+        if not there:
             empty += 1
             continue
         if key in rows:
             raise DataError(f"{row.where}: expected each response once, got index {key[1]!r} again. Remove one.")
         category, kind = _first(row, _CATEGORY), _first(row, ("kind",))
-        rows[key] = Person(scores=scores, combined=combine(given), category=category, kind=kind)
+        rows[key] = Person(scores=scores, combined=combine(there), category=category, kind=kind)
     if not rows:
         raise DataError(f"{path}: expected scores in {', '.join(columns)}, got none in {len(saved)} rows.")
-    names = columns if columns[0] not in _LISTS or len(columns) > 1 else _numbered(columns[0], rows.values())
-    return PeopleScores(annotators=names, rows=rows, empty=empty)
+    return PeopleScores(annotators=columns, rows=rows, empty=empty)
 
 
 def read_judges(paths: Sequence[Path]) -> tuple[JudgeScores, ...]:
@@ -132,7 +159,7 @@ def _read_judge(path: Path) -> JudgeScores:
     rows: dict[Key, float | None] = {}
     categories: dict[Key, str] = {}
     kinds: dict[Key, str] = {}
-    saved = read_saved(path).rows
+    saved = read_saved(path, expected=_ITEMS).rows
     facts: dict[str, set[Any]] = {"judge": set(), "image": set(), "rubric": set()}
     for row in saved:
         if "score" not in row.fields:
@@ -178,6 +205,7 @@ def _labelled(found: Sequence[JudgeScores], paths: Sequence[Path]) -> tuple[Judg
     """Name judges by model and picture, and by file where that does not tell them apart."""
     stems = [path.stem for path in paths]
     labels = [_label(one) for one in found]
+    labels = [f"{label} (judge)" if label == PEOPLE else label for label in labels]
     named = [
         f"{label} ({one.label if stems.count(one.label) == 1 else place + 1})" if labels.count(label) > 1 else label
         for place, (label, one) in enumerate(zip(labels, found, strict=True))
@@ -190,35 +218,65 @@ def _label(one: JudgeScores) -> str:
     return f"{one.judge}{seen}" if one.judge else one.label
 
 
-def _annotator_columns(path: Path, rows: Sequence[SavedRow]) -> tuple[str, ...]:
-    names = dict.fromkeys(name for row in rows for name in row.fields)
+def _of_one_each(names: Sequence[str]) -> bool:
+    """Whether each row is one annotator's."""
+    return "score" in names and any(name in names for name in _NAMES) and not set(_OF_JUDGES) & set(names)
+
+
+def _pivoted(saved: Sequence[SavedRow], names: Sequence[str]) -> tuple[tuple[str, ...], _Given]:
+    """Put the rows of several annotators on one response together."""
+    who = next(name for name in _NAMES if name in names)
+    annotators = tuple(dict.fromkeys(str(row.fields.get(who) or "") for row in saved))
+    if "" in annotators:
+        where = next(row.where for row in saved if not row.fields.get(who))
+        raise DataError(f"{where}, {who}: expected who gave the score, got nothing.")
+    first: dict[Key, SavedRow] = {}
+    scores: dict[Key, dict[str, float | None]] = {}
+    for row in saved:
+        key, name = _key(row), str(row.fields[who])
+        first.setdefault(key, row)
+        of_key = scores.setdefault(key, {})
+        if name in of_key:
+            raise DataError(f"{row.where}: expected one score of {name} for index {key[1]!r}, got another. Remove one.")
+        of_key[name] = _number(row, "score", row.fields.get("score"))
+    return annotators, [(row, tuple(scores[key].get(name) for name in annotators)) for key, row in first.items()]
+
+
+def _beside_each_other(saved: Sequence[SavedRow], columns: Sequence[str]) -> tuple[tuple[str, ...], _Given]:
+    """Take the scores of a row's own columns, or of its list."""
+    given: _Given = []
+    for row in saved:
+        values = [row.fields.get(name) for name in columns]
+        if len(columns) == 1 and isinstance(values[0], list):
+            values = values[0]
+        given.append((row, tuple(_number(row, columns[min(at, len(columns) - 1)], v) for at, v in enumerate(values))))
+    most = max((len(scores) for _, scores in given), default=0)
+    if len(columns) == 1 and most > 1:
+        return tuple(f"{columns[0]}[{at}]" for at in range(most)), given
+    return tuple(columns), given
+
+
+def _annotator_columns(path: Path, rows: Sequence[SavedRow], names: Sequence[str]) -> tuple[str, ...]:
     for name in _LISTS:
         if name in names and all(isinstance(row.fields.get(name), list) for row in rows):
             return (name,)
-    columns = tuple(name for name in names if _ANNOTATOR.fullmatch(name))
-    if not columns:
-        raise DataError(
-            f"{path}: expected a column per annotator named like score_1, annotator_a or rater1, got "
-            f"{', '.join(names)}. Name them with --annotators."
-        )
-    return columns
-
-
-def _scores(row: SavedRow, columns: Sequence[str]) -> tuple[float | None, ...]:
-    if missing := [name for name in columns if name not in row.fields and len(columns) == 1]:
-        raise DataError(f"{row.where}: expected the column {missing[0]}, got {', '.join(row.fields)}.")
-    values = [row.fields.get(name) for name in columns]
-    if len(columns) == 1 and isinstance(values[0], list):
-        values = values[0]
-    return tuple(_number(row, columns[min(at, len(columns) - 1)], value) for at, value in enumerate(values))
-
-
-def _numbered(name: str, rows: Iterable[Person]) -> tuple[str, ...]:
-    return tuple(f"{name}[{at}]" for at in range(max(len(row.scores) for row in rows)))
+    by_stem: dict[str, list[str]] = {}
+    for name in names:
+        if match := _ANNOTATOR.fullmatch(name):
+            by_stem.setdefault(match["stem"].casefold(), []).append(name)
+    if len(by_stem) == 1:
+        return tuple(*by_stem.values())
+    alone = [name for name in names if _ALONE.fullmatch(name)]
+    if not by_stem and len(alone) == 1 and not set(_OF_JUDGES) & set(names):
+        return (alone[0],)
+    raise DataError(
+        f"{path}: expected a column per annotator, named like score_1, annotator_a or rater1, got {', '.join(names)}. "
+        "Name the annotators' columns with --annotators."
+    )
 
 
 def _number(row: SavedRow, name: str, value: Any) -> float | None:
-    if value is None or (isinstance(value, str) and value.strip() in ("", "NA", "N/A", "null")):
+    if value is None or value != value or (isinstance(value, str) and value.strip().casefold() in _MISSING):
         return None
     try:
         number = math.nan if isinstance(value, bool) else float(value)
@@ -230,10 +288,12 @@ def _number(row: SavedRow, name: str, value: Any) -> float | None:
 
 
 def _key(row: SavedRow) -> Key:
-    index = row.fields.get("index")
-    if index is None or not str(index).strip():
+    """Name a response; a whole number that pandas wrote as a fraction is the number."""
+    index = next((row.fields[name] for name in _INDEX if row.fields.get(name) is not None), None)
+    text = "" if index is None else str(index).strip()
+    if not text:
         raise DataError(f"{row.where}: expected an index, got {index!r}. The files are joined by it.")
-    return str(row.fields.get("model") or ""), str(index).strip()
+    return str(row.fields.get("model") or ""), re.sub(r"(?<=\d)\.0", "", text) if _WHOLE.fullmatch(text) else text
 
 
 def _first(row: SavedRow, names: Sequence[str]) -> str:

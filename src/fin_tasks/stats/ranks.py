@@ -30,7 +30,7 @@ class PairTest:
         n: Rows both have scored.
         difference: Mean of first less second, in the values' unit; NaN without a row.
         stderr: Standard error of the difference; NaN below two rows, or clusters.
-        interval: Of the difference, at the confidence asked for and not corrected for the number of pairs; NaN likewise.
+        interval: Of the difference, at the confidence asked for, not corrected for the number of pairs; NaN likewise.
         p: Of the paired test; 1 where nothing can be tested.
         p_holm: Adjusted for all pairs tested with it.
         exact: The test is McNemar's; a t-test otherwise.
@@ -77,7 +77,8 @@ def compare_all(
 
     Values of 0 and 1 without clusters are tested by McNemar's exact test, with Agresti and Min's interval, which has a
     width even where no row tells the models apart. Anything else is tested by a t-test of the differences, with a
-    standard error that allows for clusters (`clustered.clustered_mean`), and the interval that belongs to it.
+    standard error that allows for clusters (`clustered.clustered_mean`), and the interval that belongs to it;
+    where all differences are equal, by the sign test.
 
     Args:
         scores: What each row scored.
@@ -215,7 +216,8 @@ def _t_tests(rows: _Array, codes: npt.NDArray[np.int64] | None, confidence: floa
         freedom = np.where(held > 1, held - 1, np.nan)
         p = 2 * t.sf(np.abs(difference) / stderr, freedom)
         reach = t.ppf(0.5 + confidence / 2, freedom) * stderr
-    p = np.where(stderr == 0, np.where(difference == 0, 1.0, 0.0), p)  # every difference is the same
+    # Where every difference is the same there is no spread to measure it by, and the signs have to do.
+    p = np.where(stderr == 0, np.where(difference == 0, 1.0, np.minimum(1.0, 2 * 0.5**held)), p)
     return n, difference, stderr, difference - reach, difference + reach, np.where(np.isnan(stderr), 1.0, p)
 
 

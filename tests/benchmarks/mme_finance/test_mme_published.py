@@ -133,6 +133,25 @@ def test_tables_are_complete() -> None:
     assert all(model not in models("2") for model, language in UNRELIABLE_ELSEWHERE if language == "en")
 
 
+def test_pictures_help_the_better_judges() -> None:
+    """What section 4.3 says of tables 4 and 5 in words."""
+    with_picture = {f.judge: f.value for f in published(table="4", name="with picture", metric="spearman")}
+    without = {f.judge: f.value for f in published(table="4", name="without picture", metric="spearman")}
+    assert max({**without, **with_picture}, key={**without, **with_picture}.__getitem__) == "GPT-4o"
+    assert with_picture["GPT-4o"] > without["GPT-4o"]
+    assert len(without) == 7
+    by_name = {f.name: f.value for f in published(table="5", metric="spearman")}
+    assert min(v for k, v in by_name.items() if "objective" in k) > max(v for k, v in by_name.items() if "subj" in k)
+    assert by_name["with picture, subjective"] > by_name["without picture, subjective"]
+    differences = {f.name: f.value for f in published(table="5", metric="mean_absolute_difference")}
+    assert all(
+        differences[f"with picture, {k}"] < differences[f"without picture, {k}"] for k in ("objective", "subjective")
+    )
+    # half of the difference over all lies on each side of it
+    assert differences["with picture, objective"] < 0.84 < differences["with picture, subjective"]
+    assert by_name["with picture, objective"] > with_picture["GPT-4o"] > by_name["with picture, subjective"]
+
+
 def test_figures_are_found_by_their_fields() -> None:
     assert {f.judge for f in published(language="zh")} == {"Qwen2VL-72B"}
     with pytest.raises(ConfigError, match="got 'value'"):
