@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 import fin_tasks
-from fin_tasks.cli import agreement, bias, build, chart, compare, fetch, judge, plot, replay, retrieval, sensitivity
+from fin_tasks.cli import (
+    agreement,
+    bias,
+    build,
+    chart,
+    compare,
+    fetch,
+    judge,
+    plot,
+    replay,
+    report,
+    retrieval,
+    sensitivity,
+)
 from fin_tasks.cli.options import Json
 from fin_tasks.errors import FinTasksError
 
@@ -27,6 +40,7 @@ app.add_typer(build.app, name="build")
 app.add_typer(replay.app, name="replay")
 app.add_typer(plot.app, name="plot")
 app.command("chart")(chart.chart)
+app.command("report")(report.report)
 app.command("report-bias")(bias.report_bias)
 app.command("agreement")(agreement.agreement)
 app.command("compare")(compare.compare)

@@ -63,7 +63,8 @@ def _labels(document: Document) -> dict[str, str]:
 def _headlines(document: Document, points: Sequence[Point]) -> Iterator[Dot]:
     """Give a panel for each task, a row for each run, and a colour for each way of scoring."""
     labels = _labels(document)
-    for entry, task in sorted(points, key=lambda point: -point[0]["value"]):
+    panels = {task["title"]: place for place, task in enumerate(document["tasks"])}
+    for entry, task in sorted(points, key=lambda point: (panels[point[1]["title"]], -point[0]["value"])):
         if entry["metric"] == task["headline"]:
             panel = task["title"].removesuffix(f" · {task['variant']}")
             yield _dot(document, entry, panel=panel, row=labels[entry["run"]], series=task["variant"])

@@ -1,0 +1,184 @@
+"""The files of a report in their folder: all of a new one, or all of the old one."""
+
+import csv
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from fin_tasks.errors import ConfigError
+from fin_tasks.report.collect import Collected
+from fin_tasks.report.markdown_tables import write_tables
+from fin_tasks.report.report_figures import write_figures
+from fin_tasks.report.schema import FORMAT, check
+from fin_tasks.report.tables import Document
+from fin_tasks.sandbox import escape
+
+__all__ = ["NAMES", "check_folder", "write_csv", "write_report"]
+
+NAMES = ("leaderboard.json", "leaderboard.csv", "tables", "figures", "index.html", "samples")
+"""What a report has in its folder; other files in it are left alone."""
+
+_OWN = ("provenance.data.revision", "provenance.prompts.sha256", "provenance.fin_tasks", "lm_eval_version")
+"""Facts of a run with a column of their own; model arguments stand together in one."""
+_FORMULA = ("=", "+", "-", "@", "\t")  # spreadsheets run cells that begin with these
+
+
+def check_folder(out: Path) -> None:
+    """Find out before the work that a report cannot be written, or would replace what is none.
+
+    Raises:
+        ConfigError: It is no folder, or has files of a report's names without a report's `leaderboard.json`.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--out {out}: expected a folder to write to, got {error.strerror}.") from error
+    there = [name for name in NAMES if (out / name).exists() or (out / name).is_symlink()]
+    if there and not _is_ours(out / NAMES[0]):
+        raise ConfigError(
+            f"--out {out}: expected a new folder, or one with an earlier report; {', '.join(there)} would be replaced, "
+            f"and {NAMES[0]} is not there or not ours. Name another folder, or remove them."
+        )
+
+
+def write_report(
+    document: Document,
+    collected: Collected,
+    out: Path,
+    *,
+    samples: bool = True,
+    tell: Callable[[str], None] | None = None,
+) -> list[str]:
+    """Write everything; what an earlier report left under the same names is replaced once all is there.
+
+    Args:
+        document: Of `leaderboard.document`.
+        collected: Of which it was made.
+        out: As `check_folder` found it.
+        samples: Write questions and responses too, for the page.
+        tell: Told what is being written.
+
+    Returns:
+        The paths of the files within the folder, sorted; those of samples as one.
+
+    Raises:
+        DataError: The document is not as its schema says.
+    """
+    tell = tell or (lambda _: None)
+    check(document)
+    with _replacing(out) as stage:
+        tell("table")
+        text = json.dumps(document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        (stage / NAMES[0]).write_text(f"{text}\n", encoding="utf-8")
+        write_csv(document, stage / NAMES[1])
+        for name, write in (("tables", write_tables), ("figures", write_figures)):
+            tell(name)
+            (stage / name).mkdir()
+            write(document, stage / name)
+        _write_page(document, collected, stage, samples=samples, tell=tell)
+        written = sorted(path.relative_to(stage) for path in stage.rglob("*") if path.is_file())
+    shown = (f"{path.parts[0]}/" if path.parts[0] == "samples" else path.as_posix() for path in written)
+    return list(dict.fromkeys(shown))
+
+
+def _write_page(
+    document: Document, collected: Collected, stage: Path, *, samples: bool, tell: Callable[[str], None]
+) -> None:
+    from fin_tasks.report.site.page import write_page
+    index = None
+    if samples:
+        from fin_tasks.report.site.sample_store import write_samples
+
+        tell("samples")
+        index = write_samples(collected, stage)
+    tell("page")
+    write_page(document, stage, samples=index)
+
+
+def write_csv(document: Document, path: Path) -> None:
+    """Write a line per value with its task, interval and where it is from; no number is an empty cell."""
+    tasks, runs = ({one["id"]: one for one in document[kind]} for kind in ("tasks", "runs"))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        header: list[str] = []
+        for entry in document["entries"]:
+            line = _line(entry, tasks[entry["task"]], runs[entry["run"]], document["metrics"][entry["metric"]])
+            if not header:
+                header = list(line)
+                writer.writerow(header)
+            writer.writerow([_cell(line[name]) for name in header])
+
+
+def _line(
+    entry: Mapping[str, Any], task: Mapping[str, Any], run: Mapping[str, Any], metric: Mapping[str, Any]
+) -> dict[str, Any]:
+    facts = run["provenance"]
+    arguments = {name.removeprefix("model_args."): of for name, of in facts.items() if name.startswith("model_args.")}
+    return {
+        "model": entry["model"],
+        **{name: task[name] for name in ("benchmark", "task", "split", "variant", "mode", "style", "retrieval", "arm")},
+        "judge": entry["judge"],
+        "metric": entry["metric"],
+        **{name: entry[name] for name in ("value", "low", "high")},
+        "unit": metric["unit"],
+        "higher_is_better": metric["higher_is_better"],
+        **{name: entry[name] for name in ("n", "unscored")},
+        "marks": "; ".join(entry["marks"]),
+        "group": entry["group"],
+        "source": run["source"],
+        "date": run["date"],
+        **{name.removeprefix("provenance.").replace(".", "_"): facts.get(name, "").strip('"') for name in _OWN},
+        "model_args": ", ".join(f"{name}={value}" for name, value in arguments.items()),
+        "run": entry["run"],
+        "path": run["path"],
+    }
+
+
+def _cell(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    text = escape(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return FORMAT.encode() in file.read(100)
+    except OSError:
+        return False
+
+
+@contextmanager
+def _replacing(out: Path) -> Iterator[Path]:
+    """Give a folder to write to; when all went well its files go to `out`, else nothing has changed there."""
+    stage = Path(mkdtemp(prefix=".report-", dir=out))  # in the same file system, so that moving is renaming
+    old = Path(mkdtemp(prefix=".report-", dir=out))
+    try:
+        yield stage
+        _swap(out, stage, old)
+    finally:
+        shutil.rmtree(stage)
+        shutil.rmtree(old)
+
+
+def _swap(out: Path, stage: Path, old: Path) -> None:
+    moved: list[tuple[Path, Path]] = []
+    try:
+        for names, source, target in ((NAMES, out, old), (_all_names(stage), stage, out)):
+            for name in names:
+                if (source / name).exists() or (source / name).is_symlink():
+                    (source / name).rename(target / name)
+                    moved.append((source / name, target / name))
+    except BaseException:
+        for before, after in reversed(moved):
+            after.rename(before)
+        raise
+
+
+def _all_names(folder: Path) -> Sequence[str]:
+    return [path.name for path in folder.iterdir()]
