@@ -1,14 +1,24 @@
 """All that result files hold, as one table."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fin_tasks.errors import DataError
+from fin_tasks.report.comparability import mark, mark_reruns
 from fin_tasks.report.entry import Entry, RunFacts, RunRead, Scores
-from fin_tasks.report.runs import Problem
+from fin_tasks.report.found_files import LmEvalRun, find_runs
+from fin_tasks.report.incremental import Kept, decode, encode, key_of
+from fin_tasks.report.lm_eval_entries import UnitRead, read_run
+from fin_tasks.report.runs import BENCHMARKS, Problem
 from fin_tasks.settings import Settings
 
 __all__ = ["Collected", "collect"]
+
+_WORTH_PROCESSES = 512 * 2**20
+"""Bytes to read from which on the start of other processes pays."""
+_MOST_PROCESSES = 4
+"""Each takes some 150 MB for the libraries it loads."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +61,97 @@ def collect(
         paths: Files, or folders with such files anywhere below.
         settings: Where what was read is kept, so that unchanged files are not read again (`cache_dir`).
         published: Add the papers' tables.
-        on_done: Told how many runs are read, and of how many.
+        on_done: Told how many of lm-eval's runs are read, and of how many.
 
     Raises:
-        DataError: A path does not exist.
+        DataError: A path does not exist, or there is nothing of ours at all.
     """
-    raise NotImplementedError
+    problems: list[Problem] = []
+    found = find_runs(paths, problems)
+    reads = _read_all(found, Kept(settings.cache_dir / "report"), on_done)
+    notes = [note for read in reads for note in read.notes]
+    problems += [problem for read in reads for problem in read.problems]
+    runs = {run.facts.id: run for run in _once([run for read in reads for run in read.runs], notes)}
+    if not runs and not problems:
+        raise DataError(
+            f"{', '.join(map(str, paths))}: expected results of {', '.join(BENCHMARKS)} tasks, found none. Run lm-eval "
+            "with --output_path and --log_samples, or name a run folder of VLMEvalKit."
+        )
+    facts = [run.facts for run in runs.values()]
+    entries = mark_reruns(mark([entry for run in runs.values() for entry in run.entries]), facts)
+    return Collected(
+        entries=tuple(sorted(entries, key=_place)),
+        runs=tuple(facts),
+        problems=tuple(problems),
+        notes=tuple(notes),
+        read=runs,
+    )
+
+
+def _read_all(found: Sequence[LmEvalRun], kept: Kept, on_done: Callable[[int, int], None] | None) -> list[UnitRead]:
+    """Read runs, those that are unchanged from what is kept, large ones side by side; in their order."""
+    reads: dict[int, UnitRead] = {}
+    pending: list[int] = []
+
+    def tell() -> None:
+        if on_done is not None:
+            on_done(len(reads), len(found))
+
+    for place, run in enumerate(found):
+        read = kept.load(run)
+        if read is None:
+            pending.append(place)
+        else:
+            reads[place] = read
+            tell()
+    for place, key, content in _read_anew({place: found[place] for place in pending}):
+        if key:
+            kept.save(found[place], key, content)
+        reads[place] = decode(content)
+        tell()
+    return [reads[place] for place in range(len(found))]
+
+
+def _read_anew(runs: Mapping[int, LmEvalRun]) -> Iterator[tuple[int, bytes, bytes]]:
+    size = sum(_size(run) for run in runs.values())
+    if size < _WORTH_PROCESSES or len(runs) < 2:
+        yield from (_read_one(place, run) for place, run in runs.items())
+        return
+    from joblib import Parallel, cpu_count, delayed
+
+    # the largest first, so that none of them is left for the end; each process holds one line and one run's numbers
+    order = sorted(runs, key=lambda place: -_size(runs[place]))
+    workers = Parallel(n_jobs=min(cpu_count(), _MOST_PROCESSES, len(runs)), return_as="generator_unordered")
+    yield from workers(delayed(_read_one)(place, runs[place]) for place in order)
+
+
+def _read_one(place: int, run: LmEvalRun) -> tuple[int, bytes, bytes]:
+    """Read a run; returns its place, the key to keep it under (empty for none), and what was read as bytes."""
+    try:
+        key = key_of(run)  # before reading: what changes meanwhile must be read again
+        return place, key, encode(read_run(run))
+    except (OSError, ValueError) as error:
+        path = str(run.results or run.folder)
+        problem = Problem(path, f"{path}: expected files that can be read, got {error}.")
+        return place, b"", encode(UnitRead(runs=(), problems=(problem,)))
+
+
+def _size(run: LmEvalRun) -> int:
+    return sum(file.stat().st_size for file in run.files if file.exists())
+
+
+def _once(runs: Sequence[RunRead], notes: list[str]) -> Iterator[RunRead]:
+    """Leave out copies of runs: files that are the same, byte by byte."""
+    seen: dict[str, RunRead] = {}
+    for run in runs:
+        known = seen.setdefault(run.facts.id, run)
+        if known is run:
+            yield run
+        else:
+            paths = [one.facts.path or one.facts.samples for one in (run, known)]
+            notes.append(f"{paths[0]}: left out, {run.facts.task} is the same as in {paths[1]}.")
+
+
+def _place(entry: Entry) -> tuple[str, ...]:
+    table = (entry.benchmark, entry.task, entry.split, entry.mode, entry.style, entry.retrieval, entry.arm)
+    return (*table, entry.variant, entry.model, entry.run)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from fin_tasks.report.entry import Entry, RunFacts
-from fin_tasks.report.settings import Setting, below, short
+from fin_tasks.report.settings import Setting, below, short, text_of
 
 __all__ = ["facts_of", "group_of", "in_common", "mark", "mark_reruns"]
 
@@ -58,7 +58,9 @@ def facts_of(setting: Setting, *, version: str = "", rows: int = 0, of: int = 0)
         "scorer": setting.get("provenance.scorer"),
         "split": setting.get("provenance.split"),
         "judge": setting.get("judge.model"),
-        "rubric": " ".join(_text(setting[name]) for name in ("judge.rubric", "judge.rubric_sha256") if name in setting),
+        "rubric": " ".join(
+            text_of(setting[name]) for name in ("judge.rubric", "judge.rubric_sha256") if name in setting
+        ),
         "judging": _judging(setting),
         "fewshot": setting.get("num_fewshot") if setting.get("num_fewshot") != "0" else None,
         "system message": setting.get("system_instruction_sha"),
@@ -68,7 +70,7 @@ def facts_of(setting: Setting, *, version: str = "", rows: int = 0, of: int = 0)
         for name, value in setting.items()
         if name.startswith("provenance") and not below(name, _ELSEWHERE)
     }
-    return {name: _text(value) for name, value in {**said, **rest}.items() if value}
+    return {name: text_of(value) for name, value in {**said, **rest}.items() if value}
 
 
 def in_common(facts: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
@@ -109,7 +111,9 @@ def mark(entries: Sequence[Entry]) -> tuple[Entry, ...]:
         The same, in order, with `group`, and with `marks` where the group is not the common one of its table.
     """
     grouped = [
-        entry if entry.source == "published" else replace(entry, group=group_of(entry.benchmark, entry.task, entry.facts))
+        entry
+        if entry.source == "published"
+        else replace(entry, group=group_of(entry.benchmark, entry.task, entry.facts))
         for entry in entries
     ]
     tables: dict[tuple[str, ...], list[Entry]] = defaultdict(list)
@@ -207,15 +211,6 @@ def _judging(setting: Setting) -> str | None:
     told = ("judge.model", "judge.rubric", "judge.rubric_sha256")
     facts = {name: value for name, value in setting.items() if below(name, ("judge",)) and name not in told}
     return _hash(facts) if facts else None
-
-
-def _text(value: str) -> str:
-    """Give the text of a JSON string, anything else as it is."""
-    try:
-        read = json.loads(value)
-    except ValueError:
-        return value
-    return read if isinstance(read, str) else value
 
 
 def _hash(value: object) -> str:

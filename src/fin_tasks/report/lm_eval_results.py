@@ -97,7 +97,8 @@ def read_results(path: Path, content: bytes) -> ResultsFile:
     results |= {name: group for name, group in _objects(path, raw, "groups").items() if name not in results}
     tasks: list[TaskClaims] = []
     problems: dict[str, str] = {}
-    ours = [name for name in results if benchmark_of(name)]
+    titles = [name for name, values in results.items() if _is_title(name, values, raw)]
+    ours = [name for name in results if benchmark_of(name) and name not in titles]
     for task in ours:
         try:
             tasks.append(_claims(path, raw, task, results[task]))
@@ -112,8 +113,15 @@ def read_results(path: Path, content: bytes) -> ResultsFile:
         date=_date(raw.get("date")),
         tasks=tuple(tasks),
         problems=problems,
-        others=len(results) - len(ours),
+        others=len(results) - len(ours) - len(titles),
     )
+
+
+def _is_title(name: str, values: Any, raw: Mapping[str, Any]) -> bool:
+    """Tell a group that averages nothing and only stands above its tasks."""
+    groups = raw.get("group_subtasks")
+    is_group = isinstance(groups, dict) and name in groups
+    return is_group and isinstance(values, dict) and not any("," in key for key in values)
 
 
 def _claims(path: Path, raw: Mapping[str, Any], task: str, values: Any) -> TaskClaims:

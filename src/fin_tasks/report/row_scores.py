@@ -1,4 +1,4 @@
-"""What each row of a samples file scored, as arrays: of a line that may be long, only numbers, id and source are kept."""
+"""What each row of a samples file scored, as arrays: of lines that may be long, only numbers, id and source stay."""
 
 import hashlib
 import math
@@ -47,7 +47,7 @@ class _Column:
     clusters: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     names: list[str] = field(default_factory=list)
-    values: dict[str, array[float]] = field(default_factory=dict)
+    values: dict[str, "array[float]"] = field(default_factory=dict)
     not_means: set[str] = field(default_factory=set)
 
 

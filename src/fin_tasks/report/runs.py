@@ -11,7 +11,17 @@ from fin_tasks.errors import DataError
 from fin_tasks.report.samples import Rows, read_samples
 from fin_tasks.report.settings import UNKNOWN, Setting, setting_of
 
-__all__ = ["BENCHMARKS", "CONDITIONS", "MAX_RESULTS", "Found", "Problem", "Run", "benchmark_of", "model_of", "read_runs"]
+__all__ = [
+    "BENCHMARKS",
+    "CONDITIONS",
+    "MAX_RESULTS",
+    "Found",
+    "Problem",
+    "Run",
+    "benchmark_of",
+    "model_of",
+    "read_runs",
+]
 
 BENCHMARKS = ("bizbench", "dynostock", "financemath", "mme_finance", "xfinbench")
 """What the names of our tasks start with."""

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["UNKNOWN", "Difference", "Setting", "below", "differences", "setting_of", "short", "without_secrets"]
+__all__ = ["UNKNOWN", "Difference", "Setting", "below", "differences", "setting_of", "short"]
+__all__ += ["text_of", "without_secrets"]
 
 Setting = Mapping[str, str]
 """All that decides what was asked and how it was scored, as dotted name to JSON text."""
@@ -119,6 +120,20 @@ def short(value: str) -> str:
     if re.fullmatch(r"[0-9a-f]{16,}", text):
         return f"{text[:8]}…"
     return (f"{text[:39]}…" if len(text) > 40 else text) or "none"
+
+
+def text_of(value: str) -> str:
+    """Give the text of a fact that is one, anything else as its JSON.
+
+    Example:
+        >>> text_of('"cot"'), text_of("false")
+        ('cot', 'false')
+    """
+    try:
+        read = json.loads(value)
+    except ValueError:
+        return value
+    return read if isinstance(read, str) else value
 
 
 def _arguments(arguments: Any) -> Any:

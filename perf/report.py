@@ -1,0 +1,197 @@
+"""A hundred runs over the test set of XFinBench, collected: anew, and with all of them unchanged.
+
+    python perf/report.py [--runs N] [--rows N] [--keep FOLDER]
+
+Runs are made first, outside the clock: the four tasks of XFinBench with documents, prompts and responses as long as real
+ones (some 6 kB a line), every document under two filters, and the results file that goes with them. Then each side is
+measured in a process of its own, its memory together with that of the processes it starts:
+
+- cold: nothing was read before; every file is read from the disk's cache.
+- warm: the same again; no file of a run is opened. Goal for either, with rendering: 60 s and 2 GB.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+from tqdm import tqdm
+
+from fin_tasks.report.collect import collect
+from fin_tasks.settings import Settings
+
+DATE = "2026-03-01T10-00-00.123456"
+SHARES = {"bool": 1360, "mcq": 468, "mcq_visual": 124, "calc": 1283}  # of the test set's rows
+CODES = ("TU", "TR", "FF", "SP", "NM")
+WORDS = ("bond", "yield", "of", "the", "portfolio", "rises", "by", "duration", "times", "spread", "and", "option")
+
+
+def main() -> None:
+    """Make the runs, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--rows", type=int, default=4235, help="documents of a run")
+    parser.add_argument("--keep", type=Path, help="make the runs here and leave them; they are used again")
+    parser.add_argument("--side", nargs=2, type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.side:
+        measure(*arguments.side)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.keep or Path(temporary) / "runs"
+        if not folder.exists():
+            make(folder, runs=arguments.runs, rows=arguments.rows)
+        size = sum(file.stat().st_size for file in folder.rglob("*.json*"))
+        print(f"{arguments.runs} runs x {arguments.rows:,} rows x 2 filters, {size / 1e9:.1f} GB")
+        for side in ("cold", "warm"):
+            command = [sys.executable, __file__, "--side", str(folder), str(Path(temporary) / "cache")]
+            told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+            print(f"{side}: {told['seconds']:6.1f} s  {told['peak_mb']:6,.0f} MB  {told['entries']:,} values")
+
+
+def measure(folder: Path, cache: Path) -> None:
+    """Collect, and print seconds, memory and how much was found as JSON."""
+    memory = Memory()
+    begun = time.perf_counter()
+    settings = replace(Settings.from_environ(), cache_dir=cache)
+    with memory:
+        found = collect([folder], settings=settings, published=False)
+    seconds = time.perf_counter() - begun
+    assert not found.problems, found.problems
+    print(json.dumps({"seconds": seconds, "peak_mb": memory.peak / 1e6, "entries": len(found.entries)}))
+
+
+class Memory:
+    """The most that this process and its children held together (their shared pages divided), seen ten times a second."""
+
+    def __init__(self) -> None:
+        self.peak = 0
+        self._stop = Event()
+        self._thread = Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> "Memory":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(0.1):
+            self.peak = max(self.peak, sum(held(process) for process in family(os.getpid())))
+
+
+def family(process: int) -> list[int]:
+    """Give a process and all that it started, as Linux tells them."""
+    try:
+        threads = list(Path(f"/proc/{process}/task").iterdir())
+        children = [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+    except OSError:  # it ended meanwhile
+        return []
+    return [process, *(one for child in children for one in family(child))]
+
+
+def held(process: int) -> int:
+    """Give the bytes of memory a process holds, pages that several share divided among them."""
+    try:
+        text = Path(f"/proc/{process}/smaps_rollup").read_text()
+    except OSError:
+        return 0
+    return 1024 * next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
+
+
+def make(folder: Path, *, runs: int, rows: int) -> None:
+    """Write runs; their documents are the same, their scores are not."""
+    chance = random.Random(42)
+    total = sum(SHARES.values())
+    tasks = {task: max(2, round(rows * share / total)) for task, share in SHARES.items()}
+    tasks["calc"] += rows - sum(tasks.values())
+    docs = {task: [document(task, place, chance) for place in range(n)] for task, n in tasks.items()}
+    texts = [words(chance, 330) for _ in range(200)]
+    for number in tqdm(range(runs), desc="Making runs", unit="run"):
+        write_run(folder / f"org__model-{number:03}", number, docs, texts, random.Random(number))
+
+
+def words(chance: random.Random, n: int) -> str:
+    """Give a text of `n` words."""
+    return " ".join(chance.choices(WORDS, k=n))
+
+
+def document(task: str, place: int, chance: random.Random) -> dict[str, Any]:
+    """Give a document as long as a real one."""
+    figure = f"test_figure_{place // 3}" if task == "mcq_visual" else ""
+    return {
+        **{"id": f"test_{task}_{place}", "task": task, "subset": task, "mode": "cot", "choices": []},
+        **{"ground_truth": "1.0", "target": "Therefore, my answer is true.", "has_table": False, "figure": figure},
+        **{"capabilities": chance.sample(CODES, k=1 + place % 2), "gold_terms": ["term_12"], "terms": []},
+        **{"system": words(chance, 12), "prompt": words(chance, 220), "cue": "Solution:"},
+    }
+
+
+def write_run(
+    folder: Path, number: int, docs: dict[str, list[dict[str, Any]]], texts: list[str], chance: random.Random
+) -> None:
+    """Write the files of one run."""
+    folder.mkdir(parents=True)
+    skill = 0.3 + 0.005 * number
+    results: dict[str, Any] = {"results": {}, "configs": {}, "versions": {}, "n-samples": {}, "n-shot": {}}
+    for task, of_task in docs.items():
+        name = f"xfinbench_{task}"
+        values: dict[str, list[float | None]] = {}
+        with (folder / f"samples_{name}_{DATE}.jsonl").open("w", encoding="utf-8") as file:
+            scored = [float(chance.random() < skill) for _ in of_task]
+            for variant in ("paper", "robust"):
+                for place, (doc, acc) in enumerate(zip(of_task, scored, strict=True)):
+                    row = {"acc": acc, "no_answer": 0.0, "unscored": 0.0}
+                    row |= {f"acc_{code}": acc if code in doc["capabilities"] else None for code in CODES}
+                    for metric, value in row.items():
+                        values.setdefault(f"{metric},{variant}", []).append(value)
+                    file.write(json.dumps(line(doc, place, variant, row, chance.choice(texts))) + "\n")
+        results["results"][name] = {key: mean(column) for key, column in values.items()}
+        results["versions"][name] = 1.0
+        results["n-shot"][name] = 0
+        results["n-samples"][name] = {"original": len(of_task), "effective": len(of_task)}
+        results["configs"][name] = {"metadata": {"provenance": provenance()}}
+    results |= {"model_name": f"org/model-{number:03}", "lm_eval_version": "0.4.13"}
+    results["config"] = {"model": "hf", "model_args": {"pretrained": f"org/model-{number:03}"}, "limit": None}
+    (folder / f"results_{DATE}.json").write_text(json.dumps(results), encoding="utf-8")
+
+
+def line(doc: dict[str, Any], place: int, variant: str, row: dict[str, Any], text: str) -> dict[str, Any]:
+    """Give a line of a samples file."""
+    twice = {f"{metric}_stderr": value for metric, value in row.items()}
+    prompt = f"{doc['system']}\n\n{doc['prompt']}\n\n{doc['cue']}"
+    return {
+        **{"doc_id": place, "doc": doc, "target": doc["target"], "arguments": {"gen_args_0": {"arg_0": prompt}}},
+        **{"resps": [[text]], "filtered_resps": [[json.dumps({"answer": 1, "correct": row["acc"]})]]},
+        **{"filter": variant, "metrics": [*row, *twice], "doc_hash": "a" * 64, "prompt_hash": "b" * 64},
+        **row,
+        **twice,
+    }
+
+
+def mean(column: list[float | None]) -> float | str:
+    """Average what is there, as lm-eval writes it."""
+    there = [value for value in column if value is not None]
+    return sum(there) / len(there) if there else "N/A"
+
+
+def provenance() -> dict[str, Any]:
+    """Give what a task records."""
+    return {
+        **{"fin_tasks": "0.1.0", "scorer": 1, "split": "test", "style": {"mode": "cot", "role": True}},
+        **{"prompts": {"set": "house", "sha256": "c" * 64}, "data": {"origin": "upstream", "revision": "d" * 16}},
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""What was read of a run, kept on the disk, so that a run whose files are unchanged is not read again.
+
+A kept run is one line of JSON, with all but the scores, and the scores after it as they lie in memory: nothing in it is
+ever executed. It counts only for files of the same path, size and time of change, and for the same reader.
+"""
+
+import hashlib
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+import fin_tasks
+from fin_tasks.report.entry import Entry, RunFacts, RunRead, Scores
+from fin_tasks.report.found_files import LmEvalRun
+from fin_tasks.report.lm_eval_entries import UnitRead
+from fin_tasks.report.runs import Problem
+
+__all__ = ["Kept", "decode", "encode", "key_of", "reader_version"]
+
+_READERS = (
+    *("entry", "lm_eval_entries", "lm_eval_results", "row_scores", "estimates", "variants", "comparability"),
+    *("found_files", "incremental", "samples", "settings", "runs"),
+)
+_STATISTICS = ("clustered", "intervals", "averages")
+_ENTRY_FIELDS = tuple(field.name for field in fields(Entry) if field.name not in ("facts", "marks"))
+
+
+class Kept:
+    """Runs that were read before.
+
+    Args:
+        folder: Where they are, made where it is missing; a folder that cannot be written keeps nothing.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def load(self, run: LmEvalRun) -> UnitRead | None:
+        """Return what was read of a run; None where its files have changed since, or were never read."""
+        try:
+            content = self._path(run).read_bytes()
+            head, _, rest = content.partition(b"\n")
+            if head != key_of(run):
+                return None
+            return decode(rest)
+        except (OSError, ValueError, KeyError, TypeError):  # never kept, or cut short: it is read again
+            return None
+
+    def save(self, run: LmEvalRun, key: bytes, content: bytes) -> None:
+        """Keep what was read of a run, as `encode` gave it, for files that were as `key` says."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
+                file.write(key + b"\n" + content)
+            Path(file.name).replace(self._path(run))
+        except OSError:  # a full or read-only disk costs time at the next report, nothing else
+            return
+
+    def _path(self, run: LmEvalRun) -> Path:
+        name = orjson.dumps([str(run.root.resolve()), str(run.folder.resolve()), run.date])
+        return self._folder / f"{hashlib.sha256(name).hexdigest()[:32]}.run"
+
+
+def key_of(run: LmEvalRun) -> bytes:
+    """Return what has to be unchanged for what was read of a run to count; OSError where a file is gone."""
+    stats = [(str(file), file.stat()) for file in run.files]
+    return orjson.dumps([reader_version(), [[path, stat.st_size, stat.st_mtime_ns] for path, stat in stats]])
+
+
+@lru_cache(maxsize=1)
+def reader_version() -> str:
+    """Return a hash of all code that decides what is read from a file."""
+    digest = hashlib.sha256(f"{fin_tasks.__version__} {np.__version__}".encode())
+    names = [f"fin_tasks.report.{name}" for name in _READERS] + [f"fin_tasks.stats.{name}" for name in _STATISTICS]
+    for name in names:
+        file = import_module(name).__file__
+        digest.update(Path(file).read_bytes() if file else b"")
+    return digest.hexdigest()[:16]
+
+
+def encode(read: UnitRead) -> bytes:
+    """Write what was read of a run as bytes.
+
+    Raises:
+        ValueError: A text of it is no Unicode, such as half of a character that takes two.
+    """
+    arrays: list[bytes] = []
+    runs = [_run_to_json(run, arrays) for run in read.runs]
+    problems = [[problem.path, problem.message] for problem in read.problems]
+    try:
+        head = orjson.dumps({"runs": runs, "problems": problems, "notes": read.notes})
+    except orjson.JSONEncodeError as error:
+        raise ValueError(f"expected text that is Unicode, got {error}") from error
+    return head + b"\n" + b"".join(arrays)
+
+
+def decode(content: bytes) -> UnitRead:
+    """Read what `encode` wrote.
+
+    Raises:
+        ValueError: It is something else, or cut short.
+    """
+    head, _, numbers = content.partition(b"\n")
+    said = orjson.loads(head)
+    values = np.frombuffer(numbers, dtype="<f4")
+    at = 0
+    runs = []
+    for run in said["runs"]:
+        read, at = _run_from_json(run, values, at)
+        runs.append(read)
+    if at != len(values):
+        raise ValueError(f"expected {at} numbers, got {len(values)}")
+    problems = tuple(Problem(path, message) for path, message in said["problems"])
+    return UnitRead(runs=tuple(runs), problems=problems, notes=tuple(said["notes"]))
+
+
+def _run_to_json(run: RunRead, arrays: list[bytes]) -> dict[str, Any]:
+    scores = {}
+    known: list[Sequence[str]] = []  # the variants of a task have the same rows
+    for variant, one in run.scores.items():
+        arrays += [np.ascontiguousarray(values, dtype="<f4").tobytes() for values in one.values.values()]
+        scores[variant] = {
+            "ids": _place(known, one.ids),
+            "clusters": None if one.clusters is None else _place(known, one.clusters),
+            "metrics": list(one.values),
+        }
+    return {
+        "facts": asdict(run.facts),
+        "entries": [[*(getattr(entry, name) for name in _ENTRY_FIELDS), entry.marks] for entry in run.entries],
+        "group_facts": dict(run.entries[0].facts) if run.entries else {},
+        "scores": scores,
+        "names": known,
+        "samples": None if run.samples is None else str(run.samples),
+    }
+
+
+def _run_from_json(run: Any, values: Any, at: int) -> tuple[RunRead, int]:
+    names = [tuple(map(sys.intern, some)) for some in run["names"]]
+    scores = {}
+    for variant, one in run["scores"].items():
+        ids = names[one["ids"]]
+        columns = {}
+        for metric in one["metrics"]:
+            columns[metric] = values[at : at + len(ids)]
+            at += len(ids)
+            if len(columns[metric]) != len(ids):
+                raise ValueError("expected more numbers")
+        clusters = None if one["clusters"] is None else names[one["clusters"]]
+        scores[variant] = Scores(ids=ids, clusters=clusters, values=columns)
+    facts = run["group_facts"]
+    entries = tuple(
+        Entry(**dict(zip(_ENTRY_FIELDS, entry, strict=False)), marks=tuple(entry[-1]), facts=facts)
+        for entry in run["entries"]
+    )
+    samples = None if run["samples"] is None else Path(run["samples"])
+    return RunRead(facts=RunFacts(**run["facts"]), entries=entries, scores=scores, samples=samples), at
+
+
+def _place(known: list[Sequence[str]], names: Sequence[str]) -> int:
+    for place, some in enumerate(known):
+        if some is names or some == names:
+            return place
+    known.append(names)
+    return len(known) - 1
