@@ -7,7 +7,7 @@ function openDetails(data, entries) {
   const close = el("button", {type: "button", class: "close", on: {click: () => dialog.close()}}, "Close");
   dialog.replaceChildren(
     el("header", {}, el("h2", {id: "details-title"}, plain(entry.label)), close),
-    el("p", {}, plain(`${BENCHMARKS[entry.task.benchmark] ?? entry.task.benchmark}: ${entry.task.title}`)),
+    el("p", {}, plain(entry.task.title)),
     ...entries.map((one) => oneValue(data, one)),
   );
   dialog.showModal();

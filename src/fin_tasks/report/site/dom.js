@@ -19,7 +19,7 @@ function fill(node, {on = {}, style = {}, ...attributes}, children) {
   }
   for (const [event, listener] of Object.entries(on)) node.addEventListener(event, listener);
   for (const [key, value] of Object.entries(style)) node.style.setProperty(key, value);  // CSSOM: allowed by the policy
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return node;
 }
 

@@ -26,22 +26,21 @@ function draw() {
 
 /** Remember which control has the focus, by its label; return what gives it back. */
 function holdFocus() {
-  const active = document.activeElement;
-  const name = active?.closest("label, summary")?.textContent ?? active?.id;
-  if (!active || active === document.body || !name) return () => {};
+  const {activeElement: active} = document;
+  const name = controlName(active);
   const {selectionStart, selectionEnd, type} = active;
   return () => {
-    const again = [...document.querySelectorAll("label, summary")].find((one) => labelText(one) === labelText(active));
-    const control = active.id ? document.getElementById(active.id) : again?.querySelector("select, input") ?? again;
-    control?.focus({preventScroll: true});
-    if (type === "search" && control) control.setSelectionRange(selectionStart, selectionEnd);
+    if (!name || active.isConnected) return;
+    const again = [...document.querySelectorAll("#main :is(select, input, summary, button), #tabs a")].find((one) => controlName(one) === name);
+    again?.focus({preventScroll: true});
+    if (type === "search") again?.setSelectionRange(selectionStart, selectionEnd);
   };
 }
 
-function labelText(node) {
-  const label = node.closest("label, summary");
-  if (!label) return null;
-  return label.tagName === "SUMMARY" ? label.parentElement.id : (label.querySelector("span") ?? label).textContent;
+function controlName(control) {
+  const label = control.closest("label");
+  if (label) return `${control.tagName} ${(label.querySelector("span") ?? label).textContent}`;
+  return control.tagName === "SUMMARY" ? control.parentElement.id : control.id || (control.tagName === "BUTTON" && control.textContent);
 }
 
 function setColours(theme) {

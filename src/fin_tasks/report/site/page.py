@@ -78,7 +78,7 @@ def _page(document: Mapping[str, Any], samples: Samples | None) -> str:
     script = f'"use strict";\n(() => {{\n{_read("vendor/plot.js")}\n{_joined(PARTS)}}})();\n'
     slots = {
         "policy": _policy(script=script, styles=(style, chart_style), beside=samples is not None),
-        "title": html.escape(str(document["title"])),
+        "title": html.escape(_visible(document["title"])),
         "style": style,
         "data": _embedded(compact(document)),
         "samples": _embedded(None if samples is None else samples.document()),
@@ -121,6 +121,11 @@ def _embedded(value: Any) -> str:
     for found in "<>&\u2028\u2029":
         text = text.replace(found, f"\\u{ord(found):04x}")
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _visible(text: str) -> str:
+    """Replace what cannot be seen: controls, marks that turn text round, halves of letters."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
 def _joined(names: tuple[str, ...]) -> str:
