@@ -2,8 +2,8 @@
 
     python perf/report.py [--runs N] [--rows N] [--keep FOLDER]
 
-Runs are made first, outside the clock: the four tasks of XFinBench with documents, prompts and responses as long as real
-ones (some 6 kB a line), every document under two filters, and the results file that goes with them. Then each side is
+Runs are made first, outside the clock: the four tasks of XFinBench with documents, prompts and responses as long as
+real ones (some 6 kB a line), every document under two filters, and the results file that goes with them. Then each
 measured in a process of its own, its memory together with that of the processes it starts:
 
 - cold: nothing was read before; every file is read from the disk's cache.
@@ -70,7 +70,7 @@ def measure(folder: Path, cache: Path) -> None:
 
 
 class Memory:
-    """The most that this process and its children held together (their shared pages divided), seen ten times a second."""
+    """The most that this process and those it started held together, seen ten times a second."""
 
     def __init__(self) -> None:
         self.peak = 0
@@ -111,14 +111,14 @@ def held(process: int) -> int:
 
 def make(folder: Path, *, runs: int, rows: int) -> None:
     """Write runs; their documents are the same, their scores are not."""
-    chance = random.Random(42)
+    chance = random.Random(42)  # noqa: S311
     total = sum(SHARES.values())
     tasks = {task: max(2, round(rows * share / total)) for task, share in SHARES.items()}
     tasks["calc"] += rows - sum(tasks.values())
     docs = {task: [document(task, place, chance) for place in range(n)] for task, n in tasks.items()}
     texts = [words(chance, 330) for _ in range(200)]
     for number in tqdm(range(runs), desc="Making runs", unit="run"):
-        write_run(folder / f"org__model-{number:03}", number, docs, texts, random.Random(number))
+        write_run(folder / f"org__model-{number:03}", number, docs, texts, random.Random(number))  # noqa: S311
 
 
 def words(chance: random.Random, n: int) -> str:

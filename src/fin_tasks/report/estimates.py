@@ -69,7 +69,11 @@ def estimate(values: npt.NDArray[np.floating], *, clusters: Sequence[str] | None
     if not n:
         return Estimate(math.nan, _NONE, 0)
     mean = math.fsum(present.tolist()) / n
-    names = [clusters[place] for place in np.flatnonzero(there)] if clusters is not None else None
+    names = (
+        [name for name, is_there in zip(clusters, there.tolist(), strict=True) if is_there]
+        if clusters is not None
+        else None
+    )
     held = len(set(names)) if names is not None else n
     most = largest(unit)
     if (present == present[0]).all():

@@ -1,0 +1,122 @@
+"""What may stand beside what, and in which words it is said that something may not."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from made_results import LATER, provenance, shares, write_results
+
+from fin_tasks.report.collect import collect
+from fin_tasks.report.comparability import facts_of, in_common, mark
+from fin_tasks.report.entry import Entry
+from fin_tasks.settings import Settings
+
+
+def entry(model: str, facts: Mapping[str, str], **fields: Any) -> Entry:
+    made = Entry(
+        run=model,
+        source="lm-eval",
+        model=model,
+        benchmark="xfinbench",
+        task="xfinbench_bool",
+        variant="robust",
+        metric="acc",
+        value=0.5,
+        n=10,
+        facts=facts,
+    )
+    return replace(made, **fields)
+
+
+def test_those_who_differ_from_most_are_told_so() -> None:
+    a, b, c = mark([entry(name, {"data": "d1"}) for name in "ab"] + [entry("c", {"data": "d2"})])
+    assert a.group == b.group != c.group
+    assert (a.marks, b.marks, c.marks) == ((), (), ("data revision: d2, most others: d1",))
+
+
+def test_most_are_models_not_runs() -> None:
+    many = [entry("a", {"data": "d1"}, run=f"r{place}") for place in range(3)]
+    *marked, c, d = mark([*many, entry("c", {"data": "d2"}), entry("d", {"data": "d2"})])
+    assert all(one.marks for one in marked)
+    assert not c.marks
+    assert not d.marks
+
+
+def test_of_as_many_the_one_over_more_rows_counts() -> None:
+    few, all_of_them = mark([entry("a", {"limit": "8"}, n=8), entry("b", {}, n=1000)])
+    assert few.marks == ("limit: 8, most others: none",)
+    assert not all_of_them.marks
+
+
+def test_other_variants_are_other_tables() -> None:
+    cot, pot = mark([entry("a", {"prompts": "p1"}, mode="cot"), entry("a", {"prompts": "p2"}, mode="pot")])
+    assert not cot.marks
+    assert not pot.marks
+
+
+def test_published_values_are_left_as_they_are() -> None:
+    published = entry("paper", {}, source="published", group="the paper's", marks=("from the paper",))
+    first, second = mark([published, entry("a", {"data": "d1"})])
+    assert first == published
+    assert not second.marks
+
+
+CHANGES: list[tuple[dict[str, Any], str]] = [
+    ({"facts": {"data": {"origin": "upstream", "revision": "d2" * 8}}}, "data revision: d2d2d2d2…"),
+    ({"facts": {"prompts": {"set": "house", "sha256": "e" * 64}}}, "prompts: eeeeeeee…"),
+    ({"facts": {"scorer": 2}}, "scorer version: 2, most others: 1"),
+    ({"version": 2.0}, "task version: 2, most others: 1"),
+    ({"limit": 2.0}, "limit: 2, most others: none"),
+    ({"metadata": {"judge": {"model": "other", "rubric": "r@1", "rubric_sha256": "0" * 64}}}, "judge: other"),
+    ({"metadata": {"judge": {"model": "j", "rubric": "r@2", "rubric_sha256": "0" * 64}}}, "rubric: r@2 000"),
+    ({"facts": {"brand_new_option": True}}, "brand_new_option: true, most others: none"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), CHANGES)
+def test_runs_that_were_asked_otherwise_are_kept_apart(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    settings = replace(Settings.from_environ({}), cache_dir=tmp_path / "cache")
+    same = {"metadata": {"judge": {"model": "j", "rubric": "r@1", "rubric_sha256": "0" * 64}}}
+    for name in ("a", "b"):
+        write_results(tmp_path / "r" / name, "financemath", shares([1.0, 0.0]), model=name, **same)
+    write_results(tmp_path / "r" / "c", "financemath", shares([1.0, 0.0]), model="c", **{**same, **change})
+    found = collect([tmp_path / "r"], settings=settings, published=False)
+    marked = {one.model: one for one in found.entries if one.metric == "acc" and one.variant == "robust"}
+    assert marked["a"].group == marked["b"].group != marked["c"].group
+    assert not marked["a"].marks
+    assert any(message in said for said in marked["c"].marks), marked["c"].marks
+
+
+def test_who_made_it_and_where_the_data_came_from_keep_nothing_apart(tmp_path: Path) -> None:
+    settings = replace(Settings.from_environ({}), cache_dir=tmp_path / "cache")
+    write_results(tmp_path / "r" / "a", "financemath", shares([1.0, 0.0]), model="a")
+    facts = provenance(data={"origin": "data_dir", "revision": "d1" * 8}, fin_tasks="0.2.0", hash="other")
+    write_results(tmp_path / "r" / "b", "financemath", shares([1.0, 0.0]), model="b", facts=facts, limit=100.0)
+    found = collect([tmp_path / "r"], settings=settings, published=False)
+    assert len({one.group for one in found.entries}) == 1
+
+
+def test_a_run_that_was_done_again_is_marked(tmp_path: Path) -> None:
+    settings = replace(Settings.from_environ({}), cache_dir=tmp_path / "cache")
+    write_results(tmp_path / "r", "financemath", shares([1.0, 0.0]))
+    write_results(tmp_path / "r", "financemath", shares([1.0, 1.0]), date=LATER)
+    write_results(tmp_path / "s", "financemath", shares([1.0, 1.0]), date=LATER, arguments={"dtype": "float16"})
+    found = collect([tmp_path / "r", tmp_path / "s"], settings=settings, published=False)
+    marks = {one.value: one.marks for one in found.entries if one.metric == "acc" and one.variant == "robust"}
+    assert marks == {0.5: ("run again later with the same settings (2026-04-01T10:00:00.123456)",), 1.0: ()}
+
+
+def test_a_limit_above_the_number_of_rows_is_none() -> None:
+    assert "limit" not in facts_of({"limit": "100"}, of=100)
+    assert facts_of({"limit": "99"}, of=100)["limit"] == "99"
+    assert facts_of({"limit": "0.5"}, of=100)["limit"] == "0.5"
+
+
+def test_a_groups_facts_are_those_of_its_tasks() -> None:
+    one, two = {"data": "d", "prompts": "p1", "rows": "3"}, {"data": "d", "prompts": "p2", "rows": "4"}
+    together = in_common({"one": one, "two": two})
+    assert (together["data"], together["rows"], together["tasks"]) == ("d", "7", "one two")
+    assert together["prompts"] == in_common({"two": two, "one": one})["prompts"]
+    assert together["prompts"] != in_common({"one": two, "two": one})["prompts"]
