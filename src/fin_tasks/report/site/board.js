@@ -19,7 +19,7 @@ function drawBoard(root, state, data) {
 
   root.append(boardFilters(state, data, chosen), columnChooser(there, hidden, chosen));
   const options = {state, data, columns, chosen, ranks: ranksByCell(data)};
-  root.append(boardTable(together, "Values that may be compared", options));
+  root.append(boardTable(together, together.some((one) => one.marks.length && !one.published) ? "All values; those with ≠ stand apart" : "Values that may be compared", options));
   if (apart.length) {
     root.append(
       el("h2", {}, "Kept apart"),
@@ -122,7 +122,8 @@ function boardTable(entries, caption, {state, data, columns, chosen, ranks}) {
     const [{metric}] = own.get(task);
     const domain = domainOf(metric.unit, own.get(task));
     return {
-      key: String(task.at), title: titles[at], numeric: true, note: `${task.title}: ${metric.label}`,
+      key: String(task.at), title: titles[at], numeric: true, best: metric.higher_is_better === false ? "" : "-",
+      note: `${task.title}: ${metric.label}`,
       sort: (row) => row.cells.get(task.at)?.[0].value ?? null,
       cell: (row) => valueCell(row.cells.get(task.at), domain, chosen.showRanks ? ranks : null),
       open: (row) => row.cells.has(task.at) && (() => openDetails(data, row.cells.get(task.at))),

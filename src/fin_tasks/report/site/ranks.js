@@ -12,8 +12,8 @@ function drawRanks(root, state, data) {
   );
   const columns = [
     {key: "model", title: "Model", sort: ({run}) => run.label, cell: ({run}) => modelName(run.label, run.published)},
-    {key: "rank", title: "Rank", numeric: true, sort: (one) => one.rank, cell: (one) => String(one.rank)},
-    {key: "range", title: "May be", numeric: true, sort: (one) => one.best, cell: (one) => rankRange(one, ranks.length)},
+    {key: "rank", title: "Rank", numeric: true, best: "", sort: (one) => one.rank, cell: (one) => String(one.rank)},
+    {key: "range", title: "May be", numeric: true, best: "", sort: (one) => one.best, cell: (one) => rankRange(one, ranks.length)},
     {key: "value", title: metric.label, numeric: true, sort: (one) => one.value, cell: (one) => formatValue(one.value, metric.unit, 2)},
     {key: "n", title: "Rows", numeric: true, sort: (one) => one.n, cell: (one) => formatCount(one.n)},
   ];
