@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.report.paper_tables import make
+from fin_tasks.report.paper_tables import Shapes
 from fin_tasks.report.tables import Cell, Document, Row, Table
 from fin_tasks.sandbox import escape
 
@@ -20,10 +20,10 @@ _READING = (
 )
 
 
-def write_tables(document: Document, folder: Path) -> list[Path]:
-    """Write every table that has a number as `<folder>/<name>.md`; return the files."""
+def write_tables(document: Document, folder: Path, *, shapes: Shapes) -> list[Path]:
+    """Write tables as `<folder>/<name>.md`, and the ranks of the document; return the files."""
     paths = []
-    for name, (shape, tables) in make(document).items():
+    for name, (shape, tables) in shapes.items():
         parts = [f"# {shape.title}", shape.about, _READING, *(markdown(table) for table in tables)]
         path = folder / f"{name}.md"
         path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")

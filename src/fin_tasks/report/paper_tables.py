@@ -8,7 +8,7 @@ from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE
 from fin_tasks.benchmarks.xfinbench.metrics import CAPABILITIES
 from fin_tasks.report.tables import Column, Document, Table, Task, arrange, only, over_windows, pooled
 
-__all__ = ["PAPER_TABLES", "PaperTables", "make"]
+__all__ = ["PAPER_TABLES", "PaperTables", "Shapes", "make"]
 
 _TEXT_PARTS = frozenset({"xfinbench_bool", "xfinbench_mcq", "xfinbench_calc"})
 _TEXT = "xfinbench_text"
@@ -31,7 +31,11 @@ class PaperTables:
     section: Callable[[Task], str | None]
 
 
-def make(document: Document) -> dict[str, tuple[PaperTables, list[Table]]]:
+Shapes = Mapping[str, tuple[PaperTables, Sequence[Table]]]
+"""Tables by the stem of their file."""
+
+
+def make(document: Document) -> Shapes:
     """Make all tables that have a number, by the stem of their file."""
     found = {
         name: (shape, arrange(document, columns=shape.columns, section=shape.section))

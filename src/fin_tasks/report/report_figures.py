@@ -10,7 +10,7 @@ from fin_tasks.benchmarks.dynostock.plots import COLOURS, MARKERS
 from fin_tasks.report.dots import Dot, draw_dots
 from fin_tasks.report.figures import drawing, entitle, save
 from fin_tasks.report.metric_names import BENCHMARKS
-from fin_tasks.report.paper_tables import make
+from fin_tasks.report.paper_tables import Shapes
 from fin_tasks.report.tables import Document, Table
 from fin_tasks.sandbox import escape
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["write_figures"]
 
-_ROWS = 150  # of one figure: a picture as high as a hundred screens helps nobody
+_ROWS = 90  # of one figure: a picture many screens high helps nobody
+_MOST = 40  # rows of a panel, likewise
 _MODELS = 14  # lines of one figure: as many as colours and markers can tell apart
 _NAME = 34  # letters of a name in a legend
 _CAPTION = "95 % intervals where rows are known. Rows that must not be compared with the others are left out."
@@ -29,19 +30,19 @@ Point = tuple[Mapping[str, Any], Mapping[str, Any]]
 """An entry with its task."""
 
 
-def write_figures(document: Document, folder: Path) -> list[Path]:
-    """Draw all figures that have a number as PNG and SVG; return the files."""
+def write_figures(document: Document, folder: Path, *, shapes: Shapes) -> list[Path]:
+    """Draw all figures that have a number, and the breakdowns of `shapes`, as PNG and SVG; return the files."""
     points = list(_points(document))
     paths: list[Path] = []
     for benchmark, name in BENCHMARKS.items():
         own = [point for point in points if point[1]["benchmark"] == benchmark and not point[1]["window"]]
-        dots = list(_headlines(document, own))
-        paths += _dots(dots, folder / f"{benchmark}_models", title=f"{name}: models")
-    shapes = make(document)
+        dots, left = _best(list(_headlines(document, own)))
+        paths += _dots(dots, folder / f"{benchmark}_models", title=f"{name}: models", caption=f"{_CAPTION}{left}")
     for stem in _BREAKDOWNS:
         if stem in shapes:
             shape, tables = shapes[stem]
-            paths += _dots(list(_breakdown(tables, ("Overall",))), folder / stem, title=shape.title)
+            dots, left = _first(list(_breakdown(tables, ("Overall",))))
+            paths += _dots(dots, folder / stem, title=shape.title, caption=f"{_CAPTION}{left}")
     paths += _windows(points, folder)
     return paths
 
@@ -70,6 +71,16 @@ def _headlines(document: Document, points: Sequence[Point]) -> Iterator[Dot]:
             yield _dot(document, entry, panel=panel, row=labels[entry["run"]], series=task["variant"])
 
 
+def _best(dots: Sequence[Dot]) -> tuple[list[Dot], str]:
+    """Keep the first rows of each panel, which are the best; returns them and what the caption says of it."""
+    rows: dict[str, dict[str, None]] = defaultdict(dict)
+    for dot in dots:
+        rows[dot.panel].setdefault(dot.row)
+    kept = {panel: frozenset(islice(of, _MOST)) for panel, of in rows.items()}
+    left = f" The best {_MOST} of each." if any(len(of) > _MOST for of in rows.values()) else ""
+    return [dot for dot in dots if dot.row in kept[dot.panel]], left
+
+
 def _breakdown(tables: Sequence[Table], skip: Sequence[str]) -> Iterator[Dot]:
     """Give a panel for each table, a row for each of its columns, and a colour for each model."""
     for table in tables:
@@ -84,11 +95,12 @@ def _breakdown(tables: Sequence[Table], skip: Sequence[str]) -> Iterator[Dot]:
                     yield Dot(value=cell.value / scale, low=low, high=high, n=cell.n, **place)
 
 
-def _by_series(dots: Sequence[Dot]) -> list[list[Dot]]:
-    """Divide dots among figures, so that none has more series than can be told apart."""
+def _first(dots: Sequence[Dot]) -> tuple[list[Dot], str]:
+    """Keep the first models, so that they can be told apart; returns them and what the caption says of it."""
     names = list(dict.fromkeys(dot.series for dot in dots))
-    page = {name: place // _MODELS for place, name in enumerate(names)}
-    return [[dot for dot in dots if page[dot.series] == number] for number in sorted(set(page.values()))]
+    kept = names[:_MODELS]
+    left = f" The first {_MODELS} of {len(names)} models of the table." if len(names) > _MODELS else ""
+    return [dot for dot in dots if dot.series in kept], left
 
 
 def _dot(document: Document, entry: Mapping[str, Any], **place: str) -> Dot:
@@ -97,13 +109,13 @@ def _dot(document: Document, entry: Mapping[str, Any], **place: str) -> Dot:
     return Dot(value=entry["value"] / scale, low=low, high=high, n=entry["n"], **place)
 
 
-def _dots(dots: Sequence[Dot], stem: Path, *, title: str) -> list[Path]:
+def _dots(dots: Sequence[Dot], stem: Path, *, title: str, caption: str) -> list[Path]:
     """Draw dots, in several figures where they are many."""
-    pages = [page for some in _by_series(dots) for page in _by_height(some)]
+    pages = _by_height(dots)
     paths = []
     for number, page in enumerate(pages, 1):
         own_stem = stem if number == 1 else stem.with_name(f"{stem.name}_{number}")
-        paths += draw_dots(page, own_stem, title=title, caption=_CAPTION, axis="per cent of full marks")
+        paths += draw_dots(page, own_stem, title=title, caption=caption, axis="per cent of full marks")
     return paths
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.collect import Collected
 from fin_tasks.report.markdown_tables import write_tables
+from fin_tasks.report.paper_tables import make
 from fin_tasks.report.report_figures import write_figures
 from fin_tasks.report.schema import FORMAT, check
 from fin_tasks.report.tables import Document
@@ -75,10 +76,11 @@ def write_report(
         text = json.dumps(document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
         (stage / NAMES[0]).write_text(f"{text}\n", encoding="utf-8")
         write_csv(document, stage / NAMES[1])
+        shapes = make(document)
         for name, write in (("tables", write_tables), ("figures", write_figures)):
             tell(name)
             (stage / name).mkdir()
-            write(document, stage / name)
+            write(document, stage / name, shapes=shapes)
         _write_page(document, collected, stage, samples=samples, tell=tell)
         written = sorted(path.relative_to(stage) for path in stage.rglob("*") if path.is_file())
     shown = (f"{path.parts[0]}/" if path.parts[0] == "samples" else path.as_posix() for path in written)
