@@ -3,12 +3,12 @@
 import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from fin_tasks.benchmarks.mme_finance.row import IMAGE_TYPES, LANGUAGES, Language
-from fin_tasks.benchmarks.mme_finance.scene_making import prices as prices_module
 from fin_tasks.benchmarks.mme_finance.scene_making.make import make_scene
 from fin_tasks.benchmarks.mme_finance.scene_making.prices import SPLITS, stretches
 from fin_tasks.benchmarks.mme_finance.scenes import (
@@ -20,6 +20,7 @@ from fin_tasks.benchmarks.mme_finance.scenes import (
     StatisticsScene,
     TableScene,
 )
+from fin_tasks.data import stock_prices
 from fin_tasks.errors import ConfigError, DataError
 
 SEEDS = range(60)
@@ -102,7 +103,7 @@ def test_windows_are_whole_and_cross_no_split(image_type: str) -> None:
 
 
 def test_no_stretch_holds_a_split() -> None:
-    table = pd.read_csv(prices_module._installed_file(), parse_dates=["Date"])
+    table = pd.read_csv(stock_prices.stock_prices_file("this test"), parse_dates=["Date"])
     for symbol, rows in table.groupby("Ticker"):
         adjusted = rows["Close"] / rows["Adj Close"]
         jumps = rows["Date"][(adjusted / adjusted.shift() - 1).abs() > 0.2]
@@ -188,9 +189,9 @@ def test_only_known_types_and_languages() -> None:
         make_scene("table", language="fr", seed=1)  # type: ignore[arg-type]
 
 
-def test_another_file_of_prices_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: prices_module.Path) -> None:
+def test_another_file_of_prices_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = tmp_path / "stocks.csv.gz"
     other.write_bytes(b"Ticker,Date")
-    monkeypatch.setattr(prices_module, "_installed_file", lambda: other)
-    with pytest.raises(DataError, match="expected sha256 5abadf"):
+    monkeypatch.setattr(stock_prices, "_installed_file", lambda: other)
+    with pytest.raises(DataError, match=r"pictures of prices, .*expected sha256 5abadf"):
         stretches.__wrapped__()

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fin_tasks.benchmarks.dynostock.market import sample
 from fin_tasks.benchmarks.dynostock.market.report_files import checked_reports, read_report_file
 from fin_tasks.benchmarks.dynostock.market.sample import sample_market
+from fin_tasks.data import stock_prices
 from fin_tasks.errors import ConfigError, DataError
 
 HISTORY = Path(__file__).parents[5] / "shared" / "data" / "dynostock" / "eps_history"
@@ -43,14 +43,14 @@ def test_every_figure_is_that_of_the_history() -> None:
 def test_another_file_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     other = tmp_path / "stocks.csv.gz"
     other.write_bytes(b"Ticker,Date,Close\n")
-    monkeypatch.setattr(sample, "_installed_file", lambda: other)
-    with pytest.raises(DataError, match="expected sha256 5abadf99"):
+    monkeypatch.setattr(stock_prices, "_installed_file", lambda: other)
+    with pytest.raises(DataError, match=r"sample market, .*expected sha256 5abadf99.*, or give files of your own"):
         sample_market.__wrapped__()
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sample, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"pip install 'bokeh-sampledata>=2026\.1'"):
+    monkeypatch.setattr(stock_prices, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match=r"sample market: .*pip install 'bokeh-sampledata>=2026\.1'"):
         sample_market.__wrapped__()
 
 

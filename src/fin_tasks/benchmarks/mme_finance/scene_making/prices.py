@@ -4,24 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, distribution
 from itertools import pairwise
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
 from fin_tasks.benchmarks.mme_finance.row import Language
 from fin_tasks.benchmarks.mme_finance.scene_making.wording import Words
 from fin_tasks.benchmarks.mme_finance.scenes import Prices
-from fin_tasks.data.checksums import digest
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.data.stock_prices import stock_prices_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["SPLITS", "Window", "choose_window", "stretches"]
-
-_SHA256 = "5abadf99b2d394f920120a27de6f0df129859d71d4cfb0bf661bcc99446ab1fd"
 
 NAMES: Mapping[str, Words] = {
     "AAPL": Words("Apple Inc.", "苹果公司"),
@@ -85,9 +80,7 @@ def stretches() -> tuple[tuple[str, "pd.DataFrame"], ...]:
     """
     import pandas as pd
 
-    path = _installed_file()
-    if (found := digest(path)).sha256 != _SHA256:
-        raise DataError(f"{path}: expected sha256 {_SHA256}, got {found}. Reinstall bokeh-sampledata.")
+    path = stock_prices_file("pictures of prices")
     table = pd.read_csv(path, parse_dates=["Date"]).rename(columns=str.lower)
     found_stretches = []
     for symbol, rows in table.groupby("ticker", sort=True):
@@ -99,17 +92,3 @@ def stretches() -> tuple[tuple[str, "pd.DataFrame"], ...]:
             if len(stretch) > _WARM_UP + 60:
                 found_stretches.append((str(symbol), stretch))
     return tuple(found_stretches)
-
-
-def _installed_file() -> Path:
-    # the package's own modules would read the file into a dictionary when imported
-    try:
-        path = Path(str(distribution("bokeh-sampledata").locate_file("bokeh_sampledata/_data/stocks.csv.gz")))
-    except PackageNotFoundError:
-        path = Path()
-    if not path.is_file():
-        raise ConfigError(
-            "pictures of prices: expected the package bokeh-sampledata with its stocks.csv.gz, found none. "
-            "Install it: pip install 'bokeh-sampledata>=2026.1'"
-        )
-    return path
