@@ -2,6 +2,7 @@
 
 import io
 import json
+import random
 import stat
 import struct
 import subprocess
@@ -192,6 +193,39 @@ def test_a_bomb_is_known_by_its_ratio(tmp_path: Path, target: Path) -> None:
     with pytest.raises(DataError, match="at most 200 bytes from one"):
         unpack(path, target)
     assert unpack(path, target, limits=Limits(ratio=2000))
+
+
+def test_a_bomb_of_many_small_files_is_known_by_its_ratio(tmp_path: Path, target: Path) -> None:
+    path = pack(tmp_path / "a.zip", {f"{n}.bmp": bytes(1 << 20) for n in range(40)})
+    with pytest.raises(DataError, match=r"at most 200 bytes from one, got 41,943,040 bytes in all from [\d,]{6}\."):
+        unpack(path, target)
+    assert not target.exists()
+    photo = random.Random(1).randbytes(1 << 19)  # noqa: S311
+    mixed = {f"{n}.jpg": bytes(1 << 20) for n in range(40)} | {"photo.jpg": photo}
+    assert unpack(pack(tmp_path / "b.zip", mixed), target), "flat pictures beside photographs are no bomb"
+
+
+def test_entries_that_claim_the_same_bytes_are_counted_once(tmp_path: Path, target: Path) -> None:
+    path = pack(tmp_path / "a.zip", {f"{n}.bmp": bytes(1 << 20) for n in range(40)})
+    body = bytearray(path.read_bytes())
+    at = body.index(b"PK\x01\x02")
+    while at >= 0:
+        body[at + 20 : at + 24] = struct.pack("<I", 1 << 20)  # the packed size that the directory tells
+        at = body.find(b"PK\x01\x02", at + 4)
+    path.write_bytes(body)
+    with pytest.raises(DataError, match="at most 200 bytes from one"):
+        unpack(path, target)
+
+
+def test_what_ends_early_is_said_so(tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = pack(tmp_path / "a.zip", {"a.jpg": b"x"})
+
+    def end(*_: object, **__: object) -> None:
+        raise EOFError
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", end)
+    with pytest.raises(DataError, match="a whole zip archive, got one that ends early"):
+        unpack(path, target)
 
 
 def test_what_comes_counts_and_not_what_is_said(tmp_path: Path, target: Path) -> None:

@@ -25,6 +25,8 @@ MARKER = ".unpacked.json"
 """In an unpacked folder: the archive's SHA-256, and the files with their sizes."""
 
 _BLOCK = 1 << 20
+_MANY_BYTES = 32 << 20
+"""Bytes in all from which on many small files are looked at as one."""
 _LOCK_TIMEOUT = 1800.0
 """Seconds to wait for another process that unpacks the same archive."""
 
@@ -37,7 +39,8 @@ class Limits:
         entries: Files and folders.
         file_bytes: Bytes of one file, unpacked.
         total_bytes: Bytes of all files, unpacked.
-        ratio: Bytes unpacked for each byte packed, in a file of more than a mebibyte.
+        ratio: Bytes unpacked for each byte packed, in a file of more than a mebibyte, and in all files together where
+            they are more than 32 MiB.
     """
 
     entries: int = 20_000
@@ -152,6 +155,10 @@ def _check_sizes(archive: Path, entries: tuple[Entry, ...], limits: Limits) -> N
             raise _bomb(archive, found, f"at most {limits.ratio:g} bytes from one")
     if (total := sum(entry.info.file_size for entry in entries)) > limits.total_bytes:
         raise _bomb(archive, f"{total:,} bytes in all", f"at most {limits.total_bytes:,} in all")
+    # the archive's own size too: entries may claim to share their bytes
+    packed = min(sum(entry.info.compress_size for entry in entries), archive.stat().st_size)
+    if total > _MANY_BYTES and total > limits.ratio * max(packed, 1):
+        raise _bomb(archive, f"{total:,} bytes in all from {packed:,}", f"at most {limits.ratio:g} bytes from one")
 
 
 def _inflate(opened: zipfile.ZipFile, entry: Entry, path: Path, most: int) -> int:
@@ -206,4 +213,6 @@ def _bomb(archive: Path, found: str, expected: str) -> DataError:
 
 
 def _broken(archive: Path, found: object) -> DataError:
-    return DataError(f"{archive}: expected a whole zip archive, got {found}. Fetch it again.")
+    return DataError(
+        f"{archive}: expected a whole zip archive, got {str(found) or 'one that ends early'}. Fetch it again."
+    )
