@@ -1,12 +1,16 @@
 """What the model is asked."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from fin_tasks.benchmarks.mme_finance.files import locate
 from fin_tasks.benchmarks.mme_finance.prompts import fill, rubric_of, sha256
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, LANGUAGES, Language, Row
+from fin_tasks.benchmarks.mme_finance.rows import read_rows
 from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.settings import Settings
 
 DECLINE = {"en": "Not Applicable", "zh": "无法回答"}
 
@@ -44,6 +48,27 @@ def test_a_background_comes_first_and_an_empty_one_leaves_no_trace(language: Lan
     user = fill(row("OCR", background=" The fund is called Elm. "), language=language).user
     assert user.index("The fund is called Elm.") < user.index("What is 7?")
     assert fill(row("OCR", background="  "), language=language) == fill(row("OCR"), language=language)
+
+
+CHINESE = r"[\u3400-\u9fff]"
+ASCII_MARK = re.compile(rf"(?<={CHINESE})[,:;?()]|[,:;?()](?={CHINESE})")
+
+
+@pytest.mark.parametrize("category", CATEGORIES)
+def test_chinese_is_written_with_chinese_marks(category: str) -> None:
+    question = "\u95ee\uff1f"
+    prompt = fill(row(category, question=question, background=question), language="zh", na=True)
+    rubric = load_rubric(rubric_of("zh")).category(category)
+    examples = (text for one in rubric.examples for text in (one.question, one.reference, one.response))
+    for text in (prompt.system, prompt.user, prompt.cue, rubric.points, rubric.requirements, *examples):
+        assert not ASCII_MARK.findall(text), text
+
+
+def test_the_samples_chinese_is_written_with_chinese_marks() -> None:
+    settings = Settings.from_environ({})
+    for one in read_rows(locate(language="zh", source="sample", settings=settings)).rows:
+        for text in (one.question, one.answer, one.background):
+            assert not ASCII_MARK.findall(text), text
 
 
 def test_what_a_question_holds_is_left_as_it_is() -> None:

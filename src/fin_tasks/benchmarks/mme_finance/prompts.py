@@ -57,11 +57,11 @@ _WORDING: Mapping[Language, _Wording] = {
         cue="Answer:",
     ),
     "zh": _Wording(
-        system="你是一名金融分析师,平日的工作就是研读行情图、表格和研究报告。请根据图片回答问题。",
-        background="背景:{}",
-        question="问题:{}",
-        requirements="作答要求:{}",
-        cue="答案:",
+        system="你是一名金融分析师，平日的工作就是研读行情图、表格和研究报告。请根据图片回答问题。",
+        background="背景：{}",
+        question="问题：{}",
+        requirements="作答要求：{}",
+        cue="答案：",
     ),
 }
 
