@@ -242,9 +242,16 @@ def _show_questions(found: Questions, console: Console) -> None:
 
 
 def _show_pictures(split: mme_finance.LanguageReport, console: Console) -> None:
-    for title, counts in (("Image type", split.by_type), ("Image style", split.by_style)):
-        rows = [(escape(sandbox.escape(name)) or "(none)", str(n)) for name, n in counts.items()]
-        console.print(_rows("Rows", (title, "Rows"), rows))
+    for title, counts, published in (
+        ("Image type", split.by_type, split.published_by_type),
+        ("Image style", split.by_style, split.published_by_style),
+    ):
+        rows = [
+            (escape(sandbox.escape(name)) or "(none)", str(n), *([str(published.get(name, ""))] if published else []))
+            for name, n in counts.items()
+        ]
+        header = (title, "Rows", *(["Published (inferred)"] if published else []))
+        console.print(_rows("Rows", header, rows))
     _say(console, f"pictures: {split.pictures['files']} files, {split.pictures['bytes'] / 1e6:.1f} MB")
     if split.unlike_published:
         differ = ", ".join(f"{name} {n} of {known}" for name, (n, known) in split.unlike_published.items())

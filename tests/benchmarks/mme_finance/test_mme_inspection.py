@@ -5,7 +5,8 @@ from table_of import COLUMNS, picture, put, row, table
 
 from fin_tasks.benchmarks.mme_finance.files import locate
 from fin_tasks.benchmarks.mme_finance.inspection import LanguageReport, inspect
-from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
+from fin_tasks.benchmarks.mme_finance.published import IMPLIED_ROWS, implied_rows
+from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES
 from fin_tasks.settings import Settings
 
 PICTURE = picture()
@@ -39,11 +40,27 @@ def test_types_and_styles_are_the_files_own_words(tmp_path: Path) -> None:
     assert report.by_style == {"computer screenshot": 5}
 
 
+def test_types_and_styles_stand_beside_the_published_ones(tmp_path: Path) -> None:
+    names = [
+        ("Mixed Charts", "Computer_Screenshot"),
+        ("technical-indicator", "mobile vertical screenshot"),
+        ("K线图", ""),
+    ]
+    rows = [row(n, image_type=one, image_style=two, image_path="1.jpg") for n, (one, two) in enumerate(names)]
+    put(tmp_path, {"MMfin.tsv": table(rows), "MMfin_CN.tsv": table(rows), "1.jpg": PICTURE})
+    english, chinese = report_of(tmp_path, "en", "zh")
+    assert english.published_by_type == {"Mixed Charts": 21, "technical-indicator": 176}
+    assert chinese.published_by_style == {"Computer_Screenshot": 422, "mobile vertical screenshot": 161}
+    for name in (*IMAGE_TYPES, *IMAGE_STYLES):
+        assert implied_rows(name, language="zh") == IMPLIED_ROWS["zh"][name], "no two of our names are taken for one"
+
+
 def test_a_set_that_was_built_is_not_the_published_one(tmp_path: Path) -> None:
     rows = [row(1, truth="{}", image_path="1.jpg"), row(2, truth="", image_path="1.jpg")]
     put(tmp_path, {"MMfin.tsv": table(rows, [*COLUMNS, "truth"]), "1.jpg": PICTURE})
     (report,) = report_of(tmp_path, "en")
     assert (report.unlike_published, report.counts["OCR"]) == (None, {"rows": 2, "with truth": 1})
+    assert (report.published_by_type, report.published_by_style) == ({}, {})
 
 
 def test_what_is_left_out_is_named_and_explained(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from fin_tasks.benchmarks.mme_finance.defects import DEFECTS
 from fin_tasks.benchmarks.mme_finance.files import REPO, Files, revision_of
-from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES, Row
+from fin_tasks.benchmarks.mme_finance.published import implied_rows
+from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES, Language, Row
 from fin_tasks.benchmarks.mme_finance.rows import read_rows
 from fin_tasks.data.inspection import Inspection, SplitReport
 from fin_tasks.data.schema import ids_by_kind
@@ -21,6 +22,9 @@ class LanguageReport(SplitReport):
     Attributes:
         by_type: Image type as in the file to rows.
         by_style: Image style as in the file to rows.
+        published_by_type: Image type as in the file to the rows that it has by the published scores, where the name can
+            be told to be one of ours; empty for a set that is not the published one.
+        published_by_style: Image style, likewise.
         pictures: `files` and `bytes` of the pictures that the rows are about.
         unlike_published: Category to its rows here and as published, where the two differ; None for a set that is not
             the published one.
@@ -28,6 +32,8 @@ class LanguageReport(SplitReport):
 
     by_type: Mapping[str, int]
     by_style: Mapping[str, int]
+    published_by_type: Mapping[str, int]
+    published_by_style: Mapping[str, int]
     pictures: Mapping[str, int]
     unlike_published: Mapping[str, tuple[int, int]] | None
 
@@ -63,6 +69,8 @@ def _report(files: Files) -> LanguageReport:
     unlike = {name: (here[name], n) for name, n in published.items() if here[name] != n}
     exact = Counter(row.category for row in read.rows if row.truth)
     beside = ("with truth", exact) if own else ("published", published)
+    by_type = _counted((row.image_type for row in read.rows), IMAGE_TYPES)
+    by_style = _counted((row.image_style for row in read.rows), IMAGE_STYLES)
     return LanguageReport(
         split=files.language,
         files=revision.files,
@@ -71,8 +79,10 @@ def _report(files: Files) -> LanguageReport:
         counts={name: {"rows": here[name], beside[0]: beside[1][name]} for name in CATEGORIES},
         left_out=read.left_out,
         defects=ids_by_kind(read.defects),
-        by_type=_counted((row.image_type for row in read.rows), IMAGE_TYPES),
-        by_style=_counted((row.image_style for row in read.rows), IMAGE_STYLES),
+        by_type=by_type,
+        by_style=by_style,
+        published_by_type={} if own else _implied(by_type, files.language),
+        published_by_style={} if own else _implied(by_style, files.language),
         pictures=_pictures(read.rows),
         unlike_published=None if own else unlike,
     )
@@ -83,6 +93,11 @@ def _counted(names: Iterable[str], known: tuple[str, ...]) -> dict[str, int]:
     counts = Counter(names)
     ordered = [*(name for name in known if name in counts), *(name for name, _ in counts.most_common())]
     return {name: counts[name] for name in dict.fromkeys(ordered)}
+
+
+def _implied(names: Iterable[str], language: Language) -> dict[str, int]:
+    implied = {name: implied_rows(name, language=language) for name in names}
+    return {name: rows for name, rows in implied.items() if rows is not None}
 
 
 def _pictures(rows: Iterable[Row]) -> dict[str, int]:

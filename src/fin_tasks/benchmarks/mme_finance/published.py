@@ -4,6 +4,8 @@
 add up among them is flagged there and listed in `docs/published_mme_finance.md`.
 """
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -13,7 +15,7 @@ from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE
 from fin_tasks.data.schema import Record, read_csv
 from fin_tasks.errors import ConfigError, DataError
 
-__all__ = ["IMPLIED_ROWS", "PUBLISHED", "UNRELIABLE_ELSEWHERE", "Figure", "published", "read_figures"]
+__all__ = ["IMPLIED_ROWS", "PUBLISHED", "UNRELIABLE_ELSEWHERE", "Figure", "implied_rows", "published", "read_figures"]
 
 PUBLISHED = Path(__file__).with_name("published.csv")
 
@@ -113,6 +115,28 @@ def published(**wanted: str) -> tuple[Figure, ...]:
         if value not in known:
             raise ConfigError(f"published figures, {name}: expected one of {', '.join(known)}, got {value!r}.")
     return tuple(f for f in figures if all(getattr(f, name) == value for name, value in wanted.items()))
+
+
+def implied_rows(name: str, *, language: Language) -> int | None:
+    """Return how many rows of a type or style the published files have, see `IMPLIED_ROWS`.
+
+    Args:
+        name: In a file's words: case, the order of words, plurals, and the words "chart" and "on" do not count.
+        language: Of the file.
+
+    Returns:
+        The number; None where the words mean none of our names.
+
+    Example:
+        >>> [implied_rows(name, language="en") for name in ("Candlestick_Charts", "mobile vertical screenshot", "?")]
+        [143, 66, None]
+    """
+    return {_words(known): rows for known, rows in IMPLIED_ROWS[language].items()}.get(_words(name))
+
+
+def _words(name: str) -> frozenset[str]:
+    found = re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", name).casefold())
+    return frozenset(word.removesuffix("s") if word.isascii() else word for word in found) - {"chart", "on"}
 
 
 def read_figures(path: Path) -> tuple[Figure, ...]:
