@@ -99,6 +99,27 @@ def test_one_picture_under_two_names_is_no_guess(tmp_path: Path) -> None:
     assert len(pictures.find(["MMfin/1.jpg", "1.jpg", "./1.jpg"])) == 3
 
 
+@pytest.mark.parametrize(
+    ("names", "dropped"),
+    [
+        (["MMfin/1.jpg", "MMfin/1.JPG"], []),
+        (["MMfin/1.JPG", "mmfin/1.jpg", "1.jpg"], []),
+        (["MMfin/1.jpg", "/old/pics/1.jpg"], ["/old/pics/1.jpg"]),
+        (["/old/pics/1.jpg", "1.jpg"], []),
+        (["1.jpg", "/old/1.jpg", "/new/1.jpg"], ["/old/1.jpg", "/new/1.jpg"]),
+        (["MMfin/1.jpg", "/home/me/mmfin/1.jpg", "C:\\pics\\1.jpg"], ["C:\\pics\\1.jpg"]),
+        (["/home/me/MMfin/1.jpg", "/old/1.jpg"], ["/home/me/MMfin/1.jpg", "/old/1.jpg"]),
+    ],
+)
+def test_only_guesses_are_dropped_where_names_clash(tmp_path: Path, names: list[str], dropped: list[str]) -> None:
+    put(tmp_path / "MMfin", {"1.jpg": ONE, "2.jpg": TWO})
+    for root, beside in ((tmp_path / "MMfin", tmp_path), (tmp_path, tmp_path)):
+        found = Pictures(root, beside).find([*names, "MMfin/2.jpg"])
+        assert [name for name in names if name not in found] == dropped
+        assert found["MMfin/2.jpg"] == tmp_path / "MMfin" / "2.jpg"
+        assert {path for name, path in found.items() if name in names} <= {tmp_path / "MMfin" / "1.jpg"}
+
+
 def test_the_table_itself_can_be_named(tmp_path: Path, settings: Settings) -> None:
     put(tmp_path, {"mine.tsv": TABLE, "MMfin_CN.tsv": TABLE, "mine.zip": archive({"1.jpg": ONE, "2.jpg": TWO})})
     assert shown(locate(language="en", data_dir=tmp_path / "mine.tsv", settings=settings)) == [ONE, TWO]

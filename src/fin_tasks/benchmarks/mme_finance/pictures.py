@@ -10,7 +10,7 @@ import os
 import unicodedata
 import warnings
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -62,18 +62,15 @@ class Pictures:
         """Return the pictures there are: name as in the table to its file.
 
         A name may be a path from the root, from the table, or from anywhere on its author's machine; as much of its
-        end as fits decides. Two names that end at one file name nothing, unless one is the end of the other.
+        end as fits decides. Where the whole of a name fits, case aside, nothing is guessed. Of other names that end at
+        the same file, those count that end like these, unless two of them contradict each other.
         """
         found = {name: path for name in dict.fromkeys(names) if (path := self._find(name)) is not None}
-        claimed: dict[Path, tuple[str, ...]] = {}
+        claims: dict[Path, list[str]] = defaultdict(list)
         for name, path in found.items():
-            parts = _parts(name)
-            longest = claimed.setdefault(path, parts)
-            if not _is_end(parts, longest) and not _is_end(longest, parts):
-                claimed[path] = ()
-            elif claimed[path] and len(parts) > len(longest):
-                claimed[path] = parts
-        return {name: path for name, path in found.items() if claimed[path]}
+            claims[path].append(name)
+        valid = {name for path, claiming in claims.items() for name in _valid(path, claiming)}
+        return {name: path for name, path in found.items() if name in valid}
 
     def _find(self, name: str) -> Path | None:
         parts = _parts(name)
@@ -234,6 +231,21 @@ def _parts(name: str) -> tuple[str, ...]:
     if ".." in parts:
         parts = parts[len(parts) - parts[::-1].index("..") :]
     return tuple(part for part in parts if ":" not in part and "\0" not in part)
+
+
+def _valid(path: Path, claiming: Sequence[str]) -> list[str]:
+    """Return those of the names that end at a file which may be taken for it."""
+    own = _folded_parts(path.parts)
+    parts = {name: _folded_parts(_parts(name)) for name in claiming}
+    whole = [name for name in claiming if _is_end(parts[name], own)]
+    guessed = [name for name in claiming if name not in whole]
+    guessed = [name for name in guessed if all(_is_end(parts[one], parts[name]) for one in whole)]
+    longest = max((parts[name] for name in guessed), key=len, default=())
+    return whole + (guessed if all(_is_end(parts[name], longest) for name in guessed) else [])
+
+
+def _folded_parts(parts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_folded(part) for part in parts)
 
 
 def _is_end(end: tuple[str, ...], parts: tuple[str, ...]) -> bool:
