@@ -1,5 +1,7 @@
 """Rows as documents."""
 
+import base64
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import pytest
 
 from fin_tasks.benchmarks.mme_finance.data import IMAGE_MARK, judge_item, load, picture
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
+from fin_tasks.endpoints.pictures import Picture
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import JudgeItem
 
@@ -67,6 +70,24 @@ def test_the_judge_is_given_the_row_and_the_response(folder: Path) -> None:
         image_type="technical indicator chart",
         image_style="mobile photograph",
     )
+
+
+def test_model_and_judge_see_one_picture(folder: Path) -> None:
+    """A photograph lies on its side in its file; a judge would be sent the bytes, a local model the pixels."""
+    note = made_mme.Image.Exif()
+    note[0x0112] = 8
+    made_mme.Image.linear_gradient("L").resize((40, 30)).save(folder / "MMfin" / "images" / "3.png", exif=note)
+    before = facts(folder)
+    doc = documents(folder)[3]
+    (shown,) = picture(doc)
+    sent = Picture(judge_item(doc, "It is 3.").image or Path()).data_address()
+    with made_mme.Image.open(io.BytesIO(base64.b64decode(sent.partition(",")[2]))) as image:
+        assert image.getexif().get(0x0112, 1) == 1
+        assert image.convert("RGB").tobytes() == shown.tobytes()
+    assert shown.size == (30, 40)
+    assert shown.getpixel((1, 20))[0] < shown.getpixel((28, 20))[0], "what was on top is on the left"  # type: ignore[index]
+    assert facts(folder)["hash"] == before["hash"]
+    assert facts(folder)["left_out"] == {}
 
 
 def test_provenance_tells_settings_wordings_and_pictures_apart(folder: Path) -> None:

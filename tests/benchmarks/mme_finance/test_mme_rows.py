@@ -51,10 +51,12 @@ def kinds(read: Rows) -> dict[str, list[str]]:
 
 def test_cells_stay_what_they_are(read: Read) -> None:
     odd = ["007.50", "N/A", "nan", "None", "=1+1", "1e5", "  two  ", 'a "quoted"\ttab\r\nand\nlines', "零", "-0"]
-    rows = [row(n, answer=text, question=text, background=text) for n, text in enumerate(odd, start=1)]
+    rows = [row(n, answer=text, question=text, background=f"{text}!") for n, text in enumerate(odd, start=1)]
     rows[9]["image_path"] = "MMfin/1.jpg"
     found = read(rows)
-    assert [(one.answer, one.question, one.background) for one in found.rows] == [(text,) * 3 for text in odd]
+    assert [(one.answer, one.question, one.background) for one in found.rows] == [
+        (text, text, f"{text}!") for text in odd
+    ]
     assert not found.defects
     assert [
         one.index
@@ -63,6 +65,13 @@ def test_cells_stay_what_they_are(read: Read) -> None:
             dict.fromkeys(("MMfin/007.jpg", "MMfin/1.0.jpg", "MMfin/NA.jpg"), PICTURE),
         ).rows
     ] == ["007", "1.0", "NA"]
+
+
+@pytest.mark.parametrize("text", ["nan", " NaN", "None", "N/A", "n/a ", "<NA>", "null"])
+def test_a_background_that_is_a_programs_word_for_nothing(read: Read, text: str) -> None:
+    found = read([row(1, background=text), row(2, background="None of it was paid."), row(3, background=" ")])
+    assert [one.background for one in found.rows] == ["", "None of it was paid.", " "]
+    assert (kinds(found), found.left_out) == ({"background-says-nothing": ["1"]}, {})
 
 
 def test_what_pandas_writes_is_read(read: Read, tmp_path: Path) -> None:
@@ -231,7 +240,29 @@ def test_pictures_that_cannot_be_shown(read: Read, content: bytes, kind: str) ->
 
 @pytest.mark.parametrize("form", ["PNG", "WEBP", "GIF", "BMP", "TIFF", "JPEG", "MPO"])
 def test_a_picture_is_known_by_its_content(read: Read, form: str) -> None:
-    assert not read([row(1)], {"MMfin/1.jpg": picture(1, form)}).defects
+    found = read([row(1)], {"MMfin/1.jpg": picture(1, form)})
+    assert kinds(found) == ({"picture-converted": ["1"]} if form in ("BMP", "TIFF") else {})
+    (one,) = found.rows
+    assert one.image_path.read_bytes()[:4] in (b"\x89PNG", b"RIFF", b"GIF8", b"\xff\xd8\xff\xe0")
+
+
+def test_a_picture_that_is_stored_turned_is_shown_upright(read: Read, tmp_path: Path) -> None:
+    note = Image.Exif()
+    note[0x0112] = 6
+    turned = picture(1, exif=note)
+    found = read([row(1), row(2), row(3, image_path="MMfin/1.jpg")], {"MMfin/1.jpg": turned})
+    assert (kinds(found), found.left_out) == ({"picture-turned": ["1", "3"]}, {})
+    shown, other, same = (one.image_path for one in found.rows)
+    assert (other, same) == (tmp_path / "data" / "MMfin" / "2.jpg", shown)
+    assert shown.is_relative_to(tmp_path / "cache")
+    with Image.open(shown) as image:
+        assert (image.size, image.format, dict(image.getexif())) == ((30, 40), "JPEG", {})
+
+
+def test_a_picture_that_cannot_be_turned_is_left_out(read: Read) -> None:
+    broken = picture(1, "BMP")[:-400]
+    found = read([row(1), row(2)], {"MMfin/1.jpg": broken})
+    assert found.left_out == {"picture-broken": ("1",)}
 
 
 def test_a_phone_may_write_more_behind_a_picture(read: Read) -> None:

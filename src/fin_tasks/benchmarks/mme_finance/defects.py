@@ -6,9 +6,10 @@ from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
 from fin_tasks.benchmarks.mme_finance.table import OPTIONAL
 from fin_tasks.data.schema import Record
 
-__all__ = ["DEFECTS", "LEFT_OUT", "text_defects"]
+__all__ = ["DEFECTS", "LEFT_OUT", "says_nothing", "text_defects"]
 
 DEFECTS: Mapping[str, str] = {
+    "background-says-nothing": "a background like `nan`, `None` or `N/A`; asked without one",
     "bom": "byte order mark at the start; ignored",
     "category-spelling": "a category in other words than the published ones; understood",
     "cell-count": "more or fewer cells than the header; row left out",
@@ -20,8 +21,10 @@ DEFECTS: Mapping[str, str] = {
     "empty-question": "no question; row left out",
     "not-a-picture": "a file that is no JPEG, PNG, WebP, GIF, BMP or TIFF; row left out",
     "picture-broken": "a picture that breaks off or cannot be decoded; row left out",
+    "picture-converted": "a BMP or TIFF, which chat models do not take; asked with a copy as PNG",
     "picture-missing": "no picture of that name, or several that could be meant; row left out",
     "picture-too-large": "a picture of more than 64 MiB or 89 million pixels; row left out",
+    "picture-turned": "a picture stored turned, with a note (EXIF) how to turn it; asked with an upright copy",
     "unanswerable-without-answer": "no reference answer where none is needed; asked",
     "unknown-category": "a category nobody knows, so that no rubric fits; row left out",
 }
@@ -29,6 +32,21 @@ DEFECTS: Mapping[str, str] = {
 
 LEFT_OUT = frozenset(kind for kind, done in DEFECTS.items() if done.endswith("row left out"))
 """Kinds for which a row cannot be asked or judged."""
+
+
+_NOTHING = frozenset({"<na>", "n/a", "nan", "none", "null"})
+
+
+def says_nothing(background: str) -> bool:
+    """Say whether a background is only a program's word for an empty cell.
+
+    Of no other column: `N/A` may be an answer.
+
+    Example:
+        >>> [says_nothing(text) for text in ("nan", " N/A ", "None of the funds pays out.", "")]
+        [True, True, False, False]
+    """
+    return background.strip().casefold() in _NOTHING
 
 
 def text_defects(record: Record, category: str | None) -> Iterator[tuple[str, str]]:
@@ -51,3 +69,5 @@ def text_defects(record: Record, category: str | None) -> Iterator[tuple[str, st
     for name in ("image_type", "image_style"):
         if not cells[name].strip():
             yield f"empty-{name.replace('_', '-')}", f"line {record.line}"
+    if says_nothing(cells.get("background", "")):
+        yield "background-says-nothing", cells["background"].strip()

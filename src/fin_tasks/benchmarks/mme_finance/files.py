@@ -9,6 +9,7 @@ from typing import Literal
 from fin_tasks.benchmarks.mme_finance.pictures import Pictures, has_pictures
 from fin_tasks.benchmarks.mme_finance.row import LANGUAGES, Language
 from fin_tasks.benchmarks.mme_finance.table import read_table
+from fin_tasks.data import upright
 from fin_tasks.data.archives import unpack
 from fin_tasks.data.checksums import digest
 from fin_tasks.errors import ConfigError, DataError
@@ -45,6 +46,7 @@ class Files:
         table: The questions.
         pictures: The folder below which the pictures are.
         decoded: Where pictures go that the table itself holds.
+        upright: Where copies go of pictures that would not look the same to all, see `data.upright`.
         commit: Commit of the hub's data set, 40 hex digits; None where the files come from elsewhere.
         licence: As the hub's page states it; `LICENCE` where it states none, or the files are in a folder of yours.
     """
@@ -54,6 +56,7 @@ class Files:
     table: Path
     pictures: Path
     decoded: Path
+    upright: Path
     commit: str | None = None
     licence: str = LICENCE
 
@@ -129,6 +132,7 @@ def locate(
             table=_SAMPLE / f"{STEMS[chosen]}.tsv",
             pictures=_SAMPLE,
             decoded=settings.cache_dir / _CACHE / "decoded",
+            upright=settings.cache_dir / upright.FOLDER,
             licence=SAMPLE_LICENCE,
         )
     raise ConfigError(f"mme_finance source: expected one of auto, upstream, data_dir, sample, got {source!r}.")
@@ -184,6 +188,7 @@ def _upstream(
         table=found.files[table],
         pictures=pictures,
         decoded=settings.cache_dir / _CACHE / "decoded",
+        upright=settings.cache_dir / upright.FOLDER,
         commit=found.revision,
         licence=found.licence,
     )
@@ -197,6 +202,7 @@ def _local(language: Language, root: Path, settings: Settings) -> Files:
         table=table,
         pictures=_pictures(table, settings),
         decoded=settings.cache_dir / _CACHE / "decoded",
+        upright=settings.cache_dir / upright.FOLDER,
     )
 
 

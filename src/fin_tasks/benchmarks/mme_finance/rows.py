@@ -1,20 +1,22 @@
 """MME-Finance's questions as typed rows, with everything that is odd about them counted.
 
 A row is left out only where it cannot be asked or judged: it lacks its question, its reference answer or its picture,
-or no rubric fits. Cells are never read as numbers: `007.50`, `N/A` and `nan` stay what they are.
+or no rubric fits. Cells are never read as numbers: `007.50`, `N/A` and `nan` stay what they are; only a background that
+is one of a program's words for nothing is none.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fin_tasks.benchmarks.mme_finance.category_names import category_of
-from fin_tasks.benchmarks.mme_finance.defects import DEFECTS, LEFT_OUT, text_defects
+from fin_tasks.benchmarks.mme_finance.defects import DEFECTS, LEFT_OUT, says_nothing, text_defects
 from fin_tasks.benchmarks.mme_finance.files import Files
 from fin_tasks.benchmarks.mme_finance.pictures import decode, faults
 from fin_tasks.benchmarks.mme_finance.row import Row
 from fin_tasks.benchmarks.mme_finance.table import read_table
 from fin_tasks.data.schema import Defect, Record, Table, ids_by_kind
+from fin_tasks.data.upright import change_of, upright_files
 
 __all__ = ["DEFECTS", "Rows", "read_rows"]
 
@@ -43,7 +45,8 @@ class Rows:
 def read_rows(files: Files) -> Rows:
     """Read the questions of a language and look at their pictures.
 
-    Pictures that the table holds itself are written to `files.decoded`.
+    Pictures that the table holds itself are written to `files.decoded`, upright copies of those that are stored turned,
+    or in a format chat models do not take, to `files.upright`.
 
     Raises:
         DataError: The table cannot be read or lacks a column.
@@ -65,7 +68,25 @@ def read_rows(files: Files) -> Rows:
         defects += (Defect(kind, row_id, detail) for kind, detail in [*odd, *fault])
         if category is not None and picture is not None and not LEFT_OUT & {kind for kind, _ in odd}:
             rows.append(_row(record.cells, category, picture))
-    return Rows(rows=tuple(rows), defects=tuple(defects))
+    shown, odd_pictures = _upright(rows, files.upright)
+    return Rows(rows=shown, defects=(*defects, *odd_pictures))
+
+
+def _upright(rows: Sequence[Row], folder: Path) -> tuple[tuple[Row, ...], list[Defect]]:
+    """Give rows the pictures that everybody sees alike; say of each whose picture needed that, or cannot be shown."""
+    changes = {path: change_of(path) for path in {row.image_path for row in rows}}
+    copies = upright_files((path for path, change in sorted(changes.items()) if change), folder)
+    shown: list[Row] = []
+    defects: list[Defect] = []
+    for row in rows:
+        change, copy = changes[row.image_path], copies.get(row.image_path, row.image_path)
+        if copy is None:
+            defects.append(Defect("picture-broken", row.index, row.image_path.name))
+            continue
+        if change is not None:
+            defects.append(Defect(f"picture-{change}", row.index, row.image_path.name))
+        shown.append(replace(row, image_path=copy))
+    return tuple(shown), defects
 
 
 def _row(cells: Mapping[str, str], category: str, picture: Path) -> Row:
@@ -77,7 +98,7 @@ def _row(cells: Mapping[str, str], category: str, picture: Path) -> Row:
         category=category,
         image_type=cells["image_type"],
         image_style=cells["image_style"],
-        background=cells.get("background", ""),
+        background="" if says_nothing(cells.get("background", "")) else cells.get("background", ""),
         truth=cells.get("truth", ""),
     )
 
