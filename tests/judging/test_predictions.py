@@ -11,6 +11,7 @@ import openpyxl
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from fin_tasks.errors import DataError
 from fin_tasks.judging.predictions import DEFECTS, OtherTableError, Predictions, read_predictions, read_table
@@ -313,6 +314,25 @@ def test_what_is_no_picture_is_not_sent(here: Path) -> None:
     for named in ("images/b.png", "images/pipe.png", "images"):
         with pytest.raises(DataError, match="expected a PNG, JPEG"):
             read(write_lines(here / "p.jsonl", [row(1, image_path=named)]))
+
+
+def test_a_picture_goes_upright_and_in_a_format_judges_take(here: Path) -> None:
+    note = Image.Exif()
+    note[0x0112] = 6
+    Image.new("RGB", (40, 30)).save(here / "images" / "b.jpg", exif=note)
+    Image.new("RGB", (40, 30)).save(here / "images" / "c.bmp")
+    names = ["a.png", "b.jpg", "c.bmp", "b.jpg"]
+    rows = [row(n, image_path=f"images/{name}") for n, name in enumerate(names)]
+    plain, turned, converted, again = (item.image for item in read(write_lines(here / "p.jsonl", rows)).items)
+    assert (plain, again) == (here / "images" / "a.png", turned)
+    assert turned is not None and converted is not None
+    with Image.open(turned) as image:
+        assert (image.format, image.size) == ("JPEG", (30, 40))
+    with Image.open(converted) as image:
+        assert (image.format, image.size) == ("PNG", (40, 30))
+    (here / "images" / "d.bmp").write_bytes((here / "images" / "c.bmp").read_bytes()[:200])
+    with pytest.raises(DataError, match="expected a PNG, JPEG"):
+        read(write_lines(here / "p.jsonl", [row(1, image_path="images/d.bmp")]))
 
 
 @pytest.mark.parametrize("start", [b"\xff\xd8\xff\xe0", b"GIF89a", b"RIFF\x00\x00\x00\x00WEBPVP8 "])

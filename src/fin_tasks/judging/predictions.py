@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from fin_tasks.data.schema import Defect
+from fin_tasks.data.upright import FOLDER
 from fin_tasks.errors import DataError
 from fin_tasks.judging.item import JudgeItem
 from fin_tasks.judging.predictions_files import SavedRow, read_saved
@@ -175,7 +176,13 @@ def read_table(
 
 def _finder(path: Path, root: Path | None, settings: Settings, tables: Sequence[str], images: bool) -> PictureFinder:
     trusted = (path.parent, *folders_of(settings))
-    return PictureFinder(root=root or path.parent, trusted=trusted, tables=tables, look=images)
+    return PictureFinder(
+        root=root or path.parent,
+        copies=settings.cache_dir / FOLDER,
+        trusted=trusted,
+        tables=tables,
+        look=images,
+    )
 
 
 def _item(row: SavedRow, index: str, response: str, finder: PictureFinder) -> JudgeItem:

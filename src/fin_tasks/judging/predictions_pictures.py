@@ -4,7 +4,7 @@ A judge is somebody else's machine as a rule, and a file of predictions may be s
 send whatever it names. A picture is taken from the folder of the file and below, from the folders fin-tasks keeps data
 in, and from a benchmark's own folder: one whose table is there and lists the picture. Anything else needs a folder
 named by the user. Links are followed first; what counts is where they lead. What is sent has to be a picture by its
-content.
+content, and goes as the benchmarks show it to models: upright, and never as BMP or TIFF.
 """
 
 import stat
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fin_tasks.data.upright import change_of, upright_file
 from fin_tasks.errors import DataError
 from fin_tasks.judging.predictions_tables import read_delimited
 from fin_tasks.settings import Settings
@@ -34,24 +35,29 @@ class PictureFinder:
 
     Attributes:
         root: What relative paths start from; pictures may lie in it and below.
+        copies: Where copies go of pictures that are stored turned, or in a format judges do not take.
         trusted: Other folders pictures may lie in.
         tables: File names of benchmarks' tables; a picture listed by one in a folder above it may be taken.
         look: Whether pictures will be sent; where not, no file is looked at.
     """
 
     root: Path
+    copies: Path
     trusted: Sequence[Path] = ()
     tables: Sequence[str] = ()
     look: bool = True
     _missing: list[str] = field(default_factory=list)
     _roots: tuple[Path, ...] = ()
     _listed: dict[Path, frozenset[str]] = field(default_factory=dict)
+    _upright: dict[Path, Path | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._roots = tuple(folder.resolve() for folder in (self.root, *self.trusted))
 
     def find(self, where: str, path: str) -> Path | None:
         """Return the picture a row names; None where it is not there, which `check` reports for all rows together.
+
+        Of a picture that is stored turned, or that judges do not take, it is an upright copy.
 
         Args:
             where: The row, for messages.
@@ -74,12 +80,14 @@ class PictureFinder:
                 "elsewhere. Pictures are sent to the judge: name the folder they may be taken from with --image-root, "
                 "or judge without them (--no-image)."
             )
-        if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_PICTURE or not _is_picture(real):
+        sent = self._sent(real) if stat.S_ISREG(found.st_mode) and found.st_size <= MAX_PICTURE else None
+        if sent is None:
             raise DataError(
-                f"{where}, image_path: expected a PNG, JPEG, GIF or WebP of at most {MAX_PICTURE:,} bytes, got "
-                f"{path!r:.200}, which is none. Nothing else is sent to a judge; --no-image judges without pictures."
+                f"{where}, image_path: expected a PNG, JPEG, GIF, WebP, BMP or TIFF of at most {MAX_PICTURE:,} bytes, "
+                f"got {path!r:.200}, which is none. Nothing else is sent to a judge; --no-image judges without "
+                "pictures."
             )
-        return real
+        return sent
 
     def check(self) -> None:
         """Say which pictures are not there.
@@ -94,6 +102,13 @@ class PictureFinder:
                 f"{'; '.join(self._missing[:_SHOWN])}{more}. Put them there, name their folder with --image-root, or "
                 "judge without pictures (--no-image)."
             )
+
+    def _sent(self, real: Path) -> Path | None:
+        """Return the file that is sent for a picture; None where there is no picture."""
+        if real not in self._upright:
+            is_picture = _is_picture(real) or change_of(real) is not None
+            self._upright[real] = upright_file(real, self.copies) if is_picture else None
+        return self._upright[real]
 
     def _allowed(self, real: Path) -> bool:
         if any(real.is_relative_to(root) for root in self._roots):
