@@ -24,6 +24,7 @@ SOURCES: Mapping[str, str] = {"xfinbench": "figure", "dynostock": "ticker", "mme
 """The key of a document that names what several rows may share, by benchmark."""
 
 _MISSING = math.nan
+_LIMIT = 1e300  # beyond which numbers are looked at closely
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,15 +95,23 @@ def _add_row(where: str, sample: Mapping[str, Any], column: _Column, source: str
         shared = doc.get(source)
         # a file's name: the folder is another on every machine
         column.clusters.append(sys.intern(_file_name(shared)) if isinstance(shared, str) and shared else name)
-    for metric in _metrics(where, sample, column):
-        column.values[metric].append(_value(where, metric, sample, column))
+    _check_metrics(where, sample, column)
+    for metric, values in column.values.items():
+        value = sample.get(metric, sample)
+        # what nearly all values are comes first: there are some ten a line, and a million lines
+        if type(value) is float and -_LIMIT < value < _LIMIT:
+            values.append(value)
+        elif value is None:
+            values.append(_MISSING)
+        else:
+            values.append(_value(where, metric, value, column, missing=value is sample))
 
 
-def _metrics(where: str, sample: Mapping[str, Any], column: _Column) -> list[str]:
-    """Name the metrics of a row, which are those of the first row in nearly every file."""
+def _check_metrics(where: str, sample: Mapping[str, Any], column: _Column) -> None:
+    """Take the names of the metrics from the first row; those of all others have to be the same."""
     names = sample.get("metrics")
-    if names == column.names:
-        return list(column.values)
+    if names and names == column.names:
+        return
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
         raise DataError(
             f"{where}, metrics: expected a list of names, got {names!r:.80}. Run lm-eval without --predict_only."
@@ -115,13 +124,11 @@ def _metrics(where: str, sample: Mapping[str, Any], column: _Column) -> list[str
         # `<metric>_stderr` is the value once more, see adapters.lm_eval
         means = [name for name in names if not name.endswith("_stderr") and not _is_bound(name, names)]
         column.values = {sys.intern(name): array("d") for name in means}
-    return list(column.values)
 
 
-def _value(where: str, metric: str, sample: Mapping[str, Any], column: _Column) -> float:
-    value = sample.get(metric, sample)
-    if value is None:
-        return _MISSING
+def _value(where: str, metric: str, value: Any, column: _Column, *, missing: bool) -> float:
+    if missing:
+        raise DataError(f"{where}: expected a value of the metric {metric!r:.80}, found none.")
     if isinstance(value, (int, float)):
         try:
             number = float(value)
@@ -130,8 +137,6 @@ def _value(where: str, metric: str, sample: Mapping[str, Any], column: _Column) 
         if math.isinf(number):
             raise DataError(f"{where}, {metric}: expected a finite number, got {value!r:.80}.")
         return number
-    if value is sample:
-        raise DataError(f"{where}: expected a value of the metric {metric!r:.80}, found none.")
     if isinstance(value, str) or metric in HEADLINES:
         raise DataError(f"{where}, {metric}: expected a number or null, got {value!r:.80}.")
     column.not_means.add(metric)  # pairs or shares that an aggregation of their own understands

@@ -24,6 +24,8 @@ MAX_SAMPLES = 4 * 2**30
 MAX_LINE = 64 * 2**20
 """Bytes a line of it may have, which holds one document with its prompt and responses."""
 
+_BUFFER = 2**20
+
 HEADLINES = ("acc", "score")
 """The metric a task of ours has for each document, a number: shares, or points where a judge gives them."""
 
@@ -94,7 +96,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
         size = path.stat().st_size
         if size > MAX_SAMPLES:
             raise DataError(f"{path}: expected at most {MAX_SAMPLES:,} bytes, got {size:,}.")
-        with path.open("rb") as file:
+        with path.open("rb", buffering=_BUFFER) as file:
             number = 0
             while line := file.readline(MAX_LINE + 1):
                 number += 1
