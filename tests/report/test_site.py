@@ -21,6 +21,7 @@ from fin_tasks.report.site.compact import compact
 HERE = Path(page.__file__).parent
 HOSTILE = (
     "</script><script>window.ran = true</script>",
+    "</ScRiPt bogus",
     "<!--<script>",
     "{{script}}{{data}}",
     "<img src=x onerror=alert(1)>",

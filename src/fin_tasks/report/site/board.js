@@ -135,7 +135,7 @@ function boardTable(entries, caption, {state, data, columns, chosen, ranks}) {
   if (!byRow.size) return el("p", {class: "hint"}, "Nothing fits these filters.");
   return grid({
     caption, columns: [model, ...values], rows: [...byRow.values()], sort: state.sort || byFirst,
-    onSort: (sort) => setState({sort}, {keep: true}), className: "board", width: "7rem",
+    onSort: (sort) => setState({sort}, {keep: true}), className: "board", width: "7.6rem",
   });
 }
 

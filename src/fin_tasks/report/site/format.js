@@ -36,6 +36,11 @@ function formatCount(n) {
   return n.toLocaleString("en-US");
 }
 
+/** How many there are of what, as in "1 model" and "2 models". */
+function counted(items, name) {
+  return `${formatCount(items.length)} ${name}${items.length === 1 ? "" : "s"}`;
+}
+
 function formatDate(date) {
   return date.slice(0, 16).replace("T", " ");
 }

@@ -4,7 +4,8 @@
  * Make a table.
  *
  * `columns`: {key, title, note, numeric, sort(row) -> number | string | null, cell(row) -> node | text,
- * open(row) -> function | null, className(row), best: "" or "-", the order to begin with}; the first column names the row. `rows`: anything.
+ * open(row) -> function | null, className(row), best: "" or "-", the order to begin with}; the first column names the
+ * row. `rows`: anything.
  * `sort`: "key" or "-key" (largest first). `onSort(sort)` is told of a new order. `width`: of each column but the first,
  * for tables of many: rows that are out of sight are then not laid out, which sorts 60 x 40 cells in no time.
  */

@@ -59,8 +59,8 @@ function keptColours(theme) {
 }
 
 document.getElementById("title").textContent = plain(data.title);
-document.getElementById("subtitle").textContent = `${formatCount(data.models.length)} models, ${formatCount(data.tasks.length)} tasks,`
-  + ` ${formatCount(data.entries.length)} values · ${formatDate(data.generated)} UTC`;
+document.getElementById("subtitle").textContent = [counted(data.models, "model"), counted(data.tasks, "task"), counted(data.entries, "value")].join(", ")
+  + ` · ${formatDate(data.generated)} UTC`;
 document.getElementById("theme").addEventListener("change", ({target}) => setColours(keptColours(target.value)));
 document.getElementById("skip").addEventListener("click", (event) => {
   event.preventDefault();  // the part behind # says what is shown, so the link must not change it
