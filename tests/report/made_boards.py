@@ -1,4 +1,4 @@
-"""Made-up runs of several benchmarks, as collecting gives them: known scores, published rows, and one that stands apart."""
+"""Made-up runs of several benchmarks, as collecting gives them: known scores, a paper's row, and a run that differs."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,9 +1,141 @@
 """The document that pages and tables are made from."""
 
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from made_boards import FACTS, answers, board, run
+
+from fin_tasks.errors import DataError
+from fin_tasks.report.collect import Collected
+from fin_tasks.report.entry import RunRead
 from fin_tasks.report.leaderboard import document
 from fin_tasks.report.schema import check
-from made_boards import board
+from fin_tasks.stats.paired import mcnemar
+
+BOOL = {"mode": "cot", "split": "test", "retrieval": "none"}
 
 
-def test_a_document_is_as_its_schema_says() -> None:
-    check(document(board()))
+def collected(*runs: RunRead) -> Collected:
+    return Collected(
+        entries=tuple(entry for one in runs for entry in one.entries),
+        runs=tuple(one.facts for one in runs),
+        problems=(),
+        notes=(),
+        read={one.facts.id: one for one in runs},
+    )
+
+
+def comparison_of(made: dict[str, Any], task: str) -> dict[str, Any]:
+    return next(one for one in made["comparisons"] if one["task"].startswith(task))
+
+
+def test_a_document_is_as_its_schema_says_and_is_strict_json() -> None:
+    made = document(board(), baseline="beta")
+    check(made)
+    assert json.loads(json.dumps(made, allow_nan=False)) == made
+    assert made["groups"]["g1"] == {**FACTS, "group": '"g1"'}
+    published = [one["name"] for one in made["models"] if one["published"]]
+    assert published == ["gpt-4o"]
+
+
+def test_what_is_no_number_is_null() -> None:
+    one = run("m", "xfinbench_bool", {"acc": [1.0, 0.0]}, **BOOL)
+    entry = replace(one.entries[0], value=math.nan, low=math.inf, high=None)
+    made = document(collected(replace(one, entries=(entry,))))
+    check(made)
+    assert [made["entries"][0][name] for name in ("value", "low", "high")] == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "said"),
+    [
+        (("entries", 0, "value"), "0.5", r"\$\.entries\[0\]\.value"),
+        (("version",), "2.0", r"\$\.version"),
+        (("entries", 0, "surplus"), 1, "surplus"),
+        (("entries", 0, "run"), "nobody", r"entries\[0\]\.run: not in the document"),
+        (("comparisons", 0, "ranks", 0, "run"), "nobody", "a run that is not in the document"),
+        (("tasks", 1, "id"), None, r"\$\.tasks\[1\]\.id"),
+    ],
+)
+def test_a_document_that_is_not_as_the_schema_says_is_refused(place: tuple[Any, ...], value: Any, said: str) -> None:
+    made = json.loads(json.dumps(document(board())))
+    check(made)
+    at = made
+    for step in place[:-1]:
+        at = at[step]
+    at[place[-1]] = value
+    with pytest.raises(DataError, match=said):
+        check(made)
+
+
+def test_pairs_are_tested_on_the_rows_both_scored_whatever_their_order() -> None:
+    first = run("a", "xfinbench_bool", {"acc": [1, 1, 1, 1, 1, 1, 0, math.nan]}, **BOOL)
+    other = run("b", "xfinbench_bool", {"acc": [0, 0, 0, 0, 0, 0, 1, 1]}, **BOOL)
+    turned = {
+        name: replace(scores, ids=scores.ids[::-1], values={m: of[::-1] for m, of in scores.values.items()})
+        for name, scores in other.scores.items()
+    }
+    found = comparison_of(document(collected(first, replace(other, scores=turned))), "xfinbench_bool")
+    (pair,) = found["pairs"]
+    assert (pair["n"], pair["difference"]) == (7, pytest.approx(5 / 7, rel=1e-5))
+    assert pair["p"] == pytest.approx(mcnemar(6, 1), rel=1e-5)
+    assert found["rows"] == 8
+    assert found["test"] == "McNemar"
+
+
+def test_ranks_say_what_cannot_be_told_apart() -> None:
+    found = comparison_of(document(board()), "xfinbench_bool")
+    places = [(one["run"].partition("-")[0], one["rank"], one["best"], one["worst"]) for one in found["ranks"]]
+    assert places == [("alpha", 1, 1, 2), ("beta", 2, 1, 2), ("<b>gamma</b>|x", 3, 3, 3)]
+    assert len(found["pairs"]) == 3
+
+
+def test_rows_that_share_a_source_are_not_independent() -> None:
+    found = comparison_of(document(board()), "mme_finance_en")
+    assert (found["clustered"], found["test"]) == (True, "t")
+    assert found["detectable"]["paired"] > 1  # in points, not in fractions
+    assert comparison_of(document(board()), "xfinbench_mcq")["clustered"] is False
+
+
+def test_other_data_are_ranked_apart_unless_asked() -> None:
+    apart = [one for one in document(board())["comparisons"] if one["task"].startswith("xfinbench_bool")]
+    assert [(one["group"], len(one["ranks"])) for one in apart] == [("g1", 3), ("g2", 1)]
+    (mixed,) = [one for one in document(board(), mix=True)["comparisons"] if one["task"].startswith("xfinbench_bool")]
+    assert (mixed["group"], len(mixed["ranks"])) == ("g1", 4)
+
+
+def test_runs_of_one_model_are_told_apart_only_where_they_have_to_be() -> None:
+    labels = {one["id"]: one["label"] for one in document(board())["runs"]}
+    assert sorted(label for label in labels.values() if label.startswith("beta (")) == [
+        "beta (2026-03-01T10:00)",
+        "beta (2026-04-01T10:00)",
+    ]
+    assert {label for label in labels.values() if label.startswith("alpha")} == {"alpha"}
+
+
+def test_windows_are_in_order_and_named() -> None:
+    tasks = [one for one in document(board())["tasks"] if one["bias"] == "recency"]
+    assert [one["window"] for one in tasks] == [4, 8, 12]
+    assert {one["headline"] for one in tasks} == {"acc"}
+
+
+def test_a_published_value_is_never_tested() -> None:
+    made = document(board())
+    published = {one["id"] for one in made["runs"] if one["source"] == "published"}
+    tested = {place["run"] for one in made["comparisons"] for place in one["ranks"]}
+    assert published
+    assert not published & tested
+
+
+def test_less_is_better_where_the_metric_says_so() -> None:
+    runs = [
+        run(name, "xfinbench_bool", {"acc": answers(right)}, lower=("acc",), **BOOL)
+        for name, right in (("a", 35), ("b", 5))
+    ]
+    found = comparison_of(document(collected(*runs)), "xfinbench_bool")
+    assert [one["value"] for one in found["ranks"]] == pytest.approx([5 / 40, 35 / 40])
+    assert np.all(np.diff([one["rank"] for one in found["ranks"]]) > 0)

@@ -11,9 +11,10 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import NormalIndPower
 from statsmodels.stats.proportion import proportion_effectsize
 
+from fin_tasks.stats.clustered import clustered_mean
 from fin_tasks.stats.multiple import holm
 from fin_tasks.stats.paired import mcnemar
-from fin_tasks.stats.power import detectable_difference, detectable_paired_difference
+from fin_tasks.stats.power import detectable_difference, detectable_mean, detectable_paired_difference
 from fin_tasks.stats.ranks import compare_all, rank
 
 SCORES = st.lists(st.tuples(*[st.sampled_from([0, 1, None])] * 3), min_size=1, max_size=40)
@@ -132,3 +133,37 @@ def test_two_rows_make_nothing_certain() -> None:
     found = rank({"a": [5, 5], "b": [4, 4]})
     assert [(one.best, one.worst) for one in found] == [(1, 2), (1, 2)]
     assert rank({"a": [5] * 20, "b": [4] * 20})[0].worst == 1
+
+
+@given(st.lists(st.tuples(st.floats(0, 5), st.floats(0, 5), st.integers(0, 4)), min_size=2, max_size=30))
+def test_a_pair_with_clusters_is_a_clustered_mean_of_differences(rows: list[tuple[float, float, int]]) -> None:
+    first, second, clusters = zip(*rows, strict=True)
+    (found,) = compare_all({"x": first, "y": second}, clusters=clusters)
+    expected = clustered_mean([x - y for x, y in zip(first, second, strict=True)], clusters=clusters)
+    assert not found.exact or set(first) | set(second) <= {0, 1}
+    if not found.exact:
+        assert found.difference == pytest.approx(expected.mean, abs=1e-9)
+        assert found.stderr == pytest.approx(expected.stderr, abs=1e-9, nan_ok=True)
+        assert found.interval.low == pytest.approx(expected.interval.low, abs=1e-6, nan_ok=True)
+
+
+@pytest.mark.parametrize(("gained", "lost"), [(0.1, 0.1), (0.25, 0.05), (0.06, 0.01)])
+def test_intervals_of_pairs_hold_the_true_difference_as_often_as_they_say(gained: float, lost: float) -> None:
+    generator = np.random.default_rng(4)
+    held = 0
+    for _ in range(600):
+        drawn = generator.choice(3, size=100, p=[gained, lost, 1 - gained - lost])
+        (pair,) = compare_all({"x": (drawn == 0).astype(float), "y": (drawn == 1).astype(float)})
+        held += pair.interval.low <= gained - lost <= pair.interval.high
+    assert held / 600 > 0.93
+
+
+def test_models_that_agree_on_every_row_are_not_equal_for_certain() -> None:
+    (pair,) = compare_all({"x": [1, 0] * 10, "y": [1, 0] * 10})
+    assert pair.interval.low < 0 < pair.interval.high
+    assert pair.p == 1
+
+
+def test_a_detectable_mean_is_detected_as_often_as_asked() -> None:
+    drawn = np.random.default_rng(3).normal(detectable_mean(0.7), 0.7, 20_000)
+    assert np.mean(np.abs(drawn / 0.7) > 1.96) == pytest.approx(0.8, abs=0.01)

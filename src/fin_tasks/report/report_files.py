@@ -91,6 +91,7 @@ def _write_page(
     document: Document, collected: Collected, stage: Path, *, samples: bool, tell: Callable[[str], None]
 ) -> None:
     from fin_tasks.report.site.page import write_page
+
     index = None
     if samples:
         from fin_tasks.report.site.sample_store import write_samples
@@ -163,9 +164,11 @@ def _replacing(out: Path) -> Iterator[Path]:
     try:
         yield stage
         _swap(out, stage, old)
-    finally:
-        shutil.rmtree(stage)
         shutil.rmtree(old)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+        if old.exists() and not any(old.iterdir()):  # what could not be put back stays here
+            old.rmdir()
 
 
 def _swap(out: Path, stage: Path, old: Path) -> None:

@@ -109,7 +109,6 @@ def arrange(
     *,
     columns: Sequence[Column],
     section: Callable[[Task], str | None],
-    sort_by: int = 0,
 ) -> list[Table]:
     """Make the tables of one shape.
 
@@ -117,10 +116,10 @@ def arrange(
         document: Of `leaderboard.document`.
         columns: Of each table; those without a number are left out of a table.
         section: The title of the table that a task stands in; None for tasks that stand in none.
-        sort_by: The column that rows are ordered by, the best first.
 
     Returns:
-        One for each section that has a number, in the order of the document's tasks.
+        One for each section that has a number, in the order of the document's tasks; rows by the first column, the best
+        first, then by the next.
     """
     tasks = {task["id"]: (task, title) for task in document["tasks"] if (title := section(task)) is not None}
     runs = {run["id"]: run for run in document["runs"]}
@@ -130,10 +129,7 @@ def arrange(
             task, title = tasks[entry["task"]]
             if any(column.takes(task, entry["metric"]) for column in columns):
                 found[title].append((task, entry, document["metrics"][entry["metric"]]["unit"]))
-    tables = (
-        _table(title, columns, entries, runs, sort_by=sort_by, mixed=document["mixed"])
-        for title, entries in found.items()
-    )
+    tables = (_table(title, columns, entries, runs, mixed=document["mixed"]) for title, entries in found.items())
     return [table for table in tables if table is not None]
 
 
@@ -143,13 +139,12 @@ def _table(
     entries: Sequence[tuple[Task, Entry, str]],
     runs: Mapping[str, Mapping[str, Any]],
     *,
-    sort_by: int,
     mixed: bool,
 ) -> Table | None:
     def order(row: Row) -> tuple[Any, ...]:
-        cell = row.cells[sort_by]
-        sign = -1 if columns[sort_by].higher_is_better else 1
-        return row.apart, cell is None, sign * cell.value if cell else 0, row.model.casefold(), row.told_by
+        signs = (-1 if column.higher_is_better else 1 for column in columns)
+        values = ((cell is None, sign * cell.value if cell else 0) for sign, cell in zip(signs, row.cells, strict=True))
+        return row.apart, *values, row.model.casefold(), row.told_by
 
     alike: dict[tuple[Any, ...], list[tuple[Task, Entry, str]]] = defaultdict(list)
     for one in entries:

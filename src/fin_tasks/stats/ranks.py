@@ -75,10 +75,10 @@ def compare_all(
 ) -> list[PairTest]:
     """Test each pair of models over the rows that both have scored, with Holm's correction over all pairs.
 
-    Values of 0 and 1 without clusters are tested by McNemar's exact test, with Agresti and Min's interval, which has a
-    width even where no row tells the models apart. Anything else is tested by a t-test of the differences, with a
-    standard error that allows for clusters (`clustered.clustered_mean`), and the interval that belongs to it;
-    where all differences are equal, by the sign test.
+    Values of 0 and 1 without clusters are tested by McNemar's exact test, with Agresti and Min's interval: it has a width
+    even where no row tells the models apart, and is too narrow where hardly one in a hundred does. Anything else is
+    tested by a t-test of the differences, with a standard error that allows for clusters (`clustered.clustered_mean`),
+    and the interval that belongs to it; where all differences are equal, by the sign test.
 
     Args:
         scores: What each row scored.
@@ -234,7 +234,8 @@ def _of_pair(differences: _Array, codes: npt.NDArray[np.int64] | None) -> tuple[
         sums, held = residuals, n
     else:
         own = codes[there]
-        sums, held = np.bincount(own, weights=residuals), int(np.count_nonzero(np.bincount(own)))
+        sums = np.bincount(own, weights=residuals).astype(np.float64)
+        held = int(np.count_nonzero(np.bincount(own)))
     if held < 2:
         return n, mean, math.nan, held
     return n, mean, math.sqrt(held / (held - 1) * float(sums @ sums)) / n, held

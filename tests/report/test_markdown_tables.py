@@ -1,0 +1,144 @@
+"""Tables in the papers' shapes, as Markdown."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import markdown as renderer
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_boards import answers, board, run
+from test_leaderboard import collected
+
+from fin_tasks.report.leaderboard import document
+from fin_tasks.report.markdown_tables import markdown, ranks, safe, write_tables
+from fin_tasks.report.paper_tables import make
+from fin_tasks.report.tables import Table
+
+HOSTILE = (
+    "<script>x()</script>",
+    "a|b",
+    "[x](javascript:y)",
+    "![x](http://e/p.png)",
+    "`a`",
+    "**b**",
+    "<img src=x>",
+    "\u202e\n# t",
+)
+
+
+def tables_of(name: str, *, mix: bool = False) -> list[Table]:
+    return list(make(document(board(), mix=mix))[name][1])
+
+
+def cells(table: Table, model: str) -> dict[str, float]:
+    row = next(row for row in table.rows if row.model == model)
+    return {c.header: cell.value for c, cell in zip(table.columns, row.cells, strict=True) if cell is not None}
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_all_is_over_the_rows_of_three_tasks() -> None:
+    sizes = {"bool": (40, 30), "mcq": (20, 5), "calc": (10, 9)}
+    shared = {"mode": "cot", "split": "test", "retrieval": "none"}
+    runs = [run("m", f"xfinbench_{name}", {"acc": answers(right, n)}, **shared) for name, (n, right) in sizes.items()]
+    (table,) = make(document(collected(*runs)))["xfinbench_main"][1]
+    cell = table.rows[0].cells[0]
+    assert cell is not None
+    assert (cell.value, cell.n) == (pytest.approx(44 / 70), 70)
+    assert cell.low is not None
+    assert cell.low < 44 / 70
+    (partial,) = make(document(collected(*runs[:2])))["xfinbench_main"][1]
+    assert "All" not in [column.header for column in partial.columns]
+
+
+def test_programs_and_reasoning_have_columns_of_their_own() -> None:
+    (table,) = tables_of("xfinbench_main")
+    found = cells(table, "alpha")
+    assert found["Calc CoT, no table, EM"] == found["Calc PoT, no table, EM"]
+    assert found["Calc CoT, no table, EM"] != found["Calc CoT, table, EM"]
+
+
+def test_table_1_is_mean_and_population_deviation_over_windows() -> None:
+    (table,) = tables_of("dynostock_bias")
+    row = next(row for row in table.rows if row.model == "beta")
+    index = next(
+        c for column, c in zip(table.columns, row.cells, strict=True) if column.header == "Recency, bias index"
+    )
+    assert index is not None
+    assert index.value == pytest.approx(0.75 - 0.08)
+    assert index.deviation == pytest.approx((2 * 0.04**2 / 3) ** 0.5)
+    assert "67.0 ± 3.3 (3 of 5 windows)" in markdown(table)
+
+
+def test_less_bias_is_better() -> None:
+    (table,) = tables_of("dynostock_bias")
+    best = {column.header: table.best(place) for place, column in enumerate(table.columns)}
+    assert best["Recency, bias index"] == pytest.approx(0.07)
+    assert best["Recency, accuracy"] == pytest.approx(0.9)
+
+
+def test_published_and_marked_rows_are_seen() -> None:
+    (table,) = tables_of("xfinbench_main")
+    text = markdown(table)
+    assert re.search(r"\| gpt-4o \| \*published\* \|.* 84\.0 ", text)
+    assert "| beta (1) |" in text
+    assert "- (1) other data: revision d2" in text
+    assert [row.apart for row in table.rows] == [False] * 4 + [True]
+    assert "**50.0**" not in text
+
+
+def test_rows_stand_together_where_asked() -> None:
+    (table,) = tables_of("xfinbench_main", mix=True)
+    assert not any(row.apart for row in table.rows)
+    assert "Differ from the other rows:" in markdown(table)
+
+
+def test_two_runs_of_a_model_are_two_rows() -> None:
+    shared = {"mode": "cot", "split": "test", "retrieval": "none"}
+    runs = [
+        run("m", "xfinbench_bool", {"acc": answers(right)}, date=date, **shared)
+        for right, date in ((10, "2026-01-01T00:00:00"), (30, "2026-02-02T00:00:00"))
+    ]
+    (table,) = make(document(collected(*runs)))["xfinbench_main"][1]
+    assert [(row.told_by, row.cells[0].value) for row in table.rows if row.cells[0]] == [
+        ("2026-02-02T00:00", 0.75),
+        ("2026-01-01T00:00", 0.25),
+    ]
+
+
+def test_differences_are_from_the_baseline() -> None:
+    text = ranks(document(board(), baseline="beta"))
+    first = text.split("## ")[1]
+    assert "Less beta (2026-03-01T10:00)" in first
+    assert re.search(r"\| 1 \| 1 to 2 \| alpha \| 90\.0 \| 40 \| \+15\.0 \(-3\.3 to \+31\.8\) \| 0\.180 \|", first)
+    assert re.search(r"\| 3 \| 3 \| &lt;b&gt;gamma.* \| -60\.0 \(-75\.4 to -38\.9\) \| &lt;0\.001 \|", first)
+
+
+@given(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=60)))
+def test_names_cannot_become_markup(name: str) -> None:
+    line = f"| a | b |\n| --- | --- |\n| x{safe(name)}x | c |\n"
+    seen = Tags()
+    seen.feed(renderer.markdown(line, extensions=["tables"]))
+    assert seen.tags == ["table", "thead", "tr", "th", "th", "tbody", "tr", "td", "td"]
+    assert "\n" not in safe(name)
+    assert safe(name).isprintable()
+
+
+def test_every_file_is_written(tmp_path: Path) -> None:
+    made = document(board())
+    names = {path.name for path in write_tables(made, tmp_path, shapes=make(made))}
+    assert names >= {"xfinbench_main.md", "xfinbench_capabilities.md", "mme_finance_category.md", "mme_finance_type.md"}
+    assert names >= {"mme_finance_style.md", "dynostock_bias.md", "ranks.md"}
