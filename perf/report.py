@@ -1,13 +1,15 @@
-"""A hundred runs over the test set of XFinBench, collected: anew, and with all of them unchanged.
+"""A hundred runs over the test set of XFinBench, made a report: anew, and with all of them unchanged.
 
     python perf/report.py [--runs N] [--rows N] [--keep FOLDER]
 
 Runs are made first, outside the clock: the four tasks of XFinBench with documents, prompts and responses as long as
 real ones (some 6 kB a line), every document under two filters, and the results file that goes with them. Then each
-measured in a process of its own, its memory together with that of the processes it starts:
+side is measured in a process of its own, its memory together with that of the processes it starts:
 
 - cold: nothing was read before; every file is read from the disk's cache.
-- warm: the same again; no file of a run is opened. Goal for either, with rendering: 60 s and 2 GB.
+- warm: the same again; no file of a run is opened.
+
+Rendering is all that a report has but for the pages of samples. Goal for either: 60 s and 2 GB.
 """
 
 import argparse
@@ -26,6 +28,8 @@ from typing import Any
 from tqdm import tqdm
 
 from fin_tasks.report.collect import collect
+from fin_tasks.report.leaderboard import document
+from fin_tasks.report.report_files import write_report
 from fin_tasks.settings import Settings
 
 DATE = "2026-03-01T10-00-00.123456"
@@ -54,7 +58,8 @@ def main() -> None:
         for side in ("cold", "warm"):
             command = [sys.executable, __file__, "--side", str(folder), str(Path(temporary) / "cache")]
             told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-            print(f"{side}: {told['seconds']:6.1f} s  {told['peak_mb']:6,.0f} MB  {told['entries']:,} values")
+            seconds = f"{told['collected']:.1f} s collecting + {told['rendered']:.1f} s rendering"
+            print(f"{side}: {seconds}, {told['peak_mb']:,.0f} MB at most, {told['entries']:,} values")
 
 
 def measure(folder: Path, cache: Path) -> None:
@@ -62,11 +67,14 @@ def measure(folder: Path, cache: Path) -> None:
     memory = Memory()
     begun = time.perf_counter()
     settings = replace(Settings.from_environ(), cache_dir=cache)
-    with memory:
+    with memory, tempfile.TemporaryDirectory() as out:
         found = collect([folder], settings=settings, published=False)
-    seconds = time.perf_counter() - begun
+        collected = time.perf_counter() - begun
+        write_report(document(found), found, Path(out), samples=False)
+    rendered = time.perf_counter() - begun - collected
     assert not found.problems, found.problems
-    print(json.dumps({"seconds": seconds, "peak_mb": memory.peak / 1e6, "entries": len(found.entries)}))
+    told = {"collected": collected, "rendered": rendered, "peak_mb": memory.peak / 1e6, "entries": len(found.entries)}
+    print(json.dumps(told))
 
 
 class Memory:
@@ -115,7 +123,7 @@ def make(folder: Path, *, runs: int, rows: int) -> None:
     total = sum(SHARES.values())
     tasks = {task: max(2, round(rows * share / total)) for task, share in SHARES.items()}
     tasks["calc"] += rows - sum(tasks.values())
-    docs = {task: [document(task, place, chance) for place in range(n)] for task, n in tasks.items()}
+    docs = {task: [made_document(task, place, chance) for place in range(n)] for task, n in tasks.items()}
     texts = [words(chance, 330) for _ in range(200)]
     for number in tqdm(range(runs), desc="Making runs", unit="run"):
         write_run(folder / f"org__model-{number:03}", number, docs, texts, random.Random(number))  # noqa: S311
@@ -126,7 +134,7 @@ def words(chance: random.Random, n: int) -> str:
     return " ".join(chance.choices(WORDS, k=n))
 
 
-def document(task: str, place: int, chance: random.Random) -> dict[str, Any]:
+def made_document(task: str, place: int, chance: random.Random) -> dict[str, Any]:
     """Give a document as long as a real one."""
     figure = f"test_figure_{place // 3}" if task == "mcq_visual" else ""
     return {

@@ -11,6 +11,7 @@ from fin_tasks.report.found_files import LmEvalRun, find_runs
 from fin_tasks.report.incremental import Kept, decode, encode, key_of
 from fin_tasks.report.lm_eval_entries import UnitRead, read_run
 from fin_tasks.report.runs import BENCHMARKS, Problem
+from fin_tasks.report.settings import without_secrets
 from fin_tasks.settings import Settings
 
 __all__ = ["Collected", "collect"]
@@ -82,8 +83,9 @@ def collect(
     return Collected(
         entries=tuple(sorted(entries, key=_place)),
         runs=tuple(facts),
-        problems=tuple(problems),
-        notes=tuple(notes),
+        # they go into the report, which others read
+        problems=tuple(Problem(*without_secrets([one.path, one.message])) for one in problems),
+        notes=tuple(without_secrets(notes)),
         read=runs,
     )
 
