@@ -17,32 +17,31 @@ function drawBias(root, state, data) {
   const names = ["bias_index", "acc"].filter((name) => data.byName.has(name));
   const metric = data.byName.get(names.includes(state.shown) ? state.shown : "bias_index");
   const found = data.entries.filter((one) => one.task.window !== null && one.metric === metric && one.value !== null
-    && biasFamily(one.task) === family && (state.published !== "0" || !one.published));
-  const [chooser, chosen] = modelChooser(distinct(found, (one) => one.label), state);
+    && biasFamily(one.task) === family).filter(together(state));
+  const [chooser, chosen] = modelChooser(distinct(found, (one) => one.series), state);
   root.append(el("form", {class: "filters", on: {submit: (event) => event.preventDefault()}},
     choice("Bias", families.map((name) => [name, name]), family, (next) => setState({family: next, models: ""})),
     choice("Shown", names.map((name) => [name, data.byName.get(name).label]), metric.name, (shown) => setState({shown})),
-    tick("Published figures", state.published !== "0", (on) => setState({published: on ? "" : "0"}))), chooser);
-  const entries = found.filter((one) => chosen.includes(one.label));
+    togetherTicks(state)), chooser);
+  const entries = found.filter((one) => chosen.includes(one.series));
   if (!entries.length) {
     root.append(el("p", {class: "hint"}, "Nothing to show: choose models above."));
     return;
   }
   const look = looks(chosen);
-  const published = new Set(entries.filter((one) => one.published).map((one) => one.label));
   const caption = `${metric.label} by reports in the window, ${family}; lines up and down are intervals`;
-  root.append(plotLegend(look, published), figure(caption, (width) => windowLines(entries, look, width, metric)));
+  root.append(plotLegend(look), figure(caption, (width) => windowLines(entries, look, width, metric)));
   root.append(biasTable(data, found, state));
 }
 
 function windowLines(entries, look, width, metric) {
   const scale = metric.unit === "fraction" ? 100 : 1;
   const names = [...look.keys()];
-  const aside = (one) => (names.indexOf(one.label) - (names.length - 1) / 2) * 0.12;
+  const aside = (one) => (names.indexOf(one.series) - (names.length - 1) / 2) * 0.12;
   const marks = entries.map((one) => ({
     x: one.task.window + aside(one), y: one.value * scale, low: one.low === null ? null : one.low * scale, high: one.high === null ? null : one.high * scale,
-    name: one.label, color: look.get(one.label).color, shape: look.get(one.label).shape, published: one.published,
-    title: `${plain(one.label)}, ${one.task.window} reports: ${formatValue(one.value, metric.unit)}`,
+    name: one.series, color: look.get(one.series).color, shape: look.get(one.series).shape, published: one.published,
+    title: `${plain(one.series)}, ${one.task.window} reports: ${formatValue(one.value, metric.unit)}`,
   })).sort((a, b) => a.x - b.x);
   const windows = [...new Set(entries.map((one) => one.task.window))].sort((a, b) => a - b);
   return Plot.plot({

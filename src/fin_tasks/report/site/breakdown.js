@@ -13,23 +13,22 @@ function drawBreakdown(root, state, data) {
   const [at, by] = chosen.split(" ");
   const task = data.tasks[Number(at)];
   const title = (one) => `${data.tasks[Number(one.split(" ")[0])].title}: ${BY[one.split(" ")[1]].toLowerCase()}`;
-  const found = data.entries.filter((one) => one.task === task && one.metric.by === by && one.value !== null
-    && (state.published !== "0" || !one.published));
+  const found = data.entries.filter((one) => one.task === task && one.metric.by === by && one.value !== null)
+    .filter(together(state));
   // XFinBench has one metric by capability, MME-Finance several scores: those of the most common unit share the axis.
   const {unit} = found[0]?.metric ?? {unit: "fraction"};
   const same = found.filter((one) => one.metric.unit === unit);
-  const [chooser, names] = modelChooser(distinct(same, (one) => one.label), state);
+  const [chooser, names] = modelChooser(distinct(same, (one) => one.series), state);
   root.append(el("form", {class: "filters", on: {submit: (event) => event.preventDefault()}},
     choice("Task and parts", choices.map((one) => [one, title(one)]), chosen, (of) => setState({of, models: ""})),
-    tick("Published figures", state.published !== "0", (on) => setState({published: on ? "" : "0"}))), chooser);
-  const shown = same.filter((one) => names.includes(one.label));
+    togetherTicks(state)), chooser);
+  const shown = same.filter((one) => names.includes(one.series));
   if (!shown.length) {
     root.append(el("p", {class: "hint"}, "Nothing to show: choose models above."));
     return;
   }
   const look = looks(names);
-  const published = new Set(shown.filter((one) => one.published).map((one) => one.label));
-  root.append(plotLegend(look, published), figure(`${title(chosen)}; lines are intervals, hollow dots published figures`, (width) => dots(shown, look, width, unit)));
+  root.append(plotLegend(look), figure(`${title(chosen)}; lines are intervals, hollow dots published figures`, (width) => dots(shown, look, width, unit)));
   root.append(breakdownTable(data, same, state));
 }
 
@@ -38,11 +37,11 @@ function dots(entries, look, width, unit) {
   const names = [...look.keys()];
   const scale = unit === "fraction" ? 100 : 1;
   // Models stand a little above each other, so that their intervals do not hide one another.
-  const place = (one) => parts.indexOf(one.metric.label) + (names.indexOf(one.label) + 0.5) / names.length * 0.8 - 0.4;
+  const place = (one) => parts.indexOf(one.metric.label) + (names.indexOf(one.series) + 0.5) / names.length * 0.8 - 0.4;
   const marks = entries.map((one) => ({
     y: place(one), x: one.value * scale, low: one.low === null ? null : one.low * scale, high: one.high === null ? null : one.high * scale,
-    color: look.get(one.label).color, shape: look.get(one.label).shape, published: one.published,
-    title: `${plain(one.label)}, ${one.metric.label}: ${formatValue(one.value, unit)}`,
+    color: look.get(one.series).color, shape: look.get(one.series).shape, published: one.published,
+    title: `${plain(one.series)}, ${one.metric.label}: ${formatValue(one.value, unit)}`,
   }));
   const margin = Math.min(width * 0.4, 30 + 6.5 * Math.max(...parts.map((part) => part.length)));
   return Plot.plot({

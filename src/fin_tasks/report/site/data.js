@@ -18,6 +18,7 @@ function readData() {
       ...row, at, run, task: tasks[row.task], metric: metrics[row.metric], model: raw.models[row.model].name,
       group: raw.group_names[row.group], judge: texts[row.judge], marks: row.marks.map((mark) => texts[mark]),
       published: run.published, label: run.label || run.model,
+      series: `${run.label || run.model}${run.published ? ", published" : ""}`,  // of charts: a paper's row is another one
     };
   });
   const comparisons = raw.comparisons.map((found, at) => ({

@@ -1,6 +1,6 @@
 // What the charts share: colours and shapes of models, a legend, a description for who does not see them.
 
-const MOST = 8;  // models in one chart: no more colours and shapes are told apart
+const MOST = 7;  // models in one chart: no more colours and shapes are told apart
 
 /** A colour and a shape of its own for each name. */
 function looks(names) {
@@ -12,9 +12,21 @@ function shapeOf(shape, color) {
     svg("path", {d: Plot.symbol(shape, 60)(), style: {fill: color}}));
 }
 
-function plotLegend(found, publishedNames) {
+function plotLegend(found) {
   return el("ul", {class: "keys"}, [...found].map(([name, {color, shape}]) => (
-    el("li", {}, shapeOf(shape, color), modelName(name, publishedNames.has(name))))));
+    el("li", {}, shapeOf(shape, color), el("bdi", {}, plain(name))))));
+}
+
+/** What a chart may show together: published figures, and values that stand apart, only where they are asked for. */
+function together(state) {
+  return (one) => (one.published ? state.published !== "0" : !one.marks.length || state.apart === "mixed");
+}
+
+function togetherTicks(state) {
+  return [
+    tick("Published figures", state.published !== "0", (on) => setState({published: on ? "" : "0"})),
+    tick("Mix in what is kept apart", state.apart === "mixed", (on) => setState({apart: on ? "mixed" : ""})),
+  ];
 }
 
 /** Tick boxes to choose which models a chart has; the first few where nothing is chosen. */
