@@ -322,6 +322,13 @@ def test_nothing_of_ours_is_an_error(tmp_path: Path, settings: Settings) -> None
         gathered(settings, tmp_path / "missing")
 
 
+def test_a_file_of_another_name_is_not_passed_over(tmp_path: Path, settings: Settings) -> None:
+    path = write_results(tmp_path / "r", "financemath", shares([1.0]))
+    (tmp_path / "mine.json").write_text("{}")
+    (problem,) = gathered(settings, path, tmp_path / "mine.json").problems
+    assert "a file of another name" in problem.message
+
+
 def test_copies_count_once_and_a_file_brings_its_run(tmp_path: Path, settings: Settings) -> None:
     path = write_results(tmp_path / "a", "financemath", shares([1.0, 0.0]))
     write_results(tmp_path / "b", "financemath", shares([1.0, 0.0]))

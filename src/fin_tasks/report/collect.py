@@ -7,7 +7,7 @@ from pathlib import Path
 from fin_tasks.errors import DataError
 from fin_tasks.report.comparability import mark, mark_reruns
 from fin_tasks.report.entry import Entry, RunFacts, RunRead, Scores
-from fin_tasks.report.found_files import LmEvalRun, find_runs
+from fin_tasks.report.found_files import LmEvalRun, find_runs, named_by_lm_eval
 from fin_tasks.report.incremental import Kept, decode, encode, key_of
 from fin_tasks.report.lm_eval_entries import UnitRead, read_run
 from fin_tasks.report.runs import BENCHMARKS, Problem
@@ -69,6 +69,7 @@ def collect(
     """
     problems: list[Problem] = []
     found = find_runs(paths, problems)
+    problems += [_stranger(path) for path in paths if path.is_file() and not named_by_lm_eval(path)]
     reads = _read_all(found, Kept(settings.cache_dir / "report"), on_done)
     notes = [note for read in reads for note in read.notes]
     problems += [problem for read in reads for problem in read.problems]
@@ -87,6 +88,12 @@ def collect(
         problems=tuple(Problem(*without_secrets([one.path, one.message])) for one in problems),
         notes=tuple(without_secrets(notes)),
         read=runs,
+    )
+
+
+def _stranger(path: Path) -> Problem:
+    return Problem(
+        str(path), f"{path}: expected results_*.json or samples_*.jsonl of lm-eval, got a file of another name."
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from fin_tasks.errors import DataError
 from fin_tasks.report.runs import Problem, benchmark_of
 
-__all__ = ["MAX_FILES", "LmEvalRun", "find_runs"]
+__all__ = ["MAX_FILES", "LmEvalRun", "find_runs", "named_by_lm_eval"]
 
 MAX_FILES = 200_000
 """Files that are looked at below one path."""
@@ -71,6 +71,11 @@ def find_runs(paths: Sequence[Path], problems: list[Problem]) -> list[LmEvalRun]
     return sorted((run for run in runs.values() if run.files), key=lambda run: (run.folder, run.date))
 
 
+def named_by_lm_eval(file: Path) -> bool:
+    """Say whether a file has a name that lm-eval gives to results and samples."""
+    return bool(_RESULTS.fullmatch(file.name) or _SAMPLES.fullmatch(file.name))
+
+
 def _add(runs: dict[tuple[Path, str], LmEvalRun], root: Path, file: Path) -> None:
     results, samples = _RESULTS.fullmatch(file.name), _SAMPLES.fullmatch(file.name)
     match = results or samples
@@ -105,7 +110,7 @@ def _below(folder: Path, problems: list[Problem]) -> Iterator[Path]:
             raise DataError(f"{folder}: expected at most {MAX_FILES:,} files, found more. Name a folder further down.")
         for name in sorted(names):
             file = Path(at) / name
-            if not (_RESULTS.fullmatch(name) or _SAMPLES.fullmatch(name)):
+            if not named_by_lm_eval(file):
                 continue
             if not file.resolve().is_relative_to(real):
                 problems.append(Problem(str(file), f"{file}: a link out of {folder}, which is not followed."))
