@@ -7,8 +7,9 @@ note and some do not, so a model and its judge could see two pictures. Wherever 
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Literal
@@ -27,9 +28,9 @@ FOLDER = "upright"
 Change = Literal["turned", "converted"]
 
 _JPEG = ("JPEG", "MPO")
-_TAKEN = (*_JPEG, "PNG", "GIF", "WEBP")
-"""What chat models take, by Pillow's name."""
 _CONVERTED = ("BMP", "TIFF")
+_OPENED = ("JPEG", "PNG", "GIF", "WEBP", *_CONVERTED)
+"""What Pillow is told to look for; the first four, chat models take. It finds out by itself which JPEG is an MPO."""
 _ORIENTATION = 0x0112
 _AS_PNG = ("1", "L", "LA", "P", "RGB", "RGBA")
 _THREADS = 8
@@ -40,16 +41,19 @@ def change_of(path: Path) -> Change | None:
 
     Only what is noted beside the pixels is read. None as well for what is no picture.
     """
+    with _without_warnings():
+        return _change_of(path)
+
+
+def _change_of(path: Path) -> Change | None:
     from PIL import Image
 
     Image.init()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on spoilt notes, and sizes: nothing is decoded here
-            with Image.open(path, formats=("JPEG", "PNG", "GIF", "WEBP", *_CONVERTED)) as image:
-                if image.format in _CONVERTED:
-                    return "converted"
-                return "turned" if _is_turned(image, path) else None
+        with Image.open(path, formats=_OPENED) as image:
+            if image.format in _CONVERTED:
+                return "converted"
+            return "turned" if _is_turned(image, path) else None
     except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError):
         return None
 
@@ -69,7 +73,12 @@ def upright_file(path: Path, folder: Path) -> Path | None:
     Raises:
         DataError: The original cannot be read, or the folder not be written.
     """
-    if change_of(path) is None:
+    with _without_warnings():
+        return _upright_file(path, folder)
+
+
+def _upright_file(path: Path, folder: Path) -> Path | None:
+    if _change_of(path) is None:
         return path
     name = digest(path).sha256
     for suffix in (".jpg", ".png"):
@@ -92,11 +101,19 @@ def upright_files(paths: Iterable[Path], folder: Path) -> dict[Path, Path | None
     originals = list(dict.fromkeys(paths))
     if not originals:
         return {}
-    with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
-        done = pool.map(lambda path: upright_file(path, folder), originals)
+    with _without_warnings(), ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
+        done = pool.map(lambda path: _upright_file(path, folder), originals)
         # None is tqdm's word for "on a terminal only"
         bar = tqdm(done, desc="Turning pictures upright", total=len(originals), unit="picture", disable=None)
         return dict(zip(originals, bar, strict=True))
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Silence Pillow on spoilt notes and on sizes. Not for use in threads, which share the filters."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _is_turned(image: "Image", path: Path) -> bool:
@@ -126,13 +143,11 @@ def _decoded(path: Path) -> "tuple[Image, str] | None":
     from PIL import Image, ImageOps
 
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with Image.open(path, formats=("JPEG", "PNG", "GIF", "WEBP", *_CONVERTED)) as image:
-                if image.width * image.height > (Image.MAX_IMAGE_PIXELS or image.width * image.height):
-                    return None
-                form = "JPEG" if image.format in _JPEG else "PNG"
-                turned = ImageOps.exif_transpose(image)
+        with Image.open(path, formats=_OPENED) as image:
+            if image.width * image.height > (Image.MAX_IMAGE_PIXELS or image.width * image.height):
+                return None
+            form = "JPEG" if image.format in _JPEG else "PNG"
+            turned = ImageOps.exif_transpose(image)
     except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError):
         return None
     return (turned if form == "JPEG" or turned.mode in _AS_PNG else turned.convert("RGB")), form

@@ -25,7 +25,8 @@ class LanguageReport(SplitReport):
         published_by_type: Image type as in the file to the rows that it has by the published scores, where the name can
             be told to be one of ours; empty for a set that is not the published one.
         published_by_style: Image style, likewise.
-        pictures: `files` and `bytes` of the pictures that the rows are about.
+        pictures: `files` and `bytes` of the pictures that the rows are about, as they are shown: upright copies count
+            in the place of their originals.
         unlike_published: Category to its rows here and as published, where the two differ; None for a set that is not
             the published one.
     """
