@@ -1,6 +1,10 @@
 // One task by capability, category, image type, ...: a dot plot and its table.
 
-VIEWS.push({id: "breakdown", title: "Capabilities", shown: (data) => data.metrics.some((metric) => metric.by), draw: drawBreakdown});
+VIEWS.push({id: "breakdown", title: "Capabilities", shown: (data) => data.entries.some(isPart), draw: drawBreakdown});
+
+function isPart(entry) {
+  return entry.metric.by && entry.value !== null;
+}
 
 const BY = {
   capability: "Capability", category: "Category", image_type: "Image type", image_style: "Image style", table: "Table",
@@ -8,7 +12,7 @@ const BY = {
 };
 
 function drawBreakdown(root, state, data) {
-  const choices = [...new Set(data.entries.filter((one) => one.metric.by && one.value !== null).map((one) => `${one.task.at} ${one.metric.by}`))];
+  const choices = [...new Set(data.entries.filter(isPart).map((one) => `${one.task.at} ${one.metric.by}`))];
   const chosen = choices.includes(state.of) ? state.of : choices[0];
   const [at, by] = chosen.split(" ");
   const task = data.tasks[Number(at)];
