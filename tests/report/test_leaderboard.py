@@ -123,6 +123,20 @@ def test_windows_are_in_order_and_named() -> None:
     assert {one["headline"] for one in tasks} == {"acc"}
 
 
+def test_a_run_that_was_run_again_is_not_ranked_beside_itself() -> None:
+    runs = [
+        run("m", "xfinbench_bool", {"acc": answers(right)}, date=f"2026-01-01T00:00:{right}", **BOOL)
+        for right in (20, 30)
+    ]
+    again = replace(runs[0], entries=tuple(replace(entry, marks=("run again",)) for entry in runs[0].entries))
+    made = document(collected(again, runs[1]))
+    (found,) = made["comparisons"]
+    assert [one["value"] for one in found["ranks"]] == [0.75]
+    assert len({one["label"] for one in made["runs"]}) == 2
+    (mixed,) = document(collected(again, runs[1]), mix=True)["comparisons"]
+    assert len(mixed["ranks"]) == 2
+
+
 def test_a_published_value_is_never_tested() -> None:
     made = document(board())
     published = {one["id"] for one in made["runs"] if one["source"] == "published"}

@@ -120,11 +120,11 @@ def _models(runs: Sequence[RunFacts]) -> list[dict[str, Any]]:
 def _runs(runs: Sequence[RunFacts], entries: Iterable[Entry]) -> list[dict[str, Any]]:
     columns = {entry.run: task_id(replace(entry, variant="")) for entry in entries}
     seen = Counter((run.model, columns.get(run.id)) for run in runs)
-    same_date = Counter(((run.model, columns.get(run.id)), run.date) for run in runs)
+    same_date = Counter(((run.model, columns.get(run.id)), run.date[:16]) for run in runs)
     found = []
     for run in runs:
         key = (run.model, columns.get(run.id))
-        told_by = [run.date[:16]] * bool(run.date) + [run.id[:8]] * (same_date[key, run.date] > 1)
+        told_by = [run.date[:16]] * bool(run.date) + [run.id[:8]] * (same_date[key, run.date[:16]] > 1)
         found.append(
             {
                 "id": run.id,

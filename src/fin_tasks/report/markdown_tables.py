@@ -90,8 +90,8 @@ def _differences(comparison: Mapping[str, Any], against: str) -> dict[str, Mappi
         if pair["second"] == against:
             found[pair["first"]] = pair
         elif pair["first"] == against and pair["difference"] is not None:
-            turned = {"difference": -pair["difference"], "low": pair["high"], "high": pair["low"]}
-            turned |= {side: None if turned[side] is None else -turned[side] for side in ("low", "high")}
+            turned = {"difference": 0.0 - pair["difference"], "low": pair["high"], "high": pair["low"]}
+            turned |= {side: None if turned[side] is None else 0.0 - turned[side] for side in ("low", "high")}
             found[pair["second"]] = {**pair, **turned}
     return found
 

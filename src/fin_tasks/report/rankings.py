@@ -94,17 +94,20 @@ def compare_task(
         mix: Compare all of them, not only those of a group; rows are matched by their ids.
 
     Returns:
-        One for each group, the largest first.
+        One for each group, the largest first. Within a group a run that is marked beside others that are not, as one
+        that was run again, is left out.
     """
     there = [(entry, scores) for entry in headlines if (scores := scores_of(entry.run).get(entry.variant))]
     there = [(entry, scores) for entry, scores in there if entry.metric in scores.values]
     groups = Counter(entry.group for entry, _ in there)
     if mix and groups:
         return [_compare(there, max(groups, key=lambda group: groups[group]))]
-    return [
-        _compare([(entry, scores) for entry, scores in there if entry.group == group], group)
-        for group, _ in groups.most_common()
-    ]
+    found = []
+    for group, _ in groups.most_common():
+        own = [(entry, scores) for entry, scores in there if entry.group == group]
+        fewest = min(len(entry.marks) for entry, _ in own)
+        found.append(_compare([(entry, scores) for entry, scores in own if len(entry.marks) == fewest], group))
+    return found
 
 
 def _compare(runs: Sequence[tuple[Entry, Scores]], group: str) -> Comparison:

@@ -75,10 +75,11 @@ def compare_all(
 ) -> list[PairTest]:
     """Test each pair of models over the rows that both have scored, with Holm's correction over all pairs.
 
-    Values of 0 and 1 without clusters are tested by McNemar's exact test, with Agresti and Min's interval: it has a
-    width even where no row tells the models apart, and is too narrow where hardly one in a hundred does. Anything else is
-    tested by a t-test of the differences, with a standard error that allows for clusters (`clustered.clustered_mean`),
-    and the interval that belongs to it; where all differences are equal, by the sign test.
+    Values of 0 and 1 without clusters are tested by McNemar's exact test, with Agresti and Min's interval: it
+    has a width even where no row tells the models apart, and is too narrow where hardly one in a hundred does.
+    Anything else is tested by a t-test of the differences, with a standard error that allows for clusters
+    (`clustered.clustered_mean`), and the interval that belongs to it; where all differences are equal, by the
+    sign test.
 
     Args:
         scores: What each row scored.
