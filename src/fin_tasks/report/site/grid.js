@@ -1,5 +1,7 @@
 // A table that sorts, and that arrow keys move through.
 
+const MANY = 800;  // cells
+
 /**
  * Make a table.
  *
@@ -7,12 +9,14 @@
  * open(row) -> function | null, className(row), best: "" or "-", the order to begin with}; the first column names the
  * row. `rows`: anything.
  * `sort`: "key" or "-key" (largest first). `onSort(sort)` is told of a new order. `width`: of each column but the first,
- * for tables of many: rows that are out of sight are then not laid out, which sorts 60 x 40 cells in no time.
+ * for tables with many: where there are many cells, rows out of sight are not laid out, so that sorting takes no time.
  */
 function grid({caption, columns, rows: items, sort, onSort, className = "", width = null}) {
+  const rest = columns.length - 1;
+  const many = width && items.length * rest > MANY;
   const table = el("table", {
-    class: `grid ${className} ${width ? "wide" : ""}`, role: "grid", "aria-rowcount": items.length + 1,
-    style: width ? {"--columns": `var(--first) repeat(${columns.length - 1}, ${width})`} : {},
+    class: `grid ${className} ${width ? "wide" : ""} ${many ? "many" : ""}`, role: "grid", "aria-rowcount": items.length + 1,
+    style: width ? {"--columns": `var(--first) repeat(${rest}, ${width})`, "--total": `calc(var(--first) + ${rest} * ${width})`} : {},
   }, el("caption", {}, caption));
   const heads = columns.map((column) => head(column, (key) => order(key)));
   table.append(el("thead", {role: "rowgroup"}, el("tr", {role: "row"}, heads)));
