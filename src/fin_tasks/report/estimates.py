@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ Unit = Literal["fraction", "points", "number"]
 _NUMBERS = frozenset({"brier", "log_loss", "n_scored"})
 _NORMAL = 1.959963984540054  # quantile of 0.975
 _NONE = Interval(math.nan, math.nan)
+_wilson = lru_cache(maxsize=2**16)(wilson)  # models over the same rows have the same counts again and again
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def estimate(values: npt.NDArray[np.floating], *, clusters: Sequence[str] | None
     if names is not None and held < n:
         interval = clustered_mean(present.tolist(), clusters=names).interval
     elif ((present == 0) | (present == 1)).all() and unit == "fraction":
-        interval = wilson(int(present.sum()), n)
+        interval = _wilson(int(present.sum()), n)
     else:
         interval = bootstrap_mean(present.tolist())
     return Estimate(mean, _within(interval, most), n)
@@ -96,9 +98,9 @@ def from_stderr(mean: float, stderr: float | None, *, unit: Unit) -> Interval:
 
 def _of_one_value(value: float, held: int, most: float) -> Interval:
     if value == 0 and math.isfinite(most):
-        bounds = wilson(0, held)
+        bounds = _wilson(0, held)
     elif value == most:
-        bounds = wilson(held, held)
+        bounds = _wilson(held, held)
     else:
         return _NONE
     return Interval(bounds.low * most, bounds.high * most)
