@@ -1,6 +1,7 @@
 """Chat models that are far away: several addresses, limits, cost, pictures, servers that misbehave."""
 
 import email.utils
+import itertools
 import json
 import logging
 import socket
@@ -160,6 +161,35 @@ def test_an_attempt_that_failed_is_repeated_elsewhere(tmp_path: Path) -> None:
     assert [reply.text for reply in replies] == ["re: a", "re: b"]
 
 
+_WRONG = {
+    "401": (401, {}, {"error": {"message": "who?"}}),
+    "403": (403, {}, {"error": {"message": "not you"}}),
+    "404": (404, {}, {"error": {"message": "no such model"}}),
+    "page": (200, {"Content-Type": "text/html"}, b"<html>login</html>"),
+    "page called JSON": (200, {}, b"<html>login</html>"),
+    "other JSON": (200, {}, {"hello": 1}),
+}
+
+
+@pytest.mark.parametrize("wrong", _WRONG.values(), ids=_WRONG)
+def test_the_others_stand_in_for_one_that_serves_something_else(tmp_path: Path, wrong: Answer) -> None:
+    with serve(lambda _: wrong) as other, serve(_echo) as served:
+        replies = _chat(tmp_path, other, served, concurrency=2).ask(_ask(*map(str, range(12))))
+        assert len(other.bodies) <= 2  # those that were under way
+    assert [reply.text for reply in replies] == [f"re: {number}" for number in range(12)]
+
+
+def test_a_request_that_all_addresses_refuse_is_the_one_at_fault(tmp_path: Path) -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        return (403, {}, {"error": {"message": "moderation"}}) if _text(body) == "bad" else _echo(body)
+
+    with serve(answer) as one, serve(answer) as other:
+        bad, *good = _chat(tmp_path, one, other, concurrency=1).ask(_ask("bad", *map(str, range(8))))
+        assert [len(one.bodies), len(other.bodies)] == [5, 5]
+    assert "moderation" in str(bad.error)
+    assert all(reply.text for reply in good)
+
+
 def test_one_model_only(tmp_path: Path) -> None:
     endpoints = [Endpoint(base_url=NOWHERE, model=model) for model in ("a", "b")]
     with pytest.raises(ConfigError, match="one model"):
@@ -240,6 +270,32 @@ def test_what_replies_used_makes_room_or_takes_it(tmp_path: Path, monkeypatch: p
     assert quick < slow
 
 
+def test_room_that_replies_make_is_used_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits_module, "_MINUTE", 6.0)
+    requests = _ask(*"abcdef", options={"max_tokens": 300})  # of which the replies use 102 in truth
+    with serve(_echo, pause=0.1) as served:
+        started = time.monotonic()
+        _chat(tmp_path, served, limits=Limits(tokens_per_minute=1_000)).ask(requests)
+    assert time.monotonic() - started < 5
+
+
+def test_what_waits_for_a_server_is_counted_when_it_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted before its pause, a request would leave in a minute that is full already."""
+    monkeypatch.setattr(limits_module, "_MINUTE", 1.0)
+    monkeypatch.setattr(limits_module, "_SLACK", 0.1)
+    asked: list[float] = []
+
+    def answer(body: dict[str, Any]) -> Answer:
+        asked.append(time.monotonic())
+        return (429, {"Retry-After": "2"}, {"error": {"message": "busy"}}) if len(asked) == 1 else _echo(body)
+
+    with serve(answer) as served:
+        limits = Limits(requests_per_minute=1)
+        replies = _chat(tmp_path, served, limits=limits, retries=1, concurrency=4).ask(_ask("a", "b", "c"))
+    assert all(reply.text for reply in replies)
+    assert min(later - earlier for earlier, later in itertools.pairwise(asked)) >= 1.0
+
+
 # Cost
 
 
@@ -286,6 +342,36 @@ def test_garbage_fails_its_own_item(tmp_path: Path, reply: Answer) -> None:
     assert good.text == "re: good"
     assert bad.text is None
     assert len(str(bad.error)) < 700
+
+
+def test_an_odd_reply_may_be_the_only_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fin_tasks.endpoints.asker.backoff", lambda _: 0.0)
+    odd: list[Any] = [{"error": {"message": "overloaded"}}, b"<html>", None]
+
+    def answer(body: dict[str, Any]) -> Answer:
+        return (200, {}, odd.pop()) if odd and _text(body) == "a" else _echo(body)
+
+    with serve(answer) as served:
+        first, _ = _chat(tmp_path, served, retries=5).ask(_ask("a", "b"))
+        assert [_text(body) for body in served.bodies].count("a") == 3
+        assert "expected a chat completion, got" in str(first.error)
+        assert first.lasting
+        odd += [None, None]
+        assert _chat(tmp_path, served, retries=5).ask(_ask("a"))[0].text == "re: a"
+
+
+@pytest.mark.parametrize(("retries", "told"), [(0, "in 1 attempt ("), (2, "in 3 attempts (")])
+def test_attempts_are_those_that_were_made(
+    tmp_path: Path, retries: int, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fin_tasks.endpoints.asker.backoff", lambda _: 0.0)
+    with serve(lambda _: (429, {}, {"error": {"message": "busy"}})) as served:
+        with pytest.raises(EndpointError) as raised:
+            _chat(tmp_path, served, retries=retries).ask(_ask("a"))
+        assert told in str(raised.value)
+    long = (429, {"Retry-After": "9999"}, {"error": {"message": "busy"}})
+    with serve(lambda _: long) as served, pytest.raises(EndpointError, match=r"in 1 attempt \("):
+        _chat(tmp_path, served, retries=5).ask(_ask("a"))
 
 
 @pytest.mark.parametrize("too_long", [False, True])
@@ -359,6 +445,34 @@ def test_the_key_is_nowhere(tmp_path: Path, caplog: pytest.LogCaptureFixture) ->
     assert KEY not in caplog.text + repr(replies) + repr(vars(chat))
     assert served.headers[0]["authorization"] == f"Bearer {KEY}"
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+
+
+_TELLING: dict[str, Any] = {
+    "text": completion(f"Invalid {KEY}"),
+    "parts": completion([{"text": KEY}]),  # type: ignore[arg-type]
+    "finish reason": completion("", finish_reason=KEY),
+    "error object": (200, {}, {"error": {"message": f"Invalid key Bearer {KEY}"}}),
+    "cut in the middle": (200, {}, {"error": "x" * 180 + KEY}),
+    "page": (200, {"Content-Type": "text/html"}, f"<html>{KEY}".encode()),
+    "no JSON": (200, {}, f"{{{KEY}".encode()),
+}
+
+
+@pytest.mark.parametrize("reply", _TELLING.values(), ids=_TELLING)
+def test_a_key_that_a_server_repeats_goes_nowhere(
+    tmp_path: Path, reply: Answer, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with caplog.at_level(logging.DEBUG), serve(lambda body: reply if _text(body) == "a" else _echo(body)) as served:
+        replies = _chat(tmp_path, served).ask(_ask("a", "b"))
+    said = repr(replies) + caplog.text + "".join(capfd.readouterr())
+    assert "sk-very" not in said
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"sk-very" in path.read_bytes()]
+
+
+def test_a_stand_in_for_a_key_leaves_replies_alone(tmp_path: Path) -> None:
+    settings = Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path), "OPENAI_API_KEY": "4"})
+    with serve(lambda _: completion("4")) as served:
+        assert Chat(Endpoint(base_url=served.base_url, model="judge"), settings).ask(_ask("a"))[0].text == "4"
 
 
 # Several processes

@@ -139,7 +139,7 @@ def _with_first(value: Any) -> Callable[[list[dict[str, Any]]], Any]:
         (_with_first([1.0] * (DIMENSION + 1)), "expected as many numbers for each text, got from 8 to 9"),
         (_with_first("AAAA"), "expected a list of numbers per text, got base64 of 3 bytes, which are no 32-bit"),
         (_with_first(""), "expected a list of numbers per text, got base64 of 0 bytes"),
-        (_with_first("no numbers!"), "expected a list of numbers per text, got the text 'no numbers!'"),
+        (_with_first("no numbers!"), "expected a list of numbers per text, got a text of 11 characters"),
         (_with_first(_packed([float("nan")] * DIMENSION)), "NaN or infinity in embedding 0 of 23"),
         (_with_first(_packed([1.0] * (DIMENSION + 1))), "expected as many numbers for each text, got from 8 to 9"),
         (_with_first([[1.0]] * DIMENSION), r"expected a list of numbers per text, got a list with \[1.0\]"),

@@ -92,4 +92,4 @@ def test_no_server(tmp_path: Path) -> None:
 def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
     with serve(lambda _: completion("late"), pause=0.6) as served:
         error = _error(Endpoint(base_url=served.base_url, model="m", timeout=0.1, retries=0), _settings(tmp_path))
-    assert "within 0.1 s, got none in 1 attempts" in str(error)
+    assert "within 0.1 s, got none in 1 attempt." in str(error)

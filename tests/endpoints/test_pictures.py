@@ -2,12 +2,16 @@
 
 import base64
 import hashlib
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fin_tasks.endpoints.chat import ChatRequest
-from fin_tasks.endpoints.pictures import Picture
+from fin_tasks.endpoints.pictures import Picture, map_leaves, packed
 from fin_tasks.errors import EndpointError
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"pixels"
@@ -65,3 +69,29 @@ def test_a_key_holds_the_content_not_the_path(tmp_path: Path) -> None:
         path.write_bytes(content)
     assert _request(one).key("m") == _request(same).key("m") != _request(other).key("m")
     assert _request(one).key("m") != _request(one).key("n")
+
+
+_JSON = st.recursive(
+    st.none() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(_JSON)
+def test_packed_is_the_json_of_what_was_given(content: Any) -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": content}]}
+    assert json.loads(packed(body)) == map_leaves(body, _whole)
+
+
+def test_pictures_are_packed_in_their_places(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.png" for name in "ab"]
+    for path in paths:
+        path.write_bytes(PNG + path.stem.encode())
+    a, b = map(Picture, paths)
+    body = {"content": ['"', {"url": a}, "价格 \ud83d", {"url": b}, {"url": a}], "max_tokens": 3}
+    told = {"content": ['"', {"url": a.data_address()}, "价格 ?", {"url": b.data_address()}, {"url": a.data_address()}]}
+    assert json.loads(packed(body)) == {**told, "max_tokens": 3}
+
+
+def _whole(leaf: Any) -> Any:
+    return leaf.encode("utf-8", "replace").decode() if isinstance(leaf, str) else leaf

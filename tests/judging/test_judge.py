@@ -205,6 +205,25 @@ def test_a_judge_that_is_down(settings: Settings) -> None:
     assert KEY not in str(raised.value)
 
 
+_REFUSED = {"error": {"message": "image input is not supported"}}
+
+
+@pytest.mark.parametrize(
+    ("reply", "told", "not_told"),
+    [
+        ((400, {}, _REFUSED), "--no-image, judge_image: false. Correct this first", "Run the same again"),
+        ((401, {}, {}), "OPENAI_API_KEY is refused. Correct this first, then run the same again", "--no-image"),
+        ((200, {}, b"<html>"), "Correct this first, then run the same again: replies so far are kept", "Run the"),
+        ((503, {}, {}), "Run the same again to go on", "Correct this first"),
+    ],
+)
+def test_what_to_do_about_it(reply: Any, told: str, not_told: str, settings: Settings) -> None:
+    with serve(lambda _: reply) as judge, pytest.raises(JudgingFailedError) as raised:
+        judge_items(items_of(*"12345678", *"12345678"), setup_of(judge), settings)
+    assert told in str(raised.value)
+    assert not_told not in str(raised.value)
+
+
 def test_a_changed_judge_rubric_or_response_is_asked(judge: Served, settings: Settings) -> None:
     changes: list[Callable[[], Any]] = [
         lambda: judge_items(items_of("5"), setup_of(judge), settings),

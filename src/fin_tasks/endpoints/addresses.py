@@ -7,19 +7,33 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import uniform
 
-from fin_tasks.endpoints.client import Endpoint, HugeReplyError
+from fin_tasks.endpoints.client import Endpoint, HugeReplyError, NoCompletionError
 from fin_tasks.errors import ConfigError
 
-__all__ = ["LONGEST_PAUSE", "Address", "Addresses", "backoff", "may_be_repeated", "pause_told", "unreachable"]
+__all__ = [
+    "LONGEST_PAUSE",
+    "Address",
+    "Addresses",
+    "backoff",
+    "may_be_repeated",
+    "misdirected",
+    "pause_told",
+    "repetitions",
+    "unreachable",
+]
 
 LONGEST_PAUSE = 120.0
 """Seconds that are waited because a server says so; one that wants more is not asked again in this run."""
 _SET_ASIDE = 30.0
-"""Seconds for which an address that does not connect is left out."""
+"""Seconds for which an address that does not connect, or does not know us or the model, is left out."""
 _PAUSES = (0.5, 8.0)
 """Seconds before the second attempt, doubled before each further one, and the most there are."""
 _TEMPORARY = frozenset({408, 409, 429})
 """Statuses below 500 that may be another one the next time."""
+_MISDIRECTED = frozenset({401, 403, 404, 405, 410})
+"""Statuses that say as a rule that the key, the address or the model's name is wrong there."""
+_ODD_REPEATED = 2
+"""Further attempts where a server says that all is well and sends what is no reply of a chat model."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -28,7 +42,8 @@ class Address:
 
     Attributes:
         endpoint: The address.
-        down_until: It does not connect; nothing is sent to it before this time while another one connects.
+        down_until: It does not connect, or serves something else; nothing is sent to it before this time while there is
+            another one.
         paused_until: It asked to be left alone until then.
     """
 
@@ -80,10 +95,14 @@ class Addresses:
         return address, max(0.0, address.paused_until - now)
 
     def set_aside(self, address: Address) -> bool:
-        """Leave out an address that does not connect, for a while; return whether another one is left."""
+        """Leave out an address that cannot be used, for a while; return whether another one is left."""
         now = self._clock()
         address.down_until = now + _SET_ASIDE
         return any(other.down_until <= now for other in self.all)
+
+    def take_back(self, address: Address) -> None:
+        """Ask an address that was set aside again: what was wrong was not the address."""
+        address.down_until = 0.0
 
     def pause(self, address: Address, seconds: float) -> None:
         """Leave an address alone for as long as it asked."""
@@ -129,18 +148,31 @@ def pause_told(headers: Mapping[str, str]) -> float | None:
 def may_be_repeated(error: Exception) -> bool:
     """Return whether a request that failed so may succeed when it is sent again.
 
-    A failed connection, a timeout, and status 408, 409, 429 or 5xx may, unless the server says `X-Should-Retry: false`.
+    A failed connection, a timeout, status 408, 409, 429 or 5xx, and a reply that is none of a chat model may, unless
+    the server says `X-Should-Retry: false`.
     """
     import openai
 
     if isinstance(error, HugeReplyError) or isinstance(error.__cause__, HugeReplyError):
         return False
+    if isinstance(error, NoCompletionError):
+        return True
     if isinstance(error, openai.APIStatusError):
         said = error.response.headers.get("x-should-retry")
         if said in ("true", "false"):
             return bool(said == "true")
         return error.status_code in _TEMPORARY or error.status_code >= 500
     return isinstance(error, openai.APIConnectionError | asyncio.TimeoutError)
+
+
+def repetitions(error: Exception, endpoint: Endpoint) -> int:
+    """Return how many further attempts a failed one allows: as many as the endpoint says, two after an odd reply."""
+    return min(endpoint.retries, _ODD_REPEATED) if isinstance(error, NoCompletionError) else endpoint.retries
+
+
+def misdirected(error: Exception) -> bool:
+    """Return whether the failure is the address's as a rule, so that the same may do well at another one."""
+    return isinstance(error, NoCompletionError) or getattr(error, "status_code", None) in _MISDIRECTED
 
 
 def unreachable(error: Exception) -> bool:

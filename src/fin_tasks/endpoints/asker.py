@@ -14,12 +14,14 @@ from fin_tasks.endpoints.addresses import (
     Addresses,
     backoff,
     may_be_repeated,
+    misdirected,
     pause_told,
+    repetitions,
     unreachable,
 )
-from fin_tasks.endpoints.client import endpoint_error, open_async_client
+from fin_tasks.endpoints.client import HugeReplyError, NoCompletionError, endpoint_error, open_async_client, without_key
 from fin_tasks.endpoints.limits import Admission, Limits, Window, estimate_tokens
-from fin_tasks.endpoints.pictures import Picture, map_leaves
+from fin_tasks.endpoints.pictures import packed
 from fin_tasks.endpoints.requests import ChatRequest, Reply
 from fin_tasks.endpoints.spending import Spent
 from fin_tasks.errors import EndpointError
@@ -37,6 +39,8 @@ _UNSUPPORTED = re.compile(
 )
 _OWN_FAULTS = frozenset({400, 413, 422})
 """Statuses of a request that is refused for what is in it."""
+_LOOK_AGAIN = 0.5
+"""Seconds after which a request that waits for room looks again: replies say what was used in truth, and make some."""
 
 
 @dataclass(kw_only=True)
@@ -69,6 +73,16 @@ async def open_asker(standing: Standing, settings: Settings) -> AsyncIterator["A
         yield Asker(standing=standing, settings=settings, clients=clients)
 
 
+@dataclass
+class _Tries:
+    """How a request has fared: attempts made, those that count as failures, who did not know us, the last error."""
+
+    made: int = 0
+    failures: int = 0
+    refusing: list[Address] = field(default_factory=list)
+    said: str = ""
+
+
 @dataclass(kw_only=True)
 class Asker:
     """Asks requests of one model; made by `open_asker`, for one event loop."""
@@ -80,72 +94,127 @@ class Asker:
 
     async def ask(self, request: ChatRequest) -> Reply:
         """Ask until there is a reply, or a reason to give up."""
-        failures, said = 0, ""
+        tries = _Tries()
         address: Address | None = None
         while True:
             options = self._options(request)
             try:
-                admission = await self._admitted(request)
-                address = await self._address(avoid=address)
-            except EndpointError as error:
-                return Reply(error=f"{said} {error}".strip())
-            try:
-                return await self._attempt(address, request, options, admission)
+                body = await self._body(request, options)
             except EndpointError as error:  # its picture
-                return Reply(error=str(error), own_fault=True)
+                return Reply(error=str(error), own_fault=True, lasting=True)
+            try:
+                address, admission = await self._let_out(request, avoid=address)
+            except EndpointError as error:
+                return Reply(error=f"{tries.said} {error}".strip())
+            tries.made += 1
+            try:
+                return await self._attempt(address, body, admission)
             except _failures() as error:
-                said = str(endpoint_error(address.endpoint, error, self.settings))
+                tries.said = str(endpoint_error(address.endpoint, error, self.settings, attempts=tries.made))
                 if refused := _refused_option(error, options):
                     self.standing.refused |= {refused}
                     continue
-                if not may_be_repeated(error):
-                    return Reply(error=said, own_fault=getattr(error, "status_code", None) in _OWN_FAULTS)
-                if unreachable(error) and self.standing.addresses.set_aside(address):
-                    continue  # at another one
-                failures += 1
-                if failures > self.standing.addresses.all[0].endpoint.retries:
-                    return Reply(error=said)
-                await self._rest(address, error, failures)
+                if self._elsewhere(address, error, tries):
+                    continue
+                if (given_up := self._given_up(error, tries)) is not None:
+                    return given_up
+                await self._rest(address, error, tries.failures)
 
-    async def _attempt(
-        self, address: Address, request: ChatRequest, options: Mapping[str, Any], admission: Admission | None
-    ) -> Reply:
-        """Send a request once. What it holds of pictures is gone when this returns or raises."""
-        endpoint, standing = address.endpoint, self.standing
-        messages: Any = await asyncio.to_thread(map_leaves, request.messages, _sendable)
+    def _elsewhere(self, address: Address, error: Exception, tries: "_Tries") -> bool:
+        """Set aside an address that is the trouble itself; return whether the same may be asked at another one."""
+        addresses = self.standing.addresses
+        if unreachable(error):
+            return addresses.set_aside(address)
+        if not misdirected(error):
+            return False
+        if address not in tries.refusing:
+            tries.refusing.append(address)
+            if addresses.set_aside(address):
+                return True
+        for one in tries.refusing:  # all of them say so: it may be this very request that is wrong
+            addresses.take_back(one)
+        return False
+
+    def _given_up(self, error: Exception, tries: "_Tries") -> Reply | None:
+        """Count a failure, and return what to say where there is no sense in another attempt."""
+        if not may_be_repeated(error):
+            own_fault = getattr(error, "status_code", None) in _OWN_FAULTS
+            return Reply(error=tries.said, own_fault=own_fault, lasting=True)
+        tries.failures += 1
+        if tries.failures > repetitions(error, self.standing.addresses.all[0].endpoint):
+            return Reply(error=tries.said, lasting=isinstance(error, NoCompletionError))
+        return None
+
+    async def _attempt(self, address: Address, body: bytes, admission: Admission | None) -> Reply:
+        """Send a request once."""
+        standing = self.standing
         standing.spent = replace(standing.spent, requests=standing.spent.requests + 1)
         # posted as it is: the library's method for chats takes longer to look at a message than to send its picture
-        body = {"model": endpoint.model, "messages": messages, **options}
-        sending = self.clients[address].post("/chat/completions", body=body, cast_to=object)
+        sending = self.clients[address].post("/chat/completions", content=body, cast_to=object)
         # the library's own limit is for each part of a reply, and a server may send one byte at a time
-        completion: Any = await asyncio.wait_for(sending, endpoint.timeout)
+        try:
+            completion: Any = await asyncio.wait_for(sending, address.endpoint.timeout)
+        except HugeReplyError:
+            raise
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
+            # what garbage makes the library raise depends on the garbage
+            raise NoCompletionError(f"{type(error).__name__} ({error})") from error
         usage = completion.get("usage") if isinstance(completion, dict) else None
         before, standing.spent = standing.spent.tokens, standing.spent.after(usage)
         if admission is not None and standing.spent.tokens > before:
             admission.tokens = standing.spent.tokens - before
+        return self._read(completion, address)
+
+    def _read(self, completion: Any, address: Address) -> Reply:
+        """Take the text out of a reply, without the key, which some servers repeat.
+
+        Raises:
+            NoCompletionError: It is no reply of a chat model.
+        """
         try:
             choice = completion["choices"][0]
             text, ended = choice["message"]["content"], choice.get("finish_reason")
         except (AttributeError, IndexError, KeyError, TypeError):
-            return Reply(error=f"{endpoint}: expected a chat completion, got {str(completion)[:200]!r}.")
+            raise NoCompletionError(repr(completion)) from None
         if not isinstance(text, str) or not text:
-            got = repr(text)[:80] if text else "none"
-            return Reply(
-                error=f"{endpoint}: expected text, got {got} (finish_reason {ended!r:.40}). Allow more tokens.",
-                wordless=True,
-            )
-        return Reply(text=_sendable(text))
+            got = repr(without_key(repr(text), address.endpoint, self.settings))[:80] if text else "none"
+            ended = without_key(repr(ended), address.endpoint, self.settings)[:40]
+            told = f"{address.endpoint}: expected text, got {got} (finish_reason {ended}). Allow more tokens."
+            return Reply(error=told, wordless=True)
+        whole = text.encode("utf-8", "replace").decode()  # halves of characters are no UTF-8, and cannot be kept
+        return Reply(text=without_key(whole, address.endpoint, self.settings))
 
-    async def _admitted(self, request: ChatRequest) -> Admission | None:
-        """Wait until the limits allow the request, first come, first served."""
-        limits = self.standing.limits
+    async def _body(self, request: ChatRequest, options: Mapping[str, Any]) -> bytes:
+        """Pack a request; what it holds of pictures is in memory from here until it is answered.
+
+        Raises:
+            EndpointError: It cannot be packed.
+        """
+        model = self.standing.addresses.all[0].endpoint.model
+        try:
+            return await asyncio.to_thread(packed, {"model": model, "messages": request.messages, **options})
+        except (TypeError, ValueError, RecursionError) as error:
+            raise EndpointError(f"request to {model}: expected what JSON can hold, got {error}.") from error
+
+    async def _let_out(self, request: ChatRequest, *, avoid: Address | None) -> tuple[Address, Admission | None]:
+        """Wait for an address that may be asked, and until the limits allow it, first come, first served.
+
+        What waits is ready to be sent, so that it is sent when it is counted.
+
+        Raises:
+            EndpointError: All addresses want to be left alone for long.
+        """
+        limits, window = self.standing.limits, self.standing.window
         if limits.requests_per_minute is None and limits.tokens_per_minute is None:
-            return None
+            return await self._address(avoid=avoid), None
         tokens = 0 if limits.tokens_per_minute is None else estimate_tokens(request.body())
         async with self._turnstile:
-            while (seconds := self.standing.window.delay(tokens)) > 0:
-                await asyncio.sleep(seconds)
-            return self.standing.window.admit(tokens)
+            while True:
+                while (seconds := window.delay(tokens)) > 0:
+                    await asyncio.sleep(min(seconds, _LOOK_AGAIN))
+                address = await self._address(avoid=avoid)
+                if window.delay(tokens) <= 0:  # still, after what it waited for the address
+                    return address, window.admit(tokens)
 
     async def _address(self, *, avoid: Address | None) -> Address:
         """Wait for an address that may be asked, another one than where it has just failed if there is one.
@@ -186,15 +255,7 @@ class Asker:
 def _failures() -> tuple[type[Exception], ...]:
     from openai import OpenAIError
 
-    # what garbage makes the library raise depends on the garbage
-    return (OpenAIError, asyncio.TimeoutError, ValueError, TypeError, AttributeError, RecursionError)
-
-
-def _sendable(leaf: Any) -> Any:
-    """Pictures as data addresses, and texts without halves of characters, which are no UTF-8."""
-    if isinstance(leaf, Picture):
-        return leaf.data_address()
-    return leaf.encode("utf-8", "replace").decode() if isinstance(leaf, str) else leaf
+    return (OpenAIError, asyncio.TimeoutError, HugeReplyError, NoCompletionError)
 
 
 def _refused_option(error: Exception, options: Mapping[str, Any]) -> str | None:

@@ -53,9 +53,10 @@ class NoReplyError(EndpointError):
 class Chat:
     """A chat model that is asked in batches.
 
-    Several addresses are asked in turn. One that does not connect is left out for half a minute, and what was meant for
-    it goes to the others. A failed connection, a timeout, and status 408, 409, 429 or 5xx are repeated as often as the
-    first endpoint's `retries` say, after a pause that grows and varies. Where `Retry-After` tells how long, nobody asks
+    Several addresses are asked in turn. One that does not connect, does not know our key or the model, or serves
+    something else, is left out for half a minute, and what was meant for it goes to the others. A failed connection, a
+    timeout, and status 408, 409, 429 or 5xx are repeated as often as the first endpoint's `retries` say, after a pause
+    that grows and varies; what is no chat completion, twice at most. Where `Retry-After` tells how long, nobody asks
     that address before; one that wants to be left alone for more than two minutes is not waited for: its items fail,
     and the next run goes on with them.
 
@@ -199,6 +200,8 @@ class _Run:
     settled: Callable[[str, Reply], None]
     streak: float = 0.0
     told: str | None = None
+    lasting: bool = False
+    """Whether that one will be so again."""
     _limit: asyncio.Semaphore = field(init=False)
 
     async def ask_all(self, missing: Mapping[str, ChatRequest], standing: Standing, settings: Settings) -> None:
@@ -230,13 +233,15 @@ class _Run:
 
     async def _ask(self, request: ChatRequest, asker: Asker) -> Reply:
         if self.streak >= max(_HOPELESS, self.slots):
-            return Reply(error=f"Not asked, as nothing asked before got a reply. {self.told}")
+            told = f"Not asked, as nothing asked before got a reply. {self.told}"
+            return Reply(error=told, lasting=self.lasting)
         reply = await asker.ask(request)
         if reply.text is not None:
-            self.streak, self.told = 0.0, None
+            self.streak, self.told, self.lasting = 0.0, None, False
         else:
             self.streak += _OWN_FAULT if reply.own_fault else 1.0
-            self.told = self.told or reply.error
+            if self.told is None:
+                self.told, self.lasting = reply.error, reply.lasting
         return reply
 
 

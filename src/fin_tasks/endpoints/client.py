@@ -16,12 +16,23 @@ from fin_tasks.settings import Settings
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient, OpenAI
 
-__all__ = ["Endpoint", "HugeReplyError", "endpoint_error", "open_async_client", "open_client"]
+__all__ = [
+    "Endpoint",
+    "HugeReplyError",
+    "NoCompletionError",
+    "endpoint_error",
+    "open_async_client",
+    "open_client",
+    "without_key",
+]
 
 _NO_KEY = "none"
 """What is sent where no key is set: servers on one's own machine ask for none, but the library insists on one."""
 _SHOWN = 300
 """Characters of a server's own words that an error repeats."""
+_SHORTEST_KEY = 6
+"""Characters of a key that is looked for in a model's reply. What is shorter is a stand-in such as `EMPTY`, or `x`, and
+blotting it out would change what the model said."""
 _MOST_BYTES = 10_000_000
 """Of a reply's body. The longest replies of chat models have some hundred thousand; what sends more is none."""
 _CONNECTING = 10.0
@@ -30,6 +41,10 @@ _CONNECTING = 10.0
 
 class HugeReplyError(ValueError):
     """A server sends more than any reply of a chat model has."""
+
+
+class NoCompletionError(ValueError):
+    """A server says that all is well, and sends something else than a chat completion; holds what it sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,13 +149,16 @@ def _wary_client() -> "DefaultAsyncHttpxClient":
     return WaryClient()
 
 
-def endpoint_error(endpoint: Endpoint, error: Exception, settings: Settings) -> EndpointError:
+def endpoint_error(
+    endpoint: Endpoint, error: Exception, settings: Settings, *, attempts: int | None = None
+) -> EndpointError:
     """Say in our words what the client library reports, without the key.
 
     Args:
         endpoint: What was asked.
         error: What the library raised, an `openai.OpenAIError` as a rule.
         settings: The environment, to know the key by.
+        attempts: How often it was asked; as often as the endpoint allows where None.
 
     Returns:
         The error to raise, or to note for one item.
@@ -149,12 +167,13 @@ def endpoint_error(endpoint: Endpoint, error: Exception, settings: Settings) -> 
 
     key = settings.api_keys.get(endpoint.key_variable)
     said = _without(str(error), key)
-    attempts = endpoint.retries + 1
+    attempts = endpoint.retries + 1 if attempts is None else attempts
+    times = f"{attempts} attempt{'s' if attempts != 1 else ''}"
     match error:
         case HugeReplyError() | openai.APIConnectionError(__cause__=HugeReplyError()):
             told = f"expected a reply of a chat model, got more than {_MOST_BYTES:,} bytes. Is the address right?"
         case openai.APITimeoutError() | asyncio.TimeoutError():
-            told = f"expected a reply within {endpoint.timeout:g} s, got none in {attempts} attempts. Allow more time."
+            told = f"expected a reply within {endpoint.timeout:g} s, got none in {times}. Allow more time."
         case openai.APIConnectionError():
             cause = _without(str(error.__cause__ or error), key)
             told = (
@@ -166,9 +185,11 @@ def endpoint_error(endpoint: Endpoint, error: Exception, settings: Settings) -> 
         case openai.NotFoundError():
             told = f"expected this model at this address, got status 404 ({said}). Addresses end in /v1 as a rule."
         case openai.RateLimitError():
-            told = f"expected to be served, got status 429 in {attempts} attempts ({said}). Ask for less at once."
+            told = f"expected to be served, got status 429 in {times} ({said}). Ask for less at once."
         case openai.APIStatusError():
             told = f"expected a reply, got status {error.status_code} ({said}). See what the server logs."
+        case NoCompletionError():
+            told = f"expected a chat completion, got {said}. Is the address right, and does it end in /v1?"
         case _:
             told = f"expected a reply, got {type(error).__name__} ({said}). Does the server speak OpenAI's protocol?"
     return EndpointError(f"{endpoint}: {told}")
@@ -181,6 +202,12 @@ def _options(endpoint: Endpoint, settings: Settings) -> dict[str, Any]:
         "timeout": endpoint.timeout,
         "max_retries": endpoint.retries,
     }
+
+
+def without_key(text: str, endpoint: Endpoint, settings: Settings) -> str:
+    """Blot out the key in what a model is said to have replied: some servers repeat it, and replies are kept."""
+    key = settings.api_keys.get(endpoint.key_variable)
+    return text.replace(key, "[key]") if key and len(key) >= _SHORTEST_KEY else text
 
 
 def _without(text: str, key: str | None) -> str:

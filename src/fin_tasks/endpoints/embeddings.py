@@ -184,7 +184,7 @@ def _vector(endpoint: Endpoint, sent: Any) -> np.ndarray:
         try:
             packed = base64.b64decode(sent, validate=True)
         except ValueError as error:
-            raise _unusable(endpoint, wanted, f"the text {sent[:40]!r}") from error
+            raise _unusable(endpoint, wanted, f"a text of {len(sent)} characters") from error
         if not packed or len(packed) % 4:
             raise _unusable(endpoint, wanted, f"base64 of {len(packed)} bytes, which are no 32-bit numbers")
         return np.frombuffer(packed, dtype="<f4").astype(np.float64)

@@ -13,6 +13,8 @@ from fin_tasks.errors import ConfigError
 __all__ = ["Admission", "Limits", "Window", "estimate_tokens"]
 
 _MINUTE = 60.0
+_SLACK = 1.0
+"""Seconds that are kept free after each sixty: one request may be longer on its way to the server than the next."""
 _BYTES_PER_TOKEN = 4
 """Of English, and near enough of Chinese: three bytes of UTF-8 a character, and three characters to two or three
 tokens."""
@@ -64,8 +66,9 @@ class Admission:
 class Window:
     """The requests of the last sixty seconds.
 
-    A sliding window: no sixty seconds, wherever they start, hold more than the limits. What is allowed may be spent
-    at once, at the window's beginning.
+    A sliding window: no sixty seconds, wherever they start, hold more than the limits, here and, as a second is left
+    between what is sent now and what was sent a minute before, at the server. What is allowed may be spent at once, at
+    the window's beginning.
 
     Args:
         limits: What is allowed.
@@ -79,7 +82,7 @@ class Window:
         >>> _ = window.admit(10)
         >>> now = 45.0
         >>> window.delay(10)
-        15.0
+        16.0
     """
 
     def __init__(self, limits: Limits, *, clock: Callable[[], float] = monotonic) -> None:
@@ -88,16 +91,19 @@ class Window:
         self._admitted: deque[Admission] = deque()
 
     def delay(self, tokens: int) -> float:
-        """Return the seconds until a request of so many tokens may be sent; 0.0 for at once."""
+        """Return the seconds until a request of so many tokens may be sent; 0.0 for at once.
+
+        It may be earlier, when replies to those under way turn out to have used less than was thought.
+        """
         now = self._clock()
-        while self._admitted and self._admitted[0].at + _MINUTE <= now:
+        while self._admitted and self._admitted[0].at + _MINUTE + _SLACK <= now:
             self._admitted.popleft()
         requests, used = len(self._admitted), sum(admission.tokens for admission in self._admitted)
         wait = 0.0
         for admission in self._admitted:
             if self._fits(requests, used, tokens):
                 break
-            wait = admission.at + _MINUTE - now
+            wait = admission.at + _MINUTE + _SLACK - now
             requests, used = requests - 1, used - admission.tokens
         return wait
 

@@ -48,6 +48,7 @@ class Reply:
         kept: It was on the disk, and nothing was asked.
         own_fault: The server refused this very request, with status 400, 413 or 422, or its picture cannot be used; it
             says nothing of the others.
+        lasting: It will be so until somebody changes something: the key, the address, the model, the request.
         wordless: The model did reply, but with no text: it thought until its tokens were used up, or said nothing.
     """
 
@@ -55,6 +56,7 @@ class Reply:
     error: str | None = None
     kept: bool = False
     own_fault: bool = False
+    lasting: bool = False
     wordless: bool = False
 
 

@@ -1,6 +1,7 @@
 """Has a judge score responses by a rubric: all at once, again where its reply cannot be read, never twice the same."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +25,8 @@ from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average_or_none
 
 __all__ = ["Compared", "Difference", "Judged", "JudgingFailedError", "judge_items", "with_and_without"]
+
+_PICTURE_REFUSED = re.compile(r"got status 4(?:00|04|15|22) \(.*(?:image|picture|vision|multi-?modal)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +137,7 @@ def judge_items(items: Sequence[JudgeItem], setup: JudgeSetup, settings: Setting
     work = _Work(items=items, rubric=rubric, setup=setup, chat=chat, show=show)
     work.judge()
     judged = Judged(verdicts=tuple(work.verdicts), rubric=rubric, setup=setup, spent=chat.spent)
-    _check(judged)
+    _check(judged, lasting=work.lasting)
     return judged
 
 
@@ -200,6 +203,8 @@ class _Work:
     chat: Chat
     show: bool
     verdicts: list[Verdict] = field(init=False)
+    lasting: set[str] = field(default_factory=set)
+    """Errors of requests that will fail again until somebody changes something."""
     _pictures: dict[Path, Picture] = field(default_factory=dict)
     _kept: set[int] = field(default_factory=set)
     """Items all of whose replies were on the disk already."""
@@ -246,11 +251,13 @@ class _Work:
         bar = asking(what, len(requests), self.chat) if self.show else nullcontext()
         try:
             with bar as on_done:
-                return self.chat.ask(requests, accept=None if keep_unread else readable, on_done=on_done)
+                replies = self.chat.ask(requests, accept=None if keep_unread else readable, on_done=on_done)
         except NoReplyError as error:  # of this round: the rounds before count all the same
-            return list(error.replies)
+            replies = list(error.replies)
         except EndpointError as error:
             return [Reply(error=str(error))] * len(requests)
+        self.lasting |= {reply.error for reply in replies if reply.lasting and reply.error}
+        return replies
 
     def _request(self, item: JudgeItem, temperature: float) -> ChatRequest:
         return judge_request(
@@ -275,23 +282,40 @@ def _category_known(item: JudgeItem, rubric: Rubric) -> None:
         raise ConfigError(f"item {item.index}: {error}") from None
 
 
-def _check(judged: Judged) -> None:
-    """Raise where the judge failed too often."""
+def _check(judged: Judged, *, lasting: Collection[str]) -> None:
+    """Raise where the judge failed too often; `lasting` are errors that stay until somebody changes something."""
     asked = [verdict for verdict in judged.verdicts if verdict.failed != "response"]
     failed = [verdict for verdict in asked if verdict.score is None]
     if not failed or (len(failed) < len(asked) and len(failed) <= judged.setup.max_failed * len(asked)):
         return
-    replied = sum(verdict.failed == "reply" for verdict in failed)
-    how = f"{replied} with replies that are no score, {len(failed) - replied} without a reply"
-    remedy = "Run the same again to go on: replies so far are kept, and what was not replied to is asked again."
+    unanswered = [verdict.error or "" for verdict in failed if verdict.failed != "reply"]
+    replied = len(failed) - len(unanswered)
+    how = f"{replied} with replies that are no score, {len(unanswered)} without a reply"
+    # what has to be put right is told before what time may heal
+    first = next((error for error in unanswered if error in lasting), failed[0].error or "")
+    remedies = _remedies(first if unanswered else "", judged.setup, lasting=lasting)
     if replied:
-        remedy += (
-            " Unreadable replies are only asked for again with retry_failed (--retry-failed, judge_retry_failed); a "
+        remedies.append(
+            "Unreadable replies are only asked for again with retry_failed (--retry-failed, judge_retry_failed); a "
             "judge that thinks before it replies needs more max_tokens."
         )
     wanted = "some" if len(failed) == len(asked) else f"at least {1 - judged.setup.max_failed:.0%}"
     raise JudgingFailedError(
         f"judge {judged.setup.model}: expected scores for {wanted} of {len(asked)} responses, got {len(failed)} "
-        f"unscored ({how}). First: {escape(failed[0].error or '')} {remedy}",
+        f"unscored ({how}). First: {escape(first)} {' '.join(remedies)}",
         judged,
     )
+
+
+def _remedies(error: str, setup: JudgeSetup, *, lasting: Collection[str]) -> list[str]:
+    """Say what to do where requests got no reply."""
+    remedies = []
+    if setup.image and _PICTURE_REFUSED.search(error):
+        remedies.append("A judge that takes no pictures can judge without them: --no-image, judge_image: false.")
+    if error in lasting:
+        remedies.append("Correct this first, then run the same again: replies so far are kept.")
+    else:
+        remedies.append(
+            "Run the same again to go on: replies so far are kept, and what was not replied to is asked again."
+        )
+    return remedies
