@@ -77,6 +77,37 @@ def test_an_unknown_harness_warns_and_still_imports(fake_lm_eval: Path) -> None:
     assert "--include_path" in done.stderr
 
 
+def test_where_warnings_are_errors_the_harness_still_imports(fake_lm_eval: Path) -> None:
+    (fake_lm_eval / "lm_eval" / "tasks" / "manager.py").write_text("TaskManager = None\n")
+    (fake_lm_eval / "lm_eval" / "tasks" / "__init__.py").write_text("import lm_eval.tasks.manager\n")
+    done = python("import lm_eval.tasks; print('imported')", fake_lm_eval, PYTHONWARNINGS="error")
+    assert done.stdout.strip() == "imported", done.stderr
+    assert "RuntimeWarning: fin-tasks could not add its tasks" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def start(site: Path, code: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run code after the packaged start file, as the interpreter runs it."""
+    site.mkdir(exist_ok=True)
+    (site / "fin_tasks_autoload.pth").write_bytes((ROOT / "src" / "fin_tasks_autoload.pth").read_bytes())
+    code = f"import site; site.addsitedir({str(site)!r})\n{code}"
+    return subprocess.run([sys.executable, "-S", "-c", code], env=environ, capture_output=True, text=True, check=False)
+
+
+COUNT = "import sys; print(sum(type(finder).__name__ == '_Finder' for finder in sys.meta_path))"
+
+
+@pytest.mark.parametrize(("switch", "finders"), [({}, "1"), ({"FIN_TASKS_AUTOLOAD": "0"}, "0")])
+def test_the_start_file_installs_the_hook(tmp_path: Path, switch: dict[str, str], finders: str) -> None:
+    done = start(tmp_path / "site", COUNT, PYTHONPATH=str(ROOT / "src"), **switch)
+    assert (done.stdout.strip(), done.stderr) == (finders, "")
+
+
+def test_a_start_file_without_its_package_says_nothing(tmp_path: Path) -> None:
+    done = start(tmp_path / "site", COUNT)
+    assert (done.stdout.strip(), done.stderr) == ("0", "")
+
+
 def test_nothing_happens_without_lm_eval() -> None:
     done = python("import json, sys; print([m for m in sys.modules if m.startswith(('lm_eval', 'dataclasses'))])")
     assert done.stdout.strip() == "[]", done.stderr

@@ -6,7 +6,8 @@ patches it then; a program that imports neither pays for two small imports and n
 turns it off.
 
 Nothing here may fail an import or cost time, so only `os` and `sys`, which the interpreter has loaded by then, are
-imported at the top (`typing` alone would cost more than the rest), and every error becomes a warning.
+imported at the top (`typing` alone would cost more than the rest), and every error becomes a warning, or a line on
+stderr where warnings are errors.
 """
 
 from __future__ import annotations
@@ -19,23 +20,27 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-__all__ = ["install"]
+__all__ = ["INFERENCE", "install", "wait_for", "warn"]
 
 _LM_EVAL = "lm_eval.tasks.manager"
 _VLMEVAL = "vlmeval.dataset"
+INFERENCE = "vlmeval.inference"
+"""Where VLMEvalKit asks models; waited for once our data sets are in the kit."""
 _REMEDY = {
     _LM_EVAL: "could not add its tasks to lm-eval: {!r}. "
     'Use `lm_eval --include_path "$(fin-tasks path)"` instead, or set FIN_TASKS_AUTOLOAD=0.',
     _VLMEVAL: "could not add its data sets to VLMEvalKit: {!r}. "
     "Run `python -m fin_tasks.adapters.vlmevalkit` to see the error, or set FIN_TASKS_AUTOLOAD=0.",
+    INFERENCE: "cannot tell VLMEvalKit which saved predictions belong to other data: {!r}. "
+    "Use a --work-dir of its own for each choice of data.",
 }
 
 
 class _Finder:
     """Finds nothing itself: lets the others find a harness's module and patches it once it has run."""
 
-    def __init__(self) -> None:
-        self.waiting = {_LM_EVAL, _VLMEVAL}
+    def __init__(self, waiting: set[str]) -> None:
+        self.waiting = waiting
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         if fullname not in self.waiting:
@@ -55,14 +60,31 @@ def install() -> None:
     """Wait for the harnesses, or patch them at once where they are already imported. Calling twice does nothing."""
     if os.environ.get("FIN_TASKS_AUTOLOAD", "1") == "0":
         return
-    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
+    wait_for(_LM_EVAL, _VLMEVAL)
+
+
+def wait_for(*names: str) -> None:
+    """Patch the harnesses' modules of these names as soon as they have been imported."""
+    others = [finder for finder in sys.meta_path if isinstance(finder, _Finder)]
+    new = {name for name in names if not any(name in finder.waiting for finder in others)}
+    if not new:
         return
-    finder = _Finder()
+    finder = _Finder(new)
     for name in [name for name in finder.waiting if name in sys.modules]:
         finder.waiting.discard(name)
         _patch(sys.modules[name])
     if finder.waiting:
         sys.meta_path.insert(0, finder)
+
+
+def warn(message: str) -> None:
+    """Warn; where that is an error (`PYTHONWARNINGS=error`), say it on stderr, as no import may fail because of us."""
+    import warnings
+
+    try:
+        warnings.warn(f"fin-tasks {message}", RuntimeWarning, stacklevel=3)
+    except Warning as warning:
+        print(f"{type(warning).__name__}: {warning}", file=sys.stderr)
 
 
 def _patch_after_exec(spec: Any) -> None:
@@ -82,6 +104,10 @@ def _patch(module: ModuleType) -> None:
     try:
         if module.__name__ == _VLMEVAL:
             import fin_tasks.adapters.vlmeval_datasets  # noqa: F401 - registers its data sets
+        elif module.__name__ == INFERENCE:
+            from fin_tasks.adapters.vlmeval_resume import wrap_inference
+
+            wrap_inference(module)
         else:
             _wrap_task_manager(module)
     except Exception as error:  # noqa: BLE001 - as above
@@ -124,6 +150,4 @@ def _add_path(init: Any, manager: Any, args: Any, kwargs: dict[str, Any]) -> tup
 
 
 def _warn(target: str, error: Exception) -> None:
-    import warnings
-
-    warnings.warn(f"fin-tasks {_REMEDY[target].format(error)}", RuntimeWarning, stacklevel=2)
+    warn(_REMEDY[target].format(error))

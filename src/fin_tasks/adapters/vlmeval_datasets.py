@@ -6,22 +6,22 @@ Documents, prompts, rubrics and scores are those of the lm-eval tasks. What diff
 
 import json
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ClassVar
 
 from vlmeval.dataset import ImageBaseDataset
 
-from fin_tasks.adapters import vlmeval_scored
-from fin_tasks.adapters.vlmeval_judge import judge_of
+from fin_tasks.adapters import autoload, vlmeval_scored
+from fin_tasks.adapters.vlmeval_judge import judge_of, label_of
+from fin_tasks.adapters.vlmeval_register import register
 from fin_tasks.adapters.vlmeval_results import ResultFiles, Saved, read_responses
+from fin_tasks.adapters.vlmeval_resume import Asked, check_asked
 from fin_tasks.adapters.vlmeval_table import PredictionTable
 from fin_tasks.errors import ConfigError
 from fin_tasks.settings import Settings
 
-__all__ = ["DATASETS", "DynoStock", "MMEFinance", "XFinBench", "register"]
+__all__ = ["DATASETS", "DynoStock", "MMEFinance", "XFinBench"]
 
 _NO_URL = ""
 _IMAGE_MARK = "<image>\n"
@@ -37,6 +37,7 @@ class _FinDataset(ImageBaseDataset):  # type: ignore[misc]
         TYPE: None of the types for which the kit's models have prompts of their own (`MCQ`, `VQA`, `Y/N`).
         OPTIONS: Data set to the options that its lm-eval task fixes.
         PICTURE: The documents' field with the picture's path.
+        TAKEN: Names of ours that the kit has itself, and serves itself.
         force_use_dataset_prompt: Newer versions let no model replace our prompt.
     """
 
@@ -46,15 +47,17 @@ class _FinDataset(ImageBaseDataset):  # type: ignore[misc]
     DATASET_MD5: ClassVar[Mapping[str, str]] = {}
     OPTIONS: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     PICTURE: ClassVar[str]
+    TAKEN: ClassVar[frozenset[str]] = frozenset()
     force_use_dataset_prompt = True
 
     docs: Mapping[str, dict[str, Any]]
     provenance: Mapping[str, Any]
+    asked: Asked
 
     @classmethod
     def supported_datasets(cls) -> list[str]:
         """Name the data sets."""
-        return list(cls.OPTIONS)
+        return [name for name in cls.OPTIONS if name not in cls.TAKEN]
 
     def load_data(self, dataset: str) -> PredictionTable:
         """Return the questions as the kit wants them: index, question, answer, image_path and what rows are counted by.
@@ -72,6 +75,12 @@ class _FinDataset(ImageBaseDataset):  # type: ignore[misc]
     def post_build(self, dataset: str) -> None:
         """Find documents by the index that the base class makes of ours: whole numbers where all of them are."""
         self.docs = dict(zip(map(str, self.data["index"]), self.docs.values(), strict=True))
+        self.asked = Asked.of(
+            dataset,
+            self.provenance,
+            questions={index: self._row(doc)["question"] for index, doc in self.docs.items()},
+            texts={index: _text_of(doc) for index, doc in self.docs.items()},
+        )
 
     def build_prompt(self, line: Any) -> list[dict[str, str]]:
         """Return a row's picture and prompt.
@@ -105,8 +114,14 @@ class _FinDataset(ImageBaseDataset):  # type: ignore[misc]
         raise NotImplementedError
 
     def _saved(self, eval_file: str) -> tuple[Saved, list[Doc]]:
-        saved = read_responses(Path(eval_file), self.docs.keys())
+        check_asked(Path(eval_file), self.asked)
+        saved = read_responses(Path(eval_file), self.asked.questions)
         return saved, [self.docs[index] for index in saved.responses]
+
+    def _counted(self, saved: Saved) -> dict[str, int]:
+        """Count what a file lacks of the data set, so that a part is not taken for the whole."""
+        expected = len(self.docs)
+        return {"rows_expected": expected, "missing": expected - len(saved.responses)}
 
 
 class MMEFinance(_FinDataset):
@@ -134,7 +149,7 @@ class MMEFinance(_FinDataset):
             As `fin-tasks judge --json`: plain numbers that JSON can hold.
 
         Raises:
-            JudgeError: Too much could not be judged. Nothing is written but replies are kept; the message says how to
+            JudgeError: Too much could not be judged. No result is written but replies are kept; the message says how to
                 go on.
             DataError: The file is none of this data set's.
         """
@@ -144,14 +159,22 @@ class MMEFinance(_FinDataset):
         from fin_tasks.judging.scores import item_record, summary
 
         rubric = rubric_of(self.OPTIONS[self.dataset_name]["language"])
-        setup, settings = judge_of(judge_kwargs, Settings.from_environ(), rubric=rubric)
-        saved, docs = self._saved(eval_file)
-        results = ResultFiles(predictions=Path(eval_file), label=setup.model)
+        settings = Settings.from_environ()
+        label = label_of(judge_kwargs, settings, rubric=rubric, default=self.DEFAULT_JUDGE)
+        results = ResultFiles(predictions=Path(eval_file), label=label)
         results.remove()
+        setup, asking = judge_of(judge_kwargs, settings, rubric=rubric)
+        label = label_of(judge_kwargs, settings, rubric=rubric, default=setup.model)
+        if label != results.label:  # the judge is the default of a rubric of the user's
+            results = ResultFiles(predictions=Path(eval_file), label=label)
+            results.remove()
+        saved, docs = self._saved(eval_file)
         items = [judge_item(doc, saved.responses[index]) for index, doc in zip(saved.responses, docs, strict=True)]
-        judged = judge_items(items, setup, settings, show=True)
+        judged = judge_items(items, setup, asking, show=True)
         found = summary(items, judged.verdicts, rubric=judged.rubric)
-        for name, rows in _tables(found, judge=setup.model, rubric=judged.rubric.label).items():
+        counted = self._counted(saved)
+        tables = _tables(found, counted, judge=setup.model, rubric=judged.rubric.label, image=setup.image)
+        for name, rows in tables.items():
             results.write_table(f"{name}.csv", rows)
         cut = set(saved.cut)
         results.write_items(
@@ -167,6 +190,7 @@ class MMEFinance(_FinDataset):
             "requests": judged.spent.requests,
             "cached": judged.spent.cached,
             "responses_cut": len(cut),
+            **counted,
         }
         results.write_score({**found, **run, "provenance": self.provenance})
         return {**found, **run}
@@ -189,11 +213,11 @@ class MMEFinance(_FinDataset):
         total = total_samples or 0
         if prediction_file is None:
             return {"failed": total if error_message else 0, "total": total_samples}
-        files = ResultFiles(predictions=Path(prediction_file), label=judge_model or cls.DEFAULT_JUDGE)
-        try:
-            failed = json.loads(files.path("score.json").read_text(encoding="utf-8"))["failed"]
-        except (OSError, ValueError, KeyError):
+        judge = judge_model or cls.DEFAULT_JUDGE
+        score = ResultFiles(predictions=Path(prediction_file), label=judge).score_of(judge)
+        if score is None or "failed" not in score:
             return {"failed": total if error_message else 0, "total": total_samples}
+        failed = score["failed"]
         return {"failed": sum(int(failed.get(whose, 0)) for whose in ("judge", "reply")), "total": total_samples}
 
     def _loader(self) -> Callable[..., Mapping[str, Any]]:
@@ -235,19 +259,22 @@ class _ScoredDataset(_FinDataset):
         """
         from fin_tasks.judging.failures import response_failure
 
-        saved, docs = self._saved(eval_file)
         results = ResultFiles(predictions=Path(eval_file))
         results.remove()
+        saved, docs = self._saved(eval_file)
         # an empty response is one without an answer, as in lm-eval; an error's text is none of the model's
         responses = [None if text.strip() and response_failure(text) else text for text in saved.responses.values()]
         totals, items = vlmeval_scored.score(docs, responses, self._scorers(self.OPTIONS[self.dataset_name]))
-        results.write_table("overall.csv", [{"metric": name, **by_variant} for name, by_variant in totals.items()])
-        cut = set(saved.cut)
-        results.write_items({**item, "response_cut": item["index"] in cut} for item in items)
         found: dict[str, float | None] = {
             f"{name}_{variant}": value for name, by_variant in totals.items() for variant, value in by_variant.items()
         }
-        found |= {"n": len(docs), "responses_cut": len(cut)}
+        counts = {"n": len(docs), **self._counted(saved)}
+        results.write_table(
+            "overall.csv", [{"metric": name, **by_variant, **counts} for name, by_variant in totals.items()]
+        )
+        cut = set(saved.cut)
+        results.write_items({**item, "response_cut": item["index"] in cut} for item in items)
+        found |= {**counts, "responses_cut": len(cut)}
         results.write_score({**found, "dataset": self.dataset_name, "provenance": self.provenance})
         return found
 
@@ -311,36 +338,6 @@ class DynoStock(_ScoredDataset):
 DATASETS = (MMEFinance, XFinBench, DynoStock)
 
 
-def register(package: ModuleType) -> None:
-    """Add our data sets to the kit's lists; calling twice does nothing.
-
-    Args:
-        package: `vlmeval.dataset`.
-    """
-    names = {cls: cls.supported_datasets() for cls in DATASETS}  # what could fail comes before any list is touched
-    theirs = set(getattr(package, "SUPPORTED_DATASETS", ()))
-    for cls, ours in names.items():
-        if getattr(package, cls.__name__, None) is cls:
-            continue
-        if taken := sorted(theirs & set(ours)):
-            warnings.warn(
-                f"fin-tasks: this VLMEvalKit has {', '.join(taken)} of its own, which it uses instead of ours.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-        setattr(package, cls.__name__, cls)
-        for place in ("IMAGE_DATASET", "DATASET_CLASSES"):
-            _add(package, place, [cls])
-        _add(package, "SUPPORTED_DATASETS", ours)
-        _add(package, "__all__", [cls.__name__])
-
-
-def _add(package: ModuleType, name: str, values: Iterable[Any]) -> None:
-    there = getattr(package, name, None)
-    if isinstance(there, list):
-        there.extend(value for value in values if value not in there)
-
-
 def _text_of(doc: Doc) -> str:
     return "\n\n".join(filter(None, (doc["system"], doc["prompt"].removeprefix(_IMAGE_MARK))))
 
@@ -349,9 +346,10 @@ def _numbers(metrics: Mapping[str, Any] | None, names: Iterable[str]) -> dict[st
     return {name: float(metrics[name]) for name in names if metrics and metrics.get(name) is not None}
 
 
-def _tables(found: Mapping[str, Any], **run: str) -> dict[str, list[dict[str, Any]]]:
+def _tables(found: Mapping[str, Any], counted: Mapping[str, int], **run: str | bool) -> dict[str, list[dict[str, Any]]]:
     overall = {
         "n": found["n"],
+        **counted,
         "unscored": found["unscored"],
         "score": found["overall"],
         "score_paper": found["overall_paper"],
@@ -370,4 +368,5 @@ def _tables(found: Mapping[str, Any], **run: str) -> dict[str, list[dict[str, An
 
 
 # by its name: while the autoload's hook runs the package has no such attribute yet
-register(sys.modules["vlmeval.dataset"])
+register(sys.modules["vlmeval.dataset"], DATASETS)
+autoload.wait_for(autoload.INFERENCE)

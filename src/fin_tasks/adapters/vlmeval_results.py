@@ -5,12 +5,13 @@ import json
 import logging
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.adapters.vlmeval_questions import check_questions, find_index
 from fin_tasks.adapters.vlmeval_table import read_kept
 from fin_tasks.errors import DataError
 from fin_tasks.judging.predictions_files import read_saved
@@ -35,23 +36,25 @@ class Saved:
     cut: tuple[str, ...]
 
 
-def read_responses(path: Path, known: Collection[str]) -> Saved:
+def read_responses(path: Path, known: Mapping[str, str]) -> Saved:
     """Read a prediction file. Nothing but index and prediction is taken from it: the rest may be spoilt.
 
     Args:
         path: `.xlsx`, `.tsv` or `.json`, with the whole predictions beside it where a table of ours was written.
-        known: The data set's indices.
+        known: The data set's indices, each with its question.
 
     Raises:
-        DataError: The file cannot be read, lacks a column, or has a row twice or one the data set does not know.
+        DataError: The file cannot be read, lacks a column, has a row twice or one the data set does not know, or its
+            questions are others.
     """
     kept = read_kept(path)
     responses: dict[str, str] = {}
     cut = []
-    for row in read_saved(path).rows:
+    rows = read_saved(path).rows
+    for row in rows:
         if missing := {"index", "prediction"} - row.fields.keys():
             raise DataError(f"{row.where}: expected a column {' and '.join(sorted(missing))}, found none.")
-        index = _index(row.fields["index"], known)
+        index = find_index(row.fields["index"], known)
         if index is None:
             raise DataError(
                 f"{row.where}: expected an index of the data set, got {row.fields['index']!r}. Was the file made from "
@@ -67,6 +70,7 @@ def read_responses(path: Path, known: Collection[str]) -> Saved:
             else:
                 cut.append(index)
         responses[index] = text
+    check_questions(path, rows, known)
     if cut:
         _log.warning(
             "%s: %d responses fill a spreadsheet's cell (%d characters) and are cut, beginning with index %s. "
@@ -81,11 +85,6 @@ def read_responses(path: Path, known: Collection[str]) -> Saved:
     return Saved(responses=responses, cut=tuple(cut))
 
 
-def _index(value: Any, known: Collection[str]) -> str | None:
-    text = str(value)
-    return next((form for form in (text, text.removesuffix(".0")) if form in known), None)
-
-
 def _text(value: Any) -> str:
     if value is None:
         return ""
@@ -98,7 +97,7 @@ class ResultFiles:
 
     Attributes:
         predictions: The prediction file.
-        label: What stands between its name and the result's: the judge, or nothing.
+        label: What stands between its name and the result's: the judge and how it is asked, or nothing.
     """
 
     predictions: Path
@@ -113,6 +112,22 @@ class ResultFiles:
         """
         label = re.sub(r"[^\w.-]+", "_", self.label).strip("._")
         return self.predictions.with_name("_".join(filter(None, (self.predictions.stem, label, suffix))))
+
+    def score_of(self, judge: str) -> Mapping[str, Any] | None:
+        """Return the newest score by a judge, however it was asked; None where there is none."""
+        here = self.path("score.json")
+        start = here.name.removesuffix("score.json")
+        written = [
+            path for path in here.parent.iterdir() if path.name.startswith(start) and path.name.endswith("_score.json")
+        ]
+        for path in sorted(written, key=lambda path: path.stat().st_mtime_ns, reverse=True):
+            try:
+                score = json.loads(path.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                continue
+            if isinstance(score, dict) and score.get("judge") == judge:
+                return score
+        return None
 
     def remove(self) -> None:
         """Remove results of an earlier run, so that none is taken for those of a run that fails."""
