@@ -120,6 +120,8 @@ def _from_json(path: Path, *, is_list: bool) -> SavedRows:
     for where, value in _listed(path) if is_list else _lines(path):
         if not isinstance(value, dict):
             raise DataError(f"{where}: expected an object, got {_shown(value)}.")
+        if not rows and _is_by_column(value):
+            return SavedRows(form="json", rows=_by_column(path, value))
         row = SavedRow(where=where, fields=value)
         if isinstance(value.get("doc"), dict) and "resps" in value:
             form = "samples"
@@ -133,6 +135,27 @@ def _from_json(path: Path, *, is_list: bool) -> SavedRows:
             raise DataError(f"{path}: expected at most {MAX_ROWS:,} rows, got more. Split the file.")
         rows.append(row)
     return SavedRows(form=form, rows=tuple(rows))
+
+
+def _is_by_column(value: Mapping[str, Any]) -> bool:
+    """Tell an object of columns, as pandas writes a table unless it is told otherwise, from a row."""
+    return isinstance(value.get("index"), dict) and isinstance(value.get("prediction"), dict)
+
+
+def _by_column(path: Path, columns: Mapping[str, Any]) -> tuple[SavedRow, ...]:
+    labels = list(columns["index"])
+    for name, cells in columns.items():
+        if not isinstance(cells, dict) or list(cells) != labels:
+            raise DataError(
+                f"{path}, column {name!r}: expected a cell for each of the {len(labels)} rows of index, got "
+                f"{_shown(cells)}. Was the file cut or edited?"
+            )
+    if len(labels) > MAX_ROWS:
+        raise DataError(f"{path}: expected at most {MAX_ROWS:,} rows, got {len(labels):,}. Split the file.")
+    return tuple(
+        SavedRow(where=f"{path}, row {label}", fields={name: cells[label] for name, cells in columns.items()})
+        for label in labels
+    )
 
 
 def _listed(path: Path) -> Iterator[tuple[str, Any]]:
