@@ -11,6 +11,28 @@ from fin_tasks.judging.imperatives import without_imperatives
 from fin_tasks.judging.rubric import load_rubric
 
 CASES = yaml.safe_load((Path(__file__).parents[1] / "cases" / "injections.yaml").read_text(encoding="utf-8"))
+SENTENCES = yaml.safe_load((Path(__file__).parents[1] / "cases" / "sentences.yaml").read_text(encoding="utf-8"))
+
+
+def sentences(*, addressed: bool) -> list[str]:
+    return [text for part in SENTENCES if part["addressed"] is addressed for text in part["sentences"]]
+
+
+@pytest.mark.parametrize("sentence", sentences(addressed=True))
+def test_orders_to_a_grader_go(sentence: str) -> None:
+    assert without_imperatives(sentence).removed == (sentence,)
+
+
+@pytest.mark.parametrize("sentence", sentences(addressed=False))
+def test_what_finance_says_stays(sentence: str) -> None:
+    assert without_imperatives(sentence).removed == ()
+
+
+def test_there_are_sentences_of_both_languages() -> None:
+    for addressed in (True, False):
+        chinese = [any("\u4e00" <= letter <= "\u9fff" for letter in text) for text in sentences(addressed=addressed)]
+        assert chinese.count(True) >= 15
+        assert chinese.count(False) >= 30
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{i} {case['family']}" for i, case in enumerate(CASES)])

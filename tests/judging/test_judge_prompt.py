@@ -170,7 +170,7 @@ def test_the_order_is_the_last_word_and_names_the_scale() -> None:
 def test_the_judge_reads_the_rubric_first(rubric: str) -> None:
     category = load_rubric(rubric).category("OCR")
     before = harmless(rubric).before
-    told = [category.name, category.requirements, category.points]
+    told = [category.title, category.requirements, category.points]
     told += [text for example in category.examples for text in (example.question, example.response, str(example.score))]
     position = 0
     for text in told:
