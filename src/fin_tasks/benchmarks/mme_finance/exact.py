@@ -14,9 +14,10 @@ from datetime import date
 from typing import Any, Literal, get_args
 
 from fin_tasks.benchmarks.mme_finance.exact_days import days_in
+from fin_tasks.benchmarks.mme_finance.exact_declines import declines
 from fin_tasks.benchmarks.mme_finance.exact_names import gives_all, gives_choice, gives_text
 from fin_tasks.benchmarks.mme_finance.exact_numbers import answer_number, scale_of
-from fin_tasks.benchmarks.mme_finance.exact_words import declines, lines_of, marked_sentence, readable
+from fin_tasks.benchmarks.mme_finance.exact_words import lines_of, marked_sentence, readable
 from fin_tasks.benchmarks.mme_finance.row import Language
 from fin_tasks.errors import DataError
 
@@ -109,7 +110,7 @@ def score_exact(truth: Truth, response: str, *, language: Language) -> bool | No
         return None
     if truth.kind == "not_applicable":
         return declines(response)
-    text = readable(response)
+    text = readable(response, counted=truth.kind in ("number", "day"))
     if truth.kind == "number":
         return _is_number(truth, text)
     if truth.kind == "day":
@@ -122,7 +123,7 @@ def score_exact(truth: Truth, response: str, *, language: Language) -> bool | No
 
 
 def _is_number(truth: Truth, text: str) -> bool:
-    reading = answer_number(text, worked=truth.worked)
+    reading = answer_number(text, worked=truth.worked, spread=truth.relative if truth.worked else 0.0)
     if reading is None or truth.value is None:
         return False
     margin = max(truth.margin, truth.relative * abs(truth.value))

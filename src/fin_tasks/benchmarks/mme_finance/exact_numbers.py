@@ -5,14 +5,16 @@ from dataclasses import dataclass
 
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import FoundNumber, find_numbers
+from fin_tasks.benchmarks.mme_finance.exact_days import MONTH
+from fin_tasks.benchmarks.mme_finance.exact_results import is_lower, is_result_told, results
 from fin_tasks.benchmarks.mme_finance.exact_words import SCALES, lines_of, marked_sentence
 
 __all__ = ["Reading", "answer_number", "scale_of"]
 
 _DAY = re.compile(
     r"\b(?:19|20)\d{2}\s?[-/.年]\s?\d{1,2}(?:\s?[-/.月]\s?\d{1,2}(?:\s?日)?|\s?月)?|\b\d{1,2}\s?月\s?\d{1,2}\s?日"
-    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s\d{1,2}(?:st|nd|rd|th)?(?:,?\s(?:19|20)\d{2})?\b"
-    r"|\b\d{1,2}\s(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?:,?\s(?:19|20)\d{2})?\b"
+    rf"|\b{MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s(?:19|20)\d{{2}})?\b"
+    rf"|\b\d{{1,2}}\s{MONTH}(?:,?\s(?:19|20)\d{2})?\b"
     r"|\b(?:19|20)\d{2}\s?年?\s?(?:q[1-4]|h[12])|\bq[1-4]\s(?:19|20)\d{2}"
     r"|第\s?[一二三四\d]\s?季度",
     re.IGNORECASE,
@@ -26,15 +28,8 @@ _NOT_SAID = re.compile(
     r"|(?:^|\n)\s*(?:step\s?)?\d{1,2}[.):]\s",
     re.IGNORECASE,
 )
+_REMARK = re.compile(r"\W*(?:notes?|sources?|remarks?|注意?|备注|说明|来源|数据来源)(?![A-Za-z])\W*[: ]", re.IGNORECASE)
 _ASIDE = re.compile(r"(?<![*/^+-])(?<![x*/+-]\s)\([^()]{0,200}\)")
-_SAID = re.compile(
-    r"(?:\b(?:is|are|was|were|be|equals?|equal to|gives|totals?|yields|to|by|of|at)\b|[=≈:])\W{0,4}"
-    r"(?:\b(?:about|approximately|approx|around|roughly|only|a|an)\b)?[\s¤*]{0,4}\Z",
-    re.IGNORECASE,
-)
-_EQUALS = re.compile(r"[=≈]")
-_REASON = re.compile(r"\s*\S{0,6}\s*(?:[,;.(=]|\b(?:because|since|as|given|from)\b|\Z)", re.IGNORECASE)
-_HEDGE = re.compile(r"\s*(?:-|or|and|to|或|或者|至|到|和)?\s*¤?\s*", re.IGNORECASE)
 _COUNTS = {
     word: number
     for number, words in enumerate(
@@ -70,10 +65,13 @@ class Reading:
     Attributes:
         literal: The digits' value: 7.66 for `7.66%`, 5 for `5 million`.
         worth: With its sign: 0.0766 and 5000000; equal to `literal` where nothing stands behind the digits.
+        is_lower: Words say that it goes down: False for none, True for `fell by 5`, None where either sign may be
+            meant (`5 below`).
     """
 
     literal: float
     worth: float
+    is_lower: bool | None = False
 
     def is_near(self, value: float, *, margin: float, scale: float) -> bool:
         """Whether it is `value` in a unit worth `scale`, give or take `margin` of that unit.
@@ -86,6 +84,10 @@ class Reading:
             >>> five.is_near(5.0, margin=0.0, scale=1e6), five.is_near(5.0, margin=0.0, scale=1e9)
             (True, False)
         """
+        if self.is_lower is not False and self.literal > 0:
+            below = Reading(literal=-self.literal, worth=-self.worth).is_near(value, margin=margin, scale=scale)
+            if below or self.is_lower:
+                return below
         slack = margin + 1e-9 * max(abs(value), 1.0)
         if self.worth == self.literal:
             return abs(self.literal - value) <= slack or (scale > 1 and abs(self.worth / scale - value) <= slack)
@@ -108,17 +110,18 @@ def scale_of(unit: str) -> float:
     return 1.0
 
 
-def answer_number(text: str, *, worked: bool) -> Reading | None:
+def answer_number(text: str, *, worked: bool, spread: float = 0.0) -> Reading | None:
     r"""Return the number that readable text gives; None where it gives none or several.
 
     What a marker or a box announces counts before anything else. Without one, a lookup's answer must say one number
-    only, except on a first or last line of its own; of a calculation the result on its last line counts: the last
-    number behind `=`, `is` and the like, else the one the line begins with. Dates, years, an indicator's parameters and
+    only, except on a first or last line of its own; of a calculation the result on its last line counts (see
+    `exact_results.results`), or a first line that is a number and no more. Dates, years, an indicator's parameters and
     what stands in round brackets are not answers.
 
     Args:
         text: See `exact_words.readable`.
         worked: The answer may show its working.
+        spread: Of an estimate: how far, as a share, the numbers it names as results may lie apart.
 
     Example:
         >>> answer_number("The close on May 3 was 128.40.", worked=False).literal
@@ -129,17 +132,16 @@ def answer_number(text: str, *, worked: bool) -> Reading | None:
         0.04
     """
     if (marked := marked_sentence(text)) is not None and (numbers := _numbers(marked)):
-        return _result(marked, numbers) if worked else _only(numbers)
+        return _result(marked, numbers, spread=spread) if worked else _only(numbers, _prepared(marked))
     lines = lines_of(text)
     if worked:
-        told = next(((line, found) for line in reversed(lines) if (found := _numbers(line))), None)
-        return _result(*told) if told else None
+        return _worked(lines, spread=spread)
     alone = [_alone(line) for line in lines]
     if len(lines) > 1 and not all(alone):
         ends = [reading for reading in (alone[0], alone[-1]) if reading is not None]
         if ends:
             return ends[0] if ends[0] == ends[-1] else None
-    return _only(_numbers(text))
+    return _only(_numbers(text), _prepared(text))
 
 
 def _prepared(text: str) -> str:
@@ -162,9 +164,9 @@ def _numbers(text: str) -> list[FoundNumber]:
     return [one for one in numbers if not any(start < one.end <= end for start, end in asides)] or numbers
 
 
-def _only(numbers: list[FoundNumber]) -> Reading | None:
+def _only(numbers: list[FoundNumber], text: str) -> Reading | None:
     """The one number that all of them are."""
-    readings = {_reading(number) for number in numbers}
+    readings = {_reading(number, text) for number in numbers}
     if len(readings) > 1:
         worths = sorted(reading.worth for reading in readings)
         if worths[-1] - worths[0] > 1e-9 * abs(worths[-1]):
@@ -173,32 +175,26 @@ def _only(numbers: list[FoundNumber]) -> Reading | None:
     return next(iter(readings), None)
 
 
-def _result(line: str, numbers: list[FoundNumber]) -> Reading | None:
+def _result(line: str, numbers: list[FoundNumber], *, spread: float) -> Reading | None:
     """The result that a line with its working ends in."""
-    if (only := _only(numbers)) is not None:
-        return only
     text = _prepared(line)
-    place = _place_of_result(text, numbers)
-    if place is None or _is_hedged(text, numbers, place):
+    if (only := _only(numbers, text)) is not None:
+        return only
+    told = [_reading(number, text) for number in results(text, numbers, estimated=spread > 0)]
+    if not told or any(abs(one.worth - told[-1].worth) > spread * abs(told[-1].worth) for one in told):
         return None
-    return _reading(numbers[place])
+    return told[-1]
 
 
-def _place_of_result(text: str, numbers: list[FoundNumber]) -> int | None:
-    signs = [match.end() for match in _EQUALS.finditer(text)]
-    if signs and numbers[-1].start >= signs[-1]:
-        return next(place for place, number in enumerate(numbers) if number.start >= signs[-1])
-    for place in range(len(numbers) - 1, -1, -1):
-        if _SAID.search(text[max(0, numbers[place].start - 40) : numbers[place].start]):
-            return place
-    begins = not any(map(str.isalnum, text[: numbers[0].start]))
-    return 0 if begins and _REASON.match(text, numbers[0].end) else None
-
-
-def _is_hedged(text: str, numbers: list[FoundNumber], place: int) -> bool:
-    """Whether another number is joined to one, as in `4 or 5` and `180-220`."""
-    near = [pair for pair in ((place - 1, place), (place, place + 1)) if pair[0] >= 0 and pair[1] < len(numbers)]
-    return any(_HEDGE.fullmatch(text[numbers[left].end : numbers[right].start]) for left, right in near)
+def _worked(lines: list[str], *, spread: float) -> Reading | None:
+    """The result on the last line with numbers, or on a first line that says nothing else."""
+    said = [(line, numbers) for line in lines if not _REMARK.match(line) and (numbers := _numbers(line))]
+    if not said:
+        return None
+    first, last = _alone(said[0][0]), said[-1]
+    if len(said) > 1 and first is not None and _alone(last[0]) is None and not is_result_told(_prepared(last[0])):
+        return first
+    return _result(*last, spread=spread)
 
 
 def _alone(line: str) -> Reading | None:
@@ -208,14 +204,15 @@ def _alone(line: str) -> Reading | None:
         return None
     text = _prepared(line)
     around = text[: numbers[0].start] + text[numbers[0].end :]
-    return _reading(numbers[0]) if sum(map(str.isalnum, around)) <= 12 and ":" not in around else None
+    return _reading(numbers[0], text) if sum(map(str.isalnum, around)) <= 12 and ":" not in around else None
 
 
-def _reading(found: FoundNumber) -> Reading:
+def _reading(found: FoundNumber, text: str) -> Reading:
     number = found.number
+    lower = is_lower(text, found)
     if number.value == 0.0:
         return Reading(literal=0.0, worth=0.0)
     literal = number.readings[-1]
     if abs(literal) < abs(number.value) and abs(number.value / literal) == 100.0:
-        return Reading(literal=number.value, worth=literal)  # cents
-    return Reading(literal=literal, worth=number.value)
+        return Reading(literal=number.value, worth=literal, is_lower=lower)  # cents
+    return Reading(literal=literal, worth=number.value, is_lower=lower)

@@ -7,8 +7,9 @@ from decimal import Decimal
 from fin_tasks.answers.marker import committed_text
 from fin_tasks.answers.notation import boxed
 from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.benchmarks.mme_finance.exact_chinese import in_digits
 
-__all__ = ["SCALES", "declines", "lines_of", "marked_sentence", "readable", "tokens"]
+__all__ = ["SCALES", "lines_of", "marked_sentence", "readable", "tokens"]
 
 SCALES = {
     "万亿": 12,
@@ -39,39 +40,33 @@ _REWRITTEN = (
     (re.compile(r"[;]"), "; "),
     (re.compile(r"[、]"), ", "),
 )
+_EMPHASIS = re.compile(r"(?<!\d)(?:\*\*|__)|(?:\*\*|__)(?!\d)|`+")
+"""Markdown's, but not the sign of a power (`10**3`)."""
+_ARROW = re.compile(r"\\(?:to|rightarrow|Rightarrow|longrightarrow|implies)(?![A-Za-z])")
 _BORDER = re.compile(rf"(?<=[{_HAN}])(?=[\dA-Za-z.+-])|(?<=[\dA-Za-z%])(?=[{_HAN}])")
 _PARTED = re.compile(r"(?<=\bma)\s(?=\d)|(?<=\bfy)\s(?=\d)")
-_ABBREVIATED = re.compile(r"\b(approx|ca|est|no|vs|Inc|Co|Corp|Ltd)\.(?=\s)", re.IGNORECASE)
+_ABBREVIATED = re.compile(r"\b(approx|ca|est|no|vs|i\.e|e\.g|Inc|Co|Corp|Ltd)\.(?=\s)", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])[\s\"')*]+|\n+")
 _TOKEN = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+(?:\.\d+)?%?|%")
-_DECLINED = re.compile(
-    r"\bnot\s(?:applicable|answerable)\b|\bn/a\b|\bunanswerable\b"
-    r"|\b(?:cannot|can['’]?t|can\snot|unable\sto|not\spossible\sto|impossible\sto|no\sway\sto)\s(?:\w+\s){0,2}?"
-    r"(?:be\s)?(?:answer|determin|tell|infer|say|find|identif|provid|read|see|give)\w*"
-    r"|\b(?:is|are|was|were|does|do|has)(?:\snot|n['’]t)\s(?:\w+\s){0,2}?"
-    r"(?:shown?|provided?|given?|available|visible|present|includ\w+|contain\w*|display\w*|mention\w*|stat\w+|list\w*|disclos\w+|report\w*)"
-    r"|\b(?:no|insufficient|not\senough)\s(?:\w+\s){0,2}?(?:information|data|mention|indication|details?)\b"
-    r"|无法(?:回答|确定|判断|得知|得出|获取|获知|计算|从图|根据|看出|提供)|不能(?:确定|判断|回答|得出)"
-    r"|(?:没有|并未|未|没)(?:有)?(?:给出|提供|显示|提及|提到|包含|标注|展示|列出|披露|出现|说明|相关)|不适用|信息不足|不得而知",
-    re.IGNORECASE,
-)
-_ANSWERS_STILL = re.compile(
-    r"(?:\b(?:but|however|although|still|nevertheless|if\swe\sassume|estimate[sd]?|would\sbe|approximately)\b"
-    r"|但是?|不过|然而|估计|大约|如果假设)[^\n]{0,120}?\d",
-    re.IGNORECASE,
-)
 
 
-def readable(response: str) -> str:
+def readable(response: str, *, counted: bool = False) -> str:
     """Return a response without its reasoning, Chinese numbers, units and markers written as English readers know them.
 
-    `3.5亿` becomes `350000000`, a space parts Chinese characters from what digits and Latin letters there are.
+    `3.5亿` becomes `350000000`, a space parts Chinese characters from what digits and Latin letters there are. Markdown's
+    emphasis goes first, so that it hides no such border.
+
+    Args:
+        response: What the model wrote.
+        counted: A number or a day is looked for: write compound Chinese numbers in digits, which a name would not bear.
 
     Example:
         >>> readable("答案是3.5亿元。"), readable("涨幅约为2.4个百分点")
         ('The answer is 350000000 元 .', '涨幅 is 2.4 percentage points')
     """
     text = unicodedata.normalize("NFKC", strip_reasoning(response)).replace("\r\n", "\n")
+    text = _ARROW.sub("→", _EMPHASIS.sub("", text))
+    text = in_digits(text) if counted else text
     text = _PERCENT.sub(r"\1%", text)
     text = _SCALED.sub(_in_full, text)
     for pattern, written in _REWRITTEN:
@@ -115,15 +110,3 @@ def tokens(text: str) -> str:
     """
     words = " ".join(_TOKEN.findall(unicodedata.normalize("NFKC", text).casefold()))
     return f" {_PARTED.sub('', words)} "
-
-
-def declines(response: str) -> bool:
-    """Whether a response says that the picture does not tell, and does not answer all the same.
-
-    Example:
-        >>> declines("Not Applicable"), declines("图中没有给出员工人数。"), declines("It is not shown, but about 500.")
-        (True, True, False)
-    """
-    text = unicodedata.normalize("NFKC", strip_reasoning(response))
-    found = _DECLINED.search(text)
-    return found is not None and _ANSWERS_STILL.search(text, found.end()) is None
