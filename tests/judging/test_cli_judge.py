@@ -17,6 +17,7 @@ from chat_server import Answer, Served, completion, serve
 
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
 from fin_tasks.cli import main
+from fin_tasks.judging.rubric import load_rubric
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 
@@ -215,7 +216,7 @@ def test_a_judge_that_is_down_is_an_error_and_the_next_run_goes_on(run: Run, fil
         done = run(*asked(file, down, "--json"))
     assert done.returncode == 1
     assert "not today" in done.stderr
-    assert "Run the same again" in done.stderr
+    assert "run the same again" in done.stderr.lower()
     assert (done.summary["overall"], done.summary["overall_paper"], done.summary["failed"]["judge"]) == (None, 0.0, 10)
     assert run(*asked(file, judge, "--json")).summary["requests"] == 10
 
@@ -257,7 +258,8 @@ def test_vlmevalkits_table_is_joined_with_the_benchmarks(run: Run, file: Path, j
     # without the table, and with none on this machine, the file has to say everything itself
     alone = run(*asked(kit, judge))
     assert alone.returncode == 1
-    assert "the benchmark's own are not here" in alone.stderr
+    assert "this command downloads nothing" in alone.stderr
+    assert "Unset" not in alone.stderr
     assert "answer: expected this field" in alone.stderr
     assert "--table" in alone.stderr
 
@@ -322,6 +324,50 @@ def test_samples_of_a_run_may_name_pictures_that_the_benchmark_lists(
         assert done.returncode == status, done.stderr
     assert "--image-root" in done.stderr
     assert len(judge.bodies) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "rubric", "options", "language"),
+    [
+        ("m_MMEFinance_NA.jsonl", "mme_finance_en", (), "en"),
+        ("m_MMEFinance_CN_NA.jsonl", "mme_finance_zh", (), "zh"),
+        ("samples_mme_finance_zh_na_2026-11-22T01-27-04.699842.jsonl", "mme_finance_zh", (), "zh"),
+        ("mine.jsonl", "mme_finance_zh", ("--na",), "zh"),
+        ("m_MMEFinance_NA.jsonl", "mme_finance_en", ("--no-na",), None),
+        ("m_MMEFinance.jsonl", "mme_finance_en", (), None),
+        ("samples_mme_finance_en_2026-11-22T01-27-04.699842.jsonl", "mme_finance_en", (), None),
+    ],
+)
+def test_the_judge_reads_what_the_model_was_allowed(
+    run: Run, judge: Served, tmp_path: Path, name: str, rubric: str, options: tuple[str, ...], language: str | None
+) -> None:
+    (tmp_path / "a.png").write_bytes(PNG)
+    done = run(*asked(write(tmp_path / name, rows()[:1]), judge, "--rubric", rubric, *options))
+    assert done.returncode == 0, done.stderr
+    told = json.dumps(judge.bodies[0], ensure_ascii=False)
+    for one in ("en", "zh"):
+        sentence = load_rubric(f"mme_finance_{one}").category("Not Applicable").requirements
+        assert (json.dumps(sentence, ensure_ascii=False)[1:-1] in told) is (one == language)
+
+
+@pytest.mark.parametrize(
+    ("questions", "rubric", "note"),
+    [
+        (("DIF 和 DEA 各是多少", "收盘价是多少", "Why?"), "mme_finance_en", "2 of 3 questions are in Chinese"),
+        (("What is the close of 海岳物流?", "Why?", "为什么"), "mme_finance_zh", "2 of 3 questions are not in Chinese"),
+        (("DIF 和 DEA 各是多少", "收盘价是多少", "Why?"), "mme_finance_zh", None),
+        (("What is the close of 海岳物流?", "Why?", "为什么"), "mme_finance_en", None),
+    ],
+)
+def test_a_rubric_in_another_language_than_the_questions_is_noted(
+    run: Run, judge: Served, tmp_path: Path, questions: tuple[str, ...], rubric: str, note: str | None
+) -> None:
+    (tmp_path / "a.png").write_bytes(PNG)
+    lines = [{**row, "question": question} for row, question in zip(rows()[:3], questions, strict=True)]
+    done = run(*asked(write(tmp_path / "p.jsonl", lines), judge, "--rubric", rubric))
+    assert done.returncode == 0, done.stderr
+    assert (note is not None) is ("Is it the right one?" in done.stderr)
+    assert note is None or note in done.stderr
 
 
 def test_wrong_options_are_refused_before_anybody_is_asked(run: Run, file: Path, judge: Served) -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 import time
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,62 @@ def test_the_limits_of_length_are_those_of_the_paper(name: str) -> None:
         )
 
 
+NUMBERS = {
+    "subjective": "0 2 2 1 0 0 2 2 1 0 0 1 1 0",
+    "objective": "5 5 0",
+    "calculation": "0 2 2 0 0 3 3 1 0",
+    "unanswerable": "5 0",
+}
+"""The numbers in the points of a kind, in order, the same in both languages; PROTOCOLS, section 3."""
+ESTIMATION = {"en": "0 2 2 10 1 20 0 0 3 3 1 0", "zh": "0 2 10 2 10 20 1 0 0 3 3 1 0"}
+SCHEMES = {
+    ("subjective", "en"): (
+        r"Keywords, 0 to 2: 2 .* 1 .* 0 ",
+        r"Meaning, 0 to 2: 2 .* 1 .* 0 ",
+        r"Requirements, 0 to 1: 1 .*; 0 ",
+    ),
+    ("subjective", "zh"): (r"关键词\(0 至 2 分\)", r"语义\(0 至 2 分\)", r"要求\(0 至 1 分\)"),
+    ("objective", "en"): (r"^5 if .* same content", r"5 x right parts / all parts", r"0 if nothing is right"),
+    ("objective", "zh"): (r"内容一致即得 5 分", r"5 .\(答对项数 ÷ 总项数\)", r"全部答错.*得 0 分"),
+    ("calculation", "en"): (
+        r"Result, 0 or 2: 2 if .* equals .*; else 0\.",
+        r"Steps, 0 to 3: 3 if .*; take 1 off .* 0 if no steps",
+    ),
+    ("calculation", "zh"): (
+        r"结果\(0 分或 2 分\):.*相等得 2 分.*否则得 0 分",
+        r"步骤\(0 至 3 分\):.*得 3 分.*扣 1 分.*没有写出步骤得 0 分",
+    ),
+    ("estimation", "en"): (
+        r"Result, 0 to 2: 2 if .* within 10 %.*, 1 if .* beyond that but within 20 %, else 0\.",
+        r"Steps, 0 to 3: 3 if .*; take 1 off .* 0 if no steps",
+    ),
+    ("estimation", "zh"): (
+        r"结果\(0 至 2 分\):.*不超过 10% 得 2 分,超过 10% 但不超过 20% 得 1 分,否则得 0 分",
+        r"步骤\(0 至 3 分\):.*得 3 分.*扣 1 分.*没有写出步骤得 0 分",
+    ),
+    ("unanswerable", "en"): (r"5 if the response declines", r"0 if it gives an answer", r"No score between"),
+    ("unanswerable", "zh"): (r"表示无法作答.*得 5 分", r"给出了具体答案.*得 0 分", r"没有介于两者之间的分数"),
+}
+
+
+@pytest.mark.parametrize("name", PACKS)
+def test_the_points_are_those_of_the_paper(name: str) -> None:
+    rubric = load_rubric(name)
+    for category in rubric.categories.values():
+        flat = unicodedata.normalize("NFKC", " ".join(category.points.split()))
+        for part in SCHEMES[category.kind, rubric.language]:
+            assert re.search(part, flat), (category.name, part)
+        expected = {**NUMBERS, "estimation": ESTIMATION[rubric.language]}[category.kind]
+        assert re.findall(r"\d+", flat) == expected.split(), category.name
+
+
+def test_titles_are_in_the_language_of_the_pack() -> None:
+    english, chinese = (load_rubric(name).categories.values() for name in PACKS)
+    assert all(category.title == category.name for category in english)
+    assert all(re.fullmatch("[\u4e00-\u9fff]+", category.title) for category in chinese)
+    assert len({category.title for category in chinese}) == len(CATEGORIES)
+
+
 @pytest.mark.parametrize("name", PACKS)
 def test_examples_keep_to_the_length_asked_for(name: str) -> None:
     chinese = name.endswith("zh")
@@ -110,6 +167,7 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     ("place", "value", "telling"),
     [
         (("categories", "Tone", "points"), "Other points.", True),
+        (("categories", "Tone", "title"), "Manner", True),
         (("categories", "Tone", "requirements"), "Two figures.", True),
         (("categories", "Tone", "examples", 0, "response"), "4.10", True),
         (("categories", "Tone", "examples", 1, "score"), 2, True),
@@ -164,6 +222,7 @@ def _set(content: Any, place: tuple[Any, ...], value: Any) -> None:
         (("categories",), {7: {}}, "calls.yaml: categories: expected keys that are texts, got 7"),
         (("categories", "Tone", "kind"), _GONE, "calls.yaml: categories.Tone.kind: expected a value, got None"),
         (("categories", "Tone", "point"), "", "calls.yaml: categories.Tone.point: expected no such key"),
+        (("categories", "Tone", "title"), 7, "calls.yaml: categories.Tone.title: expected a text of 1 to"),
         (("categories", "Tone", "points"), " ", "calls.yaml: categories.Tone.points: expected a text"),
         (("categories", "Tone", "examples", 1), _GONE, "calls.yaml: categories.Tone.examples: expected two examples"),
         (

@@ -1,7 +1,6 @@
 """`fin-tasks judge`: have a judge score saved predictions."""
 
 import json
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fin_tasks.cli.options import Items, Json
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import ConfigError, DataError, FetchError
 
 if TYPE_CHECKING:
+    from fin_tasks.benchmarks.mme_finance.row import Language
     from fin_tasks.endpoints.spending import Spent
     from fin_tasks.judging.item import JudgeItem
     from fin_tasks.judging.judge import Compared, Judged, JudgingFailedError
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["judge"]
 
-_TABLES = {"MMfin.tsv": "en", "MMfin_CN.tsv": "zh"}
+_TABLES: dict[str, "Language"] = {"MMfin.tsv": "en", "MMfin_CN.tsv": "zh"}
 """Tables of benchmarks with pictures: a picture that one of them lists, in a folder above it, may be sent."""
-_DATA_SET = re.compile(r".+_(?:MMEFinance|MMfin)(?P<chinese>_CN)?(?:_NA)?")
-"""How VLMEvalKit names predictions on our data sets, and on those of the benchmark's authors."""
 _INTERRUPTED = 130
 
 
@@ -71,6 +69,14 @@ def judge(
     key_variable: Annotated[
         str, typer.Option(metavar="VARIABLE", help="The environment variable that holds its key.")
     ] = "OPENAI_API_KEY",
+    na: Annotated[
+        bool | None,
+        typer.Option(
+            "--na/--no-na",
+            help='MME-Finance: the model was allowed to answer "Not Applicable" in every category. Told by the names '
+            "of VLMEvalKit's and lm-eval's files.",
+        ),
+    ] = None,
     no_image: Annotated[bool, typer.Option("--no-image", help="Judge without the pictures; none is opened.")] = False,
     image_root: Annotated[
         Path | None,
@@ -111,6 +117,7 @@ def judge(
     items: Items = None,
 ) -> None:
     """Have a judge score saved predictions by a rubric; replies are kept, so a run that was stopped goes on."""
+    from fin_tasks.cli.judge_asked import as_asked, asked_of, language_note
     from fin_tasks.judging.rubric import load_rubric
     from fin_tasks.judging.setup import JudgeSetup
     from fin_tasks.settings import Settings
@@ -132,6 +139,9 @@ def judge(
         retry_failed=retry_failed,
     )
     predictions = _read(file, table, settings, images=not no_image, image_root=image_root, limit=limit)
+    predictions = replace(predictions, items=as_asked(predictions.items, asked_of(file, load_rubric(rubric)), na=na))
+    if note := language_note(predictions.items, load_rubric(rubric)):
+        _say(f"{file}: {note}")
     if setup.image and not any(item.image for item in predictions.items):
         _say(f"{file}: no row names a picture (image_path), so the judge sees none.")
     result = _ask(predictions, setup, settings, check_injection=check_injection)
@@ -164,6 +174,7 @@ def _read(
     file: Path, table: Path | None, settings: "Settings", *, images: bool, image_root: Path | None, limit: int | None
 ) -> "Predictions":
     """Read the predictions, joined with the benchmark's table where there is one."""
+    from fin_tasks.cli.judge_asked import kit_language
     from fin_tasks.judging.predictions import OtherTableError, read_predictions, read_table
 
     where: dict[str, Any] = {
@@ -178,17 +189,22 @@ def _read(
         return read(table=_benchmark_table(_TABLES[table.name], settings, said))
     if table is not None:
         return read(table=read_table(table, **where))
-    if match := _DATA_SET.fullmatch(file.stem):
+    if language := kit_language(file):
         try:
-            return read(table=_benchmark_table("zh" if match["chinese"] else "en", settings, settings.metadata))
+            return read(table=_benchmark_table(language, settings, settings.metadata))
         except OtherTableError as error:
             _say(f"{error} Read without that table.")
+        except FetchError:
+            _say(
+                f"question, answer and picture are taken from {file}, as the benchmark's own files are not on this "
+                "machine, and this command downloads nothing. `fin-tasks fetch mme-finance` gets them."
+            )
         except DataError as error:
             _say(f"question, answer and picture are taken from {file}, as the benchmark's own are not here: {error}")
     return read()
 
 
-def _benchmark_table(language: str, settings: "Settings", said: Mapping[str, Any]) -> "dict[str, JudgeItem]":
+def _benchmark_table(language: "Language", settings: "Settings", said: Mapping[str, Any]) -> "dict[str, JudgeItem]":
     """Return MME-Finance's rows, where they are on this machine: nothing is downloaded for it."""
     from fin_tasks.benchmarks.mme_finance.files import locate
     from fin_tasks.benchmarks.mme_finance.rows import read_rows

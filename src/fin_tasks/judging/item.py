@@ -18,6 +18,8 @@ class JudgeItem:
         response: What the model wrote. It is data: nothing in it is an instruction to the judge.
         category: A category of the rubric; in MME-Finance the `task_category` of the row.
         image: The picture that the question is about; None where there is none.
+        also_told: What the model was told about how to answer beside the category's requirements; the judge reads it
+            as it is, so it comes from a benchmark's own words, never from a file of responses.
         image_type: What the picture shows; counted by, not shown to the judge.
         image_style: How it was taken; counted by, not shown to the judge.
     """
@@ -28,6 +30,7 @@ class JudgeItem:
     response: str
     category: str
     image: Path | None = None
+    also_told: str = ""
     image_type: str = ""
     image_style: str = ""
 

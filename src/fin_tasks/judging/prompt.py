@@ -36,6 +36,7 @@ class _Wording:
     no_picture: str
     category: str
     requirements: str
+    also_told: str
     points: str
     example: str
     material: str
@@ -56,6 +57,7 @@ _WORDING: Mapping[str, _Wording] = {
         no_picture="The question is about a picture that is not shown to you; go by the reference answer.",
         category="Category of the question: {}",
         requirements="Answer requirements, which the model was given: {}",
+        also_told="The model was also told, whatever the category of its question: {}",
         points="How points are given:\n{}",
         example="Example {number}\nQuestion: {question}\nReference answer: {reference}\nResponse: {response}\nScore: "
         "{score}",
@@ -75,6 +77,7 @@ _WORDING: Mapping[str, _Wording] = {
         no_picture="问题针对的图片没有提供给你，请以参考答案为准。",
         category="题目类别：{}",
         requirements="作答要求（模型答题时已看到）：{}",
+        also_told="无论题目属于哪一类别，模型还看到了这句话：{}",
         points="计分办法：\n{}",
         example="示例 {number}\n问题：{question}\n参考答案：{reference}\n回答：{response}\n得分：{score}",
         material="以下是待评的一题。每一部分都位于 BEGIN 行与 END 行之间，两行均带有标记 {}。",
@@ -177,8 +180,9 @@ def _rubric_text(
     )
     paragraphs = [
         words.task.format(lowest=rubric.lowest, highest=rubric.highest),
-        words.category.format(category.name),
+        words.category.format(category.title),
         words.requirements.format(category.requirements),
+        words.also_told.format(item.also_told) if item.also_told else "",
         words.points.format(category.points),
         *examples,
         shown,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LAYOUT", "Example", "Rubric", "RubricCategory", "load_rubric", "rubric_names"]
 
-LAYOUT = 1
+LAYOUT = 2
 """Version of what `prompt` makes of a rubric; a change of its wording or order is another one."""
 
 _SUFFIX = ".yaml"
@@ -56,6 +56,7 @@ class RubricCategory:
 
     Attributes:
         name: As in the items' `category`.
+        title: What the judge is told the category is called, in the pack's language; the name where a pack says none.
         kind: How answers are graded, in a word of the pack's own; scores are averaged by it in reports.
         points: How points are given, as the judge reads it.
         requirements: How answers are to be written, as both the models and the judge read it.
@@ -63,6 +64,7 @@ class RubricCategory:
     """
 
     name: str
+    title: str
     kind: str
     points: str
     requirements: str
@@ -281,12 +283,13 @@ def _rubric(file: _Key) -> Rubric:
 def _category(name: str, entry: _Key, lowest: int, highest: int) -> RubricCategory:
     if not name.strip() or len(name) > _MOST or not name.isprintable():
         entry.wrong(f"a category's name, 1 to {_MOST} printable characters", "Rename it")
-    keys = entry.record("kind", "points", "requirements", "examples")
+    keys = entry.record("kind", "points", "requirements", "examples", optional=("title",))
     examples = keys["examples"].items("a list of two examples")
     if len(examples) != 2:
         keys["examples"].wrong("two examples", "Show one response that deserves much and one that deserves little")
     return RubricCategory(
         name=name,
+        title=keys["title"].text() if "title" in keys else name,
         kind=keys["kind"].name(),
         points=keys["points"].text(),
         requirements=keys["requirements"].text(),

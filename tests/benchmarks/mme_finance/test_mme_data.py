@@ -90,6 +90,16 @@ def test_model_and_judge_see_one_picture(folder: Path) -> None:
     assert facts(folder)["left_out"] == {}
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_judge_reads_what_allowed_the_model_to_decline(folder: Path, language: str) -> None:
+    docs = documents(folder, language=language, na=True)
+    for doc, without in zip(docs, documents(folder, language=language), strict=True):
+        also_told = judge_item(doc, "1").also_told
+        assert without["prompt"] + (f"\n\n{also_told}" if also_told else "") == doc["prompt"]
+        assert bool(also_told) is (doc["category"] != "Not Applicable")
+        assert judge_item(without, "1").also_told == ""
+
+
 def test_provenance_tells_settings_wordings_and_pictures_apart(folder: Path) -> None:
     plain, second, chinese = facts(folder), facts(folder, na=True), facts(folder, language="zh")
     assert (plain["rows"], plain["left_out"], plain["data"]["origin"]) == (11, {}, "data_dir")

@@ -101,7 +101,7 @@ def load(
 
 
 def judge_item(doc: Mapping[str, Any], response: str) -> JudgeItem:
-    """Return what a judge is given about a response to a document."""
+    """Return what a judge is given about a response to a document: the answer requirements are those of its prompt."""
     return JudgeItem(
         index=doc["index"],
         question=doc["question"],
@@ -109,6 +109,7 @@ def judge_item(doc: Mapping[str, Any], response: str) -> JudgeItem:
         response=response,
         category=doc["category"],
         image=Path(doc["image_path"]),
+        also_told=prompting.allowance(doc["category"], language=doc["language"]) if doc["na"] else "",
         image_type=doc["image_type"],
         image_style=doc["image_style"],
     )
@@ -144,6 +145,7 @@ def _doc(row: Row, language: Language, na: bool) -> dict[str, Any]:
         "id": row.index,
         "index": row.index,
         "language": language,
+        "na": na,
         "question": row.question,
         "answer": row.answer,
         "category": row.category,

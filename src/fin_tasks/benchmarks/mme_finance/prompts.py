@@ -14,7 +14,7 @@ from types import MappingProxyType
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, LANGUAGES, Language, Row
 from fin_tasks.judging.rubric import load_rubric
 
-__all__ = ["NAME", "Prompt", "fill", "rubric_of", "sha256"]
+__all__ = ["NAME", "Prompt", "allowance", "fill", "rubric_of", "sha256"]
 
 NAME = "house"
 """The one set there is: the authors' wording is printed as a picture in their paper."""
@@ -80,14 +80,27 @@ def fill(row: Row, *, language: Language, na: bool = False) -> Prompt:
         na: Allow "Not Applicable" (in Chinese 无法回答) whatever the category, in the words that the unanswerable
             questions come with in any case: the paper's second setting (appendix A.2).
     """
-    wording, requirements = _WORDING[language], _requirements(language)
+    wording = _WORDING[language]
     paragraphs = [
         wording.background.format(row.background.strip()) if row.background.strip() else "",
         wording.question.format(row.question.strip()),
-        wording.requirements.format(requirements[row.category]),
-        requirements[_UNANSWERABLE] if na and row.category != _UNANSWERABLE else "",
+        wording.requirements.format(_requirements(language)[row.category]),
+        allowance(row.category, language=language) if na else "",
     ]
     return Prompt(system=wording.system, user="\n\n".join(filter(None, paragraphs)), cue=wording.cue)
+
+
+def allowance(category: str, *, language: Language) -> str:
+    """Return what allows "Not Applicable" as an answer, in the paper's second setting; the judge reads it too.
+
+    Args:
+        category: Of the question.
+        language: Of the words around it.
+
+    Returns:
+        The requirement of unanswerable questions; empty for these, which say it in any case.
+    """
+    return "" if category == _UNANSWERABLE else _requirements(language)[_UNANSWERABLE]
 
 
 def sha256(*, language: Language, na: bool) -> str:
