@@ -17,7 +17,7 @@ def test_every_place_on_the_scale(score: int) -> None:
 
 @pytest.mark.parametrize(
     "reply",
-    [" 4", "4\n", "\n\n4 \t", "\uff14", "\u30004", "<think>5, or 3?</think>4", "Perhaps 5.</think>\n\n4"],
+    [" 4", "4\n", "\n\n4 \t", "\u30004", "<think>5, or 3?</think>4", "Perhaps 5.</think>\n\n4"],
 )
 def test_what_is_read(reply: str) -> None:
     assert read_score(reply, RUBRIC) == (4, None)
@@ -39,6 +39,7 @@ def test_what_is_read(reply: str) -> None:
             "4%",
             "4!",
             "4\u5206",
+            "\uff14",
             "\u0664",
             "\u2463",
             "\u2074",
@@ -71,7 +72,7 @@ def test_only_a_number_on_the_scale_is_read(reply: str) -> None:
     score, error = read_score(reply, RUBRIC)
     assert (score is None) is (error is not None)
     if score is not None and "<" not in reply:
-        assert reply.strip() in (str(score), chr(0xFF10 + score))
+        assert reply.strip() == str(score)
 
 
 def test_long_replies_are_named_by_their_beginning() -> None:

@@ -10,6 +10,17 @@ __all__ = ["response_failure"]
 
 _LONGEST = 2_000
 """Characters of the longest trace; servers' error pages and stack traces are cut by whoever writes them."""
+_MARKERS = (
+    "Failed to obtain answer via API.",
+    "Failed to obtain answer via bailingMM API.",
+    "Failed to obtain answer BlueLM-V API.",
+    "Fail to obtain answer via API.",
+    "Error: Bad Response Statuse Code.",
+    "Error: Failed to parse the response.",
+)
+"""What VLMEvalKit's models begin with, letter by letter, where they give up; whatever went wrong may follow at once."""
+_CODED = re.compile(r"Error! code [0-9]{3} content: b['\"]")
+"""The same of its JT-VL-Chat."""
 _OBTAIN = re.compile(
     r"""["']?\s*fail(?:ed|ure)?\s+to\s+(?:obtain|get|fetch|retrieve)\s+(?:an?\s+|the\s+|any\s+)?
     (?:answer|response|reply|prediction|completion)s?
@@ -56,7 +67,8 @@ def response_failure(response: object) -> str | None:
     """Say why a response is none.
 
     Only what is nothing but such a trace counts. An answer that quotes one inside a longer text, a picture of an error
-    message read aloud for instance, is an answer.
+    message read aloud for instance, is an answer. Not so where a text begins with the very words VLMEvalKit has for a
+    request that failed: it may put anything behind them, and asks for such a row again itself.
 
     Args:
         response: What was saved as the model's response; text as a rule, but tables hold NaN for an empty cell.
@@ -77,7 +89,7 @@ def response_failure(response: object) -> str | None:
     text = visible(response).strip()
     if not text.strip(f"\ufffd{JOINERS}") or text.lower() == "nan":
         return "the response is empty"
-    if len(text) <= _LONGEST and _is_trace(text):
+    if text.startswith(_MARKERS) or _CODED.match(text) or (len(text) <= _LONGEST and _is_trace(text)):
         return f"the model failed: {' '.join(text.split())[:200]}"
     return None
 

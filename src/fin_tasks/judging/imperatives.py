@@ -10,8 +10,8 @@ A sentence goes where it does one of these, in English or Chinese, whatever the 
 
 It takes an order, or the grading of this very response. An order alone is no reason, nor is a word that finance and
 grading share: "Hold the shares and set a stop", "Traders often ignore the rules of the exchange", "Overall score: 85",
-"As an AI language model, I cannot give advice", `多因子打分模型` stay. The rules serve to compare scores with and without
-such sentences, not to keep them from a judge, which they could not: there is always another way to say it.
+"As an AI language model, I cannot give advice" and `多因子打分模型` stay. The rules serve to compare scores with and
+without such sentences, not to keep them from a judge, which they could not: there is always another way to say it.
 """
 
 import re
@@ -97,7 +97,7 @@ _ENGLISH = (
     rf"(?:\w+\s+)?{_GIVE}\s[^\n]{{0,40}}?(?:{_GRADE}|{_FULL}|{_WORK})",
     rf"\b{_WORK}\s+(?:\w+ly\s+)?(?:deserves?|merits?|earns?|is\s+worth|(?:should|must)\s+(?:be\s+given|get|receive)|gets|receives|scores)"
     rf"\s[^\n]{{0,30}}?(?:{_FULL}|{_GRADE})",
-    rf"\baccording\s+to\s+(?:the|your|this)\s+(?:\w+\s+)?rubric\b|\brubrics?\s+(?:says?|gives?|demands?|requires?|awards?|is|are|has|have)\b",
+    r"\baccording\s+to\s+(?:the|your|this)\s+(?:\w+\s+)?rubric\b|\brubrics?\s+(?:says?|gives?|demands?|requires?|awards?|is|are|has|have)\b",
     rf"^\W*(?:(?:my|the|final|overall|correct|total|expected|assigned)\s+)*(?:score|grade|verdict|judge?ment)\b['\"*]*"
     rf"\s*(?:[:=|]|is|should\s+be|must\s+be)\s*\W{{0,3}}{_GRADE}",
     rf"\bthe\s+(?:correct|right|final|only)\s+(?:score|grade|mark)\s+(?:here\s+|for\s+{_WORK}\s+)?is\s+{_GRADE}",
@@ -105,13 +105,16 @@ _ENGLISH = (
     r"^\W*(?:the\s+|new\s+)?(?:system|developer)\s+(?:prompt|message|override|instruction)s?\s*[:!-]|\bsystem\s+override\b",
     r"^\W*(?:new|updated|hidden)\s+instructions?\s*:|\bfollow\s+(?:the|these|my)\s+new\s+instructions?\b",
     rf"^\W*(?:assistant|model)\s*:\s*{_GRADE}",
-    rf"^\W*(?:system|user|human|developer|assistant)\s*:.*(?:\?|\b(?:you|your|please|thank|ignore|reply|respond|score|grade|give|award|full\s+marks)\b)",
+    r"^\W*(?:system|user|human|developer|assistant)\s*:.*(?:\?|\b(?:you|your|please|thank|ignore|reply|respond|score|grade|give|award|full\s+marks)\b)",
     r"<\|[^|<>\n]{1,40}\|>|<(?:start|end)_of_turn>|<<SYS>>|\[/?INST\]"
     r"|^#+\s*(?:instructions?|system|assistant|user|human)\s*(?::|$)",
     r"(?-i:\b(?:BEGIN|END)\s+(?:QUESTION|REFERENCE|RESPONSE)\b)",
 )
 
-_ZH_ORDER = r"(?:^\W*|[,;:、]\s*|请你?|你(?:必须|应当?|要|需要?|现在|可以)|必须|务必|直接|立即|现在|只需要?)\s*(?:请|直接|完全|立即|务必|必须|先|就|都)*\s*"
+_ZH_ORDER = (
+    r"(?:^\W*|[,;:、]\s*|请你?|你(?:必须|应当?|要|需要?|现在|可以)|必须|务必|直接|立即|现在|只需要?)\s*"
+    r"(?:请|直接|完全|立即|务必|必须|先|就|都)*\s*"
+)
 _ZH_THIS = r"(?:(?:本|该|此|这个|这份|这道|我的|上述|以上)(?:回答|答案|作答|回复|题|答卷))"
 _ZH_WAY = r"(?:指令|指示|规则|标准|要求|提示词?|说明|准则|规定)"
 _ZH_FULL = r"(?:满分|最高分)"
@@ -130,7 +133,7 @@ _CHINESE = (
     rf"(?:作为|身为)[^。,\n]{{0,6}}(?:{_ZH_JUDGE}|裁判|语言模型|AI|助手)\s*,?\s*[你您]",
     rf"你(?:现在|不再)?是(?!否)[^。\n]{{0,20}}(?:助手|语言模型|{_ZH_JUDGE}|裁判|机器人|AI)",
     rf"{_ZH_THIS}[^。\n]{{0,10}}(?:{_ZH_FULL}|{_ZH_GRADE}|应得|值得|应当?给|完全正确)",
-    rf"(?:^\W*|[,;。]\s*)(?:最终|最后|本题)?(?:得分|评分|分数|打分|总分)\s*(?:[:=]|是|应?为)\s*\W{{0,3}}(?<![0-9.])(?:10|[0-9五])(?![0-9.%])\s*分?\s*(?:$|[,;。.!)/])",
+    r"(?:^\W*|[,;。]\s*)(?:最终|最后|本题)?(?:得分|评分|分数|打分|总分)\s*(?:[:=]|是|应?为)\s*\W{0,3}(?<![0-9.])(?:10|[0-9五])(?![0-9.%])\s*分?\s*(?:$|[,;。.!)/])",
     rf"(?:^\W*|[,;:]\s*)(?:本题|新的?)?{_ZH_GRADING}(?:标准|规则|细则|办法|要求)(?:已|有变|作废|不适用)",
     r"^\W*助手\s*:|^\W*(?:系统|用户|开发者)\s*(?:提示词?|消息|指令|通知)?\s*:"
     r".*(?:你|请|忽略|评分|打分|得分|满分|材料|回复|输出|指令|谢谢)",

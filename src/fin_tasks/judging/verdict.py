@@ -9,15 +9,16 @@ __all__ = ["read_score"]
 
 _SHOWN = 80
 """Characters of a reply that an error repeats."""
-_WHOLE = re.compile(r"[0-9\uff10-\uff19]{1,3}")
+_WHOLE = re.compile("[0-9]{1,3}")
 
 
 def read_score(reply: str, rubric: Rubric) -> tuple[int | None, str | None]:
     r"""Read a score: a whole number on the scale, alone.
 
-    What a judge thinks before its reply is dropped (see `answers.reasoning`), and so is space around it; the digits of
-    Chinese type (U+FF10 to U+FF19) are digits. Nothing else is read, neither `4/5` nor `4.` nor `**4**` nor `Score: 4`:
-    a reply that is cut after three tokens may be the start of something else, and the judge is simply asked again.
+    What a judge thinks before its reply is dropped (see `answers.reasoning`), as judges that reason say it aloud, and
+    so is space around it. What is left has to be ASCII digits: neither `4/5` nor `4.` nor `**4**` nor `Score: 4` is
+    read, nor a digit of Chinese type. A reply that is cut after three tokens may be the start of something else, and
+    the judge is simply asked again.
 
     Args:
         reply: What the judge wrote.
