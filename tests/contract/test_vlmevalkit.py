@@ -97,6 +97,7 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kit]:
     yield made
     assert made.process.stdin is not None
     made.process.stdin.close()
+    made.process.kill()  # its own end takes seconds, as it has half of PyPI to take down
     made.process.wait()
     assert made.process.stdout is not None
     made.process.stdout.close()
@@ -151,7 +152,8 @@ class Run:
 
     def file(self, name: str) -> Path:
         """A file of the run's folder, whose name has the day in it."""
-        (folder,) = (path for path in (self.folder / "outputs" / "tested").iterdir() if path.is_dir())
+        results = self.folder / "outputs" / "tested"
+        (folder,) = (path for path in results.iterdir() if path.is_dir() and not path.is_symlink())
         return folder / name
 
     def score(self, dataset: str = "MMEFinance", judge: str = "judge") -> dict[str, Any]:
@@ -278,7 +280,7 @@ def test_a_models_failures_are_unscored_and_asked_again(run: Run) -> None:
 def test_a_judge_that_is_down_scores_nothing(run: Run) -> None:
     run.evaluate()
     run.answers["judge"] = lambda _: (401, {}, {"error": {"message": "who are you?"}})
-    status = run.evaluate(rubric="mme_finance_en", image=False)
+    status = run.evaluate(rubric="mme_finance_en", max_tokens=9)
     assert status == 0, "VLMEvalKit ends with 0 whatever happens"
     assert "JudgingFailedError" in run.log
     assert "401" in run.log
@@ -288,8 +290,8 @@ def test_a_judge_that_is_down_scores_nothing(run: Run) -> None:
 
     run.answers["judge"] = lambda _: completion("3")
     run.evaluate(image=False)
-    assert run.score()["overall"] == 60.0
-    assert run.score()["image"] is False
+    assert run.score(judge="judge_no_image")["overall"] == 60.0
+    assert run.score(judge="judge_no_image")["image"] is False
     assert len(run.asked("tested")) == ROWS
 
 
@@ -309,7 +311,8 @@ def test_another_judge_or_rubric_is_asked_anew(run: Run) -> None:
     own.write_text(yaml.safe_dump(pack, allow_unicode=True), encoding="utf-8")
     run.evaluate(rubric=str(own))
     assert len(run.asked("judge")) == 2 * ROWS
-    assert run.score()["rubric"].endswith("@9")
+    assert run.score(judge="judge_own")["rubric"].endswith("@9")
+    assert not run.score()["rubric"].endswith("@9"), "each has files of its own"
     run.evaluate()
     assert len(run.asked("judge")) == 2 * ROWS, "what the first rubric's judge said is still known"
 
@@ -374,8 +377,61 @@ def test_a_run_killed_while_the_judge_answers_goes_on(run: Run) -> None:
 def test_a_rubrics_default_judge_and_an_option_nobody_knows(run: Run) -> None:
     run.evaluate(judge=None)
     assert len(run.asked("gpt-4o")) == ROWS
-    run.evaluate(temprature=1)
-    assert "--judge-args temprature: expected some of" in run.log
+    run.evaluate(temperature=0, system_prompt="x")
+    assert "--judge-args system_prompt, temperature: without meaning" in run.log
+    assert run.score()["n"] == ROWS
+    run.evaluate(concurency=1)
+    assert "--judge-args concurency: expected one of" in run.log
+    assert not run.file("tested_MMEFinance_judge_score.json").exists(), "a run that fails leaves no older score"
+
+
+def test_answers_to_other_questions_are_not_taken_up(run: Run) -> None:
+    run.settings = {"FIN_TASKS_METADATA": json.dumps({"source": "sample"})}
+    run.answers["tested"] = lambda _: completion("about the sample")
+    run.evaluate("MMEFinance", "--first-n", "4")
+    score = run.score()
+    assert (score["n"], score["missing"], score["rows_expected"]) == (4, score["rows_expected"] - 4, 24)
+    (row,) = rows_of(run.file("tested_MMEFinance_judge_overall.csv"))
+    assert (row["n"], row["rows_expected"], row["missing"]) == ("4", "24", "20")
+
+    run.settings = {}
+    run.answers["tested"] = lambda _: completion("about these")
+    run.served.bodies.clear()
+    run.evaluate()
+    assert len(run.asked("tested")) == ROWS, "the indices are the same, the questions are not"
+    assert "the model is asked anew" in run.log
+    assert run.score()["n"] == ROWS
+    assert all("about these" in text_of(body) for body in run.asked("judge"))
+    old = run.file("of_other_data") / "1"
+    assert {"tested_MMEFinance.xlsx", "tested_MMEFinance_judge_score.json"} <= {path.name for path in old.iterdir()}
+
+    # the file alone, in a place where nothing says what was asked
+    shutil.copy(old / "tested_MMEFinance.xlsx", run.file("tested_MMEFinance.xlsx"))
+    run.file("tested_MMEFinance_asked.json").unlink()
+    run.served.bodies.clear()
+    run.evaluate()
+    assert len(run.asked("tested")) == ROWS
+
+
+def test_a_run_that_is_killed_does_not_go_on_with_other_questions(run: Run) -> None:
+    gate = threading.Event()
+
+    def slowly(_: dict[str, Any]) -> Answer:
+        if len(run.asked("tested")) > 6 and not gate.is_set():
+            gate.wait(10)
+        return completion("about the sample")
+
+    run.answers["tested"] = slowly
+    run.settings = {"FIN_TASKS_METADATA": json.dumps({"source": "sample"})}
+    run.evaluate(started=kill_when(lambda: waited(run)))
+    gate.set()
+    assert list(run.file("x").parent.glob("*.pkl")), "the kit saved some answers"
+    run.settings = {}
+    run.answers["tested"] = lambda _: completion("about these")
+    run.served.bodies.clear()
+    run.evaluate()
+    assert len(run.asked("tested")) == ROWS
+    assert all("about these" in text_of(body) for body in run.asked("judge"))
 
 
 def test_figure_questions_of_xfinbench_need_no_judge(run: Run) -> None:
@@ -411,37 +467,33 @@ def test_dynostock_reports_the_bias_index(run: Run) -> None:
     assert score["brier_robust"] is not None
 
 
-def test_the_three_ways_to_start_it(tmp_path: Path) -> None:
+def test_the_three_ways_to_start_it(kit: Kit, tmp_path: Path) -> None:
+    """`run.py` in an interpreter of its own; the two modules where the kit has been imported, which takes long."""
     checkout = tmp_path / "checkout"
     checkout.mkdir()
     made_mme.write(tmp_path / "data")
     where = "import importlib.util as u; print(u.find_spec('vlmeval').submodule_search_locations[0])"
     package = subprocess.run([PYTHON, "-c", where], capture_output=True, text=True, check=True).stdout.strip()
     shutil.copy(Path(package) / "run.py", checkout / "run.py")  # where a checkout has it
-    ways = {
-        "MMEFinance": ["-m", "vlmeval.run"],
-        "MMEFinance_NA": ["-m", "fin_tasks.adapters.vlmevalkit"],
-        "MMEFinance_CN": ["run.py"],
-    }
+    ways = {"MMEFinance_CN": None, "MMEFinance": "vlmeval.run", "MMEFinance_NA": "fin_tasks.adapters.vlmevalkit"}
+    logs = {}
     with serve(lambda _: completion("4")) as served:
         environ = environment(tmp_path, OPENAI_API_BASE=f"{served.base_url}/chat/completions")
-        off = {"FIN_TASKS_AUTOLOAD": "0"}  # the module of ours does not need it
-        runs = {
-            dataset: subprocess.Popen(
-                [PYTHON, *way, "--data", dataset, "--model", "GPT4o", "--judge", "judge", "--first-n", "3"],
-                cwd=checkout,
-                env={**environ, **(off if "fin_tasks" in way[-1] else {})},
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for dataset, way in ways.items()
-        }
-        logs = {dataset: process.communicate(timeout=300)[1] for dataset, process in runs.items()}
+        for dataset, module in ways.items():
+            argv = ["--data", dataset, "--model", "GPT4o", "--judge", "judge", "--first-n", "3"]
+            log = tmp_path / f"{dataset}.log"
+            if module is None:
+                with log.open("w") as file:
+                    command = [PYTHON, "run.py", *argv]
+                    subprocess.run(command, cwd=checkout, env=environ, stdout=file, stderr=file, timeout=300)
+            else:
+                kit.run({"module": module, "argv": argv, "environ": environ, "folder": str(checkout), "log": str(log)})
+            logs[dataset] = log.read_text(encoding="utf-8", errors="replace")
     for dataset in ways:
         found = list(checkout.glob(f"outputs/GPT4o/T*/GPT4o_{dataset}_judge_score.json"))
         assert len(found) == 1, logs[dataset][-3000:]
         score = json.loads(found[0].read_text(encoding="utf-8"))
         assert (score["n"], score["overall"]) == (3, 80.0)
+        assert found[0].with_name(f"GPT4o_{dataset}_asked.json").exists(), "the hook waits for the kit's inference"
     chinese = [body for body in served.bodies if body["model"] != "judge" and "图片" in text_of(body)]
     assert len(chinese) == 3

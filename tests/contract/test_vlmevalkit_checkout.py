@@ -158,11 +158,58 @@ def test_an_unknown_layout_warns_and_still_imports(checkout: Path) -> None:
     assert "RuntimeWarning: fin-tasks could not add its data sets to VLMEvalKit" in done.stderr
 
 
-def test_names_the_kit_has_itself_are_told(checkout: Path) -> None:
-    source = BASE.replace('return ["Other"]', 'return ["MMEFinance"]').replace('= ["Other"]', '= ["MMEFinance"]')
+def kit_with(checkout: Path, names: list[str], *, its_class: str = "Other") -> None:
+    """Give the kit's own data sets these names."""
+    source = BASE.replace('["Other"]', repr(names)).replace("Other", its_class)
     (checkout / "vlmeval" / "dataset" / "__init__.py").write_text(source)
-    done = start(checkout, "-c", "import vlmeval.dataset as d; print(d.SUPPORTED_DATASETS.count('MMEFinance'))")
-    assert done.stdout.strip() == "1", done.stderr
+
+
+def test_names_the_kit_has_itself_stay_the_kits(checkout: Path) -> None:
+    kit_with(checkout, ["MMEFinance"])
+    code = """
+import vlmeval.dataset as package
+print(package.SUPPORTED_DATASETS.count("MMEFinance"), package.MMEFinance.supported_datasets())
+print([cls.__name__ for cls in package.DATASET_CLASSES if "MMEFinance" in cls.supported_datasets()])
+"""
+    done = start(checkout, "-c", code)
+    first, second = done.stdout.splitlines()
+    assert first == "1 ['MMEFinance_CN', 'MMEFinance_NA', 'MMEFinance_CN_NA']", done.stderr
+    assert second == "['Other']"
+    assert "has MMEFinance of its own" in done.stderr
+
+
+def test_a_class_the_kit_has_itself_stays_the_kits(checkout: Path) -> None:
+    kit_with(checkout, ["Theirs"], its_class="MMEFinance")
+    code = """
+import vlmeval.dataset as package
+print(package.MMEFinance.__module__, package.MMEFinance.supported_datasets(), "MMEFinance" in package.__all__)
+print([cls.__module__ for cls in package.DATASET_CLASSES if "MMEFinance_CN" in cls.supported_datasets()])
+import fin_tasks.adapters.vlmeval_datasets as ours
+from fin_tasks.adapters.vlmeval_register import register
+before = list(package.SUPPORTED_DATASETS), list(package.DATASET_CLASSES)
+register(package, ours.DATASETS)
+print(before == (package.SUPPORTED_DATASETS, package.DATASET_CLASSES))
+"""
+    done = start(checkout, "-c", code)
+    assert done.stdout.splitlines() == [
+        "vlmeval.dataset ['Theirs'] False",
+        "['fin_tasks.adapters.vlmeval_datasets']",
+        "True",
+    ], done.stderr
+    assert "has a class MMEFinance of its own" in done.stderr
+
+
+def test_all_names_taken_leaves_the_kit_as_it_is(checkout: Path) -> None:
+    kit_with(checkout, ["XFinBench_MCQ_V"])
+    code = "import vlmeval.dataset as d; print(hasattr(d, 'XFinBench'), len(d.DATASET_CLASSES))"
+    assert start(checkout, "-c", code).stdout.strip() == "False 3"
+
+
+def test_warnings_as_errors_stop_no_import(checkout: Path) -> None:
+    kit_with(checkout, ["MMEFinance"])
+    code = "import vlmeval.dataset as package; print(len(package.SUPPORTED_DATASETS))"
+    done = start(checkout, "-c", code, PYTHONWARNINGS="error::RuntimeWarning")
+    assert done.stdout.strip() == "15", done.stderr
     assert "has MMEFinance of its own" in done.stderr
 
 

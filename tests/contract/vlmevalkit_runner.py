@@ -1,12 +1,13 @@
 """Runs VLMEvalKit's main once per line of input, each time in a process forked from this one.
 
 Importing VLMEvalKit takes a busy machine 20 s, so it is imported once. A line is a JSON object: `argv`, `environ` (set
-over the environment), `folder` (to run in), `log` (file for all that is written). Two lines answer it: the process's
-id when it has started, its status when it has ended.
+over the environment), `folder` (to run in), `log` (file for all that is written), and `module` where one is to be run
+as `python -m` does. Two lines answer it: the process's id when it has started, its status when it has ended.
 """
 
 import json
 import os
+import runpy
 import sys
 import traceback
 from typing import Any
@@ -36,7 +37,10 @@ def run(job: dict[str, Any]) -> None:
         os.chdir(job["folder"])
         os.environ.update(job["environ"])
         sys.argv = ["run.py", *job["argv"]]
-        vlmeval.run.main()
+        if "module" in job:
+            runpy.run_module(job["module"], run_name="__main__", alter_sys=True)
+        else:
+            vlmeval.run.main()
         status = 0
     except BaseException:  # noqa: BLE001 - the fork must not go on as its parent
         traceback.print_exc()
