@@ -14,13 +14,17 @@ _VERB = (
     r"|identif\w+|known|found|print\w*|depict\w*|refer\w*|record\w*|address\w*|offer\w*|publish\w*|announc\w+)\b"
 )
 _BE = r"(?:is|are|was|were|does|do|did|has|have)"
-_PICTURE = r"(?:image|picture|chart|table|graph|figure|page|report|document|note|text|panel|legend|header|screenshot|photo\w*|data)"
+_PICTURE = (
+    r"(?:image|picture|chart|table|graph|figure|page|report|document|note|text|panel|legend|header|screenshot"
+    r"|photo\w*|data)"
+)
 _DECLINED = re.compile(
     r"\bnot\s(?:applicable|answerable|enough\s(?:\w+\s)?(?:information|data))\b|\bn/a\b|\bunanswerable\b"
     r"|\b(?:cannot|can['’]?t|can\snot|could\snot|couldn['’]t|unable\sto|not\spossible\sto|impossible\sto|no\sway\sto)\s"
     r"(?:\w+\s){0,2}?(?:be\s)?(?:\w+ly\s)?(?:answer|determin|tell|infer|say|find|found|identif|provid|read|see|giv|know|work|deriv|comput|calculat)\w*"
     rf"|\b{_BE}(?:\snot|n['’]t)\s(?:\w+\s){{0,3}}?{_VERB}"
     rf"|(?:\A|(?<=[.;:\n])\s?)\W{{0,4}}not\s(?:\w+ly\s)?{_VERB}"
+    rf"|\bthere\s(?:is|are|was|were)\sno\s(?:[\w'’-]+\s){{1,5}}?{_VERB}"
     rf"|\bno\s(?:[\w'’-]+\s){{1,6}}?(?:is|are|was|were|has\sbeen|have\sbeen|can\sbe|could\sbe)\s(?:\w+\s)?{_VERB}"
     rf"|\b{_PICTURE}\s(?:itself\s)?(?:has|have|contains?|shows?|gives?|lists?|provides?|includes?|mentions?|offers?|reports?|names?|makes?)\sno\b"
     r"|\b(?:no|insufficient)\s(?:\w+\s){0,2}?(?:information|data|mention|indication|details?)\b"
@@ -29,12 +33,12 @@ _DECLINED = re.compile(
     r"|无(?:法|从)\s?(?:回答|作答|解答|确定|判断|得知|得出|获取|获知|获得|计算|从|根据|看出|看到|提供|知晓|知道|推断|识别|找到|直接)"
     r"|不能(?:确定|判断|回答|得出|看出|得知)|(?:看|找|查|读)不(?:到|出)|不(?:包含|涉及|显示)"
     r"|(?:没有|并未|并没有|尚未|未|没)有?(?:给出|提供|显示|提及|提到|包含|包括|标注|标明|展示|列出|列示|披露|出现|说明|相关|涉及|透露|公布"
-    r"|注明|体现|反映|指明|写明|记载|明确|数据|信息)|没有(?:关于|有关|任何)?[^,。;!?\n]{0,16}?(?:信息|数据|内容|记录|说明)"
+    r"|注明|体现|反映|指明|写明|记载|明确|数据|信息)|没有(?:关于|有关|任何)?[^,。;!?\n]{0,16}?(?:信息|数据|内容|记录|说明|预测|一项|项目)"
     r"|无(?:相关|有关|任何|此项?|该|对应)(?:的)?(?:信息|数据|内容|记录|说明|项目)|不适用|(?:信息|数据)不足|不得而知|未知|不详",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"(?<!\d)[,:]|[,:](?!\d)|[;。!?\n]|\.(?=[\s)\"'*]|\Z)|\s[-–—]{1,2}\s|—")
-_WHOLE = re.compile(r"[;。!?\n.]")
+_CLAUSE = re.compile(r"(?<!\d)[,:]|[,:](?!\d)|[;。!?(\n]|\.(?=[\s)\"'*]|\Z)|\s[-–—]{1,2}\s|—")
+_WHOLE = re.compile(r"[;。!?(\n.]")
 _ABOUT_PICTURE = re.compile(
     rf"\W*(?:(?:but|however|because|since|as|and|so|instead)\W+)*(?:(?:the|this|these|that|it)\s(?:[\w'’-]+\s){{0,3}}?)?"
     rf"(?:{_PICTURE}s?\s(?:[\w'’-]+\s){{0,4}}?(?:only\s)?(?:shows?|lists?|covers?|contains?|displays?|gives?|prints?|provides?|includes?"
@@ -66,6 +70,11 @@ _ANSWER = re.compile(
     r"(?:\b(?:it|this|they|answer)\s(?:is|are|was|were)\b|\banswer\W*:|答案(?:是|为|\W*:)|\A\W*(?:是|为))",
     re.IGNORECASE,
 )
+_INTRODUCED = re.compile(
+    r"(?:(?:the|my|final|correct|so|therefore)\W+)*(?:answer|答案)\W*(?:(?:is|would\sbe|是|为)\W*)?\Z", re.IGNORECASE
+)
+_BRACKETED = re.compile(r"\([^()]*\)")
+_YEAR = re.compile(r"\b(?:FY|Q)?(?:19|20)\d{2}\b", re.IGNORECASE)
 _BARE = re.compile(r"[\W_]*\d[\d.,]*\s?(?:%|[A-Za-z]{1,8}|[\u4e00-\u9fff]{1,4})?[\W_]*")
 
 
@@ -91,37 +100,40 @@ def declines(response: str) -> bool:
 
 
 def _answered_before(before: str) -> bool:
-    clauses = _clauses(before)
+    clauses = _clauses(_BRACKETED.sub(" ", _INTRODUCED.sub("", before)))
+    is_listing = False
     for place, (clause, is_whole) in enumerate(clauses):
         is_own = place == len(clauses) - 1 and not is_whole  # the beginning of the clause that declines
         if _ABOUT_PICTURE.match(clause) or (_CONCEDED.match(clause) and not is_own):
+            is_listing = not is_whole
             continue
-        if is_own or not is_whole or _OPENING.match(clause):
-            if _asserts(clause):
-                return True
-        elif is_whole:
+        is_opening = is_own or is_listing or _OPENING.match(clause) is not None
+        if _asserts(clause) or (not is_opening and (is_whole or re.search(r"\d", clause) is not None)):
             return True
+        is_listing = is_listing and not is_whole
     return False
 
 
 def _answers_after(after: str) -> bool:
     if _GUESS.search(after):
         return True
-    is_yet = False
-    for place, (clause, _) in enumerate(_clauses(after)):
+    is_yet, is_cut = False, _CLAUSE.match(after.lstrip(" )\"'")) is not None
+    for place, (clause, _) in enumerate(_clauses(after.replace("(", " "))):
         is_yet = is_yet or _YET.search(clause) is not None
-        if place and _BARE.fullmatch(clause):
+        if (place or is_cut) and _BARE.fullmatch(clause):
             return True
         if _DECLINED.search(clause) or _ABOUT_PICTURE.match(_YET.sub("", clause)):
             is_yet = is_yet and not _ABOUT_PICTURE.match(_YET.sub("", clause))
             continue
-        if (is_yet and re.search(r"\d", clause)) or (place and _ANSWER.search(clause)):
+        if (is_yet and re.search(r"\d", clause)) or ((place or is_cut) and _ANSWER.search(clause)):
             return True
     return False
 
 
 def _asserts(clause: str) -> bool:
-    return _SAYS.search(f"{clause} ") is not None or _BARE.fullmatch(clause) is not None
+    return _SAYS.search(f"{clause} ") is not None or (
+        _BARE.fullmatch(clause) is not None and _YEAR.search(clause) is None
+    )
 
 
 def _clauses(text: str) -> list[tuple[str, bool]]:

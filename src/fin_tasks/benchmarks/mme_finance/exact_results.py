@@ -17,7 +17,7 @@ _CUT = re.compile(
     re.IGNORECASE,
 )
 _REFERENCE = re.compile(
-    r"\W*(?:(?:and|but|just|slightly|well|a\slittle|far|right|i\s?e)\s)*(?:because|since|as|while|whereas|which|compared|versus|vs|against"
+    r"\W*(?:(?:and|but|just|slightly|well|a\slittle|far|right|i\s?e)\s)*(?:because|since|as|while|whereas|which(?!\s(?:gives|makes|yields|equals|is\san?\s(?:diff|chang|gap|incr|decr)))|compared|versus|vs|against"
     r"|although|given|from|with|than|above|below|over|under|near|close\sto|up\sfrom|down\sfrom|由|从|较|与|因\s?为|由\s?于|而)(?![A-Za-z=])"
     r"|[^=≈→]*?(?:\b(?:axis|axes|gridlines?|ticks?|labell?ed|labels?|scale|respectively)\b|坐\s?标|刻\s?度|网\s?格|分\s?别)",
     re.IGNORECASE,
@@ -35,10 +35,13 @@ _NOUN = (
     r"differences?|changes?|increases?|decreases?|declines?|rises?|drops?|falls?|gains?|loss|growth|totals?|sums?|shares?|means?|averages?"
     r"|ratios?|values?|results?|margins?|widths?|bandwidth|spreads?|gap|ranges?|lead|estimates?|midpoint|equivalent|rate"
 )
-_ABOUT = r"(?:(?:by|of|about|approximately|approx|around|roughly|nearly|only|exactly|a\stotal\sof|an?|a\slittle\sover|just\sover|is|as|be|=|≈|:)\W{0,3}){0,3}"
+_ABOUT = (
+    r"(?:(?:by|of|about|approximately|approx|around|roughly|nearly|only|exactly|a\stotal\sof|an?"
+    r"|a\slittle\sover|just\sover|is|as|be|=|≈|:)\W{0,3}){0,3}"
+)
 _BEHIND = r"[\s¤*\"']{0,4}\Z"
 _SAID = re.compile(
-    rf"(?:\b(?:is|are|was|were|be|equals?|equal\sto|gives?|giving|totals?|yields?|get|got|obtain|makes?|by|about|approximately|around|roughly"
+    rf"(?:\b(?:is|are|was|were|be|(?:that|it)['’]s|equals?|equal\sto|gives?|giving|totals?|yields?|get|got|obtain|makes?|by|about|approximately|around|roughly"
     rf"|i\.?e\.?,?|estimate|say|{_LOWER}|{_HIGHER})\b|\b(?:{_NOUN})\s(?:of|is)\b|[=≈:→]|->"
     r"|相\s?差|高\s?出|多\s?出|超\s?出|得\s?到|得\s?出|为|是|幅\s?度?|变\s?动|变\s?化|(?:增\s?长|增\s?加|提\s?升|上\s?升|上\s?涨|下\s?降|下\s?跌|减\s?少|降\s?低|下\s?滑|高|多|大|低|少|涨|跌)\s?了?"
     rf"|即|之\s?差|合\s?计|共|结\s?果|差\s?值|约)\W{{0,4}}{_ABOUT}{_BEHIND}",
@@ -71,7 +74,7 @@ def results(text: str, numbers: list[FoundNumber], *, estimated: bool) -> list[F
         estimated: The line tells an estimate: unless it concludes (`so`), each number it says counts, not the last.
 
     Returns:
-        None where it tells no result, or hedges.
+        Nothing where it tells no result, or hedges.
     """
     told: list[FoundNumber] = []
     unclear: list[FoundNumber] = []
@@ -87,7 +90,7 @@ def results(text: str, numbers: list[FoundNumber], *, estimated: bool) -> list[F
             return []
         told.insert(0, own[place])
         if not estimated or _concludes(text[start:end]):
-            return told[:1] if not estimated else told[:1]
+            return told[:1]
     if told:
         return told
     if len({one.number.value for one in unclear}) == 1 and not _is_hedged(text, numbers, numbers.index(unclear[0])):

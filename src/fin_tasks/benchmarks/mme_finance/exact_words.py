@@ -53,8 +53,8 @@ _TOKEN = re.compile(rf"[{_HAN}]|[^\W_{_HAN}]+(?:\.\d+)?%?|%")
 def readable(response: str, *, counted: bool = False) -> str:
     """Return a response without its reasoning, Chinese numbers, units and markers written as English readers know them.
 
-    `3.5亿` becomes `350000000`, a space parts Chinese characters from what digits and Latin letters there are. Markdown's
-    emphasis goes first, so that it hides no such border.
+    `3.5亿` becomes `350000000`, a space parts Chinese characters from what digits and Latin letters there are. Emphasis
+    in Markdown goes first, so that it hides no such border.
 
     Args:
         response: What the model wrote.
