@@ -43,6 +43,7 @@ bench: $(VENV)/.installed ## speed, each beside what it is compared with
 	$(BIN)/python perf/sandbox.py
 	$(BIN)/python perf/retrieval.py
 	$(BIN)/python perf/judge.py
+	$(BIN)/python perf/report.py
 	$(BIN)/python perf/windows.py
 	$(BIN)/python perf/charts.py --ray
 
