@@ -1,0 +1,283 @@
+"""Samples beside the page, in files that it loads when somebody opens them.
+
+A page from disk may not fetch files, but it may load scripts that lie beside it. So each file is a script of one call:
+a name, and JSON as a text, which `samples.js` parses; nothing of a sample is ever a program. Everything is below
+`samples/`:
+
+- `runs/RUN/index-N.js`: of 5,000 samples each what a list shows and a quick search finds.
+- `runs/RUN/responses-N.js` and `outcomes-N.js`: of 200 samples each what the model wrote, and what was made of it under
+  every variant.
+- `questions/HASH.js`: what 200 samples were asked, by the hash of the content: runs over the same documents share it.
+- `pictures/HASH.png`: see `sample_pictures`.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+import fin_tasks
+from fin_tasks.errors import DataError
+from fin_tasks.report.collect import Collected
+from fin_tasks.report.samples import document_of, lines_of, sample_of
+from fin_tasks.report.site.sample_pictures import Pictures, find_pictures
+from fin_tasks.report.site.sample_record import (
+    excerpt,
+    groups_of,
+    headline_of,
+    outcome_of,
+    picture_of,
+    question_of,
+    responses_of,
+)
+from fin_tasks.settings import Settings
+
+__all__ = ["CHUNK", "INDEX", "RunSamples", "SampleIndex", "write_samples"]
+
+CHUNK = 200
+"""Samples of a file with questions, responses or outcomes."""
+INDEX = 5000
+"""Samples of a file of an index; a multiple of `CHUNK`."""
+
+FOLDER = "samples"
+_ANSWER = 120  # letters of an answer in a list
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSamples:
+    """What is written of a run.
+
+    Attributes:
+        run: `RunFacts.id`.
+        folder: Below `samples/runs`.
+        rows: How many samples.
+        variants: Under which they are scored.
+        metric: The headline that says whether a sample is right.
+        questions: Names of the files with its questions, below `samples/questions`.
+    """
+
+    run: str
+    folder: str
+    rows: int
+    variants: tuple[str, ...]
+    metric: str
+    questions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SampleIndex:
+    """What a page has to know before it loads a file.
+
+    Attributes:
+        runs: Those with samples.
+    """
+
+    runs: tuple[RunSamples, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "chunk": CHUNK,
+            "index": INDEX,
+            "runs": {
+                one.run: {"folder": one.folder, "rows": one.rows, "variants": list(one.variants), "metric": one.metric}
+                for one in self.runs
+            },
+        }
+
+
+def write_samples(collected: Collected, out: Path, *, folders: Sequence[Path] | None = None) -> SampleIndex:
+    """Write the samples of every run that has a file of them.
+
+    Args:
+        collected: Whose runs.
+        out: The folder of the page, which is there; files go below `samples/` in it.
+        folders: Where pictures lie that may be shown, beside those of each run's own folder; where None the folders
+            of data that the environment names, and the samples that come along.
+
+    Returns:
+        What the page is told. A run whose file cannot be read any more is not in it.
+    """
+    root = out / FOLDER
+    root.mkdir(parents=True, exist_ok=True)
+    files = {run.id: path for run in collected.runs if (path := collected.samples(run.id)) is not None}
+    known = _data_folders() if folders is None else folders
+    gallery = find_pictures([*known, *dict.fromkeys(path.parent for path in files.values())])
+    pictures = Pictures(root / "pictures", gallery)
+    written = (_write_run(run, path, root, pictures) for run, path in files.items())
+    return SampleIndex(tuple(one for one in written if one is not None))
+
+
+def _data_folders() -> list[Path]:
+    settings = Settings.from_environ()
+    own = Path(fin_tasks.__file__).parent / "benchmarks"
+    return [own, *([settings.data_dir] if settings.data_dir else []), settings.cache_dir]
+
+
+@dataclass
+class _Outcomes:
+    """What one variant made of every sample, by the place of the sample."""
+
+    values: list[float | None]
+    answers: list[str]
+    parts: list[bytes]
+
+
+@dataclass
+class _Reading:
+    """A run's samples while its file is read; what is long is written as soon as a chunk is full."""
+
+    folder: Path
+    root: Path
+    pictures: Pictures
+    first: str = ""
+    metric: str = "acc"
+    places: dict[str, int] = field(default_factory=dict)
+    ids: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    groups: list[list[str]] = field(default_factory=list)
+    questions: list[bytes] = field(default_factory=list)
+    responses: list[bytes] = field(default_factory=list)
+    question_files: list[str] = field(default_factory=list)
+    variants: dict[str, dict[int, tuple[float | None, str, bytes]]] = field(default_factory=dict)
+
+    def add(self, where: str, sample: Mapping[str, Any]) -> None:
+        """Take a line."""
+        identity, doc = document_of(where, sample)
+        variant = str(sample.get("filter", ""))
+        self.first = self.first or variant
+        if variant == self.first and identity not in self.places:
+            self._add_sample(identity, sample, doc)
+        place = self.places.get(identity)
+        if place is None:
+            return
+        outcome = outcome_of(sample)
+        self.metric, value = headline_of(sample)
+        self.variants.setdefault(variant, {})[place] = (value, _answer(outcome), orjson.dumps(outcome))
+
+    def _add_sample(self, identity: str, sample: Mapping[str, Any], doc: Mapping[str, Any]) -> None:
+        self.places[identity] = len(self.ids)
+        question = question_of(identity, sample, doc)
+        path, sent = picture_of(sample, doc)
+        question["picture"] = self.pictures.add(path, sent)
+        question["picture_missing"] = bool(path or sent) and not question["picture"]
+        said = responses_of(sample)
+        self.ids.append(question["id"])
+        self.asked.append(excerpt(_bare(doc, question["prompt"])))
+        self.said.append(excerpt(said[0] if said else ""))
+        self.groups.append(groups_of(doc))
+        self.questions.append(orjson.dumps(question))
+        self.responses.append(orjson.dumps(said))
+        if len(self.questions) == CHUNK:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write a chunk of questions and responses."""
+        if not self.questions:
+            return
+        text = _list(self.questions)
+        name = hashlib.sha256(text).hexdigest()[:24]
+        target = self.root / "questions" / f"{name}.js"
+        if not target.exists():
+            _write(target, f"questions/{name}", text)
+        at = len(self.question_files)
+        self.question_files.append(name)
+        _write(self.folder / f"responses-{at}.js", f"runs/{self.folder.name}/responses-{at}", _list(self.responses))
+        self.questions, self.responses = [], []
+
+    def finish(self) -> None:
+        """Write what is left, outcomes and index."""
+        self.flush()
+        rows, name = len(self.ids), f"runs/{self.folder.name}"
+        for at, begin in enumerate(range(0, rows, CHUNK)):
+            places = range(begin, min(begin + CHUNK, rows))
+            parts = [
+                _key(variant) + _list(found[place][2] if place in found else b"null" for place in places)
+                for variant, found in self.variants.items()
+            ]
+            _write(self.folder / f"outcomes-{at}.js", f"{name}/outcomes-{at}", b"{" + b",".join(parts) + b"}")
+        for at, begin in enumerate(range(0, rows, INDEX)):
+            text = orjson.dumps(self._index(begin, min(begin + INDEX, rows)))
+            _write(self.folder / f"index-{at}.js", f"{name}/index-{at}", text)
+
+    def _index(self, begin: int, end: int) -> dict[str, Any]:
+        names: dict[str, int] = {}
+        groups = [[names.setdefault(name, len(names)) for name in of] for of in self.groups[begin:end]]
+        missing = (None, "", b"")
+        return {
+            "ids": self.ids[begin:end],
+            "asked": self.asked[begin:end],
+            "said": self.said[begin:end],
+            "groups": groups,
+            "names": list(names),
+            "questions": self.question_files[begin // CHUNK : -(-end // CHUNK)],
+            "variants": {
+                variant: {
+                    "values": [found.get(place, missing)[0] for place in range(begin, end)],
+                    "answers": [found.get(place, missing)[1] for place in range(begin, end)],
+                }
+                for variant, found in self.variants.items()
+            },
+        }
+
+
+def _write_run(run: str, path: Path, root: Path, pictures: Pictures) -> RunSamples | None:
+    # A run's id may hold anything; its folder's name is for addresses and every file system.
+    name = hashlib.sha256(run.encode("utf-8", "replace")).hexdigest()[:16]
+    reading = _Reading(folder=root / "runs" / name, root=root, pictures=pictures)
+    try:
+        for number, line in lines_of(path):
+            reading.add(f"{path}, line {number}", sample_of(str(path), line))
+    except DataError:  # `collect` has told of it, or the file changed since
+        return None
+    reading.finish()
+    return RunSamples(
+        run=run,
+        folder=name,
+        rows=len(reading.ids),
+        variants=tuple(reading.variants),
+        metric=reading.metric,
+        questions=tuple(reading.question_files),
+    )
+
+
+def _answer(outcome: Mapping[str, Any]) -> str:
+    """Return the answers that were read, in one line; empty where none was."""
+    found = [value for fields in outcome["read"] for key, value in fields if key == "answer" and value is not None]
+    return " ".join(", ".join(str(one)[:_ANSWER] for one in islice(found, 5)).split())[:_ANSWER]
+
+
+def _bare(doc: Mapping[str, Any], prompt: str) -> str:
+    question = doc.get("question")
+    text = question if isinstance(question, str) and question else prompt
+    text = text.encode("utf-8", "replace").decode()
+    return text.removeprefix("<image>").lstrip().removeprefix("Question:").lstrip()
+
+
+def _list(parts: Iterable[bytes]) -> bytes:
+    return b"[" + b",".join(parts) + b"]"
+
+
+def _key(name: str) -> bytes:
+    return json.dumps(name).encode() + b":"
+
+
+def _write(path: Path, name: str, value: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(_script(name, value)))
+
+
+def _script(name: str, value: bytes) -> Iterator[bytes]:
+    """Return a program of one call with two texts: a name, and JSON.
+
+    What would end a line of an older script, or mean anything to a parser of HTML, is escaped within the JSON.
+    """
+    for found in ("<", ">", "&", "\u2028", "\u2029"):
+        value = value.replace(found.encode(), f"\\u{ord(found):04x}".encode())
+    yield b"finTasksSample(" + orjson.dumps(name) + b"," + orjson.dumps(value.decode()) + b")\n"
