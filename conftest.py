@@ -1,0 +1,7 @@
+"""For doctests, which pytest looks for by importing every module."""
+
+from importlib.util import find_spec
+
+# These import VLMEvalKit, which has an environment of its own; tests/contract run them there.
+_WITH_THE_KIT = ["src/fin_tasks/adapters/vlmeval_datasets.py", "tests/contract/vlmevalkit_runner.py"]
+collect_ignore = [] if find_spec("vlmeval") else _WITH_THE_KIT
