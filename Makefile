@@ -5,6 +5,8 @@ VENV ?= .venv
 # The version the tests were run with; any torch that your machine has a build for will do.
 TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
+# Tests that run side by side; one process (JOBS=0) is easier to debug.
+JOBS ?= 2
 # VLMEvalKit has a virtual environment of its own, as its packages and those of lm-eval need not agree.
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 VLMEVAL_VENV ?= $(CACHE)/fin-tasks-ci/vlmeval-$(shell sha256sum pyproject.toml | cut -c1-16)
@@ -23,8 +25,8 @@ $(VENV)/.installed: pyproject.toml
 demo: $(VENV)/.installed ## a small model answers the sample questions, with programs and scores
 	$(BIN)/fin-tasks demo
 
-test: $(VENV)/.installed ## the tests
-	$(BIN)/python -m pytest
+test: $(VENV)/.installed ## the tests, files side by side
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 check: $(VENV)/.installed ## format, lint, types, import layers
 	$(BIN)/ruff format --check .
