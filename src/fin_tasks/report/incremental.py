@@ -26,8 +26,8 @@ from fin_tasks.report.runs import Problem
 __all__ = ["Kept", "decode", "encode", "key_of", "reader_version"]
 
 _READERS = (
-    *("entry", "lm_eval_entries", "lm_eval_results", "row_scores", "estimates", "variants", "comparability"),
-    *("found_files", "incremental", "samples", "settings", "runs"),
+    *("entry", "lm_eval_entries", "lm_eval_results", "task_entries", "row_scores", "estimates", "variants"),
+    *("comparability", "found_files", "incremental", "samples", "settings", "runs"),
 )
 _STATISTICS = ("clustered", "intervals", "averages")
 _ENTRY_FIELDS = tuple(field.name for field in fields(Entry) if field.name not in ("facts", "marks"))
