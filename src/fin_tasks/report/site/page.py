@@ -129,7 +129,7 @@ def _visible(text: str) -> str:
 
 
 def _joined(names: tuple[str, ...]) -> str:
-    return "".join(_read(name) for name in names if (_HERE / name).is_file())
+    return "".join(_read(name) for name in names)
 
 
 def _read(name: str) -> str:

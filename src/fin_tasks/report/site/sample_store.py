@@ -13,6 +13,7 @@ a name, and JSON as a text, which `samples.js` parses; nothing of a sample is ev
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -46,6 +47,7 @@ INDEX = 5000
 
 FOLDER = "samples"
 _ANSWER = 120  # letters of an answer in a list
+_BEFORE = re.compile(r"\A(?:<image>\s*)?(?:(?:.*?\n\n)?(?:Question|Statement):)?", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,10 +256,11 @@ def _answer(outcome: Mapping[str, Any]) -> str:
 
 
 def _bare(doc: Mapping[str, Any], prompt: str) -> str:
+    """Leave out of a prompt what stands before its question, such as terms that may help."""
     question = doc.get("question")
-    text = question if isinstance(question, str) and question else prompt
-    text = text.encode("utf-8", "replace").decode()
-    return text.removeprefix("<image>").lstrip().removeprefix("Question:").lstrip()
+    if isinstance(question, str) and question:
+        return question.encode("utf-8", "replace").decode()
+    return _BEFORE.sub("", prompt, count=1).lstrip()
 
 
 def _list(parts: Iterable[bytes]) -> bytes:
