@@ -1,5 +1,6 @@
 """Truths that need no judge."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +90,11 @@ def test_a_number_with_commas_is_the_number(value: Any) -> None:
 @given(st.dates())
 def test_a_day_is_found_in_iso_form(day: Any) -> None:
     assert [day] == [one for found in days_in(day.isoformat(), year=2000) for one in found if one == day]
+
+
+@pytest.mark.parametrize("piece", ["5, ", "so 5 K above ", " ", "which ", "一百", "1-", "= 5 ", "not ", "("])
+def test_a_reply_that_repeats_itself_takes_no_time(piece: str) -> None:
+    begun = time.perf_counter()
+    for truth in TRUTHS:
+        score_exact(truth, piece * 400, language="en")
+    assert time.perf_counter() - begun < 5

@@ -41,7 +41,8 @@ _NOW = re.compile(
     r"[;,.]\s*(?:and\s|but\s)?(?:(?:it|this)\sis\s)?(?:now|currently)\b|[;,.]\s*(?:现|目前|当前|如今)", re.IGNORECASE
 )
 _LISTED_DAYS = re.compile(
-    r"\d{1,3}(?:-?\s?(?:,\s?(?:and\s)?|and\s|和|与|&)\s?\d{1,3})+(?=[-\s]?(?:days?|日|天))", re.IGNORECASE
+    r"(?<!\d)\d{1,3}(?:-?(?:,[ ]{0,2}(?:and[ ])?|[ ]?(?:and|和|与|&)[ ]?)\d{1,3}){1,8}(?=[-\s]?(?:days?|日|天))",
+    re.IGNORECASE,
 )
 _JOINED = re.compile(r"(?<=\d) (?:and|和|与|以 及) (?=\d)")
 _DAYS = re.compile(r"(?<= )(\d{1,3}) (?:日|天|days) ")
