@@ -50,7 +50,7 @@ Pictures and a judge (first on our own pictures; without the metadata on the ben
   lm_eval --model hf-multimodal --model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct,dtype=bfloat16,max_images=1 \\
           --tasks mme_finance_en --metadata '{"source": "sample"}' \\
           --apply_chat_template --output_path results --log_samples
-Responses saved without a judge: fin-tasks judge results/.../samples_mme_finance_en_*.jsonl --rubric mme_finance_en
+Responses saved without a judge: fin-tasks judge results/.../samples_mme_finance_en_2*.jsonl --rubric mme_finance_en
 In VLMEvalKit: python run.py --data MMEFinance --model Qwen2.5-VL-7B-Instruct --judge gpt-4o
 """
 

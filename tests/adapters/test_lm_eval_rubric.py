@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,9 +37,10 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_proxy: 
     monkeypatch.setattr("fin_tasks.endpoints.asker.backoff", lambda _: 0.0)
 
 
-def judging(**metadata: Any) -> RubricJudging:
+def judging(*, alone: bool = True, **metadata: Any) -> RubricJudging:
     _, found = with_rubric_judge(PIPELINES, metadata, task="demo", options={"language": "en"})
     assert found is not None
+    found.alone = alone
     return found
 
 
@@ -107,6 +109,7 @@ def test_variants_share_the_verdicts() -> None:
     assert [judged.percent for judged in first] == [80.0, None, 80.0, None]
     assert [judged.verdict.failed for judged in first] == [None, "response", None, "response"]
     assert all(judged.stands for judged in first)
+    assert [judged.response for judged in first] == ["It is 7.", "", "It is 8.", ""]
     assert first[0].record["judge"] == "m" and first[0].record["raw"] == "4"
     assert not {"category", "index"} & first[0].record.keys()
 
@@ -147,6 +150,27 @@ def test_over_the_threshold_no_score_stands_and_what_was_said_is_kept(caplog: py
     assert strict[1].record["raw"] == "well"
 
 
+def test_where_all_failures_are_replies_it_is_first_told_how_to_ask_again(caplog: pytest.LogCaptureFixture) -> None:
+    with serve(lambda _: completion("well")) as server:
+        apply(judging(judge_model="m", judge_base_url=server.base_url), "It is 7.", "")
+    (record,) = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert re.match(
+        r"demo: the responses stay unscored, as the judge failed\. In lm-eval: .*\"judge_retry_failed\": true",
+        record.message,
+    )
+
+
+@pytest.mark.parametrize("answer", [lambda _: completion("well"), lambda _: (400, {}, {"error": {"message": "no"}})])
+def test_of_a_part_of_the_documents_it_is_not_decided_what_stands(
+    answer: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serve(answer) as server:
+        judged = apply(judging(alone=False, judge_model="m", judge_base_url=server.base_url), "It is 7.", "")
+    assert [one.stands for one in judged] == [True, True]
+    assert [one.record["max_failed"] for one in judged] == [0.2, 0.2]
+    assert "whether scores stand is decided over all responses" in caplog.text
+
+
 def test_nobody_is_asked_without_a_judge(caplog: pytest.LogCaptureFixture) -> None:
     judged = apply(judging(), "It is 7.", "")
     assert [(one.stands, one.percent, one.verdict.failed) for one in judged] == [
@@ -155,7 +179,7 @@ def test_nobody_is_asked_without_a_judge(caplog: pytest.LogCaptureFixture) -> No
     ]
     for told in ("no judge is configured", "judge_model", "FIN_TASKS_JUDGE_MODEL", "--rubric mme_finance_en"):
         assert told in caplog.text
-    assert "samples_demo_*.jsonl" in caplog.text
+    assert "samples_demo_2*.jsonl" in caplog.text
 
 
 def test_the_environment_names_a_judge(monkeypatch: pytest.MonkeyPatch) -> None:

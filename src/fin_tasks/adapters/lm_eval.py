@@ -3,6 +3,8 @@
 Importing this module registers the filters, so any `!function` of a task file that names it is enough.
 """
 
+import base64
+import hashlib
 import json
 import logging
 from collections import UserDict
@@ -59,7 +61,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     - The provenance of the documents (prompts, data, versions) goes into the results file, under
       `configs.<task>.metadata.provenance`.
     - Without a chat template the system message, the question and a cue for base models are joined by blank lines.
-    - Pictures for an API are put into the message, see `construct_requests`; where `picture_file` names the field of a
+    - Pictures for an API are put into the message, see `construct_requests`, and leave it once it is answered, see
+      `apply_filters`; where `picture_file` names the field of a
       document that holds the picture's path, the file goes as it is.
     - A filter `fin_tasks_judge` is told the judge that the metadata names, see `lm_eval_judge`.
     - A filter `fin_tasks_rubric_judge` is told the judge that the metadata or the environment names, see
@@ -77,7 +80,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         options = config.get("dataset_kwargs") or {}
         metrics: dict[str, bool | Metric] = name_metrics(**options)
         config["metric_list"] = [entry for name, metric in metrics.items() for entry in _declare(name, metric)]
-        self._with_stderr = [name for name, metric in metrics.items() if not isinstance(metric, Metric)]
+        self._with_stderr = [
+            name for name, metric in metrics.items() if not isinstance(metric, Metric) or metric.stderr is not None
+        ]
         if (config.get("metadata") or {}).get("blank_image") and config.get("doc_to_image") is None:
             config["doc_to_image"] = draw_blank
         said = config.get("metadata") or {}
@@ -144,6 +149,21 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         request.arguments = (JsonChatStr(json.dumps(messages)), request.arguments[1])
         return request
 
+    def build_all_requests(self, *, world_size: int | None = None, **kwargs: Any) -> None:
+        """Build the requests of this process, one of `world_size`."""
+        if self._judging is not None:
+            self._judging.alone = (world_size or 1) == 1
+        super().build_all_requests(world_size=world_size, **kwargs)
+
+    def apply_filters(self) -> Any:
+        """Filter the responses; of pictures in the requests, which are answered by now, only the hash is kept.
+
+        lm-eval writes each request into the samples file under every filter, and holds all of them until then.
+        """
+        for request in self.instances:
+            request.arguments = _without_pictures(request.arguments)
+        return super().apply_filters()
+
     def override_metric(self, metric_name: str) -> None:
         """Leave responses as they are: lm-eval calls this for `--predict_only`, and runs the filters all the same."""
         super().override_metric(metric_name)
@@ -177,6 +197,19 @@ def _inlined(path: str) -> dict[str, Any] | None:
     return {"type": "image_url", "image_url": {"url": address, "detail": "auto"}}
 
 
+def _without_pictures(arguments: Any) -> Any:
+    """Put a hash in place of each picture in a message for an API; other requests stay as they are."""
+    if not isinstance(arguments, tuple) or not isinstance(arguments[0], JsonChatStr):
+        return arguments
+    messages = json.loads(arguments[0].prompt)
+    for message in messages:
+        for part in message["content"] if isinstance(message.get("content"), list) else ():
+            kind, _, data = part.get("image_url", {}).get("url", "").partition(";base64,")
+            if data:
+                part["image_url"]["url"] = f"{kind};sha256,{hashlib.sha256(base64.b64decode(data)).hexdigest()}"
+    return (JsonChatStr(json.dumps(messages)), *arguments[1:])
+
+
 class _Documents(list[dict[str, Any]]):
     """A data set's rows as dicts, made once: lm-eval goes over them four times, and Arrow makes them anew each time."""
 
@@ -197,7 +230,10 @@ class _Scored(UserDict[str, Any]):
 
 def _declare(name: str, metric: bool | Metric) -> list[dict[str, Any]]:
     if isinstance(metric, Metric):
-        return [{"metric": name, "aggregation": metric.aggregate, "higher_is_better": metric.higher_is_better}]
+        declared = [{"metric": name, "aggregation": metric.aggregate, "higher_is_better": metric.higher_is_better}]
+        if metric.stderr is not None:
+            declared += [{"metric": f"{name}_stderr", "aggregation": metric.stderr, "higher_is_better": False}]
+        return declared
     # lm-eval multiplies these into group averages, where the string "N/A" would end the run: NaN does not.
     mean = average if name in _IN_GROUPS else mean_scored
     return [

@@ -40,9 +40,14 @@ class RubricJudging:
         rubric: What is scored by.
         setup: The judge; nobody is asked where None.
         item_of: Makes an item of a document and a response.
+
+    Attributes:
+        alone: Whether this process has all of the task's documents. With several, nobody here knows on what share of
+            all responses the judge failed: verdicts count, and whether scores stand is left to the aggregation.
     """
 
     def __init__(self, *, task: str, rubric: Rubric, setup: JudgeSetup | None, item_of: ItemOf) -> None:
+        self.alone = False
         self.task = task
         self.rubric = rubric
         self.setup = setup
@@ -69,7 +74,7 @@ class RubricJudging:
         return (
             "Responses that were saved with --log_samples or --predict_only are judged by: fin-tasks judge "
             f"SAMPLES.jsonl --rubric {self.rubric.name} --model JUDGE --base-url URL (SAMPLES.jsonl: the file "
-            f"samples_{self.task}_*.jsonl below --output_path)."
+            f"samples_{self.task}_2*.jsonl of the run, below --output_path)."
         )
 
     def check(self, docs: Iterable[Mapping[str, Any]]) -> None:
@@ -100,11 +105,12 @@ class RubricJudging:
         try:
             judged = judge_items(items, setup, Settings.from_environ(), show=True)
         except JudgingFailedError as error:
-            self._log_failure(error)
-            return self._told(items, error.judged, stands=False)
+            unread = all(verdict.failed in (None, "response", "reply") for verdict in error.judged.verdicts)
+            self._log_failure(error, unread=unread)
+            return self._told(items, error.judged, stands=not self.alone)
         except (FinTasksError, OSError) as error:
             self._log_failure(error)
-            return tuple(_off(item, str(error), failed=True) for item in items)
+            return tuple(_off(item, str(error), allowed=setup.max_failed, stands=not self.alone) for item in items)
         failed = [verdict for verdict in judged.verdicts if verdict.failed in ("judge", "reply")]
         if failed:
             _log.warning(
@@ -113,11 +119,20 @@ class RubricJudging:
             )
         return self._told(items, judged, stands=True)
 
-    def _log_failure(self, error: Exception) -> None:
+    def _log_failure(self, error: Exception, *, unread: bool = False) -> None:
+        what = (
+            "the responses stay unscored, as the judge failed."
+            if self.alone
+            else "the judge failed on responses of this process; whether scores stand is decided over all responses."
+        )
+        again = (
+            'with "judge_retry_failed": true in --metadata run the command again'
+            if unread
+            else ("run the same command again")
+        )
         _log.error(
-            "%s: the responses stay unscored, as the judge failed. %s In lm-eval: run the same command again; with "
-            "--use_cache the model's responses are kept too. %s",
-            *(self.task, error, self.later),
+            "%s: %s In lm-eval: %s; with --use_cache the model's responses are kept too. %s %s",
+            *(self.task, what, again, error, self.later),
         )
 
     def _told(self, items: Sequence[JudgeItem], judged: Judged, *, stands: bool) -> tuple[JudgedResponse, ...]:
@@ -130,7 +145,10 @@ class RubricJudging:
                     verdict=verdict,
                     percent=_percent(verdict, judged.rubric),
                     stands=stands,
-                    record={name: value for name, value in record.items() if name not in _OF_THE_DOC},
+                    record={
+                        **{name: value for name, value in record.items() if name not in _OF_THE_DOC},
+                        "max_failed": judged.setup.max_failed,
+                    },
                 )
             )
         return tuple(told)
@@ -206,11 +224,13 @@ def _percent(verdict: Verdict, rubric: Rubric) -> float | None:
     return 100 * (verdict.score - rubric.lowest) / (rubric.highest - rubric.lowest)
 
 
-def _off(item: JudgeItem, why: str, *, failed: bool = False) -> JudgedResponse:
-    """A response that no judge has read."""
+def _off(item: JudgeItem, why: str, *, allowed: float | None = None, stands: bool = False) -> JudgedResponse:
+    """A response that no judge has read; `allowed` is the share a judge that was asked may fail on."""
     reason = response_failure(item.response)
     verdict = (
-        Verdict(error=reason, failed="response") if reason else Verdict(error=why, failed="judge" if failed else None)
+        Verdict(error=reason, failed="response")
+        if reason
+        else Verdict(error=why, failed=None if allowed is None else "judge")
     )
-    record = {"score": None, "error": verdict.error, "failed": verdict.failed}
-    return JudgedResponse(response=item.response, verdict=verdict, percent=None, stands=False, record=record)
+    record = {"score": None, "error": verdict.error, "failed": verdict.failed, "max_failed": allowed}
+    return JudgedResponse(response=item.response, verdict=verdict, percent=None, stands=stands, record=record)

@@ -87,9 +87,42 @@ def test_several_responses_are_averaged() -> None:
 
 
 def test_the_number_of_scored_documents_is_a_sum() -> None:
-    count = metrics_of()["n_scored"]
-    assert isinstance(count, Metric)
+    metrics = metrics_of()
+    stands, count = metrics["judging_stands"], metrics["n_scored"]
+    assert isinstance(stands, Metric) and isinstance(count, Metric)
+    assert stands.aggregate([[1, 0, 0.2]] * 3 + [None]) == 1.0
     assert count.aggregate([1.0, 0.0, 1.0, None]) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("reported", "stands", "score", "unscored"),
+    [
+        ([[1, 0, 0.25], [1, 0, 0.25], [1, 0, 0.25], [1, 1, 0.25]], 1.0, 60.0, 0.25),
+        ([[1, 0, 0.25], [2, 1, 0.25], [1, 1, 0.25]], 0.0, "N/A", 1.0),
+        ([[1, 1, 1.0], [1, 1, 1.0]], 0.0, "N/A", 1.0),  # all failed: nothing is allowed enough
+        ([[0, 0, 0.2], [0, 0, 0.2]], 1.0, 60.0, 0.25),  # no response to judge: nothing failed
+        ([None, None], "N/A", "N/A", 1.0),  # nobody was asked
+    ],
+)
+def test_whether_scores_stand_is_decided_over_all_documents(
+    reported: list[Any], stands: float | str, score: float | str, unscored: float
+) -> None:
+    metrics = metrics_of()
+    decided, part, missing = (metrics[name] for name in ("judging_stands", "score_OCR", "unscored"))
+    assert isinstance(decided, Metric) and isinstance(part, Metric) and isinstance(missing, Metric)
+    assert part.aggregate([60.0]) == "N/A"  # before it is decided
+    assert decided.aggregate(reported) == stands
+    assert part.aggregate([60.0, None, 60.0]) == score
+    assert missing.aggregate([0.0, 0.0, 0.0, 1.0]) == unscored
+
+
+def test_a_document_reports_what_deciding_takes() -> None:
+    answers = [
+        {**score_judged(DOC, judged(verdict), variant="paper"), "max_failed": 0.2}
+        for verdict in (SCORED, SILENT, UNREADABLE, EMPTY)
+    ]
+    assert metric_values(DOC, answers)["judging_stands"] == [3, 2, 0.2]
+    assert metric_values(DOC, [score_judged(DOC, judged(SCORED), variant="paper")])["judging_stands"] is None
 
 
 @pytest.mark.parametrize("name", IMAGE_TYPES)
@@ -113,6 +146,25 @@ def test_our_styles_are_themselves(name: str) -> None:
         ("表格", "table"),
         ("文档", "document"),
         ("mixed chart and table", "mixed chart"),
+        ("Financial statement", "table"),
+        ("财务报表", "table"),
+        ("表", "table"),
+        ("统计图表", "statistical chart"),
+        ("技术图", "technical indicator chart"),
+        ("技术图表", "technical indicator chart"),
+        ("Technical index chart", "technical indicator chart"),
+        ("bar chart", "statistical chart"),
+        ("Line Chart", "statistical chart"),
+        ("pie-chart", "statistical chart"),
+        ("柱状图", "statistical chart"),
+        ("折线图", "statistical chart"),
+        ("candle line chart", "candlestick chart"),
+        ("PDF", "document"),
+        ("文字", "document"),
+        ("图文混合", "mixed chart"),
+        ("technical document", "document"),
+        ("pages of a report", "document"),
+        ("图表", "other"),
         ("", "other"),
         ("Stable coin logo", "other"),
     ],
@@ -129,6 +181,18 @@ def test_files_may_name_types_otherwise(name: str, ours: str) -> None:
         ("horizontal screen mobile screenshot", "horizontal screenshot on mobile"),
         ("手机竖屏截图", "vertical screenshot on mobile"),
         ("电脑截图", "computer screenshot"),
+        ("手机摄影", "mobile photograph"),
+        ("翻拍", "mobile photograph"),
+        ("camera", "mobile photograph"),
+        ("网页截图", "computer screenshot"),
+        ("屏幕截图", "computer screenshot"),
+        ("计算机截图", "computer screenshot"),
+        ("laptop screenshot", "computer screenshot"),
+        ("手机横屏屏幕截图", "horizontal screenshot on mobile"),
+        ("Web page", "computer screenshot"),
+        ("手机网页截图", "other"),
+        ("手机屏幕截图", "other"),  # held which way?
+        ("Mobile screenshot", "other"),
         ("painting", "other"),
     ],
 )
