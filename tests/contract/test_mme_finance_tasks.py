@@ -211,6 +211,19 @@ def test_model_and_judge_see_the_picture_and_the_judge_is_asked_once_a_response(
         assert [part["type"] for part in body["messages"][-1]["content"]].count("image_url") == 1
 
 
+def test_samples_name_pictures_by_their_hash(run: Path) -> None:
+    for task in TASKS:
+        assert ";base64," not in samples_file(run / "out", task).read_text(encoding="utf-8")
+        for variant in ("paper", "robust"):
+            for sample in samples_of(run / "out", task, variant):
+                digest = hashlib.sha256(Path(sample["doc"]["image_path"]).read_bytes()).hexdigest()
+                (asked,) = sample["arguments"]["gen_args_0"]["arg_0"]
+                (picture,) = [
+                    part["image_url"]["url"] for part in json.loads(asked)[-1]["content"] if part["type"] == "image_url"
+                ]
+                assert re.fullmatch(rf"data:image/(png|jpeg);sha256,{digest}", picture)
+
+
 def test_what_was_asked_and_who_judged_is_written_down_without_key_or_address(run: Path, servers: Servers) -> None:
     configs = results_of(run / "out")["configs"]
     for language, task in zip(LANGUAGES, TASKS, strict=True):
@@ -244,8 +257,8 @@ def test_a_second_run_asks_nobody_twice_and_another_judge_or_rubric_anew(
     for named in ({"judge_model": "other"}, {"judge_rubric": str(rubric)}, {"judge_image": False}):
         before = len(servers.judge.bodies)
         for _ in range(2):
-            evaluate(servers, "mme_finance_en", judge_named(servers, **named), limit=3)
-            assert len(servers.judge.bodies) - before == 2
+            evaluate(servers, "mme_finance_en", judge_named(servers, **named), limit=1)
+            assert len(servers.judge.bodies) - before == 1
 
 
 def test_responses_alone_are_judged_later_with_the_same_scores(run: Path, servers: Servers, tmp_path: Path) -> None:
@@ -270,21 +283,22 @@ def test_responses_alone_are_judged_later_with_the_same_scores(run: Path, server
             assert score == (None if found == "N/A" else pytest.approx(found, abs=1e-9))
 
 
-def test_without_a_judge_responses_are_kept_and_it_is_told_how_to_judge_them(servers: Servers, tmp_path: Path) -> None:
-    done = lm_eval(servers, tmp_path, "mme_finance_zh_na", {}, "--log_samples", "--limit", "3")
-    assert done.returncode == 0, done.stderr
-    results = results_of(tmp_path / "out")
+@pytest.mark.usefixtures("at_once")
+def test_without_a_judge_responses_are_kept_and_it_is_told_how_to_judge_them(
+    servers: Servers, caplog: pytest.LogCaptureFixture
+) -> None:
+    results = evaluate(servers, "mme_finance_zh_na", {}, limit=3)
     for variant in ("paper", "robust"):
         found = results["results"]["mme_finance_zh_na"]
         assert math.isnan(found[f"score,{variant}"])
         assert (found[f"unscored,{variant}"], found[f"judge_error,{variant}"]) == (1.0, "N/A")
         assert found[f"no_response,{variant}"] == 0.0
     assert results["configs"]["mme_finance_zh_na"]["metadata"]["judge"] is None
-    samples = samples_of(tmp_path / "out", "mme_finance_zh_na", "robust")
+    samples = [sample for sample in results["samples"]["mme_finance_zh_na"] if sample["filter"] == "robust"]
     assert all(sample["resps"][0][0].startswith("My answer") for sample in samples)
     assert len(samples) == 3
-    assert "no judge is configured, so 3 responses stay unscored" in done.stderr
-    assert "fin-tasks judge SAMPLES.jsonl --rubric mme_finance_zh" in done.stderr
+    assert "no judge is configured, so 3 responses stay unscored" in caplog.text
+    assert "fin-tasks judge SAMPLES.jsonl --rubric mme_finance_zh" in caplog.text
 
 
 @pytest.mark.parametrize("how", ["down", "garbage"])
