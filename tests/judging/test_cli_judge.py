@@ -217,7 +217,7 @@ def test_a_judge_that_is_down_is_an_error_and_the_next_run_goes_on(run: Run, fil
     assert done.returncode == 1
     assert "not today" in done.stderr
     assert "run the same again" in done.stderr.lower()
-    assert (done.summary["overall"], done.summary["overall_paper"], done.summary["failed"]["judge"]) == (None, 0.0, 10)
+    assert (done.summary["overall"], done.summary["overall_paper"], done.summary["failed"]["judge"]) == (None, None, 10)
     assert run(*asked(file, judge, "--json")).summary["requests"] == 10
 
 

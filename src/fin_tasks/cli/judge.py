@@ -270,6 +270,8 @@ def _summary(result: _Result) -> dict[str, Any]:
         "model": predictions.model,
         "defects": {kind: kinds.count(kind) for kind in sorted(set(kinds))},
     }
+    if result.failure is not None and found["overall"] is None:
+        found["overall_paper"] = None  # the judge scored nothing: a 0 would be said of the model
     if result.compared is not None:
         found["injection"] = {
             "affected": result.compared.affected,
