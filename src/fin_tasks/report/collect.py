@@ -10,8 +10,11 @@ from fin_tasks.report.entry import Entry, RunFacts, RunRead, Scores
 from fin_tasks.report.found_files import LmEvalRun, find_runs, named_by_lm_eval
 from fin_tasks.report.incremental import Kept, decode, encode, key_of
 from fin_tasks.report.lm_eval_entries import UnitRead, read_run
+from fin_tasks.report.other_files import read_files
+from fin_tasks.report.published_entries import published as published_tables
 from fin_tasks.report.runs import BENCHMARKS, Problem
 from fin_tasks.report.settings import without_secrets
+from fin_tasks.report.vlmeval_entries import read_folder
 from fin_tasks.settings import Settings
 
 __all__ = ["Collected", "collect"]
@@ -69,8 +72,9 @@ def collect(
     """
     problems: list[Problem] = []
     found = find_runs(paths, problems)
-    problems += [_stranger(path) for path in paths if path.is_file() and not named_by_lm_eval(path)]
     reads = _read_all(found, Kept(settings.cache_dir / "report"), on_done)
+    reads += [read_folder(path) for path in paths if path.is_dir()]
+    reads.append(read_files([path for path in paths if path.is_file() and not named_by_lm_eval(path)]))
     notes = [note for read in reads for note in read.notes]
     problems += [problem for read in reads for problem in read.problems]
     runs = {run.facts.id: run for run in _once([run for read in reads for run in read.runs], notes)}
@@ -79,8 +83,9 @@ def collect(
             f"{', '.join(map(str, paths))}: expected results of {', '.join(BENCHMARKS)} tasks, found none. Run lm-eval "
             "with --output_path and --log_samples, or name a run folder of VLMEvalKit."
         )
-    facts = [run.facts for run in runs.values()]
-    entries = mark_reruns(mark([entry for run in runs.values() for entry in run.entries]), facts)
+    all_runs = [*runs.values(), *(published_tables() if published else ())]
+    facts = [run.facts for run in all_runs]
+    entries = mark_reruns(mark([entry for run in all_runs for entry in run.entries]), facts)
     return Collected(
         entries=tuple(sorted(entries, key=_place)),
         runs=tuple(facts),
@@ -88,12 +93,6 @@ def collect(
         problems=tuple(Problem(*without_secrets([one.path, one.message])) for one in problems),
         notes=tuple(without_secrets(notes)),
         read=runs,
-    )
-
-
-def _stranger(path: Path) -> Problem:
-    return Problem(
-        str(path), f"{path}: expected results_*.json or samples_*.jsonl of lm-eval, got a file of another name."
     )
 
 
