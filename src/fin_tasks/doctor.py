@@ -22,6 +22,7 @@ from fin_tasks.benchmarks.financemath import files as financemath_files
 from fin_tasks.benchmarks.financemath import inspection as financemath
 from fin_tasks.benchmarks.mme_finance import files as mme_finance_files
 from fin_tasks.benchmarks.mme_finance import inspection as mme_finance
+from fin_tasks.benchmarks.mme_finance.metrics import image_style_of, image_type_of
 from fin_tasks.benchmarks.mme_finance.row import LANGUAGES
 from fin_tasks.benchmarks.xfinbench.files import SPLITS, locate
 from fin_tasks.benchmarks.xfinbench.inspection import Inspection, SplitReport, inspect
@@ -242,15 +243,27 @@ def _show_questions(found: Questions, console: Console) -> None:
 
 
 def _show_pictures(split: mme_finance.LanguageReport, console: Console) -> None:
-    for title, counts, published in (
-        ("Image type", split.by_type, split.published_by_type),
-        ("Image style", split.by_style, split.published_by_style),
+    for title, counts, published, counted_as in (
+        ("Image type", split.by_type, split.published_by_type, image_type_of),
+        ("Image style", split.by_style, split.published_by_style, image_style_of),
     ):
+        # what scores are told apart by, where files put it in words of their own
+        renamed = any(counted_as(name) != name for name in counts)
         rows = [
-            (escape(sandbox.escape(name)) or "(none)", str(n), *([str(published.get(name, ""))] if published else []))
+            (
+                escape(sandbox.escape(name)) or "(none)",
+                str(n),
+                *([str(published.get(name, ""))] if published else []),
+                *([counted_as(name)] if renamed else []),
+            )
             for name, n in counts.items()
         ]
-        header = (title, "Rows", *(["Published (inferred)"] if published else []))
+        header = (
+            title,
+            "Rows",
+            *(["Published (inferred)"] if published else []),
+            *(["Counted as"] if renamed else []),
+        )
         console.print(_rows("Rows", header, rows))
     _say(console, f"pictures: {split.pictures['files']} files, {split.pictures['bytes'] / 1e6:.1f} MB")
     if split.unlike_published:

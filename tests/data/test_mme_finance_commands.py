@@ -154,6 +154,8 @@ def test_doctor_shows_what_it_knows_and_nothing_steers_the_terminal(server: Loop
     ):
         assert part in done.stdout
     assert "\x1b" not in done.stdout + done.stderr
+    styles = next(line.split() for line in done.stdout.splitlines() if "电脑截图" in line)
+    assert " ".join(styles).rstrip("│ ").endswith("computer screenshot"), "the name it is counted under"
 
 
 def test_doctor_of_a_folder_with_one_language(server: Loopback, tmp_path: Path, run: Run) -> None:
