@@ -16,13 +16,15 @@ def document(number: int, *, prefix: str = "row") -> dict[str, Any]:
     return {"id": f"{prefix}_{number}", "ground_truth": f"{number}", "capabilities": [first, *second]}
 
 
-def sample(doc: Mapping[str, Any], value: float | None, variant: str, place: int) -> dict[str, Any]:
+def sample(
+    doc: Mapping[str, Any], value: float | None, variant: str, place: int, *, metric: str = "acc"
+) -> dict[str, Any]:
     """A line of a samples file; `value` None is unscored."""
     answer = json.dumps({"answer": "yes" if value else "no", "correct": value, "reason": ""})
     return {
         **{"doc_id": place, "doc": doc, "target": f"it is {doc.get('ground_truth')}", "resps": [["text"]]},
-        **{"filtered_resps": [[answer]], "filter": variant, "metrics": ["acc", "unscored", "acc_stderr"]},
-        **{"acc": value, "unscored": float(value is None), "acc_stderr": value},
+        **{"filtered_resps": [[answer]], "filter": variant, "metrics": [metric, "unscored", f"{metric}_stderr"]},
+        **{metric: value, "unscored": float(value is None), f"{metric}_stderr": value},
     }
 
 
@@ -39,12 +41,13 @@ def write_run(
     provenance: Mapping[str, Any] | None = None,
     model_args: Mapping[str, Any] | None = None,
     found: Mapping[str, Any] | None = None,
+    metric: str = "acc",
     **results: Any,
 ) -> Path:
     """Write `samples_*.jsonl` and `results_*.json`, as lm-eval does; tasks with knowledge say so in the provenance.
 
-    `values` are `acc` of each document under `paper`, `robust` likewise (the same where None). Documents are those of
-    `document`, told apart by family, where None. `provenance` and `results` add to what is recorded,
+    `values` are the `metric` of each document under `paper`, `robust` likewise (the same where None). Documents are
+    those of `document`, told apart by family, where None. `provenance` and `results` add to what is recorded,
     `found` to what is recorded about retrieval.
     """
     condition = task.rpartition("_")[2]
@@ -53,7 +56,7 @@ def write_run(
     docs = docs or [document(number, prefix=family) for number in range(len(values))]
     variants = {"paper": values, "robust": robust if robust is not None else values}
     lines = [
-        json.dumps(sample(doc, value, name, place))
+        json.dumps(sample(doc, value, name, place, metric=metric))
         for name, scores in variants.items()
         for place, (doc, value) in enumerate(zip(docs, scores, strict=True))
     ]

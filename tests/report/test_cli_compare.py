@@ -218,3 +218,22 @@ def test_modes_that_differ_are_in_no_heading_and_single_groups_no_line(run: Run,
         "bizbench_finknow",
         "bizbench_fincode",
     ]
+
+
+def test_rows_that_changed_are_listed_with_answers_as_text(run: Run, tmp_path: Path) -> None:
+    bad = "\x1b[31m[link=x]" + "long " * 20
+    for folder, values in (("a", [20.0, 60.0, 60.0, None]), ("b", [100.0, 40.0, 60.0, 20.0])):
+        docs = [{**document(n), "ground_truth": bad} for n in range(4)]
+        write_run(tmp_path / folder, "mme_finance_en", values, docs=docs, metric="score")
+    shown = run("compare", "a", "b", cwd=tmp_path).stdout
+    assert "46.7" in shown and "+20.0 [" in shown  # points, not a hundred times as much
+    assert "Changed in mme_finance_en (2)" in shown
+    listed = [line.split()[0] for line in shown.splitlines() if "→" in line]
+    assert listed == ["row_0", "row_1"]
+    assert "20 → 100" in shown and "60 → 40" in shown
+    assert "\x1b" not in shown
+    assert r"\x1b[31m[link=x]long" in shown and "long " * 20 not in shown
+    few = run("compare", "a", "b", "--rows", "1", cwd=tmp_path).stdout
+    assert "Changed in mme_finance_en (1, of 2; --rows 2 or --items for all)" in few
+    assert "row_1" not in few
+    assert "Changed" not in run("compare", "a", "b", "--rows", "0", cwd=tmp_path).stdout

@@ -10,17 +10,22 @@ from typing import Any
 import numpy as np
 import pytest
 from made_runs import document, write_run
-from scipy.stats import binomtest
+from scipy.stats import binomtest, ttest_rel
+from scipy.stats import t as student
 
 from fin_tasks.benchmarks.xfinbench.augmentation import Options, augment
 from fin_tasks.benchmarks.xfinbench.files import locate
 from fin_tasks.benchmarks.xfinbench.knowledge import knowledge_bank
 from fin_tasks.benchmarks.xfinbench.rows import read_rows
 from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.report.collect import collect
 from fin_tasks.report.compare import Comparison, compare
-from fin_tasks.report.comparison_files import as_object, flat, item_rows, write_csv
+from fin_tasks.report.comparison_files import as_object, changed_rows, flat, item_rows, write_csv
+from fin_tasks.report.leaderboard import document as board_of
 from fin_tasks.report.settings import setting_of
 from fin_tasks.settings import Settings
+from fin_tasks.stats.clustered import clustered_mean
+from fin_tasks.stats.paired import mcnemar
 
 
 def scores(seed: int, n: int, share: float) -> list[float | None]:
@@ -367,3 +372,57 @@ def test_groups_of_another_dimension(tmp_path: Path) -> None:
     write_run(tmp_path, "xfinbench_bool_bm25", [1.0] * 3, docs=docs)
     by = one(compare([tmp_path], variant="paper", by="topic"), "xfinbench_bool").by
     assert {name: numbers.n for name, numbers in by.items()} == {"Bonds": 2, "Tax": 1}
+
+
+def test_each_benchmark_is_compared_by_its_headline_in_its_unit(tmp_path: Path) -> None:
+    for folder, points, shares in (
+        ("a", [20.0, 40.0, 60.0, 0.0], [0.0, 1.0]),
+        ("b", [60.0, 80.0, 80.0, 40.0], [1.0, 1.0]),
+    ):
+        docs = [{**document(n), "image_path": f"/{folder}/pictures/{n}.png"} for n in range(4)]
+        write_run(tmp_path / folder, "mme_finance_en", points, docs=docs, metric="score")
+        write_run(tmp_path / folder, "xfinbench_bool", shares)
+    found = compare([tmp_path / "a", tmp_path / "b"], variant="paper")
+    by_task = {one.task: one for one in found.comparisons}
+    score, share = by_task["mme_finance_en"], by_task["xfinbench_bool"]
+    assert (found.metric, score.metric, share.metric) == (None, "score", "acc")
+    assert (score.numbers.unit, share.numbers.unit) == ("points", "fraction")
+    assert (score.numbers.baseline_rate, score.numbers.other_rate, score.numbers.gained) == (30.0, 65.0, 4)
+    assert score.numbers.p == pytest.approx(ttest_rel([60, 80, 80, 40], [20, 40, 60, 0]).pvalue)
+    assert [(one["metric"], one["unit"], one["test"]) for one in as_object(found)["comparisons"]] == [
+        ("score", "points", "t"),
+        ("acc", "fraction", "McNemar"),
+    ]
+    only = [next((tmp_path / folder).glob("samples_mme_finance_en_*")) for folder in "ab"]
+    with pytest.raises(ConfigError, match="expected one of score, unscored, got 'acc'"):
+        compare(only, variant="paper", metric="acc")
+
+
+def test_rows_of_one_figure_count_as_the_report_counts_them(tmp_path: Path) -> None:
+    before, after = scores(3, 120, 0.3), scores(4, 120, 0.6)
+    docs = [{**document(n), "figure": f"/somewhere/{n // 10}.png" if n < 100 else None} for n in range(120)]
+    task = "xfinbench_mcq_visual"
+    claims = [{task: {"acc,paper": np.mean(v), "acc,robust": np.mean(v)}} for v in (before, after)]
+    write_run(tmp_path / "a", task, before, docs=docs, results=claims[0])
+    elsewhere = [{**doc, "figure": doc["figure"] and doc["figure"].replace("/somewhere", "D:\\")} for doc in docs]
+    write_run(tmp_path / "b", task, after, docs=elsewhere, results=claims[1], model="made/other")
+    (found,) = compare([tmp_path / "a", tmp_path / "b"], variant="paper").comparisons
+    differences = [y - x for x, y in zip(before, after, strict=True) if x is not None and y is not None]
+    clusters = [n // 10 if n < 100 else n for n in range(120)]
+    expected = clustered_mean(differences, clusters=clusters)
+    numbers = found.numbers
+    assert (numbers.exact, numbers.difference.clusters) == (False, 30)
+    assert numbers.p == pytest.approx(2 * student.sf(expected.mean / expected.stderr, 29))
+    assert numbers.p != pytest.approx(mcnemar(numbers.gained, numbers.lost))
+    settings = replace(Settings.from_environ(), cache_dir=tmp_path / "kept")
+    collected = collect([tmp_path / "a", tmp_path / "b"], settings=settings, published=False)
+    boards = board_of(collected)["comparisons"]
+    assert [pair["p"] for board in boards for pair in board["pairs"]] == [pytest.approx(numbers.p, rel=1e-5)] * 2
+
+
+def test_changed_rows_come_by_the_size_of_the_change(tmp_path: Path) -> None:
+    for folder, values in (("a", [0.0, 100.0, 50.0, None, 70.0]), ("b", [20.0, 0.0, 50.0, 60.0, 90.0])):
+        write_run(tmp_path / folder, "mme_finance_en", values, metric="score")
+    (found,) = compare([tmp_path / "a", tmp_path / "b"], variant="paper").comparisons
+    shown = [(row["id"], row["change"]) for row in changed_rows(found, "paper")]
+    assert shown == [("mme_finance_en_1", "lost"), ("mme_finance_en_0", "gained"), ("mme_finance_en_4", "gained")]

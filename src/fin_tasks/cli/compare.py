@@ -2,10 +2,10 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,10 +14,12 @@ from fin_tasks.cli.tables import print_whole
 from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     from fin_tasks.report.compare import Comparison, Comparisons, Numbers
+    from fin_tasks.report.estimates import Unit
     from fin_tasks.report.runs import Problem
 
 __all__ = ["VARIANTS", "compare", "make_folder", "p_value", "percent", "points", "tell"]
@@ -25,9 +27,12 @@ __all__ = ["VARIANTS", "compare", "make_folder", "p_value", "percent", "points",
 VARIANTS = ("paper", "robust")
 
 _HOW_TO_READ = """\
-Rates in per cent of the rows both runs have and scored (n); differences in percentage points with paired bootstrap \
-95 % intervals. Gained and lost: rows whose score went up or down. p: McNemar's exact test, which takes rows for \
-independent. Left out: rows only one run has + rows one run left unscored. A row counts in every group it names."""
+Over the rows both runs have and scored (n): rates in per cent, differences in percentage points, scores in points of \
+100, with paired bootstrap 95 % intervals. Gained and lost: rows whose score went up or down. p: McNemar's exact test, \
+or a t-test where scores are not 0 or 1 or rows share a figure, picture or ticker, which the intervals allow for too. \
+Left out: rows only one run has + rows one run left unscored. A row counts in every group it names."""
+_ANSWER = 32
+"""Letters of an answer that are shown."""
 
 
 def compare(
@@ -40,11 +45,15 @@ def compare(
         ),
     ],
     variant: Annotated[str, typer.Option(help="Scores to compare: paper or robust.")] = "paper",
-    metric: Annotated[str, typer.Option(help="A metric of the tasks; acc of calculation tasks is acc_em.")] = "acc",
+    metric: Annotated[
+        str | None,
+        typer.Option(help="A metric of the tasks; otherwise the headline: score for MME-Finance, acc for all others."),
+    ] = None,
     by: Annotated[str | None, typer.Option(help="capability, topic or part; what the benchmark has otherwise.")] = None,
     allow_different_data: Annotated[
         bool, typer.Option("--allow-different-data", help="Compare over different data, by the rows both have.")
     ] = False,
+    rows: Annotated[int, typer.Option(min=0, help="Changed rows to list per task, the largest change first.")] = 10,
     as_json: Json = False,
     items: Items = None,
     out: Annotated[
@@ -72,7 +81,7 @@ def compare(
     if as_json:
         print(json.dumps(as_object(found), allow_nan=False))
     else:
-        _show(found)
+        _show(found, rows=rows)
     tell(found.problems)
 
 
@@ -103,17 +112,24 @@ def _write(found: "Comparisons", out: Path) -> None:
     effects = []
     for several in found.sets:
         for name, numbers, whole in _lines(several):
-            d = numbers.difference
-            low, high = (None, None) if d.interval.low != d.interval.low else (d.interval.low, d.interval.high)
-            value = d.mean if numbers.n else None
+            d, most = numbers.difference, 100 if numbers.unit == "points" else 1
+            there = d.interval.low == d.interval.low
+            low, high = (d.interval.low / most, d.interval.high / most) if there else (None, None)
+            value = d.mean / most if numbers.n else None
             effects.append(
                 Effect(heading=_heading(several), name=name, value=value, low=low, high=high, n=numbers.n, whole=whole)
             )
-    caption = f"Same rows under both conditions, paired bootstrap 95 % intervals. {found.metric}, {found.variant}."
+    caption = f"Same rows under both conditions, paired bootstrap 95 % intervals. {_metrics(found)}, {found.variant}."
     draw_forest(effects, out / "compare", title="What changed", caption=caption, axis="change (percentage points)")
 
 
-def _show(found: "Comparisons") -> None:
+def _metrics(found: "Comparisons") -> str:
+    from fin_tasks.sandbox import escape
+
+    return escape(", ".join(dict.fromkeys(one.metric for one in found.comparisons)))
+
+
+def _show(found: "Comparisons", *, rows: int) -> None:
     from rich.console import Console
     from rich.text import Text
 
@@ -129,14 +145,70 @@ def _show(found: "Comparisons") -> None:
         lines = _lines(several)
         shown += len(lines)
         print_whole(console, partial(_table, several[0], lines))
+        for one in several:
+            if rows and not one.pooled:
+                _show_changed(console, one, found.variant, most=rows)
     if found.comparisons:
         console.print(_HOW_TO_READ, style="dim")
         console.print(
-            f"Scores: {escape(found.metric)}, {found.variant}. {shown} tests shown, p not corrected for their number.",
+            f"Scores: {_metrics(found)}, {found.variant}. {shown} tests shown, p not corrected for their number.",
             style="dim",
         )
     for note in found.notes:
         console.print(Text(f"Note: {escape(note)}"))
+
+
+def _show_changed(console: "Console", one: "Comparison", variant: str, *, most: int) -> None:
+    """List the rows whose score changed, as far as there is room for them."""
+    from rich.text import Text
+
+    from fin_tasks.report.comparison_files import changed_rows
+    from fin_tasks.sandbox import escape
+
+    changed = changed_rows(one, variant)
+    if not changed:
+        return
+    shown = changed[:most]
+    rest = f", of {len(changed)}; --rows {len(changed)} or --items for all" if len(shown) < len(changed) else ""
+    console.print(Text(f"Changed in {escape(one.task)} ({len(shown)}{rest})"))
+    console.print(_changed_table(one, shown))
+
+
+def _changed_table(one: "Comparison", rows: "Sequence[Mapping[str, Any]]") -> "Table":
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    from fin_tasks.sandbox import escape
+
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    before, after = _conditions(one)
+    answers = any(row[name] is not None for row in rows for name in ("baseline_answer", "other_answer"))
+    names = ("Row", "Score", *((f"Answer, {before}", f"Answer, {after}") if answers else ()), "Reference")
+    for name in names:
+        # what does not fit runs on below, so that an id can be copied whole
+        table.add_column(escape(name), overflow="fold")
+    for row in rows:
+        said = [_brief(row[name]) for name in ("baseline_answer", "other_answer")] if answers else []
+        score = f"{row['baseline']:.3g} → {row['other']:.3g}"
+        style = {"gained": "green", "lost": "red"}[row["change"]]
+        table.add_row(Text(escape(row["id"])), Text(score, style=style), *said, _brief(row["truth"]))
+    return table
+
+
+def _brief(answer: "Any") -> "Text":
+    from rich.text import Text
+
+    from fin_tasks.sandbox import escape
+
+    text = "–" if answer is None else answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    text = " ".join(text.split())
+    return Text(escape(text if len(text) <= _ANSWER else f"{text[: _ANSWER - 1]}…"))
+
+
+def _conditions(one: "Comparison") -> tuple[str, str]:
+    a, b = one.baseline.condition, one.other.condition
+    return (a, b) if a != b else ("first", "other")
 
 
 def _heading(several: Sequence["Comparison"]) -> str:
@@ -190,8 +262,7 @@ def _table(first: "Comparison", lines: "Sequence[tuple[str, Numbers, bool]]", na
 
     from fin_tasks.sandbox import escape
 
-    a, b = first.baseline.condition, first.other.condition
-    before, after = (a, b) if a != b else ("first", "other")
+    before, after = _conditions(first)
     table = Table(box=SIMPLE_HEAD, show_edge=not narrow, pad_edge=False, padding=(0, 1, 0, 0))
     last = ("Gained\nLost", "Left\nout") if narrow else ("Gained", "Lost", "Left out")
     for name in ("Rows", "n", escape(before), escape(after), "Difference", "p", *last):
@@ -203,8 +274,8 @@ def _table(first: "Comparison", lines: "Sequence[tuple[str, Numbers, bool]]", na
         changed = (str(numbers.gained), str(numbers.lost))
         table.add_row(
             Text(escape(name.removeprefix(prefix))),
-            *(str(numbers.n), percent(numbers.baseline_rate), percent(numbers.other_rate)),
-            *(points(numbers, narrow=narrow), p_value(numbers.difference.p if numbers.n else None)),
+            *(str(numbers.n), *(_amount(rate, numbers.unit) for rate in (numbers.baseline_rate, numbers.other_rate))),
+            *(points(numbers, narrow=narrow), p_value(numbers.p if numbers.n else None)),
             *(["\n".join(changed)] if narrow else changed),
             between.join([f"{unpaired} +", str(numbers.unscored)]),
             style="bold" if whole else "",
@@ -214,7 +285,14 @@ def _table(first: "Comparison", lines: "Sequence[tuple[str, Numbers, bool]]", na
 
 def percent(rate: float | None) -> str:
     """Show a fraction in per cent."""
-    return "–" if rate is None else f"{100 * rate:.1f}"
+    return _amount(rate, "fraction")
+
+
+def _amount(value: float | None, unit: "Unit", *, sign: str = "") -> str:
+    """Show a value: fractions in per cent, scores in points, other numbers as they are."""
+    if value is None:
+        return "–"
+    return f"{value:{sign}.3f}" if unit == "number" else f"{value * (100 if unit == 'fraction' else 1):{sign}.1f}"
 
 
 def p_value(p: float | None) -> str:
@@ -223,12 +301,12 @@ def p_value(p: float | None) -> str:
 
 
 def points(numbers: "Numbers", *, narrow: bool) -> "Text":
-    """Show a difference in percentage points, with its interval where there is one; below it in a narrow table."""
+    """Show a difference in points, with its interval where there is one; below it in a narrow table."""
     from rich.text import Text
 
     if not numbers.n:
         return Text("–")
-    interval = numbers.difference.interval
-    there = interval.low == interval.low
-    bounds = [f"[{100 * interval.low:+.1f}…{100 * interval.high:+.1f}]"] if there else []
-    return Text(("\n" if narrow else " ").join([f"{100 * numbers.difference.mean:+.1f}", *bounds]))
+    d, there = numbers.difference, numbers.difference.interval.low == numbers.difference.interval.low
+    values = (d.mean, d.interval.low, d.interval.high)
+    mean, low, high = (_amount(value, numbers.unit, sign="+") for value in values)
+    return Text(("\n" if narrow else " ").join([mean, *([f"[{low}…{high}]"] if there else [])]))

@@ -23,8 +23,9 @@ __all__ = ["sensitivity"]
 
 _HOW_TO_READ = """\
 Accuracy in per cent of the scored rows with Wilson's 95 % interval; against {reference}: difference in percentage \
-points on the rows both styles have, with a paired bootstrap 95 % interval, and McNemar's exact p. Spread: largest \
-less smallest accuracy, which grows with the number of styles even where none matters."""
+points on the rows both styles have, with a paired bootstrap 95 % interval, and the p of McNemar's exact test, or of a \
+t-test over figures where questions share them. Spread: largest less smallest accuracy, which grows with the number \
+of styles even where none matters."""
 
 
 def sensitivity(
@@ -173,7 +174,7 @@ def _table(group: "Group", narrow: bool) -> "Table":
             table.add_row(
                 *(Text(escape(named) if place == 0 else ""), cell.style, str(cell.n), str(cell.unscored)),
                 *(_accuracy(cell, between), points(difference, narrow=narrow) if difference else ""),
-                p_value(difference.difference.p if difference.n else None) if difference else "",
+                p_value(difference.p if difference.n else None) if difference else "",
                 style="bold" if task == "all" else "",
             )
         if task in group.spread:

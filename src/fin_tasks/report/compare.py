@@ -1,10 +1,12 @@
 """Compares runs row by row: by how much one condition is better than another on the same questions."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.report.estimates import Unit, unit_of
+from fin_tasks.report.metric_names import headline
 from fin_tasks.report.pairing import Pair, pair_conditions, pair_folders, require
 from fin_tasks.report.pooling import not_in_wholes, one_run, wholes_of
 from fin_tasks.report.runs import Problem, Run, read_runs
@@ -12,6 +14,7 @@ from fin_tasks.report.samples import DIMENSIONS, Row, Rows
 from fin_tasks.report.settings import Difference
 from fin_tasks.stats.averages import average
 from fin_tasks.stats.paired import PairedDifference, paired_difference
+from fin_tasks.stats.ranks import compare_all
 
 __all__ = ["Comparison", "Comparisons", "Numbers", "compare", "measure"]
 
@@ -21,7 +24,7 @@ _Matched = Sequence[tuple[Row, Row]]
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """A metric of the same rows under two conditions, as fractions of 1.
+    """A metric of the same rows under two conditions, in its unit.
 
     Attributes:
         n: Rows that both have, with a value in both.
@@ -30,9 +33,12 @@ class Numbers:
         unscored: Rows that both have, but at least one without a value.
         baseline_rate: Mean over the `n` rows; None without any.
         other_rate: Likewise.
-        difference: Other less baseline.
+        difference: Other less baseline; sources are resampled where rows share them.
+        p: Of the test a leaderboard makes of this pair, see `stats.ranks.compare_all`, but for its correction.
+        exact: The test is McNemar's; a t-test otherwise.
         gained: Rows with a higher value in the other.
         lost: Rows with a lower value in the other.
+        unit: Of the metric, `fraction` or `points` of 100, or any other `number`.
     """
 
     n: int
@@ -42,8 +48,11 @@ class Numbers:
     baseline_rate: float | None
     other_rate: float | None
     difference: PairedDifference
+    p: float
+    exact: bool
     gained: int
     lost: int
+    unit: Unit = "fraction"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,11 +61,13 @@ class Comparison:
 
     Attributes:
         pairs: The runs; several where tasks are pooled.
+        metric: What is compared.
         numbers: Over all rows.
         by: Group (a capability, topic or part) to the numbers of its rows; a row counts in every group it names.
     """
 
     pairs: tuple[Pair, ...]
+    metric: str
     numbers: Numbers
     by: Mapping[str, Numbers]
 
@@ -92,14 +103,14 @@ class Comparisons:
 
     Attributes:
         variant: `paper` or `robust`.
-        metric: What is compared.
+        metric: What was asked for; None for each benchmark's headline.
         sets: Comparisons of one thing: tasks pooled first, then each task.
         problems: Files and pairs that could not be used.
         notes: What was left out or is not known.
     """
 
     variant: str
-    metric: str
+    metric: str | None
     sets: tuple[tuple[Comparison, ...], ...]
     problems: tuple[Problem, ...]
     notes: tuple[str, ...]
@@ -114,7 +125,7 @@ def compare(
     paths: Sequence[Path],
     *,
     variant: str,
-    metric: str = "acc",
+    metric: str | None = None,
     by: str | None = None,
     allow_different_data: bool = False,
     on_done: Callable[[int], None] | None = None,
@@ -125,7 +136,7 @@ def compare(
         paths: One folder, whose runs with finance terms are compared with those without; or several paths, of which
             the first is compared with each other one. See `pairing`.
         variant: The filter whose scores are compared: `paper` or `robust`.
-        metric: A metric of the tasks; `acc` is `acc_em` for calculation.
+        metric: A metric of the tasks; None takes the headline of each benchmark, `acc` or `score`.
         by: A key of `samples.DIMENSIONS`; None takes the benchmark's own.
         allow_different_data: Compare runs over different data too, by the rows of the same id and truth.
         on_done: Told how many samples files are read.
@@ -172,13 +183,20 @@ def compare(
     )
 
 
-def measure(pairs: Iterable[tuple[Rows, Rows]], metric: str, *, group: tuple[str, str] | None = None) -> Numbers:
+def measure(
+    pairs: Iterable[tuple[Rows, Rows]],
+    metric: str,
+    *,
+    unit: Unit = "fraction",
+    group: tuple[str, str] | None = None,
+) -> Numbers:
     """Compare the rows of runs, pooled.
 
     Args:
         pairs: Rows of the baseline and of the other run, for each task. Rows of the same id but another truth are
             different questions: unpaired on both sides.
         metric: What is compared.
+        unit: Of the metric.
         group: Only rows of this dimension and group.
 
     Example:
@@ -198,11 +216,13 @@ def measure(pairs: Iterable[tuple[Rows, Rows]], metric: str, *, group: tuple[str
         only_baseline += len(a) - len(both)
         only_other += len(b) - len(both)
     scored = [
-        (x, y)
+        (x, y, one)
         for one, two in matched
         if (x := one.values.get(metric)) is not None and (y := two.values.get(metric)) is not None
     ]
-    before, after = [x for x, _ in scored], [y for _, y in scored]
+    before, after = [x for x, _, _ in scored], [y for _, y, _ in scored]
+    clusters = _clusters([row for _, _, row in scored])
+    (test,) = compare_all({"other": after, "baseline": before}, clusters=clusters)
     return Numbers(
         n=len(scored),
         unpaired_baseline=only_baseline,
@@ -210,10 +230,19 @@ def measure(pairs: Iterable[tuple[Rows, Rows]], metric: str, *, group: tuple[str
         unscored=len(matched) - len(scored),
         baseline_rate=average(before) if scored else None,
         other_rate=average(after) if scored else None,
-        difference=paired_difference(after, before),
-        gained=sum(y > x for x, y in scored),
-        lost=sum(y < x for x, y in scored),
+        difference=paired_difference(after, before, clusters=clusters),
+        p=test.p,
+        exact=test.exact,
+        gained=sum(y > x for x, y, _ in scored),
+        lost=sum(y < x for x, y, _ in scored),
+        unit=unit,
     )
+
+
+def _clusters(rows: Sequence[Row]) -> list[Hashable] | None:
+    """Say what rows share; None where each stands alone."""
+    clusters: list[Hashable] = [row.source or ("row", place) for place, row in enumerate(rows)]
+    return clusters if len(set(clusters)) < len(clusters) else None
 
 
 def _of_group(rows: Rows, group: tuple[str, str] | None) -> Rows:
@@ -223,7 +252,12 @@ def _of_group(rows: Rows, group: tuple[str, str] | None) -> Rows:
     return {key: row for key, row in rows.items() if name in row.groups.get(dimension, ())}
 
 
-def _has(pair: Pair, variant: str, metric: str, notes: list[str]) -> bool:
+def _metric_of(pair: Pair, metric: str | None) -> str:
+    return metric or headline(pair.other.benchmark)
+
+
+def _has(pair: Pair, variant: str, asked: str | None, notes: list[str]) -> bool:
+    metric = _metric_of(pair, asked)
     for run in (pair.baseline, pair.other):
         rows = run.variants.get(variant)
         if rows is None:
@@ -238,19 +272,25 @@ def _has(pair: Pair, variant: str, metric: str, notes: list[str]) -> bool:
     return True
 
 
-def _refuse(pairs: Sequence[Pair], variant: str, metric: str) -> None:
+def _refuse(pairs: Sequence[Pair], variant: str, metric: str | None) -> None:
     """Say what there is instead of a variant or metric that nothing has."""
     runs = [run for pair in pairs for run in (pair.baseline, pair.other)]
     if not any(variant in run.variants for run in runs):
         seen = ", ".join(sorted({name for run in runs for name in run.variants}))
         raise DataError(f"compare: expected scores of the variant {variant}, found only {seen}.")
     metrics = {name for run in runs for row in run.variants.get(variant, {}).values() for name in row.values}
-    if metric not in metrics:
-        raise ConfigError(f"compare --metric: expected one of {', '.join(sorted(metrics))}, got {metric!r}.")
-    raise DataError(f"compare: expected {metric}, {variant}, in both runs of a pair, found it in one of each only.")
+    wanted = list(dict.fromkeys(_metric_of(pair, metric) for pair in pairs))
+    if not metrics.intersection(wanted):
+        there = ", ".join(sorted(metrics))
+        raise ConfigError(f"compare --metric: expected one of {there}, got {', '.join(map(repr, wanted))}.")
+    raise DataError(
+        f"compare: expected {' or '.join(wanted)}, {variant}, in both runs of a pair, found it in one of each only."
+    )
 
 
-def _comparison(pairs: tuple[Pair, ...], variant: str, metric: str, by: str | None) -> Comparison:
+def _comparison(pairs: tuple[Pair, ...], variant: str, asked: str | None, by: str | None) -> Comparison:
+    metric = _metric_of(pairs[0], asked)
+    unit = unit_of(pairs[0].other.benchmark, metric)
     rows = [(pair.baseline.variants[variant], pair.other.variants[variant]) for pair in pairs]
     dimension = by or _DIMENSION_OF.get(pairs[0].other.benchmark, next(iter(DIMENSIONS)))
     groups = dict.fromkeys(
@@ -258,6 +298,7 @@ def _comparison(pairs: tuple[Pair, ...], variant: str, metric: str, by: str | No
     )
     return Comparison(
         pairs=pairs,
-        numbers=measure(rows, metric),
-        by={group: measure(rows, metric, group=(dimension, group)) for group in sorted(groups)},
+        metric=metric,
+        numbers=measure(rows, metric, unit=unit),
+        by={group: measure(rows, metric, unit=unit, group=(dimension, group)) for group in sorted(groups)},
     )

@@ -10,7 +10,7 @@ from fin_tasks.report.compare import Comparison, Comparisons, Numbers
 from fin_tasks.report.runs import Run
 from fin_tasks.sandbox import escape
 
-__all__ = ["as_object", "flat", "item_rows", "write_csv"]
+__all__ = ["as_object", "changed_rows", "flat", "item_rows", "rows_of", "write_csv"]
 
 
 def as_object(found: Comparisons) -> dict[str, Any]:
@@ -22,6 +22,7 @@ def as_object(found: Comparisons) -> dict[str, Any]:
             {
                 "task": one.task,
                 "tasks": [pair.other.family for pair in one.pairs],
+                "metric": one.metric,
                 "baseline": _described([pair.baseline for pair in one.pairs]),
                 "other": _described([pair.other for pair in one.pairs]),
                 "differs_in": [vars(difference) for difference in one.differences],
@@ -47,38 +48,52 @@ def flat(numbers: Numbers) -> dict[str, Any]:
         "difference": _finite(difference.mean),
         "low": _finite(difference.interval.low),
         "high": _finite(difference.interval.high),
-        "p": difference.p if numbers.n else None,
+        "p": numbers.p if numbers.n else None,
+        "test": ("McNemar" if numbers.exact else "t") if numbers.n else None,
+        "clusters": difference.clusters,
+        "unit": numbers.unit,
         "gained": numbers.gained,
         "lost": numbers.lost,
     }
 
 
 def item_rows(found: Comparisons) -> Iterator[dict[str, Any]]:
-    """Give every row of every task that both runs have, with both scores and answers.
+    """Give every row of every task that both runs have, with both scores and answers; see `rows_of`."""
+    for one in found.comparisons:
+        if not one.pooled:
+            yield from rows_of(one, found.variant)
+
+
+def rows_of(one: Comparison, variant: str) -> Iterator[dict[str, Any]]:
+    """Give the rows that both runs of a task have, in the baseline's order.
 
     `change` is `gained` or `lost` where the value went up or down, `same`, or `unscored` where one has no value.
     """
-    for one in found.comparisons:
-        if one.pooled:
+    baseline, other = one.baseline.variants[variant], one.other.variants[variant]
+    for name, row in baseline.items():
+        if name not in other or other[name].truth != row.truth:
             continue
-        baseline, other = one.baseline.variants[found.variant], one.other.variants[found.variant]
-        for name, row in baseline.items():
-            if name not in other or other[name].truth != row.truth:
-                continue
-            before, after = row.values.get(found.metric), other[name].values.get(found.metric)
-            yield {
-                "id": name,
-                "task": one.task,
-                "model": one.other.model,
-                "baseline_condition": one.baseline.label,
-                "condition": one.other.label,
-                "baseline": before,
-                "other": after,
-                "change": _change(before, after),
-                "baseline_answer": row.answer,
-                "other_answer": other[name].answer,
-                "truth": row.truth,
-            }
+        before, after = row.values.get(one.metric), other[name].values.get(one.metric)
+        yield {
+            "id": name,
+            "task": one.task,
+            "model": one.other.model,
+            "baseline_condition": one.baseline.label,
+            "condition": one.other.label,
+            "metric": one.metric,
+            "baseline": before,
+            "other": after,
+            "change": _change(before, after),
+            "baseline_answer": row.answer,
+            "other_answer": other[name].answer,
+            "truth": row.truth,
+        }
+
+
+def changed_rows(one: Comparison, variant: str) -> list[dict[str, Any]]:
+    """Give the rows whose value changed, the largest change first, then in the baseline's order."""
+    changed = [row for row in rows_of(one, variant) if row["change"] in ("gained", "lost")]
+    return sorted(changed, key=lambda row: -abs(row["other"] - row["baseline"]))
 
 
 def _change(before: float | None, after: float | None) -> str:
@@ -134,6 +149,7 @@ def _lines(one: Comparison) -> Iterator[dict[str, Any]]:
         "condition": one.other.label,
         "baseline_condition": one.baseline.label,
         "task": one.task,
+        "metric": one.metric,
     }
     for group, numbers in (("", one.numbers), *one.by.items()):
         values = flat(numbers)

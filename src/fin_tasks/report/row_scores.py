@@ -6,22 +6,19 @@ import sys
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.entry import Scores
-from fin_tasks.report.samples import HEADLINES, document_of, lines_of, sample_of
+from fin_tasks.report.samples import HEADLINES, SOURCES, document_of, lines_of, sample_of, source_of
 
-__all__ = ["BOUNDS", "SOURCES", "FileScores", "read_scores"]
+__all__ = ["BOUNDS", "FileScores", "read_scores"]
 
 BOUNDS = ("_low", "_high", "_std")
 """What names of metrics end with that are bounds or spreads of the metric before it, and no means over rows."""
-
-SOURCES: Mapping[str, str] = {"xfinbench": "figure", "dynostock": "ticker", "mme_finance": "image_path"}
-"""The key of a document that names what several rows may share, by benchmark."""
 
 _MISSING = math.nan
 _LIMIT = 1e300  # beyond which numbers are looked at closely
@@ -92,9 +89,7 @@ def _add_row(where: str, sample: Mapping[str, Any], column: _Column, source: str
     column.seen.add(name)
     column.ids.append(name)
     if source is not None:
-        shared = doc.get(source)
-        # a file's name: the folder is another on every machine
-        column.clusters.append(sys.intern(_file_name(shared)) if isinstance(shared, str) and shared else name)
+        column.clusters.append(source_of(doc, source) or name)
     _check_metrics(where, sample, column)
     for metric, values in column.values.items():
         value = sample.get(metric, sample)
@@ -162,7 +157,3 @@ def _scores(columns: Mapping[str, _Column], *, clustered: bool) -> dict[str, Sco
 
 def _is_bound(name: str, names: Sequence[str]) -> bool:
     return any(name.endswith(end) and name.removesuffix(end) in names for end in BOUNDS)
-
-
-def _file_name(source: str) -> str:
-    return PurePosixPath(source.replace("\\", "/")).name or source

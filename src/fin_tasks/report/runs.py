@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import DataError
-from fin_tasks.report.samples import Rows, read_samples
+from fin_tasks.report.samples import SOURCES, Rows, read_samples
 from fin_tasks.report.settings import UNKNOWN, Setting, setting_of
 
 __all__ = [
@@ -207,7 +207,7 @@ def _run(path: Path, notes: list[str]) -> Run:
     results = _results_of(path, date)
     if results is None:
         notes.append(f"{path}: no results file of the same run beside it, so what it was run with is not known.")
-    variants = read_samples(path)
+    variants = read_samples(path, source=SOURCES.get(benchmark_of(task)))
     if results is not None:
         _check_count(path, task, results, variants)
     return Run(

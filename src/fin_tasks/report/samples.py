@@ -9,15 +9,15 @@ import math
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import orjson
 
 from fin_tasks.errors import DataError
 
-__all__ = ["DIMENSIONS", "HEADLINES", "MAX_LINE", "MAX_SAMPLES", "Row", "Rows"]
-__all__ += ["document_of", "json_of", "lines_of", "read_samples", "sample_of"]
+__all__ = ["DIMENSIONS", "HEADLINES", "MAX_LINE", "MAX_SAMPLES", "SOURCES", "Row", "Rows"]
+__all__ += ["document_of", "json_of", "lines_of", "read_samples", "sample_of", "source_of"]
 
 MAX_SAMPLES = 4 * 2**30
 """Bytes a samples file may have: a run over 10,000 documents with long contexts stays well below."""
@@ -32,6 +32,9 @@ HEADLINES = ("acc", "score")
 DIMENSIONS: Mapping[str, str] = {"capability": "capabilities", "topic": "topic", "part": "part"}
 """What rows can be grouped by, and the key of a document that says it."""
 
+SOURCES: Mapping[str, str] = {"xfinbench": "figure", "dynostock": "ticker", "mme_finance": "image_path"}
+"""The key of a document that names what several rows may share, by benchmark."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
@@ -43,6 +46,7 @@ class Row:
         values: Metric to value, the mean where a document was asked several times; None where it does not apply.
         answer: The answer that was read; a list where there were several responses; None where there is none.
         groups: Dimension (a key of `DIMENSIONS`) to the groups the document belongs to; only those it has.
+        source: What the document shares with others, as a figure or ticker; empty where nothing is.
     """
 
     id: str
@@ -50,17 +54,19 @@ class Row:
     values: Mapping[str, float | None]
     answer: Any
     groups: Mapping[str, tuple[str, ...]]
+    source: str = ""
 
 
 Rows = Mapping[str, Row]
 """Rows by document id."""
 
 
-def read_samples(path: Path) -> dict[str, Rows]:
+def read_samples(path: Path, *, source: str | None = None) -> dict[str, Rows]:
     """Read a samples file.
 
     Args:
         path: A `samples_*.jsonl` that lm-eval wrote with `--log_samples`.
+        source: The key of a document that names what several share, see `SOURCES`.
 
     Returns:
         Filter name (`paper`, `robust`) to the rows by id, in the file's order. Every filter has the same ids.
@@ -76,7 +82,7 @@ def read_samples(path: Path) -> dict[str, Rows]:
         name = sample.get("filter")
         if not isinstance(name, str):
             raise DataError(f"{where}, filter: expected a filter's name, got {name!r:.80}.")
-        row = _row(where, sample)
+        row = _row(where, sample, source)
         rows = found.setdefault(name, {})
         if row.id in rows:
             raise DataError(f"{where}, doc.id: expected each document once per filter, got {row.id!r:.80} twice.")
@@ -143,7 +149,22 @@ def document_of(where: str, sample: Mapping[str, Any]) -> tuple[str, dict[str, A
     return str(identity), doc
 
 
-def _row(where: str, sample: Mapping[str, Any]) -> Row:
+def source_of(doc: Mapping[str, Any], key: str) -> str:
+    """Name what a document shares with others; empty where it shares nothing.
+
+    Of a path only the file's name counts: the folder is another on every machine.
+
+    Example:
+        >>> source_of({"figure": "/data/figures/7.png"}, "figure"), source_of({"figure": None}, "figure")
+        ('7.png', '')
+    """
+    shared = doc.get(key)
+    if not isinstance(shared, str):
+        return ""
+    return sys.intern(PurePosixPath(shared.replace("\\", "/")).name or shared)
+
+
+def _row(where: str, sample: Mapping[str, Any], source: str | None) -> Row:
     identity, doc = document_of(where, sample)
     return Row(
         id=identity,
@@ -151,6 +172,7 @@ def _row(where: str, sample: Mapping[str, Any]) -> Row:
         values=_values(where, sample),
         answer=_answer(sample.get("filtered_resps")),
         groups={name: groups for name, key in DIMENSIONS.items() if (groups := _groups(where, doc, key))},
+        source=source_of(doc, source) if source else "",
     )
 
 
