@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from PIL import Image
 
@@ -21,6 +22,7 @@ from fin_tasks.benchmarks.mme_finance.drawing.plots import Plot
 from fin_tasks.benchmarks.mme_finance.drawing.sheet import Sheet, text_width, wrapped
 from fin_tasks.benchmarks.mme_finance.row import IMAGE_STYLES, IMAGE_TYPES, LANGUAGES, Language
 from fin_tasks.benchmarks.mme_finance.scene_making.make import make_scene
+from fin_tasks.benchmarks.mme_finance.scenes import CandleScene, StatisticsScene
 from fin_tasks.errors import ConfigError
 
 SIZES = {
@@ -231,3 +233,62 @@ def test_fonts_say_what_they_are() -> None:
     assert english.name == "DejaVu Sans Book"
     assert chinese.path != english.path
     assert len(english.sha256) == len(chinese.sha256) == 64
+
+
+def marks(scene: CandleScene, style: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Box, Box]]:
+    """The texts of the highest and the lowest price, their boxes, and that of all lines in their columns."""
+    found: list[tuple[str, Box, Box]] = []
+    finish: Callable[[Plot], Image.Image] = Plot.image
+
+    def measured(self: Plot) -> Image.Image:
+        image = finish(self)
+        axes = self.figure.axes[0]
+        for text in axes.texts:
+            box = Text.get_window_extent(text)  # without the line to the candle
+            points = [point for line in axes.lines for point in axes.transData.transform(line.get_xydata())]
+            ys = [y for x, y in points if box.x0 <= x <= box.x1]
+            whole = (box.x0, min(ys), box.x1, max(ys))
+            found.append((text.get_text(), (box.x0, box.y0, box.x1, box.y1), whole))
+        return image
+
+    monkeypatch.setattr(Plot, "image", measured)
+    draw(scene, style=style, seed=1)
+    return found
+
+
+@pytest.mark.parametrize("style", SCREENS)
+@pytest.mark.parametrize("seed", range(5))
+def test_marked_prices_are_beyond_all_candles_and_lines(style: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = make_scene("candlestick chart", language="en", seed=seed)
+    assert isinstance(scene, CandleScene)
+    found = {text: (box, lines) for text, box, lines in marks(scene, style, monkeypatch)}
+    (box, lines), (low, lines_low) = (
+        found[f"{value:.2f}"] for value in (max(scene.prices.high), min(scene.prices.low))
+    )
+    assert box[1] > lines[3] - 1
+    assert low[3] < lines_low[1] + 1
+
+
+@pytest.mark.parametrize("style", SCREENS)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_values_above_bars_stay_above_their_own_bar(
+    style: str, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widths: list[tuple[float, float]] = []
+    finish: Callable[[Plot], Image.Image] = Plot.image
+
+    def measured(self: Plot) -> Image.Image:
+        image = finish(self)
+        for axes in self.figure.axes:
+            bars = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+            for text, bar in zip(axes.texts, bars, strict=True):
+                widths.append((Text.get_window_extent(text).width, bar.get_window_extent().width))
+        return image
+
+    monkeypatch.setattr(Plot, "image", measured)
+    for seed in range(30):
+        scene = make_scene("statistical chart", language=language, seed=seed)
+        if isinstance(scene, StatisticsScene) and scene.form == "bar":
+            draw(scene, style=style, seed=seed)
+    assert len(widths) > 50
+    assert all(text <= bar + 1 for text, bar in widths), max(text - bar for text, bar in widths)

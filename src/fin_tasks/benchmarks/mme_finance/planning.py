@@ -47,7 +47,7 @@ COLUMNS = (
 EXACT_CATEGORIES = tuple(name for name, category in CATEGORIES.items() if category.kind != "subjective")
 """Categories whose answers need no judge."""
 
-DRAWING = 1
+DRAWING = 2
 """Goes up when the same scene is drawn differently, so that no older picture is kept for it."""
 
 _PER_PICTURE = 2

@@ -11,7 +11,7 @@ from fin_tasks.benchmarks.mme_finance.drawing.price_parts import (
     name_days,
 )
 from fin_tasks.benchmarks.mme_finance.drawing.sheet import Sheet, line_height
-from fin_tasks.benchmarks.mme_finance.scene_making.wording import Words, shares
+from fin_tasks.benchmarks.mme_finance.scene_making.wording import Words, colon, shares
 from fin_tasks.benchmarks.mme_finance.scenes import CandleScene
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def paint(scene: CandleScene, sheet: Sheet, box: Box) -> None:
     figures = {label: value for label, value in scene.header.items() if label not in averages}
     top = figures_above(sheet, box, figures) + size // 2
     entries = [
-        (f"MA{days}: {scene.header[f'MA{days}']}", colour)
+        (f"MA{days}{colon(scene.language)}{scene.header[f'MA{days}']}", colour)
         for days, colour in zip(scene.averages, look.theme.series, strict=False)
     ]
     legend(sheet, (box.left, top), entries, size=round(size * 0.9))
@@ -53,7 +53,8 @@ def _plot(plot: Plot, scene: CandleScene) -> None:
         panel.plot([at for at, _ in shown], [value for _, value in shown], color=colour, linewidth=1.6)
     lines = [value for line in scene.averages.values() for value in line if value is not None]
     low, high = min((*prices.low, *lines)), max((*prices.high, *lines))
-    panel.set_ylim(low - (high - low) * 0.08, high + (high - low) * 0.08)
+    edge = (high - low) * (2.6 * size / panel.get_window_extent().height)  # room for the marks
+    panel.set_ylim(low - edge, high + edge)
     plot.value_ticks(panel, decimals=2)
     plot.name_ticks(panel, "x", [], [])
     panel.set_xlim(-1, len(prices.days))
@@ -68,24 +69,26 @@ def _plot(plot: Plot, scene: CandleScene) -> None:
 
 
 def _mark_extremes(plot: Plot, axes: "Axes", scene: CandleScene) -> None:
-    """Write the highest and the lowest price beside their candles, on the side with more room."""
+    """Write the highest price above its candle and the lowest below, beyond all lines, where there is nothing else."""
     from matplotlib.patheffects import withStroke
 
-    prices = scene.prices
-    for value, at in (
-        (max(prices.high), prices.high.index(max(prices.high))),
-        (min(prices.low), prices.low.index(min(prices.low))),
-    ):
-        leftwards = at > len(prices.days) / 2
+    prices, size = scene.prices, plot.look.letter
+    panel, (bottom, top) = axes.get_window_extent(), axes.get_ylim()
+    highest, lowest = max(prices.high), min(prices.low)
+    for value, at, side in ((highest, prices.high.index(highest), 1), (lowest, prices.low.index(lowest), -1)):
+        share = (at + 1) / (len(prices.days) + 1)
+        wide = round(plot.measure(f"{value:.2f}", 0.8) / panel.width * len(prices.days)) + 1
+        near = [line[max(at - wide, 0) : at + wide] for line in scene.averages.values()]
+        beyond = max([0.0, *(side * (each - value) for line in near for each in line if each is not None)])
         axes.annotate(
             f"{value:.2f}",
             (at, value),
-            xytext=(-2.2 * plot.look.letter if leftwards else 2.2 * plot.look.letter, 0),
+            xytext=(0, side * (0.9 * size + beyond / (top - bottom) * panel.height)),
             textcoords="offset points",
-            ha="right" if leftwards else "left",
-            va="center",
+            ha="left" if share < 0.1 else "right" if share > 0.9 else "center",
+            va="bottom" if side > 0 else "top",
             color=plot.look.theme.ink,
             fontproperties=plot.font(0.8),
             path_effects=[withStroke(linewidth=4, foreground=plot.look.theme.card)],
-            arrowprops={"arrowstyle": "-", "color": plot.look.theme.muted, "linewidth": 1.0},
+            arrowprops={"arrowstyle": "-", "color": plot.look.theme.muted, "linewidth": 1.0, "shrinkA": 0},
         )

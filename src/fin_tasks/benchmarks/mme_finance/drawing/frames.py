@@ -146,7 +146,8 @@ def _title(scene: Scene) -> str:
     if isinstance(scene, MixedScene):
         return _title(scene.parts[0])
     if isinstance(scene, CandleScene | IndicatorScene):
-        return f"{scene.prices.name} ({scene.prices.symbol})"
+        name, symbol = scene.prices.name, scene.prices.symbol
+        return f"{name}（{symbol}）" if scene.language == "zh" else f"{name} ({symbol})"
     return (_REPORT if isinstance(scene, DocumentScene) else _DATA).of(scene.language)
 
 

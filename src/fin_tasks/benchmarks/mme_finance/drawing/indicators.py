@@ -7,7 +7,7 @@ from fin_tasks.benchmarks.mme_finance.drawing.plots import Plot, plotting
 from fin_tasks.benchmarks.mme_finance.drawing.price_parts import draw_candles, legend, name_days
 from fin_tasks.benchmarks.mme_finance.drawing.sheet import Sheet, line_height
 from fin_tasks.benchmarks.mme_finance.scene_making.indicators import INDICATORS
-from fin_tasks.benchmarks.mme_finance.scene_making.wording import Words
+from fin_tasks.benchmarks.mme_finance.scene_making.wording import Words, colon
 from fin_tasks.benchmarks.mme_finance.scenes import IndicatorScene, Line
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ def paint(scene: IndicatorScene, sheet: Sheet, box: Box) -> None:
     """Draw the closes with a legend, and the indicator with its own below; Bollinger bands lie over candles."""
     look, size = sheet.look, sheet.look.letter
     small, gap = round(size * 0.9), line_height(size)
-    close = f"{_CLOSE.of(scene.language)}: {scene.prices.close[-1]:.2f}"
+    close = f"{_CLOSE.of(scene.language)}{colon(scene.language)}{scene.prices.close[-1]:.2f}"
     shown = [(f"{INDICATORS[scene.indicator].title}{scene.parameters}", look.theme.muted)]
-    shown += [(f"{name}: {value}", _colours(sheet)[name]) for name, value in scene.header.items()]
+    shown += [(f"{name}{colon(scene.language)}{value}", _colours(sheet)[name]) for name, value in scene.header.items()]
     if scene.indicator == "bollinger":
         legend(sheet, (box.left, box.top), [(close, look.theme.ink)], size=small)
         legend(sheet, (box.left, box.top + gap), shown, size=small)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["paint"]
 
 _SLICE = 0.9  # of plain text, labels of slices
+_BESIDE = 0.9  # of a bar's room, the widest value above it that is not turned
 
 
 def paint(scene: StatisticsScene, sheet: Sheet, box: Box) -> None:
@@ -26,7 +27,12 @@ def paint(scene: StatisticsScene, sheet: Sheet, box: Box) -> None:
         sheet.text((box.left, top), line, size=large, bold=True)
         top += line_height(large)
     if scene.form != "pie":
-        sheet.text((box.left, top), f"({scene.unit})", size=round(size * 0.9), colour=sheet.look.theme.muted)
+        sheet.text(
+            (box.left, top),
+            f"（{scene.unit}）" if scene.language == "zh" else f"({scene.unit})",
+            size=round(size * 0.9),
+            colour=sheet.look.theme.muted,
+        )
         _legend(scene, sheet, box, top)
         top += line_height(size) + size // 2
     with plotting(box.width, box.bottom - top, sheet.look) as plot:
@@ -50,7 +56,7 @@ def _bars(plot: Plot, scene: StatisticsScene) -> None:
     most = max(value for values in scene.series.values() for value in values)
     axes.set_xlim(-0.5, len(scene.labels) - 0.5)
     pitch = axes.get_window_extent().width / len(scene.labels)
-    turned = plot.measure(_text(most, scene), 0.8) > pitch * width * 1.08
+    turned = plot.measure(_text(most, scene), 0.8) > pitch * width * _BESIDE
     axes.set_ylim(0, most * (1.25 if turned else 1.12))
     for at, (values, colour) in enumerate(zip(scene.series.values(), plot.look.theme.series, strict=False)):
         places = [place + (at - (len(scene.series) - 1) / 2) * width for place in range(len(values))]

@@ -11,6 +11,7 @@ from fin_tasks.benchmarks.mme_finance.questions import (
     candles,
     document_prose,
     documents,
+    estimates,
     indicator_prose,
     indicators,
     statistics_charts,
@@ -36,8 +37,8 @@ from fin_tasks.errors import ConfigError
 __all__ = ["ask"]
 
 _FORMS: Mapping[type[Any], Forms[Any]] = {
-    CandleScene: {**candles.FORMS, **candle_places.FORMS, **stock_prose.FORMS},
-    IndicatorScene: {**indicators.FORMS, **indicator_prose.FORMS},
+    CandleScene: {**candles.FORMS, **candle_places.FORMS, **estimates.CANDLES, **stock_prose.FORMS},
+    IndicatorScene: {**indicators.FORMS, **estimates.INDICATORS, **indicator_prose.FORMS},
     StatisticsScene: {**statistics_charts.FORMS, **statistics_sums.FORMS, **statistics_prose.FORMS},
     TableScene: {**tables.FORMS, **table_prose.FORMS},
     DocumentScene: {**documents.FORMS, **document_prose.FORMS},

@@ -15,9 +15,8 @@ from fin_tasks.benchmarks.mme_finance.questions.question import (
     say,
     unanswerable,
     worked,
-    written,
 )
-from fin_tasks.benchmarks.mme_finance.questions.stocks import company, estimate
+from fin_tasks.benchmarks.mme_finance.questions.stocks import company
 from fin_tasks.benchmarks.mme_finance.scenes import CandleScene
 
 __all__ = ["FORMS"]
@@ -125,7 +124,7 @@ def _day_range(scene: CandleScene, random: Random) -> Question:
     high, low = _shown(scene, 2), _shown(scene, 3)
     asked = say(
         scene.language,
-        "From the figures in the header, how many dollars lie between the day's high and its low?",
+        "From the figures in the header, by how many dollars is the day's high above its low?",
         "根据行情栏中的数据，当日最高价与最低价相差多少美元？",
     )
     return worked(asked, f"{high} - {low} =", figure(high).value - figure(low).value, unit=_dollars(scene))
@@ -158,7 +157,7 @@ def _period_range(scene: CandleScene, random: Random) -> Question:
     if random.random() < 0.5:
         asked = say(
             scene.language,
-            "How many dollars part the highest and the lowest price marked among the candles?",
+            "How large, in dollars, is the difference between the highest and the lowest price marked in the chart?",
             "K线图中标注的最高价与最低价相差多少美元？",
         )
         return worked(asked, f"{high} - {low} =", figure(high).value - figure(low).value, unit=_dollars(scene))
@@ -182,39 +181,6 @@ def _average_gap(scene: CandleScene, random: Random) -> Question:
     return worked(asked, f"{one} - {other} =", figure(one).value - figure(other).value, unit=_dollars(scene))
 
 
-def _estimated_average(scene: CandleScene, random: Random) -> Question | None:
-    """Where an average's line begins, if it is drawn from the first day on."""
-    days = max(scene.averages)
-    first = scene.averages[days][0]
-    if first is None:
-        return None
-    asked = say(
-        scene.language,
-        f"Read the price axis: at about how many dollars does the MA{days} line begin at the left edge?",
-        f"对照价格坐标轴，MA{days}曲线在最左端大约位于多少美元？",
-    )
-    return estimate(scene.language, asked, first)
-
-
-def _first_middle(scene: CandleScene, random: Random) -> Question:
-    high, low = scene.prices.high[0], scene.prices.low[0]
-    asked = say(
-        scene.language,
-        "Estimate the midpoint between high and low of the leftmost candle, in dollars.",
-        "请估算最左侧一根K线最高价与最低价的中间值，单位为美元。",
-    )
-    return estimate(scene.language, asked, (high + low) / 2, f"({written(high, 2)} + {written(low, 2)}) / 2 ≈")
-
-
-def _first_close(scene: CandleScene, random: Random) -> Question:
-    asked = say(
-        scene.language,
-        "Roughly where did the first day at the left edge close, in dollars?",
-        "图中最左侧第一个交易日的收盘价大约是多少美元？",
-    )
-    return estimate(scene.language, asked, scene.prices.close[0])
-
-
 def _absent(scene: CandleScene, random: Random) -> Question:
     name = scene.prices.name
     asked = random.choice(
@@ -233,6 +199,24 @@ def _absent(scene: CandleScene, random: Random) -> Question:
                 scene.language,
                 "What is the 14-day RSI on the last day shown?",
                 "最后一个交易日的14日RSI是多少？",
+            ),
+            say(
+                scene.language,
+                f"Which price target do analysts give for {name}?",
+                f"分析师对{name}给出的目标价是多少？",
+            ),
+            say(scene.language, "What is the beta of the stock?", "该股的贝塔系数是多少？"),
+            say(scene.language, "Which share of the stock do institutions hold?", "机构投资者的持股比例是多少？"),
+            say(
+                scene.language,
+                f"How much did {name} earn per share in the period shown?",
+                f"{name}在图示期间的每股收益是多少？",
+            ),
+            say(scene.language, "What was the turnover rate on the last day shown?", "最后一个交易日的换手率是多少？"),
+            say(
+                scene.language,
+                "At what price did an index fund last buy the stock?",
+                "指数基金最近一次买入该股的价格是多少？",
             ),
             say(scene.language, "What is the MA250 on the last day?", "最后一个交易日的MA250是多少？"),
             say(
@@ -262,7 +246,6 @@ FORMS: Forms[CandleScene] = {
     "OCR": (_printed, _printed, _marked, _marked, _date),
     "Entity Recognition": (_averages, _body, _company, _line_colour, _line_colour, _candle_colour),
     "Accurate Numerical Calculation": (_day_range, _day_return, _amplitude, _average_gap, _period_range, _period_range),
-    "Numerical Calculation": (_estimated_average, _first_middle, _first_close),
     "Not Applicable": (_absent,),
 }
 """By category."""

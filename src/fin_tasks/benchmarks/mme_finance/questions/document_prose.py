@@ -3,6 +3,7 @@
 from random import Random
 
 from fin_tasks.benchmarks.mme_finance.questions.question import Forms, Question, figure, percent, say
+from fin_tasks.benchmarks.mme_finance.questions.wordings import for_any
 from fin_tasks.benchmarks.mme_finance.scenes import DocumentScene
 
 __all__ = ["FORMS"]
@@ -37,6 +38,7 @@ def _caption(scene: DocumentScene, random: Random) -> Question:
             say(
                 scene.language, "What is this document, and what are its main points?", "这是一份什么文件？要点有哪些？"
             ),
+            *for_any(scene.language, "Image Caption"),
         )
     )
     answer = say(
@@ -65,6 +67,7 @@ def _risk(scene: DocumentScene, random: Random) -> Question:
                 f"What could go wrong for {scene.facts['company']}, judging by the page's text and figures?",
                 f"根据报告的文字与数据，{scene.facts['company']}可能面临哪些不利情况？",
             ),
+            *for_any(scene.language, "Risk Warning"),
         )
     )
     fact = scene.facts
@@ -94,6 +97,7 @@ def _advice(scene: DocumentScene, random: Random) -> Question:
                 f"What would you recommend to a client who owns {fact['symbol']}, having read this page?",
                 f"读完这页报告后，您会对持有{fact['symbol']}的客户提出什么建议？",
             ),
+            *for_any(scene.language, "Investment Advice"),
         )
     )
     answer = say(

@@ -22,14 +22,14 @@ from fin_tasks.benchmarks.mme_finance.scenes import DocumentScene
 __all__ = ["FORMS"]
 
 _FIGURES = {
-    "revenue": ("revenue of the quarter reported on", "本季度营业收入"),
+    "revenue": ("quarter's revenue", "本季度营业收入"),
     "revenue_before": ("revenue of the same quarter a year earlier", "上年同期营业收入"),
-    "profit": ("net profit of the quarter reported on", "本季度净利润"),
+    "profit": ("quarter's net profit", "本季度净利润"),
     "profit_before": ("net profit of the same quarter a year earlier", "上年同期净利润"),
     "target_price": ("target price", "目标价"),
     "price": ("closing price", "收盘价"),
     "eps": ("quarter's earnings per share", "季度每股收益"),
-    "margin": ("gross margin of the quarter reported on", "本季度毛利率"),
+    "margin": ("quarter's gross margin", "本季度毛利率"),
     "margin_before": ("gross margin a year earlier", "上年同期毛利率"),
     "market_cap": ("market cap", "总市值"),
 }
@@ -195,6 +195,16 @@ def _absent(scene: DocumentScene, random: Random) -> Question:
                 scene.language,
                 "How much revenue does the report expect for the next quarter?",
                 "报告预计下一季度的营业收入是多少？",
+            ),
+            say(scene.language, f"Which auditor does {company} employ?", f"{company}聘请的审计机构是哪家？"),
+            say(scene.language, "What is the fifty-two-week high of the share?", "该股的52周最高价是多少？"),
+            say(scene.language, f"In which city does {company} have its seat?", f"{company}的总部在哪个城市？"),
+            say(scene.language, "How much does the company spend on research?", "该公司的研发支出是多少？"),
+            say(scene.language, "Which discount rate does the valuation use?", "估值采用的折现率是多少？"),
+            say(
+                scene.language,
+                "How many analysts at other houses rate the share a buy?",
+                "其他机构中有多少位分析师给予买入评级？",
             ),
             say(scene.language, "How high is the company's net debt?", "该公司的净负债是多少？"),
             say(scene.language, "What does the report say of staff numbers?", "报告披露的员工人数是多少？"),

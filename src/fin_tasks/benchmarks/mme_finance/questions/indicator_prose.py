@@ -6,8 +6,9 @@ from random import Random
 
 from fin_tasks.benchmarks.mme_finance.questions.indicators import name_of
 from fin_tasks.benchmarks.mme_finance.questions.question import Forms, Question, figure, say
-from fin_tasks.benchmarks.mme_finance.questions.stock_prose import story
-from fin_tasks.benchmarks.mme_finance.questions.stocks import course
+from fin_tasks.benchmarks.mme_finance.questions.stocks import course, story
+from fin_tasks.benchmarks.mme_finance.questions.wordings import for_any
+from fin_tasks.benchmarks.mme_finance.scene_making.indicators import INDICATORS
 from fin_tasks.benchmarks.mme_finance.scenes import IndicatorScene
 
 __all__ = ["FORMS"]
@@ -35,7 +36,7 @@ _KNOWLEDGE: Mapping[str, tuple[str, str]] = {
         "80 counts as overbought, below 20 as oversold; K crossing D from below is read as a signal to buy, from above "
         "as one to sell.",
         "K值反映收盘价在近九日波动区间中的相对位置并作平滑，D是K的平滑值，J＝3K－2D。高于80通常视为超买，低于20视为超卖；"
-        "K线上穿D线视为买入信号，下穿视为卖出信号。",
+        "K值曲线上穿D值曲线视为买入信号，下穿视为卖出信号。",
     ),
     "bollinger": (
         "The middle band is a 20-day average; the outer bands lie two standard deviations away from it. Prices "
@@ -121,6 +122,22 @@ def _reading(scene: IndicatorScene) -> _Reading:
     return _READERS[scene.indicator](scene)
 
 
+def _is_up(scene: IndicatorScene) -> bool:
+    """Whether the indicator's last values are those of rising prices."""
+    value = _values(scene)
+    if scene.indicator == "rsi":
+        return value["RSI"] > 50
+    if scene.indicator == "bollinger":
+        return Decimal(str(scene.prices.close[-1])) > value["MID"]
+    fast, slow = ("DIF", "DEA") if scene.indicator == "macd" else ("K", "D")
+    return value[fast] > value[slow]
+
+
+def _code(scene: IndicatorScene) -> str:
+    """The indicator's name as the picture prints it."""
+    return INDICATORS[scene.indicator].title
+
+
 def _caption(scene: IndicatorScene, random: Random) -> Question:
     name = name_of(scene)
     asked = random.choice(
@@ -131,15 +148,16 @@ def _caption(scene: IndicatorScene, random: Random) -> Question:
                 f"Write a caption that covers the prices and what {name} says.",
                 f"请为该图撰写说明，涵盖股价走势以及{name}指标的含义。",
             ),
+            *for_any(scene.language, "Image Caption"),
         )
     )
     _, english, chinese = _reading(scene)
-    told = story(scene.language, course(scene.prices), scene.prices.name)
+    told = story(scene.language, course(scene.language, scene.prices, candles=False), scene.prices.name)
     answer = say(
         scene.language,
-        f"A chart of {scene.prices.name}'s ({scene.prices.symbol}) daily closes with {name} {scene.parameters}. {told} "
-        f"On the last day, {english}.",
-        f"图为{scene.prices.name}（{scene.prices.symbol}）日收盘价走势及{name}指标{scene.parameters}。{told}最后一个交易日，{chinese}。",
+        f"A chart of the daily prices of {scene.prices.name} ({scene.prices.symbol}) with {name} {scene.parameters}. "
+        f"{told} On the last day, {english}.",
+        f"图为{scene.prices.name}（{scene.prices.symbol}）日线股价走势及{_code(scene)}{scene.parameters}指标。{told}最后一个交易日，{chinese}。",
     )
     return Question(question=asked, answer=answer)
 
@@ -158,9 +176,10 @@ def _risk(scene: IndicatorScene, random: Random) -> Question:
                 f"Name the risks that prices and {name} point to in this chart.",
                 f"请指出图中股价与{name}指标所反映的风险。",
             ),
+            *for_any(scene.language, "Risk Warning"),
         )
     )
-    told, (leaning, english, chinese) = course(scene.prices), _reading(scene)
+    told, (leaning, english, chinese) = course(scene.language, scene.prices, candles=False), _reading(scene)
     first = (
         ("Weakness may go on", "弱势可能延续")
         if leaning < 0
@@ -170,11 +189,10 @@ def _risk(scene: IndicatorScene, random: Random) -> Question:
     )
     answer = say(
         scene.language,
-        f"{first[0]}: {english}. Closes have ranged widely, the price between {told.low} and {told.high} USD, "
-        "and moved "
-        f"{told.recent:+.1f}% in ten days. Indicators are computed from past prices, lag, and give false signals; they "
-        "know nothing of news or fundamentals.",
-        f"{first[1]}：{chinese}。区间内股价在{told.low}美元至{told.high}美元之间波动，近十个交易日涨跌幅为{told.recent:+.1f}%。"
+        f"{first[0]}: {english}. Closes ranged from {told.low} to {told.high} USD within the period and moved by about "
+        f"{told.moved}% in the last ten days. Indicators are computed from past prices, lag, and give false "
+        "signals; they know nothing of news or fundamentals.",
+        f"{first[1]}：{chinese}。区间内收盘价在{told.low}美元至{told.high}美元之间波动，近十个交易日涨跌幅约为{told.moved}%。"
         "技术指标由历史价格计算，存在滞后与误判，且不反映消息面和基本面。",
     )
     return Question(question=asked, answer=answer)
@@ -194,9 +212,10 @@ def _advice(scene: IndicatorScene, random: Random) -> Question:
                 f"Should one buy, hold or sell after the last day shown? Argue from {name} and the prices.",
                 f"最后一个交易日之后应买入、持有还是卖出？请结合{name}和股价说明。",
             ),
+            *for_any(scene.language, "Investment Advice"),
         )
     )
-    told, (leaning, english, chinese) = course(scene.prices), _reading(scene)
+    told, (leaning, english, chinese) = course(scene.language, scene.prices, candles=False), _reading(scene)
     stance = {
         1: ("Buying a little or holding is defensible", "可考虑小仓位买入或继续持有"),
         0: ("Waiting is the better choice", "建议观望"),
@@ -211,9 +230,11 @@ def _advice(scene: IndicatorScene, random: Random) -> Question:
     return Question(question=asked, answer=answer)
 
 
-def _reason(scene: IndicatorScene, random: Random) -> Question:
+def _reason(scene: IndicatorScene, random: Random) -> Question | None:
     name = name_of(scene)
-    told, (_, english, chinese) = course(scene.prices), _reading(scene)
+    told, (_, english, chinese) = course(scene.language, scene.prices, candles=False), _reading(scene)
+    if not told.recent or (told.recent > 0) != _is_up(scene):
+        return None  # the last ten days would be no reason for it
     asked = random.choice(
         (
             say(
@@ -231,9 +252,9 @@ def _reason(scene: IndicatorScene, random: Random) -> Question:
     direction = ("rose", "上涨") if told.recent >= 0 else ("fell", "下跌")
     answer = say(
         scene.language,
-        f"{name} follows recent prices: over the last ten days the close {direction[0]} by {abs(told.recent):.1f}% to "
-        f"{told.last} USD. As a result, {english}.",
-        f"{name}由近期价格计算得出：近十个交易日收盘价{direction[1]}{abs(told.recent):.1f}%，至{told.last}美元，因而{chinese}。",
+        f"{name} follows recent prices: over the last ten days the close {direction[0]} by about {abs(told.recent)}% "
+        f"to {told.last} USD. As a result, {english}.",
+        f"{name}由近期价格计算得出：近十个交易日收盘价{direction[1]}约{abs(told.recent)}%，至{told.last}美元，因而{chinese}。",
     )
     return Question(question=asked, answer=answer, background=say(scene.language, *_KNOWLEDGE[scene.indicator]))
 

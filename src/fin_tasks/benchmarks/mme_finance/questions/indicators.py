@@ -16,7 +16,7 @@ from fin_tasks.benchmarks.mme_finance.questions.question import (
     unanswerable,
     worked,
 )
-from fin_tasks.benchmarks.mme_finance.questions.stocks import company, estimate
+from fin_tasks.benchmarks.mme_finance.questions.stocks import company
 from fin_tasks.benchmarks.mme_finance.scenes import IndicatorScene
 
 __all__ = ["FORMS", "NAMES", "name_of"]
@@ -123,7 +123,7 @@ def _upper_end(scene: IndicatorScene, random: Random) -> Question | None:
     asked = say(
         scene.language,
         f"Which line is higher at the right edge of the panel: {first} or {second}?",
-        f"在面板最右端，{first}线与{second}线哪一条更高？",
+        f"在{NAMES[scene.indicator][0]}面板最右端，{first}值曲线与{second}值曲线哪一条更高？",
     )
     return choice(asked, [first if gap > 0 else second], [second if gap > 0 else first])
 
@@ -150,10 +150,11 @@ def _half_way(scene: IndicatorScene, random: Random) -> Question | None:
     value = figure(scene.header[name]).value
     if abs(value - 50) < 8:
         return None
+    line = "RSI曲线" if scene.indicator == "rsi" else "KDJ中的K值曲线"
     asked = say(
         scene.language,
         f"Does the {name} line end above or below the level of 50?",
-        f"{name}线最终位于50之上还是之下？",
+        f"{line}最终位于50之上还是之下？",
     )
     return _either(scene, asked, value > 50)
 
@@ -249,33 +250,6 @@ def _bracketed(value: Decimal) -> str:
     return f"({value})" if value < 0 else str(value)
 
 
-def _estimated_high(scene: IndicatorScene, random: Random) -> Question:
-    asked = say(
-        scene.language,
-        "Estimate the highest close of the period from the price axis, in dollars.",
-        "请借助价格坐标轴估算区间内的最高收盘价，单位为美元。",
-    )
-    return estimate(scene.language, asked, max(scene.prices.close))
-
-
-def _estimated_low(scene: IndicatorScene, random: Random) -> Question:
-    asked = say(
-        scene.language,
-        "About how many dollars was the lowest close shown?",
-        "图中收盘价的最低点大约是多少美元？",
-    )
-    return estimate(scene.language, asked, min(scene.prices.close))
-
-
-def _estimated_start(scene: IndicatorScene, random: Random) -> Question:
-    asked = say(
-        scene.language,
-        "At roughly what price, in dollars, did the first day at the left edge close?",
-        "图中最左端第一个交易日的收盘价大约是多少美元？",
-    )
-    return estimate(scene.language, asked, scene.prices.close[0])
-
-
 def _absent(scene: IndicatorScene, random: Random) -> Question:
     name = scene.prices.name
     others = [forms[0] for kind, forms in NAMES.items() if kind != scene.indicator]
@@ -298,6 +272,18 @@ def _absent(scene: IndicatorScene, random: Random) -> Question:
                 "What was the net inflow of institutional money on the last day?",
                 "最后一个交易日的机构资金净流入是多少？",
             ),
+            say(scene.language, f"How large is the market value of {name}?", f"{name}的总市值是多少？"),
+            say(
+                scene.language, "Who sold the most shares on the last day shown?", "最后一个交易日卖出股份最多的是谁？"
+            ),
+            say(scene.language, "What dividend yield does the chart state?", "图中标明的股息率是多少？"),
+            say(scene.language, "Which rating does a broker give the stock here?", "图中券商对该股的评级是什么？"),
+            say(
+                scene.language,
+                "What will the close be twenty days after the end of the chart?",
+                "图中最后一日之后第二十个交易日的收盘价是多少？",
+            ),
+            say(scene.language, f"How many shares of {name} are held short?", f"{name}的融券余量是多少？"),
             say(scene.language, f"What is the book value per share of {name}?", f"{name}的每股净资产是多少？"),
         )
     )
@@ -309,7 +295,6 @@ FORMS: Forms[IndicatorScene] = {
     "Entity Recognition": (_indicator, _lines, _company),
     "Spatial Awareness": (_upper_end, _sign, _half_way, _close_to_band, _panel),
     "Accurate Numerical Calculation": (_difference, _to_level, _band_width, _mean),
-    "Numerical Calculation": (_estimated_high, _estimated_low, _estimated_start),
     "Not Applicable": (_absent,),
 }
 """By category."""

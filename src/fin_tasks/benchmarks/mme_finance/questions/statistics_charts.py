@@ -229,6 +229,20 @@ def _absent(scene: StatisticsScene, random: Random) -> Question:
                 "What was the industry's average in the same period?",
                 "同期行业平均水平是多少？",
             ),
+            say(
+                scene.language,
+                f"How many customers does the chart count for {label}?",
+                f"“{label}”对应的客户数量是多少？",
+            ),
+            say(scene.language, "How many shops does the company run?", "该公司有多少家门店？"),
+            say(
+                scene.language,
+                "At what price did the share trade when this chart was published?",
+                "该图表发布时的股价是多少？",
+            ),
+            say(scene.language, "Who is the largest shareholder?", "第一大股东是谁？"),
+            say(scene.language, "How much cash does the balance sheet hold?", "资产负债表上的现金有多少？"),
+            say(scene.language, "Which exchange rate were these figures converted at?", "这些数据按什么汇率折算？"),
             say(scene.language, "How high are the capital expenditures?", "资本开支是多少？"),
         )
     )

@@ -3,8 +3,9 @@
 from decimal import Decimal
 from random import Random
 
-from fin_tasks.benchmarks.mme_finance.questions.question import Forms, Question, percent, say, written
+from fin_tasks.benchmarks.mme_finance.questions.question import Form, Forms, Question, percent, say, written
 from fin_tasks.benchmarks.mme_finance.questions.statistics_charts import exact_value
+from fin_tasks.benchmarks.mme_finance.questions.wordings import for_any
 from fin_tasks.benchmarks.mme_finance.scenes import StatisticsScene
 
 __all__ = ["FORMS", "summary"]
@@ -88,6 +89,7 @@ def _caption(scene: StatisticsScene, random: Random) -> Question:
                 "Sum up what a reader should take from this chart.",
                 "请总结读者应从该图中获得的主要信息。",
             ),
+            *for_any(scene.language, "Image Caption"),
         )
     )
     kind = {"bar": ("bar chart", "柱状图"), "line": ("line chart", "折线图"), "pie": ("pie chart", "饼图")}[scene.form]
@@ -118,16 +120,17 @@ def _weak_point(scene: StatisticsScene) -> tuple[str, str, str, str]:
         grows = change >= 0
         return (
             f"{falls} went from {written(first, 1)} to {written(last, 1)} ({change:+}%), "
-            + ("growth that may not last" if grows else "a decline that may go on"),
+            + ("the slower growth of the two, and it may not last" if grows else "a decline that may go on"),
             f"“{falls}”由{written(first, 1)}变为{written(last, 1)}（{change:+}%），"
-            + ("增长能否持续存在不确定性" if grows else "下滑趋势可能延续"),
+            + ("在两者中增速较低，能否持续存在不确定性" if grows else "下滑趋势可能延续"),
             "hold while the growth lasts and watch costs" if grows else "wait until the decline stops before buying",
             "可在增长延续期间持有，并关注成本" if grows else "宜等待下滑企稳后再考虑买入",
         )
     label, change = _growths(scene)[-1]
+    did = ("shrank by", "下降") if change < 0 else ("grew least of all, by", "增速最低，仅增长")
     return (
-        f"{label} is the weakest segment with a change of {change:+}% over the year",
-        f"“{label}”表现最弱，同比变动{change:+}%",
+        f"{label} {did[0]} {abs(change)}% over the year",
+        f"“{label}”同比{did[1]}{abs(change)}%",
         f"ask what management plans for {label} before adding to a position",
         f"加仓前应了解管理层对“{label}”的规划",
     )
@@ -142,13 +145,15 @@ def _risk(scene: StatisticsScene, random: Random) -> Question:
                 "投资者应从该图中注意到哪些风险？",
             ),
             say(scene.language, "What in this chart should worry an investor?", "图中哪些情况值得投资者警惕？"),
+            *for_any(scene.language, "Risk Warning"),
         )
     )
     weak = _weak_point(scene)
     answer = say(
         scene.language,
-        f"The main one: {weak[0]}. {summary(scene)} Past figures promise nothing about future ones.",
-        f"主要风险在于：{weak[1]}。{summary(scene)}历史数据不代表未来表现。",
+        f"The main one: {weak[0]}. Besides, the chart leaves out costs, debts and rivals, and past figures promise "
+        "nothing about future ones.",
+        f"主要风险在于：{weak[1]}。此外，图中未反映成本、负债与竞争情况，历史数据也不代表未来表现。",
     )
     return Question(question=asked, answer=answer)
 
@@ -166,13 +171,14 @@ def _advice(scene: StatisticsScene, random: Random) -> Question:
                 "An investor asks what to do in view of this chart. What do you reply?",
                 "投资者看到该图后询问应如何操作，您会如何回答？",
             ),
+            *for_any(scene.language, "Investment Advice"),
         )
     )
     weak = _weak_point(scene)
     answer = say(
         scene.language,
-        f"{weak[2][0].upper()}{weak[2][1:]}: {weak[0]}. Valuation, debt and cash flow are not in the chart and belong "
-        "into the decision.",
+        f"{weak[2][0].upper()}{weak[2][1:]}: {weak[0]}. Valuation, debt and cash flow are not in the chart and have a "
+        "say in the decision too.",
         f"{weak[3]}：{weak[1]}。图中未反映估值、负债与现金流，决策时还需结合这些信息。",
     )
     return Question(question=asked, answer=answer)
@@ -279,11 +285,20 @@ def _knowledge(scene: StatisticsScene, random: Random) -> Question:
     return Question(question=asked, answer=answer)
 
 
+def _of_printed(form: Form[StatisticsScene]) -> Form[StatisticsScene]:
+    """Ask only where values are printed: a reference should not tell figures that nobody can read."""
+
+    def asked(scene: StatisticsScene, random: Random) -> Question | None:
+        return form(scene, random) if scene.printed else None
+
+    return asked
+
+
 FORMS: Forms[StatisticsScene] = {
-    "Image Caption": (_caption,),
-    "Risk Warning": (_risk,),
-    "Investment Advice": (_advice,),
-    "Explain Reason": (_reason,),
-    "Financial Knowledge": (_knowledge,),
+    "Image Caption": (_of_printed(_caption),),
+    "Risk Warning": (_of_printed(_risk),),
+    "Investment Advice": (_of_printed(_advice),),
+    "Explain Reason": (_of_printed(_reason),),
+    "Financial Knowledge": (_of_printed(_knowledge),),
 }
-"""By category."""
+"""By category; None where no values are printed."""

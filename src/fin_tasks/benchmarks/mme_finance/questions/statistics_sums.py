@@ -44,8 +44,9 @@ def _gap(scene: StatisticsScene, random: Random) -> Question | None:
     unit = points if scene.unit == "%" else scene.unit
     asked = say(
         scene.language,
-        f"By how many {unit} does {high_name} exceed {low_name}"
-        + ("?" if scene.form == "pie" else f" in the values of {series}?"),
+        f"By how many {unit} is the share of {high_name} larger than that of {low_name}?"
+        if scene.form == "pie"
+        else f"Take {series}: by how many {unit} is it higher for {high_name} than for {low_name}?",
         f"{'' if scene.form == 'pie' else f'就“{series}”而言，'}“{high_name}”比“{low_name}”高多少{unit}？",
     )
     return worked(asked, f"{written(high, 1)} - {written(low, 1)} =", high - low, unit=scene.unit, written_unit=unit)

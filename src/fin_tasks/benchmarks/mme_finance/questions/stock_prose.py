@@ -3,39 +3,24 @@
 from random import Random
 
 from fin_tasks.benchmarks.mme_finance.questions.question import Forms, Question, figure, say
-from fin_tasks.benchmarks.mme_finance.questions.stocks import Course, course
+from fin_tasks.benchmarks.mme_finance.questions.stocks import course, story
+from fin_tasks.benchmarks.mme_finance.questions.wordings import for_any
 from fin_tasks.benchmarks.mme_finance.scenes import CandleScene
 
-__all__ = ["FORMS", "story"]
-
-
-def story(scene_language: str, told: Course, name: str) -> str:
-    """Tell how prices went, in two sentences."""
-    if scene_language == "en":
-        return (
-            f"From {told.start} to {told.end}, {name} {'rose' if told.up else 'fell'} from {told.first} to {told.last} "
-            f"USD, {'a gain' if told.up else 'a loss'} of about {told.change}%. The high of the period was {told.high} "
-            f"USD on {told.high_day}, the low {told.low} USD on {told.low_day}; most shares changed hands on "
-            f"{told.volume_day}."
-        )
-    return (
-        f"{told.start}至{told.end}期间，"
-        f"{name}收盘价由{told.first}美元{'上涨' if told.up else '下跌'}至{told.last}美元，"
-        f"{'涨幅' if told.up else '跌幅'}约{told.change}%。区间最高价为{told.high}美元（{told.high_day}），"
-        f"最低价为{told.low}美元（{told.low_day}），{told.volume_day}成交量最大。"
-    )
+__all__ = ["FORMS"]
 
 
 def _order(scene: CandleScene) -> tuple[str, str]:
     """How the averages lie on the last day, in both languages."""
     ends = sorted(((figure(scene.header[f"MA{days}"]).value, days) for days in scene.averages), reverse=True)
     listed = " > ".join(f"MA{days} ({value})" for value, days in ends)
+    listed_zh = " > ".join(f"MA{days}（{value}）" for value, days in ends)
     days = [day for _, day in ends]
     if days == sorted(days):
-        return f"bullish order, {listed}", f"多头排列（{listed}）"
+        return f"bullish order, {listed}", f"呈多头排列，{listed_zh}"
     if days == sorted(days, reverse=True):
-        return f"bearish order, {listed}", f"空头排列（{listed}）"
-    return f"no clear order, {listed}", f"相互缠绕、方向不明（{listed}）"
+        return f"bearish order, {listed}", f"呈空头排列，{listed_zh}"
+    return f"no clear order, {listed}", f"相互缠绕，方向不明，{listed_zh}"
 
 
 def _caption(scene: CandleScene, random: Random) -> Question:
@@ -47,10 +32,11 @@ def _caption(scene: CandleScene, random: Random) -> Question:
                 "Summarise the picture: the instrument, the period, the trend, and what else stands out.",
                 "请概括图片内容，包括标的、时间区间、走势以及其他值得注意的信息。",
             ),
+            *for_any(scene.language, "Image Caption"),
         )
     )
     english, chinese = _order(scene)
-    told = story(scene.language, course(scene.prices), scene.prices.name)
+    told = story(scene.language, course(scene.language, scene.prices, candles=True), scene.prices.name)
     header = say(scene.language, ", ", "，").join(
         f"{label} {value}" for label, value in list(scene.header.items())[1:7]
     )
@@ -63,13 +49,13 @@ def _caption(scene: CandleScene, random: Random) -> Question:
     closing = say(
         scene.language,
         f"The last day prints {header}. The averages end in {english}.",
-        f"最后一个交易日数据：{header}。均线最终呈{chinese}。",
+        f"最后一个交易日数据：{header}。均线最终{chinese}。",
     )
     return Question(question=asked, answer=say(scene.language, f"{opening} {told} {closing}", opening + told + closing))
 
 
 def _risk(scene: CandleScene, random: Random) -> Question:
-    told = course(scene.prices)
+    told = course(scene.language, scene.prices, candles=True)
     asked = random.choice(
         (
             say(
@@ -82,29 +68,38 @@ def _risk(scene: CandleScene, random: Random) -> Question:
                 f"Somebody owns {scene.prices.symbol}. What dangers does the chart show them?",
                 f"从该图看，{scene.prices.symbol}的持有者面临哪些主要风险？",
             ),
+            *for_any(scene.language, "Risk Warning"),
         )
     )
     english, chinese = _order(scene)
     answer = say(
         scene.language,
-        f"The price swung between {told.low} ({told.low_day}) and {told.high} USD ({told.high_day}) within the period, "
+        f"The price swung between {told.low} in {told.low_month} and {told.high} USD in {told.high_month}, "
         f"so volatility is the first risk. The averages end in {english}; a close of {told.last} USD "
         + (
             "after the recent rise may draw profit-taking."
             if told.recent > 0
             else "after the recent fall may not be the bottom, as support could break at the period's low."
+            if told.recent < 0
+            else "after days without much change leaves the direction open."
         )
         + " Averages lag behind prices, and daily candles say nothing of news or fundamentals.",
-        f"区间内股价在{told.low}美元（{told.low_day}）至{told.high}美元（{told.high_day}）之间波动，波动风险首先值得警惕。"
-        f"均线呈{chinese}；最新收盘价{told.last}美元，"
-        + ("近期上涨后存在获利回吐压力。" if told.recent > 0 else "近期走弱，若跌破区间低点，可能继续下探。")
+        f"区间内股价在{told.low}美元（{told.low_month}）至{told.high}美元（{told.high_month}）之间波动，波动风险首先值得警惕。"
+        f"均线{chinese}；最新收盘价{told.last}美元，"
+        + (
+            "近期上涨后存在获利回吐压力。"
+            if told.recent > 0
+            else "近期走弱，若跌破区间低点，可能继续下探。"
+            if told.recent < 0
+            else "近期变动不大，方向尚不明确。"
+        )
         + "此外，均线具有滞后性，K线图也不反映消息面与基本面变化。",
     )
     return Question(question=asked, answer=answer)
 
 
 def _advice(scene: CandleScene, random: Random) -> Question:
-    told = course(scene.prices)
+    told = course(scene.language, scene.prices, candles=True)
     asked = random.choice(
         (
             say(
@@ -118,6 +113,7 @@ def _advice(scene: CandleScene, random: Random) -> Question:
                 "from the chart.",
                 f"结合图中信息，最后一个交易日之后应如何操作{scene.prices.symbol}？请给出依据。",
             ),
+            *for_any(scene.language, "Investment Advice"),
         )
     )
     english, chinese = _order(scene)
@@ -135,16 +131,22 @@ def _advice(scene: CandleScene, random: Random) -> Question:
         f"{stance}: the averages show {english}, and the last close is {told.last} USD. A stop below the period's low "
         f"of {told.low} USD limits the loss; the high of {told.high} USD is the resistance to watch. Position size "
         "should fit one's own tolerance for risk.",
-        f"{stance}：均线呈{chinese}，最新收盘价为{told.last}美元。可将区间低点{told.low}美元下方设为止损位，"
+        f"{stance}：均线{chinese}，最新收盘价为{told.last}美元。可将区间低点{told.low}美元下方设为止损位，"
         f"上方关注{told.high}美元的压力；仓位应与自身风险承受能力相匹配。",
     )
     return Question(question=asked, answer=answer)
 
 
-def _reason(scene: CandleScene, random: Random) -> Question:
-    told, shortest, longest = course(scene.prices), min(scene.averages), max(scene.averages)
+def _reason(scene: CandleScene, random: Random) -> Question | None:
+    told, shortest, longest = (
+        course(scene.language, scene.prices, candles=True),
+        min(scene.averages),
+        max(scene.averages),
+    )
     gap = figure(scene.header[f"MA{shortest}"]).value - figure(scene.header[f"MA{longest}"]).value
-    above = gap >= 0
+    above = gap > 0
+    if gap == 0 or not told.recent or (told.recent > 0) != above:
+        return None  # the last ten days would be no reason for it
     asked = random.choice(
         (
             say(
@@ -164,11 +166,11 @@ def _reason(scene: CandleScene, random: Random) -> Question:
         f"MA{shortest} averages the latest {shortest} closes only, so it follows the price faster than MA{longest}. "
         f"It stands at {scene.header[f'MA{shortest}']} against {scene.header[f'MA{longest}']}: recent closes have been "
         f"{'above' if above else 'below'} those of the past {longest} days on average, with the last close at "
-        f"{told.last} USD and a change of {told.recent:+.1f}% over ten trading days.",
+        f"{told.last} USD and a change of about {told.moved}% over ten trading days.",
         f"MA{shortest}只取最近{shortest}个交易日的收盘价，对价格变化的反应快于MA{longest}。目前MA{shortest}为"
         f"{scene.header[f'MA{shortest}']}，MA{longest}为{scene.header[f'MA{longest}']}，说明近期收盘价平均"
         f"{'高于' if above else '低于'}过去{longest}日的水平；最新收盘价为{told.last}美元，"
-        f"近十个交易日涨跌幅为{told.recent:+.1f}%。",
+        f"近十个交易日涨跌幅约为{told.moved}%。",
     )
     background = say(
         scene.language,
@@ -191,7 +193,7 @@ def _knowledge(scene: CandleScene, random: Random) -> Question:
             scene.language,
             "With shorter averages above longer ones the order is bullish and the trend up; the reverse is bearish; "
             f"mixed lines mean no clear trend. Here: {english}.",
-            f"短期均线在上、长期均线在下为多头排列，表明趋势向上；反之为空头排列；相互缠绕则方向不明。本图为{chinese}。",
+            f"短期均线在上、长期均线在下为多头排列，表明趋势向上；反之为空头排列；相互缠绕则方向不明。本图均线{chinese}。",
         )
         return Question(question=asked, answer=answer)
     asked = say(

@@ -6,64 +6,104 @@ from datetime import date
 from decimal import Decimal
 from random import Random
 
-from fin_tasks.benchmarks.mme_finance.exact import Truth
 from fin_tasks.benchmarks.mme_finance.questions.question import Question, choice, say, written
+from fin_tasks.benchmarks.mme_finance.questions.readings import read_off
 from fin_tasks.benchmarks.mme_finance.row import Language
 from fin_tasks.benchmarks.mme_finance.scene_making.prices import NAMES
+from fin_tasks.benchmarks.mme_finance.scene_making.wording import month
 from fin_tasks.benchmarks.mme_finance.scenes import Prices
 
-__all__ = ["Course", "company", "course", "estimate"]
+__all__ = ["Course", "company", "course", "story"]
 
-_NEAR = 0.1
-"""An estimate may be off by a tenth (paper, section 3.3)."""
+_RECENT = 10
+"""Trading days."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """How prices went, in words' order.
+    """How prices went, as a chart tells it: what it does not print is rounded to what can be read, and called so.
 
     Attributes:
         start: First day; `end` the last one.
-        first: Close of the first day, as written; `last` of the last one.
-        change: Of the closes from first to last, in per cent, without a sign.
-        up: Whether they rose.
-        high: Highest price, as written; `high_day` its day.
-        low: Lowest price, as written; `low_day` its day.
-        volume_day: The day of the largest volume.
-        recent: Change of the last ten closes in per cent, with its sign.
+        first: About where the first day closed, with that word; `last` the last close, which is printed.
+        change: From first to last in whole per cent, with its sign.
+        high: Highest price, or about the highest close; `high_month` when that was.
+        low: Lowest price, or about the lowest close; `low_month` when that was.
+        volume_month: When most shares were traded; empty where the chart has no volume.
+        recent: Change of the last ten closes in whole per cent, with its sign.
     """
 
     start: date
     end: date
     first: str
     last: str
-    change: str
-    up: bool
+    change: int
     high: str
-    high_day: date
+    high_month: str
     low: str
-    low_day: date
-    volume_day: date
-    recent: float
+    low_month: str
+    volume_month: str
+    recent: int
+
+    @property
+    def moved(self) -> str:
+        """`recent` as written."""
+        return f"{self.recent:+d}" if self.recent else "0"
 
 
-def course(prices: Prices) -> Course:
-    """Sum up how prices went."""
-    high, low, volume = (_best(prices.high), _best([-value for value in prices.low]), _best(prices.volume))
-    first, last = prices.close[0], prices.close[-1]
+def course(language: Language, prices: Prices, *, candles: bool) -> Course:
+    """Sum up how prices went.
+
+    Args:
+        language: Of the words.
+        prices: What the chart shows.
+        candles: The chart marks the highest and the lowest price and shows volume; else it shows closes only.
+    """
+    highs, lows = (prices.high, prices.low) if candles else (prices.close, prices.close)
+    room = max(highs) - min(lows)
+    high, low, volume = _best(highs), _best([-value for value in lows]), _best(prices.volume)
+    first, last = read_off(prices.close[0], room=room), Decimal(str(prices.close[-1]))
+
+    def level(value: float) -> str:
+        return written(value, 2) if candles else _about(language, read_off(value, room=room))
+
     return Course(
         start=prices.days[0],
         end=prices.days[-1],
-        first=written(first, 2),
+        first=_about(language, first),
         last=written(last, 2),
-        change=written(abs(last / first - 1) * 100, 1),
-        up=last >= first,
-        high=written(prices.high[high], 2),
-        high_day=prices.days[high],
-        low=written(prices.low[low], 2),
-        low_day=prices.days[low],
-        volume_day=prices.days[volume],
-        recent=(last / prices.close[-11] - 1) * 100,
+        change=round(100 * (last / first - 1)),
+        high=level(highs[high]),
+        high_month=month(prices.days[high], language),
+        low=level(lows[low]),
+        low_month=month(prices.days[low], language),
+        volume_month=month(prices.days[volume], language) if candles else "",
+        recent=round(100 * (prices.close[-1] / prices.close[-1 - _RECENT] - 1)),
+    )
+
+
+def story(language: Language, told: Course, name: str) -> str:
+    """Tell how prices went, in two sentences."""
+    if language == "en":
+        moved = "rose" if told.change > 0 else "fell" if told.change < 0 else "moved little,"
+        by = f", {'a gain' if told.change > 0 else 'a loss'} of about {abs(told.change)}%" if told.change else ""
+        what = ("price", "price") if told.volume_month else ("close", "one")
+        volume = f"; trading was heaviest in {told.volume_month}" if told.volume_month else ""
+        return (
+            f"From {told.start} to {told.end}, {name} {moved} from {told.first} to {told.last} USD{by}. The highest "
+            f"{what[0]} was {told.high} USD in {told.high_month}, the lowest {what[1]} {told.low} USD in "
+            f"{told.low_month}{volume}."
+        )
+    moved = "上涨" if told.change > 0 else "下跌" if told.change < 0 else "变动不大，"
+    by = f"，{'涨幅' if told.change > 0 else '跌幅'}约{abs(told.change)}%" if told.change else ""
+    start = (
+        f"收盘价由{told.first}美元{moved}至{told.last}美元" if told.change else f"收盘价{moved}最新为{told.last}美元"
+    )
+    what_zh = "价为" if told.volume_month else "收盘价"
+    return (
+        f"{told.start}至{told.end}期间，{name}{start}{by}。区间最高{what_zh}{told.high}美元（{told.high_month}），"
+        f"最低{what_zh}{told.low}美元（{told.low_month}）"
+        + (f"，{told.volume_month}成交最为活跃。" if told.volume_month else "。")
     )
 
 
@@ -79,12 +119,8 @@ def company(language: Language, prices: Prices, random: Random) -> Question:
     return choice(asked, right, wrong)
 
 
-def estimate(language: Language, question: str, value: float, steps: str = "") -> Question:
-    """Ask for a price that no figure in the picture prints."""
-    near = written(Decimal(str(value)), 2)
-    about = say(language, f"About {near} USD", f"约{near}美元")
-    truth = Truth(kind="number", value=round(value, 4), relative=_NEAR, unit=say(language, "USD", "美元"), worked=True)
-    return Question(question=question, answer=f"{steps} {near}" if steps else about, truth=truth)
+def _about(language: Language, value: Decimal) -> str:
+    return say(language, f"about {value:,f}", f"约{value:,f}")
 
 
 def _forms(symbol: str) -> list[str]:

@@ -5,6 +5,7 @@ from random import Random
 
 from fin_tasks.benchmarks.mme_finance.questions.question import Forms, Question, percent, say, written
 from fin_tasks.benchmarks.mme_finance.questions.tables import cell, is_by_row, unit_of
+from fin_tasks.benchmarks.mme_finance.questions.wordings import for_any
 from fin_tasks.benchmarks.mme_finance.scenes import TableScene
 
 __all__ = ["FORMS"]
@@ -31,6 +32,13 @@ _COSTS = frozenset(
 )
 """Rows whose growth is no good news in itself."""
 
+_SALES = ("Revenue", "营业收入")
+_SPENDING = ("Cost of sales", "Operating expenses", "Interest expense", "营业成本", "营业费用", "利息费用")
+"""Costs that should not grow faster than sales; a tax follows from the profit."""
+
+_Move = tuple[str, Decimal, Decimal, Decimal | None]
+"""A row, its first and last number, and the change in per cent where the first is above zero."""
+
 
 def _periods(scene: TableScene) -> tuple[str, str]:
     """The first and the last period."""
@@ -38,7 +46,7 @@ def _periods(scene: TableScene) -> tuple[str, str]:
     return names[0], names[-1]
 
 
-def _moves(scene: TableScene) -> list[tuple[str, Decimal, Decimal, Decimal | None]]:
+def _moves(scene: TableScene) -> list[_Move]:
     """Each row with its first and last number and the change in per cent, where the first is above zero."""
     early, late = _periods(scene)
     found = []
@@ -48,18 +56,61 @@ def _moves(scene: TableScene) -> list[tuple[str, Decimal, Decimal, Decimal | Non
     return found
 
 
-def _told(scene: TableScene, move: tuple[str, Decimal, Decimal, Decimal | None]) -> str:
+def _told(scene: TableScene, move: _Move) -> str:
     row, first, last, change = move
     one, other = written(first, scene.decimals), written(last, scene.decimals)
     by = "" if change is None else say(scene.language, f" ({change:+}%)", f"（{change:+}%）")
     return say(scene.language, f"{row} moved from {one} to {other}{by}", f"“{row}”由{one}变为{other}{by}")
 
 
-def _extremes(scene: TableScene) -> tuple[str, str]:
-    """Of the rows where more is better, those that grew most and least, in words."""
-    moves = [move for move in _moves(scene) if move[3] is not None and move[0] not in _COSTS]
-    order = sorted(moves, key=lambda move: move[3] or Decimal(0))
-    return _told(scene, order[-1]), _told(scene, order[0])
+def _told_as(scene: TableScene, move: _Move) -> str:
+    """The same with the word for the direction."""
+    row, first, last, change = move
+    by = "" if change is None else say(scene.language, f" by {abs(change)}%", f"{abs(change)}%")
+    moved = (
+        ("stayed", "持平")
+        if last == first
+        else ("rose" + by, "增长" + by)
+        if last > first
+        else ("fell" + by, "下降" + by)
+    )
+    one, other = written(first, scene.decimals), written(last, scene.decimals)
+    return say(scene.language, f"{row} {moved[0]}, from {one} to {other}", f"“{row}”由{one}变为{other}，{moved[1]}")
+
+
+def _results(scene: TableScene) -> list[_Move]:
+    """The rows where more is better and a percentage exists, least growth first."""
+    moves = [move for move in _moves(scene) if move[0] not in _COSTS]
+    return sorted((move for move in moves if move[3] is not None), key=lambda move: move[3] or Decimal(0))
+
+
+def _weak_points(scene: TableScene) -> list[str]:
+    """What the figures say against the company, each line once: falls, negative results, costs that outgrow sales."""
+    moves = _moves(scene)
+    fallen = [move for move in _results(scene) if move[2] < move[1]]
+    told = [_told_as(scene, move) for move in fallen[:2]]
+    for row, _, last, change in moves:
+        if change is None and row not in _COSTS and last < 0:
+            amount = written(last, scene.decimals)
+            told.append(
+                say(
+                    scene.language,
+                    f"{row} is negative in the last period, at {amount}",
+                    f"最近一期“{row}”为负，{amount}",
+                )
+            )
+    sales = moves[0]
+    if sales[0] in _SALES and sales[3] is not None:
+        for row, _, _, change in moves:
+            if row in _SPENDING and change is not None and change > max(sales[3], Decimal(0)):
+                told.append(
+                    say(
+                        scene.language,
+                        f"{row} grew by {change}% while {sales[0]} changed by {sales[3]:+}%",
+                        f"“{row}”增长{change}%，而“{sales[0]}”变动{sales[3]:+}%",
+                    )
+                )
+    return told[:3]
 
 
 def _months(scene: TableScene) -> str:
@@ -96,6 +147,7 @@ def _caption(scene: TableScene, random: Random) -> Question:
         (
             say(scene.language, "Describe what the table reports.", "请描述这张表格的内容。"),
             say(scene.language, "Give a summary of the table for a busy reader.", "请为时间有限的读者概括这张表格。"),
+            *for_any(scene.language, "Image Caption"),
         )
     )
     rows = say(scene.language, ", ", "、").join(scene.rows)
@@ -108,7 +160,7 @@ def _caption(scene: TableScene, random: Random) -> Question:
     return Question(question=asked, answer=answer)
 
 
-def _risk(scene: TableScene, random: Random) -> Question | None:
+def _risk(scene: TableScene, random: Random) -> Question:
     asked = random.choice(
         (
             say(
@@ -119,18 +171,36 @@ def _risk(scene: TableScene, random: Random) -> Question | None:
             say(
                 scene.language, "Which weak points do the figures of the table reveal?", "表中数据反映出哪些薄弱环节？"
             ),
+            *for_any(scene.language, "Risk Warning"),
         )
     )
-    weakest = _months(scene) if is_by_row(scene) else _extremes(scene)[1]
-    answer = say(
+    limits = say(
         scene.language,
-        f"{_sentence(weakest)} It should be watched whether this goes on. "
-        f"{'' if is_by_row(scene) else _summary(scene)} "
         "The figures look back, and debts, rivals and the market are not in the table.",
-        f"{weakest.rstrip('。')}，需关注这一变化是否持续。{'' if is_by_row(scene) else _summary(scene)}"
         "表中数据为历史数据，未反映负债、竞争与市场环境。",
     )
-    return Question(question=asked, answer=answer.replace("  ", " "))
+    if is_by_row(scene):
+        swings = say(
+            scene.language,
+            "Prices that moved so far within months can do so again, in either direction.",
+            "数月内波动如此之大，后续仍可能向任一方向大幅变动。",
+        )
+        return Question(question=asked, answer=say(scene.language, " ", "").join((_months(scene), swings, limits)))
+    early, late = _periods(scene)
+    if weak := _weak_points(scene):
+        found = say(
+            scene.language,
+            f"From {early} to {late}: {'; '.join(weak)}. Should this go on, results would suffer.",
+            f"{early}至{late}，{'；'.join(weak)}。若持续下去，将拖累业绩。",
+        )
+    else:
+        slowest = _told_as(scene, _results(scene)[0])
+        found = say(
+            scene.language,
+            f"From {early} to {late} no result fell. The slowest was this: {slowest}; growth may still come to an end.",
+            f"{early}至{late}各项业绩均未下降，其中增速最低的一项：{slowest}；但增长未必能够持续。",
+        )
+    return Question(question=asked, answer=say(scene.language, " ", "").join((found, limits)))
 
 
 def _advice(scene: TableScene, random: Random) -> Question:
@@ -146,6 +216,7 @@ def _advice(scene: TableScene, random: Random) -> Question:
                 "Do the figures in the table speak for or against an investment? Give your advice.",
                 "表中数据是否支持投资？请给出您的建议。",
             ),
+            *for_any(scene.language, "Investment Advice"),
         )
     )
     if is_by_row(scene):
@@ -156,7 +227,6 @@ def _advice(scene: TableScene, random: Random) -> Question:
             f"{_months(scene)}仅凭价格无法判断内在价值，建议分批买入、设置止损，并先了解盈利情况。",
         )
         return Question(question=asked, answer=answer)
-    best, worst = _extremes(scene)
     final = _moves(scene)[-1]
     grows = final[2] >= final[1]
     stance = (
@@ -164,12 +234,22 @@ def _advice(scene: TableScene, random: Random) -> Question:
         if grows
         else say(scene.language, "It is better to wait", "建议暂时观望")
     )
+    others = [move for move in _results(scene) if move[0] != final[0]]
+    besides = ""
+    if others:
+        best = _told_as(scene, others[-1])
+        besides = say(
+            scene.language, f" Of the other results, the best one: {best}.", f"其余各项中表现最好的：{best}。"
+        )
+    if len(others) > 1:
+        worst = _told_as(scene, others[0])
+        besides += say(scene.language, f" The least good one: {worst}.", f"表现相对较弱的：{worst}。")
+    early, late = _periods(scene)
     answer = say(
         scene.language,
-        f"{stance}: {_told(scene, final)}. Best: {best}; weakest: {worst}. "
-        "Compare with the price paid and with rivals before deciding, and spread the risk.",
-        f"{stance}：{_told(scene, final)}。增长最快的是{best}，最弱的是{worst}。决策前应结合估值与同业情况，"
-        "并注意分散风险。",
+        f"{stance}: from {early} to {late}, {_told_as(scene, final)}.{besides} Compare with the price paid and with "
+        "rivals before deciding, and spread the risk.",
+        f"{stance}：{early}至{late}，{_told_as(scene, final)}。{besides}决策前应结合估值与同业情况，并注意分散风险。",
     )
     return Question(question=asked, answer=answer)
 
@@ -252,10 +332,6 @@ def _knowledge(scene: TableScene, random: Random) -> Question:
             f"应与上年同期比较，而不只是与上一期比较。{_summary(scene)}缺少上年同期数据时，难以判断属于哪一种。",
         )
     return Question(question=asked, answer=answer)
-
-
-def _sentence(text: str) -> str:
-    return text if text.endswith((".", "。")) else f"{text}."
 
 
 FORMS: Forms[TableScene] = {

@@ -274,6 +274,14 @@ def _absent(scene: TableScene, random: Random) -> Question:
                 "Which figure does the table expect for FY2031?",
                 "表中对2031年的预测数据是多少？",
             ),
+            say(scene.language, "Which bank lends to the company?", "该公司的贷款银行是哪一家？"),
+            say(scene.language, "What salary does the chief executive draw?", "首席执行官的薪酬是多少？"),
+            say(
+                scene.language, "What does the table give as the number of branches?", "表中列出的分支机构数量是多少？"
+            ),
+            say(scene.language, f"Which market share is stated for {column}?", f"{column}的市场份额是多少？"),
+            say(scene.language, "How many patents does the table list?", "表中列出的专利数量是多少？"),
+            say(scene.language, f"By how much did rivals grow in {column}?", f"{column}竞争对手增长了多少？"),
             say(scene.language, f"How many customers were there in {column}?", f"{column}的客户数量是多少？"),
         )
     )

@@ -49,7 +49,7 @@ def indicator_scene(random: Random, language: Language) -> IndicatorScene:
         language=language,
         prices=window.prices(language),
         indicator=name,
-        parameters=indicator.parameters,
+        parameters=indicator.parameters if language == "en" else indicator.parameters.replace(" ", ""),
         lines={key: tuple(float(value) for value in line.iloc[-window.length :]) for key, line in lines.items()},
         header={key: f"{line.iloc[-1]:.{indicator.decimals}f}" for key, line in lines.items()},
     )

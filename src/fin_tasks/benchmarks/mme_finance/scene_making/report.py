@@ -67,8 +67,8 @@ _SEGMENTS = (
     ),
     Words(
         "{segment} was the fastest-growing segment. Demand from existing customers held up, while new contracts took "
-        "longer to sign than in spring.",
-        "{segment}是增长最快的业务。老客户需求稳定，但新合同的签约周期较春季有所拉长。",
+        "longer to sign than before.",
+        "{segment}是增长最快的业务。老客户需求稳定，但新合同的签约周期较以往有所拉长。",
     ),
 )
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from fin_tasks.benchmarks.mme_finance.row import Language
 
-__all__ = ["Words", "day", "millions", "quarter", "shares"]
+__all__ = ["Words", "colon", "day", "millions", "month", "quarter", "shares"]
 
 
 class Words(NamedTuple):
@@ -19,6 +19,11 @@ class Words(NamedTuple):
         return self.en if language == "en" else self.zh
 
 
+def colon(language: Language) -> str:
+    """Return what stands between a name and its value."""
+    return "：" if language == "zh" else ": "
+
+
 def day(value: date, language: Language) -> str:
     """Print a day as a report does.
 
@@ -29,6 +34,16 @@ def day(value: date, language: Language) -> str:
     if language == "zh":
         return f"{value.year}年{value.month}月{value.day}日"
     return f"{value.day} {_MONTHS[value.month - 1]} {value.year}"
+
+
+def month(value: date, language: Language) -> str:
+    """Print the month of a day.
+
+    Example:
+        >>> month(date(2021, 8, 5), "en"), month(date(2021, 8, 5), "zh")
+        ('August 2021', '2021年8月')
+    """
+    return f"{value.year}年{value.month}月" if language == "zh" else f"{_MONTHS[value.month - 1]} {value.year}"
 
 
 def quarter(year: int, number: int, language: Language) -> str:
