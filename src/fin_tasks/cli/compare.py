@@ -40,8 +40,8 @@ def compare(
         list[Path],
         typer.Argument(
             metavar="PATHS...",
-            help="One of lm-eval's output folders: runs with finance terms against those without. "
-            "Several folders or samples files: each against the first.",
+            help="One output folder of lm-eval: runs with finance terms against those without. "
+            "Several folders (VLMEvalKit's too) or samples files: each against the first.",
         ),
     ],
     variant: Annotated[str, typer.Option(help="Scores to compare: paper or robust.")] = "paper",

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report.estimates import Unit, unit_of
+from fin_tasks.report.kit_rows import read_both
 from fin_tasks.report.metric_names import headline
 from fin_tasks.report.pairing import Pair, pair_conditions, pair_folders, require
 from fin_tasks.report.pooling import not_in_wholes, one_run, wholes_of
-from fin_tasks.report.runs import Problem, Run, read_runs
+from fin_tasks.report.runs import Problem, Run
 from fin_tasks.report.samples import DIMENSIONS, Row, Rows
 from fin_tasks.report.settings import Difference
 from fin_tasks.stats.averages import average
@@ -153,7 +154,7 @@ def compare(
 
     found = []
     for group in [paths] if len(paths) == 1 else [[path] for path in paths]:
-        found.append(read_runs(group, on_done=advance))
+        found.append(read_both(group, on_done=advance))
         done += len(found[-1].runs) + len(found[-1].problems)
     if len(found) == 1:
         pairs = pair_conditions(found[0].runs, allow_different_data=allow_different_data)
@@ -211,7 +212,7 @@ def measure(
     only_baseline = only_other = 0
     for baseline, other in pairs:
         a, b = (_of_group(rows, group) for rows in (baseline, other))
-        both = [(row, b[name]) for name, row in a.items() if name in b and b[name].truth == row.truth]
+        both = [(row, b[name]) for name, row in a.items() if name in b and row.same_question(b[name])]
         matched += both
         only_baseline += len(a) - len(both)
         only_other += len(b) - len(both)

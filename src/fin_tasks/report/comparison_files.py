@@ -71,7 +71,7 @@ def rows_of(one: Comparison, variant: str) -> Iterator[dict[str, Any]]:
     """
     baseline, other = one.baseline.variants[variant], one.other.variants[variant]
     for name, row in baseline.items():
-        if name not in other or other[name].truth != row.truth:
+        if name not in other or not row.same_question(other[name]):
             continue
         before, after = row.values.get(one.metric), other[name].values.get(one.metric)
         yield {
@@ -86,7 +86,7 @@ def rows_of(one: Comparison, variant: str) -> Iterator[dict[str, Any]]:
             "change": _change(before, after),
             "baseline_answer": row.answer,
             "other_answer": other[name].answer,
-            "truth": row.truth,
+            "truth": row.truth or other[name].truth,
         }
 
 

@@ -42,7 +42,7 @@ class Row:
 
     Attributes:
         id: The document's id.
-        truth: Its reference answer as text, to tell documents that only share an id.
+        truth: Its reference answer as text, to tell documents that only share an id; empty where it is not known.
         values: Metric to value, the mean where a document was asked several times; None where it does not apply.
         answer: The answer that was read; a list where there were several responses; None where there is none.
         groups: Dimension (a key of `DIMENSIONS`) to the groups the document belongs to; only those it has.
@@ -55,6 +55,10 @@ class Row:
     answer: Any
     groups: Mapping[str, tuple[str, ...]]
     source: str = ""
+
+    def same_question(self, other: "Row") -> bool:
+        """Tell whether a row of this id may be of the same question: as far as known, their references are equal."""
+        return self.truth == other.truth or not self.truth or not other.truth
 
 
 Rows = Mapping[str, Row]
