@@ -20,6 +20,7 @@ from fin_tasks.cli import (
     report,
     retrieval,
     sensitivity,
+    verify,
 )
 from fin_tasks.cli.options import Json
 from fin_tasks.errors import FinTasksError
@@ -41,6 +42,7 @@ app.add_typer(replay.app, name="replay")
 app.add_typer(plot.app, name="plot")
 app.command("chart")(chart.chart)
 app.command("report")(report.report)
+app.command("verify")(verify.verify)
 app.command("report-bias")(bias.report_bias)
 app.command("agreement")(agreement.agreement)
 app.command("compare")(compare.compare)
