@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from fin_tasks.report.row_scores import BOUNDS
@@ -28,6 +29,7 @@ _REFERENCES = ("answer", "ground_truth", "outcome", "target")
 _PICTURES = ("image_path", "figure_path", "chart", "image")
 _OWN_PLACE = {"id", "index", "question_id", "prompt", "system", "cue", "question", "choices", "options", *_PICTURES}
 _GROUPS = (*DIMENSIONS.values(), "category", "image_type", "image_style", "arm", "kind")
+_END = re.compile(r'["\s\\)]')  # of an address in a message
 _PATH = re.compile(r"(?:/|~/|[A-Za-z]:\\|\\\\|file:)\S")
 
 
@@ -40,6 +42,8 @@ def clean(value: Any, *, longest: int = LONGEST) -> str:
     """
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     more = len(text) - longest
+    if more <= 0 and text.isascii():  # nearly all of them
+        return text
     if more > 0:
         text = f"{text[:longest]} … ({more:,} more characters left out)"
     return text.encode("utf-8", "replace").decode()
@@ -107,7 +111,7 @@ def picture_of(sample: Mapping[str, Any], doc: Mapping[str, Any]) -> tuple[str, 
     for text in _texts(sample.get("arguments")):
         begin = text.find("data:image/")
         if begin >= 0:
-            end = re.compile(r'["\s\\)]').search(text, begin)
+            end = _END.search(text, begin)
             sent = text[begin : end.start() if end else None]
             break
     return path, sent
@@ -134,14 +138,18 @@ def headline_of(sample: Mapping[str, Any]) -> tuple[str, float | None]:
 
 def _values(sample: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     names = sample.get("metrics")
-    known = {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
-    for name in sample:
-        if name not in known:
-            continue
-        bound = any(name.endswith(end) and name.removesuffix(end) in known for end in (*BOUNDS, "_stderr"))
+    for name in _means(tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()):
         value = _finite(sample.get(name))
-        if value is not None and not bound:
+        if value is not None:
             yield clean(name, longest=80), value
+
+
+@lru_cache(maxsize=64)  # rows of a run have the same metrics
+def _means(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Leave out bounds, spreads and errors of a metric that is there too."""
+    known, ends = set(names), (*BOUNDS, "_stderr")
+    bounds = {name for name in names for end in ends if name.endswith(end) and name.removesuffix(end) in known}
+    return tuple(name for name in dict.fromkeys(names) if name not in bounds)
 
 
 def _finite(value: Any) -> float | None:

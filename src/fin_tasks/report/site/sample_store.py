@@ -13,6 +13,7 @@ a name, and JSON as a text, which `samples.js` parses; nothing of a sample is ev
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,8 +26,10 @@ import orjson
 import fin_tasks
 from fin_tasks.errors import DataError
 from fin_tasks.report.collect import Collected
+from fin_tasks.report.entry import Scores
 from fin_tasks.report.samples import document_of, lines_of, sample_of
-from fin_tasks.report.site.sample_pictures import Pictures, find_pictures
+from fin_tasks.report.site.item_samples import samples_of_items
+from fin_tasks.report.site.sample_pictures import Gallery, Pictures, find_pictures
 from fin_tasks.report.site.sample_record import (
     excerpt,
     groups_of,
@@ -46,6 +49,9 @@ INDEX = 5000
 """Samples of a file of an index; a multiple of `CHUNK`."""
 
 FOLDER = "samples"
+_WORTH_PROCESSES = 128 * 2**20  # bytes to read from which on the start of other processes pays
+_MOST_PROCESSES = 4
+_MOST_QUESTIONS = 10_000  # some 5 kB each
 _ANSWER = 120  # letters of an answer in a list
 _BEFORE = re.compile(r"\A(?:<image>\s*)?(?:(?:.*?\n\n)?(?:Question|Statement):)?", re.DOTALL)
 
@@ -110,9 +116,74 @@ def write_samples(collected: Collected, out: Path, *, folders: Sequence[Path] | 
     files = {run.id: path for run in collected.runs if (path := collected.samples(run.id)) is not None}
     known = _data_folders() if folders is None else folders
     gallery = find_pictures([*known, *dict.fromkeys(path.parent for path in files.values())])
-    pictures = Pictures(root / "pictures", gallery)
-    written = (_write_run(run, path, root, pictures) for run, path in files.items())
-    return SampleIndex(tuple(one for one in written if one is not None))
+    jobs = [_Job(run=run, path=path, scores=_scores_of_items(collected, run)) for run, path in files.items()]
+    written = {one.run: one for one in _write_all(jobs, root, gallery)}
+    return SampleIndex(tuple(written[run] for run in files if run in written))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Job:
+    """A run to write; `scores` only where its file is no samples file of lm-eval."""
+
+    run: str
+    path: Path
+    scores: Mapping[str, Scores] | None
+
+
+def _scores_of_items(collected: Collected, run: str) -> Mapping[str, Scores] | None:
+    return None if collected.read[run].facts.source == "lm-eval" else collected.scores(run)
+
+
+def _write_all(jobs: Sequence[_Job], root: Path, gallery: Gallery) -> Iterable[RunSamples]:
+    """Write runs, many of them side by side."""
+    sizes = [job.path.stat().st_size if job.path.exists() else 0 for job in jobs]
+    if sum(sizes) < _WORTH_PROCESSES or len(jobs) < 2:
+        return _write_some(jobs, root, gallery)
+    from joblib import Parallel, cpu_count, delayed
+
+    count = min(cpu_count(), _MOST_PROCESSES, len(jobs))
+    # dealt out by size, so that all are done at about the same time
+    order = [job for _, job in sorted(zip(sizes, jobs, strict=True), key=lambda one: -one[0])]
+    parts = Parallel(n_jobs=count)(delayed(_write_some)(order[at::count], root, gallery) for at in range(count))
+    return [one for part in parts for one in part]
+
+
+def _write_some(jobs: Sequence[_Job], root: Path, gallery: Gallery) -> list[RunSamples]:
+    pictures, asked = Pictures(root / "pictures", gallery), _Asked()
+    found = [_write_run(job, root, pictures, asked) for job in jobs]
+    return [one for one in found if one is not None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Question:
+    """A question but for its picture, as JSON without the closing brace, and what an index has of it."""
+
+    id: str
+    text: bytes
+    asked: str
+    groups: list[str]
+
+
+class _Asked:
+    """Questions by document: a report's runs have the same ones again and again."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, _Question] = {}
+
+    def of(self, identity: str, sample: Mapping[str, Any], doc: Mapping[str, Any]) -> _Question:
+        """Return the question of a document."""
+        key = hashlib.sha256(_key_of(identity, sample, doc)).digest()
+        if key not in self._known:
+            if len(self._known) >= _MOST_QUESTIONS:
+                self._known.clear()
+            question = question_of(identity, sample, doc)
+            self._known[key] = _Question(
+                id=question["id"],
+                text=orjson.dumps(question)[:-1],
+                asked=excerpt(_bare(doc, question["prompt"])),
+                groups=groups_of(doc),
+            )
+        return self._known[key]
 
 
 def _data_folders() -> list[Path]:
@@ -122,21 +193,13 @@ def _data_folders() -> list[Path]:
 
 
 @dataclass
-class _Outcomes:
-    """What one variant made of every sample, by the place of the sample."""
-
-    values: list[float | None]
-    answers: list[str]
-    parts: list[bytes]
-
-
-@dataclass
 class _Reading:
     """A run's samples while its file is read; what is long is written as soon as a chunk is full."""
 
     folder: Path
     root: Path
     pictures: Pictures
+    known: _Asked
     first: str = ""
     metric: str = "acc"
     places: dict[str, int] = field(default_factory=dict)
@@ -165,16 +228,17 @@ class _Reading:
 
     def _add_sample(self, identity: str, sample: Mapping[str, Any], doc: Mapping[str, Any]) -> None:
         self.places[identity] = len(self.ids)
-        question = question_of(identity, sample, doc)
+        question = self.known.of(identity, sample, doc)
         path, sent = picture_of(sample, doc)
-        question["picture"] = self.pictures.add(path, sent)
-        question["picture_missing"] = bool(path or sent) and not question["picture"]
+        picture = self.pictures.add(path, sent)
+        missing = bool(path or sent) and not picture
         said = responses_of(sample)
-        self.ids.append(question["id"])
-        self.asked.append(excerpt(_bare(doc, question["prompt"])))
+        self.ids.append(question.id)
+        self.asked.append(question.asked)
         self.said.append(excerpt(said[0] if said else ""))
-        self.groups.append(groups_of(doc))
-        self.questions.append(orjson.dumps(question))
+        self.groups.append(question.groups)
+        shown = orjson.dumps({"picture": picture, "picture_missing": missing})
+        self.questions.append(question.text + b"," + shown[1:])
         self.responses.append(orjson.dumps(said))
         if len(self.questions) == CHUNK:
             self.flush()
@@ -229,24 +293,44 @@ class _Reading:
         }
 
 
-def _write_run(run: str, path: Path, root: Path, pictures: Pictures) -> RunSamples | None:
+def _write_run(job: _Job, root: Path, pictures: Pictures, asked: _Asked) -> RunSamples | None:
     # A run's id may hold anything; its folder's name is for addresses and every file system.
-    name = hashlib.sha256(run.encode("utf-8", "replace")).hexdigest()[:16]
-    reading = _Reading(folder=root / "runs" / name, root=root, pictures=pictures)
+    name = hashlib.sha256(job.run.encode("utf-8", "replace")).hexdigest()[:16]
+    reading = _Reading(folder=root / "runs" / name, root=root, pictures=pictures, known=asked)
     try:
-        for number, line in lines_of(path):
-            reading.add(f"{path}, line {number}", sample_of(str(path), line))
+        for where, sample in _samples(job):
+            reading.add(where, sample)
     except DataError:  # `collect` has told of it, or the file changed since
+        return None
+    if not reading.ids:
         return None
     reading.finish()
     return RunSamples(
-        run=run,
+        run=job.run,
         folder=name,
         rows=len(reading.ids),
         variants=tuple(reading.variants),
         metric=reading.metric,
         questions=tuple(reading.question_files),
     )
+
+
+def _samples(job: _Job) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if job.scores is not None:
+        yield from samples_of_items(job.path, job.scores)
+        return
+    for number, line in lines_of(job.path):
+        where = f"{job.path}, line {number}"
+        yield where, sample_of(where, line)
+
+
+def _key_of(identity: str, sample: Mapping[str, Any], doc: Mapping[str, Any]) -> bytes:
+    """What a question is made of; as text where a number is too large or a letter too broken for the fast writer."""
+    parts = [identity, doc, sample.get("target"), None if doc.get("prompt") else sample.get("arguments")]
+    try:
+        return orjson.dumps(parts)
+    except (TypeError, ValueError):
+        return repr(parts).encode("utf-8", "backslashreplace")
 
 
 def _answer(outcome: Mapping[str, Any]) -> str:
@@ -273,7 +357,9 @@ def _key(name: str) -> bytes:
 
 def _write(path: Path, name: str, value: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(_script(name, value)))
+    part = path.with_name(f".{path.name}.{os.getpid()}")  # several processes may write the same questions
+    part.write_bytes(b"".join(_script(name, value)))
+    part.replace(path)
 
 
 def _script(name: str, value: bytes) -> Iterator[bytes]:
