@@ -157,7 +157,7 @@ def _caption(scene: IndicatorScene, random: Random) -> Question:
         scene.language,
         f"A chart of the daily prices of {scene.prices.name} ({scene.prices.symbol}) with {name} {scene.parameters}. "
         f"{told} On the last day, {english}.",
-        f"图为{scene.prices.name}（{scene.prices.symbol}）日线股价走势及{_code(scene)}{scene.parameters}指标。{told}最后一个交易日，{chinese}。",
+        f"图为{scene.prices.name}（{scene.prices.symbol}）日线股价走势，指标为{_code(scene)}{scene.parameters}。{told}最后一个交易日，{chinese}。",
     )
     return Question(question=asked, answer=answer)
 
