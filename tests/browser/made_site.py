@@ -20,13 +20,15 @@ HOSTILE = (
     "</script><script>window.ran = 1</script>",
     "<img src=x onerror='window.ran = 2'><svg onload='window.ran = 3'><iframe src='https://evil.test/a'></iframe>",
     "<a href='javascript:window.ran = 4' autofocus onfocus='window.ran = 5'>press</a>",
-    "<style>@import 'https://evil.test/b'; body { background: url(https://evil.test/c) }</style><link rel=stylesheet href=//evil.test/d>",
+    "<style>@import 'https://evil.test/b'; body { background: url(https://evil.test/c) }</style>"
+    "<link rel=stylesheet href=//evil.test/d>",
     "'); window.ran = 6; ('\"); window.ran = 7; (\"`${window.ran = 8}`\\",
     "line\u2028window.ran = 9\u2029end\u0000\u0007\u001b[31m\u202egnp.exe\u2066x\u200b",
     "half \ud800 of a letter, {{script}} ]]> <!--<script> --> &lt;b&gt;",
     "Z" + "\u0335\u0321" * 400 + "algo",
     "![x](https://evil.test/e) [y](javascript:window.ran=10) $\\href{javascript:window.ran=11}{z}$",
-    "<base href='https://evil.test/'><meta http-equiv=refresh content='0;url=https://evil.test/f'><form action=//evil.test><button>",
+    "<base href='https://evil.test/'><meta http-equiv=refresh content='0;url=https://evil.test/f'>"
+    "<form action=//evil.test><button>",
 )
 
 

@@ -27,6 +27,7 @@ _SHOWN_PIXELS = 4_000_000
 _SHOWN_BYTES = 2 * 2**20
 _SHOWN_SIDE = 1800
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff"}
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")  # no others: some decoders start programs
 _MOST_FILES = 200_000
 
 
@@ -151,7 +152,7 @@ def _shown(content: bytes) -> tuple[bytes, str] | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of large pictures, which are measured here
-            with Image.open(io.BytesIO(content)) as picture:
+            with Image.open(io.BytesIO(content), formats=_FORMATS) as picture:
                 width, height = picture.size
                 if not 0 < width * height <= MAX_PIXELS:
                     return None
