@@ -110,7 +110,7 @@ def _summary(document: "Mapping[str, Any]", out: Path, files: list[str]) -> dict
         "published_models": len({run["model"] for run in runs} - models),
         "tasks": len(document["tasks"]),
         "values": len(document["entries"]),
-        "apart": len({entry["run"] for entry in document["entries"] if entry["marks"]}),
+        "apart": len({entry["run"] for entry in document["entries"] if entry["marks"]} & {run["id"] for run in ours}),
         "pairs": sum(len(one["pairs"]) for one in document["comparisons"]),
         "different": sum(
             pair["p_holm"] < document["alpha"] for one in document["comparisons"] for pair in one["pairs"]

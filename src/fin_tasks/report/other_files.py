@@ -60,7 +60,7 @@ def _read(path: Path) -> UnitRead:
             return UnitRead(runs=(read_judge_summary(path, value),))
         if is_replay(value):
             return UnitRead(runs=tuple(read_replay(path, value)))
-    raise DataError(f"{path}: expected {_EXPECTED}, got something else.")
+    raise DataError(f"{path}: expected {_EXPECTED}, got a file of another name and kind.")
 
 
 def _judging(run: RunRead) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ itself finds, rows that no task of ours asks alone, and how judges agree with pe
 
 import hashlib
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -34,7 +35,7 @@ _STUDY, _STUDY_ROWS = "500 of test", {"bool": 180, "mcq": 67, "calc": 253, "text
 """The study of prompts asked a part of the test split; nobody says which."""
 _STYLES = {"cot_role": "", "da_role": "", "cot": "no role", "da": "no role"}
 _RETRIEVAL = {"none": "none", "bm25": "bm25", "ada": "dense", "oracle": "oracle"}
-_READING = ("printed with", "type known by")
+_READING = ("printed with", "type known by", "rounded twice")
 """Begin notes that say how a figure was read, and cast no doubt on it."""
 
 
@@ -170,10 +171,21 @@ def _xfinbench_rows(part: str, metric: str, *, study: bool) -> int:
 def _xfinbench_marks(figure: xfinbench.Figure) -> tuple[str, ...]:
     marks = []
     if figure.note and not figure.note.startswith(_READING):
-        marks.append(f"in doubt: {figure.note.removeprefix('unreliable: ')}")
+        marks.append(_doubt(figure.note))
     if figure.capability in CAPABILITIES and figure.model_kind == "multimodal":
         marks.append("rows with a figure that name the capability count too")
     return tuple(marks)
+
+
+def _doubt(note: str) -> str:
+    """Say why a figure is in doubt in words that figures of a kind share, so that they stand in one row.
+
+    Example:
+        >>> _doubt("no share of 124 rows"), _doubt("tables disagree: 24.6 / 22.6 / 24.6")
+        ('in doubt: no share of its rows', 'in doubt: tables disagree')
+    """
+    reason = note.removeprefix("unreliable: ").partition(":")[0].partition(";")[0]
+    return f"in doubt: {re.sub(r'no share of [0-9]+ rows', 'no share of its rows', reason)}"
 
 
 def _mme_finance() -> Iterator[_Printed]:
@@ -201,7 +213,7 @@ def _mme_finance() -> Iterator[_Printed]:
                 metric=names[figure.by],
                 value=figure.value,
                 n=_mme_rows(figure),
-                marks=(f"in doubt: {figure.note}",) if figure.unreliable else (),
+                marks=(_doubt(figure.note),) if figure.unreliable else (),
             ),
         )
 
@@ -216,6 +228,7 @@ def _mme_rows(figure: mme_finance.Figure) -> int:
 
 def _dynostock() -> Iterator[_Printed]:
     for figure in dynostock.published():
+        doubtful = figure.source == "paper" and figure.note and not figure.note.startswith(_READING)
         yield _Printed(
             paper=_BIAS_PAPERS[figure.source],
             table=figure.table,
@@ -229,6 +242,6 @@ def _dynostock() -> Iterator[_Printed]:
                 metric=figure.metric,
                 value=figure.value,
                 n=100 if figure.window else 500,
-                marks=(f"in doubt: {figure.note}",) if figure.source == "paper" and figure.note else (),
+                marks=(_doubt(figure.note),) if doubtful else (),
             ),
         )

@@ -235,11 +235,18 @@ def over_windows(metric: str) -> Combine:
         sizes = {
             task["window"]: entry["value"] for task, entry, _ in taken if task["window"] and entry["metric"] == metric
         }
+        whole = {entry["metric"]: entry["value"] for task, entry, _ in taken if not task["window"]}
         if sizes:
             values = list(sizes.values())
             n = min(entry["n"] for task, entry, _ in taken if task["window"])
-            return Cell(value=fmean(values), unit=unit, deviation=pstdev(values), windows=len(values), n=n)
-        whole = {entry["metric"]: entry["value"] for _, entry, _ in taken}
+            return Cell(
+                # what is printed of all windows counts over what is worked out here
+                value=whole.get(metric, fmean(values)),
+                unit=unit,
+                deviation=whole.get(f"{metric}_std", pstdev(values)),
+                windows=len(values),
+                n=n,
+            )
         return Cell(value=whole[metric], unit=unit, deviation=whole.get(f"{metric}_std")) if metric in whole else None
 
     return combine
