@@ -15,7 +15,7 @@ from vlmeval.dataset import ImageBaseDataset
 from fin_tasks.adapters import autoload, vlmeval_scored
 from fin_tasks.adapters.vlmeval_judge import judge_of, label_of
 from fin_tasks.adapters.vlmeval_register import register
-from fin_tasks.adapters.vlmeval_results import ResultFiles, Saved, read_responses
+from fin_tasks.adapters.vlmeval_results import ResultFiles, Saved, read_responses, task_version
 from fin_tasks.adapters.vlmeval_resume import Asked, check_asked
 from fin_tasks.adapters.vlmeval_table import PredictionTable
 from fin_tasks.errors import ConfigError
@@ -37,6 +37,8 @@ class _FinDataset(ImageBaseDataset):  # type: ignore[misc]
         TYPE: None of the types for which the kit's models have prompts of their own (`MCQ`, `VQA`, `Y/N`).
         OPTIONS: Data set to the options that its lm-eval task fixes.
         PICTURE: The documents' field with the picture's path.
+        BENCHMARK: Folder of its lm-eval tasks.
+        SHARED: The documents' field that names what several of them may share, and are not independent by.
         TAKEN: Names of ours that the kit has itself, and serves itself.
         force_use_dataset_prompt: Newer versions let no model replace our prompt.
     """
@@ -47,6 +49,8 @@ class _FinDataset(ImageBaseDataset):  # type: ignore[misc]
     DATASET_MD5: ClassVar[Mapping[str, str]] = {}
     OPTIONS: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     PICTURE: ClassVar[str]
+    BENCHMARK: ClassVar[str]
+    SHARED: ClassVar[str]
     TAKEN: ClassVar[frozenset[str]] = frozenset()
     force_use_dataset_prompt = True
 
@@ -118,6 +122,10 @@ class _FinDataset(ImageBaseDataset):  # type: ignore[misc]
         saved = read_responses(Path(eval_file), self.asked.questions)
         return saved, [self.docs[index] for index in saved.responses]
 
+    def _source(self, index: str) -> str:
+        """Name what a row shares with others: a file without its folder, which is another on every machine."""
+        return Path(str(self.docs[index][self.SHARED])).name
+
     def _counted(self, saved: Saved) -> dict[str, int]:
         """Count what a file lacks of the data set, so that a part is not taken for the whole."""
         expected = len(self.docs)
@@ -136,6 +144,8 @@ class MMEFinance(_FinDataset):
     DATASET_URL: ClassVar[Mapping[str, str]] = dict.fromkeys(OPTIONS, _NO_URL)
     DEFAULT_JUDGE = "gpt-4o"
     PICTURE: ClassVar[str] = "image_path"
+    BENCHMARK: ClassVar[str] = "mme_finance"
+    SHARED: ClassVar[str] = "image_path"
 
     def evaluate(self, eval_file: str, **judge_kwargs: Any) -> dict[str, Any]:
         """Judge the predictions in a file and write results beside it.
@@ -178,7 +188,7 @@ class MMEFinance(_FinDataset):
             results.write_table(f"{name}.csv", rows)
         cut = set(saved.cut)
         results.write_items(
-            {**item_record(item, verdict, judged), "response_cut": index in cut}
+            {**item_record(item, verdict, judged), "response_cut": index in cut, "source": self._source(index)}
             for index, item, verdict in zip(saved.responses, items, judged.verdicts, strict=True)
         )
         run = {
@@ -187,6 +197,12 @@ class MMEFinance(_FinDataset):
             "rubric": judged.rubric.label,
             "rubric_sha256": judged.rubric.sha256,
             "image": setup.image,
+            "judging": {
+                "temperatures": list(judged.rubric.temperatures),
+                "max_tokens": setup.max_tokens or judged.rubric.max_tokens,
+                "scale": [judged.rubric.lowest, judged.rubric.highest],
+            },
+            "task_version": task_version(self.BENCHMARK),
             "requests": judged.spent.requests,
             "cached": judged.spent.cached,
             "responses_cut": len(cut),
@@ -273,9 +289,13 @@ class _ScoredDataset(_FinDataset):
             "overall.csv", [{"metric": name, **by_variant, **counts} for name, by_variant in totals.items()]
         )
         cut = set(saved.cut)
-        results.write_items({**item, "response_cut": item["index"] in cut} for item in items)
+        results.write_items(
+            {**item, "response_cut": item["index"] in cut, "source": self._source(index)}
+            for index, item in zip(saved.responses, items, strict=True)
+        )
         found |= {**counts, "responses_cut": len(cut)}
-        results.write_score({**found, "dataset": self.dataset_name, "provenance": self.provenance})
+        run = {"dataset": self.dataset_name, "task_version": task_version(self.BENCHMARK)}
+        results.write_score({**found, **run, "provenance": self.provenance})
         return found
 
     @classmethod
@@ -301,6 +321,8 @@ class XFinBench(_ScoredDataset):
     OPTIONS: ClassVar[Mapping[str, Mapping[str, Any]]] = {"XFinBench_MCQ_V": {"subset": "mcq_visual", "mode": "cot"}}
     DATASET_URL: ClassVar[Mapping[str, str]] = dict.fromkeys(OPTIONS, _NO_URL)
     PICTURE: ClassVar[str] = "figure_path"
+    BENCHMARK: ClassVar[str] = "xfinbench"
+    SHARED: ClassVar[str] = "figure"
     ANSWER: ClassVar[str] = "ground_truth"
     HEADLINE: ClassVar[Sequence[str]] = ("acc_robust",)
 
@@ -323,6 +345,8 @@ class DynoStock(_ScoredDataset):
     }
     DATASET_URL: ClassVar[Mapping[str, str]] = dict.fromkeys(OPTIONS, _NO_URL)
     PICTURE: ClassVar[str] = "chart"
+    BENCHMARK: ClassVar[str] = "dynostock"
+    SHARED: ClassVar[str] = "ticker"
     ANSWER: ClassVar[str] = "truth"
     HEADLINE: ClassVar[Sequence[str]] = ("acc_robust", "bias_index_robust")
 

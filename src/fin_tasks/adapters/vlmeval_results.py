@@ -16,8 +16,9 @@ from fin_tasks.adapters.vlmeval_table import read_kept
 from fin_tasks.errors import DataError
 from fin_tasks.judging.predictions_files import read_saved
 from fin_tasks.judging.predictions_tables import CELL_LIMIT
+from fin_tasks.resources import task_yaml_dir
 
-__all__ = ["ResultFiles", "Saved", "read_responses"]
+__all__ = ["ResultFiles", "Saved", "read_responses", "task_version"]
 
 _log = logging.getLogger(__name__)
 _SUFFIXES = ("overall.csv", "category.csv", "type.csv", "style.csv", "items.jsonl", "score.json")
@@ -152,6 +153,18 @@ class ResultFiles:
         """Write everything there is to say of the run; the last file to be written."""
         with _replacing(self.path("score.json")) as part:
             part.write_text(json.dumps(score, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def task_version(benchmark: str) -> str:
+    """Return the version of a benchmark's lm-eval tasks, whose scores these are.
+
+    Example:
+        >>> task_version("mme_finance").replace(".", "").isdigit()
+        True
+    """
+    text = (task_yaml_dir() / benchmark / "_base.yaml").read_text(encoding="utf-8")
+    found = re.search(r"^\s+version: *(\S+)", text, re.MULTILINE)
+    return found[1] if found else ""
 
 
 @contextmanager

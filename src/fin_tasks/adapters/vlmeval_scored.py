@@ -75,7 +75,7 @@ def score(
 
     Returns:
         Metric to variant to value, None where no document has one; and a line per document: its index, the response
-        and, by variant, the scored answer.
+        and, by variant, the scored answer with its metrics (those that are numbers).
     """
     values: dict[str, list[Mapping[str, Any]]] = {variant: [] for variant in VARIANTS}
     items = []
@@ -88,7 +88,7 @@ def score(
             else:
                 answer = scorers.score_response(doc, response, variant=variant)
                 values[variant].append(scorers.metric_values(doc, [answer]))
-            item[variant] = dict(answer)
+            item[variant] = {**answer, "metrics": _numbers(values[variant][-1])}
         items.append(item)
     totals = {
         name: {variant: _total(metric, [row[name] for row in values[variant]]) for variant in VARIANTS}
@@ -96,6 +96,12 @@ def score(
         if not name.endswith(_OVER_TASKS)
     }
     return totals, items
+
+
+def _numbers(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out spreads and bounds, which say nothing of one row, and what only an aggregation understands."""
+    names = (name for name in values if not name.endswith(("_std", "_low", "_high", "_stderr")))
+    return {name: values[name] for name in names if values[name] is None or isinstance(values[name], int | float)}
 
 
 def _total(metric: bool | Metric, values: Sequence[Any]) -> float | None:
