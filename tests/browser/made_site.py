@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.report.collect import collect
+from fin_tasks.report.collect import Collected, collect
 from fin_tasks.report.leaderboard import document
 from fin_tasks.report.site.page import write_page
 from fin_tasks.report.site.sample_store import SampleIndex, write_samples
@@ -108,12 +108,22 @@ def mean(column: Sequence[float | None]) -> float | str:
 def write_site(runs: Path, out: Path, *, folders: Sequence[Path] = ()) -> SampleIndex:
     """Make page and samples of all runs below a folder."""
     out.mkdir(parents=True, exist_ok=True)
-    settings = replace(Settings.from_environ({}), cache_dir=out.parent / f"{out.name}-cache")
-    found = collect([runs], settings=settings, published=False)
-    assert not found.problems, found.problems
+    found = collected(runs, out)
     index = write_samples(found, out, folders=folders)
     write_page(document(found), out, samples=index)
     return index
+
+
+def made_document(runs: Path, out: Path) -> dict[str, Any]:
+    """What the page is made of."""
+    return document(collected(runs, out))
+
+
+def collected(runs: Path, out: Path) -> Collected:
+    settings = replace(Settings.from_environ({}), cache_dir=out.parent / f"{out.name}-cache")
+    found = collect([runs], settings=settings, published=False)
+    assert not found.problems, found.problems
+    return found
 
 
 def read_sidecar(out: Path, name: str) -> Any:
