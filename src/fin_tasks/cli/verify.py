@@ -35,6 +35,14 @@ def verify(
         str | None,
         typer.Option(metavar="JSON", help="Options of the tasks, as lm-eval's --metadata, before the submission's."),
     ] = None,
+    judge_model: Annotated[
+        str | None, typer.Option(help="Ask this judge again about some rows that a judge has scored.")
+    ] = None,
+    judge_base_url: Annotated[
+        str | None, typer.Option(help="Its OpenAI-compatible address; else FIN_TASKS_JUDGE_BASE_URL, or OpenAI's own.")
+    ] = None,
+    judge_rows: Annotated[int, typer.Option(min=1, help="How many rows of a task to ask about.")] = 50,
+    seed: Annotated[int, typer.Option(help="Which rows these are.")] = 0,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings fail too.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Show checks that passed, too.")] = False,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdicts as JSON here.")] = None,
@@ -45,7 +53,15 @@ def verify(
     Ends with 0 where nothing failed, 1 where a check failed, 2 where scores could not be checked.
     """
     try:
-        report = _verified(submission, data_dir=data_dir, source=source, metadata=metadata)
+        report = _verified(
+            submission,
+            data_dir=data_dir,
+            source=source,
+            options=_options(metadata),
+            judge={"judge_model": judge_model, "judge_base_url": judge_base_url},
+            judge_rows=judge_rows,
+            seed=seed,
+        )
         told = {**report.told(), "strict": strict}
         if out is not None:
             _write(out, told)
@@ -62,20 +78,24 @@ def verify(
     raise typer.Exit(1 if strict and code == 0 and report.verdict.value == "warn" else code)
 
 
-def _verified(submission: Path, *, data_dir: Path | None, source: str | None, metadata: str | None) -> "Report":
+def _verified(submission: Path, *, judge: dict[str, str | None], **said: Any) -> "Report":
     from tqdm import tqdm
 
+    from fin_tasks.judging.setup import setup_from
     from fin_tasks.report.verify.submission import Against, verify
     from fin_tasks.settings import Settings
 
-    against = Against(source=source, data_dir=data_dir, options=_options(metadata))
+    settings = Settings.from_environ()
+    # only where it is asked for: a judge that the environment names may cost money
+    setup = setup_from(judge, settings, rubric="mme_finance_en") if any(judge.values()) else None
+    against = Against(judge=setup, **said)
     with tqdm(desc="Verifying", unit="run", disable=None) as bar:
 
         def advance(done: int, total: int) -> None:
             bar.total = total
             bar.update(done - bar.n)
 
-        return verify(submission, settings=Settings.from_environ(), against=against, on_run=advance)
+        return verify(submission, settings=settings, against=against, on_run=advance)
 
 
 def _options(metadata: str | None) -> dict[str, Any]:

@@ -189,8 +189,8 @@ def _no_error(task: TaskFile, name: str) -> bool:
 def _number(value: Any) -> float | None:
     if value is None or isinstance(value, str):  # N/A
         return None
-    number = float(value)
-    return None if math.isnan(number) else number
+    # as it is: a `Spread` remembers what groups need
+    return None if math.isnan(value) else value
 
 
 def _shown(value: Any) -> str:

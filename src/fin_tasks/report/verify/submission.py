@@ -11,11 +11,13 @@ from typing import Any
 
 import fin_tasks
 from fin_tasks.errors import DataError, FinTasksError
+from fin_tasks.judging.setup import JudgeSetup
 from fin_tasks.report.found_files import LmEvalRun, find_runs
 from fin_tasks.report.lm_eval_results import Claim, ResultsFile, TaskClaims, read_results
 from fin_tasks.report.runs import BENCHMARKS, MAX_RESULTS, Problem
 from fin_tasks.report.verify.closeness import TOLERANCE, same
 from fin_tasks.report.verify.findings import Finding, Place, Report, Status, finding, not_checked, passed
+from fin_tasks.report.verify.judge_again import ask_again
 from fin_tasks.report.verify.judged import ClaimedVerdicts
 from fin_tasks.report.verify.own_data import OwnData, load_own, options_of
 from fin_tasks.report.verify.patterns import THRESHOLDS, check_patterns, check_timing
@@ -23,7 +25,7 @@ from fin_tasks.report.verify.row_checks import check_asked, check_provenance, ch
 from fin_tasks.report.verify.score_checks import Compared, Rescored, check_aggregates, check_scores, compare_row, totals
 from fin_tasks.report.verify.scoring import Asked, Programs, score
 from fin_tasks.report.verify.submitted import Submitted, SubmittedRow, read_submitted
-from fin_tasks.report.verify.task_files import TaskFile, group_file, task_file
+from fin_tasks.report.verify.task_files import Group, TaskFile, group_file, task_file
 from fin_tasks.settings import Settings
 
 __all__ = ["Against", "verify"]
@@ -50,11 +52,17 @@ class Against:
         source: Where the benchmark's own documents come from; what the submission names where None.
         data_dir: The folder with them.
         options: Options of the tasks, before the submission's.
+        judge: Who is asked again for verdicts; nobody where None. The rubric is the task's.
+        judge_rows: How many rows of a task it is asked about.
+        seed: Which rows these are.
     """
 
     source: str | None = None
     data_dir: Path | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    judge: JudgeSetup | None = None
+    judge_rows: int = 50
+    seed: int = 0
 
 
 @dataclass
@@ -170,7 +178,7 @@ class _Verifying:
         if suspects and self.programs.tier and all(len(of_row) == len(task.pipelines) for of_row in rows.values()):
             volatile = _volatile(task, asked, sorted(suspects), scored, self.programs, read)
         yield from check_scores(place, compared, volatile=volatile)
-        yield from _judged(place, read)
+        yield from _judged(place, read, self.against, self.settings)
         if tier is not None:
             yield _sandbox(
                 place, tier, self.programs.tier, [answer for of in scored.values() for row in of for answer in row[0]]
@@ -349,15 +357,22 @@ def _is_read(read: ClaimedVerdicts, task: TaskFile, name: str) -> bool:
     return name in read.taken and "judge_error" in task.metrics and "score" not in task.metrics
 
 
-def _judged(place: Place, read: ClaimedVerdicts) -> Iterator[Finding]:
+def _judged(place: Place, read: ClaimedVerdicts, against: Against, settings: Settings) -> Iterator[Finding]:
     if read.wrong:
-        yield finding(
-            "verdicts", place, "{n} verdicts of the judge do not agree with themselves", dict.fromkeys(read.wrong)
-        )
+        message = "{n} verdicts of the judge do not agree with themselves"
+        yield finding("verdicts", place, message, dict.fromkeys(read.wrong))
     elif read.taken:
-        count = f"{len(read.taken):,}"
-        why = f"the judge's verdicts on {count} rows agree with its replies and the totals; nobody was asked again"
-        yield not_checked("judge", place, why)
+        yield passed("verdicts", place, f"{len(read.taken):,} verdicts agree with the judge's replies")
+    if not read.taken:
+        return
+    if against.judge is None or not read.items:
+        why = "nobody was asked again" if against.judge is None else "only verdicts by a rubric can be asked for again"
+        yield not_checked("judge", place, f"whether the judge said so is not known: {why}")
+        return
+    try:
+        yield ask_again(place, read.items, against.judge, settings, rows=against.judge_rows, seed=against.seed)
+    except FinTasksError as error:
+        yield not_checked("judge", place, f"the judge did not reply: {error}")
 
 
 def _sandbox(place: Place, claimed: Any, tier: str, answers: Sequence[Mapping[str, Any]]) -> Finding:
@@ -380,20 +395,28 @@ def _groups(name: str, claims: Mapping[str, TaskClaims], made: Mapping[str, _Mad
         if lacking := [member for member in members if member not in made or not made[member].totals]:
             yield not_checked("groups", place, f"tasks that were not scored: {', '.join(lacking):.200}")
             continue
-        wrong = []
-        for variant, said in claim.variants.items():
-            for metric in said:
-                parts = [(made[one].rows, made[one].totals.get(variant, {}).get(metric)) for one in members]
-                known = [(count, part.value) for count, part in parts if part is not None and part.value is not None]
-                rows = sum(count for count, _ in known)
-                right = (
-                    sum(count * value for count, value in known) / rows if len(known) == len(parts) and rows else None
-                )
-                if not same(right, said[metric].value):
-                    wrong.append(f"{metric},{variant}: is {right!r:.20}, claimed {said[metric].value!r:.20}")
+        parts = [made[member] for member in members]
+        wrong = [
+            f"{metric},{variant}: is {right!r:.20}, claimed {stated.value!r:.20}"
+            for variant, said in claim.variants.items()
+            for metric, stated in said.items()
+            if not same(right := _over_tasks(group, metric, variant, parts), stated.value)
+        ]
         yield finding(
             "groups", place, "{n} totals are not those of the tasks", wrong, fine=f"the means over {len(members)} tasks"
         )
+
+
+def _over_tasks(group: Group, metric: str, variant: str, parts: Sequence[_Made]) -> float | None:
+    """Average a metric over tasks as lm-eval does; None where a task has none, or the group does not average it."""
+    totals_of = [part.totals.get(variant, {}).get(metric) for part in parts]
+    values = [None if total is None else total.value for total in totals_of]
+    if metric not in group.weighted or not values or None in values:
+        return None
+    sizes = [part.rows if group.weighted[metric] else 1 for part in parts]
+    # in lm-eval's own words: a `Spread` makes something else of them
+    products = [value * size for value, size in zip(values, sizes, strict=True) if value is not None]
+    return sum(products) / sum(sizes)
 
 
 def _members(claim: TaskClaims, claims: Mapping[str, TaskClaims], depth: int = 0) -> Iterator[str]:

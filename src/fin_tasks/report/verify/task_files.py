@@ -69,10 +69,10 @@ class TaskFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """A group and the metrics it averages over its tasks, each weighted by rows."""
+    """A group, and the metrics it averages over its tasks with whether by their rows."""
 
     name: str
-    metrics: tuple[str, ...]
+    weighted: Mapping[str, bool]
 
 
 def task_file(name: str) -> TaskFile | None:
@@ -98,7 +98,9 @@ def group_file(name: str) -> Group | None:
     content = _contents().get(name)
     if content is None or "group" not in content:
         return None
-    return Group(name=name, metrics=tuple(one["metric"] for one in content.get("aggregate_metric_list", ())))
+    return Group(
+        name=name, weighted={one["metric"]: one["weight_by_size"] for one in content.get("aggregate_metric_list", ())}
+    )
 
 
 def _step(said: Mapping[str, Any]) -> Step:
