@@ -31,7 +31,7 @@ _BIAS_PAPERS = {
 
 _XFINBENCH_ROWS: Mapping[str, int] = {"bool": 1360, "mcq": 468, "mcq_visual": 124, "calc": 1283, "text": 3111}
 _TABLE_ROWS: Mapping[str, int] = {"_no_table": 1283 - 277, "_table": 277}
-_STUDY, _STUDY_ROWS = "500 of test", {"bool": 180, "mcq": 67, "calc": 253, "text": 500}
+_STUDY, _STUDY_ROWS = "test_500", {"bool": 180, "mcq": 67, "calc": 253, "text": 500}
 """The study of prompts asked a part of the test split; nobody says which."""
 _STYLES = {"cot_role": "", "da_role": "", "cot": "no role", "da": "no role"}
 _RETRIEVAL = {"none": "none", "bm25": "bm25", "ada": "dense", "oracle": "oracle"}
