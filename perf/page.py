@@ -89,6 +89,7 @@ def choose_task(page: Any) -> None:
 
 def search(page: Any, text: str) -> None:
     """Type a search; wait until the list is of all that is found."""
+    page.evaluate("() => { document.getElementById('status').textContent = '' }")
     page.get_by_label("Find in samples").fill(text)
     page.wait_for_function(
         "text => location.hash.includes(new URLSearchParams({find: text}).toString()) && "
