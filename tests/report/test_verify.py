@@ -342,6 +342,30 @@ def test_programs_that_give_something_else_each_time_prove_nothing(one_task: Cal
     assert failed(report) == set() and "programs" in warned(report)
 
 
+def test_right_answers_of_programs_that_never_end_are_not_believed(one_task: Callable[[str], Path]) -> None:
+    folder = one_task("financemath_pot")
+
+    def slow(lines: Lines) -> None:
+        for line in lines:
+            if line["acc"] == 0.0:
+                scored = {**json.loads(line["filtered_resps"][0][0]), "status": "timeout"}
+                line.update(acc=1.0, filtered_resps=[[json.dumps(scored)]])
+
+    change(folder, slow)
+    assert "scores" in failed(checked(folder))
+
+
+def test_values_nested_deeper_than_python_goes(one_task: Callable[[str], Path]) -> None:
+    folder = one_task(BOOL)
+    (path,) = folder.glob("samples_*")
+    first, *rest = path.read_text().splitlines()
+    line = json.loads(first)
+    line["doc"]["choices"] = "DEEP"
+    deep = json.dumps(line).replace('"DEEP"', "[" * 900 + "]" * 900)
+    path.write_text("\n".join([deep, *rest]) + "\n")
+    assert failed(checked(folder)) & {"samples", "documents"}
+
+
 def test_a_verdict_that_the_judge_did_not_give(one_task: Callable[[str], Path]) -> None:
     folder = one_task("mme_finance_en")
 

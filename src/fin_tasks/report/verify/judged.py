@@ -16,6 +16,8 @@ from fin_tasks.report.verify.task_files import Step, TaskFile
 
 __all__ = ["ClaimedVerdicts"]
 
+_LARGEST = 1e300
+
 
 @dataclass
 class ClaimedVerdicts:
@@ -47,6 +49,9 @@ class ClaimedVerdicts:
         """Read by the rules; where they find no answer, take what a judge is said to have read."""
         readings = read_all(row.responses)
         claimed = _padded(row.claimed.get(variant, ()), len(readings))
+        for response, said in zip(row.responses, claimed, strict=True):
+            if not response.strip() and said.get("read_by") == "judge" and said.get("answer") is not None:
+                self.wrong.append(f"row {_name(row.doc)}: a judge read {said['answer']!r:.40} in an empty response")
         return [self._reading(row, one, said) for one, said in zip(readings, claimed, strict=True)]
 
     def _reading(self, row: Asked, rules: Reading, said: Mapping[str, Any]) -> Reading:
@@ -125,7 +130,9 @@ def _padded(said: tuple[Mapping[str, Any] | None, ...], count: int) -> list[Mapp
 
 def _number(said: Mapping[str, Any] | None, name: str) -> float | None:
     value = (said or {}).get(name)
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < _LARGEST:
+        return None
+    return float(value)
 
 
 def _name(doc: Mapping[str, Any]) -> str:

@@ -145,7 +145,7 @@ def check_timing(place: Place, raw: Mapping[str, Any], characters: int) -> Itera
     said = raw.get("total_evaluation_time_seconds")
     try:
         seconds = float(said) if isinstance(said, (str, int, float)) else None
-    except ValueError:
+    except (ValueError, OverflowError):
         seconds = None
     if seconds is None or not math.isfinite(seconds):
         wrong.append(f"total_evaluation_time_seconds: expected seconds, got {said!r:.40}")

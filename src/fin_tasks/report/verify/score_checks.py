@@ -13,8 +13,12 @@ from fin_tasks.report.verify.task_files import TaskFile
 from fin_tasks.stats.averages import average, standard_error
 from fin_tasks.stats.metric import Metric
 
-__all__ = ["Compared", "Rescored", "check_aggregates", "check_scores", "compare_row", "totals"]
+__all__ = ["Compared", "Rescored", "check_aggregates", "check_scores", "claims_of", "compare_row", "totals"]
 
+_LARGEST = 1e300
+MOST_EXCUSED = 0.1
+"""Share of row scores that may prove nothing; more of them prove that the run cannot be verified."""
+MOST_EXCUSED_ROWS = 3
 _ENDED_BY_MACHINE = ("timeout", "memory", "broken")
 """Ends of a program that another machine, or a busier one, may bring about or not."""
 
@@ -71,8 +75,18 @@ def compare_row(one: Rescored, *, same_tier: bool) -> Compared:
     said = f"{name} is {_shown(one.values.get(name))}, claimed {_shown(claimed.get(name))}{more}"
     shown = f"line {one.row.line}: {one.row.id!r:.60}: {said}"
     excuse = _excuse(one, same_tier=same_tier)
-    values = {name: claimed.get(name) for name in one.values} if excuse else one.values
+    values = claims_of(one.row, one.values) if excuse else one.values
     return Compared(wrong=shown, excuse=excuse, values=values)
+
+
+def claims_of(row: SubmittedRow, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a row claims for each of our metrics; what is no number in place of one is not taken."""
+    return {name: _claim(row.claimed.get(name), value) for name, value in values.items()}
+
+
+def _claim(claimed: Any, ours: Any) -> Any:
+    plain = isinstance(claimed, (int, float)) and not isinstance(claimed, bool) and abs(claimed) <= _LARGEST
+    return claimed if (plain and not isinstance(ours, list)) or claimed is None else ours
 
 
 def _excuse(one: Rescored, *, same_tier: bool) -> str:
@@ -80,11 +94,14 @@ def _excuse(one: Rescored, *, same_tier: bool) -> str:
         return "read by a judge"
     ours = [answer.get("status") for answer in one.answers]
     theirs = [(answer or {}).get("status") for answer in one.row.scored]
+    right = one.row.claimed.get("acc") not in (None, 0.0)
     for mine, other in zip(ours, theirs, strict=False):
+        if right and other in (*_ENDED_BY_MACHINE, "unsupported", "forbidden"):
+            return ""  # such a program cannot have been right
         if mine in _ENDED_BY_MACHINE or other in ("timeout", "memory"):
-            return f"a program ended by the machine's limits (here {mine}, there {other})"
+            return f"a program ended by the machine's limits (here {mine}, there {other!r:.20})"
         if mine == "unsupported" or (not same_tier and other in ("unsupported", "forbidden", "broken")):
-            return f"a program that one sandbox runs and another does not (here {mine}, there {other})"
+            return f"a program that one sandbox runs and another does not (here {mine}, there {other!r:.20})"
     return ""
 
 
@@ -117,12 +134,13 @@ def check_scores(
         fine=f"{count - len(excused):,} row scores are what our scorers give",
     )
     if excused:
+        many = len(excused) > max(MOST_EXCUSED_ROWS, MOST_EXCUSED * count)
         yield finding(
             "programs",
             place,
-            "{n} row scores could not be reproduced, which proves nothing",
+            "{n} row scores could not be reproduced, " + ("too many of them" if many else "which proves nothing"),
             excused,
-            status=Status.warned,
+            status=Status.failed if many else Status.warned,
         )
 
 

@@ -22,7 +22,15 @@ from fin_tasks.report.verify.judged import ClaimedVerdicts
 from fin_tasks.report.verify.own_data import OwnData, load_own, options_of
 from fin_tasks.report.verify.patterns import THRESHOLDS, check_patterns, check_timing
 from fin_tasks.report.verify.row_checks import check_asked, check_provenance, check_rows
-from fin_tasks.report.verify.score_checks import Compared, Rescored, check_aggregates, check_scores, compare_row, totals
+from fin_tasks.report.verify.score_checks import (
+    Compared,
+    Rescored,
+    check_aggregates,
+    check_scores,
+    claims_of,
+    compare_row,
+    totals,
+)
 from fin_tasks.report.verify.scoring import Asked, Programs, score
 from fin_tasks.report.verify.submitted import Submitted, SubmittedRow, read_submitted
 from fin_tasks.report.verify.task_files import Group, TaskFile, group_file, task_file
@@ -94,7 +102,12 @@ class _Verifying:
         made: dict[str, _Made] = {}
         characters = 0
         for task_name in sorted(run.samples):
-            checked = yield from self._task(run, task_name, raw, claims.get(task_name))
+            try:
+                checked = yield from self._task(run, task_name, raw, claims.get(task_name))
+            except RecursionError:
+                place_of = Place(task_name, run.shown(run.samples[task_name]))
+                yield finding("samples", place_of, "the file cannot be read", ["its values are nested too deeply"])
+                continue
             if checked is not None:
                 characters += checked.characters
                 made[task_name] = checked
@@ -331,7 +344,7 @@ def _rows_of(rows: Mapping[str, Mapping[str, SubmittedRow]], variant: str) -> li
 
 
 def _counted(one: Compared, is_volatile: bool, row: SubmittedRow) -> Mapping[str, Any]:
-    return {name: row.claimed.get(name) for name in one.values} if is_volatile else one.values
+    return claims_of(row, one.values) if is_volatile else one.values
 
 
 def _volatile(
