@@ -380,9 +380,7 @@ def test_a_verdict_that_the_judge_did_not_give(one_task: Callable[[str], Path]) 
     assert "verdicts" in failed(checked(folder))
 
 
-def test_a_judge_is_asked_again_about_some_rows(
-    one_task: Callable[[str], Path], judge: Served, monkeypatch: pytest.MonkeyPatch, no_proxy: None
-) -> None:
+def test_a_judge_is_asked_again_about_some_rows(one_task: Callable[[str], Path], judge: Served, no_proxy: None) -> None:
     folder = one_task("mme_finance_en")
     setup = JudgeSetup(model="j", base_urls=(judge.base_url,), rubric="mme_finance_en")
     report = checked(folder, judge=setup, judge_rows=7)
