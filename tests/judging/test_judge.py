@@ -178,7 +178,6 @@ def test_more_failures_than_allowed(judge: Served, settings: Settings, allowed: 
     ) as raised:
         judge_items(items, setup, settings)
     assert "1 with replies that are no score, 0 without a reply" in str(raised.value)
-    assert "Run the same again to go on: replies so far are kept" in str(raised.value)
     assert "--retry-failed" in str(raised.value)
     assert [v.score for v in raised.value.judged.verdicts] == [None, None, 5, 4, 3]
 
@@ -215,6 +214,7 @@ _REFUSED = {"error": {"message": "image input is not supported"}}
         ((401, {}, {}), "OPENAI_API_KEY is refused. Correct this first, then run the same again", "--no-image"),
         ((200, {}, b"<html>"), "Correct this first, then run the same again: replies so far are kept", "Run the"),
         ((503, {}, {}), "Run the same again to go on", "Correct this first"),
+        (completion("Four."), "to 5 alone. Run with --retry-failed", "the same again"),
     ],
 )
 def test_what_to_do_about_it(reply: Any, told: str, not_told: str, settings: Settings) -> None:
@@ -222,6 +222,14 @@ def test_what_to_do_about_it(reply: Any, told: str, not_told: str, settings: Set
         judge_items(items_of(*"12345678", *"12345678"), setup_of(judge), settings)
     assert told in str(raised.value)
     assert not_told not in str(raised.value)
+
+
+def test_what_to_do_where_some_replies_are_no_score_and_some_did_not_come(judge: Served, settings: Settings) -> None:
+    with pytest.raises(JudgingFailedError) as raised:
+        judge_items(items_of("never", "down"), setup_of(judge), settings)
+    told = str(raised.value)
+    assert "1 with replies that are no score, 1 without a reply" in told
+    assert told.index("run the same again") < told.index("--retry-failed")
 
 
 def test_a_changed_judge_rubric_or_response_is_asked(judge: Served, settings: Settings) -> None:

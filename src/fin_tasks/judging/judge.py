@@ -293,16 +293,16 @@ def _check(judged: Judged, *, lasting: Collection[str]) -> None:
     how = f"{replied} with replies that are no score, {len(unanswered)} without a reply"
     # what has to be put right is told before what time may heal
     first = next((error for error in unanswered if error in lasting), failed[0].error or "")
-    remedies = _remedies(first if unanswered else "", judged.setup, lasting=lasting)
+    remedies = _remedies(first, judged.setup, lasting=lasting) if unanswered else []
     if replied:
         remedies.append(
-            "Unreadable replies are only asked for again with retry_failed (--retry-failed, judge_retry_failed); a "
-            "judge that thinks before it replies needs more max_tokens."
+            "Run with --retry-failed (judge_retry_failed, retry_failed) to ask again for replies that are no score: "
+            "they are kept like all others. A judge that thinks before it replies needs more max_tokens."
         )
     wanted = "some" if len(failed) == len(asked) else f"at least {1 - judged.setup.max_failed:.0%}"
     raise JudgingFailedError(
         f"judge {judged.setup.model}: expected scores for {wanted} of {len(asked)} responses, got {len(failed)} "
-        f"unscored ({how}). First: {escape(first)} {' '.join(remedies)}",
+        f"unscored ({how}). First: {escape(first).removesuffix('.')}. {' '.join(remedies)}",
         judged,
     )
 
