@@ -9,7 +9,7 @@ import pytest
 from made_results import LATER, provenance, shares, write_results
 
 from fin_tasks.report.collect import collect
-from fin_tasks.report.comparability import facts_of, in_common, mark
+from fin_tasks.report.comparability import facts_of, in_common, mark, mark_beside_papers
 from fin_tasks.report.entry import Entry
 from fin_tasks.settings import Settings
 
@@ -120,3 +120,25 @@ def test_a_groups_facts_are_those_of_its_tasks() -> None:
     assert (together["data"], together["rows"], together["tasks"]) == ("d", "7", "one two")
     assert together["prompts"] == in_common({"two": two, "one": one})["prompts"]
     assert together["prompts"] != in_common({"one": two, "two": one})["prompts"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "marks"),
+    [
+        ({"n": 1350, "unscored": 10}, ()),
+        ({"n": 1350}, ()),  # a row or two that a file lost
+        ({"n": 24}, ("over 24 rows, the paper's figures over 1360",)),
+        ({"n": 1360, "metric": "no_answer"}, ()),  # which no paper prints
+        ({"n": 24, "variant": "robust"}, ()),  # nor this
+        ({"n": 1360, "judge": "openai/gpt-4o, mme_finance_en@1"}, ()),
+        ({"n": 1360, "judge": "stub, mme_finance_en@1"}, ("graded by stub, mme_finance_en@1, the paper's by GPT-4o",)),
+    ],
+)
+def test_a_run_over_other_rows_than_a_paper_is_marked(fields: dict[str, Any], marks: tuple[str, ...]) -> None:
+    run = entry("a", {}, **{"variant": "paper", "judge": "", **fields})
+    judge = "GPT-4o" if run.judge else ""
+    paper = entry("b", {}, source="published", variant="paper", n=1360, judge=judge)
+    marked, same = mark_beside_papers([run, paper])
+    assert marked.marks == marks
+    assert same == paper
+    assert mark_beside_papers([run]) == (run,)

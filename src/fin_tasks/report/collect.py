@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fin_tasks.errors import DataError
-from fin_tasks.report.comparability import mark, mark_reruns
+from fin_tasks.report.comparability import mark, mark_beside_papers, mark_reruns
 from fin_tasks.report.entry import Entry, RunFacts, RunRead, Scores
 from fin_tasks.report.found_files import LmEvalRun, find_runs, named_by_lm_eval
 from fin_tasks.report.incremental import Kept, decode, encode, key_of
@@ -85,7 +85,8 @@ def collect(
         )
     all_runs = [*runs.values(), *(published_tables() if published else ())]
     facts = [run.facts for run in all_runs]
-    entries = mark_reruns(mark([entry for run in all_runs for entry in run.entries]), facts)
+    marked = mark([entry for run in all_runs for entry in run.entries])
+    entries = mark_reruns(mark_beside_papers(marked), facts)
     return Collected(
         entries=tuple(sorted(entries, key=_place)),
         runs=tuple(facts),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +10,7 @@ from dataclasses import replace
 from fin_tasks.report.entry import Entry, RunFacts
 from fin_tasks.report.settings import Setting, below, short, text_of
 
-__all__ = ["facts_of", "group_of", "in_common", "mark", "mark_reruns"]
+__all__ = ["facts_of", "group_of", "in_common", "mark", "mark_beside_papers", "mark_reruns"]
 
 _LABELS = {
     "data": "data revision",
@@ -26,6 +27,7 @@ _ELSEWHERE = tuple(  # told by another fact, or a mere trace of how the question
 )
 _TRACES = ("provenance.data.origin", "provenance.data.commit")
 _UNKNOWN = "not known"
+_SLACK = 0.02
 
 
 def facts_of(setting: Setting, *, version: str = "", rows: int = 0, of: int = 0) -> dict[str, str]:
@@ -143,6 +145,44 @@ def mark_reruns(entries: Sequence[Entry], runs: Sequence[RunFacts]) -> tuple[Ent
             entry = replace(entry, marks=(*entry.marks, f"run again later with the same settings ({last.date})"))
         marked.append(entry)
     return tuple(marked)
+
+
+def mark_beside_papers(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Mark values of runs that a paper's figure in the same column is over other rows, or by another judge, than.
+
+    A run over a sample, or with a limit, answers other questions than a paper did, whatever its groups say. Rows may
+    differ by a fiftieth, as files lose a row or two.
+
+    Args:
+        entries: Of runs and of papers.
+    """
+    papers: dict[tuple[str, ...], list[Entry]] = defaultdict(list)
+    for entry in entries:
+        if entry.source == "published" and entry.n:
+            papers[(*_table(entry), entry.metric)].append(entry)
+    return tuple(
+        replace(entry, marks=(*entry.marks, *_unlike(entry, papers.get((*_table(entry), entry.metric), ()))))
+        if entry.source != "published"
+        else entry
+        for entry in entries
+    )
+
+
+def _unlike(entry: Entry, papers: Sequence[Entry]) -> list[str]:
+    if not papers:
+        return []
+    rows = entry.n + entry.unscored
+    theirs = min((paper.n for paper in papers), key=lambda n: abs(n - rows))
+    judges = {paper.judge for paper in papers if paper.judge}
+    marks = [f"over {rows} rows, the paper's figures over {theirs}"] if abs(rows - theirs) > _SLACK * theirs else []
+    if judges and _judge(entry.judge) not in map(_judge, judges):
+        marks.append(f"graded by {entry.judge or 'no judge'}, the paper's by {' and '.join(sorted(judges))}")
+    return marks
+
+
+def _judge(name: str) -> str:
+    """Name a judge's model so that spellings agree: `GPT-4o` and `openai/gpt-4o, mme_finance_en@1`."""
+    return re.sub(r"[\W_]+", "", name.partition(",")[0].rpartition("/")[2]).casefold()
 
 
 def _setting(run: RunFacts) -> tuple[object, ...]:
