@@ -38,7 +38,7 @@ class Settings:
         judge_model: `FIN_TASKS_JUDGE_MODEL`; the chat model that judges responses where nothing else names one.
         judge_base_urls: `FIN_TASKS_JUDGE_BASE_URL`; its OpenAI-compatible addresses, with commas between them; OpenAI's
             own where unset.
-        openai_api_base: `OPENAI_API_BASE`; the address that VLMEvalKit asks, which ends in `/chat/completions`; None where
+        openai_api_base: `OPENAI_API_BASE`; the address VLMEvalKit asks, which ends in `/chat/completions`; None where
             unset. It names the judge's address in VLMEvalKit alone.
         metadata: `FIN_TASKS_METADATA`; a JSON object with the options of data sets in VLMEvalKit, which has no
             `--metadata` of its own.

@@ -159,13 +159,17 @@ def mark_beside_papers(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     papers: dict[tuple[str, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
         if entry.source == "published" and entry.n:
-            papers[(*_table(entry), entry.metric)].append(entry)
+            papers[_column(entry)].append(entry)
     return tuple(
-        replace(entry, marks=(*entry.marks, *_unlike(entry, papers.get((*_table(entry), entry.metric), ()))))
-        if entry.source != "published"
-        else entry
+        entry
+        if entry.source == "published"
+        else replace(entry, marks=(*entry.marks, *_unlike(entry, papers.get(_column(entry), ()))))
         for entry in entries
     )
+
+
+def _column(entry: Entry) -> tuple[str, ...]:
+    return (*_table(entry), entry.metric)
 
 
 def _unlike(entry: Entry, papers: Sequence[Entry]) -> list[str]:
