@@ -63,14 +63,14 @@ class Standing:
 
 
 @asynccontextmanager
-async def open_asker(standing: Standing, settings: Settings) -> AsyncIterator["Asker"]:
-    """Open a client per address, and close them all at the end."""
+async def open_asker(standing: Standing, settings: Settings, *, slots: int) -> AsyncIterator["Asker"]:
+    """Open a client per address, and close them all at the end; `slots` requests may be under way at a time."""
     async with AsyncExitStack() as stack:
         clients = {
             address: await stack.enter_async_context(open_async_client(address.endpoint, settings))
             for address in standing.addresses.all
         }
-        yield Asker(standing=standing, settings=settings, clients=clients)
+        yield Asker(standing=standing, settings=settings, clients=clients, slots=asyncio.Semaphore(slots))
 
 
 @dataclass
@@ -90,6 +90,7 @@ class Asker:
     standing: Standing
     settings: Settings = field(repr=False)
     clients: Mapping[Address, "AsyncOpenAI"] = field(repr=False)
+    slots: asyncio.Semaphore = field(repr=False)
     _turnstile: asyncio.Lock = field(init=False, default_factory=asyncio.Lock, repr=False)
 
     async def ask(self, request: ChatRequest) -> Reply:
@@ -102,23 +103,27 @@ class Asker:
                 body = await self._body(request, options)
             except EndpointError as error:  # its picture
                 return Reply(error=str(error), own_fault=True, lasting=True)
-            try:
-                address, admission = await self._let_out(request, avoid=address)
-            except EndpointError as error:
-                return Reply(error=f"{tries.said} {error}".strip())
-            tries.made += 1
-            try:
-                return await self._attempt(address, body, admission)
-            except _failures() as error:
-                tries.said = str(endpoint_error(address.endpoint, error, self.settings, attempts=tries.made))
-                if refused := _refused_option(error, options):
-                    self.standing.refused |= {refused}
+            async with self.slots:
+                if options != self._options(request):  # what was refused while this one waited
                     continue
-                if self._elsewhere(address, error, tries):
-                    continue
-                if (given_up := self._given_up(error, tries)) is not None:
-                    return given_up
-                await self._rest(address, error, tries.failures)
+                try:
+                    address, admission = await self._let_out(request, avoid=address)
+                except EndpointError as error:
+                    return Reply(error=f"{tries.said} {error}".strip())
+                tries.made += 1
+                try:
+                    return await self._attempt(address, body, admission)
+                except _failures() as error:
+                    failure = error
+            tries.said = str(endpoint_error(address.endpoint, failure, self.settings, attempts=tries.made))
+            if refused := _refused_option(failure, options):
+                self.standing.refused |= {refused}
+                continue
+            if self._elsewhere(address, failure, tries):
+                continue
+            if (given_up := self._given_up(failure, tries)) is not None:
+                return given_up
+            await self._rest(address, failure, tries.failures)
 
     def _elsewhere(self, address: Address, error: Exception, tries: "_Tries") -> bool:
         """Set aside an address that is the trouble itself; return whether the same may be asked at another one."""

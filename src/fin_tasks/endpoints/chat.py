@@ -30,6 +30,8 @@ T = TypeVar("T")
 _HOPELESS = 8
 """So many failures in a row, or as many as there are requests at the same time, and the rest of a batch is not sent:
 the server is down, or says no to all."""
+_AHEAD = 4
+"""One request is made ready ahead for so many under way."""
 _OWN_FAULT = 1 / 8
 """What a failure counts that may be the request's own: content a service refuses to look at, a prompt too long."""
 _SIGN_OF_LIFE = 1.0
@@ -205,9 +207,10 @@ class _Run:
     _limit: asyncio.Semaphore = field(init=False)
 
     async def ask_all(self, missing: Mapping[str, ChatRequest], standing: Standing, settings: Settings) -> None:
-        self._limit = asyncio.Semaphore(self.slots)
+        # some more than may be under way are made ready, so that no slot waits for its request to be packed
+        self._limit = asyncio.Semaphore(self.slots + max(1, self.slots // _AHEAD))
         with self.cache.batch() as batch:
-            async with _living(batch), open_asker(standing, settings) as asker:
+            async with _living(batch), open_asker(standing, settings, slots=self.slots) as asker:
                 tasks = [asyncio.create_task(self._settle(key, missing[key], batch, asker)) for key in missing]
                 try:
                     await asyncio.gather(*tasks)
