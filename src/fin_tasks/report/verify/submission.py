@@ -5,7 +5,6 @@ import json
 import platform
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,11 @@ import fin_tasks
 from fin_tasks.errors import DataError, FinTasksError
 from fin_tasks.judging.setup import JudgeSetup
 from fin_tasks.report.found_files import LmEvalRun, find_runs
-from fin_tasks.report.lm_eval_results import Claim, ResultsFile, TaskClaims, read_results
+from fin_tasks.report.lm_eval_results import ResultsFile, TaskClaims, read_results
 from fin_tasks.report.runs import BENCHMARKS, MAX_RESULTS, Problem
-from fin_tasks.report.verify.closeness import TOLERANCE, same
+from fin_tasks.report.verify.closeness import TOLERANCE
 from fin_tasks.report.verify.findings import Finding, Place, Report, Status, finding, not_checked, passed
+from fin_tasks.report.verify.group_checks import Made, Totals, check_groups
 from fin_tasks.report.verify.judge_again import ask_again
 from fin_tasks.report.verify.judged import ClaimedVerdicts
 from fin_tasks.report.verify.own_data import OwnData, load_own, options_of
@@ -33,23 +33,11 @@ from fin_tasks.report.verify.score_checks import (
 )
 from fin_tasks.report.verify.scoring import Asked, Programs, score
 from fin_tasks.report.verify.submitted import Submitted, SubmittedRow, read_submitted
-from fin_tasks.report.verify.task_files import Group, TaskFile, group_file, task_file
+from fin_tasks.report.verify.task_files import TaskFile, group_file, task_file
+from fin_tasks.report.verify.version_checks import check_versions, version_of
 from fin_tasks.settings import Settings
 
 __all__ = ["Against", "verify"]
-
-
-Totals = Mapping[str, Mapping[str, Claim]]
-"""Variant to metric to a total that was worked out."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Made:
-    """What was worked out for a task: how much its responses hold, its rows and its totals."""
-
-    characters: int
-    rows: int = 0
-    totals: Totals = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +87,7 @@ class _Verifying:
             )
         raw: Mapping[str, Any] = results.raw if results else {}
         claims = {one.task: one for one in results.tasks} if results else {}
-        made: dict[str, _Made] = {}
+        made: dict[str, Made] = {}
         characters = 0
         for task_name in sorted(run.samples):
             try:
@@ -116,12 +104,12 @@ class _Verifying:
                 place_of = Place(task_name, name)
                 yield not_checked("scores", place_of, "there are no samples of it: run lm-eval with --log_samples")
         if results:
-            yield from _groups(name, claims, made)
+            yield from check_groups(name, claims, made)
             yield from check_timing(place, raw, characters)
 
     def _task(
         self, run: LmEvalRun, name: str, raw: Mapping[str, Any], claims: TaskClaims | None
-    ) -> Generator[Finding, None, _Made | None]:
+    ) -> Generator[Finding, None, Made | None]:
         path = run.samples[name]
         place = Place(name, run.shown(path))
         self.tasks += 1
@@ -137,7 +125,7 @@ class _Verifying:
             yield finding("samples", place, "the samples file cannot be read", [str(error)])
             return None
         yield passed("samples", place, f"{len(submitted.first):,} rows under each filter")
-        yield from _versions(place, task, metadata, raw, own)
+        yield from check_versions(place, task, metadata, raw, own)
         provenance = metadata.get("provenance")
         yield from check_provenance(place, own, provenance, _hash(provenance))
         yield from check_rows(place, task, submitted, own, raw)
@@ -146,10 +134,10 @@ class _Verifying:
         if own is None:
             yield not_checked("scores", place, f"the benchmark's own documents could not be loaded: {why}")
             yield not_checked("aggregates", place, "the rows were not scored")
-            return _Made(characters=characters)
+            return Made(characters=characters)
         made = yield from self._scores(place, task, submitted, own, metadata)
         yield check_aggregates(place, task, claims, made)
-        return _Made(characters=characters, rows=len(submitted.first), totals=made)
+        return Made(characters=characters, rows=len(submitted.first), totals=made)
 
     def _own(self, task: TaskFile, metadata: Mapping[str, Any]) -> tuple[OwnData | None, str]:
         against = self.against
@@ -250,7 +238,7 @@ def verify(
     facts = {
         "fin_tasks": fin_tasks.__version__,
         "python": platform.python_version(),
-        "lm_eval": _version_of("lm_eval"),
+        "lm_eval": version_of("lm_eval"),
         "sandbox": work.programs.tier,
         "tolerance": TOLERANCE,
         "thresholds": dict(THRESHOLDS),
@@ -291,42 +279,6 @@ def _hash(provenance: Any) -> str | None:
         return None
     facts = {name: value for name, value in provenance.items() if name != "hash"}
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _versions(
-    place: Place, task: TaskFile, metadata: Mapping[str, Any], raw: Mapping[str, Any], own: OwnData | None
-) -> Iterator[Finding]:
-    if not raw:
-        yield not_checked("versions", place, "no results file says what the run was made with")
-        return
-    provenance = _object(metadata.get("provenance"))
-    said = _object(raw.get("versions")).get(place.task)
-    wrong = [] if same(said, float(task.version)) else [f"task version: expected {task.version}, got {said!r:.40}"]
-    if own is not None and provenance.get("scorer") != own.provenance.get("scorer"):
-        wrong.append(f"scorer: expected {own.provenance.get('scorer')}, got {provenance.get('scorer')!r:.40}")
-    yield finding(
-        "versions",
-        place,
-        "made with another version of the task: scores may differ for that alone",
-        wrong,
-        fine=f"task version {task.version}",
-    )
-    unsure = []
-    if provenance.get("fin_tasks") != fin_tasks.__version__:
-        unsure.append(
-            f"fin_tasks: this is {fin_tasks.__version__}, the run was made with {provenance.get('fin_tasks')!r:.40}"
-        )
-    if not isinstance(raw.get("lm_eval_version"), str):
-        unsure.append(f"lm_eval_version: expected a version, got {raw.get('lm_eval_version')!r:.40}")
-    if unsure:
-        yield finding("packages", place, "package versions differ or are not known", unsure, status=Status.warned)
-
-
-def _version_of(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
 
 
 def _joined(submitted: Submitted, own: OwnData) -> dict[str, dict[str, SubmittedRow]]:
@@ -396,49 +348,6 @@ def _sandbox(place: Place, claimed: Any, tier: str, answers: Sequence[Mapping[st
     return finding(
         "sandbox", place, "programs were not run as the submission ran them", shown, status=Status.warned, fine=said
     )
-
-
-def _groups(name: str, claims: Mapping[str, TaskClaims], made: Mapping[str, _Made]) -> Iterator[Finding]:
-    """Compare the totals of groups with those of their tasks."""
-    for claim in claims.values():
-        group, place = group_file(claim.task), Place(claim.task, name)
-        if group is None or not claim.variants:
-            continue
-        members = list(_members(claim, claims))
-        if lacking := [member for member in members if member not in made or not made[member].totals]:
-            yield not_checked("groups", place, f"tasks that were not scored: {', '.join(lacking):.200}")
-            continue
-        parts = [made[member] for member in members]
-        wrong = [
-            f"{metric},{variant}: is {right!r:.20}, claimed {stated.value!r:.20}"
-            for variant, said in claim.variants.items()
-            for metric, stated in said.items()
-            if not same(right := _over_tasks(group, metric, variant, parts), stated.value)
-        ]
-        yield finding(
-            "groups", place, "{n} totals are not those of the tasks", wrong, fine=f"the means over {len(members)} tasks"
-        )
-
-
-def _over_tasks(group: Group, metric: str, variant: str, parts: Sequence[_Made]) -> float | None:
-    """Average a metric over tasks as lm-eval does; None where a task has none, or the group does not average it."""
-    totals_of = [part.totals.get(variant, {}).get(metric) for part in parts]
-    values = [None if total is None else total.value for total in totals_of]
-    if metric not in group.weighted or not values or None in values:
-        return None
-    sizes = [part.rows if group.weighted[metric] else 1 for part in parts]
-    # in lm-eval's own words: a `Spread` makes something else of them
-    products = [value * size for value, size in zip(values, sizes, strict=True) if value is not None]
-    return sum(products) / sum(sizes)
-
-
-def _members(claim: TaskClaims, claims: Mapping[str, TaskClaims], depth: int = 0) -> Iterator[str]:
-    for member in claim.members:
-        inner = claims.get(member)
-        if inner is not None and inner.members and depth < 5:
-            yield from _members(inner, claims, depth + 1)
-        else:
-            yield member
 
 
 def _float(value: Any) -> float | None:
