@@ -168,7 +168,7 @@ def test_text_beyond_any_answer_is_read_at_its_ends(unit: str) -> None:
     text = unit * (400_000 // len(unit))
     begin = time.process_time()
     robust_probability(text)
-    assert time.process_time() - begin < 1.0
+    assert time.process_time() - begin < 10.0  # minutes, if every number were looked at
     assert robust_probability(f"{text}\n\nFinal prediction: 0.35") == 0.35
 
 
