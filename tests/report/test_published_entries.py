@@ -116,7 +116,7 @@ def test_files_of_figures_are_checked(tmp_path: Path) -> None:
     head = "source,table,model,bias,window,metric,value,note\n"
     for line, message in (
         ("paper,1,m,hope,,acc,50,\n", "column bias: expected one of recency, authority, got 'hope'"),
-        ("paper,1,m,recency,,acc,101,\n", "column value: expected a percentage"),
+        ("paper,1,m,recency,,acc,101,\n", "column value: expected a number from 0 to 100"),
         ("paper,1,,recency,,acc,50,\n", "column model: expected a name"),
         ("paper,1,m,recency,,acc,50,\n" * 2, "expected each figure once"),
     ):

@@ -6,7 +6,7 @@ A printed figure x stands for anything in [x - 0.05, x + 0.05]; every tolerance 
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import pytest
@@ -118,7 +118,7 @@ def rows_of(figure: Figure) -> int | None:
 
 
 def no_whole_number_of_rows() -> Iterator[Finding]:
-    for same in groups(lambda figure: (*figure.key[2:], figure.value)):
+    for same in groups(lambda figure: astuple(figure)[2:-1]):
         figure, rows = same[0], rows_of(same[0])
         if rows is None:
             continue

@@ -6,12 +6,10 @@ them has a note.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from functools import lru_cache
+from dataclasses import dataclass
 from pathlib import Path
 
-from fin_tasks.data.schema import Record, read_csv
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.data.printed_figures import FigureFile, FigureRow
 
 __all__ = ["PUBLISHED", "Figure", "published", "read_figures"]
 
@@ -51,10 +49,6 @@ class Figure:
     note: str
 
 
-_COLUMNS = tuple(field.name for field in fields(Figure))
-_KEY = _COLUMNS[:-2]
-
-
 def published(**wanted: str) -> tuple[Figure, ...]:
     """Return the published figures, in the order of the table.
 
@@ -68,14 +62,7 @@ def published(**wanted: str) -> tuple[Figure, ...]:
         >>> [figure.value for figure in published(model="GPT-4o", bias="recency", window="")]
         [58.4, 5.2, 1.9, 1.6]
     """
-    figures = _all_figures()
-    for name, value in wanted.items():
-        if name not in _KEY:
-            raise ConfigError(f"published figures: expected one of {', '.join(_KEY)} to ask by, got {name!r}.")
-        known = dict.fromkeys(getattr(figure, name) for figure in figures)
-        if value not in known:
-            raise ConfigError(f"published figures, {name}: expected one of {', '.join(known)}, got {value!r}.")
-    return tuple(f for f in figures if all(getattr(f, name) == value for name, value in wanted.items()))
+    return _FILE.ask(wanted)
 
 
 def read_figures(path: Path) -> tuple[Figure, ...]:
@@ -84,36 +71,14 @@ def read_figures(path: Path) -> tuple[Figure, ...]:
     Raises:
         DataError: It cannot be read, lacks a column, has a cell that is not allowed there, or one figure twice.
     """
-    figures = tuple(_figure(path, record) for record in read_csv(path, columns=_COLUMNS).records)
-    keys = [tuple(getattr(figure, name) for name in _KEY) for figure in figures]
-    if twice := [key for key in dict.fromkeys(keys) if keys.count(key) > 1]:
-        raise DataError(f"{path}: expected each figure once, got {', '.join(twice[0])} again. Remove one.")
-    return figures
+    return _FILE.read(path)
 
 
-@lru_cache(maxsize=1)
-def _all_figures() -> tuple[Figure, ...]:
-    return read_figures(PUBLISHED)
+def _figure(row: FigureRow) -> Figure:
+    row.check(_ALLOWED)
+    if not row.cells["model"]:
+        raise row.error("model", "a name")
+    return Figure(value=row.number(high=100), **{name: row.cells[name] for name in (*_FILE.names, "note")})
 
 
-def _figure(path: Path, record: Record) -> Figure:
-    cells = record.cells
-    for column, allowed in _ALLOWED.items():
-        if cells[column] not in allowed:
-            raise _cell_error(path, record, column, f"one of {', '.join(filter(None, allowed))}")
-    if not cells["model"]:
-        raise _cell_error(path, record, "model", "a name")
-    try:
-        value = float(cells["value"])
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 100:
-        raise _cell_error(path, record, "value", "a percentage from 0 to 100")
-    return Figure(value=value, **{column: cells[column] for column in _COLUMNS if column != "value"})
-
-
-def _cell_error(path: Path, record: Record, column: str, expected: str) -> DataError:
-    return DataError(
-        f"{path}, line {record.line}, column {column}: expected {expected}, got {record.cells[column]!r}. "
-        "Compare the line with the paper."
-    )
+_FILE = FigureFile(path=PUBLISHED, kind=Figure, parse=_figure)

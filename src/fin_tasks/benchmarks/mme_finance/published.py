@@ -7,13 +7,11 @@ add up among them is flagged there and listed in `docs/published_mme_finance.md`
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from functools import lru_cache
+from dataclasses import dataclass
 from pathlib import Path
 
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES, Language
-from fin_tasks.data.schema import Record, read_csv
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.data.printed_figures import FigureFile, FigureRow
 
 __all__ = ["IMPLIED_ROWS", "PUBLISHED", "UNRELIABLE_ELSEWHERE", "Figure", "implied_rows", "published", "read_figures"]
 
@@ -90,10 +88,6 @@ class Figure:
     note: str
 
 
-_COLUMNS = tuple(field.name for field in fields(Figure))
-_KEY = _COLUMNS[:-3]
-
-
 def published(**wanted: str) -> tuple[Figure, ...]:
     """Return the published figures, in the order of the paper.
 
@@ -107,14 +101,7 @@ def published(**wanted: str) -> tuple[Figure, ...]:
         >>> [figure.value for figure in published(table="2", model="GPT-4o", by="overall")]
         [63.18]
     """
-    figures = _all_figures()
-    for name, value in wanted.items():
-        if name not in _KEY:
-            raise ConfigError(f"published figures: expected one of {', '.join(_KEY)} to ask by, got {name!r}.")
-        known = dict.fromkeys(getattr(figure, name) for figure in figures)
-        if value not in known:
-            raise ConfigError(f"published figures, {name}: expected one of {', '.join(known)}, got {value!r}.")
-    return tuple(f for f in figures if all(getattr(f, name) == value for name, value in wanted.items()))
+    return _FILE.ask(wanted)
 
 
 def implied_rows(name: str, *, language: Language) -> int | None:
@@ -145,38 +132,17 @@ def read_figures(path: Path) -> tuple[Figure, ...]:
     Raises:
         DataError: It cannot be read, lacks a column, has a cell that is not allowed there, or one figure twice.
     """
-    figures = tuple(_figure(path, record) for record in read_csv(path, columns=_COLUMNS).records)
-    keys = [tuple(getattr(figure, name) for name in _KEY) for figure in figures]
-    if twice := [key for key in dict.fromkeys(keys) if keys.count(key) > 1]:
-        raise DataError(f"{path}: expected each figure once, got {', '.join(twice[0])} again. Remove one.")
-    return figures
+    return _FILE.read(path)
 
 
-@lru_cache(maxsize=1)
-def _all_figures() -> tuple[Figure, ...]:
-    return read_figures(PUBLISHED)
-
-
-def _figure(path: Path, record: Record) -> Figure:
-    cells = record.cells
-    allowed = {**_ALLOWED, "name": _NAMES.get(cells["by"], ())}
-    for column, values in allowed.items():
-        if cells[column] not in values:
-            raise _cell_error(path, record, column, f"one of {', '.join(values)}")
-    if bool(cells["note"]) != bool(cells["unreliable"]):
-        raise _cell_error(path, record, "note", "a reason where, and only where, the figure is unreliable")
-    try:
-        value = float(cells["value"])
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= _HIGHEST[cells["metric"]]:
-        raise _cell_error(path, record, "value", f"a number from 0 to {_HIGHEST[cells['metric']]:g}")
-    others = {name: cells[name] for name in _COLUMNS if name not in ("value", "unreliable")}
-    return Figure(value=value, unreliable=cells["unreliable"] == "yes", **others)
-
-
-def _cell_error(path: Path, record: Record, column: str, expected: str) -> DataError:
-    return DataError(
-        f"{path}, line {record.line}, column {column}: expected {expected}, got {record.cells[column]!r}. "
-        "Compare the line with the paper."
+def _figure(row: FigureRow) -> Figure:
+    row.check({**_ALLOWED, "name": _NAMES.get(row.cells["by"], ())})
+    if bool(row.cells["note"]) != bool(row.cells["unreliable"]):
+        raise row.error("note", "a reason where, and only where, the figure is unreliable")
+    texts = {name: row.cells[name] for name in (*_FILE.names, "note")}
+    return Figure(
+        value=row.number(high=_HIGHEST[row.cells["metric"]]), unreliable=row.cells["unreliable"] == "yes", **texts
     )
+
+
+_FILE = FigureFile(path=PUBLISHED, kind=Figure, parse=_figure)

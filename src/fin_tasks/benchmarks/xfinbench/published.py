@@ -6,14 +6,12 @@ in. What does not add up among them, and what could not be read, is listed in `d
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from functools import lru_cache
+from dataclasses import dataclass
 from pathlib import Path
 
 from fin_tasks.benchmarks.xfinbench.metrics import CAPABILITIES
 from fin_tasks.benchmarks.xfinbench.prompts import STYLES
-from fin_tasks.data.schema import Record, read_csv
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.data.printed_figures import FigureFile, FigureRow
 
 __all__ = ["MATH_TYPES", "PUBLISHED", "Figure", "published", "read_figures"]
 
@@ -75,14 +73,6 @@ class Figure:
     value: float
     note: str
 
-    @property
-    def key(self) -> tuple[str, ...]:
-        """All that names the figure: every field but `value` and `note`."""
-        return tuple(getattr(self, name) for name in _COLUMNS[:-2])
-
-
-_COLUMNS = tuple(field.name for field in fields(Figure))
-
 
 def published(**wanted: str) -> tuple[Figure, ...]:
     """Return the published figures, in the order of the papers.
@@ -100,14 +90,7 @@ def published(**wanted: str) -> tuple[Figure, ...]:
         >>> [figure.value for figure in published(paper="acl", table="3", model="gpt-4o", task="all")]
         [63.6]
     """
-    figures = _all_figures()
-    for name, value in wanted.items():
-        if name not in _COLUMNS[:-2]:
-            raise ConfigError(f"published figures: expected one of {', '.join(_COLUMNS[:-2])} to ask by, got {name!r}.")
-        known = dict.fromkeys(getattr(figure, name) for figure in figures)
-        if value not in known:
-            raise ConfigError(f"published figures, {name}: expected one of {', '.join(known)}, got {value!r}.")
-    return tuple(f for f in figures if all(getattr(f, name) == value for name, value in wanted.items()))
+    return _FILE.ask(wanted)
 
 
 def read_figures(path: Path) -> tuple[Figure, ...]:
@@ -119,52 +102,24 @@ def read_figures(path: Path) -> tuple[Figure, ...]:
     Raises:
         DataError: It cannot be read, lacks a column, has a cell that is not allowed there, or one figure twice.
     """
-    lines: dict[tuple[str, ...], int] = {}
-    figures = []
-    for record in read_csv(path, columns=_COLUMNS).records:
-        figure = _figure(path, record)
-        if figure.key in lines:
-            raise DataError(
-                f"{path}, line {record.line}: expected each figure once, got that of line {lines[figure.key]} again "
-                f"({', '.join(figure.key)}). Remove one."
-            )
-        lines[figure.key] = record.line
-        figures.append(figure)
-    return tuple(figures)
+    return _FILE.read(path)
 
 
-@lru_cache(maxsize=1)
-def _all_figures() -> tuple[Figure, ...]:
-    return read_figures(PUBLISHED)
+def _figure(row: FigureRow) -> Figure:
+    row.check(_ALLOWED)
+    if not re.fullmatch(r"[1-9]\d?", row.cells["table"]):
+        raise row.error("table", "the number of a table")
+    if not row.cells["model"]:
+        raise row.error("model", "a name")
+    return Figure(value=_value(row), **{name: row.cells[name] for name in (*_FILE.names, "note")})
 
 
-def _figure(path: Path, record: Record) -> Figure:
-    cells = record.cells
-    if record.surplus:
-        raise DataError(
-            f"{path}, line {record.line}: expected {len(cells)} cells, got {len(cells) + record.surplus}. Fix the line."
-        )
-    for column, allowed in _ALLOWED.items():
-        if cells[column] not in allowed:
-            raise _cell_error(path, record, column, f"one of {', '.join(allowed)}")
-    if not re.fullmatch(r"[1-9]\d?", cells["table"]):
-        raise _cell_error(path, record, "table", "the number of a table")
-    if not cells["model"]:
-        raise _cell_error(path, record, "model", "a name")
-    value = _value(path, record)
-    return Figure(value=value, **{column: cells[column] for column in _COLUMNS if column != "value"})
-
-
-def _value(path: Path, record: Record) -> float:
-    text = record.cells["value"]
-    sign = "-?" if record.cells["metric"].endswith("_gain") else ""
+def _value(row: FigureRow) -> float:
+    text = row.cells["value"]
+    sign = "-?" if row.cells["metric"].endswith("_gain") else ""
     if not re.fullmatch(rf"{sign}(100\.0|[1-9]?\d\.\d)", text):
-        raise _cell_error(path, record, "value", "a percentage with one decimal, from 0.0 to 100.0")
+        raise row.error("value", "a percentage with one decimal, from 0.0 to 100.0")
     return float(text)
 
 
-def _cell_error(path: Path, record: Record, column: str, expected: str) -> DataError:
-    return DataError(
-        f"{path}, line {record.line}, column {column}: expected {expected}, got {record.cells[column]!r}. "
-        "Compare the line with the paper."
-    )
+_FILE = FigureFile(path=PUBLISHED, kind=Figure, parse=_figure)
