@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from fin_tasks.adapters.vlmeval_resume import Asked, asked_file, check_asked, make_room, wrap_inference
+from fin_tasks.adapters.vlmeval_resume import check_asked, make_room, wrap_inference
 from fin_tasks.adapters.vlmeval_table import PredictionTable
 from fin_tasks.errors import DataError
+from fin_tasks.judging.asked import Asked, asked_file
 
 
 def asked(revision: str = "a", *, dataset: str = "MMEFinance", question: str = "q", **facts: Any) -> Asked:

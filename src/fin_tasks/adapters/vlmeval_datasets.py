@@ -12,20 +12,22 @@ from typing import Any, ClassVar
 
 from vlmeval.dataset import ImageBaseDataset
 
-from fin_tasks.adapters import autoload, vlmeval_scored
+from fin_tasks.adapters import autoload
 from fin_tasks.adapters.vlmeval_judge import judge_of, label_of
 from fin_tasks.adapters.vlmeval_register import register
 from fin_tasks.adapters.vlmeval_results import ResultFiles, Saved, read_responses, task_version
-from fin_tasks.adapters.vlmeval_resume import Asked, check_asked
+from fin_tasks.adapters.vlmeval_resume import check_asked
 from fin_tasks.adapters.vlmeval_table import PredictionTable
+from fin_tasks.benchmarks import response_scores
+from fin_tasks.benchmarks.response_scores import text_of
 from fin_tasks.errors import ConfigError
+from fin_tasks.judging.asked import Asked
+from fin_tasks.judging.score_tables import score_tables
 from fin_tasks.settings import Settings
 
 __all__ = ["DATASETS", "DynoStock", "MMEFinance", "XFinBench"]
 
 _NO_URL = ""
-_IMAGE_MARK = "<image>\n"
-"""At the head of documents' prompts, for lm-eval; here the picture is a part of its own."""
 
 Doc = Mapping[str, Any]
 
@@ -83,7 +85,7 @@ class _FinDataset(ImageBaseDataset):  # type: ignore[misc]
             dataset,
             self.provenance,
             questions={index: self._row(doc)["question"] for index, doc in self.docs.items()},
-            texts={index: _text_of(doc) for index, doc in self.docs.items()},
+            texts={index: text_of(doc) for index, doc in self.docs.items()},
         )
 
     def build_prompt(self, line: Any) -> list[dict[str, str]]:
@@ -95,7 +97,7 @@ class _FinDataset(ImageBaseDataset):  # type: ignore[misc]
         if isinstance(line, int):
             line = self.data.iloc[line]
         doc = self.docs[str(line["index"])]
-        return [{"type": "image", "value": str(doc[self.PICTURE])}, {"type": "text", "value": _text_of(doc)}]
+        return [{"type": "image", "value": str(doc[self.PICTURE])}, {"type": "text", "value": text_of(doc)}]
 
     def _load(self, dataset: str) -> Any:
         options = self.OPTIONS[dataset]
@@ -183,7 +185,7 @@ class MMEFinance(_FinDataset):
         judged = judge_items(items, setup, asking, show=True)
         found = summary(items, judged.verdicts, rubric=judged.rubric)
         counted = self._counted(saved)
-        tables = _tables(found, counted, judge=setup.model, rubric=judged.rubric.label, image=setup.image)
+        tables = score_tables(found, counted, judge=setup.model, rubric=judged.rubric.label, image=setup.image)
         for name, rows in tables.items():
             results.write_table(f"{name}.csv", rows)
         cut = set(saved.cut)
@@ -280,7 +282,7 @@ class _ScoredDataset(_FinDataset):
         saved, docs = self._saved(eval_file)
         # an empty response is one without an answer, as in lm-eval; an error's text is none of the model's
         responses = [None if text.strip() and response_failure(text) else text for text in saved.responses.values()]
-        totals, items = vlmeval_scored.score(docs, responses, self._scorers(self.OPTIONS[self.dataset_name]))
+        totals, items = response_scores.score(docs, responses, self._scorers(self.OPTIONS[self.dataset_name]))
         found: dict[str, float | None] = {
             f"{name}_{variant}": value for name, by_variant in totals.items() for variant, value in by_variant.items()
         }
@@ -303,13 +305,13 @@ class _ScoredDataset(_FinDataset):
         """Name the headline, by the robust variant."""
         return _numbers(metrics, cls.HEADLINE)
 
-    def _scorers(self, options: Mapping[str, Any]) -> vlmeval_scored.Scorers:
+    def _scorers(self, options: Mapping[str, Any]) -> response_scores.Scorers:
         raise NotImplementedError
 
     def _row(self, doc: Doc) -> dict[str, Any]:
         return {
             "index": doc["id"],
-            "question": _text_of(doc),
+            "question": text_of(doc),
             "answer": "" if doc[self.ANSWER] is None else str(doc[self.ANSWER]),
             "image_path": doc[self.PICTURE],
         }
@@ -331,8 +333,8 @@ class XFinBench(_ScoredDataset):
 
         return load
 
-    def _scorers(self, options: Mapping[str, Any]) -> vlmeval_scored.Scorers:
-        return vlmeval_scored.xfinbench(**options)
+    def _scorers(self, options: Mapping[str, Any]) -> response_scores.Scorers:
+        return response_scores.xfinbench(**options)
 
 
 class DynoStock(_ScoredDataset):
@@ -355,40 +357,15 @@ class DynoStock(_ScoredDataset):
 
         return load
 
-    def _scorers(self, options: Mapping[str, Any]) -> vlmeval_scored.Scorers:
-        return vlmeval_scored.dynostock(**options)
+    def _scorers(self, options: Mapping[str, Any]) -> response_scores.Scorers:
+        return response_scores.dynostock(**options)
 
 
 DATASETS = (MMEFinance, XFinBench, DynoStock)
 
 
-def _text_of(doc: Doc) -> str:
-    return "\n\n".join(filter(None, (doc["system"], doc["prompt"].removeprefix(_IMAGE_MARK))))
-
-
 def _numbers(metrics: Mapping[str, Any] | None, names: Iterable[str]) -> dict[str, float]:
     return {name: float(metrics[name]) for name in names if metrics and metrics.get(name) is not None}
-
-
-def _tables(found: Mapping[str, Any], counted: Mapping[str, int], **run: str | bool) -> dict[str, list[dict[str, Any]]]:
-    overall = {
-        "n": found["n"],
-        **counted,
-        "unscored": found["unscored"],
-        "score": found["overall"],
-        "score_paper": found["overall_paper"],
-        **{f"failed_{whose}": count for whose, count in found["failed"].items()},
-        **run,
-    }
-    tables = {"overall": [overall]}
-    for name in ("category", "type", "style"):
-        counts = found[f"counts_by_{name}"]
-        tables[name] = [
-            {name: key, "n": counts[key]["n"], "unscored": counts[key]["unscored"], "score": value}
-            | {"score_paper": counts[key]["score_paper"]}
-            for key, value in found[f"by_{name}"].items()
-        ]
-    return tables
 
 
 # by its name: while the autoload's hook runs the package has no such attribute yet

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.adapters.vlmeval_questions import check_questions, find_index
 from fin_tasks.adapters.vlmeval_table import read_kept
 from fin_tasks.errors import DataError
 from fin_tasks.judging.predictions_files import read_saved
 from fin_tasks.judging.predictions_tables import CELL_LIMIT
+from fin_tasks.judging.saved_questions import check_questions, find_index
 from fin_tasks.resources import task_yaml_dir
 
 __all__ = ["ResultFiles", "Saved", "read_responses", "task_version"]

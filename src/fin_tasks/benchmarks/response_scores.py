@@ -7,10 +7,12 @@ from typing import Any
 from fin_tasks.stats.averages import average
 from fin_tasks.stats.metric import Metric
 
-__all__ = ["VARIANTS", "Scorers", "dynostock", "score", "xfinbench"]
+__all__ = ["VARIANTS", "Scorers", "dynostock", "score", "text_of", "xfinbench"]
 
 VARIANTS = ("paper", "robust")
 
+_IMAGE_MARK = "<image>\n"
+"""At the head of documents' prompts, for lm-eval; here the picture is a part of its own."""
 _OVER_TASKS = "_std"
 """Ends the names of metrics that mean something for a group of lm-eval's tasks only."""
 
@@ -32,6 +34,16 @@ class Scorers:
     metric_values: Callable[[Mapping[str, Any], Sequence[Answer]], Mapping[str, Any]]
     metrics: Mapping[str, bool | Metric]
     unscored: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+def text_of(doc: Mapping[str, Any]) -> str:
+    r"""Return the text a model gets beside the picture: what lm-eval's system message says, and the question.
+
+    Example:
+        >>> text_of({"system": "You read charts.", "prompt": "<image>\nUp or down?"})
+        'You read charts.\n\nUp or down?'
+    """
+    return "\n\n".join(filter(None, (doc["system"], doc["prompt"].removeprefix(_IMAGE_MARK))))
 
 
 def xfinbench(**options: Any) -> Scorers:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.adapters.vlmeval_questions import same_question
+from fin_tasks.judging.saved_questions import same_question
 
 
 @pytest.mark.parametrize(
