@@ -198,7 +198,7 @@ def test_pairs_stand_where_their_members_say() -> None:
     assert found["pairs"]["rows"] == 6
     sign, place = (-1, at[1, 2]) if (1, 2) in at else (1, at[2, 1])
     assert found["pairs"]["difference"][place] == sign * 0.4
-    assert found["pairs"]["low"][place] == (-0.6 if sign < 0 else 0.1)
+    assert found["pairs"]["low"][place] == (-0.6 if sign < 0 else 0.1)  # not about the difference, so both ends stand
     missing = at[(2, 3) if (2, 3) in at else (3, 2)]
     assert found["pairs"]["n"][missing] is None
     assert found["pairs"]["n"].count(None) == 1

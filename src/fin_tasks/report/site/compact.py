@@ -1,16 +1,13 @@
 """A leaderboard's document made small for a page: columns instead of objects, and each text once."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
 from typing import Any
+
+from fin_tasks.report.site.pair_columns import once, pair_columns, short
 
 __all__ = ["compact"]
 
-_DIGITS = 4
-"""Of a number in the page, which shows as many; `leaderboard.json` has them all."""
-
 _NUMBERS = ("value", "low", "high")
-_OF_PAIR = ("n", "difference", "low", "high", "p", "p_holm")
 _TEXTS = ("judge", "source", "date")
 
 
@@ -20,7 +17,7 @@ def compact(document: Mapping[str, Any]) -> dict[str, Any]:
     Runs, entries, ranks and pairs become objects of lists; a list of one value throughout becomes that value. Ids
     become places in `runs`, `tasks`, `models` and the `metric_names`, `group_names`, and `texts` added here; what a
     run or a group is made of becomes a flat list of places in `texts`: key, value, key, value. The pairs of a
-    comparison become those of its `members`, each with all that follow it; None where a pair was not compared.
+    comparison become those of its `members`, see `pair_columns`.
 
     Example:
         >>> found = compact({"runs": [], "tasks": [{"id": "t"}], "models": [], "metrics": {"acc": {}}, "groups": {},
@@ -37,7 +34,14 @@ def compact(document: Mapping[str, Any]) -> dict[str, Any]:
         "group": _places(["", *document["groups"]]),
     }
     runs = [
-        {**run, "provenance": texts.pairs(run["provenance"]), "task": texts.of(run["task"])} for run in document["runs"]
+        {
+            **run,
+            "provenance": texts.pairs(run["provenance"]),
+            "task": texts.of(run["task"]),
+            "label": "" if run["label"] == run["model"] else run["label"],
+            "samples": _beside(run["path"], run["samples"]),
+        }
+        for run in document["runs"]
     ]
     of_run = {name: at for name, at in places.items() if name == "model"}
     return {
@@ -49,8 +53,12 @@ def compact(document: Mapping[str, Any]) -> dict[str, Any]:
         "comparisons": [
             {
                 **_placed(comparison, places, texts),
-                "ranks": _columns(comparison["ranks"], places, texts),
-                **_triangle(comparison["pairs"], places["run"]),
+                "ranks": {
+                    **_columns(comparison["ranks"], places, texts),
+                    # with all digits, as differences are worked out from them
+                    "value": once([place["value"] for place in comparison["ranks"]]),
+                },
+                **pair_columns(comparison, places["run"], alpha=document["alpha"]),
             }
             for comparison in document["comparisons"]
         ],
@@ -58,6 +66,18 @@ def compact(document: Mapping[str, Any]) -> dict[str, Any]:
         "group_names": list(places["group"]),
         "texts": texts.all(),
     }
+
+
+def _beside(path: str, samples: str) -> str:
+    """Name a samples file from the folder that the run's file is in, where it is there too: `./name`.
+
+    Example:
+        >>> _beside("a/results.json", "a/samples.jsonl"), _beside("a/results.json", "b/samples.jsonl")
+        ('./samples.jsonl', 'b/samples.jsonl')
+    """
+    folder, slash, _ = path.rpartition("/")
+    rest = samples.removeprefix(folder + slash)
+    return f"./{rest}" if slash and samples != rest and not path.startswith("./") else samples
 
 
 class _Numbered:
@@ -84,36 +104,8 @@ def _columns(rows: Sequence[Mapping[str, Any]], places: Mapping[str, Mapping[str
     placed = [_placed(row, places, texts) for row in rows]
     return {
         "rows": len(rows),
-        **{key: _once([row[key] for row in placed]) for key in (placed[0] if placed else ())},
+        **{key: once([row[key] for row in placed]) for key in (placed[0] if placed else ())},
     }
-
-
-def _once(column: list[Any]) -> Any:
-    """Return the value of a column that has only one, unless that is a list itself."""
-    same = not isinstance(column[0], list) and all(value == column[0] for value in column)
-    return column[0] if same else column
-
-
-def _triangle(pairs: Sequence[Mapping[str, Any]], runs: Mapping[str, int]) -> dict[str, Any]:
-    """Order pairs so that their place says whose they are."""
-    members = list(dict.fromkeys(pair[side] for pair in pairs for side in ("first", "second")))
-    found = {(pair["first"], pair["second"]): pair for pair in pairs}
-    found |= {(second, first): _turned(pair) for (first, second), pair in found.items()}
-    ordered = [found.get(ends) for ends in combinations(members, 2)]
-    columns = {
-        key: _once([None if pair is None else _short(pair[key]) for pair in ordered] or [None]) for key in _OF_PAIR
-    }
-    return {"members": [runs[member] for member in members], "pairs": {"rows": len(ordered), **columns}}
-
-
-def _turned(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """See a pair from its second."""
-
-    def minus(number: float | None) -> float | None:
-        return None if number is None else -number
-
-    ends = {"difference": pair["difference"], "low": pair["high"], "high": pair["low"]}
-    return {**pair, **{key: minus(number) for key, number in ends.items()}}
 
 
 def _placed(row: Mapping[str, Any], places: Mapping[str, Mapping[str, int]], texts: _Numbered) -> dict[str, Any]:
@@ -127,11 +119,4 @@ def _cell(key: str, value: Any, places: Mapping[str, Mapping[str, int]], texts: 
         return texts.of(value)
     if key == "marks":
         return [texts.of(mark) for mark in value]
-    return _short(value) if key in _NUMBERS else value
-
-
-def _short(value: Any) -> Any:
-    if not isinstance(value, float):
-        return value
-    short = float(f"{value:.{_DIGITS}g}")
-    return int(short) if short.is_integer() else short
+    return short(value) if key in _NUMBERS else value

@@ -7,6 +7,7 @@ function readData() {
   const {texts} = raw;
   const runs = rows(raw.runs).map((run, at) => ({
     ...run, at, task: texts[run.task], source: texts[run.source], date: texts[run.date], model: raw.models[run.model].name,
+    label: run.label || raw.models[run.model].name, samples: run.samples.replace(/^\.\//, run.path.slice(0, run.path.lastIndexOf("/") + 1)),
     published: texts[run.source] === "published",
   }));
   const metrics = raw.metric_names.map((name) => ({name, ...raw.metrics[name]}));
@@ -44,25 +45,6 @@ function facts(data, flat) {
   const found = [];
   for (let at = 0; at < (flat ?? []).length; at += 2) found.push([data.texts[flat[at]], data.texts[flat[at + 1]]]);
   return found;
-}
-
-/** Two runs of a comparison, seen from the first; null where they were not compared. Pairs stand as compact.py has them. */
-function pairOf({members, pairs}, first, second) {
-  let [i, j] = [members.get(first.at), members.get(second.at)];
-  if (i === undefined || j === undefined || i === j) return null;
-  const turned = i > j;
-  if (turned) [i, j] = [j, i];
-  const at = i * members.size - (i * (i + 1)) / 2 + (j - i - 1);
-  const [n, difference, low, high, p, holm] = ["n", "difference", "low", "high", "p", "p_holm"].map((key) => cellOf(pairs[key], at));
-  if (n === null) return null;
-  const minus = (value) => (value === null ? null : -value);
-  return turned ? {n, difference: minus(difference), low: minus(high), high: minus(low), p, holm} : {n, difference, low, high, p, holm};
-}
-
-/** Which of a pair is better for certain: 1 the first, -1 the second, 0 neither can be told. */
-function winner(data, comparison, pair) {
-  if (!pair || pair.difference === null || pair.holm >= data.alpha || !pair.difference) return 0;
-  return Math.sign(pair.difference) * (comparison.metric.higher_is_better === false ? -1 : 1);
 }
 
 /** A value of each key that an attribute of the items has, sorted, for a select. */

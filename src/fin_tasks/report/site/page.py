@@ -24,6 +24,7 @@ PARTS = (
     "state.js",
     "format.js",
     "data.js",
+    "pairs.js",
     "bars.js",
     "grid.js",
     "details.js",
