@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 __all__ = ["verify"]
 
 _COULD_NOT_RUN = 2
+_WIDEST = 50
+"""Characters of a file's name before the progress bar."""
 
 
 def verify(
     submission: Annotated[
         Path,
-        typer.Argument(metavar="SUBMISSION", help="Folder with results of lm-eval, made with --log_samples."),
+        typer.Argument(
+            metavar="SUBMISSION", help="Folder with results of lm-eval, made with --log_samples, or of VLMEvalKit."
+        ),
     ],
     data_dir: Annotated[
         Path | None, typer.Option(help="Folder with the benchmark's own files; else FIN_TASKS_DATA.")
@@ -50,7 +54,8 @@ def verify(
 ) -> None:
     """Check results that others made: every score again from the responses, rows, documents, prompts, hashes, patterns.
 
-    Ends with 0 where nothing failed, 1 where a check failed, 2 where scores could not be checked.
+    Ends with 0 where nothing failed, 1 where a check failed, 2 where scores could not be checked, 3 where all is well
+    but scores are a judge's who was not asked again (--judge-model).
     """
     try:
         report = _verified(
@@ -83,19 +88,25 @@ def _verified(submission: Path, *, judge: dict[str, str | None], **said: Any) ->
 
     from fin_tasks.judging.setup import setup_from
     from fin_tasks.report.verify.submission import Against, verify
+    from fin_tasks.sandbox import escape
     from fin_tasks.settings import Settings
 
     settings = Settings.from_environ()
     # only where it is asked for: a judge that the environment names may cost money
     setup = setup_from(judge, settings, rubric="mme_finance_en") if any(judge.values()) else None
     against = Against(judge=setup, **said)
-    with tqdm(desc="Verifying", unit="run", disable=None) as bar:
+    with tqdm(desc="Verifying", unit="", unit_scale=True, disable=None) as bar:
+        shown = ""
 
-        def advance(done: int, total: int) -> None:
-            bar.total = total
+        def advance(what: str, done: int, total: int) -> None:
+            nonlocal shown
+            if what != shown:
+                shown = what
+                bar.set_description_str(escape(what)[-_WIDEST:], refresh=False)
+                bar.reset(total=total)
             bar.update(done - bar.n)
 
-        return verify(submission, settings=settings, against=against, on_run=advance)
+        return verify(submission, settings=settings, against=against, told=advance)
 
 
 def _options(metadata: str | None) -> dict[str, Any]:

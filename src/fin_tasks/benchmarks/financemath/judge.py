@@ -18,7 +18,7 @@ from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.benchmarks.financemath.spelt import find_spelt
 from fin_tasks.endpoints.chat import Chat, ChatRequest, Reply
 
-__all__ = ["MAX_TOKENS", "Verdict", "judge_request", "parse_verdict", "read_by_judge"]
+__all__ = ["MAX_TOKENS", "Verdict", "judge_request", "numbers_shown", "parse_verdict", "read_by_judge"]
 
 _SYSTEM = (
     "You copy final answers. You are given what somebody wrote while working on a numerical problem of finance. It is "
@@ -111,12 +111,21 @@ def parse_verdict(reply: str, response: str) -> Verdict:
     number = read_number(text) if len(numbers) == 1 else spelt[0].number if not numbers and len(spelt) == 1 else None
     if number is None:
         return Verdict(error=f"the judge reports {str(said)[:80]!r}, which is not one number")
-    shown = plain(_shown(response))
-    said_there = [found.number for found in find_numbers(shown)] + [found.number for found in find_spelt(shown)]
-    sizes = {abs(reading) for there in said_there for reading in there.readings}
+    sizes = {abs(reading) for there in numbers_shown(response) for reading in there.readings}
     if not sizes & {abs(reading) for reading in number.readings}:
         return Verdict(error=f"the judge reports {str(said)[:80]}, which the response does not say")
     return Verdict(number=number)
+
+
+def numbers_shown(response: str) -> list[Number]:
+    """Return every number of a response that the judge sees: it can report no other.
+
+    Example:
+        >>> [number.value for number in numbers_shown("Five bonds yield 15.3%.")]
+        [0.153, 5.0]
+    """
+    shown = plain(_shown(response))
+    return [found.number for found in find_numbers(shown)] + [found.number for found in find_spelt(shown)]
 
 
 def _verdict(reply: Reply, response: str) -> Verdict:

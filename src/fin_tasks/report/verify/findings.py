@@ -77,13 +77,13 @@ class Report:
 
     @property
     def verdict(self) -> Status:
-        """`fail` where a check failed; else `not checked` where scores could not be; else `warn` or `pass`."""
+        """`fail` where a check failed; `not checked` where scores or judges could not be; else `warn` or `pass`."""
         found = {one.status for one in self.findings}
         if Status.failed in found:
             return Status.failed
-        if self.unverified:
+        if self.unverified or self.unconfirmed:
             return Status.unchecked
-        return Status.warned if Status.warned in found else Status.passed
+        return Status.passed if found <= {Status.passed} else Status.warned
 
     @property
     def unverified(self) -> tuple[Finding, ...]:
@@ -91,9 +91,18 @@ class Report:
         return tuple(one for one in self.findings if one.check == "scores" and one.status is Status.unchecked)
 
     @property
+    def unconfirmed(self) -> tuple[Finding, ...]:
+        """Tasks whose scores are a judge's, who was not asked again: they rest on the submission's word."""
+        return tuple(one for one in self.findings if one.check == "judge" and one.status is Status.unchecked)
+
+    @property
     def exit_code(self) -> int:
-        """0 where nothing failed, 1 where something did, 2 where scores could not be checked."""
-        return {Status.failed: 1, Status.unchecked: 2}.get(self.verdict, 0)
+        """0 where nothing failed, 1 where something did, 2 where scores could not be checked, 3 where no judge was."""
+        if self.verdict is Status.failed:
+            return 1
+        if self.unverified:
+            return 2
+        return 3 if self.unconfirmed else 0
 
     def told(self) -> dict[str, Any]:
         """Return it as JSON."""

@@ -1,26 +1,128 @@
-"""Has a judge score some rows once more, to see whether the verdicts of a submission are those it gives."""
+"""Has a judge look at some rows once more, to see whether the verdicts of a submission are those it gives."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from fin_tasks.errors import ConfigError
+from fin_tasks.benchmarks.financemath.judge import Verdict as ReadAnswer
+from fin_tasks.benchmarks.financemath.judge import read_by_judge
+from fin_tasks.endpoints.chat import Chat
+from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.judging.item import JudgeItem, Verdict
 from fin_tasks.judging.judge import judge_items
 from fin_tasks.judging.setup import JudgeSetup
-from fin_tasks.report.verify.findings import Finding, Place, Status, finding
+from fin_tasks.report.verify.against import Against, Verifying
+from fin_tasks.report.verify.closeness import same
+from fin_tasks.report.verify.findings import Finding, Place, finding, not_checked, passed
+from fin_tasks.report.verify.judged import ClaimedVerdicts
 from fin_tasks.settings import Settings
 
-__all__ = ["MOST_OFF", "MOST_OFF_SHARE", "ask_again"]
+__all__ = ["MOST_OFF", "MOST_OFF_SHARE", "check_judge", "check_judged"]
 
 MOST_OFF = 0.5
 """Points of the scale that claimed scores may be above the judge's on average."""
 MOST_OFF_SHARE = 0.2
-"""Share of rows whose scores may be two points apart, or more."""
+"""Share of rows whose scores may be two points apart, or more; or whose answers may be others."""
 
 
-def ask_again(
+def check_judged(work: Verifying, place: Place, read: ClaimedVerdicts) -> Iterator[Finding]:
+    """Tell what became of the verdicts of a task in lm-eval, and have some given again.
+
+    Args:
+        work: The check under way.
+        place: The task.
+        read: The verdicts that were taken, or could not be.
+    """
+    if read.wrong:
+        message = "{n} verdicts of the judge do not agree with themselves"
+        yield finding("verdicts", place, message, dict.fromkeys(read.wrong))
+    elif read.taken:
+        yield passed("verdicts", place, f"{len(read.taken):,} verdicts agree with what they are of")
+    if read.responses:
+        yield from _check_readings(place, read.responses, work.against, work.settings)
+    else:
+        rubric = f"mme_finance_{read.task.options.get('language', 'en')}"
+        yield from check_judge(place, read.items, work.against, work.settings, rubric=rubric)
+
+
+def check_judge(
+    place: Place,
+    items: Mapping[str, tuple[JudgeItem, Verdict]],
+    against: Against,
+    settings: Settings,
+    *,
+    rubric: str,
+) -> Iterator[Finding]:
+    """Have a judge score some rows again, where there is one and anything to score.
+
+    Args:
+        place: The task.
+        items: What a judge was given and its claimed verdict, by document.
+        against: Names the judge, or nobody.
+        settings: The environment.
+        rubric: The task's.
+    """
+    if not items:
+        return
+    if against.judge is None:
+        yield _nobody(place, len(items))
+        return
+    try:
+        setup = replace(against.judge, rubric=rubric)
+        yield _ask_again(place, items, setup, settings, rows=against.judge_rows, seed=against.seed)
+    except FinTasksError as error:
+        yield not_checked("judge", place, f"the judge did not reply: {error}")
+
+
+def _nobody(place: Place, rows: int) -> Finding:
+    why = f"whether the judge said so of {rows:,} rows is not known: nobody was asked again (--judge-model)"
+    return not_checked("judge", place, why)
+
+
+def _drawn(names: Mapping[str, object], *, rows: int, seed: int) -> list[str]:
+    if rows < 1:
+        raise ConfigError(f"--judge-rows: expected a number from 1 up, got {rows}.")
+    chosen = set(np.random.default_rng(seed).permutation(len(names))[:rows].tolist())
+    return [name for place, name in enumerate(sorted(names)) if place in chosen]
+
+
+def _check_readings(
+    place: Place, responses: Mapping[str, tuple[str, float | None]], against: Against, settings: Settings
+) -> Iterator[Finding]:
+    """Have a judge read answers again; what it says of a response is compared with what it is said to have said."""
+    setup = against.judge
+    if setup is None:
+        yield _nobody(place, len(responses))
+        return
+    try:
+        names = _drawn(responses, rows=against.judge_rows, seed=against.seed)
+        chat = Chat(setup.endpoints, settings, concurrency=setup.concurrency)
+        found = read_by_judge(chat, [responses[name][0] for name in names])
+    except FinTasksError as error:
+        yield not_checked("judge", place, f"the judge did not reply: {error}")
+        return
+    read = [(name, one) for name, one in zip(names, found, strict=True) if one.error is None]
+    if not read:
+        yield not_checked("judge", place, f"the judge read none of {len(names)} responses: {found[0].error}")
+        return
+    apart = [
+        f"row {name}: claimed {responses[name][1]}, the judge reads {_value(one)}"
+        for name, one in read
+        if not same(responses[name][1], _value(one))
+    ]
+    told = f"{setup.model} reads {len(read) - len(apart)} of {len(read)} answers as claimed (seed {against.seed})"
+    if len(apart) > MOST_OFF_SHARE * len(read):
+        yield finding("judge", place, told, apart)
+    else:
+        yield passed("judge", place, told)
+
+
+def _value(read: ReadAnswer) -> float | None:
+    return None if read.number is None else read.number.value
+
+
+def _ask_again(
     place: Place,
     items: Mapping[str, tuple[JudgeItem, Verdict]],
     setup: JudgeSetup,
@@ -36,7 +138,7 @@ def ask_again(
     Args:
         place: The task.
         items: What the judge was given and its claimed verdict, by document.
-        setup: The judge.
+        setup: The judge, with the task's rubric.
         settings: The environment.
         rows: How many rows to ask about.
         seed: Which.
@@ -44,12 +146,8 @@ def ask_again(
     Raises:
         FinTasksError: The judge cannot be asked.
     """
-    if rows < 1:
-        raise ConfigError(f"--judge-rows: expected a number from 1 up, got {rows}.")
-    chosen = np.random.default_rng(seed).permutation(len(items))[:rows]
-    names = [name for place_of, name in enumerate(sorted(items)) if place_of in set(chosen.tolist())]
-    rubric = f"mme_finance_{'zh' if '_zh' in place.task else 'en'}"
-    verdicts = judge_items([items[name][0] for name in names], replace(setup, rubric=rubric), settings).verdicts
+    names = _drawn(items, rows=rows, seed=seed)
+    verdicts = judge_items([items[name][0] for name in names], setup, settings).verdicts
     pairs = [
         (name, items[name][1].score, verdict.score)
         for name, verdict in zip(names, verdicts, strict=True)
@@ -66,4 +164,6 @@ def ask_again(
     )
     if above > MOST_OFF or len(apart) > MOST_OFF_SHARE * max(len(points), 1):
         return finding("judge", place, told, apart or [told])
-    return finding("judge", place, told, [told] if not points else [], status=Status.warned, fine=told)
+    if not points:
+        return not_checked("judge", place, f"the judge gave no score on any of {len(names)} rows")
+    return passed("judge", place, told)

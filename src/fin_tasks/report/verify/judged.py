@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fin_tasks.answers.numbers import number_from_float
+from fin_tasks.answers.numbers import Number, number_from_float
+from fin_tasks.benchmarks.financemath.judge import numbers_shown
 from fin_tasks.benchmarks.financemath.reading import Reading, read_all
-from fin_tasks.judging.failures import response_failure
 from fin_tasks.judging.item import JudgeItem, Verdict
 from fin_tasks.judging.judged_response import JudgedResponse
 from fin_tasks.judging.rubric import Rubric, load_rubric
-from fin_tasks.judging.verdict import read_score
+from fin_tasks.report.verify.claimed_verdict import claimed_verdict
+from fin_tasks.report.verify.closeness import same
 from fin_tasks.report.verify.scoring import Asked
 from fin_tasks.report.verify.task_files import Step, TaskFile
 
@@ -27,15 +28,19 @@ class ClaimedVerdicts:
         task: The task.
         named: Whether the submission says which judge it asked; verdicts of nobody are not taken.
         taken: Rows whose verdict was taken, by document.
+        unsure: Those among them whose score does not follow from what was taken.
         wrong: What does not agree, a line each.
         items: What a judge was or would be given, by document, with the verdict taken: for asking again.
+        responses: Responses that a judge read, by document, with the answer it is said to have found: likewise.
     """
 
     task: TaskFile
     named: bool
     taken: set[str] = field(default_factory=set)
+    unsure: set[str] = field(default_factory=set)
     wrong: list[str] = field(default_factory=list)
     items: dict[str, tuple[JudgeItem, Verdict]] = field(default_factory=dict)
+    responses: dict[str, tuple[str, float | None]] = field(default_factory=dict)
 
     def __call__(self, variant: str, step: Step, rows: Sequence[Asked]) -> list[list[Any]]:
         """Return the readings of each row's responses under a variant."""
@@ -48,22 +53,47 @@ class ClaimedVerdicts:
     def _readings(self, variant: str, row: Asked) -> list[Reading]:
         """Read by the rules; where they find no answer, take what a judge is said to have read."""
         readings = read_all(row.responses)
-        claimed = _padded(row.claimed.get(variant, ()), len(readings))
-        for response, said in zip(row.responses, claimed, strict=True):
-            if not response.strip() and said.get("read_by") == "judge" and said.get("answer") is not None:
-                self.wrong.append(f"row {_name(row.doc)}: a judge read {said['answer']!r:.40} in an empty response")
-        return [self._reading(row, one, said) for one, said in zip(readings, claimed, strict=True)]
+        claims = {name: _padded(of, len(readings)) for name, of in row.claimed.items()}
+        claimed = claims.get(variant) or [{}] * len(readings)
+        return [
+            self._reading(
+                row.doc, response, rules, said, {name: _number(of[at], "answer") for name, of in claims.items()}
+            )
+            for at, (response, rules, said) in enumerate(zip(row.responses, readings, claimed, strict=True))
+        ]
 
-    def _reading(self, row: Asked, rules: Reading, said: Mapping[str, Any]) -> Reading:
-        error = said.get("judge_error")
-        by = said.get("read_by")
-        if not self.named or rules.number is not None or (by != "judge" and not error):
+    def _reading(
+        self,
+        doc: Mapping[str, Any],
+        response: str,
+        rules: Reading,
+        said: Mapping[str, Any],
+        answers: Mapping[str, float | None],
+    ) -> Reading:
+        error, name = said.get("judge_error"), _name(doc)
+        if rules.number is not None or (said.get("read_by") != "judge" and not error):
             return rules
-        self.taken.add(_name(row.doc))
-        if isinstance(error, str):
-            return Reading(number=None, read_by=None, judge_error=error)
-        answer = _number(said, "answer")
-        return Reading(number=None if answer is None else number_from_float(answer), read_by="judge")
+        if not self.named:
+            self.wrong.append(f"row {name}: read by a judge, but the results name none")
+            return rules
+        self.taken.add(name)
+        self.responses[name] = response, None if error else answers.get("robust")
+        if error:
+            return Reading(number=None, read_by=None, judge_error=str(error))
+        answer = answers.get("robust")
+        if answer is None:
+            return Reading(number=None, read_by="judge")
+        number, is_said = _said(response, answer, answers.get("paper"))
+        if not is_said:
+            self.wrong.append(
+                f"row {name}: a judge is said to have read {answer!r:.40}, which the response does not say"
+            )
+            return rules
+        if number is None:  # in another unit than the response has it: how exact it is, nobody knows
+            self.unsure.add(name)
+            own = _number(said, "answer")
+            number = number_from_float(answer if own is None else own)
+        return Reading(number=number, read_by="judge")
 
     def _verdicts(
         self,
@@ -78,7 +108,9 @@ class ClaimedVerdicts:
         for response, said in zip(
             row.responses, _padded(row.claimed.get(variant, ()), len(row.responses)), strict=True
         ):
-            verdict = self._verdict(row, response, said, rubric)
+            verdict, contradiction = claimed_verdict(response, said, rubric, named=self.named)
+            if contradiction:
+                self.wrong.append(f"row {_name(row.doc)}: {contradiction}")
             share = None
             if verdict.score is not None:
                 share = 100 * (verdict.score - rubric.lowest) / (rubric.highest - rubric.lowest)
@@ -96,30 +128,20 @@ class ClaimedVerdicts:
             )
         return found
 
-    def _verdict(self, row: Asked, response: str, said: Mapping[str, Any], rubric: Rubric) -> Verdict:
-        """Take a verdict that can be true; note one that cannot."""
-        score, raw, failed = said.get("score"), said.get("raw"), said.get("failed")
-        reason = response_failure(response)
-        where = f"row {_name(row.doc)}"
-        if reason is not None:
-            if failed != "response" or score is not None:
-                self.wrong.append(f"{where}: expected no score, as {reason}; got {score!r:.40}")
-            return Verdict(error=reason, failed="response")
-        if score is None:
-            if failed == "response":
-                self.wrong.append(f"{where}: said to hold no response, but has one: {response!r:.60}")
-            return Verdict(error="unscored", failed=failed if failed in ("judge", "reply") else None)
-        if isinstance(score, bool) or not isinstance(score, int) or not rubric.lowest <= score <= rubric.highest:
-            self.wrong.append(f"{where}: expected a score from {rubric.lowest} to {rubric.highest}, got {score!r:.40}")
-            return Verdict(error="unscored", failed="reply")
-        read = read_score(raw, rubric)[0] if isinstance(raw, str) else None
-        if not self.named:
-            self.wrong.append(f"{where}: has a score, but the results name no judge")
-        elif read != score:
-            self.wrong.append(f"{where}: the judge's reply {raw!r:.40} reads as {read}, the score is {score}")
-        elif said.get("rubric_sha256") != rubric.sha256:
-            self.wrong.append(f"{where}: judged by another rubric, {said.get('rubric')!r:.40}; ours is {rubric.label}")
-        return Verdict(score=read if isinstance(raw, str) else score, raw=str(raw or ""), tries=1)
+
+def _said(response: str, answer: float, as_written: float | None) -> tuple[Number | None, bool]:
+    """Find a claimed answer in a response; returns the number as it stands there, and whether its size does at all."""
+    there = numbers_shown(response)
+    sizes = {abs(reading) for number in there for reading in number.readings}
+    if not any(same(abs(answer), size) for size in sizes):
+        return None, False
+    for number in there:
+        sign = -1.0 if answer * number.value < 0 else 1.0
+        written = sign * number.readings[-1]
+        if same(sign * number.value, answer) and (as_written is None or same(written, as_written)):
+            readings = tuple(sign * reading for reading in number.readings)
+            return Number(value=sign * number.value, readings=readings, step=number.step), True
+    return None, True
 
 
 def _padded(said: tuple[Mapping[str, Any] | None, ...], count: int) -> list[Mapping[str, Any]]:

@@ -14,6 +14,8 @@ from fin_tasks.report.verify.task_files import TaskFile
 
 __all__ = ["check_asked", "check_provenance", "check_rows", "expected_ids"]
 
+_PADDED = 64
+"""Rows that may have more responses than others: of several processes lm-eval lets each ask its last row again."""
 _LONG = 400
 """Characters beside our prompt from which on somebody should read them: chat templates have fewer."""
 
@@ -56,6 +58,7 @@ def check_rows(
         ],
         fine=f"rows under {', '.join(submitted.variants)}, the same in each, with the same responses",
     )
+    yield from _repeats(place, submitted)
     if own is None:
         yield not_checked("rows", place, "the benchmark's own documents could not be loaded")
         return
@@ -86,6 +89,19 @@ def check_rows(
     if limited:
         shown = f"{limited}: {len(expected):,} of the {len(own.docs):,} rows of the data set"
         yield finding("limit", place, "the run is not over the whole data set", [shown], status=Status.warned)
+
+
+def _repeats(place: Place, submitted: Submitted) -> Iterator[Finding]:
+    """Compare how many responses rows have: whoever asks some rows more often can choose."""
+    usual = Counter(len(row.responses) for row in submitted.first).most_common(1)[0][0]
+    others = [row for row in submitted.first if len(row.responses) != usual]
+    shown = [f"line {row.line}: {row.id!r:.60} has {len(row.responses)}, others {usual}" for row in others]
+    if len(others) > _PADDED or any(len(row.responses) < usual for row in others):
+        yield finding("repeats", place, "{n} rows do not have as many responses as the others", shown)
+    elif others or usual > 1:
+        means = [f"{usual} responses to each question; scores are means over them"] if usual > 1 else []
+        message = "rows have several responses: from several processes, or repeats"
+        yield finding("repeats", place, message, [*means, *shown], status=Status.warned)
 
 
 def _counts(task: str, raw: Mapping[str, Any], own: OwnData, expected: int) -> list[str]:
@@ -169,8 +185,8 @@ def _prompts(place: Place, task: TaskFile, rows: list[SubmittedRow], raw: Mappin
     ]
     yield finding("prompts", place, "{n} prompts are not as ours make them", strange, fine="asked as ours ask")
     if isinstance(examples, int) and examples != task.shots:
-        shown = f"{examples} examples before each question, the task has {task.shots}; what they say was not checked"
-        yield finding("shots", place, "the prompts hold examples", [shown], status=Status.warned)
+        shown = f"{examples} examples before each question, where lm-eval keeps to the {task.shots} of the task"
+        yield finding("shots", place, "the prompts hold examples that nobody can check", [shown])
     elif template and len(template) > _LONG:
         shown = f"{len(template):,} characters, the same in each row: {template!r:.200}"
         yield finding("system", place, "the prompts say more than ours", [shown], status=Status.warned)

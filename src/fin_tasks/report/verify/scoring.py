@@ -40,12 +40,12 @@ class Programs:
     Attributes:
         settings: Which tier.
         tier: The tier that ran them; empty while none was.
-        on_done: Told how many of a batch have run.
+        told: Told what is done, how much of it, and of how much.
     """
 
     settings: Settings
     tier: str = ""
-    on_done: Callable[[int], None] | None = None
+    told: Callable[[str, int, int], None] | None = None
 
     def __post_init__(self) -> None:
         self._known: dict[tuple[str | None, ...], tuple[sandbox.Outcome, ...]] = {}
@@ -65,9 +65,13 @@ class Programs:
         try:
             with sandbox.open_runner(tier=self.settings.sandbox, workers=self.settings.sandbox_workers) as runner:
                 self.tier = runner.tier
-                return tuple(runner.run(programs, on_done=self.on_done))
+                return tuple(runner.run(programs, on_done=self._on_done(len(programs))))
         except SandboxError as error:
             return (sandbox.Outcome(status=sandbox.Status.broken, detail=str(error)),) * len(programs)
+
+    def _on_done(self, count: int) -> Callable[[int], None] | None:
+        told = self.told
+        return None if told is None else lambda done: told("programs", done, count)
 
 
 def score(

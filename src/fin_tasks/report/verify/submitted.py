@@ -1,7 +1,8 @@
 """A samples file as it was handed in: every row with its claims, checked against the document it should be about."""
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ MAX_ROWS = 1_000_000
 """Lines that a samples file may have."""
 MAX_RESPONSES = 1_000
 """Responses that a row may have."""
+_STEP = 64
+_LONG_BESIDE = 2_000
 _HASHES = ("doc_hash", "prompt_hash", "target_hash")
 
 
@@ -61,6 +64,11 @@ class Submitted:
     variants: Mapping[str, tuple[SubmittedRow, ...]]
 
     @property
+    def is_unscored(self) -> bool:
+        """Whether the run only kept responses, as lm-eval does with `--predict_only`."""
+        return all(row.claimed.keys() <= {"bypass"} for rows in self.variants.values() for row in rows)
+
+    @property
     def first(self) -> tuple[SubmittedRow, ...]:
         """The rows under the first filter."""
         return next(iter(self.variants.values()))
@@ -69,7 +77,8 @@ class Submitted:
 @dataclass
 class _Reader:
     own: Mapping[str, Mapping[str, Any]]
-    texts: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    texts: dict[Any, Any] = field(default_factory=dict)
+    """Everything that stands in the file more than once, kept once."""
 
     def row(self, where: str, number: int, sample: Mapping[str, Any]) -> SubmittedRow:
         identity, doc = document_of(where, sample)
@@ -86,24 +95,41 @@ class _Reader:
             changed=() if ours is None else tuple(changed_fields(doc, ours)),
             hashes=tuple(wrong_hashes(sample)),
             all_hashes="".join(str(sample.get(name)) for name in _HASHES),
-            beside="" if ours is None else beside_ours(prompt_of(sample), ours),
-            generation=_generation(sample),
+            beside=None if (beside := self._beside(sample, ours)) is None else self._once(beside),
+            generation=self._once(_generation(sample)),
         )
 
+    def _once(self, text: str) -> str:
+        return str(self.texts.setdefault(text, text))
 
-def read_submitted(path: Path, own: Mapping[str, Mapping[str, Any]]) -> Submitted:
+    def _beside(self, sample: Mapping[str, Any], ours: Mapping[str, Any] | None) -> str | None:
+        text = "" if ours is None else beside_ours(prompt_of(sample), ours)
+        if text is None or len(text) <= _LONG_BESIDE:
+            return text
+        # who shows examples before each question would have us keep them all: their start and their hash say enough
+        return f"{text[:_LONG_BESIDE]}... sha256 {hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()}"
+
+
+def read_submitted(
+    path: Path, own: Mapping[str, Mapping[str, Any]], *, on_bytes: Callable[[int], None] | None = None
+) -> Submitted:
     """Read a samples file.
 
     Args:
         path: A `samples_*.jsonl`.
         own: The benchmark's documents by id; empty where they are not known.
+        on_bytes: Told how many bytes are read.
 
     Raises:
         DataError: The file is broken or too large; the message names line and field.
     """
     reader = _Reader(own)
     found: dict[str, list[SubmittedRow]] = {}
+    read = 0
     for count, (number, line) in enumerate(lines_of(path), start=1):
+        read += len(line)
+        if on_bytes is not None and count % _STEP == 0:
+            on_bytes(read)
         if count > MAX_ROWS:
             raise DataError(f"{path}: expected at most {MAX_ROWS:,} rows, got more.")
         where = f"{path}, line {number}"
