@@ -103,7 +103,40 @@ def test_published_and_marked_rows_are_seen() -> None:
 def test_rows_stand_together_where_asked() -> None:
     (table,) = tables_of("xfinbench_main", mix=True)
     assert not any(row.apart for row in table.rows)
-    assert "Differ from the other rows:" in markdown(table)
+    assert "Differ from the others:" in markdown(table)
+
+
+def test_bold_is_the_best_run_and_not_a_published_figure() -> None:
+    shared = {"mode": "cot", "split": "test", "retrieval": "none"}
+    paper = {**shared, "source": "published", "date": ""}
+    runs = [run(model, "xfinbench_bool", {"acc": answers(right)}, **shared) for model, right in (("a", 10), ("b", 20))]
+    figures = [run(model, "xfinbench_bool", {"acc": [value]}, **paper) for model, value in (("p", 0.9), ("q", 0.5))]
+    (table,) = make(document(collected(*runs, *figures)))["xfinbench_main"][1]
+    bold = [line.split(" | ")[0] for line in markdown(table).splitlines() if "**" in line]
+    assert bold == ["| b"]  # q has as much, and p more
+    (table,) = make(document(collected(*runs[:1], *figures)))["xfinbench_main"][1]
+    assert "**" not in markdown(table)  # one run is not the best of any
+    (table,) = make(document(collected(*figures)))["xfinbench_main"][1]
+    assert "| p | *published* | **90.0** |" in markdown(table)
+
+
+def test_a_doubtful_figure_stands_in_the_row_of_its_model() -> None:
+    paper = {"mode": "cot", "split": "test", "retrieval": "none", "source": "published", "date": ""}
+    figures = [
+        run("p", "xfinbench_bool", {"acc": [0.9]}, **paper),
+        run("p", "xfinbench_mcq", {"acc": [0.8]}, marks=("in doubt",), **paper),
+        run("q", "xfinbench_bool", {"acc": [0.7]}, **paper),
+        run("q", "xfinbench_mcq", {"acc": [0.6]}, **paper),
+        run("r", "xfinbench_mcq", {"acc": [0.5]}, **paper),
+    ]
+    (table,) = make(document(collected(*figures)))["xfinbench_main"][1]
+    text = markdown(table)
+    assert "| p | *published* | **90.0** | 80.0 (1) |" in text
+    assert "| q | *published* | 70.0 | **60.0** |" in text
+    assert "Not to be compared with the others:\n\n- (1) in doubt" in text
+    twice = run("p", "xfinbench_mcq", {"acc": [0.75]}, marks=("another table",), **paper)
+    (table,) = make(document(collected(*figures, twice)))["xfinbench_main"][1]
+    assert [row.model for row in table.rows].count("p") == 3
 
 
 def test_two_runs_of_a_model_are_two_rows() -> None:

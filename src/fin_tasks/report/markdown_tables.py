@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.report.paper_tables import Shapes
-from fin_tasks.report.tables import Cell, Document, Row, Table
+from fin_tasks.report.tables import PUBLISHED, Cell, Document, Row, Table
 from fin_tasks.sandbox import escape
 
 __all__ = ["markdown", "ranks", "safe", "write_tables"]
@@ -15,8 +15,8 @@ _MARKUP = re.compile(r"([\\`*_\[\]|~$#@])|(:)(?=//)")
 _LONGEST = 80  # letters of a name
 _WINDOWS = 5  # sizes that the paper averages over
 _READING = (
-    "Best of a column in bold, among the rows that may be compared. *Published* rows are figures that a paper prints; "
-    "nobody ran them here."
+    "Best of a column in bold: of the runs that may be compared, or of the published figures where there are none. "
+    "*Published* rows are figures that a paper prints; nobody ran them here."
 )
 
 
@@ -128,13 +128,10 @@ def markdown(table: Table) -> str:
     with_bounds = [row for row in table.rows if any(cell and cell.low is not None for cell in row.cells)]
     if with_bounds:
         parts += ["95 % intervals, and rows they are over:", _lines(table, with_bounds, _bounds)]
-    if marked := [row for row in table.rows if row.marks]:
-        apart = any(row.apart for row in marked)
-        parts.append("Not to be compared with the other rows:" if apart else "Differ from the other rows:")
-        numbered = dict.fromkeys(row.marks for row in marked)
-        parts.append(
-            "\n".join(f"- ({at}) {safe('; '.join(marks), longest=400)}" for at, marks in enumerate(numbered, 1))
-        )
+    if marks := _marks(table):
+        apart = any(row.apart or any(cell and cell.apart for cell in row.cells) for row in table.rows)
+        parts.append("Not to be compared with the others:" if apart else "Differ from the others:")
+        parts.append("\n".join(f"- ({at}) {safe('; '.join(of), longest=400)}" for at, of in enumerate(marks, 1)))
     return "\n\n".join(parts)
 
 
@@ -151,24 +148,32 @@ def safe(text: str, *, longest: int = _LONGEST) -> str:
     return re.sub(r"(?i)\bwww\.", lambda found: f"{found[0][:-1]}\\.", shown)  # GitHub links it otherwise
 
 
+def _marks(table: Table) -> list[tuple[str, ...]]:
+    """Return what rows and cells are marked with, in the order of their numbers."""
+    of_rows = (row.marks for row in table.rows)
+    of_cells = (cell.marks for row in table.rows for cell in row.cells if cell)
+    return [marks for marks in dict.fromkeys((*of_rows, *of_cells)) if marks]
+
+
+def _numbered(table: Table, marks: tuple[str, ...]) -> str:
+    return f" ({_marks(table).index(marks) + 1})" if marks else ""
+
+
 def _lines(table: Table, rows: Sequence[Row], cells: Callable[[Table, Row], Iterator[str]]) -> str:
-    marks = list(dict.fromkeys(row.marks for row in table.rows if row.marks))
     header = ["Model", "Source", *(safe(column.header) for column in table.columns)]
     ruled = ["---", "---", *("---:" for _ in table.columns)]
     body = []
     for row in rows:
-        number = f" ({marks.index(row.marks) + 1})" if row.marks else ""
         told_by = f", {safe(row.told_by)}" if row.told_by else ""
-        source = "*published*" if row.source == "published" else safe(row.source)
-        body.append([f"{safe(row.model)}{told_by}{number}", source, *cells(table, row)])
+        source = "*published*" if row.source == PUBLISHED else safe(row.source)
+        body.append([f"{safe(row.model)}{told_by}{_numbered(table, row.marks)}", source, *cells(table, row)])
     return _grid([header, ruled, *body])
 
 
 def _values(table: Table, row: Row) -> Iterator[str]:
     for place, cell in enumerate(row.cells):
         text = _number(cell)
-        best = not row.apart and cell is not None and cell.value == table.best(place)
-        yield f"**{text}**" if best else text
+        yield (f"**{text}**" if table.is_best(row, place) else text) + _numbered(table, cell.marks if cell else ())
 
 
 def _bounds(table: Table, row: Row) -> Iterator[str]:

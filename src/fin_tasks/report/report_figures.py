@@ -86,7 +86,7 @@ def _breakdown(tables: Sequence[Table], skip: Sequence[str]) -> Iterator[Dot]:
     for table in tables:
         for row in table.rows:
             for column, cell in zip(table.columns, row.cells, strict=True):
-                if cell is not None and not row.apart and column.header not in skip:
+                if cell is not None and not (row.apart or cell.apart) and column.header not in skip:
                     scale = 100 if cell.unit == "points" else 1
                     low, high = (None if bound is None else bound / scale for bound in (cell.low, cell.high))
                     told_by = "published" if row.source == "published" else row.told_by

@@ -9,7 +9,10 @@ from typing import Any
 
 from fin_tasks.stats.intervals import wilson
 
-__all__ = ["Cell", "Column", "Row", "Table", "arrange", "only", "over_windows", "pooled"]
+__all__ = ["PUBLISHED", "Cell", "Column", "Row", "Table", "arrange", "only", "over_windows", "pooled"]
+
+PUBLISHED = "published"
+"""The source of runs that are a paper's figures."""
 
 Document = Mapping[str, Any]
 Task = Mapping[str, Any]
@@ -28,6 +31,8 @@ class Cell:
         n: Rows it is over; 0 where that is not known.
         deviation: Standard deviation, where the value is a mean over windows.
         windows: How many windows, likewise.
+        marks: Why it differs from the other cells of its row, such as a figure that a paper prints in two ways.
+        apart: It does, and is not to be compared with others.
     """
 
     value: float
@@ -37,6 +42,8 @@ class Cell:
     n: int = 0
     deviation: float | None = None
     windows: int = 0
+    marks: tuple[str, ...] = ()
+    apart: bool = False
 
 
 Combine = Callable[[Sequence[tuple[Task, Entry, str]]], Cell | None]
@@ -96,12 +103,25 @@ class Table:
     rows: tuple[Row, ...]
 
     def best(self, place: int) -> float | None:
-        """Return the best number of a column among the rows that do not stand apart; None where only one has any."""
-        there = [row.cells[place] for row in self.rows if not row.apart]
-        values = [cell.value for cell in there if cell is not None]
+        """Return the best number of a column among what may be compared; None where only one has any.
+
+        Where there are runs it is the best of them: published figures are made in other circumstances.
+        """
+        values = [cell.value for row in self.rows if (cell := self._in_contest(row, place)) is not None]
         if len(values) < 2:
             return None
         return max(values) if self.columns[place].higher_is_better else min(values)
+
+    def is_best(self, row: Row, place: int) -> bool:
+        """Whether a row has the best number of a column."""
+        cell = self._in_contest(row, place)
+        return cell is not None and cell.value == self.best(place)
+
+    def _in_contest(self, row: Row, place: int) -> Cell | None:
+        runs = any(one.source != PUBLISHED and not one.apart for one in self.rows)
+        cell = row.cells[place]
+        out = row.apart or (runs and row.source == PUBLISHED) or cell is None or cell.apart
+        return None if out else cell
 
 
 def arrange(
@@ -146,12 +166,10 @@ def _table(
         values = ((cell is None, sign * cell.value if cell else 0) for sign, cell in zip(signs, row.cells, strict=True))
         return row.apart, *values, row.model.casefold(), row.told_by
 
-    alike: dict[tuple[Any, ...], list[tuple[Task, Entry, str]]] = defaultdict(list)
-    for one in entries:
-        source = runs[one[1]["run"]]["source"]
-        alike[one[1]["model"], source == "published", tuple(one[1]["marks"])].append(one)
-    rows = [row for own in alike.values() for row in _rows(own, columns, runs) if any(row.cells)]
-    rows = sorted((replace(row, apart=bool(row.marks) and not mixed) for row in rows), key=order)
+    rows = [row for own in _alike(entries, runs) for row in _rows(own, columns, runs) if any(row.cells)]
+    if not mixed:
+        rows = [_set_apart(row) for row in rows]
+    rows.sort(key=order)
     there = [place for place in range(len(columns)) if any(row.cells[place] for row in rows)]
     if not there:
         return None
@@ -163,6 +181,31 @@ def _table(
     )
 
 
+def _alike(
+    entries: Sequence[tuple[Task, Entry, str]], runs: Mapping[str, Mapping[str, Any]]
+) -> Iterable[list[tuple[Task, Entry, str]]]:
+    """Put together what may stand in a row: a model's entries with the same marks, or all that papers print of it.
+
+    Figures with marks stand in the row of those without, unless one is there in two ways.
+    """
+    of_model: dict[tuple[str, bool], list[tuple[Task, Entry, str]]] = defaultdict(list)
+    for one in entries:
+        of_model[one[1]["model"], runs[one[1]["run"]]["source"] == PUBLISHED].append(one)
+    for (_, published), own in of_model.items():
+        if published and len({(entry["task"], entry["metric"]) for _, entry, _ in own}) == len(own):
+            yield own
+            continue
+        by_marks: dict[tuple[str, ...], list[tuple[Task, Entry, str]]] = defaultdict(list)
+        for one in own:
+            by_marks[tuple(one[1]["marks"])].append(one)
+        yield from by_marks.values()
+
+
+def _set_apart(row: Row) -> Row:
+    cells = (cell and replace(cell, apart=bool(cell.marks)) for cell in row.cells)
+    return replace(row, apart=bool(row.marks), cells=tuple(cells))
+
+
 def _rows(
     own: Sequence[tuple[Task, Entry, str]], columns: Sequence[Column], runs: Mapping[str, Mapping[str, Any]]
 ) -> Iterable[Row]:
@@ -171,20 +214,23 @@ def _rows(
     batches: dict[tuple[str, ...], list[tuple[Task, Entry, str]]] = defaultdict(list)
     for one in own:
         run = runs[one[1]["run"]]
-        of = (run["id"],) if run["source"] == "published" else (run["date"], run["path"], run["source"])
+        of = (run["id"],) if run["source"] == PUBLISHED else (run["date"], run["path"], run["source"])
         batches[of if len(set(keys)) < len(keys) else ()].append(one)
     for entries in batches.values():
         first = entries[0][1]
         run = runs[first["run"]]
+        marks = tuple(mark for mark in first["marks"] if all(mark in entry["marks"] for _, entry, _ in entries))
         cells = []
         for column in columns:
             taken = [one for one in entries if column.takes(one[0], one[1]["metric"])]
-            cells.append(column.combine(taken) if taken else None)
+            cell = column.combine(taken) if taken else None
+            own_marks = dict.fromkeys(mark for _, entry, _ in taken for mark in entry["marks"] if mark not in marks)
+            cells.append(cell and replace(cell, marks=tuple(own_marks)))
         yield Row(
             model=first["model"],
             told_by=(run["date"][:16] or run["path"]) if len(batches) > 1 else "",
             source=run["source"],
-            marks=tuple(first["marks"]),
+            marks=marks,
             apart=False,
             cells=tuple(cells),
         )
