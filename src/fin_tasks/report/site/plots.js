@@ -52,6 +52,7 @@ function figure(caption, render) {
     if (!now || Math.abs(now - width) < 8) return;
     width = now;
     const drawn = render(width);
+    drawn.querySelectorAll("[aria-label]").forEach((part) => part.removeAttribute("aria-label"));  // names of marks, such as "rule"
     drawn.setAttribute("role", "img");
     drawn.setAttribute("aria-label", `${caption}. The table below has the numbers.`);
     frame.replaceChildren(drawn);
