@@ -152,7 +152,7 @@ def test_text_of_strangers_is_shown_escaped(run: Run, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("compare", "out", "--variant", "best"), "compare --variant: expected one of paper, robust, got 'best'."),
-        (("compare", "out", "--by", "colour"), "compare --by: expected one of capability, topic, part, got 'colour'."),
+        (("compare", "out", "--by", "colour"), "compare --by: expected one of capability, topic, part, category, "),
         (("compare", "gone"), "gone: expected lm-eval's output folder or a samples file, found nothing there."),
         (("compare", "out", "--metric", "akk"), "compare --metric: expected one of acc, unscored, got 'akk'."),
         (("sensitivity", "out", "--variant", "x"), "sensitivity --variant: expected paper or robust, got 'x'."),

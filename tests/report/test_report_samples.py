@@ -41,6 +41,14 @@ def test_ids_may_be_numbers_and_groups_single_texts(tmp_path: Path) -> None:
     rows = read_samples(write(tmp_path / "s.jsonl", *(line(doc=doc) for doc in docs)))["paper"]
     assert rows["7"].groups == {"topic": ("Bonds",)}
     assert rows["8"].groups == {"part": ("fincode",)}
+    picture = {"id": "9", "category": "OCR", "image_type": "K线图", "image_style": "手机拍摄"}
+    rows |= read_samples(write(tmp_path / "t.jsonl", *(line(doc=doc) for doc in (picture, {"id": "10", "window": 4}))))[
+        "paper"
+    ]
+    assert rows["9"].groups == {
+        **{"category": ("OCR",), "image_type": ("candlestick chart",), "image_style": ("mobile photograph",)}
+    }
+    assert rows["10"].groups == {"window": ("4",)}
     assert rows["7"].truth == "it is 0"  # lm-eval's target, where the document has no truth of its own
 
 

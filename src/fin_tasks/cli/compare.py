@@ -49,7 +49,13 @@ def compare(
         str | None,
         typer.Option(help="A metric of the tasks; otherwise the headline: score for MME-Finance, acc for all others."),
     ] = None,
-    by: Annotated[str | None, typer.Option(help="capability, topic or part; what the benchmark has otherwise.")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            help="capability, topic, part, category, image_type, image_style or window; otherwise the first of these "
+            "that the benchmark has."
+        ),
+    ] = None,
     allow_different_data: Annotated[
         bool, typer.Option("--allow-different-data", help="Compare over different data, by the rows both have.")
     ] = False,

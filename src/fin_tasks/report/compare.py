@@ -19,7 +19,10 @@ from fin_tasks.stats.ranks import compare_all
 
 __all__ = ["Comparison", "Comparisons", "Numbers", "compare", "measure"]
 
-_DIMENSION_OF = {"xfinbench": "capability", "financemath": "topic", "bizbench": "part"}
+_DIMENSION_OF = {
+    **{"xfinbench": "capability", "financemath": "topic", "bizbench": "part"},
+    **{"mme_finance": "category", "dynostock": "window"},
+}
 _Matched = Sequence[tuple[Row, Row]]
 
 
@@ -301,5 +304,12 @@ def _comparison(pairs: tuple[Pair, ...], variant: str, asked: str | None, by: st
         pairs=pairs,
         metric=metric,
         numbers=measure(rows, metric, unit=unit),
-        by={group: measure(rows, metric, unit=unit, group=(dimension, group)) for group in sorted(groups)},
+        by={
+            group: measure(rows, metric, unit=unit, group=(dimension, group)) for group in sorted(groups, key=_in_order)
+        },
     )
+
+
+def _in_order(group: str) -> tuple[int, str]:
+    """Sort windows by their size, all else by name."""
+    return (int(group) if group.isdecimal() else 0, group)

@@ -7,17 +7,18 @@ types are checked, and nothing of a file that is cut or malformed is used.
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import orjson
 
+from fin_tasks.benchmarks.mme_finance.metrics import image_style_of, image_type_of
 from fin_tasks.errors import DataError
 
 __all__ = ["DIMENSIONS", "HEADLINES", "MAX_LINE", "MAX_SAMPLES", "SOURCES", "Row", "Rows"]
-__all__ += ["document_of", "json_of", "lines_of", "read_samples", "sample_of", "source_of"]
+__all__ += ["document_of", "groups_of", "json_of", "lines_of", "read_samples", "sample_of", "source_of"]
 
 MAX_SAMPLES = 4 * 2**30
 """Bytes a samples file may have: a run over 10,000 documents with long contexts stays well below."""
@@ -29,8 +30,14 @@ _BUFFER = 2**20
 HEADLINES = ("acc", "score")
 """The metric a task of ours has for each document, a number: shares, or points where a judge gives them."""
 
-DIMENSIONS: Mapping[str, str] = {"capability": "capabilities", "topic": "topic", "part": "part"}
+DIMENSIONS: Mapping[str, str] = {
+    **{"capability": "capabilities", "topic": "topic", "part": "part"},
+    **{"category": "category", "image_type": "image_type", "image_style": "image_style", "window": "window"},
+}
 """What rows can be grouped by, and the key of a document that says it."""
+
+_OUR_NAMES: Mapping[str, Callable[[str], str]] = {"image_type": image_type_of, "image_style": image_style_of}
+"""Files put these in words of their own, by language; groups have those that tasks report their metrics by."""
 
 SOURCES: Mapping[str, str] = {"xfinbench": "figure", "dynostock": "ticker", "mme_finance": "image_path"}
 """The key of a document that names what several rows may share, by benchmark."""
@@ -168,6 +175,19 @@ def source_of(doc: Mapping[str, Any], key: str) -> str:
     return sys.intern(PurePosixPath(shared.replace("\\", "/")).name or shared)
 
 
+def groups_of(where: str, doc: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Say which groups of each dimension a document belongs to; dimensions it has nothing of are left out.
+
+    Raises:
+        DataError: What names a group is no text.
+
+    Example:
+        >>> groups_of("line 1", {"category": "OCR", "image_type": "K线图", "window": 4})
+        {'category': ('OCR',), 'image_type': ('candlestick chart',), 'window': ('4',)}
+    """
+    return {name: groups for name, key in DIMENSIONS.items() if (groups := _groups(where, doc, key))}
+
+
 def _row(where: str, sample: Mapping[str, Any], source: str | None) -> Row:
     identity, doc = document_of(where, sample)
     return Row(
@@ -175,7 +195,7 @@ def _row(where: str, sample: Mapping[str, Any], source: str | None) -> Row:
         truth=str(doc.get("ground_truth", sample.get("target"))),
         values=_values(where, sample),
         answer=_answer(sample.get("filtered_resps")),
-        groups={name: groups for name, key in DIMENSIONS.items() if (groups := _groups(where, doc, key))},
+        groups=groups_of(where, doc),
         source=source_of(doc, source) if source else "",
     )
 
@@ -233,7 +253,10 @@ def _read(response: Any) -> Any:
 
 def _groups(where: str, doc: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = doc.get(key)
+    if key == "window" and type(value) is int:  # reports
+        value = str(value)
     groups = value if isinstance(value, list) else [] if value in (None, "") else [value]
     if not all(isinstance(group, str) for group in groups):
         raise DataError(f"{where}, doc.{key}: expected texts, got {value!r:.80}.")
-    return tuple(sys.intern(group) for group in dict.fromkeys(groups))
+    ours = _OUR_NAMES.get(key, str)
+    return tuple(sys.intern(ours(group)) for group in dict.fromkeys(groups))
