@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_site import HOSTILE, picture, read_sidecar, sample, sent, write_run, write_site
 
-from fin_tasks.report.site import sample_store
+from fin_tasks.report.site import sample_runs, sample_store
 from fin_tasks.report.site.sample_pictures import Pictures, find_pictures
 from fin_tasks.report.site.sample_record import clean, outcome_of, question_of
 
@@ -45,8 +45,8 @@ def test_every_sample_is_there_with_what_was_made_of_it(tmp_path: Path) -> None:
 
 
 def test_chunks_join_without_a_gap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sample_store, "CHUNK", 2)
-    monkeypatch.setattr(sample_store, "INDEX", 4)
+    monkeypatch.setattr(sample_runs, "CHUNK", 2)
+    monkeypatch.setattr(sample_runs, "INDEX", 4)
     write_run(tmp_path / "runs", SAMPLES)
     out = tmp_path / "out"
     (run,) = write_site(tmp_path / "runs", out).runs

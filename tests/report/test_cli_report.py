@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report import report_files
+from fin_tasks.report.earlier import RECORD
 from fin_tasks.report.schema import check
 
 HOSTILE = "=cmd|'/c calc'!A1<script>"
@@ -63,6 +64,7 @@ def test_a_report_is_written_and_told_in_ten_lines(results: Path, tmp_path: Path
     values = {one["model"]: one["value"] for one in document["entries"] if one["metric"] == "acc"}
     assert values == {"org/a": 30 / 40, "org/b": 12 / 40, HOSTILE: 3 / 40}
     assert sorted(path.name for path in out.iterdir()) == [
+        RECORD,
         "figures",
         "index.html",
         "leaderboard.csv",

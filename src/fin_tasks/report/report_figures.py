@@ -1,13 +1,17 @@
 """Figures of a report: values with intervals by task, breakdowns, and biases against window size."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fin_tasks.benchmarks.dynostock.plots import COLOURS, MARKERS
 from fin_tasks.report.dots import Dot, draw_dots
+from fin_tasks.report.earlier import Parts, code_version, key_of_part
 from fin_tasks.report.figures import drawing, entitle, save
 from fin_tasks.report.metric_names import BENCHMARKS
 from fin_tasks.report.paper_tables import Shapes
@@ -30,20 +34,57 @@ Point = tuple[Mapping[str, Any], Mapping[str, Any]]
 """An entry with its task."""
 
 
-def write_figures(document: Document, folder: Path, *, shapes: Shapes) -> list[Path]:
-    """Draw all figures that have a number, and the breakdowns of `shapes`, as PNG and SVG; return the files."""
+_DRAWERS = ("charts.figures", "report.figures", "report.dots", "report.report_figures", "benchmarks.dynostock.plots")
+
+
+@dataclass(frozen=True)
+class _Pen:
+    """Draws figures into a folder; one that an earlier report has, of the same numbers, is taken over."""
+
+    folder: Path
+    parts: Parts | None
+
+    def draw(self, name: str, what: Any, draw: Callable[[Path], list[Path]]) -> list[Path]:
+        """Draw a figure.
+
+        Args:
+            name: Of its files, without the suffix.
+            what: All that decides how it looks.
+            draw: Draws it, given the path without the suffix.
+        """
+        if self.parts is None:
+            return draw(self.folder / name)
+        key = key_of_part(code_version(_DRAWERS), version("matplotlib"), name, what)
+        if (taken := self.parts.take(key)) is not None:
+            return [self.folder / file for file in taken]
+        paths = draw(self.folder / name)
+        names = [path.name for path in paths]
+        self.parts.add(key, [f"{self.folder.name}/{file}" for file in names], names)
+        return paths
+
+
+def write_figures(document: Document, folder: Path, *, shapes: Shapes, parts: Parts | None = None) -> list[Path]:
+    """Draw all figures that have a number, and the breakdowns of `shapes`, as PNG and SVG; return the files.
+
+    Args:
+        document: Of `leaderboard.document`.
+        folder: Where to, right below the report's folder.
+        shapes: Of `paper_tables.make`.
+        parts: Those of an earlier report, from which figures that would be the same are taken over.
+    """
+    pen = _Pen(folder, parts)
     points = list(_points(document))
     paths: list[Path] = []
     for benchmark, name in BENCHMARKS.items():
         own = [point for point in points if point[1]["benchmark"] == benchmark and not point[1]["window"]]
         dots, left = _best(list(_headlines(document, own)))
-        paths += _dots(dots, folder / f"{benchmark}_models", title=f"{name}: models", caption=f"{_CAPTION}{left}")
+        paths += _dots(dots, pen, f"{benchmark}_models", title=f"{name}: models", caption=f"{_CAPTION}{left}")
     for stem in _BREAKDOWNS:
         if stem in shapes:
             shape, tables = shapes[stem]
             dots, left = _first(list(_breakdown(tables, ("Overall",))))
-            paths += _dots(dots, folder / stem, title=shape.title, caption=f"{_CAPTION}{left}")
-    paths += _windows(points, folder)
+            paths += _dots(dots, pen, stem, title=shape.title, caption=f"{_CAPTION}{left}")
+    paths += _windows(points, pen)
     return paths
 
 
@@ -109,13 +150,13 @@ def _dot(document: Document, entry: Mapping[str, Any], **place: str) -> Dot:
     return Dot(value=entry["value"] / scale, low=low, high=high, n=entry["n"], **place)
 
 
-def _dots(dots: Sequence[Dot], stem: Path, *, title: str, caption: str) -> list[Path]:
+def _dots(dots: Sequence[Dot], pen: _Pen, name: str, *, title: str, caption: str) -> list[Path]:
     """Draw dots, in several figures where they are many."""
-    pages = _by_height(dots)
     paths = []
-    for number, page in enumerate(pages, 1):
-        own_stem = stem if number == 1 else stem.with_name(f"{stem.name}_{number}")
-        paths += draw_dots(page, own_stem, title=title, caption=caption, axis="per cent of full marks")
+    for number, page in enumerate(_by_height(dots), 1):
+        draw = partial(draw_dots, page, title=title, caption=caption, axis="per cent of full marks")
+        own_name = name if number == 1 else f"{name}_{number}"
+        paths += pen.draw(own_name, (page, title, caption), draw)
     return paths
 
 
@@ -136,7 +177,7 @@ def _by_height(dots: Sequence[Dot]) -> list[list[Dot]]:
     return pages
 
 
-def _windows(points: Sequence[Point], folder: Path) -> list[Path]:
+def _windows(points: Sequence[Point], pen: _Pen) -> list[Path]:
     """Draw bias index and accuracy against window size: a figure for each bias, way of asking and way of scoring."""
     found: dict[tuple[str, ...], list[Point]] = defaultdict(list)
     for entry, task in points:
@@ -151,10 +192,9 @@ def _windows(points: Sequence[Point], folder: Path) -> list[Path]:
             page = names[start : start + _MODELS]
             lines = {name: [point for point in own if series[point[0]["run"]] == name] for name in page}
             number = [str(start // _MODELS + 1)] if start else []
-            stem = folder / "_".join(["dynostock", *filter(None, key), *number])
-            paths += _draw_windows(
-                lines, stem, title=f"{key[0].capitalize()} bias", said=", ".join(filter(None, key[1:]))
-            )
+            title, said = f"{key[0].capitalize()} bias", ", ".join(filter(None, key[1:]))
+            draw = partial(_draw_windows, lines, title=title, said=said)
+            paths += pen.draw("_".join(["dynostock", *filter(None, key), *number]), (lines, title, said), draw)
     return paths
 
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.collect import Collected
+from fin_tasks.report.earlier import RECORD, Parts
 from fin_tasks.report.markdown_tables import write_tables
 from fin_tasks.report.paper_tables import make
 from fin_tasks.report.report_figures import write_figures
@@ -18,9 +19,12 @@ from fin_tasks.report.schema import FORMAT, check
 from fin_tasks.report.tables import Document
 from fin_tasks.sandbox import escape
 
+if TYPE_CHECKING:
+    from fin_tasks.report.site.sample_runs import SampleIndex
+
 __all__ = ["NAMES", "check_folder", "write_csv", "write_report"]
 
-NAMES = ("leaderboard.json", "leaderboard.csv", "tables", "figures", "index.html", "samples")
+NAMES = ("leaderboard.json", "leaderboard.csv", "tables", "figures", "index.html", "samples", RECORD)
 """What a report has in its folder; other files in it are left alone."""
 
 _OWN = ("provenance.data.revision", "provenance.prompts.sha256", "provenance.fin_tasks", "lm_eval_version")
@@ -56,6 +60,8 @@ def write_report(
 ) -> list[str]:
     """Write everything; what an earlier report left under the same names is replaced once all is there.
 
+    Figures and samples that would be the same again are taken over from the earlier report.
+
     Args:
         document: Of `leaderboard.document`.
         collected: Of which it was made.
@@ -64,7 +70,7 @@ def write_report(
         tell: Told what is being written.
 
     Returns:
-        The paths of the files within the folder, sorted; those of samples as one.
+        The paths of the files within the folder, sorted; those of samples as one, and without the record.
 
     Raises:
         DataError: The document is not as its schema says.
@@ -77,27 +83,43 @@ def write_report(
         (stage / NAMES[0]).write_text(f"{text}\n", encoding="utf-8")
         write_csv(document, stage / NAMES[1])
         shapes = make(document)
-        for name, write in (("tables", write_tables), ("figures", write_figures)):
-            tell(name)
-            (stage / name).mkdir()
-            write(document, stage / name, shapes=shapes)
-        _write_page(document, collected, stage, samples=samples, tell=tell)
+        tell("tables")
+        (stage / "tables").mkdir()
+        write_tables(document, stage / "tables", shapes=shapes)
+        parts = Parts(stage, out)
+
+        def draw() -> None:
+            tell("figures")
+            (stage / "figures").mkdir()
+            write_figures(document, stage / "figures", shapes=shapes, parts=parts)
+            tell("samples")
+
+        index = None
+        if samples:  # other processes write them while this one draws
+            index = _write_samples(collected, stage, parts, draw, tell)
+        else:
+            draw()
+        _write_page(document, stage, index, tell)
         written = sorted(path.relative_to(stage) for path in stage.rglob("*") if path.is_file())
+        parts.save()
     shown = (f"{path.parts[0]}/" if path.parts[0] == "samples" else path.as_posix() for path in written)
     return list(dict.fromkeys(shown))
 
 
-def _write_page(
-    document: Document, collected: Collected, stage: Path, *, samples: bool, tell: Callable[[str], None]
-) -> None:
+def _write_samples(
+    collected: Collected, stage: Path, parts: Parts, meanwhile: Callable[[], None], tell: Callable[[str], None]
+) -> "SampleIndex":
+    from fin_tasks.report.site.sample_store import write_samples
+
+    def advance(done: int, total: int) -> None:
+        tell(f"samples of {done:,} of {total:,} runs")
+
+    return write_samples(collected, stage, parts=parts, meanwhile=meanwhile, on_done=advance)
+
+
+def _write_page(document: Document, stage: Path, index: "SampleIndex | None", tell: Callable[[str], None]) -> None:
     from fin_tasks.report.site.page import write_page
 
-    index = None
-    if samples:
-        from fin_tasks.report.site.sample_store import write_samples
-
-        tell("samples")
-        index = write_samples(collected, stage)
     tell("page")
     write_page(document, stage, samples=index)
 

@@ -13,6 +13,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -36,6 +37,13 @@ class Gallery:
     """Pictures that may be shown, by file name."""
 
     files: Mapping[str, tuple[str, ...]]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash that is another as soon as a picture is new, gone or changed."""
+        paths = sorted(Path(path) for found in self.files.values() for path in found)
+        seen = [(str(path), stat.st_size, stat.st_mtime_ns) for path in paths if (stat := _stat(path))]
+        return hashlib.sha256(repr(seen).encode("utf-8", "backslashreplace")).hexdigest()
 
     def find(self, path: str) -> Path | None:
         """Return the picture that a path means: of those of its file name the one whose folders are named alike.
@@ -64,6 +72,13 @@ def find_pictures(folders: Iterable[Path]) -> Gallery:
                     count += 1
                     found.setdefault(name, {})[str(path)] = None
     return Gallery({name: tuple(paths) for name, paths in found.items()})
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except OSError:  # it went away
+        return None
 
 
 def _parts(path: str) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ EXCERPT = 200
 
 _MOST = 40  # responses of a sample, fields of a document or an outcome
 _SHORT = 300  # letters of a fact
+_OFTEN = 200  # letters of a scored response that others may have too
 _REFERENCES = ("answer", "ground_truth", "outcome", "target")
 _PICTURES = ("image_path", "figure_path", "chart", "image")
 _OWN_PLACE = {"id", "index", "question_id", "prompt", "system", "cue", "question", "choices", "options", *_PICTURES}
@@ -51,7 +52,9 @@ def clean(value: Any, *, longest: int = LONGEST) -> str:
 
 def excerpt(text: str) -> str:
     """Return the beginning of a text in one line."""
-    return " ".join(text[: 4 * EXCERPT].split())[:EXCERPT]
+    # most texts have few spaces beside each other, so less of them is enough
+    line = " ".join(text[: EXCERPT + EXCERPT // 4].split())
+    return (line if len(line) >= EXCERPT else " ".join(text[: 4 * EXCERPT].split()))[:EXCERPT]
 
 
 def question_of(identity: str, sample: Mapping[str, Any], doc: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,7 +128,7 @@ def responses_of(sample: Mapping[str, Any]) -> list[str]:
 def outcome_of(sample: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was made of the responses: `values` by metric, and for each response the fields that were `read`."""
     return {
-        "values": dict(_values(sample)),
+        "values": _values(sample),
         "read": [_fields(one) for one in _flat(sample.get("filtered_resps"))[:_MOST]],
     }
 
@@ -136,23 +139,29 @@ def headline_of(sample: Mapping[str, Any]) -> tuple[str, float | None]:
     return name, _finite(sample.get(name))
 
 
-def _values(sample: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+def _values(sample: Mapping[str, Any]) -> dict[str, float]:
     names = sample.get("metrics")
-    for name in _means(tuple(name for name in names if isinstance(name, str)) if isinstance(names, list) else ()):
-        value = _finite(sample.get(name))
-        if value is not None:
-            yield clean(name, longest=80), value
+    if not isinstance(names, list):
+        return {}
+    try:
+        means = _means(tuple(names))
+    except TypeError:  # of a stranger's file, with what is no name
+        means = _means(tuple(name for name in names if isinstance(name, str)))
+    values = ((shown, sample.get(name)) for name, shown in means)
+    return {shown: number for shown, value in values if (number := _finite(value)) is not None}
 
 
 @lru_cache(maxsize=64)  # rows of a run have the same metrics
-def _means(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Leave out bounds, spreads and errors of a metric that is there too."""
-    known, ends = set(names), (*BOUNDS, "_stderr")
-    bounds = {name for name in names for end in ends if name.endswith(end) and name.removesuffix(end) in known}
-    return tuple(name for name in dict.fromkeys(names) if name not in bounds)
+def _means(names: tuple[Any, ...]) -> tuple[tuple[str, str], ...]:
+    """Leave out bounds, spreads and errors of a metric that is there too; returns names, and how they are shown."""
+    known, ends = {name for name in names if isinstance(name, str)}, (*BOUNDS, "_stderr")
+    bounds = {name for name in known for end in ends if name.endswith(end) and name.removesuffix(end) in known}
+    return tuple((name, clean(name, longest=80)) for name in dict.fromkeys(names) if name in known - bounds)
 
 
 def _finite(value: Any) -> float | None:
+    if type(value) is float:  # nearly all of them
+        return value if math.isfinite(value) else None
     if isinstance(value, (int, float)):
         try:
             number = float(value)
@@ -165,19 +174,27 @@ def _finite(value: Any) -> float | None:
 def _fields(response: Any) -> list[list[Any]]:
     """Return key and value of a scored response, which is an object or the JSON text of one; else its text alone."""
     if isinstance(response, str):
-        try:
-            response = json.loads(response)
-        except (ValueError, RecursionError):
-            return [["as scored", clean(response)]]
+        return _fields_of_text(response) if len(response) > _OFTEN else _fields_of_same(response)
     if not isinstance(response, dict):
         return [["as scored", clean(response)]]
     return [[clean(key, longest=80), _field(value)] for key, value in list(response.items())[:_MOST]]
 
 
+def _fields_of_text(text: str) -> list[list[Any]]:
+    try:
+        response = json.loads(text)
+    except (ValueError, RecursionError):
+        return [["as scored", clean(text)]]
+    return _fields(response) if isinstance(response, dict) else [["as scored", clean(response)]]
+
+
+_fields_of_same = lru_cache(maxsize=4096)(_fields_of_text)  # options and verdicts come again and again
+
+
 def _field(value: Any) -> Any:
-    if value is None or isinstance(value, bool):
+    if value is None or value is True or value is False:
         return value
-    if isinstance(value, (int, float)) and _finite(value) is not None and abs(value) < 2**53:
+    if isinstance(value, (int, float)) and abs(value) < 2**53:  # which no number has that is not finite
         return value
     return clean(without_secrets(value))
 

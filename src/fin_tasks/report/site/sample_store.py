@@ -12,94 +12,42 @@ a name, and JSON as a text, which `samples.js` parses; nothing of a sample is ev
 """
 
 import hashlib
-import json
-import os
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 import fin_tasks
-from fin_tasks.errors import DataError
 from fin_tasks.report.collect import Collected
-from fin_tasks.report.entry import Scores
-from fin_tasks.report.samples import document_of, lines_of, sample_of
-from fin_tasks.report.site.item_samples import samples_of_items
-from fin_tasks.report.site.sample_pictures import Gallery, Pictures, find_pictures
-from fin_tasks.report.site.sample_record import (
-    excerpt,
-    groups_of,
-    headline_of,
-    outcome_of,
-    picture_of,
-    question_of,
-    responses_of,
-)
+from fin_tasks.report.earlier import Parts, code_version, key_of_part
+from fin_tasks.report.entry import RunFacts, Scores
+from fin_tasks.report.site.item_samples import beside
+from fin_tasks.report.site.sample_pictures import Gallery, find_pictures
+from fin_tasks.report.site.sample_runs import Job, RunSamples, SampleIndex, write_runs
 from fin_tasks.settings import Settings
 
-__all__ = ["CHUNK", "INDEX", "RunSamples", "SampleIndex", "write_samples"]
-
-CHUNK = 200
-"""Samples of a file with questions, responses or outcomes."""
-INDEX = 5000
-"""Samples of a file of an index; a multiple of `CHUNK`."""
+__all__ = ["SampleIndex", "write_samples"]
 
 FOLDER = "samples"
+_WRITERS = (
+    *("report.samples", "report.row_scores", "report.settings", "report.site.item_samples"),
+    *("report.site.sample_pictures", "report.site.sample_record", "report.site.sample_runs"),
+    "report.site.sample_store",
+)
 _WORTH_PROCESSES = 128 * 2**20  # bytes to read from which on the start of other processes pays
 _MOST_PROCESSES = 4
-_MOST_QUESTIONS = 10_000  # some 5 kB each
-_ANSWER = 120  # letters of an answer in a list
-_BEFORE = re.compile(r"\A(?:<image>\s*)?(?:(?:.*?\n\n)?(?:Question|Statement):)?", re.DOTALL)
+_SHARES = 6  # of a process: the more there are, the finer the progress, and the more questions are made twice
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunSamples:
-    """What is written of a run.
-
-    Attributes:
-        run: `RunFacts.id`.
-        folder: Below `samples/runs`.
-        rows: How many samples.
-        variants: Under which they are scored.
-        metric: The headline that says whether a sample is right.
-        questions: Names of the files with its questions, below `samples/questions`.
-    """
-
-    run: str
-    folder: str
-    rows: int
-    variants: tuple[str, ...]
-    metric: str
-    questions: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class SampleIndex:
-    """What a page has to know before it loads a file.
-
-    Attributes:
-        runs: Those with samples.
-    """
-
-    runs: tuple[RunSamples, ...]
-
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        return {
-            "chunk": CHUNK,
-            "index": INDEX,
-            "runs": {
-                one.run: {"folder": one.folder, "rows": one.rows, "variants": list(one.variants), "metric": one.metric}
-                for one in self.runs
-            },
-        }
-
-
-def write_samples(collected: Collected, out: Path, *, folders: Sequence[Path] | None = None) -> SampleIndex:
+def write_samples(
+    collected: Collected,
+    out: Path,
+    *,
+    folders: Sequence[Path] | None = None,
+    parts: Parts | None = None,
+    meanwhile: Callable[[], None] | None = None,
+    on_done: Callable[[int, int], None] | None = None,
+) -> SampleIndex:
     """Write the samples of every run that has a file of them.
 
     Args:
@@ -107,6 +55,9 @@ def write_samples(collected: Collected, out: Path, *, folders: Sequence[Path] | 
         out: The folder of the page, which is there; files go below `samples/` in it.
         folders: Where pictures lie that may be shown, beside those of each run's own folder; where None the folders
             of data that the environment names, and the samples that come along.
+        parts: Those of an earlier report, from which runs that are unchanged are taken over.
+        meanwhile: Done while other processes write, before any run is waited for.
+        on_done: Told how many runs are written, and of how many.
 
     Returns:
         What the page is told. A run whose file cannot be read any more is not in it.
@@ -116,257 +67,96 @@ def write_samples(collected: Collected, out: Path, *, folders: Sequence[Path] | 
     files = {run.id: path for run in collected.runs if (path := collected.samples(run.id)) is not None}
     known = _data_folders() if folders is None else folders
     gallery = find_pictures([*known, *dict.fromkeys(path.parent for path in files.values())])
-    jobs = [_Job(run=run, path=path, scores=_scores_of_items(collected, run)) for run, path in files.items()]
-    written = {one.run: one for one in _write_all(jobs, root, gallery)}
-    return SampleIndex(tuple(written[run] for run in files if run in written))
+    jobs = {run.id: _job(run, files[run.id], collected) for run in collected.runs if run.id in files}
+    # before anything is read: what changes meanwhile must be read again
+    keys = {name: _keys(job, gallery) for name, job in jobs.items()} if parts else {}
+    written = dict(_taken(parts, keys)) if parts else {}
+    pending = [job for name, job in jobs.items() if name not in written]
+    for some in _write_all(pending, root, gallery, meanwhile or (lambda: None)):
+        for one in some:
+            written[one.run] = one
+            if parts:
+                parts.add(keys[one.run][one.asked_pictures], list(_files(one)), asdict(one))
+        if on_done is not None:
+            on_done(len(written), len(jobs))
+    return SampleIndex(tuple(written[name] for name in jobs if name in written))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Job:
-    """A run to write; `scores` only where its file is no samples file of lm-eval."""
-
-    run: str
-    path: Path
-    scores: Mapping[str, Scores] | None
+def _job(run: RunFacts, path: Path, collected: Collected) -> Job:
+    scores = None if run.source == "lm-eval" else collected.scores(run.id)
+    return Job(run=run.id, task=run.task, path=path, scores=scores)
 
 
-def _scores_of_items(collected: Collected, run: str) -> Mapping[str, Scores] | None:
-    return None if collected.read[run].facts.source == "lm-eval" else collected.scores(run)
+def _keys(job: Job, gallery: Gallery) -> tuple[str, str]:
+    """Return the key of a run's samples where no picture is asked for, and where one is."""
+    files = [job.path, *(beside(job.path) if job.scores is not None else ())]
+    stats = [(str(file.resolve()), file.stat()) for file in files if file.exists()]
+    same = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
+    decides = (code_version(_WRITERS), job.run, same, _digest(job.scores or {}))
+    return key_of_part(*decides), key_of_part(*decides, gallery.fingerprint)
 
 
-def _write_all(jobs: Sequence[_Job], root: Path, gallery: Gallery) -> Iterable[RunSamples]:
-    """Write runs, many of them side by side."""
+def _digest(scores: Mapping[str, Scores]) -> str:
+    digest = hashlib.sha256()
+    for variant, one in scores.items():
+        digest.update(repr((variant, one.ids, list(one.values))).encode("utf-8", "backslashreplace"))
+        for values in one.values.values():
+            digest.update(values.tobytes())
+    return digest.hexdigest()
+
+
+def _taken(parts: Parts, keys: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, RunSamples]]:
+    for name, own in keys.items():
+        facts: Any = next((found for key in own if (found := parts.take(key)) is not None), None)
+        if facts is not None:
+            lists: dict[str, Any] = {key: tuple(of) for key, of in facts.items() if isinstance(of, list)}
+            yield name, RunSamples(**{**facts, **lists})
+
+
+def _files(run: RunSamples) -> Iterator[str]:
+    yield f"{FOLDER}/runs/{run.folder}/"
+    yield from (f"{FOLDER}/questions/{name}.js" for name in dict.fromkeys(run.questions))
+    yield from (f"{FOLDER}/pictures/{name}" for name in run.pictures)
+
+
+def _write_all(
+    jobs: Sequence[Job], root: Path, gallery: Gallery, meanwhile: Callable[[], None]
+) -> Iterable[list[RunSamples]]:
+    """Write runs, many of them side by side; gives what is written as it comes."""
     sizes = [job.path.stat().st_size if job.path.exists() else 0 for job in jobs]
     if sum(sizes) < _WORTH_PROCESSES or len(jobs) < 2:
-        return _write_some(jobs, root, gallery)
+        meanwhile()
+        yield write_runs(jobs, root, gallery)
+        return
     from joblib import Parallel, cpu_count, delayed
 
     count = min(cpu_count(), _MOST_PROCESSES, len(jobs))
-    # dealt out by size, so that all are done at about the same time
-    order = [job for _, job in sorted(zip(sizes, jobs, strict=True), key=lambda one: -one[0])]
-    parts = Parallel(n_jobs=count)(delayed(_write_some)(order[at::count], root, gallery) for at in range(count))
-    return [one for part in parts for one in part]
+    shares = _shares(dict(zip(jobs, sizes, strict=True)), most=sum(sizes) / (count * _SHARES))
+    done = Parallel(n_jobs=count, return_as="generator_unordered")(
+        delayed(write_runs)(share, root, gallery) for share in shares
+    )
+    try:
+        meanwhile()
+    except Exception:
+        list(done)  # nobody may write any more when the folder goes away
+        raise
+    yield from done
 
 
-def _write_some(jobs: Sequence[_Job], root: Path, gallery: Gallery) -> list[RunSamples]:
-    pictures, asked = Pictures(root / "pictures", gallery), _Asked()
-    found = [_write_run(job, root, pictures, asked) for job in jobs]
-    return [one for one in found if one is not None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Question:
-    """A question but for its picture, as JSON without the closing brace, and what an index has of it."""
-
-    id: str
-    text: bytes
-    asked: str
-    groups: list[str]
-
-
-class _Asked:
-    """Questions by document: a report's runs have the same ones again and again."""
-
-    def __init__(self) -> None:
-        self._known: dict[bytes, _Question] = {}
-
-    def of(self, identity: str, sample: Mapping[str, Any], doc: Mapping[str, Any]) -> _Question:
-        """Return the question of a document."""
-        key = hashlib.sha256(_key_of(identity, sample, doc)).digest()
-        if key not in self._known:
-            if len(self._known) >= _MOST_QUESTIONS:
-                self._known.clear()
-            question = question_of(identity, sample, doc)
-            self._known[key] = _Question(
-                id=question["id"],
-                text=orjson.dumps(question)[:-1],
-                asked=excerpt(_bare(doc, question["prompt"])),
-                groups=groups_of(doc),
-            )
-        return self._known[key]
+def _shares(sizes: Mapping[Job, int], *, most: float) -> list[list[Job]]:
+    """Deal out runs by size, runs of a task together: they have the same questions. The largest shares come first."""
+    shares: list[list[Job]] = []
+    held: list[int] = []
+    for job in sorted(sizes, key=lambda job: (job.task, -sizes[job])):
+        if not shares or shares[-1][-1].task != job.task or held[-1] + sizes[job] > most:
+            shares.append([])
+            held.append(0)
+        shares[-1].append(job)
+        held[-1] += sizes[job]
+    return [share for _, share in sorted(zip(held, shares, strict=True), key=lambda one: -one[0])]
 
 
 def _data_folders() -> list[Path]:
     settings = Settings.from_environ()
     own = Path(fin_tasks.__file__).parent / "benchmarks"
     return [own, *([settings.data_dir] if settings.data_dir else []), settings.cache_dir]
-
-
-@dataclass
-class _Reading:
-    """A run's samples while its file is read; what is long is written as soon as a chunk is full."""
-
-    folder: Path
-    root: Path
-    pictures: Pictures
-    known: _Asked
-    first: str = ""
-    metric: str = "acc"
-    places: dict[str, int] = field(default_factory=dict)
-    ids: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
-    groups: list[list[str]] = field(default_factory=list)
-    questions: list[bytes] = field(default_factory=list)
-    responses: list[bytes] = field(default_factory=list)
-    question_files: list[str] = field(default_factory=list)
-    variants: dict[str, dict[int, tuple[float | None, str, bytes]]] = field(default_factory=dict)
-
-    def add(self, where: str, sample: Mapping[str, Any]) -> None:
-        """Take a line."""
-        identity, doc = document_of(where, sample)
-        variant = str(sample.get("filter", ""))
-        self.first = self.first or variant
-        if variant == self.first and identity not in self.places:
-            self._add_sample(identity, sample, doc)
-        place = self.places.get(identity)
-        if place is None:
-            return
-        outcome = outcome_of(sample)
-        self.metric, value = headline_of(sample)
-        self.variants.setdefault(variant, {})[place] = (value, _answer(outcome), orjson.dumps(outcome))
-
-    def _add_sample(self, identity: str, sample: Mapping[str, Any], doc: Mapping[str, Any]) -> None:
-        self.places[identity] = len(self.ids)
-        question = self.known.of(identity, sample, doc)
-        path, sent = picture_of(sample, doc)
-        picture = self.pictures.add(path, sent)
-        missing = bool(path or sent) and not picture
-        said = responses_of(sample)
-        self.ids.append(question.id)
-        self.asked.append(question.asked)
-        self.said.append(excerpt(said[0] if said else ""))
-        self.groups.append(question.groups)
-        shown = orjson.dumps({"picture": picture, "picture_missing": missing})
-        self.questions.append(question.text + b"," + shown[1:])
-        self.responses.append(orjson.dumps(said))
-        if len(self.questions) == CHUNK:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write a chunk of questions and responses."""
-        if not self.questions:
-            return
-        text = _list(self.questions)
-        name = hashlib.sha256(text).hexdigest()[:24]
-        target = self.root / "questions" / f"{name}.js"
-        if not target.exists():
-            _write(target, f"questions/{name}", text)
-        at = len(self.question_files)
-        self.question_files.append(name)
-        _write(self.folder / f"responses-{at}.js", f"runs/{self.folder.name}/responses-{at}", _list(self.responses))
-        self.questions, self.responses = [], []
-
-    def finish(self) -> None:
-        """Write what is left, outcomes and index."""
-        self.flush()
-        rows, name = len(self.ids), f"runs/{self.folder.name}"
-        for at, begin in enumerate(range(0, rows, CHUNK)):
-            places = range(begin, min(begin + CHUNK, rows))
-            parts = [
-                _key(variant) + _list(found[place][2] if place in found else b"null" for place in places)
-                for variant, found in self.variants.items()
-            ]
-            _write(self.folder / f"outcomes-{at}.js", f"{name}/outcomes-{at}", b"{" + b",".join(parts) + b"}")
-        for at, begin in enumerate(range(0, rows, INDEX)):
-            text = orjson.dumps(self._index(begin, min(begin + INDEX, rows)))
-            _write(self.folder / f"index-{at}.js", f"{name}/index-{at}", text)
-
-    def _index(self, begin: int, end: int) -> dict[str, Any]:
-        names: dict[str, int] = {}
-        groups = [[names.setdefault(name, len(names)) for name in of] for of in self.groups[begin:end]]
-        missing = (None, "", b"")
-        return {
-            "ids": self.ids[begin:end],
-            "asked": self.asked[begin:end],
-            "said": self.said[begin:end],
-            "groups": groups,
-            "names": list(names),
-            "questions": self.question_files[begin // CHUNK : -(-end // CHUNK)],
-            "variants": {
-                variant: {
-                    "values": [found.get(place, missing)[0] for place in range(begin, end)],
-                    "answers": [found.get(place, missing)[1] for place in range(begin, end)],
-                }
-                for variant, found in self.variants.items()
-            },
-        }
-
-
-def _write_run(job: _Job, root: Path, pictures: Pictures, asked: _Asked) -> RunSamples | None:
-    # A run's id may hold anything; its folder's name is for addresses and every file system.
-    name = hashlib.sha256(job.run.encode("utf-8", "replace")).hexdigest()[:16]
-    reading = _Reading(folder=root / "runs" / name, root=root, pictures=pictures, known=asked)
-    try:
-        for where, sample in _samples(job):
-            reading.add(where, sample)
-    except DataError:  # `collect` has told of it, or the file changed since
-        return None
-    if not reading.ids:
-        return None
-    reading.finish()
-    return RunSamples(
-        run=job.run,
-        folder=name,
-        rows=len(reading.ids),
-        variants=tuple(reading.variants),
-        metric=reading.metric,
-        questions=tuple(reading.question_files),
-    )
-
-
-def _samples(job: _Job) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if job.scores is not None:
-        yield from samples_of_items(job.path, job.scores)
-        return
-    for number, line in lines_of(job.path):
-        where = f"{job.path}, line {number}"
-        yield where, sample_of(where, line)
-
-
-def _key_of(identity: str, sample: Mapping[str, Any], doc: Mapping[str, Any]) -> bytes:
-    """What a question is made of; as text where a number is too large or a letter too broken for the fast writer."""
-    parts = [identity, doc, sample.get("target"), None if doc.get("prompt") else sample.get("arguments")]
-    try:
-        return orjson.dumps(parts)
-    except (TypeError, ValueError):
-        return repr(parts).encode("utf-8", "backslashreplace")
-
-
-def _answer(outcome: Mapping[str, Any]) -> str:
-    """Return the answers that were read, in one line; empty where none was."""
-    found = [value for fields in outcome["read"] for key, value in fields if key == "answer" and value is not None]
-    return " ".join(", ".join(str(one)[:_ANSWER] for one in islice(found, 5)).split())[:_ANSWER]
-
-
-def _bare(doc: Mapping[str, Any], prompt: str) -> str:
-    """Leave out of a prompt what stands before its question, such as terms that may help."""
-    question = doc.get("question")
-    if isinstance(question, str) and question:
-        return question.encode("utf-8", "replace").decode()
-    return _BEFORE.sub("", prompt, count=1).lstrip()
-
-
-def _list(parts: Iterable[bytes]) -> bytes:
-    return b"[" + b",".join(parts) + b"]"
-
-
-def _key(name: str) -> bytes:
-    return json.dumps(name).encode() + b":"
-
-
-def _write(path: Path, name: str, value: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}")  # several processes may write the same questions
-    part.write_bytes(b"".join(_script(name, value)))
-    part.replace(path)
-
-
-def _script(name: str, value: bytes) -> Iterator[bytes]:
-    """Return a program of one call with two texts: a name, and JSON.
-
-    What would end a line of an older script, or mean anything to a parser of HTML, is escaped within the JSON.
-    """
-    for found in ("<", ">", "&", "\u2028", "\u2029"):
-        value = value.replace(found.encode(), f"\\u{ord(found):04x}".encode())
-    yield b"finTasksSample(" + orjson.dumps(name) + b"," + orjson.dumps(value.decode()) + b")\n"
