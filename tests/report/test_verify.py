@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.setup import JudgeSetup
 from fin_tasks.report.verify.findings import Report
+from fin_tasks.report.verify.own_data import encoder_lacking
 from fin_tasks.report.verify.submission import Against, verify
 from fin_tasks.settings import Settings
 
@@ -59,7 +61,12 @@ Lines = list[dict[str, Any]]
 
 
 def scores(body: dict[str, Any]) -> Any:
-    return completion(str(len(json.dumps(body["messages"])) % 6))
+    """Scores pictures' answers, and copies the number that a response of FinanceMath's ends with."""
+    said = json.dumps(body["messages"])
+    if "You copy final answers" in said:
+        found = re.search(r"thought about number (\d+)", said)
+        return completion(json.dumps({"answer": found[1] if found else None}))
+    return completion(str(len(said) % 6))
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +168,8 @@ def rehash_all(folder: Path) -> None:
 def test_what_lm_eval_wrote_passes_in_every_benchmark(run_of_all: Path) -> None:
     report = checked(run_of_all)
     assert failed(report) == set(), [one for one in report.findings if one.status.value == "fail"]
-    assert report.exit_code == 0
+    assert report.exit_code == 3, "a judge scored, and was not asked again"
+    assert report.verdict.value == "not checked"
     by_task = {(one.task, one.check): one.status.value for one in report.findings}
     tasks = (BOOL, "financemath_pot", "financemath", "bizbench_formulaeval", "mme_finance_en")
     for task in (*tasks, "dynostock_recency_w4_text"):
@@ -170,6 +178,8 @@ def test_what_lm_eval_wrote_passes_in_every_benchmark(run_of_all: Path) -> None:
     assert by_task["xfinbench_text", "groups"] == by_task["dynostock_recency_text", "groups"] == "pass"
     assert by_task["mme_finance_en", "verdicts"] == "pass"
     assert by_task["mme_finance_en", "judge"] == "not checked"
+    assert by_task["financemath", "verdicts"] == "pass"
+    assert by_task["financemath", "judge"] == "not checked"
     assert by_task["financemath_pot", "sandbox"] == "pass"
     assert report.rows > 300
 
@@ -391,6 +401,104 @@ def test_a_judge_is_asked_again_about_some_rows(one_task: Callable[[str], Path],
     with serve(lambda _: completion("0")) as strict:
         setup = JudgeSetup(model="strict", base_urls=(strict.base_url,), rubric="mme_finance_en")
         assert "judge" in failed(checked(folder, judge=setup))
+
+
+def test_a_row_that_the_judge_scored_and_that_is_said_to_be_unscored(one_task: Callable[[str], Path]) -> None:
+    folder = one_task("mme_finance_en")
+
+    def forget(lines: Lines) -> None:
+        for line in lines:
+            verdict = json.loads(line["filtered_resps"][0][0])
+            if line["doc_id"] == 0:
+                verdict.update(score=None, percent=None, failed="reply")
+                line["filtered_resps"] = [[json.dumps(verdict)]]
+
+    change(folder, forget)
+    (found,) = (one for one in checked(folder).findings if one.check == "verdicts")
+    assert (found.status.value, found.count) == ("fail", 1)
+    assert "but the row is unscored" in found.details[0]
+
+
+def test_answers_that_a_judge_read_follow_from_the_response(one_task: Callable[[str], Path]) -> None:
+    folder = one_task("financemath")
+    report = checked(folder)
+    assert (failed(report), report.exit_code) == (set(), 3)
+
+    def right(lines: Lines) -> None:
+        row = next(line for line in lines if json.loads(line["filtered_resps"][0][0])["read_by"] == "judge")
+        for line in lines:
+            if line["doc_id"] == row["doc_id"]:
+                scored = json.loads(line["filtered_resps"][0][0])
+                scored.update(answer=line["doc"]["exact_truth"], correct=True)
+                line.update(acc=1.0, acc_stderr=1.0, filtered_resps=[[json.dumps(scored)]])
+
+    change(folder, right)
+    assert {"verdicts", "scores"} <= failed(checked(folder))
+
+
+def test_a_judge_reads_answers_again(one_task: Callable[[str], Path], judge: Served, no_proxy: None) -> None:
+    folder = one_task("financemath")
+    setup = JudgeSetup(model="j", base_urls=(judge.base_url,), rubric="mme_finance_en")
+    report = checked(folder, judge=setup)
+    assert {one.check: one.status.value for one in report.findings}["judge"] == "pass"
+    assert report.exit_code == 0
+    with serve(lambda _: completion('{"answer": null}')) as other:
+        setup = JudgeSetup(model="other", base_urls=(other.base_url,), rubric="mme_finance_en")
+        assert failed(checked(folder, judge=setup)) == {"judge"}
+
+
+def again(lines: Lines, *places: int) -> None:
+    for line in lines:
+        if line["doc_id"] in places:
+            line["resps"] = [line["resps"][0] * 2]
+            line["filtered_resps"] = [line["filtered_resps"][0] * 2]
+
+
+def test_rows_that_were_asked_more_often_than_others(one_task: Callable[[str], Path]) -> None:
+    folder = one_task(BOOL)
+    change(folder, lambda lines: again(lines, 3))  # as of several processes, whose last row is asked once more
+    report = checked(folder)
+    assert failed(report) == set() and "repeats" in warned(report)
+    change(folder, lambda lines: again(lines, *(place for place in range(32) if place not in (3, 5))))
+    assert failed(checked(folder)) == {"repeats"}
+
+
+def test_several_responses_to_every_question(one_task: Callable[[str], Path]) -> None:
+    folder = one_task(BOOL)
+    change(folder, lambda lines: again(lines, *range(32)))
+    report = checked(folder)
+    assert failed(report) == set() and "repeats" in warned(report)
+
+
+def test_examples_before_the_questions_are_none_of_the_tasks(one_task: Callable[[str], Path]) -> None:
+    folder = one_task(BOOL)
+    claim(folder, lambda content: content["n-shot"].update({BOOL: 2}))
+    assert failed(checked(folder)) == {"shots"}
+
+
+def test_responses_alone_are_not_verified(one_task: Callable[[str], Path]) -> None:
+    folder = one_task(BOOL)
+
+    def bypass(lines: Lines) -> Lines:
+        first = [line for line in lines if line["filter"] == lines[0]["filter"]]
+        return [{**line, "filter": "none", "metrics": ["bypass"], "bypass": None} for line in first]
+
+    change(folder, bypass)
+    claim(folder, lambda content: content["results"].update({BOOL: {"bypass,none": 999, "bypass_stderr,none": "N/A"}}))
+    report = checked(folder)
+    assert (failed(report), report.exit_code) == (set(), 2)
+    (found,) = (one for one in report.findings if one.check == "scores")
+    assert "--predict_only" in found.message
+
+
+def test_encoders_are_named_by_who_verifies() -> None:
+    def of(name: str) -> dict[str, Any]:
+        return {"provenance": {"retrieval": {"retriever": {"encoder": {"name": name}}}}}
+
+    assert "name it yourself" in encoder_lacking(of("endpoint:e"), {})
+    assert encoder_lacking(of("endpoint:e"), {"encoder": "endpoint:e"}) == ""
+    assert encoder_lacking(of("minilm"), {}) == encoder_lacking({"provenance": {}}, {}) == ""
+    assert encoder_lacking(of("sentence-transformers:m"), {"encoder": "sentence-transformers:/here/m"}) == ""
 
 
 def test_patterns_are_warned_of(one_task: Callable[[str], Path]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from fin_tasks.errors import FinTasksError
 from fin_tasks.judging.setup import JudgeSetup
-from fin_tasks.report.verify.own_data import OwnData, load_own, options_of
+from fin_tasks.report.verify.own_data import OwnData, encoder_lacking, load_own, options_of
 from fin_tasks.report.verify.scoring import Programs
 from fin_tasks.report.verify.task_files import TaskFile
 from fin_tasks.settings import Settings
@@ -68,6 +68,8 @@ class Verifying:
         """
         against = self.against
         options = options_of(task, metadata, source=against.source, data_dir=against.data_dir, given=against.options)
+        if lacking := encoder_lacking(metadata, options):
+            return None, lacking
         try:
             return load_own(task, options), ""
         except FinTasksError as error:

@@ -1,7 +1,5 @@
 """Checks one run of VLMEvalKit: predictions, results and what they claim, against our own data and scorers."""
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
@@ -18,7 +16,7 @@ from fin_tasks.report.verify.findings import Finding, Place, Status, finding, no
 from fin_tasks.report.verify.judge_again import check_judge
 from fin_tasks.report.verify.kit_scores import KitScores, score_judged, score_read, wrong_tables, wrong_totals
 from fin_tasks.report.verify.kit_submitted import KitRow, KitSubmitted, read_kit
-from fin_tasks.report.verify.own_data import OwnData
+from fin_tasks.report.verify.own_data import OwnData, provenance_hash
 from fin_tasks.report.verify.patterns import check_patterns
 from fin_tasks.report.verify.row_checks import check_provenance
 from fin_tasks.report.verify.submitted import SubmittedRow
@@ -55,7 +53,7 @@ def check_kit_run(work: Verifying, run: KitRun) -> Iterator[Finding]:
         return
     yield passed("samples", place, f"{len(submitted.rows):,} predictions and {len(submitted.items):,} results")
     yield from _versions(place, task, run, own)
-    yield from check_provenance(place, own, provenance, _hash(provenance))
+    yield from check_provenance(place, own, provenance, provenance_hash(provenance))
     if own is None:
         for check in ("rows", "documents", "prompts", "scores", "aggregates"):
             yield not_checked(check, place, f"the benchmark's own documents could not be loaded: {why}")
@@ -232,10 +230,3 @@ def _as_sample(place: int, row: KitRow, doc: Mapping[str, Any]) -> SubmittedRow:
         beside="",
         generation="null",
     )
-
-
-def _hash(provenance: Any) -> str | None:
-    if not isinstance(provenance, dict):
-        return None
-    facts = {name: value for name, value in provenance.items() if name != "hash"}
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,5 +1,6 @@
 """A task's documents as the benchmark has them: gold answers are never taken from a submission."""
 
+import hashlib
 import inspect
 import json
 import re
@@ -11,10 +12,11 @@ from typing import Any
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.verify.task_files import TaskFile
 
-__all__ = ["OwnData", "load_own", "options_of"]
+__all__ = ["OwnData", "encoder_lacking", "load_own", "options_of", "provenance_hash"]
 
 _OURS = ("data_dir", "windows_dir", "encoder", "source")
 """Options that name files, addresses or packages: these are never taken from a submission."""
+_DEFAULT_ENCODER = "minilm"
 _LARGEST: Mapping[str, int] = {"dpi": 600, "top_k": 100}
 _LARGEST_OTHERWISE = 10_000_000
 _TEXT = re.compile(r"[\w .-]{0,100}")
@@ -74,6 +76,29 @@ def options_of(
     return {**taken, **given}
 
 
+def encoder_lacking(metadata: Mapping[str, Any], options: Mapping[str, Any]) -> str:
+    """Say which encoder a run with dense retrieval had, where whoever verifies has to name it; else nothing.
+
+    An encoder is a folder, a download or an address, which no submission chooses; other documents' knowledge than that
+    of its encoder would all be found wrong.
+
+    Args:
+        metadata: As in `options_of`.
+        options: What `options_of` made of it.
+    """
+    found: Any = metadata.get("provenance")
+    for name in ("retrieval", "retriever", "encoder", "name"):
+        found = found.get(name) if isinstance(found, dict) else None
+    ours = str(options.get("encoder") or _DEFAULT_ENCODER)
+    # a folder is another on every machine: its facts hold the name alone, see retrieval.encoders
+    if not isinstance(found, str) or found == ours or found.rpartition(":")[2] == Path(ours.rpartition(":")[2]).name:
+        return ""
+    return (
+        f"the run says that {found!r:.80} embedded its texts, and encoders are not taken from a submission (this is "
+        f"{ours!r:.80}); where you trust and have it, name it yourself as encoder in --metadata"
+    )
+
+
 def load_own(task: TaskFile, options: Mapping[str, Any]) -> OwnData:
     """Load a task's documents.
 
@@ -83,6 +108,14 @@ def load_own(task: TaskFile, options: Mapping[str, Any]) -> OwnData:
     ((_, documents),) = task.load(**{**options, **task.options}).items()
     docs = {str(doc.get("id", doc.get("question_id"))): doc for doc in documents.to_list()}
     return OwnData(docs=docs, provenance=json.loads(documents.info.description), options=options)
+
+
+def provenance_hash(provenance: Any) -> str | None:
+    """Make the hash of a provenance as `data.documents.dataset_of` does; None where there is none."""
+    if not isinstance(provenance, dict):
+        return None
+    facts = {name: value for name, value in provenance.items() if name != "hash"}
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _plain(name: str, value: Any) -> bool:
