@@ -139,6 +139,42 @@ def test_a_doubtful_figure_stands_in_the_row_of_its_model() -> None:
     assert [row.model for row in table.rows].count("p") == 3
 
 
+def test_a_claim_that_is_not_borne_out_is_marked_where_it_stands() -> None:
+    shared = {"mode": "cot", "split": "test", "retrieval": "none"}
+    runs = [
+        run("m", "xfinbench_bool", {"acc": answers(30)}, **shared),
+        run("m", "xfinbench_mcq", {"acc": answers(30)}, marks=("claims 1, but its rows give 0.75",), **shared),
+        run("n", "xfinbench_bool", {"acc": answers(20)}, **shared),
+        run("n", "xfinbench_mcq", {"acc": answers(20)}, **shared),
+    ]
+    (table,) = make(document(collected(*runs)))["xfinbench_main"][1]
+    assert re.search(r"\| m \| lm-eval \| \*\*75\.0\*\* \| 75\.0 \(1\) \|", markdown(table))
+
+
+def test_bold_is_what_is_best_as_far_as_digits_show() -> None:
+    shared = {"mode": "cot", "split": "test", "retrieval": "none"}
+    rows = {"a": 0.58412, "b": 0.58439, "c": 0.5829}
+    runs = [run(model, "xfinbench_bool", {"acc": [value] * 3}, **shared) for model, value in rows.items()]
+    (table,) = make(document(collected(*runs)))["xfinbench_main"][1]
+    assert [row.model for row in table.rows if table.is_best(row, 0)] == ["b", "a"]
+
+
+def test_capabilities_within_the_margin_have_a_table_of_their_own() -> None:
+    shared = {"mode": "cot", "split": "test", "retrieval": "none"}
+    half, most = answers(20), answers(36)
+    kinds = {"xfinbench_bool": "acc_TU", "xfinbench_mcq": "acc_TU", "xfinbench_calc": "acc_err_TU"}
+    runs = [
+        run("m", task, {"acc": half, "acc_TU": half, metric: most if task == "xfinbench_calc" else half}, **shared)
+        for task, metric in kinds.items()
+    ]
+    paper = run("gpt-4o", "xfinbench_text", {"acc_err_TU": [0.854]}, source="published", date="", **shared)
+    (table,) = make(document(collected(*runs, paper)))["xfinbench_capabilities_err"][1]
+    assert cells(table, "gpt-4o") == {"TU": pytest.approx(0.854)}
+    assert cells(table, "m") == {"TU": pytest.approx((20 + 20 + 36) / 120)}
+    (exact,) = make(document(collected(*runs, paper)))["xfinbench_capabilities"][1]
+    assert [row.model for row in exact.rows] == ["m"]
+
+
 def test_two_runs_of_a_model_are_two_rows() -> None:
     shared = {"mode": "cot", "split": "test", "retrieval": "none"}
     runs = [

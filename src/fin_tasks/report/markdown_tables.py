@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.report.paper_tables import Shapes
-from fin_tasks.report.tables import PUBLISHED, Cell, Document, Row, Table
+from fin_tasks.report.tables import PUBLISHED, Cell, Document, Row, Table, printed
 from fin_tasks.sandbox import escape
 
 __all__ = ["markdown", "ranks", "safe", "write_tables"]
@@ -193,5 +193,4 @@ def _number(cell: Cell | None) -> str:
 
 
 def _scaled(value: float, cell: Cell) -> str:
-    """Per cent with one decimal, grades with two, as the papers print them."""
-    return f"{100 * value:.1f}" if cell.unit == "fraction" else f"{value:.2f}"
+    return printed(value, cell.unit)

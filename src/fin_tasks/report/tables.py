@@ -9,7 +9,7 @@ from typing import Any
 
 from fin_tasks.stats.intervals import wilson
 
-__all__ = ["PUBLISHED", "Cell", "Column", "Row", "Table", "arrange", "only", "over_windows", "pooled"]
+__all__ = ["PUBLISHED", "Cell", "Column", "Row", "Table", "arrange", "only", "over_windows", "pooled", "printed"]
 
 PUBLISHED = "published"
 """The source of runs that are a paper's figures."""
@@ -113,9 +113,9 @@ class Table:
         return max(values) if self.columns[place].higher_is_better else min(values)
 
     def is_best(self, row: Row, place: int) -> bool:
-        """Whether a row has the best number of a column."""
-        cell = self._in_contest(row, place)
-        return cell is not None and cell.value == self.best(place)
+        """Whether a row has the best number of a column, as far as its digits show."""
+        cell, best = self._in_contest(row, place), self.best(place)
+        return cell is not None and best is not None and printed(cell.value, cell.unit) == printed(best, cell.unit)
 
     def _in_contest(self, row: Row, place: int) -> Cell | None:
         runs = any(one.source != PUBLISHED and not one.apart for one in self.rows)
@@ -184,15 +184,15 @@ def _table(
 def _alike(
     entries: Sequence[tuple[Task, Entry, str]], runs: Mapping[str, Mapping[str, Any]]
 ) -> Iterable[list[tuple[Task, Entry, str]]]:
-    """Put together what may stand in a row: a model's entries with the same marks, or all that papers print of it.
+    """Put together what may stand in a row: all of a model's entries, and apart from them all that papers print of it.
 
-    Figures with marks stand in the row of those without, unless one is there in two ways.
+    Those with marks stand in the row of those without, unless a value is there in two ways.
     """
     of_model: dict[tuple[str, bool], list[tuple[Task, Entry, str]]] = defaultdict(list)
     for one in entries:
         of_model[one[1]["model"], runs[one[1]["run"]]["source"] == PUBLISHED].append(one)
-    for (_, published), own in of_model.items():
-        if published and len({(entry["task"], entry["metric"]) for _, entry, _ in own}) == len(own):
+    for own in of_model.values():
+        if len({(entry["task"], entry["metric"]) for _, entry, _ in own}) == len(own):
             yield own
             continue
         by_marks: dict[tuple[str, ...], list[tuple[Task, Entry, str]]] = defaultdict(list)
@@ -234,6 +234,16 @@ def _rows(
             apart=False,
             cells=tuple(cells),
         )
+
+
+def printed(value: float, unit: str) -> str:
+    """Write a value as the papers do: per cent with one decimal, grades with two.
+
+    Example:
+        >>> printed(0.0186, "fraction"), printed(63.184, "points")
+        ('1.9', '63.18')
+    """
+    return f"{100 * value:.1f}" if unit == "fraction" else f"{value:.2f}"
 
 
 def only(taken: Sequence[tuple[Task, Entry, str]]) -> Cell | None:
