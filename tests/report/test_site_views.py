@@ -116,3 +116,16 @@ def test_all_views_are_offered_where_there_is_something_to_show(browser: Any, tm
     page.goto(write_page(with_parts_and_windows(), tmp_path).as_uri())
     assert page.eval_on_selector_all("#tabs a", "all => all.map((one) => one.id.slice(4))") == list(VIEWS)
     page.close()
+
+
+def test_a_run_of_which_nothing_could_be_scored_is_seen_and_told(browser: Any, tmp_path: Path) -> None:
+    document = leaderboard(("a", "b"))
+    for entry in document["entries"]:
+        if entry["model"] == "a":
+            entry |= {"value": None, "low": None, "high": None, "n": 0, "unscored": 12}
+    page = browser.new_page()
+    page.goto(write_page(document, tmp_path).as_uri())
+    cell = page.locator(".board tbody tr:has-text('a') td .none")
+    assert cell.inner_text() == "none scored"
+    assert cell.get_attribute("title") == "none of 12 rows could be scored"
+    page.close()

@@ -12,7 +12,7 @@ function drawBoard(root, state, data) {
   const columns = there.filter((task) => !hidden.has(task.at));
   const wanted = new Map(columns.map((task) => [task.at, metricOf(task)]));
   const search = state.search ?? "";
-  const entries = data.entries.filter((one) => wanted.get(one.task.at) === one.metric.name && one.value !== null
+  const entries = data.entries.filter((one) => wanted.get(one.task.at) === one.metric.name && (one.value !== null || one.unscored)
     && (chosen.published || !one.published) && matches(one.label, search));
   const together = entries.filter((one) => chosen.mix || !one.marks.length || one.published);
   const apart = entries.filter((one) => !chosen.mix && one.marks.length && !one.published);
@@ -152,6 +152,7 @@ function valueCell(found, domain, ranks) {
   if (!found) return el("span", {class: "none"}, "–");
   const [entry] = found;
   const {metric} = entry;
+  if (entry.value === null) return el("span", {class: "none", title: `none of ${formatCount(entry.unscored)} rows could be scored`}, "none scored");
   const told = `${formatValue(entry.value, metric.unit)}${entry.low === null ? "" : `, interval ${formatInterval(entry.low, entry.high, metric.unit)}`}`;
   const place = ranks?.get(`${entry.task.at}|${entry.run.at}|${metric.name}`);
   return el("span", {class: "value", title: told},
