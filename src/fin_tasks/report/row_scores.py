@@ -13,7 +13,8 @@ import numpy as np
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.entry import Scores
-from fin_tasks.report.samples import HEADLINES, SOURCES, document_of, lines_of, sample_of, source_of
+from fin_tasks.report.samples import HEADLINES, document_of, lines_of, sample_of
+from fin_tasks.report.sources import SOURCES, SourceOf
 
 __all__ = ["BOUNDS", "FileScores", "read_scores"]
 
@@ -81,7 +82,7 @@ def read_scores(path: Path, benchmark: str) -> FileScores:
     return FileScores(variants=_scores(columns, clustered=source is not None), digest=digest.hexdigest())
 
 
-def _add_row(where: str, sample: Mapping[str, Any], column: _Column, source: str | None) -> None:
+def _add_row(where: str, sample: Mapping[str, Any], column: _Column, source: SourceOf | None) -> None:
     identity, doc = document_of(where, sample)
     name = sys.intern(identity)
     if name in column.seen:
@@ -89,7 +90,7 @@ def _add_row(where: str, sample: Mapping[str, Any], column: _Column, source: str
     column.seen.add(name)
     column.ids.append(name)
     if source is not None:
-        column.clusters.append(source_of(doc, source) or name)
+        column.clusters.append(source(doc) or name)
     _check_metrics(where, sample, column)
     for metric, values in column.values.items():
         value = sample.get(metric, sample)

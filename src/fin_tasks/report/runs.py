@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import DataError
-from fin_tasks.report.samples import SOURCES, Rows, read_samples
+from fin_tasks.report.samples import Rows, read_samples
 from fin_tasks.report.settings import UNKNOWN, Setting, setting_of
+from fin_tasks.report.sources import SOURCES
 
 __all__ = [
     "BENCHMARKS",

@@ -9,16 +9,17 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import orjson
 
 from fin_tasks.benchmarks.mme_finance.metrics import image_style_of, image_type_of
 from fin_tasks.errors import DataError
+from fin_tasks.report.sources import SourceOf
 
-__all__ = ["DIMENSIONS", "HEADLINES", "MAX_LINE", "MAX_SAMPLES", "SOURCES", "Row", "Rows"]
-__all__ += ["document_of", "groups_of", "json_of", "lines_of", "read_samples", "sample_of", "source_of"]
+__all__ = ["DIMENSIONS", "HEADLINES", "MAX_LINE", "MAX_SAMPLES", "Row", "Rows"]
+__all__ += ["document_of", "groups_of", "json_of", "lines_of", "read_samples", "sample_of"]
 
 MAX_SAMPLES = 4 * 2**30
 """Bytes a samples file may have: a run over 10,000 documents with long contexts stays well below."""
@@ -39,9 +40,6 @@ DIMENSIONS: Mapping[str, str] = {
 _OUR_NAMES: Mapping[str, Callable[[str], str]] = {"image_type": image_type_of, "image_style": image_style_of}
 """Files put these in words of their own, by language; groups have those that tasks report their metrics by."""
 
-SOURCES: Mapping[str, str] = {"xfinbench": "figure", "dynostock": "ticker", "mme_finance": "image_path"}
-"""The key of a document that names what several rows may share, by benchmark."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
@@ -53,7 +51,7 @@ class Row:
         values: Metric to value, the mean where a document was asked several times; None where it does not apply.
         answer: The answer that was read; a list where there were several responses; None where there is none.
         groups: Dimension (a key of `DIMENSIONS`) to the groups the document belongs to; only those it has.
-        source: What the document shares with others, as a figure or ticker; empty where nothing is.
+        source: What the document shares with others, as a figure, an exercise or a ticker; empty where nothing is.
     """
 
     id: str
@@ -72,12 +70,12 @@ Rows = Mapping[str, Row]
 """Rows by document id."""
 
 
-def read_samples(path: Path, *, source: str | None = None) -> dict[str, Rows]:
+def read_samples(path: Path, *, source: SourceOf | None = None) -> dict[str, Rows]:
     """Read a samples file.
 
     Args:
         path: A `samples_*.jsonl` that lm-eval wrote with `--log_samples`.
-        source: The key of a document that names what several share, see `SOURCES`.
+        source: Names what a document shares with others, see `sources.SOURCES`.
 
     Returns:
         Filter name (`paper`, `robust`) to the rows by id, in the file's order. Every filter has the same ids.
@@ -157,22 +155,17 @@ def document_of(where: str, sample: Mapping[str, Any]) -> tuple[str, dict[str, A
     identity = doc.get("id", doc.get("question_id"))
     if isinstance(identity, bool) or not isinstance(identity, (str, int)) or identity == "":
         raise DataError(f"{where}, doc.id: expected a text or whole number, got {identity!r:.80}.")
-    return str(identity), doc
+    return _unicode(str(identity)), doc
 
 
-def source_of(doc: Mapping[str, Any], key: str) -> str:
-    """Name what a document shares with others; empty where it shares nothing.
-
-    Of a path only the file's name counts: the folder is another on every machine.
+def _unicode(text: str) -> str:
+    r"""Write out halves of characters that take two: strangers' JSON may hold them, files of text cannot.
 
     Example:
-        >>> source_of({"figure": "/data/figures/7.png"}, "figure"), source_of({"figure": None}, "figure")
-        ('7.png', '')
+        >>> print(_unicode("a" + chr(0xD800)))
+        a\ud800
     """
-    shared = doc.get(key)
-    if not isinstance(shared, str):
-        return ""
-    return sys.intern(PurePosixPath(shared.replace("\\", "/")).name or shared)
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def groups_of(where: str, doc: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -188,7 +181,7 @@ def groups_of(where: str, doc: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     return {name: groups for name, key in DIMENSIONS.items() if (groups := _groups(where, doc, key))}
 
 
-def _row(where: str, sample: Mapping[str, Any], source: str | None) -> Row:
+def _row(where: str, sample: Mapping[str, Any], source: SourceOf | None) -> Row:
     identity, doc = document_of(where, sample)
     return Row(
         id=identity,
@@ -196,7 +189,7 @@ def _row(where: str, sample: Mapping[str, Any], source: str | None) -> Row:
         values=_values(where, sample),
         answer=_answer(sample.get("filtered_resps")),
         groups=groups_of(where, doc),
-        source=source_of(doc, source) if source else "",
+        source=source(doc) if source else "",
     )
 
 
