@@ -82,7 +82,7 @@ def test_another_writer_writes_anew(runs: Path, tmp_path: Path, monkeypatch: pyt
     out = tmp_path / "out"
     report(runs, out)
     before = inodes(out, "samples")
-    monkeypatch.setattr(sample_store, "code_version", lambda _: "another")
+    monkeypatch.setattr(sample_store, "code_version", lambda: "another")
     report(runs, out)
     assert not set(inodes(out, "samples").values()) & set(before.values())
 

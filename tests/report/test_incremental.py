@@ -158,10 +158,11 @@ def test_progress_is_told_run_by_run(runs: Path) -> None:
     assert told == [(1, 2), (2, 2)] * 2
 
 
-def test_half_a_character_is_a_problem_not_a_crash(runs: Path) -> None:
-    write_results(runs / "a", "financemath", shares([1.0]), docs=[{"id": "\ud800"}], model="a")
+def test_half_a_character_in_a_name_is_a_problem_not_a_crash(runs: Path) -> None:
+    write_results(runs / "a", "financemath", [{"acc": 1.0, "unscored": 0.0, "\ud800": 1.0}], model="a")
     found = gathered(runs)
     assert [Path(problem.path).parent.name for problem in found.problems] == ["a"]
+    assert "half of a character" in found.problems[0].message
     assert {entry.model for entry in found.entries} == {"b"}
 
 

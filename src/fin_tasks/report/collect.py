@@ -2,19 +2,21 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.comparability import mark, mark_beside_papers, mark_reruns
 from fin_tasks.report.entry import Entry, RunFacts, RunRead, Scores
 from fin_tasks.report.found_files import LmEvalRun, find_runs, named_by_lm_eval
-from fin_tasks.report.incremental import Kept, decode, encode, key_of
+from fin_tasks.report.incremental import Kept, Unit, decode, encode, key_of
+from fin_tasks.report.kit_files import KitRun, find_kit_runs
 from fin_tasks.report.lm_eval_entries import UnitRead, read_run
 from fin_tasks.report.other_files import read_files
 from fin_tasks.report.published_entries import published as published_tables
 from fin_tasks.report.runs import BENCHMARKS, Problem
 from fin_tasks.report.settings import without_secrets
-from fin_tasks.report.vlmeval_entries import read_folder
+from fin_tasks.report.vlmeval_entries import read_kit_run
 from fin_tasks.settings import Settings
 
 __all__ = ["Collected", "collect"]
@@ -65,15 +67,15 @@ def collect(
         paths: Files, or folders with such files anywhere below.
         settings: Where what was read is kept, so that unchanged files are not read again (`cache_dir`).
         published: Add the papers' tables.
-        on_done: Told how many of lm-eval's runs are read, and of how many.
+        on_done: Told how many runs are read, and of how many.
 
     Raises:
         DataError: A path does not exist, or there is nothing of ours at all.
     """
     problems: list[Problem] = []
-    found = find_runs(paths, problems)
-    reads = _read_all(found, Kept(settings.cache_dir / "report"), on_done)
-    reads += [read_folder(path) for path in paths if path.is_dir()]
+    units = [*map(_of_lm_eval, find_runs(paths, problems))]
+    units += [_of_kit(found) for path in paths if path.is_dir() for found in find_kit_runs(path, problems)]
+    reads = _read_all(units, Kept(settings.cache_dir / "report"), on_done)
     reads.append(read_files([path for path in paths if path.is_file() and not named_by_lm_eval(path)]))
     notes = [note for read in reads for note in read.notes]
     problems += [problem for read in reads for problem in read.problems]
@@ -97,8 +99,25 @@ def collect(
     )
 
 
-def _read_all(found: Sequence[LmEvalRun], kept: Kept, on_done: Callable[[int, int], None] | None) -> list[UnitRead]:
-    """Read runs, those that are unchanged from what is kept, large ones side by side; in their order."""
+def _of_lm_eval(run: LmEvalRun) -> Unit:
+    place = (str(run.root.resolve()), str(run.folder.resolve()), run.date)
+    return Unit(place=place, files=run.files, read=partial(read_run, run))
+
+
+def _of_kit(run: KitRun) -> Unit:
+    place = (str(run.root.resolve()), str(run.score.resolve()))
+    return Unit(place=place, files=tuple(filter(None, (run.score, run.items))), read=partial(_read_kit, run))
+
+
+def _read_kit(run: KitRun) -> UnitRead:
+    try:
+        return read_kit_run(run)
+    except DataError as error:
+        return UnitRead(runs=(), problems=(Problem(str(run.score), str(error)),))
+
+
+def _read_all(found: Sequence[Unit], kept: Kept, on_done: Callable[[int, int], None] | None) -> list[UnitRead]:
+    """Read files, those that are unchanged from what is kept, large ones side by side; in their order."""
     reads: dict[int, UnitRead] = {}
     pending: list[int] = []
 
@@ -106,8 +125,8 @@ def _read_all(found: Sequence[LmEvalRun], kept: Kept, on_done: Callable[[int, in
         if on_done is not None:
             on_done(len(reads), len(found))
 
-    for place, run in enumerate(found):
-        read = kept.load(run)
+    for place, unit in enumerate(found):
+        read = kept.load(unit)
         if read is None:
             pending.append(place)
         else:
@@ -121,7 +140,7 @@ def _read_all(found: Sequence[LmEvalRun], kept: Kept, on_done: Callable[[int, in
     return [reads[place] for place in range(len(found))]
 
 
-def _read_anew(runs: Mapping[int, LmEvalRun]) -> Iterator[tuple[int, bytes, bytes]]:
+def _read_anew(runs: Mapping[int, Unit]) -> Iterator[tuple[int, bytes, bytes]]:
     size = sum(_size(run) for run in runs.values())
     if size < _WORTH_PROCESSES or len(runs) < 2:
         yield from (_read_one(place, run) for place, run in runs.items())
@@ -134,19 +153,19 @@ def _read_anew(runs: Mapping[int, LmEvalRun]) -> Iterator[tuple[int, bytes, byte
     yield from workers(delayed(_read_one)(place, runs[place]) for place in order)
 
 
-def _read_one(place: int, run: LmEvalRun) -> tuple[int, bytes, bytes]:
-    """Read a run; returns its place, the key to keep it under (empty for none), and what was read as bytes."""
+def _read_one(place: int, unit: Unit) -> tuple[int, bytes, bytes]:
+    """Read files; returns their place, the key to keep it under (empty for none), and what was read as bytes."""
     try:
-        key = key_of(run)  # before reading: what changes meanwhile must be read again
-        return place, key, encode(read_run(run))
+        key = key_of(unit)  # before reading: what changes meanwhile must be read again
+        return place, key, encode(unit.read())
     except (OSError, ValueError) as error:
-        path = str(run.results or run.folder)
+        path = str(unit.files[0])
         problem = Problem(path, f"{path}: expected files that can be read, got {error}.")
         return place, b"", encode(UnitRead(runs=(), problems=(problem,)))
 
 
-def _size(run: LmEvalRun) -> int:
-    return sum(file.stat().st_size for file in run.files if file.exists())
+def _size(unit: Unit) -> int:
+    return sum(file.stat().st_size for file in unit.files if file.exists())
 
 
 def _once(runs: Sequence[RunRead], notes: list[str]) -> Iterator[RunRead]:

@@ -11,7 +11,6 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -27,13 +26,13 @@ RECORD = ".made.json"
 _MAX_RECORD = 64 * 2**20
 
 
-@lru_cache(maxsize=8)
-def code_version(modules: tuple[str, ...]) -> str:
-    """Return a hash of this package's version and of the text of some of its modules, named from `fin_tasks` on."""
-    digest = hashlib.sha256(fin_tasks.__version__.encode())
-    for name in modules:
-        file = import_module(f"fin_tasks.{name}").__file__
-        digest.update(Path(file).read_bytes() if file else b"")
+@lru_cache(maxsize=1)
+def code_version() -> str:
+    """Return a hash of all code of this package: whichever of it changed, nothing is taken over."""
+    folder = Path(fin_tasks.__file__).parent
+    digest = hashlib.sha256()
+    for file in sorted(folder.rglob("*.py")):
+        digest.update(str(file.relative_to(folder)).encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -4,33 +4,39 @@ A kept run is one line of JSON, with all but the scores, and the scores after it
 ever executed. It counts only for files of the same path, size and time of change, and for the same reader.
 """
 
-import hashlib
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict, fields
-from functools import lru_cache
-from importlib import import_module
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import orjson
 
-import fin_tasks
+from fin_tasks.report.earlier import code_version, key_of_part
 from fin_tasks.report.entry import Entry, RunFacts, RunRead, Scores
-from fin_tasks.report.found_files import LmEvalRun
 from fin_tasks.report.lm_eval_entries import UnitRead
 from fin_tasks.report.runs import Problem
 
-__all__ = ["Kept", "decode", "encode", "key_of", "reader_version"]
+__all__ = ["Kept", "Unit", "decode", "encode", "key_of", "reader_version"]
 
-_READERS = (
-    *("entry", "lm_eval_entries", "lm_eval_results", "task_entries", "row_scores", "estimates", "variants"),
-    *("comparability", "found_files", "incremental", "samples", "settings", "runs"),
-)
-_STATISTICS = ("clustered", "intervals", "averages")
 _ENTRY_FIELDS = tuple(field.name for field in fields(Entry) if field.name not in ("facts", "marks"))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Files that are read together: a run of lm-eval, or a data set of one of VLMEvalKit's.
+
+    Attributes:
+        place: What tells it from all others.
+        files: All that decide what is read, the one that names it first.
+        read: Reads them; other processes can be given it.
+    """
+
+    place: tuple[str, ...]
+    files: tuple[Path, ...]
+    read: Callable[[], UnitRead]
 
 
 class Kept:
@@ -43,47 +49,40 @@ class Kept:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def load(self, run: LmEvalRun) -> UnitRead | None:
-        """Return what was read of a run; None where its files have changed since, or were never read."""
+    def load(self, unit: Unit) -> UnitRead | None:
+        """Return what was read of files; None where they have changed since, or were never read."""
         try:
-            content = self._path(run).read_bytes()
+            content = self._path(unit).read_bytes()
             head, _, rest = content.partition(b"\n")
-            if head != key_of(run):
+            if head != key_of(unit):
                 return None
             return decode(rest)
         except (OSError, ValueError, KeyError, TypeError):  # never kept, or cut short: it is read again
             return None
 
-    def save(self, run: LmEvalRun, key: bytes, content: bytes) -> None:
-        """Keep what was read of a run, as `encode` gave it, for files that were as `key` says."""
+    def save(self, unit: Unit, key: bytes, content: bytes) -> None:
+        """Keep what was read, as `encode` gave it, for files that were as `key` says."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
                 file.write(key + b"\n" + content)
-            Path(file.name).replace(self._path(run))
+            Path(file.name).replace(self._path(unit))
         except OSError:  # a full or read-only disk costs time at the next report, nothing else
             return
 
-    def _path(self, run: LmEvalRun) -> Path:
-        name = orjson.dumps([str(run.root.resolve()), str(run.folder.resolve()), run.date])
-        return self._folder / f"{hashlib.sha256(name).hexdigest()[:32]}.run"
+    def _path(self, unit: Unit) -> Path:
+        return self._folder / f"{key_of_part(unit.place)}.run"
 
 
-def key_of(run: LmEvalRun) -> bytes:
-    """Return what has to be unchanged for what was read of a run to count; OSError where a file is gone."""
-    stats = [(str(file), file.stat()) for file in run.files]
+def key_of(unit: Unit) -> bytes:
+    """Return what has to be unchanged for what was read to count; OSError where a file is gone."""
+    stats = [(str(file), file.stat()) for file in unit.files]
     return orjson.dumps([reader_version(), [[path, stat.st_size, stat.st_mtime_ns] for path, stat in stats]])
 
 
-@lru_cache(maxsize=1)
 def reader_version() -> str:
-    """Return a hash of all code that decides what is read from a file."""
-    digest = hashlib.sha256(f"{fin_tasks.__version__} {np.__version__}".encode())
-    names = [f"fin_tasks.report.{name}" for name in _READERS] + [f"fin_tasks.stats.{name}" for name in _STATISTICS]
-    for name in names:
-        file = import_module(name).__file__
-        digest.update(Path(file).read_bytes() if file else b"")
-    return digest.hexdigest()[:16]
+    """Return what stands for all code that decides what is read from a file."""
+    return f"{code_version()} {np.__version__}"
 
 
 def encode(read: UnitRead) -> bytes:
@@ -98,7 +97,7 @@ def encode(read: UnitRead) -> bytes:
     try:
         head = orjson.dumps({"runs": runs, "problems": problems, "notes": read.notes})
     except orjson.JSONEncodeError as error:
-        raise ValueError(f"expected text that is Unicode, got {error}") from error
+        raise ValueError(f"names and settings that are Unicode, got half of a character in one ({error})") from error
     return head + b"\n" + b"".join(arrays)
 
 

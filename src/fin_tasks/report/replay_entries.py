@@ -2,9 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from fin_tasks.errors import DataError
@@ -45,9 +46,20 @@ def read_replay(path: Path, value: Mapping[str, Any]) -> Iterator[RunRead]:
         raise DataError(f"{path}, parser: expected {' or '.join(VARIANTS)}, got {parser!r:.80}.")
     if not isinstance(files, list) or not all(isinstance(file, dict) for file in files):
         raise DataError(f"{path}, files: expected a list of objects, got {type(files).__name__}.")
+    root = _shared_folder([file.get("file") for file in files])
     for place, file in enumerate(files):
         if file.get("bias") in _BIASES and file.get("window") and file.get("total"):
-            yield _run(_File(path, f"files.{place}", file), parser)
+            yield _run(_File(path, f"files.{place}", file), parser, root)
+
+
+def _shared_folder(files: Sequence[Any]) -> PurePosixPath:
+    """Return the folder that all files are in or below: which one it is on a machine is nobody's business."""
+    folders = [PurePosixPath(name.replace("\\", "/")).parent.parts for name in files if isinstance(name, str)]
+    return PurePosixPath(*(parts[0] for parts in takewhile(_alike, zip(*folders, strict=False))))
+
+
+def _alike(parts: tuple[str, ...]) -> bool:
+    return len(set(parts)) == 1
 
 
 @dataclass(frozen=True)
@@ -69,12 +81,13 @@ class _File:
         return number(f"{self.path}, {self.where}.{name}", self.said.get(name), most=1)
 
 
-def _run(file: _File, parser: str) -> RunRead:
+def _run(file: _File, parser: str, root: PurePosixPath) -> RunRead:
     task = f"dynostock_{file.text('bias')}_w{file.count('window')}"
     told = {"mode": file.text("mode"), "arm": file.text("arm"), "anonymise": bool(file.said.get("anonymised"))}
+    recording = PurePosixPath(file.text("file").replace("\\", "/")).relative_to(root)
     setting = {
         **{f"provenance.{name}": json.dumps(value) for name, value in told.items()},
-        "replayed": json.dumps(without_secrets(file.text("file"))),
+        "replayed": json.dumps(without_secrets(str(recording))),
     }
     variants = variants_of(task, setting)
     total, unscored = file.count("total"), file.count("unscored")

@@ -34,9 +34,6 @@ Point = tuple[Mapping[str, Any], Mapping[str, Any]]
 """An entry with its task."""
 
 
-_DRAWERS = ("charts.figures", "report.figures", "report.dots", "report.report_figures", "benchmarks.dynostock.plots")
-
-
 @dataclass(frozen=True)
 class _Pen:
     """Draws figures into a folder; one that an earlier report has, of the same numbers, is taken over."""
@@ -54,7 +51,7 @@ class _Pen:
         """
         if self.parts is None:
             return draw(self.folder / name)
-        key = key_of_part(code_version(_DRAWERS), version("matplotlib"), name, what)
+        key = key_of_part(code_version(), version("matplotlib"), name, what)
         if (taken := self.parts.take(key)) is not None:
             return [self.folder / file for file in taken]
         paths = draw(self.folder / name)

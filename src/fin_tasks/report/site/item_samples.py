@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,15 +80,12 @@ def _number(value: float) -> float | None:
 
 
 def beside(path: Path) -> list[Path]:
-    """Name the files beside an items file that the kit may have kept its responses in."""
-    if not path.name.endswith(ITEMS):
-        return []
-    stem, folder = path.name.removesuffix(ITEMS), path.parent.resolve()
-    return [
-        file
-        for file in sorted(path.parent.glob(f"*{_RESPONSES}"))
-        if stem.startswith(file.name.removesuffix(_RESPONSES)) and file.resolve().is_relative_to(folder)
-    ]
+    """Name the files beside an items file that `samples_of_items` reads too."""
+    files = []
+    for endings in ((_RESPONSES,), _TABLES):
+        with suppress(LookupError):
+            files.append(_beside(path, endings))
+    return files
 
 
 def _responses(path: Path) -> dict[str, str]:

@@ -29,11 +29,6 @@ from fin_tasks.settings import Settings
 __all__ = ["SampleIndex", "write_samples"]
 
 FOLDER = "samples"
-_WRITERS = (
-    *("report.samples", "report.row_scores", "report.settings", "report.site.item_samples"),
-    *("report.site.sample_pictures", "report.site.sample_record", "report.site.sample_runs"),
-    "report.site.sample_store",
-)
 _WORTH_PROCESSES = 128 * 2**20  # bytes to read from which on the start of other processes pays
 _MOST_PROCESSES = 4
 _SHARES = 6  # of a process: the more there are, the finer the progress, and the more questions are made twice
@@ -92,7 +87,7 @@ def _keys(job: Job, gallery: Gallery) -> tuple[str, str]:
     files = [job.path, *(beside(job.path) if job.scores is not None else ())]
     stats = [(str(file.resolve()), file.stat()) for file in files if file.exists()]
     same = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
-    decides = (code_version(_WRITERS), job.run, same, _digest(job.scores or {}))
+    decides = (code_version(), job.run, same, _digest(job.scores or {}))
     return key_of_part(*decides), key_of_part(*decides, gallery.fingerprint)
 
 
