@@ -4,9 +4,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-__all__ = ["UNKNOWN", "Difference", "Setting", "below", "differences", "setting_of", "short"]
+from fin_tasks.errors import DataError
+from fin_tasks.report.json_fields import check_unicode
+from fin_tasks.report.redaction import without_secrets
+
+__all__ = ["MAX_FACTS", "UNKNOWN", "Difference", "Setting", "below", "differences", "setting_of", "short"]
 __all__ += ["text_of", "without_secrets"]
 
 Setting = Mapping[str, str]
@@ -19,18 +24,11 @@ _MACHINE = frozenset(  # of the model's arguments: where it runs and how fast, n
     {"base_url", "batch_size", "device", "max_batch_size", "max_retries", "num_concurrent", "timeout"}
     | {"tokenized_requests", "verify_certificate"}
 )
-_SECRET = re.compile(
-    r"(?:api_?key|(?:access|auth)_?token|(?:^|_)(?:key|auth|authorization|bearer|cookies?|headers?|token|secret"
-    r"|passw(?:or)?d|pwd|credentials?))$",
-    re.IGNORECASE,
-)
-_SECRET_TEXT = re.compile(  # what services' keys look like, wherever they stand
-    r"\b(?:sk|pk|rk)-[\w-]{8,}|\bhf_\w{8,}|\bgh[pousr]_\w{8,}|\bAKIA[0-9A-Z]{12,}|\bxox[a-z]-[\w-]{8,}"
-    r"|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}\.[\w.-]+|\bBearer\s+\S+|(?<=://)[^/\s@]+(?=@)",
-    re.IGNORECASE,
-)
-_HOME = re.compile(r"(?<![\w.-])(?:/(?:home|Users)/[^/\s\"']+|/root|[A-Za-z]:\\Users\\[^\\\s\"']+)(?=[/\\]|$)")
-_REMOVED = "[removed]"
+_SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
+MAX_FACTS = 5_000
+"""That a task may state; ours state some fifty."""
+_MAX_TEXT = 1_000_000  # characters of all of them
+_DEEPEST = 32
 _OUTCOME = tuple(  # what follows from the rest, or is counted elsewhere
     f"provenance.{name}" for name in ("hash", "rows", "left_out", "asked")
 ) + tuple(  # differ from task to task, as the questions do
@@ -47,15 +45,24 @@ class Difference:
     other: str
 
 
-def setting_of(results: Mapping[str, Any], task: str) -> Setting:
-    """Gather the setting of one task of a results file; addresses, speeds and secrets are not part of it."""
+def setting_of(results: Mapping[str, Any], task: str, *, where: str = "the results file") -> Setting:
+    """Gather the setting of one task of a results file; addresses, speeds and secrets are not part of it.
+
+    Args:
+        results: What the file holds.
+        task: As `configs` has it.
+        where: The file, for messages.
+
+    Raises:
+        DataError: It has more facts than any task states, or they are nested too deeply or no Unicode.
+    """
     config, task_config = _object(results.get("config")), _object(_object(results.get("configs")).get(task))
     metadata = _object(task_config.get("metadata"))
-    generation = {**_object(task_config.get("generation_kwargs")), **_object(config.get("gen_kwargs"))}
+    generation = {**_object(task_config.get("generation_kwargs")), **_named(config.get("gen_kwargs"))}
     facts = {
         "provenance": _object(metadata.get("provenance")) or "not known",
         "model": config.get("model"),
-        "model_args": _arguments(config.get("model_args")),
+        "model_args": {name: of for name, of in _named(config.get("model_args")).items() if name not in _MACHINE},
         "limit": config.get("limit"),
         "samples": config.get("samples"),
         "generation": generation,
@@ -64,24 +71,14 @@ def setting_of(results: Mapping[str, Any], task: str) -> Setting:
         "sandbox": _object(metadata.get("sandbox")).get("tier"),
         "judge": metadata.get("judge") or ({"model": model} if (model := metadata.get("judge_model")) else None),
         **{name: results.get(name) for name in ("lm_eval_version", "chat_template_sha", "system_instruction_sha")},
+        **{name: config.get(name) for name in _SEEDS},
     }
-    flat = _flat(without_secrets(facts))
-    return {name: value for name, value in flat if value != "null" and not below(name, _OUTCOME)}
-
-
-def without_secrets(value: Any) -> Any:
-    """Leave out of a JSON value what is nobody's business: keys and tokens, by name or by look, and whose home it is.
-
-    Example:
-        >>> without_secrets({"path": "/home/ann/models/m", "headers": {"x": 1}, "url": "https://ann:pw@host/v1"})
-        {'path': '~/models/m', 'url': 'https://[removed]@host/v1'}
-    """
-    if isinstance(value, dict):
-        kept = {name: inner for name, inner in value.items() if not _SECRET.search(str(name).replace("-", "_"))}
-        return {without_secrets(name): without_secrets(inner) for name, inner in kept.items()}
-    if isinstance(value, list):
-        return [without_secrets(inner) for inner in value]
-    return _HOME.sub("~", _SECRET_TEXT.sub(_REMOVED, value)) if isinstance(value, str) else value
+    where = f"{where}, configs.{task:.80}"
+    _check(where, "", facts, 0)
+    flat = dict(islice(_flat(without_secrets(facts)), MAX_FACTS + 1))
+    if len(flat) > MAX_FACTS or sum(map(len, flat.values())) > _MAX_TEXT:
+        raise DataError(f"{where}: expected at most {MAX_FACTS:,} facts of {_MAX_TEXT:,} characters, got more.")
+    return {name: value for name, value in flat.items() if value != "null" and not below(name, _OUTCOME)}
 
 
 def below(name: str, prefixes: Iterable[str]) -> bool:
@@ -136,11 +133,48 @@ def text_of(value: str) -> str:
     return read if isinstance(read, str) else value
 
 
-def _arguments(arguments: Any) -> Any:
-    if isinstance(arguments, str):  # as written on the command line
-        # what has commas of its own is cut short: the rest of a header must not be taken for a name
-        arguments = dict(re.findall(r"(?:^|,)\s*(\w+)=([^,]*)", arguments))
-    return {name: value for name, value in _object(arguments).items() if name not in _MACHINE}
+def _named(arguments: Any) -> dict[str, Any]:
+    """Give arguments by name, also where they stand as on a command line: `a=1,b={"c": 2, "d": 3}`."""
+    if not isinstance(arguments, str):
+        return _object(arguments)
+    pairs = (part.partition("=") for part in _parts(arguments))
+    return {name.strip(): value.strip() for name, sign, value in pairs if sign and name.strip()}
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Cut a text at its commas, but for those in brackets: the rest of a header must not be taken for a name.
+
+    A quote outside of brackets is an apostrophe.
+    """
+    begin, quote, open_brackets = 0, "", 0
+    for at, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "{[(":
+            open_brackets += 1
+        elif letter in "}])":
+            open_brackets = max(0, open_brackets - 1)
+        elif letter in "\"'" and open_brackets:
+            quote = letter
+        elif letter == "," and not open_brackets:
+            yield text[begin:at]
+            begin = at + 1
+    yield text[begin:]
+
+
+def _check(where: str, name: str, value: Any, depth: int) -> None:
+    """Refuse facts that could not be written down; DataError names the first."""
+    if depth > _DEEPEST:
+        raise DataError(f"{where}: expected facts nested at most {_DEEPEST} deep, got more below {name[:80]}.")
+    if isinstance(value, str):
+        check_unicode(f"{where}, {name[:80]}", value)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            check_unicode(f"{where}, {name[:80]}", key)
+            _check(where, f"{name}.{key:.80}" if name else key, inner, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            _check(where, name, inner, depth + 1)
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
