@@ -1,21 +1,24 @@
-"""A hundred runs over the test set of XFinBench, made a report: anew, and with all of them unchanged.
+"""A hundred runs over the test set of XFinBench, made a report: anew, all unchanged, and one of them changed.
 
     python perf/report.py [--runs N] [--rows N] [--keep FOLDER]
 
 Runs are made first, outside the clock: the four tasks of XFinBench with documents, prompts and responses as long as
-real ones (some 6 kB a line), every document under two filters, and the results file that goes with them. Then each
-side is measured in a process of its own, its memory together with that of the processes it starts:
+real ones (some 6 kB a line), every document under two filters, and the results file that goes with them. Then what
+`fin-tasks report` does is measured, each side in a process of its own, as is everything that it starts: seconds, those
+of processors, and memory; with the pages of samples, as is the default, and without (`--no-samples`).
 
-- cold: nothing was read before; every file is read from the disk's cache.
-- warm: the same again; no file of a run is opened.
+- cold: nothing was read before, there is no earlier report; every file is read from the disk's cache.
+- warm: the same again into the same folder; no file of a run is opened.
+- one changed: the same after the files of one run were written anew.
 
-Rendering is all that a report has but for the pages of samples. Goal for either: 60 s and 2 GB.
+Goal: 60 s and 2 GB on two cores.
 """
 
 import argparse
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,7 +32,7 @@ from tqdm import tqdm
 
 from fin_tasks.report.collect import collect
 from fin_tasks.report.leaderboard import document
-from fin_tasks.report.report_files import write_report
+from fin_tasks.report.report_files import check_folder, write_report
 from fin_tasks.settings import Settings
 
 DATE = "2026-03-01T10-00-00.123456"
@@ -44,44 +47,68 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--rows", type=int, default=4235, help="documents of a run")
     parser.add_argument("--keep", type=Path, help="make the runs here and leave them; they are used again")
-    parser.add_argument("--side", nargs=2, type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--side", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.side:
-        measure(*arguments.side)
+        measure(*map(Path, arguments.side[:3]), samples=arguments.side[3] == "samples")
         return
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = arguments.keep or Path(temporary) / "runs"
-        if not folder.exists():
-            make(folder, runs=arguments.runs, rows=arguments.rows)
-        size = sum(file.stat().st_size for file in folder.rglob("*.json*"))
+    with tempfile.TemporaryDirectory(dir=arguments.keep and arguments.keep.parent) as temporary:
+        made = arguments.keep or Path(temporary) / "made"
+        if not made.exists():
+            make(made, runs=arguments.runs, rows=arguments.rows)
+        size = sum(file.stat().st_size for file in made.rglob("*.json*"))
         print(f"{arguments.runs} runs x {arguments.rows:,} rows x 2 filters, {size / 1e9:.1f} GB")
-        for side in ("cold", "warm"):
-            command = [sys.executable, __file__, "--side", str(folder), str(Path(temporary) / "cache")]
-            told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-            seconds = f"{told['collected']:.1f} s collecting + {told['rendered']:.1f} s rendering"
-            print(f"{side}: {seconds}, {told['peak_mb']:,.0f} MB at most, {told['entries']:,} values")
+        runs = Path(temporary) / "runs"
+        shutil.copytree(made, runs, copy_function=os.link)  # a run of them will change
+        for kind in ("samples", "numbers alone"):
+            print(f"with {kind}:")
+            for side in ("cold", "warm", "one changed"):
+                if side == "one changed":
+                    change(runs)
+                tell(side, [str(runs), *(str(Path(temporary) / f"{name} {kind}") for name in ("cache", "out")), kind])
 
 
-def measure(folder: Path, cache: Path) -> None:
-    """Collect, and print seconds, memory and how much was found as JSON."""
+def change(runs: Path) -> None:
+    """Write the files of the first run anew."""
+    for file in min(runs.iterdir()).iterdir():
+        content = file.read_bytes()
+        file.unlink()  # a link to the one that is kept
+        file.write_bytes(content)
+
+
+def tell(side: str, arguments: list[str]) -> None:
+    """Measure one side, print what it took."""
+    command = [sys.executable, __file__, "--side", *arguments]
+    begun = time.perf_counter()
+    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    seconds = (
+        f"{time.perf_counter() - begun:.1f} s ({told['collected']:.1f} collecting, {told['rendered']:.1f} rendering)"
+    )
+    print(f"  {side}: {seconds}, {told['cpu']:.0f} s of processors, {told['peak_mb']:,.0f} MB at most")
+
+
+def measure(folder: Path, cache: Path, out: Path, *, samples: bool) -> None:
+    """Make the report; print seconds and memory as JSON."""
     memory = Memory()
     begun = time.perf_counter()
     settings = replace(Settings.from_environ(), cache_dir=cache)
-    with memory, tempfile.TemporaryDirectory() as out:
-        found = collect([folder], settings=settings, published=False)
+    with memory:
+        check_folder(out)
+        found = collect([folder], settings=settings)
         collected = time.perf_counter() - begun
-        write_report(document(found), found, Path(out), samples=False)
+        write_report(document(found), found, out, samples=samples)
     rendered = time.perf_counter() - begun - collected
     assert not found.problems, found.problems
-    told = {"collected": collected, "rendered": rendered, "peak_mb": memory.peak / 1e6, "entries": len(found.entries)}
+    told = {"collected": collected, "rendered": rendered, "peak_mb": memory.peak / 1e6, "cpu": memory.seconds()}
     print(json.dumps(told))
 
 
 class Memory:
-    """The most that this process and those it started held together, seen ten times a second."""
+    """What this process and those it started took: memory together at most, and time; seen ten times a second."""
 
     def __init__(self) -> None:
         self.peak = 0
+        self._spent: dict[int, float] = {}
         self._stop = Event()
         self._thread = Thread(target=self._watch, daemon=True)
 
@@ -95,7 +122,13 @@ class Memory:
 
     def _watch(self) -> None:
         while not self._stop.wait(0.1):
-            self.peak = max(self.peak, sum(held(process) for process in family(os.getpid())))
+            processes = family(os.getpid())
+            self.peak = max(self.peak, sum(held(process) for process in processes))
+            self._spent |= {process: spent for process in processes if (spent := spent_by(process))}
+
+    def seconds(self) -> float:
+        """Return the seconds of processors they took, as far as was seen."""
+        return sum(self._spent.values())
 
 
 def family(process: int) -> list[int]:
@@ -115,6 +148,15 @@ def held(process: int) -> int:
     except OSError:
         return 0
     return 1024 * next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
+
+
+def spent_by(process: int) -> float:
+    """Give the seconds of processors that a process took."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def make(folder: Path, *, runs: int, rows: int) -> None:
