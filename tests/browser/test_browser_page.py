@@ -14,6 +14,7 @@ from fin_tasks.report.site.page import write_page
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=REASON)
 
+MINUS = "\N{MINUS SIGN}"
 MODELS = ("alpha", "beta", "gamma")
 TASKS = ("xfinbench_bool", "xfinbench_mcq")
 VIEWS = ("board", "values", "ranks", "duel", "samples", "about")
@@ -81,9 +82,29 @@ def test_models_and_columns_are_chosen(shown: Opened) -> None:
 
 def test_a_model_against_another_tells_the_difference_and_whether_it_is_one(shown: Opened) -> None:
     shown.show("view=duel")
-    text = shown.page.inner_text("#main")
-    assert "25.0" in text or "50.0" in text  # points of percent between them, as the rows were made
-    assert "p" in text.lower()
+    shown.page.get_by_label("Model").select_option("made/gamma")
+    shown.page.get_by_label("against").select_option("made/alpha")
+    assert shown.page.inner_text(".score").startswith("made/gamma is better in 4, made/alpha in 0; in 0 of 4")
+    # Of 80 rows gamma has 40 right that alpha has not, and none the other way round; Agresti and Min's interval.
+    numbers = ["75.0", "25.0", "+50.0", "+37.7 to +59.9", "< 0.001", "< 0.001", "80", "▲ made/gamma"]
+    assert cells(shown) == [numbers] * 4
+    shown.page.click("text=Swap")
+    shown.page.wait_for_selector(".grid caption:text('made/alpha against made/gamma')")
+    turned = ["25.0", "75.0", f"{MINUS}50.0", f"{MINUS}59.9 to {MINUS}37.7", "< 0.001", "< 0.001", "80", "▼ made/gamma"]
+    assert cells(shown) == [turned] * 4
+
+
+def cells(shown: Opened) -> list[list[str]]:
+    lines = shown.page.locator("#main .grid tbody tr").all()
+    return [[text.strip() for text in line.locator("td").all_inner_texts()] for line in lines]
+
+
+def test_who_is_better_than_whom_leads_to_the_two(shown: Opened) -> None:
+    shown.show("view=ranks")
+    cell = shown.page.locator(".matrix tbody tr:has-text('made/gamma') td:has-text('+50.0')")
+    assert "▲" in cell.inner_text()
+    cell.click()
+    shown.page.wait_for_selector(".grid caption:text('made/gamma against made/alpha')")
 
 
 def test_by_keyboard_alone(shown: Opened) -> None:
