@@ -129,3 +129,55 @@ def test_a_run_of_which_nothing_could_be_scored_is_seen_and_told(browser: Any, t
     assert cell.inner_text() == "none scored"
     assert cell.get_attribute("title") == "none of 12 rows could be scored"
     page.close()
+
+
+ATTACK = "".join(HOSTILE)
+KNOWN = "bias_index"  # without which there is no view of it
+CLOSED = {"unit", "source", "sources", "format", "version", "date", "generated", "test", "benchmark", "by"}
+
+
+def attacked(value: Any, key: str = "") -> Any:
+    """Put hostile text at the end of every text that a results file may bring, names of fields of it too."""
+    if isinstance(value, str) and value:
+        return value if key in CLOSED or value == KNOWN else value + ATTACK
+    if isinstance(value, list):
+        return [attacked(one, key) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if key in ("groups", "metrics"):  # by names of strangers
+        inner = "provenance" if key == "groups" else ""
+        return {name if name == KNOWN else name + ATTACK: attacked(one, inner) for name, one in value.items()}
+    named = key == "provenance"
+    return {name + ATTACK if named else name: attacked(one, "" if named else name) for name, one in value.items()}
+
+
+def test_hostile_text_in_every_field_is_only_ever_text(browser: Any, tmp_path: Path) -> None:
+    document = attacked(with_parts_and_windows())
+    document["notes"] = [ATTACK]
+    path = write_page(document, tmp_path)
+    page = browser.new_page()
+    told: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: told.append(message.text))
+    page.on("pageerror", lambda error: told.append(str(error)))
+    page.on("dialog", lambda dialog: (told.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    odd = "img, iframe, style:not(svg > style), base, form[action], [onload], [onerror], [href^=javascript]"
+    made = f"body :is({odd}), main script"
+    for view in VIEWS:
+        page.evaluate("address => { location.hash = address }", f"view={view}&variant=all&benchmark=all")
+        page.wait_for_function("view => document.querySelector('#main > .view.' + view)", arg=view)
+        page.wait_for_timeout(20)
+        opening = page.locator("#main .opens").first
+        if opening.count():
+            opening.click()
+            page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+        assert page.locator(made).count() == 0, view
+        assert page.locator("#main [role=alert]").count() == 0, view
+        page.evaluate("document.getElementById('details').close()")
+    assert "onerror=alert(1)" in str(page.text_content("#main"))
+    assert told == []
+    assert asked == [path.as_uri()]
+    assert page.evaluate("window.ran") is None
+    page.close()
