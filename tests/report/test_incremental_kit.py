@@ -10,6 +10,7 @@ from made_results import shares, write_results
 
 from fin_tasks.report import vlmeval_entries
 from fin_tasks.report.collect import Collected, collect
+from fin_tasks.report.leaderboard import document
 from fin_tasks.report.replay_entries import read_replay
 from fin_tasks.settings import Settings
 
@@ -88,3 +89,15 @@ def test_no_folder_of_a_machine_is_told_of_recordings(files: list[str], shown: l
     value = {"parser": "paper", "files": [{**said, "file": name, "accuracy": 0.5} for name in files]}
     runs = list(read_replay(Path("replay.json"), value))
     assert [json.loads(run.facts.provenance["replayed"]) for run in runs] == shown
+
+
+def test_a_report_tells_no_folder_above_the_one_given(tmp_path: Path) -> None:
+    write_kit(tmp_path / "runs" / "sub", "a").write_text(json.dumps({"dataset": "XFinBench_MCQ_V", "n": 0}))
+    write_results(tmp_path / "runs" / "b", "financemath", shares([1.0]), model="b")
+    next((tmp_path / "runs" / "b").glob("results_*")).unlink()
+    found = gathered(tmp_path / "runs")
+    assert str(tmp_path) in found.problems[0].message
+    made = document(found)
+    assert made["problems"][0]["path"].startswith("sub/")
+    assert made["notes"][0].startswith("b:")
+    assert str(tmp_path) not in json.dumps(made)

@@ -37,6 +37,7 @@ class Collected:
         problems: Files that are broken, and why.
         notes: What was left out or is not known, in sentences.
         read: The runs as they were read, by `RunFacts.id`; published rows are not among them.
+        roots: Where the folders are that were given, with a slash behind; others need not know.
     """
 
     entries: tuple[Entry, ...]
@@ -44,10 +45,17 @@ class Collected:
     problems: tuple[Problem, ...]
     notes: tuple[str, ...]
     read: Mapping[str, RunRead]
+    roots: tuple[str, ...] = ()
 
     def scores(self, run: str) -> Mapping[str, Scores]:
         """Return what each row of a run scored, by variant; empty where only totals are known."""
         return self.read[run].scores if run in self.read else {}
+
+    def shown(self, text: str) -> str:
+        """Return a message as a report has it: files are told from the folders on that were given."""
+        for root in self.roots:
+            text = text.replace(root, "")
+        return text
 
     def samples(self, run: str) -> Path | None:
         """Return where the rows of a run are on this machine."""
@@ -96,7 +104,14 @@ def collect(
         problems=tuple(Problem(*without_secrets([one.path, one.message])) for one in problems),
         notes=tuple(without_secrets(notes)),
         read=runs,
+        roots=_roots(paths),
     )
+
+
+def _roots(paths: Sequence[Path]) -> tuple[str, ...]:
+    folders = {path if path.is_dir() else path.parent for path in paths}
+    real = {str(folder.resolve()) for folder in folders} | {str(folder) for folder in folders if folder.is_absolute()}
+    return tuple(f"{name.rstrip('/')}/" for name in sorted(real, key=len, reverse=True) if name.strip("/"))
 
 
 def _of_lm_eval(run: LmEvalRun) -> Unit:

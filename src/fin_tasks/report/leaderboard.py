@@ -73,8 +73,10 @@ def document(
                 mix=mix,
             )
         ],
-        "problems": [{"path": one.path, "message": one.message} for one in collected.problems],
-        "notes": list(collected.notes),
+        "problems": [
+            {"path": collected.shown(one.path), "message": collected.shown(one.message)} for one in collected.problems
+        ],
+        "notes": [collected.shown(note) for note in collected.notes],
     }
 
 
