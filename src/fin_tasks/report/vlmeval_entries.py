@@ -13,7 +13,7 @@ from fin_tasks.report.comparability import facts_of
 from fin_tasks.report.entry import RunFacts, RunRead, Scores
 from fin_tasks.report.item_scores import SCALE, VARIANTS, read_items, read_judged
 from fin_tasks.report.json_fields import number, whole
-from fin_tasks.report.kit_files import TASKS, KitRun, find_kit_runs
+from fin_tasks.report.kit_files import TASKS, KitRun
 from fin_tasks.report.lm_eval_entries import UnitRead
 from fin_tasks.report.lm_eval_results import Claim, TaskClaims
 from fin_tasks.report.row_scores import FileScores
@@ -22,37 +22,25 @@ from fin_tasks.report.settings import Setting, setting_of, without_secrets
 from fin_tasks.report.task_entries import TaskRead, entries_of, small
 from fin_tasks.report.variants import variants_of
 
-__all__ = ["claims_of_rows", "read_folder", "read_kit_run"]
+__all__ = ["claims_of_rows", "read_kit_run"]
 
 _NO_ROWS = FileScores(variants={}, digest="")
 _BROKEN = "its items file is broken or missing, so the value rests on its totals alone"
 
 
-def read_folder(path: Path) -> UnitRead:
-    """Read all results of ours beside VLMEvalKit's predictions.
+def read_kit_run(found: KitRun) -> UnitRead:
+    """Read results of ours beside VLMEvalKit's predictions: a data set that a model was asked.
 
     Args:
-        path: A run folder, or one with several of them anywhere below. Nothing but our own files is read:
-            `..._score.json` with the totals and what they were made with, and `..._items.jsonl` with the rows.
+        found: Of `kit_files.find_kit_runs`. Nothing but our own files is read: `..._score.json` with the totals and
+            what they were made with, and `..._items.jsonl` with the rows.
 
     Returns:
-        A run for each data set, model and judge. Totals that their rows do not bear out are marked.
+        One run. Totals that its rows do not bear out are marked.
 
     Raises:
-        DataError: There are more files than anyone has results.
+        DataError: The totals cannot be used.
     """
-    problems: list[Problem] = []
-    runs = []
-    for found in find_kit_runs(path, problems):
-        try:
-            runs.append(_run(found, problems))
-        except DataError as error:
-            problems.append(Problem(str(found.score), str(error)))
-    return UnitRead(runs=tuple(runs), problems=tuple(problems))
-
-
-def read_kit_run(found: KitRun) -> UnitRead:
-    """Read one of them."""
     problems: list[Problem] = []
     return UnitRead(runs=(_run(found, problems),), problems=tuple(problems))
 
