@@ -45,9 +45,57 @@ def test_most_are_models_not_runs() -> None:
 
 
 def test_of_as_many_the_one_over_more_rows_counts() -> None:
-    few, all_of_them = mark([entry("a", {"limit": "8"}, n=8), entry("b", {}, n=1000)])
-    assert few.marks == ("limit: 8, most others: none",)
+    same = {"data": "d1"}
+    few, all_of_them = mark([entry("a", {**same, "limit": "8"}, n=8), entry("b", same, n=1000)])
+    assert few.marks == ("limit: 8, the other: none",)
     assert not all_of_them.marks
+
+
+@pytest.mark.parametrize("revision", ["d1", "d2", "d3", "d4"])  # as hashes decide nothing
+def test_of_as_many_over_as_many_rows_the_one_without_a_limit_counts(revision: str) -> None:
+    same = {"data": revision}
+    few, all_of_them = mark([entry("a", {**same, "limit": "4"}), entry("b", same)])
+    assert few.marks == ("limit: 4, the other: none",)
+    assert not all_of_them.marks
+
+
+def test_where_there_are_no_most_the_one_over_most_rows_is_named() -> None:
+    first, second, _ = mark(
+        [entry(name, {"data": f"d{rows}"}, n=rows) for name, rows in (("a", 1), ("b", 2), ("c", 3))]
+    )
+    assert first.marks == ("data revision: d1, the one over most rows: d3",)
+    assert second.marks == ("data revision: d2, the one over most rows: d3",)
+
+
+def test_who_does_not_say_what_was_asked_is_marked_whatever_the_others_say() -> None:
+    silent = {"provenance": "not known", "rows": "10"}
+    for alike in mark([entry(name, silent) for name in "ab"]):
+        assert alike.marks == ("data revision and prompts not known",)
+    known = {"data": "d1", "prompts": "p1", "rows": "10"}
+    *most, other = mark([entry("a", known), entry("b", known), entry("c", {**silent, "limit": "8"})])
+    assert not any(one.marks for one in most)
+    assert other.marks == ("data revision and prompts not known", "limit: 8, most others: none")
+    *_, last = mark([entry("a", silent), entry("b", silent), entry("c", known)])
+    assert last.marks == ("data revision and prompts of most others not known",)
+
+
+def test_samples_without_results_are_marked_also_among_themselves() -> None:
+    alone = {"results": "not known", "rows": "4"}
+    assert {one.marks for one in mark([entry("a", alone), entry("b", alone)])} == {
+        ("its results file is missing, so what was asked is not known",)
+    }
+
+
+def test_in_what_a_judge_was_asked_otherwise_is_named() -> None:
+    told = {
+        "judge.model": '"j"',
+        "judge.temperatures": "[0]",
+        "judge.max_tokens": "64",
+        "provenance.data.revision": "1",
+    }
+    cold, warm = (facts_of({**told, "judge.temperatures": f"[{at}]"}) for at in (0, 1))
+    *_, last = mark([entry("a", cold), entry("b", cold), entry("c", warm)])
+    assert last.marks == ("judge's temperatures: [1], most others: [0]",)
 
 
 def test_other_variants_are_other_tables() -> None:

@@ -5,7 +5,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from fin_tasks.report.entry import Entry, RunFacts
 from fin_tasks.report.settings import Setting, below, short, text_of
@@ -15,7 +15,6 @@ __all__ = ["facts_of", "group_of", "in_common", "mark", "mark_beside_papers", "m
 _LABELS = {
     "data": "data revision",
     "fewshot": "number of examples",
-    "judging": "how the judge was asked",
     "limit": "limit",
     "rows": "number of rows",
     "samples": "choice of rows",
@@ -27,6 +26,9 @@ _ELSEWHERE = tuple(  # told by another fact, or a mere trace of how the question
 )
 _TRACES = ("provenance.data.origin", "provenance.data.commit")
 _UNKNOWN = "not known"
+_TOLD = ("judge.model", "judge.rubric", "judge.rubric_sha256")  # each with a place of its own
+_ASKED = "data revision and prompts"
+_HARNESSES = ("lm-eval", "VLMEvalKit")
 _SLACK = 0.02
 
 
@@ -63,14 +65,14 @@ def facts_of(setting: Setting, *, version: str = "", rows: int = 0, of: int = 0)
         "rubric": " ".join(
             text_of(setting[name]) for name in ("judge.rubric", "judge.rubric_sha256") if name in setting
         ),
-        "judging": _judging(setting),
         "fewshot": setting.get("num_fewshot") if setting.get("num_fewshot") != "0" else None,
         "system message": setting.get("system_instruction_sha"),
     }
     rest = {
         name.removeprefix("provenance."): value
         for name, value in setting.items()
-        if name.startswith("provenance") and not below(name, _ELSEWHERE)
+        if (name.startswith("provenance") and not below(name, _ELSEWHERE))
+        or (below(name, ("judge",)) and name not in _TOLD)
     }
     return {name: text_of(value) for name, value in {**said, **rest}.items() if value}
 
@@ -103,8 +105,9 @@ def mark(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """Say of every entry with whom it may be compared, and why not with most.
 
     Within a table (benchmark, task, split, variant, mode, style, retrieval, arm) the group that most models are in is
-    the one to be in; of several the one over more rows, then the one with the newest name. Published entries belong
-    to no run whose facts could be held against them: they keep what they have.
+    the one to be in; of several the one over more rows, then one without a limit. Published entries belong to no run
+    whose facts could be held against them: they keep what they have. Runs of a harness that do not say what was asked
+    are marked whatever the others say.
 
     Args:
         entries: With their facts.
@@ -125,8 +128,8 @@ def mark(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     common = {table: _common(of_table) for table, of_table in tables.items()}
     return tuple(
         entry
-        if entry.source == "published" or entry.group == common[_table(entry)].group
-        else replace(entry, marks=(*entry.marks, *_differences(entry.facts, common[_table(entry)].facts)))
+        if entry.source == "published"
+        else replace(entry, marks=(*entry.marks, *_lacks(entry), *_differences(entry, common[_table(entry)])))
         for entry in grouped
     )
 
@@ -200,8 +203,17 @@ def _table(entry: Entry) -> tuple[str, ...]:
     return (entry.benchmark, entry.task, *variants)
 
 
-def _common(entries: Iterable[Entry]) -> Entry:
-    """Return an entry of the group that most models are in."""
+@dataclass(frozen=True)
+class _Common:
+    """The group of a table that others are held against."""
+
+    group: str
+    facts: Mapping[str, str]
+    called: str
+
+
+def _common(entries: Iterable[Entry]) -> _Common:
+    """Find the group that most models are in."""
     models: dict[str, set[str]] = defaultdict(set)
     of_group: dict[str, Entry] = {}
     rows: Counter[str] = Counter()
@@ -209,19 +221,50 @@ def _common(entries: Iterable[Entry]) -> Entry:
         models[entry.group].add(entry.model)
         of_group.setdefault(entry.group, entry)
         rows[entry.group] = max(rows[entry.group], entry.n)
-    return of_group[max(models, key=lambda group: (len(models[group]), rows[group], group))]
+
+    def place(group: str) -> tuple[object, ...]:
+        facts = of_group[group].facts
+        return (len(models[group]), rows[group], not _unknown(facts), not facts.keys() & {"limit", "samples"}, group)
+
+    group = max(models, key=place)
+    alone = "the other" if len(models) == 2 else "the one over most rows"
+    return _Common(group, of_group[group].facts, "most others" if len(models[group]) > 1 else alone)
 
 
-def _differences(facts: Mapping[str, str], common: Mapping[str, str]) -> list[str]:
-    if "results" in facts:
-        return ["its results file is missing, so what was asked is not known"]
-    if "results" in common:
-        return ["most others have no results file, so what they were asked is not known"]
-    names = [name for name in sorted(facts.keys() | common.keys()) if facts.get(name, "") != common.get(name, "")]
+def _unknown(facts: Mapping[str, str]) -> bool:
+    """Say whether nothing tells what was asked: every task of ours records its data and its prompts."""
+    return "data" not in facts and "prompts" not in facts
+
+
+def _lacks(entry: Entry) -> list[str]:
+    """Say what a run does not tell of itself; what was judged or replayed alone never told it."""
+    if entry.source not in _HARNESSES or not _unknown(entry.facts):
+        return []
+    missing = "results" in entry.facts
+    return ["its results file is missing, so what was asked is not known"] if missing else [f"{_ASKED} not known"]
+
+
+def _differences(entry: Entry, common: _Common) -> list[str]:
+    facts, others = entry.facts, common.facts
+    if entry.group == common.group or "results" in facts:
+        return []
+    names = [name for name in sorted(facts.keys() | others.keys()) if facts.get(name, "") != others.get(name, "")]
+    if entry.source in _HARNESSES and _unknown(facts) != _unknown(others):
+        # one of them tells next to nothing, so only what both tell can be held against it
+        told = _told([name for name in names if name == "limit" or (name in facts and name in others)], facts, common)
+        return told if _unknown(facts) else [f"{_ASKED} of {common.called} not known", *told]
+    return _told(names, facts, common)
+
+
+def _told(names: Iterable[str], facts: Mapping[str, str], common: _Common) -> list[str]:
     return [
-        f"{_LABELS.get(name, name)}: {short(facts.get(name, ''))}, most others: {short(common.get(name, ''))}"
+        f"{_label(name)}: {short(facts.get(name, ''))}, {common.called}: {short(common.facts.get(name, ''))}"
         for name in names
     ]
+
+
+def _label(name: str) -> str:
+    return f"judge's {name.removeprefix('judge.')}" if name.startswith("judge.") else _LABELS.get(name, name)
 
 
 def _data(setting: Setting) -> str | None:
@@ -249,12 +292,6 @@ def _limit(setting: Setting, of: int) -> str | None:
     value = json.loads(limit)
     whole = isinstance(value, (int, float)) and of and value >= of and value >= 1
     return None if whole else f"{value:g}" if isinstance(value, (int, float)) else limit
-
-
-def _judging(setting: Setting) -> str | None:
-    told = ("judge.model", "judge.rubric", "judge.rubric_sha256")
-    facts = {name: value for name, value in setting.items() if below(name, ("judge",)) and name not in told}
-    return _hash(facts) if facts else None
 
 
 def _hash(value: object) -> str:

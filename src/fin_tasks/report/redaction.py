@@ -30,7 +30,7 @@ _NAMED = re.compile(  # a name and its sign, as in headers, addresses, command l
 _VALUE = re.compile(
     r"\"[^\"]*\"|'[^']*'|\{[^{}]*\}|\[[^\[\]]*\]|(?:Basic|Bearer|Digest|Token)\s+[^\s\"',;]+|[^\s\"',;&#{}\[\]()]+"
 )
-_HINTS = ("auth", "cookie", "cred", "env", "header", "jwt", "key", "pass", "pwd", "sas", "secret", "session", "sig")
+_HINTS: tuple[str, ...] = ("auth", "cookie", "cred", "env", "header", "jwt", "key", "pass", "pwd", "sas", "secret", "session", "sig")
 _HINTS += ("token",)
 _PLAIN = frozenset({"authorization", "passphrase", "passwd", "password", "pwd"})  # say so even in running text
 _HOME = re.compile(r"(?<![\w.-])(?:/(?:home|Users)/[^/\s\"']+|/root|[A-Za-z]:\\Users\\[^\\\s\"']+)(?=[/\\]|$)")
