@@ -31,7 +31,7 @@ __all__ = ["SampleIndex", "write_samples"]
 FOLDER = "samples"
 _WORTH_PROCESSES = 128 * 2**20  # bytes to read from which on the start of other processes pays
 _MOST_PROCESSES = 4
-_SHARES = 6  # of a process: the more there are, the finer the progress, and the more questions are made twice
+_SHARES = 4  # of a process: the more there are, the finer the progress, and the more questions are made twice
 
 
 def write_samples(
