@@ -1,6 +1,5 @@
 """The page in a real browser: sorting and choosing, by mouse, finger and keyboard, large and in both colours."""
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +17,6 @@ MINUS = "\N{MINUS SIGN}"
 MODELS = ("alpha", "beta", "gamma")
 TASKS = ("xfinbench_bool", "xfinbench_mcq")
 VIEWS = ("board", "values", "ranks", "duel", "samples", "about")
-IMAGES = Path(__file__).parents[2] / "docs" / "images"
-SHOTS = os.environ.get("FIN_TASKS_SCREENSHOTS") == "1"
 
 
 @pytest.fixture(scope="module")
@@ -170,19 +167,3 @@ def test_sixty_models_on_forty_tasks_stay_quick(browser: Any, tmp_path: Path) ->
         assert time.monotonic() - begun < 10  # far less on a machine that is not busy
         assert shown.page.locator(".board td").count() == 2400
         assert shown.told == []
-
-
-@pytest.mark.skipif(not SHOTS, reason="draws docs/images anew: set FIN_TASKS_SCREENSHOTS=1")
-@pytest.mark.parametrize("colours", ["light", "dark"])
-def test_screenshots(browser: Any, site: Path, colours: str) -> None:
-    IMAGES.mkdir(parents=True, exist_ok=True)
-    with opened(browser, site, color_scheme=colours, viewport={"width": 1100, "height": 760}) as shown:
-        for name, address, there in (
-            ("board", "", ".board"),
-            ("samples", "view=samples&variant=robust", ".samples-list"),
-            ("sample", "view=samples&variant=robust&row=q_1", "article.sample"),
-        ):
-            shown.show(address)
-            shown.page.wait_for_selector(there)
-            shown.page.wait_for_load_state("networkidle")
-            shown.page.screenshot(path=IMAGES / f"report_{name}_{colours}.png")
