@@ -1,0 +1,415 @@
+"""The workflow template for GitHub Pages: it is valid, uses what exists, and its scripts do what they say."""
+
+import os
+import re
+import shlex
+import stat
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+import yaml
+
+import fin_tasks
+from fin_tasks.cli import app
+
+DOCS = Path(__file__).parents[2] / "docs"
+TEMPLATE = DOCS / "templates" / "leaderboard-pages.yml"
+
+STAND_IN = """#!/bin/sh
+# writes down how it was called, and the file of verdicts; a submission's files say what to print and how to end
+for word in "$@"; do printf '%s\\037' "$word"; done >> "$CALLS"; printf '\\n' >> "$CALLS"
+cat > /dev/null
+if [ "$1" = verify ]; then echo '{}' > "$4"; fi
+if [ -f "$2/said" ]; then cat "$2/said" >&2; fi
+if [ -f "$2/status" ]; then exit "$(cat "$2/status")"; fi
+"""
+
+
+@pytest.fixture(scope="module")
+def workflow() -> dict[Any, Any]:
+    loaded: dict[Any, Any] = yaml.safe_load(TEMPLATE.read_text(encoding="utf-8"))
+    return loaded
+
+
+def steps(workflow: dict[Any, Any]) -> list[dict[str, Any]]:
+    return [step for job in workflow["jobs"].values() for step in job["steps"]]
+
+
+def scripts(workflow: dict[Any, Any]) -> dict[str, str]:
+    return {step["name"]: step["run"] for step in steps(workflow) if "run" in step}
+
+
+def calls_in(text: str) -> list[list[str]]:
+    lines = re.sub(r"\\\n\s*", " ", text).splitlines()
+    found = [re.search(r"(?:^|\$ |&& |; do |\s)(fin-tasks (?:report|verify|compare)\b.*)", line) for line in lines]
+    return [
+        shlex.split(re.split(r"\|\||&&|\||;|2>", match[1])[0], comments=True) for match in found if match is not None
+    ]
+
+
+def test_strangers_get_no_secret_and_no_right_to_write(workflow: dict[Any, Any]) -> None:
+    triggers = workflow[True]  # YAML 1.1 reads "on" so
+    assert set(triggers) == {"pull_request", "push", "workflow_dispatch"}
+    assert workflow["permissions"] == {"contents": "read"}
+    verify, build = workflow["jobs"]["verify"], workflow["jobs"]["build"]
+    assert "permissions" not in verify
+    assert verify["if"] == "github.event_name == 'pull_request'"
+    assert "github.event_name != 'pull_request'" in build["if"]
+    assert "secrets." not in TEMPLATE.read_text(encoding="utf-8")
+    # an expression within a script would let a branch's or folder's name run
+    assert not [name for name, script in scripts(workflow).items() if "${{" in script]
+    checkouts = [step for step in steps(workflow) if step.get("uses", "").startswith("actions/checkout@")]
+    assert [step["with"]["persist-credentials"] for step in checkouts] == [False, False]
+
+
+def test_what_may_deploy_runs_nothing_of_ours(workflow: dict[Any, Any]) -> None:
+    assert "permissions" not in workflow["jobs"]["build"]
+    deploy = workflow["jobs"]["deploy"]
+    assert deploy["permissions"] == {"pages": "write", "id-token": "write"}
+    assert deploy["needs"] == "build"
+    assert [sorted(step) for step in deploy["steps"]] == [["id", "uses"]]
+
+
+def test_only_actions_of_github_itself_are_used(workflow: dict[Any, Any]) -> None:
+    assert {step["uses"].partition("/")[0] for step in steps(workflow) if "uses" in step} == {"actions"}
+
+
+def test_a_required_check_starts_for_every_pull_request(workflow: dict[Any, Any]) -> None:
+    assert workflow[True]["pull_request"] == {"branches": ["main"]}
+    verify = workflow["jobs"]["verify"]
+    assert verify["concurrency"]["cancel-in-progress"] is True
+    assert "pull_request.number" in verify["concurrency"]["group"]
+    # and what takes time is left out where no submission changed
+    costly = [step for step in verify["steps"] if step.get("name") in ("Install", "Verify") or "python" in str(step)]
+    assert len(costly) == 3
+    assert {step["if"] for step in costly} == {"steps.changes.outputs.submissions != '0'"}
+
+
+def test_the_version_is_fixed_and_is_this_one(workflow: dict[Any, Any]) -> None:
+    assert workflow["env"]["FIN_TASKS"] == f"fin-tasks=={fin_tasks.__version__}"
+
+
+@pytest.mark.parametrize("name", ["templates/leaderboard-pages.yml", "leaderboard.md", "reports.md", "compare.md"])
+def test_every_command_shown_is_one_that_exists(name: str) -> None:
+    commands: Any = typer.main.get_command(app)
+    shown = calls_in((DOCS / name).read_text(encoding="utf-8"))
+    assert shown
+    for words in shown:
+        known = {option for parameter in commands.commands[words[1]].params for option in parameter.opts}
+        known |= {option for parameter in commands.commands[words[1]].params for option in parameter.secondary_opts}
+        assert {word.partition("=")[0] for word in words[2:] if word.startswith("--")} <= known, words
+
+
+class Repository:
+    """A leaderboard's repository with two submissions on main, and a pull request's branch from there."""
+
+    def __init__(self, folder: Path, workflow: dict[Any, Any]) -> None:
+        self.folder = folder
+        self.scripts = scripts(workflow)
+        self.calls, self.output, self.summary = (folder.parent / name for name in ("calls", "output", "summary"))
+        self.temporary = folder.parent / "temporary"
+        program = folder.parent / "bin" / "fin-tasks"
+        for one in (folder, self.temporary, program.parent):
+            one.mkdir()
+        program.write_text(STAND_IN)
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        self.env = {
+            **{"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}", "CALLS": str(self.calls)},
+            **{"TITLE": "A board", "RUNNER_TEMP": str(self.temporary), "HOME": str(folder.parent)},
+            **{"GITHUB_OUTPUT": str(self.output), "GITHUB_STEP_SUMMARY": str(self.summary)},
+            **{"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "LANG": "C.UTF-8"},
+        }
+        self.git("init", "-q", "-b", "main")
+        self.write("submissions/old/results.json", "1")
+        self.write("submissions/old/samples_1.jsonl", "a line\n" * 20)
+        self.write("submissions/other/results.json", "1")
+        self.write("readme", "1")
+        self.commit()
+        self.git("checkout", "-q", "-b", "change")
+
+    def git(self, *arguments: str) -> str:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        return subprocess.run(
+            ["git", *who, *arguments], cwd=self.folder, env=self.env, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    def write(self, path: str, text: str) -> None:
+        (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / path).write_text(text)
+
+    def commit(self) -> None:
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "x")
+
+    def meanwhile(self, path: str) -> None:
+        """Let main move on after the branch left it."""
+        self.git("checkout", "-q", "main")
+        self.write(path, "of main")
+        self.commit()
+        self.git("checkout", "-q", "change")
+
+    def pull_request(self) -> None:
+        """Commit what changed, and check out the merge as actions/checkout does."""
+        self.commit()
+        self.git("checkout", "-q", "--detach", "main")
+        self.git("merge", "-q", "--no-ff", "-m", "merge", "change")
+
+    def run(self, name: str) -> tuple[int, str]:
+        """Run a step as GitHub does where the shell is bash, and return its status and stdout."""
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", self.scripts[name]],
+            cwd=self.folder,
+            env=self.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        # GitHub reads two pipes: what comes by the second may be read too late to be within the commands' stop
+        assert "::" not in done.stderr.decode()
+        return done.returncode, done.stdout.decode()
+
+    def changed(self) -> list[str]:
+        """Run the first step, which must pass, and return what is to be verified."""
+        status, log = self.run("What changed")
+        assert status == 0, log
+        names = (self.temporary / "changed").read_text().splitlines()
+        assert self.output.read_text() == f"submissions={len(names)}\n"
+        return names
+
+    def refused(self) -> str:
+        """Run the first step, which must fail, and return why."""
+        status, log = self.run("What changed")
+        assert status == 1, log
+        assert not self.output.exists()
+        assert log.startswith("::error::")
+        assert log.count("\n") == 1
+        return log
+
+    def called(self) -> list[list[str]]:
+        return [line.split("\x1f")[:-1] for line in self.calls.read_text().splitlines()] if self.calls.exists() else []
+
+
+@pytest.fixture
+def repository(tmp_path: Path, workflow: dict[Any, Any]) -> Repository:
+    assert workflow["defaults"] == {"run": {"shell": "bash"}}  # which GitHub runs as Repository.run does
+    return Repository(tmp_path / "repository", workflow)
+
+
+def test_submissions_that_changed_are_found_and_no_others(repository: Repository) -> None:
+    repository.write("submissions/new/deep/naïve file\n::error::.json", "2")
+    repository.write("submissions/old/results.json", "2")
+    repository.write("submissions/Model-1.5_b/results.json", "2")
+    repository.pull_request()
+    assert repository.changed() == ["Model-1.5_b", "new", "old"]
+
+
+def test_a_file_that_is_deleted_is_a_change(repository: Repository) -> None:
+    repository.git("rm", "-q", "submissions/old/samples_1.jsonl")
+    repository.pull_request()
+    assert repository.changed() == ["old"]
+
+
+def test_a_file_that_moves_changes_both_submissions(repository: Repository) -> None:
+    repository.git("mv", "submissions/old/samples_1.jsonl", "submissions/other/samples_1.jsonl")
+    repository.pull_request()
+    assert repository.changed() == ["old", "other"]
+
+
+def test_a_submission_that_is_gone_is_named_and_not_verified(repository: Repository) -> None:
+    repository.git("mv", "submissions/old", "submissions/renamed")
+    repository.pull_request()
+    assert repository.changed() == ["renamed"]
+    assert repository.run("What changed")[1] == "::warning::a submission is removed: old\n"
+
+
+def test_main_may_move_on(repository: Repository) -> None:
+    repository.meanwhile("readme")
+    repository.meanwhile("submissions/third/results.json")
+    repository.write("submissions/new/results.json", "2")
+    repository.pull_request()
+    assert repository.changed() == ["new"]
+
+
+def test_where_no_submission_changed_there_is_nothing_to_verify(repository: Repository) -> None:
+    repository.write("readme", "2")
+    repository.write(".github/workflows/leaderboard-pages.yml", "2")
+    repository.write("submissions/README.md", "how to submit")
+    repository.pull_request()
+    assert repository.changed() == []
+
+
+def test_all_submissions_may_go(repository: Repository) -> None:
+    repository.git("rm", "-rq", "submissions")
+    repository.pull_request()
+    assert repository.changed() == []
+
+
+def test_a_submission_must_not_change_other_files(repository: Repository) -> None:
+    repository.write("submissions/new/results.json", "2")
+    repository.write("readme", "2")
+    repository.pull_request()
+    assert "must not change other files: readme" in repository.refused()
+
+
+def test_removing_a_submission_is_no_leave_to_change_other_files(repository: Repository) -> None:
+    repository.git("rm", "-rq", "submissions/old")
+    repository.git("rm", "-q", "readme")
+    repository.pull_request()
+    assert "must not change other files: readme" in repository.refused()
+
+
+@pytest.mark.parametrize("path", ["submissions/link", "submissions/new/link", "submissions"])
+def test_links_are_refused(repository: Repository, path: str) -> None:
+    if path == "submissions":
+        repository.git("mv", "submissions", "elsewhere")
+    (repository.folder / path).parent.mkdir(exist_ok=True)
+    (repository.folder / path).symlink_to("/etc")
+    repository.pull_request()
+    assert f"not links or submodules: {path}\n" in repository.refused()
+
+
+def test_submodules_are_refused(repository: Repository) -> None:
+    head = repository.git("rev-parse", "HEAD")
+    repository.git("update-index", "--add", "--cacheinfo", f"160000,{head},submissions/new/inner")
+    repository.git("commit", "-q", "-m", "x")
+    repository.git("checkout", "-q", "--detach", "main")
+    repository.git("merge", "-q", "--no-ff", "-m", "merge", "change")
+    assert "not links or submodules: submissions/new/inner\n" in repository.refused()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "submissions/results_1.json",  # which the report would read, and nobody had verified
+        "submissions/.gitattributes",
+        "submissions/new one/results.json",
+        "submissions/-x/results.json",
+        "submissions/.hidden/results.json",
+        "submissions/naïve/results.json",
+        "submissions/$(touch ran)/results.json",
+        'submissions/a"b:c*/results.json',
+        "submissions/a\n::set-env name=x::y/results.json",
+        "submissions/a##[add-mask]b/results.json",
+    ],
+)
+def test_files_out_of_place_and_odd_names_are_refused(repository: Repository, path: str) -> None:
+    repository.write(path, "2")
+    repository.pull_request()
+    log = repository.refused()
+    assert "expected submissions/NAME/..." in log
+    assert "::" not in log.removeprefix("::error::")
+    assert "##[" not in log
+    assert not (repository.folder / "ran").exists()
+
+
+def test_an_odd_name_of_old_can_be_removed(repository: Repository) -> None:
+    repository.git("checkout", "-q", "main")
+    repository.write("submissions/$(touch ran)\n::error::x]##[debug]/results.json", "1")
+    repository.commit()
+    repository.git("branch", "-f", "change")
+    repository.git("checkout", "-q", "change")
+    repository.git("rm", "-rq", "submissions/$(touch ran)\n::error::x]##[debug]")
+    repository.pull_request()
+    assert repository.changed() == []
+    assert repository.run("What changed")[1] == (
+        "::warning::a submission is removed: ??touch?ran????error??x????debug?\n"
+    )
+    assert not (repository.folder / "ran").exists()
+
+
+def test_without_both_parents_nothing_passes(repository: Repository) -> None:
+    repository.write("submissions/new/results.json", "2")
+    repository.commit()
+    repository.write("submissions/new/more.json", "2")
+    repository.commit()  # checked out itself, its parent is not main
+    assert "merge commit" in repository.refused()
+
+
+@pytest.mark.parametrize(("depth", "fine"), [("1", False), ("2", True)])
+def test_two_commits_are_all_that_is_fetched(repository: Repository, depth: str, fine: bool, tmp_path: Path) -> None:
+    repository.write("submissions/new/results.json", "2")
+    repository.pull_request()
+    repository.git("branch", "merged")
+    clone = tmp_path / "clone"
+    repository.git("clone", "-q", "--depth", depth, "--branch", "merged", repository.folder.as_uri(), str(clone))
+    repository.folder = clone
+    assert repository.changed() == ["new"] if fine else "merge commit" in repository.refused()
+
+
+def test_a_broken_repository_does_not_pass(repository: Repository) -> None:
+    repository.write("submissions/new/results.json", "2")
+    repository.pull_request()
+    tree = repository.git("rev-parse", "main^{tree}")
+    (repository.folder / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
+    assert repository.run("What changed")[0] != 0
+    assert not repository.output.exists()
+
+
+def verify(repository: Repository, **statuses: str) -> tuple[int, str]:
+    for name, status in statuses.items():
+        repository.write(f"submissions/{name}/status", status)
+    repository.pull_request()
+    repository.changed()
+    return repository.run("Verify")
+
+
+def test_each_is_verified_and_keeps_a_verdict(repository: Repository) -> None:
+    status, log = verify(repository, a="0", bad="1", c="0")
+    assert status == 1
+    verdicts = repository.temporary / "verdicts"
+    assert repository.called() == [
+        ["verify", f"submissions/{name}", "--out", f"{verdicts}/{name}.json"] for name in ("a", "bad", "c")
+    ]
+    assert sorted(path.name for path in verdicts.iterdir()) == ["a.json", "bad.json", "c.json"]
+    assert repository.summary.read_text() == "- `a`: verified\n- `bad`: a check failed\n- `c`: verified\n"
+    assert [line for line in log.splitlines() if line.startswith("::error")] == ["::error title=bad::a check failed"]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "worst"),
+    [("00", 0), ("01", 1), ("21", 1), ("13", 1), ("32", 2), ("30", 3), ("03", 3), ("02", 2), (("0", "137"), 2)],
+)
+def test_the_worst_verdict_is_the_job_s(repository: Repository, statuses: str | tuple[str, str], worst: int) -> None:
+    first, second = statuses
+    assert verify(repository, a=first, b=second)[0] == worst
+
+
+def test_what_a_submission_says_is_no_workflow_command(repository: Repository) -> None:
+    repository.write(
+        "submissions/a/said", "::add-mask::a\n##[error]b\n::stop-commands::x\n::x::\n::warning::no line end"
+    )
+    repository.write("submissions/b/said", "::error::c\n")
+    _, log = verify(repository, a="1", b="0")
+    assert heard(log) == ["::error title=a::a check failed"]
+    tokens = re.findall(r"^::stop-commands::([0-9a-f-]{36})$", log, re.MULTILINE)
+    assert len(set(tokens)) == 2
+
+
+def test_a_report_is_made_of_all_submissions(repository: Repository, workflow: dict[Any, Any]) -> None:
+    repository.write("submissions/said", "::error::x")
+    assert heard(repository.run("Report")[1]) == []
+    assert repository.called() == [["report", "submissions", "--out", "public", "--title", "A board"]]
+    upload = next(step for step in workflow["jobs"]["build"]["steps"] if "upload-pages" in step.get("uses", ""))
+    assert upload["with"] == {"path": "public"}
+
+
+def test_a_report_that_fails_ends_the_job(repository: Repository) -> None:
+    repository.write("submissions/status", "1")
+    assert repository.run("Report")[0] == 1
+
+
+def heard(log: str) -> list[str]:
+    """Return the lines that GitHub's runner would act on: `::` leads a line, `##[` may be anywhere."""
+    token, found = None, []
+    for line in log.splitlines():
+        if token is not None:
+            token = None if line.strip() == f"::{token}::" else token
+        elif stopped := re.match(r"\s*::stop-commands::(.+)", line):
+            token = stopped[1]
+        elif line.lstrip().startswith("::") or "##[" in line:
+            found.append(line)
+    assert token is None
+    return found
