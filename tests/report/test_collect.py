@@ -110,6 +110,13 @@ def test_the_bias_index_has_the_bounds_that_its_task_reports(tmp_path: Path, set
     assert one(found, "acc").low != 0.1  # that of its rows
 
 
+def test_bounds_that_do_not_hold_their_value_are_none(tmp_path: Path, settings: Settings) -> None:
+    claims = {"bias_index,robust": 0.4, "bias_index_low,robust": 0.5, "bias_index_high,robust": 0.7}
+    write_results(tmp_path / "r", "dynostock_recency_w4", shares([1.0, 0.0]), claims=claims, samples=False)
+    entry = one(gathered(settings, tmp_path / "r"), "bias_index")
+    assert (entry.value, entry.low, entry.high) == (0.4, None, None)
+
+
 def test_results_alone_have_the_interval_of_their_stderr(tmp_path: Path, settings: Settings) -> None:
     claims = {"acc_stderr,robust": 0.1, "unscored,robust": 0.25}
     write_results(tmp_path / "r", "financemath", shares([1.0, 0.0, 1.0, 0.0]), claims=claims, samples=False)
@@ -127,6 +134,7 @@ def test_a_claim_that_its_rows_do_not_bear_out_is_marked(tmp_path: Path, setting
     found = gathered(settings, tmp_path / "r")
     assert one(found, "acc").value == 0.9
     assert one(found, "acc").marks == ("claims 0.9, but its rows give 0.5",)
+    assert (one(found, "acc").low, one(found, "acc").high) == (None, None)  # which would be of another value
     assert not one(found, "acc", variant="paper").marks
 
 

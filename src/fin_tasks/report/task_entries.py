@@ -26,6 +26,8 @@ _LOWER_IS_BETTER = frozenset(
 )
 SAME = 1e-6
 """How far a claim may be from the mean of its rows."""
+_NONE = Interval(math.nan, math.nan)
+_NO_CLAIM = Claim(None, None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,9 +88,10 @@ def _entry(
     values = scores.values.get(metric) if scores and metric != "n_scored" else None
     measured = estimate(values, clusters=scores.clusters, unit=unit) if scores and values is not None else None
     value = claim.value if claim else _number(measured.mean if measured else math.nan)
-    interval = _interval(metric, claims, measured, value, unit)
+    lies = _not_borne_out(claim, measured)
+    interval = _NONE if lies else _interval(metric, claims, measured, value, unit)
     n, unscored = _counts(metric, read, claims, scores, measured)
-    marks = [*read.marks, *_not_borne_out(claim, measured)]
+    marks = [*read.marks, *lies]
     return Entry(
         run=run.id,
         source=run.source,
@@ -115,13 +118,13 @@ def _interval(
     """Take the interval over the rows; else the bounds that the task reports itself; else that of its stderr."""
     if measured is not None and not math.isnan(measured.interval.low):
         return measured.interval
-    low, high = claims.get(f"{metric}_low"), claims.get(f"{metric}_high")
-    if low and high and low.value is not None and high.value is not None:
-        return Interval(low.value, high.value)
+    low, high = (claims.get(f"{metric}{end}", _NO_CLAIM).value for end in ("_low", "_high"))
+    if low is not None and high is not None and value is not None:
+        return Interval(low, high) if low - SAME <= value <= high + SAME else _NONE
     claim = claims.get(metric)
     if measured is None and claim and value is not None:
         return from_stderr(value, claim.stderr, unit=unit)
-    return Interval(math.nan, math.nan)
+    return _NONE
 
 
 def _counts(
@@ -138,7 +141,7 @@ def _counts(
         n = measured.n if measured else rows - unscored
         return n, min(unscored, rows - n)
     rows = read.claims.rows if read.claims else 0
-    rate = claims.get("unscored", Claim(None, None)).value or 0.0
+    rate = claims.get("unscored", _NO_CLAIM).value or 0.0
     unscored = round(rate * rows)
     return (rows - unscored, unscored) if metric in (*HEADLINES, "bias_index") else (0, unscored)
 
