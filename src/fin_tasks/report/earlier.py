@@ -9,6 +9,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -53,6 +54,7 @@ class Parts:
     stage: Path
     out: Path
     _made: dict[str, Any] = field(default_factory=dict)
+    _taken: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._earlier = _record(self.out / RECORD)
@@ -64,7 +66,7 @@ class Parts:
             What `add` was told of it; None where it has to be made, as the earlier report does not have all of it.
         """
         part = self._earlier.get(key)
-        files = _files(self.out, part["files"]) if part else None
+        files = _files(self.out, part["files"], self._taken) if part else None
         if part is None or files is None:
             return None
         for name in files:
@@ -72,6 +74,7 @@ class Parts:
             if not target.exists():  # parts may share files
                 target.parent.mkdir(parents=True, exist_ok=True)
                 _link(self.out / name, target)
+        self._taken.update(files)
         self._made[key] = part
         return part["facts"]
 
@@ -106,10 +109,14 @@ def _is_part(part: Any) -> bool:
     return isinstance(files, list) and all(isinstance(name, str) for name in files) and part.get("facts") is not None
 
 
-def _files(out: Path, names: Sequence[str]) -> list[str] | None:
-    """Name the files of a part; None where one is missing, or is elsewhere: the folder may have been a stranger's."""
+def _files(out: Path, names: Sequence[str], taken: AbstractSet[str]) -> list[str] | None:
+    """Name the files of a part that are not taken yet.
+
+    None where one is missing, or is elsewhere: the folder may have been a stranger's.
+    """
     found = [one for name in names for one in (_below(out, name) if name.endswith("/") else [name])]
-    return found if found and all(_is_within(out, name) for name in found) else None
+    missing = [name for name in found if name not in taken]
+    return missing if found and all(_is_within(out, name) for name in missing) else None
 
 
 def _below(out: Path, folder: str) -> Iterator[str]:
