@@ -57,11 +57,11 @@ def leaderboard(names: tuple[str, ...] = ("alpha", "beta", "gamma"), *, title: s
         for i, j in combinations(range(len(names)), 2)
     ]
     ranks = [
-        {"run": f"run{at}", "value": 0.5, "n": 100, "rank": at + 1, "best": 1, "worst": len(names)}
+        {"run": f"run{at}", "value": 0.5, "n": 100, "unscored": 0, "rank": at + 1, "best": 1, "worst": len(names)}
         for at in range(len(names))
     ]
     return {
-        **{"format": "fin-tasks leaderboard", "version": "1.0", "fin_tasks": "1", "title": title},
+        **{"format": "fin-tasks leaderboard", "version": "1.1", "fin_tasks": "1", "title": title},
         **{"generated": "2026-01-02T03:04:05+00:00", "baseline": None, "mixed": False},
         **{"alpha": 0.05, "confidence": 0.95, "power": 0.8},
         "models": [
@@ -77,10 +77,12 @@ def leaderboard(names: tuple[str, ...] = ("alpha", "beta", "gamma"), *, title: s
                     "metric": "acc",
                     "group": "g",
                     "rows": 100,
+                    "sources": 100,
                     "clustered": False,
                     "test": "McNemar",
                 },
                 **{"detectable": {"paired": 0.1, "unpaired": 0.2}, "ranks": ranks, "pairs": pairs},
+                "left_out": [],
             }
         ],
         "problems": [{"path": "<b>x</b>.json", "message": "cut off"}],

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,8 +20,8 @@ from fin_tasks.report.found_files import find_runs
 from fin_tasks.report.lm_eval_entries import read_run
 from fin_tasks.report.lm_eval_results import read_results
 from fin_tasks.settings import Settings
-from fin_tasks.stats.clustered import clustered_mean
-from fin_tasks.stats.intervals import bootstrap_mean, wilson
+from fin_tasks.stats.bounded import bounded_mean
+from fin_tasks.stats.intervals import wilson
 
 
 @pytest.fixture
@@ -60,8 +61,8 @@ def test_rows_of_one_figure_are_no_independent_rows(tmp_path: Path, settings: Se
     write_results(tmp_path / "r", "xfinbench_mcq_visual", shares(values), docs=docs)
     found = gathered(settings, tmp_path / "r")
     entry = one(found, "acc")
-    bounds = clustered_mean(values, clusters=["f1", "f1", "f2", "f2", "r4", "r5"]).interval
-    assert entry.low == pytest.approx(max(0.0, bounds.low))
+    bounds = bounded_mean(np.array(values), clusters=np.array([0, 0, 1, 1, 2, 3]))
+    assert entry.low == pytest.approx(bounds.low)
     assert entry.high == pytest.approx(min(1.0, bounds.high))
     scores = found.scores(entry.run)["robust"]
     assert scores.clusters == ("f1", "f1", "f2", "f2", "r4", "r5")
@@ -81,12 +82,12 @@ def test_pictures_are_the_same_on_every_machine(tmp_path: Path, settings: Settin
     )
 
 
-def test_points_of_pictures_seen_once_are_resampled(tmp_path: Path, settings: Settings) -> None:
+def test_points_of_pictures_seen_once_are_independent(tmp_path: Path, settings: Settings) -> None:
     points = [0.0, 20.0, 100.0, 60.0, 60.0]
     docs = [{"id": f"{place}", "image_path": f"{place}.png"} for place in range(5)]
     write_results(tmp_path / "r", "mme_finance_en", [{"score": value} for value in points], docs=docs)
     entry = one(gathered(settings, tmp_path / "r"), "score")
-    bounds = bootstrap_mean(points)
+    bounds = bounded_mean(np.array(points), most=100)
     assert (entry.low, entry.high) == pytest.approx((bounds.low, bounds.high))
 
 

@@ -14,7 +14,7 @@ from statsmodels.stats.proportion import proportion_effectsize
 from fin_tasks.stats.clustered import clustered_mean
 from fin_tasks.stats.multiple import holm
 from fin_tasks.stats.paired import mcnemar
-from fin_tasks.stats.power import detectable_difference, detectable_mean, detectable_paired_difference
+from fin_tasks.stats.power import detectable_difference, detectable_mean, fewest_discordant
 from fin_tasks.stats.ranks import compare_all, rank
 
 SCORES = st.lists(st.tuples(*[st.sampled_from([0, 1, None])] * 3), min_size=1, max_size=40)
@@ -75,7 +75,7 @@ def test_a_different_model_is_found() -> None:
 
 def test_ties_and_models_without_scores() -> None:
     found = rank({"a": [1, 0], "b": [0, 1], "none": [None, None]})
-    assert [(one.model, one.rank, one.n) for one in found] == [("a", 1, 2), ("b", 1, 2), ("none", 1, 0)]
+    assert [(one.model, one.rank, one.n) for one in found] == [("a", 1, 2), ("b", 1, 2), ("none", None, 0)]
     assert all((one.best, one.worst) == (1, 3) for one in found)
     assert math.isnan(found[-1].mean)
     assert rank({}) == []
@@ -113,20 +113,17 @@ def test_a_detectable_difference_is_detected_as_often_as_asked(n: int, rate: flo
     assert np.mean(np.abs(z) > 1.96) == pytest.approx(0.8, abs=0.03)
 
 
-def test_a_detectable_paired_difference_is_detected_as_often_as_asked() -> None:
-    generator = np.random.default_rng(9)
-    n, discordant = 1000, 0.2
-    difference = detectable_paired_difference(n, discordant=discordant)
-    shares = [(discordant + difference) / 2, (discordant - difference) / 2, 1 - discordant]
-    gained, lost, _ = generator.multinomial(n, shares, size=4000).T
-    found = np.mean([mcnemar(int(a), int(b)) < 0.05 for a, b in zip(gained, lost, strict=True)])
-    assert found == pytest.approx(0.79, abs=0.03)  # the exact test is a little careful
-
-
 def test_what_no_number_of_rows_can_show() -> None:
-    assert math.isnan(detectable_paired_difference(10, discordant=0.1))
     assert math.isnan(detectable_difference(2))
     assert math.isnan(detectable_difference(100, rate=0.0))
+    assert math.isnan(detectable_mean(0.1, freedom=0))
+    assert math.isnan(detectable_mean(math.nan))
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.01, 0.05 / 435, 0.5])
+def test_fewer_discordant_rows_than_said_are_never_enough(alpha: float) -> None:
+    fewest = fewest_discordant(alpha=alpha)
+    assert mcnemar(fewest, 0) < alpha <= mcnemar(fewest - 1, 0)
 
 
 def test_two_rows_make_nothing_certain() -> None:
@@ -167,3 +164,76 @@ def test_models_that_agree_on_every_row_are_not_equal_for_certain() -> None:
 def test_a_detectable_mean_is_detected_as_often_as_asked() -> None:
     drawn = np.random.default_rng(3).normal(detectable_mean(0.7), 0.7, 20_000)
     assert np.mean(np.abs(drawn / 0.7) > 1.96) == pytest.approx(0.8, abs=0.01)
+
+
+def test_a_detectable_mean_of_few_clusters_is_detected_as_often_as_asked() -> None:
+    generator = np.random.default_rng(6)
+    mean = detectable_mean(1 / math.sqrt(9), alpha=0.01, freedom=8)
+    drawn = generator.normal(mean, 1, (20_000, 9))
+    found = scipy.stats.ttest_1samp(drawn, 0, axis=1).pvalue < 0.01
+    assert 0.75 < np.mean(found) < 0.85
+
+
+@pytest.mark.parametrize(("value", "n"), [(0.7, 6), (0.1, 3), (1 / 3, 11), (1e-9, 7), (95.3, 5)])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_what_rounding_leaves_is_no_spread(value: float, n: int, kind: type) -> None:
+    (pair,) = compare_all({"x": [float(kind(value))] * n, "y": [0.0] * n})
+    assert pair.p == min(1.0, 2 * 0.5**n)
+    assert pair.stderr == 0
+    assert math.isnan(pair.interval.low)
+    (turned,) = compare_all({"x": [0.1 + 0.2] * n, "y": [0.3] * n})
+    assert (turned.difference, turned.p) == (0, 1)
+
+
+def test_clusters_with_equal_sums_are_no_more_than_their_number() -> None:
+    differences, clusters = [0.1, 0.3, 0.3, 0.1] * 2, [0, 0, 1, 1, 2, 2, 3, 3]
+    (pair,) = compare_all({"x": differences, "y": [0.0] * 8}, clusters=clusters)
+    assert (pair.p, pair.clusters) == (2 * 0.5**4, 4)
+    assert math.isnan(pair.interval.low)
+    shares, other = [1, 0] * 5, [0, 1] * 5
+    (pair,) = compare_all({"x": shares, "y": other}, clusters=[at // 2 for at in range(10)])
+    assert (pair.difference, pair.p) == (0, 1)
+    assert pair.interval.low < -0.2 and pair.interval.high > 0.2
+    (best,) = compare_all({"x": [1] * 12, "y": [0] * 12}, clusters=[at // 2 for at in range(12)])
+    assert best.p == 2 * 0.5**6
+    assert 0.2 < best.interval.low < 0.8 and best.interval.high == 1
+
+
+def test_one_cluster_tells_nothing() -> None:
+    (pair,) = compare_all({"x": [1, 1, 0], "y": [0, 0, 0]}, clusters=["a"] * 3)
+    assert pair.p == 1
+    assert math.isnan(pair.interval.low)
+
+
+def test_pairs_without_a_row_are_no_tests() -> None:
+    scores = {"x": [1] * 8 + [None], "y": [0] * 8 + [None], "z": [None] * 8 + [1]}
+    pairs = {(one.first, one.second): one for one in compare_all(scores)}
+    assert pairs["x", "y"].p_holm == pairs["x", "y"].p
+    assert pairs["x", "z"].p_holm == 1
+    assert math.isnan(holm([0.01, math.nan, 0.02])[1])
+    assert holm([0.01, math.nan, 0.02])[0] == pytest.approx(0.02)
+    for none in ({"x": [None, None], "y": [None, None]}, {"x": [None, 0.5], "y": [0.5, None]}):
+        assert compare_all(none)[0].p == 1
+
+
+def test_what_is_no_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="infinite"):
+        compare_all({"x": [math.inf, 1], "y": [0, 1]})
+    with pytest.raises(ValueError, match="finite numbers, got nan"):
+        clustered_mean([math.nan, 1])
+    with pytest.raises(ValueError, match="within"):
+        holm([0.5, 1.5])
+
+
+def test_exercises_that_are_known_keep_equal_models_alike() -> None:
+    """Two equal models, of which each finds some exercises easier: McNemar's test takes that for a difference."""
+    generator = np.random.default_rng(12)
+    exercises = np.repeat(np.arange(60), [6] * 15 + [2] * 45)
+    aware = unaware = 0
+    for _ in range(300):
+        x, y = (generator.random(180) < generator.beta(0.4, 0.6, 60)[exercises] for _ in range(2))
+        scores = {"x": x.astype(float), "y": y.astype(float)}
+        aware += compare_all(scores, clusters=exercises.tolist())[0].p < 0.05
+        unaware += compare_all(scores)[0].p < 0.05
+    assert aware <= 24  # 5 % of 300, and what chance adds
+    assert unaware > 40

@@ -8,9 +8,12 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import t
 
-from fin_tasks.stats.clustered import clustered_mean
-from fin_tasks.stats.intervals import Interval, bootstrap_mean, wilson
+from fin_tasks.stats.averages import standard_error
+from fin_tasks.stats.bounded import bounded_mean
+from fin_tasks.stats.clustered import clustered_mean, numbered
+from fin_tasks.stats.intervals import Interval, wilson
 
 __all__ = ["Estimate", "Unit", "estimate", "from_stderr", "largest", "unit_of"]
 
@@ -20,6 +23,7 @@ _NUMBERS = frozenset({"brier", "log_loss", "n_scored"})
 _NORMAL = 1.959963984540054  # quantile of 0.975
 _NONE = Interval(math.nan, math.nan)
 _wilson = lru_cache(maxsize=2**16)(wilson)  # models over the same rows have the same counts again and again
+_numbered = lru_cache(maxsize=64)(numbered)  # and every metric of a task has the sources of its rows
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,10 @@ def largest(unit: Unit) -> float:
 def estimate(values: npt.NDArray[np.floating], *, clusters: Sequence[str] | None, unit: Unit) -> Estimate:
     """Average the values that are there.
 
-    The interval is that of a clustered mean where rows share a source; else Wilson's where all values are 0 or 1, and
-    the bootstrap's for all others. Values that are all alike show no spread: where they are the least or the most there
-    can be, Wilson's interval is given, in which all rows of a cluster count once; otherwise there is none.
+    The interval of shares and points is Wilson's: over the rows where they are independent and 0 or 1, otherwise over
+    as many as they are worth (`stats.bounded.bounded_mean`), where rows that share a source are worth no more than as
+    many independent ones. That of other numbers, and of any beyond their unit, is a t-interval, which allows for
+    sources likewise. There is none where one source has all rows, or where other numbers are all alike.
 
     Args:
         values: One per row, NaN where it does not apply.
@@ -70,23 +75,27 @@ def estimate(values: npt.NDArray[np.floating], *, clusters: Sequence[str] | None
     n = len(present)
     if not n:
         return Estimate(math.nan, _NONE, 0)
-    mean = math.fsum(present.tolist()) / n
-    names = (
-        [name for name, is_there in zip(clusters, there.tolist(), strict=True) if is_there]
-        if clusters is not None
-        else None
-    )
-    held = len(set(names)) if names is not None else n
+    codes = None if clusters is None else _numbered(tuple(clusters))[there]
+    if codes is not None and np.bincount(codes).max() == 1:
+        codes = None
     most = largest(unit)
-    if (present == present[0]).all():
-        return Estimate(mean, _of_one_value(float(present[0]), held, most), n)
-    if names is not None and held < n:
-        interval = clustered_mean(present.tolist(), clusters=names).interval
-    elif ((present == 0) | (present == 1)).all() and unit == "fraction":
+    if not math.isfinite(most) or present.min() < 0 or present.max() > most:
+        interval = _of_numbers(present, codes)
+    elif unit == "fraction" and codes is None and ((present == 0) | (present == 1)).all():
         interval = _wilson(int(present.sum()), n)
     else:
-        interval = bootstrap_mean(present.tolist())
-    return Estimate(mean, _within(interval, most), n)
+        interval = bounded_mean(present, most=most, clusters=codes)
+    return Estimate(math.fsum(present.tolist()) / n, interval, n)
+
+
+def _of_numbers(values: npt.NDArray[np.float64], codes: npt.NDArray[np.int64] | None) -> Interval:
+    """Give a t-interval, at least as wide as that of independent values; none where all are alike."""
+    found = clustered_mean(values, clusters=codes)
+    if not found.design_effect >= 0:  # nothing differs, or there is one source
+        return _NONE
+    stderr = max(found.stderr, standard_error(values.tolist()))
+    reach = float(t.ppf(0.975, found.clusters - 1)) * stderr
+    return _within(Interval(found.mean - reach, found.mean + reach), math.inf)
 
 
 def from_stderr(mean: float, stderr: float | None, *, unit: Unit) -> Interval:
@@ -94,16 +103,6 @@ def from_stderr(mean: float, stderr: float | None, *, unit: Unit) -> Interval:
     if not stderr or not math.isfinite(stderr):  # 0 where all rows are alike, or there is but one
         return _NONE
     return _within(Interval(mean - _NORMAL * stderr, mean + _NORMAL * stderr), largest(unit))
-
-
-def _of_one_value(value: float, held: int, most: float) -> Interval:
-    if value == 0 and math.isfinite(most):
-        bounds = _wilson(0, held)
-    elif value == most:
-        bounds = _wilson(held, held)
-    else:
-        return _NONE
-    return Interval(bounds.low * most, bounds.high * most)
 
 
 def _within(interval: Interval, most: float) -> Interval:

@@ -47,6 +47,17 @@ def document(
     for entry in sorted(collected.entries, key=_place):
         by_task[task_id(entry)].append(entry)
     now = now or datetime.now(timezone.utc)
+    comparisons = {
+        name: rankings.compare_task(
+            [entry for entry in entries if entry.metric == headline(entry.benchmark)],
+            scores_of=collected.scores,
+            mix=mix,
+        )
+        for name, entries in by_task.items()
+    }
+    not_ranked = {
+        (name, left.run): left.reason for name, found in comparisons.items() for one in found for left in one.left_out
+    }
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -63,16 +74,12 @@ def document(
         "tasks": [_task(name, entries) for name, entries in by_task.items()],
         "metrics": _metrics(collected.entries),
         "groups": {one.group: dict(one.facts) for one in collected.entries if one.group},
-        "entries": [_entry(name, entry) for name, entries in by_task.items() for entry in entries],
-        "comparisons": [
-            comparison.as_object(name)
+        "entries": [
+            _entry(name, entry, not_ranked.get((name, entry.run)))
             for name, entries in by_task.items()
-            for comparison in rankings.compare_task(
-                [entry for entry in entries if entry.metric == headline(entry.benchmark)],
-                scores_of=collected.scores,
-                mix=mix,
-            )
+            for entry in entries
         ],
+        "comparisons": [one.as_object(name) for name, found in comparisons.items() for one in found],
         "problems": [
             {"path": collected.shown(one.path), "message": collected.shown(one.message)} for one in collected.problems
         ],
@@ -187,7 +194,9 @@ def _metrics(entries: Iterable[Entry]) -> dict[str, Any]:
     return found
 
 
-def _entry(task: str, entry: Entry) -> dict[str, Any]:
+def _entry(task: str, entry: Entry, not_ranked: str | None) -> dict[str, Any]:
+    """Describe a value; why its run is not ranked is one more mark, where nothing else says that it stands apart."""
+    marks = entry.marks or ((f"not ranked: {not_ranked}",) if not_ranked else ())
     return {
         "task": task,
         "model": entry.model,
@@ -200,5 +209,5 @@ def _entry(task: str, entry: Entry) -> dict[str, Any]:
         "unscored": entry.unscored,
         "judge": entry.judge,
         "group": entry.group,
-        "marks": list(entry.marks),
+        "marks": list(marks),
     }

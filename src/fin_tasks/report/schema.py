@@ -16,7 +16,7 @@ __all__ = ["FORMAT", "SCHEMA", "VERSION", "check"]
 
 SCHEMA = Path(__file__).with_name("leaderboard.schema.json")
 FORMAT = "fin-tasks leaderboard"
-VERSION = "1.0"
+VERSION = "1.1"
 """Major: a key means something else or is gone, so that older readers fail. Minor: a key more."""
 
 _SHOWN = 5  # defects in a message
@@ -75,5 +75,6 @@ def _dangling(document: Mapping[str, Any]) -> Iterable[str]:
         named = {place["run"] for place in one["ranks"]} | {
             p[side] for p in one["pairs"] for side in ("first", "second")
         }
+        named |= {left["run"] for left in one["left_out"]}
         if named - known["run"]:
             yield f"$.comparisons[{at}]: a run that is not in the document"

@@ -10,7 +10,7 @@ from scipy.stats import t
 
 from fin_tasks.stats.intervals import Interval
 
-__all__ = ["ClusteredMean", "clustered_mean"]
+__all__ = ["ClusteredMean", "clustered_mean", "numbered"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,7 @@ class ClusteredMean:
         n: Values.
         clusters: Clusters among them.
         design_effect: Variance over that of as many independent values; 1 without clusters, NaN where not defined.
+            Below 1 where values differ less between clusters than chance would have it.
     """
 
     mean: float
@@ -35,7 +36,10 @@ class ClusteredMean:
 
 
 def clustered_mean(
-    values: Sequence[float], *, clusters: Sequence[Hashable] | None = None, confidence: float = 0.95
+    values: Sequence[float] | npt.NDArray[np.float64],
+    *,
+    clusters: Sequence[Hashable] | npt.NDArray[np.int64] | None = None,
+    confidence: float = 0.95,
 ) -> ClusteredMean:
     """Average values of which those of one cluster may depend on each other in any way.
 
@@ -44,11 +48,11 @@ def clustered_mean(
 
     Args:
         values: One finite number per document.
-        clusters: The cluster of each; None where each document is one.
+        clusters: The cluster of each, numbers from 0 on where it is an array; None where each document is one.
         confidence: Share of such intervals that hold the true mean; somewhat less do below 20 clusters.
 
     Raises:
-        ValueError: `clusters` has another length than `values`.
+        ValueError: `clusters` has another length than `values`, or a value is not finite.
 
     References:
         Cameron, Miller (2015), A Practitioner's Guide to Cluster-Robust Inference, section II; Miller (2024),
@@ -61,9 +65,12 @@ def clustered_mean(
     """
     if clusters is not None and len(clusters) != len(values):
         raise ValueError(f"expected a cluster per value, got {len(clusters)} for {len(values)}")
-    n = len(values)
-    mean = math.fsum(values) / n if n else math.nan
-    residuals = np.asarray(values, dtype=np.float64) - mean
+    numbers = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"expected finite numbers, got {numbers[~np.isfinite(numbers)][0]}")
+    n = len(numbers)
+    mean = math.fsum(numbers.tolist()) / n if n else math.nan
+    residuals = numbers - mean
     sums = residuals if clusters is None else _sums(residuals, clusters)
     held = len(sums)
     if held < 2:
@@ -82,6 +89,20 @@ def clustered_mean(
     )
 
 
-def _sums(residuals: npt.NDArray[np.float64], clusters: Sequence[Hashable]) -> npt.NDArray[np.float64]:
+def _sums(
+    residuals: npt.NDArray[np.float64], clusters: Sequence[Hashable] | npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64]:
+    codes = clusters if isinstance(clusters, np.ndarray) else numbered(clusters)
+    sums = np.bincount(codes, weights=residuals)
+    return np.asarray(sums[np.bincount(codes) > 0], dtype=np.float64)
+
+
+def numbered(clusters: Sequence[Hashable]) -> npt.NDArray[np.int64]:
+    """Number clusters from 0 on, in the order they come.
+
+    Example:
+        >>> numbered(["b", "a", "b"]).tolist()
+        [0, 1, 0]
+    """
     codes = {name: code for code, name in enumerate(dict.fromkeys(clusters))}
-    return np.asarray(np.bincount([codes[name] for name in clusters], weights=residuals), dtype=np.float64)
+    return np.array([codes[name] for name in clusters], dtype=np.int64)

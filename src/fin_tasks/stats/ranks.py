@@ -18,6 +18,7 @@ RowScores = Mapping[str, Sequence[float | None]] | Mapping[str, npt.NDArray[np.f
 """Model to one value per row, None or NaN where unscored; all of one length and order."""
 
 _Array = npt.NDArray[np.float64]
+_NOISE = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,10 +31,12 @@ class PairTest:
         n: Rows both have scored.
         difference: Mean of first less second, in the values' unit; NaN without a row.
         stderr: Standard error of the difference; NaN below two rows, or clusters.
-        interval: Of the difference, at the confidence asked for, not corrected for the number of pairs; NaN likewise.
+        interval: Of the difference, at the confidence asked for, not corrected for the number of pairs; NaN likewise,
+            and where nothing tells how far the values, which are no shares, may spread.
         p: Of the paired test; 1 where nothing can be tested.
-        p_holm: Adjusted for all pairs tested with it.
+        p_holm: Adjusted for all pairs tested with it, those without a row in common left out.
         exact: The test is McNemar's; a t-test otherwise.
+        clusters: Clusters among the rows; `n` where they are independent.
     """
 
     first: str
@@ -45,6 +48,7 @@ class PairTest:
     p: float
     p_holm: float
     exact: bool
+    clusters: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +59,7 @@ class Ranked:
         model: Which.
         mean: Over the rows it has scored, in the values' unit; NaN without any.
         n: Those rows.
-        rank: By mean, 1 the best; equal means share the better place.
+        rank: By mean, 1 the best; equal means share the better place. None for a model without any.
         best: The best rank it may have: one more than there are models that are better for certain.
         worst: The worst, likewise.
         alike: Models that cannot be told from it.
@@ -64,7 +68,7 @@ class Ranked:
     model: str
     mean: float
     n: int
-    rank: int
+    rank: int | None
     best: int
     worst: int
     alike: tuple[str, ...]
@@ -78,8 +82,9 @@ def compare_all(
     Values of 0 and 1 without clusters are tested by McNemar's exact test, with Agresti and Min's interval: it
     has a width even where no row tells the models apart, and is too narrow where hardly one in a hundred does.
     Anything else is tested by a t-test of the differences, with a standard error that allows for clusters
-    (`clustered.clustered_mean`), and the interval that belongs to it; where all differences are equal, by the
-    sign test.
+    (`clustered.clustered_mean`), and the interval that belongs to it. Where all differences are equal, but for
+    rounding, or their sums over clusters, there is no spread to go by: the test is that of the signs, and the
+    interval, of shares alone, Agresti and Min's with a cluster for a row.
 
     Args:
         scores: What each row scored.
@@ -87,7 +92,7 @@ def compare_all(
         confidence: Of each interval.
 
     Raises:
-        ValueError: The lengths differ.
+        ValueError: The lengths differ, or a value is infinite.
 
     References:
         Agresti, Min (2005), Simple improved confidence intervals for comparing matched proportions, Statistics in
@@ -102,10 +107,11 @@ def compare_all(
     codes = _codes(clusters, rows.shape[1])
     if len(rows) < 2:
         return []
-    binary = codes is None and bool(np.isin(rows[~np.isnan(rows)], (0.0, 1.0)).all())
-    tested = _mcnemar_all(rows, confidence) if binary else _t_tests(rows, codes, confidence)
-    n, difference, stderr, low, high, p = (column.tolist() for column in tested)
-    adjusted = holm(p)
+    shares = bool(np.isin(rows[~np.isnan(rows)], (0.0, 1.0)).all())
+    binary = shares and codes is None
+    tested = _mcnemar_all(rows, confidence) if binary else _t_tests(rows, codes, confidence, shares=shares)
+    n, difference, stderr, low, high, p, held = (column.tolist() for column in tested)
+    adjusted = holm([one if rows else math.nan for one, rows in zip(p, n, strict=True)])
     return [
         PairTest(
             first=first,
@@ -115,8 +121,9 @@ def compare_all(
             stderr=stderr[at],
             interval=Interval(low[at], high[at]),
             p=p[at],
-            p_holm=adjusted[at],
+            p_holm=adjusted[at] if n[at] else 1.0,
             exact=binary,
+            clusters=int(held[at]),
         )
         for at, (first, second) in enumerate(combinations(scores, 2))
     ]
@@ -160,7 +167,9 @@ def rank(
             model=model,
             mean=means[model][0],
             n=means[model][1],
-            rank=1 + sum(sign * means[other][0] > sign * means[model][0] for other in scores),
+            rank=1 + sum(sign * means[other][0] > sign * means[model][0] for other in scores)
+            if means[model][1]
+            else None,
             best=1 + len(better[model]),
             worst=len(scores) - len(worse[model]),
             alike=tuple(o for o in order if o != model and o not in better[model] and o not in worse[model]),
@@ -173,8 +182,12 @@ def _matrix(scores: RowScores) -> _Array:
     """Return models x rows, NaN where unscored."""
     if len({len(values) for values in scores.values()}) > 1:
         raise ValueError(f"expected as many rows for each model, got {sorted({len(v) for v in scores.values()})}")
-    rows = [np.asarray(values, dtype=np.float64) for values in scores.values()]
-    return np.array(rows) if rows else np.empty((0, 0))
+    rows = (
+        np.array([np.asarray(values, dtype=np.float64) for values in scores.values()]) if scores else np.empty((0, 0))
+    )
+    if np.isinf(rows).any():
+        raise ValueError("expected finite values or none at all, got an infinite one")
+    return rows
 
 
 def _codes(clusters: Sequence[Hashable] | None, rows: int) -> npt.NDArray[np.int64] | None:
@@ -191,7 +204,7 @@ def _mcnemar_all(rows: _Array, confidence: float) -> tuple[_Array, ...]:
     """Count all pairs at once, and test them exactly as `paired.mcnemar` does.
 
     Returns:
-        Rows in common, difference, standard error, bounds and p.
+        Rows in common, difference, standard error, bounds, p, and clusters, which rows are here.
     """
     right, wrong = (rows == 1).astype(np.float64), (rows == 0).astype(np.float64)
     only_first = right @ wrong.T  # at (i, j): rows that i has right and j wrong
@@ -202,24 +215,40 @@ def _mcnemar_all(rows: _Array, confidence: float) -> tuple[_Array, ...]:
     with np.errstate(invalid="ignore", divide="ignore"):
         difference = (gained - lost) / n
         stderr = np.sqrt(np.where(n > 1, (gained + lost - n * difference**2) / (n - 1) / n, np.nan))
-    # half a row more in each cell of the table of both
+    low, high = _agresti_min(gained, lost, n, confidence)
+    return n, difference, stderr, low, high, p, n
+
+
+def _agresti_min(gained: _Array, lost: _Array, n: _Array, confidence: float) -> tuple[_Array, _Array]:
+    """Bound differences of shares with half a row more in each cell of the table of both; NaN below two rows."""
     middle = (gained - lost) / (n + 2)
     reach = norm.ppf(0.5 + confidence / 2) * np.sqrt((gained + lost + 1) / (n + 2) - middle**2) / np.sqrt(n + 2)
     none = np.where(n > 1, 0.0, np.nan)
-    return n, difference, stderr, np.maximum(-1, middle - reach) + none, np.minimum(1, middle + reach) + none, p
+    return np.maximum(-1, middle - reach) + none, np.minimum(1, middle + reach) + none
 
 
-def _t_tests(rows: _Array, codes: npt.NDArray[np.int64] | None, confidence: float) -> tuple[_Array, ...]:
+def _t_tests(
+    rows: _Array, codes: npt.NDArray[np.int64] | None, confidence: float, *, shares: bool
+) -> tuple[_Array, ...]:
     """Test each pair; returns as `_mcnemar_all`."""
     found = np.array([_of_pair(first - second, codes) for first, second in combinations(rows, 2)])
     n, difference, stderr, held = found.T
+    # what rounding leaves of values of this size is no difference, and no spread
+    noise = _NOISE * np.nanmax(np.abs(rows), initial=0.0)
+    difference = np.where(np.abs(difference) <= noise, 0.0, difference)
+    stderr = np.where(stderr <= noise, 0.0, stderr)
     with np.errstate(invalid="ignore", divide="ignore"):
         freedom = np.where(held > 1, held - 1, np.nan)
         p = 2 * t.sf(np.abs(difference) / stderr, freedom)
         reach = t.ppf(0.5 + confidence / 2, freedom) * stderr
-    # Where every difference is the same there is no spread to measure it by, and the signs have to do.
-    p = np.where(stderr == 0, np.where(difference == 0, 1.0, np.minimum(1.0, 2 * 0.5**held)), p)
-    return n, difference, stderr, difference - reach, difference + reach, np.where(np.isnan(stderr), 1.0, p)
+        p = np.where(stderr == 0, np.where(difference == 0, 1.0, np.minimum(1.0, 2 * 0.5**held)), p)
+        one_way = held * np.abs(difference)
+        low, high = _agresti_min(
+            np.where(difference > 0, one_way, 0), np.where(difference < 0, one_way, 0), held, confidence
+        )
+    low = np.where(stderr == 0, low if shares else np.nan, difference - reach)
+    high = np.where(stderr == 0, high if shares else np.nan, difference + reach)
+    return n, difference, stderr, low, high, np.where(np.isnan(stderr), 1.0, p), held
 
 
 def _of_pair(differences: _Array, codes: npt.NDArray[np.int64] | None) -> tuple[float, float, float, int]:
