@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 import typer.main
 import yaml
+from typer.testing import CliRunner
 
 import fin_tasks
 from fin_tasks.cli import app
+from fin_tasks.report.verify.findings import Finding, Report, Status
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEMPLATE = DOCS / "templates" / "leaderboard-pages.yml"
@@ -22,7 +24,8 @@ STAND_IN = """#!/bin/sh
 # writes down how it was called, and the file of verdicts; a submission's files say what to print and how to end
 for word in "$@"; do printf '%s\\037' "$word"; done >> "$CALLS"; printf '\\n' >> "$CALLS"
 cat > /dev/null
-if [ "$1" = verify ]; then echo '{}' > "$4"; fi
+verdict=pass; if [ -f "$2/warn" ]; then verdict=warn; fi
+if [ "$1" = verify ]; then printf '{\n "verdict": "%s"\n}\n' "$verdict" > "$4"; fi
 if [ -f "$2/said" ]; then cat "$2/said" >&2; fi
 if [ -f "$2/status" ]; then exit "$(cat "$2/status")"; fi
 """
@@ -375,6 +378,31 @@ def test_each_is_verified_and_keeps_a_verdict(repository: Repository) -> None:
 def test_the_worst_verdict_is_the_job_s(repository: Repository, statuses: str | tuple[str, str], worst: int) -> None:
     first, second = statuses
     assert verify(repository, a=first, b=second)[0] == worst
+
+
+def test_warnings_are_said_and_fail_nothing(repository: Repository) -> None:
+    repository.write("submissions/a/warn", "")
+    status, log = verify(repository, a="0", b="0")
+    assert status == 0
+    assert heard(log) == ["::warning title=a::verified, with warnings to read"]
+    assert repository.summary.read_text() == "- `a`: verified, with warnings to read\n- `b`: verified\n"
+
+
+@pytest.mark.parametrize("status", [Status.warned, Status.passed])
+def test_the_verdict_is_where_the_step_looks_for_it(
+    repository: Repository, status: Status, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # a submission's text, which is quoted below, does not count
+    text = '\n "verdict": "warn",\n'
+    found = Finding(check=text, task=text, run=text, status=status, message=text, details=(text,), count=1)
+    report = Report(findings=(found,), tasks=1, rows=1)
+    monkeypatch.setattr("fin_tasks.report.verify.submission.verify", lambda *_, **__: report)
+    file = repository.temporary / "verdict.json"
+    assert CliRunner().invoke(app, ["verify", str(repository.folder), "--out", str(file)]).exit_code == 0
+    pattern = re.search(r"grep -q ('.+') ", repository.scripts["Verify"])
+    assert pattern is not None
+    done = subprocess.run(["grep", "-q", *shlex.split(pattern[1]), str(file)], check=False)
+    assert done.returncode == (0 if status is Status.warned else 1)
 
 
 def test_what_a_submission_says_is_no_workflow_command(repository: Repository) -> None:
