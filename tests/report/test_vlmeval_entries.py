@@ -1,6 +1,7 @@
 """VLMEvalKit's run folders, and what judge and replay wrote, as entries."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,16 @@ import pytest
 from made_results import provenance, write_results
 
 from fin_tasks.report.collect import Collected, collect
+from fin_tasks.report.leaderboard import document
 from fin_tasks.settings import Settings
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
 
 SCORES = (5, 0, None, 3)
 JUDGE = {"model": "judge", "rubric": "mme_finance_en@1", "rubric_sha256": "f" * 64, "image": True}
@@ -105,6 +115,61 @@ def test_the_kits_links_are_the_same_run_and_links_out_are_told(tmp_path: Path, 
     found = gathered(settings, tmp_path / "kit")
     assert [run.path for run in found.runs] == ["made/T20260301_G1/made_MMEFinance_judge_score.json"]
     assert ["a link out of" in problem.message for problem in found.problems] == [True]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_links_of_a_copied_folder_lead_to_its_own_files(tmp_path: Path, settings: Settings, there: bool) -> None:
+    score = write_kit(tmp_path / "kit" / "made" / "T20260301_G1")
+    for file in score.parent.iterdir():
+        (tmp_path / "kit" / "made" / file.name).symlink_to(file)
+    shutil.copytree(tmp_path / "kit", tmp_path / "copy", symlinks=True)
+    if not there:
+        shutil.rmtree(tmp_path / "kit")
+    found = gathered(settings, tmp_path / "copy")
+    assert [run.path for run in found.runs] == ["made/T20260301_G1/made_MMEFinance_judge_score.json"]
+    assert not found.problems
+
+
+@pytest.mark.parametrize(
+    ("totals", "message"),
+    [
+        ({"judge": "\ud800"}, "judge: expected text that is Unicode"),
+        ({"provenance": nested(600)}, "provenance.a.a.a"),
+        ({"provenance": nested(40)}, "provenance.a.a.a"),
+        ({"provenance": {str(at): at for at in range(6000)}}, "expected at most 5,000 facts"),
+        (
+            {"x" * 600 + "_robust": 0.5, "dataset": "XFinBench_MCQ_V", "overall_paper": 0.4},
+            "expected at most 500 characters",
+        ),
+    ],
+)
+def test_one_folder_takes_no_other_down(
+    tmp_path: Path, settings: Settings, totals: Mapping[str, Any], message: str
+) -> None:
+    write_kit(tmp_path / "kit", model="good")
+    write_kit(tmp_path / "kit", model="bad", dataset=totals.get("dataset", "MMEFinance"), totals=totals)
+    found = gathered(settings, tmp_path / "kit")
+    assert {run.model for run in found.runs} == {"good"}
+    assert [one for one in found.problems if message in one.message and "bad_" in one.message], found.problems
+    document(found)
+
+
+@pytest.mark.parametrize("totals", [{"overall": 8000.0}, {"overall": -4.0}])
+def test_totals_that_no_metric_can_have_are_refused(
+    tmp_path: Path, settings: Settings, totals: Mapping[str, Any]
+) -> None:
+    write_kit(tmp_path / "kit", totals=totals)
+    (problem,) = gathered(settings, tmp_path / "kit").problems
+    assert "overall: expected a number from 0 to 100" in problem.message
+
+
+def test_a_byte_order_mark_is_no_letter(tmp_path: Path, settings: Settings) -> None:
+    score = write_kit(tmp_path / "kit")
+    for file in (score, score.with_name(score.name.replace("_score.json", "_items.jsonl"))):
+        file.write_text(f"\ufeff{file.read_text()}")
+    found = gathered(settings, tmp_path / "kit")
+    assert not found.problems
+    assert value(found, "score", variant="robust").n == 3
 
 
 def test_totals_that_rows_do_not_bear_out_are_marked(tmp_path: Path, settings: Settings) -> None:

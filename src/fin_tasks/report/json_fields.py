@@ -6,10 +6,12 @@ from typing import Any
 
 from fin_tasks.errors import DataError
 
-__all__ = ["MAX_NAME", "check_unicode", "name_of", "number", "read_capped", "whole"]
+__all__ = ["MAX_METRICS", "MAX_NAME", "check_nesting", "check_unicode", "name_of", "number", "read_capped", "whole"]
 
 MAX_NAME = 500
 """Characters that the name of a model, task or metric may have."""
+MAX_METRICS = 1_000
+"""Metrics that a task may have; ours have some fifty."""
 
 _MOST = 2**53
 """JSON's whole numbers are exact below."""
@@ -78,6 +80,37 @@ def check_unicode(where: str, text: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise DataError(f"{where}: expected text that is Unicode, got {text[error.start]!a}.") from error
+
+
+def check_nesting(where: str, value: Any, *, deepest: int, name: str = "") -> None:
+    """Refuse JSON that code which goes through it would stumble over: nested too deeply, or with texts of no Unicode.
+
+    Args:
+        where: The file, for the message.
+        value: What it holds.
+        deepest: How many objects and lists may stand within each other.
+        name: The field that `value` is, dotted; empty for the whole.
+
+    Raises:
+        DataError: It does; the message names the field.
+
+    Example:
+        >>> check_nesting("f.json", {"a": [{"b": 1}]}, deepest=1)
+        Traceback (most recent call last):
+        fin_tasks.errors.DataError: f.json, a: expected values nested less deeply.
+    """
+    if deepest < 0:
+        raise DataError(f"{where}, {name[:80]}: expected values nested less deeply.")
+    if isinstance(value, str):
+        check_unicode(f"{where}, {name[:80]}" if name else where, value)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            check_unicode(f"{where}, a name in {name[:80] or 'it'}", key)
+            below = f"{name}.{key}" if name else key
+            check_nesting(where, inner, deepest=deepest - isinstance(inner, (dict, list)), name=below[:100])
+    elif isinstance(value, list):
+        for inner in value:
+            check_nesting(where, inner, deepest=deepest - isinstance(inner, (dict, list)), name=name)
 
 
 def read_capped(path: Path, *, most: int) -> bytes:

@@ -10,6 +10,7 @@ from typing import Any
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.found_files import MAX_FILES
+from fin_tasks.report.json_fields import check_nesting, read_capped
 from fin_tasks.report.runs import MAX_RESULTS, Problem
 
 __all__ = ["TASKS", "KitRun", "find_kit_runs", "kit_run", "read_object"]
@@ -28,6 +29,7 @@ TASKS: Mapping[str, str] = {
 }
 """The kit's data set to the lm-eval task with the same documents, prompts and scores."""
 
+_DEEPEST = 50
 _SCORE, _ITEMS = "_score.json", "_items.jsonl"
 _STARTED = re.compile(r"T(?P<day>\d{8})(?:[_-]?(?P<clock>\d{6}))?(?!\d)")
 
@@ -62,7 +64,8 @@ class KitRun:
 def find_kit_runs(root: Path, problems: list[Problem]) -> list[KitRun]:
     """Find results in a folder and below.
 
-    The kit links each result file from the model's folder: what is there twice counts once.
+    The kit links each result file from the model's folder: what is there twice counts once, also where the folder was
+    copied and its links still lead to where it was.
 
     Args:
         root: A folder; any of the kit's, or one with several of them.
@@ -74,26 +77,27 @@ def find_kit_runs(root: Path, problems: list[Problem]) -> list[KitRun]:
     found: dict[Path, KitRun] = {}
     scored: set[Path] = set()
     items: list[Path] = []
-    for file in _below(root):
+    files = list(_below(root))
+    copied = {(folder, file.name) for file in files if not file.is_symlink() for folder in file.parent.parents}
+    for file in files:
         if file.name.endswith(_ITEMS):
-            items.append(file)
+            items += [file] if _dataset_in(file.name) and not file.is_symlink() else []
             continue
         real = file.resolve()
         if not real.is_relative_to(root.resolve()):
-            problems.append(Problem(str(file), f"{file}: a link out of {root}, which is not followed."))
-        elif real not in found:
+            if (file.parent, file.name) not in copied:
+                problems.append(Problem(str(file), f"{file}: a link out of {root}, which is not followed."))
+            continue
+        if real not in found:
             try:
                 run = _run(root, file if file.is_symlink() is False else root / real.relative_to(root.resolve()))
-            except DataError as error:
+            except (DataError, OSError) as error:
                 problems.append(Problem(str(file), str(error)))
             else:
                 if run is not None:
                     found[real] = run
         scored.add(file.with_name(file.name.removesuffix(_SCORE) + _ITEMS))
-    for file in items:
-        if file not in scored and not file.is_symlink() and _dataset_in(file.name):
-            message = f"{file}: expected {file.name.removesuffix(_ITEMS)}{_SCORE} beside it, which a run writes last, "
-            problems.append(Problem(str(file), f"{message}found none. Run the kit again, which goes on where it was."))
+    problems += [_unfinished(file) for file in items if file not in scored]
     return list(found.values())
 
 
@@ -116,15 +120,14 @@ def read_object(path: Path) -> dict[str, Any]:
     Raises:
         DataError: It cannot be read, is too large, or holds something else.
     """
+    content = read_capped(path, most=MAX_RESULTS)
     try:
-        size = path.stat().st_size
-        if size > MAX_RESULTS:
-            raise DataError(f"{path}: expected at most {MAX_RESULTS:,} bytes, got {size:,}.")
-        value = json.loads(path.read_bytes().decode("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        value = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: expected JSON, got {error}. Was the run interrupted?") from error
     if not isinstance(value, dict):
         raise DataError(f"{path}: expected an object, got {type(value).__name__}.")
+    check_nesting(str(path), value, deepest=_DEEPEST)
     return value
 
 
@@ -158,6 +161,12 @@ def _run(root: Path, score: Path) -> KitRun | None:
     )
 
 
+def _unfinished(items: Path) -> Problem:
+    missing = f"{items.name.removesuffix(_ITEMS)}{_SCORE}"
+    message = f"{items}: expected {missing} beside it, which a run writes last, found none. Run the kit again, which "
+    return Problem(str(items), f"{message}goes on where it was.")
+
+
 def _dataset_in(name: str) -> bool:
     return any(f"_{dataset}_" in name for dataset in TASKS)
 
@@ -180,5 +189,7 @@ def _below(root: Path) -> Iterator[Path]:
         if count > MAX_FILES:
             raise DataError(f"{root}: expected at most {MAX_FILES:,} files, found more. Name a folder further down.")
         for name in sorted(names):
-            if name.endswith((_SCORE, _ITEMS)) and (Path(at) / name).is_file():
-                yield Path(at) / name
+            file = Path(at) / name
+            # what a link leads to may be gone with the folder that was copied
+            if name.endswith((_SCORE, _ITEMS)) and (file.is_file() or (file.is_symlink() and not file.exists())):
+                yield file

@@ -133,7 +133,7 @@ def json_of(text: bytes) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        return json.loads(text.decode("utf-8"))
+        return json.loads(text.decode("utf-8-sig"))  # editors may have left a mark there
 
 
 def sample_of(where: str, line: bytes) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from fin_tasks.errors import DataError
-from fin_tasks.report.json_fields import check_unicode
+from fin_tasks.report.json_fields import check_nesting
 from fin_tasks.report.redaction import without_secrets
 
 __all__ = ["MAX_FACTS", "UNKNOWN", "Difference", "Setting", "below", "differences", "setting_of", "short"]
@@ -24,6 +24,7 @@ _MACHINE = frozenset(  # of the model's arguments: where it runs and how fast, n
     {"base_url", "batch_size", "device", "max_batch_size", "max_retries", "num_concurrent", "timeout"}
     | {"tokenized_requests", "verify_certificate"}
 )
+_TOLD = ("lm_eval_version", "vlmeval_version", "chat_template_sha", "system_instruction_sha")
 _SEEDS = ("random_seed", "numpy_seed", "torch_seed", "fewshot_seed")
 MAX_FACTS = 5_000
 """That a task may state; ours state some fifty."""
@@ -70,11 +71,11 @@ def setting_of(results: Mapping[str, Any], task: str, *, where: str = "the resul
         "num_fewshot": _object(results.get("n-shot")).get(task),
         "sandbox": _object(metadata.get("sandbox")).get("tier"),
         "judge": metadata.get("judge") or ({"model": model} if (model := metadata.get("judge_model")) else None),
-        **{name: results.get(name) for name in ("lm_eval_version", "chat_template_sha", "system_instruction_sha")},
+        **{name: results.get(name) for name in _TOLD},
         **{name: config.get(name) for name in _SEEDS},
     }
     where = f"{where}, configs.{task:.80}"
-    _check(where, "", facts, 0)
+    check_nesting(where, facts, deepest=_DEEPEST)
     flat = dict(islice(_flat(without_secrets(facts)), MAX_FACTS + 1))
     if len(flat) > MAX_FACTS or sum(map(len, flat.values())) > _MAX_TEXT:
         raise DataError(f"{where}: expected at most {MAX_FACTS:,} facts of {_MAX_TEXT:,} characters, got more.")
@@ -160,21 +161,6 @@ def _parts(text: str) -> Iterator[str]:
             yield text[begin:at]
             begin = at + 1
     yield text[begin:]
-
-
-def _check(where: str, name: str, value: Any, depth: int) -> None:
-    """Refuse facts that could not be written down; DataError names the first."""
-    if depth > _DEEPEST:
-        raise DataError(f"{where}: expected facts nested at most {_DEEPEST} deep, got more below {name[:80]}.")
-    if isinstance(value, str):
-        check_unicode(f"{where}, {name[:80]}", value)
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            check_unicode(f"{where}, {name[:80]}", key)
-            _check(where, f"{name}.{key:.80}" if name else key, inner, depth + 1)
-    elif isinstance(value, list):
-        for inner in value:
-            _check(where, name, inner, depth + 1)
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

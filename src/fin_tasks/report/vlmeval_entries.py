@@ -11,19 +11,21 @@ import numpy as np
 from fin_tasks.errors import DataError
 from fin_tasks.report.comparability import facts_of
 from fin_tasks.report.entry import RunFacts, RunRead, Scores
+from fin_tasks.report.estimates import Unit, largest, unit_of
 from fin_tasks.report.item_scores import SCALE, VARIANTS, read_items, read_judged
-from fin_tasks.report.json_fields import number, whole
+from fin_tasks.report.json_fields import MAX_METRICS, name_of, number, read_capped, whole
 from fin_tasks.report.kit_files import TASKS, KitRun
 from fin_tasks.report.lm_eval_entries import UnitRead
 from fin_tasks.report.lm_eval_results import Claim, TaskClaims
 from fin_tasks.report.row_scores import FileScores
-from fin_tasks.report.runs import Problem, benchmark_of
+from fin_tasks.report.runs import MAX_RESULTS, Problem, benchmark_of
 from fin_tasks.report.settings import Setting, setting_of, without_secrets
 from fin_tasks.report.task_entries import TaskRead, entries_of, small
 from fin_tasks.report.variants import variants_of
 
 __all__ = ["claims_of_rows", "read_kit_run"]
 
+_VERSION = "vlmeval_version"
 _NO_ROWS = FileScores(variants={}, digest="")
 _BROKEN = "its items file is broken or missing, so the value rests on its totals alone"
 
@@ -109,36 +111,38 @@ def _rows(found: KitRun, problems: list[Problem]) -> tuple[FileScores, tuple[str
 def _claims(found: KitRun, task: str, read: FileScores) -> TaskClaims:
     version: Any = found.totals.get("task_version")
     made = claims_of_rows(task, read.variants, version=f"{float(version):g}" if _is_number(version) else "")
-    said = _judged_totals(found) if benchmark_of(task) == "mme_finance" else _totals(found)
+    said = _judged_totals(found) if benchmark_of(task) == "mme_finance" else _totals(found, benchmark_of(task))
     variants = {variant: {**made.variants.get(variant, {}), **said[variant]} for variant in VARIANTS}
     n = _count(found, "n")
-    of = found.totals.get("rows_expected")
+    of = n if found.totals.get("rows_expected") is None else _count(found, "rows_expected")
     return TaskClaims(
         task=task,
         variants=variants,
         higher_is_better={},
         rows=n,
-        of=of if isinstance(of, int) else n,
+        of=of,
         version=made.version,
         members=(),
     )
 
 
-def _totals(found: KitRun) -> dict[str, dict[str, Claim]]:
-    return {
-        variant: {
-            name.removesuffix(f"_{variant}"): Claim(_total(found, name), None)
-            for name in found.totals
-            if name.endswith(f"_{variant}")
+def _totals(found: KitRun, benchmark: str) -> dict[str, dict[str, Claim]]:
+    totals: dict[str, dict[str, Claim]] = {}
+    for variant in VARIANTS:
+        names = [name for name in found.totals if name.endswith(f"_{variant}")]
+        if len(names) > MAX_METRICS:
+            raise DataError(f"{found.score}: expected at most {MAX_METRICS:,} totals, got {len(names):,}.")
+        metrics = {name: name_of(f"{found.score}, {name:.80}", name).removesuffix(f"_{variant}") for name in names}
+        totals[variant] = {
+            metric: Claim(_total(found, name, unit_of(benchmark, metric)), None) for name, metric in metrics.items()
         }
-        for variant in VARIANTS
-    }
+    return totals
 
 
 def _judged_totals(found: KitRun) -> dict[str, dict[str, Claim]]:
     names = {"paper": "overall_paper", "robust": "overall"}
     return {
-        variant: {"score": Claim(_total(found, name), None)} if name in found.totals else {}
+        variant: {"score": Claim(_total(found, name, "points"), None)} if name in found.totals else {}
         for variant, name in names.items()
     }
 
@@ -155,7 +159,8 @@ def _setting(found: KitRun, task: str) -> Setting:
         **({name: judging.get(name) for name in ("temperatures", "max_tokens")} if isinstance(judging, dict) else {}),
     }
     metadata = {"provenance": totals.get("provenance"), **({"judge": judge} if totals.get("judge") else {})}
-    return setting_of({"config": {"model": "VLMEvalKit"}, "configs": {task: {"metadata": metadata}}}, task)
+    results = {"config": {"model": "VLMEvalKit"}, "configs": {task: {"metadata": metadata}}}
+    return setting_of({**results, _VERSION: totals.get(_VERSION)}, task, where=str(found.score))
 
 
 def _scale(found: KitRun) -> tuple[float, float]:
@@ -170,8 +175,8 @@ def _scale(found: KitRun) -> tuple[float, float]:
     return float(said[0]), float(said[1])
 
 
-def _total(found: KitRun, name: str) -> float | None:
-    return number(f"{found.score}, {name:.80}", found.totals[name], most=1e9)
+def _total(found: KitRun, name: str, unit: Unit) -> float | None:
+    return number(f"{found.score}, {name:.80}", found.totals[name], most=largest(unit))
 
 
 def _count(found: KitRun, name: str) -> int:
@@ -191,4 +196,4 @@ def _mean(values: Any) -> float | None:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(read_capped(path, most=MAX_RESULTS)).hexdigest()
