@@ -19,13 +19,15 @@ from fin_tasks.benchmarks.xfinbench.knowledge import knowledge_bank
 from fin_tasks.benchmarks.xfinbench.rows import read_rows
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report.collect import collect
-from fin_tasks.report.compare import Comparison, compare
+from fin_tasks.report.compare import Comparison, compare, lines_of
 from fin_tasks.report.comparison_files import as_object, changed_rows, flat, item_rows, write_csv
 from fin_tasks.report.leaderboard import document as board_of
 from fin_tasks.report.settings import setting_of
 from fin_tasks.settings import Settings
 from fin_tasks.stats.clustered import clustered_mean
+from fin_tasks.stats.multiple import holm
 from fin_tasks.stats.paired import mcnemar
+from fin_tasks.stats.ranks import compare_all
 
 
 def scores(seed: int, n: int, share: float) -> list[float | None]:
@@ -47,13 +49,11 @@ def test_numbers_are_those_of_a_plain_computation(tmp_path: Path) -> None:
     assert (numbers.n, numbers.gained, numbers.lost) == (200, gained, lost)
     assert numbers.baseline_rate == pytest.approx(a.mean())
     assert numbers.other_rate == pytest.approx(b.mean())
-    assert numbers.difference.mean == pytest.approx(b.mean() - a.mean())
-    assert numbers.difference.p == pytest.approx(binomtest(gained, gained + lost, 0.5).pvalue)
-    generator = np.random.default_rng(0)
-    means = (b - a)[generator.integers(0, 200, (4000, 200))].mean(axis=1)
-    low, high = np.quantile(means, [0.025, 0.975])
-    assert numbers.difference.interval.low == pytest.approx(low, abs=0.015)
-    assert numbers.difference.interval.high == pytest.approx(high, abs=0.015)
+    assert numbers.difference == pytest.approx(b.mean() - a.mean())
+    assert numbers.p == pytest.approx(binomtest(gained, gained + lost, 0.5).pvalue)
+    (pair,) = compare_all({"other": b.tolist(), "baseline": a.tolist()})
+    assert (numbers.interval, numbers.p) == (pair.interval, pair.p)
+    assert (numbers.interval.low > 0) == (numbers.p < 0.05)
 
 
 def test_unscored_and_unpaired_rows_are_counted_not_zero(tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def test_tasks_are_pooled_by_rows_and_groups_overlap(tmp_path: Path) -> None:
     tasks = [one(found, task) for task in parts]
     assert whole.numbers.n == 63
     assert whole.numbers.gained == sum(task.numbers.gained for task in tasks)
-    mean = sum(task.numbers.difference.mean * task.numbers.n for task in tasks) / 63
-    assert whole.numbers.difference.mean == pytest.approx(mean)
+    mean = sum(task.numbers.difference * task.numbers.n for task in tasks) / 63
+    assert whole.numbers.difference == pytest.approx(mean)
     assert set(whole.by) == {"TU", "TR", "NM"}
     for group in whole.by:
         assert whole.by[group].n == sum(group in document(k)["capabilities"] for n in parts.values() for k in range(n))
@@ -187,14 +187,14 @@ def test_means_over_repeats_have_no_mcnemar(tmp_path: Path) -> None:
     write_run(tmp_path, "xfinbench_bool", [0.25, 0.5, 1.0])
     write_run(tmp_path, "xfinbench_bool_bm25", [0.75, 0.5, 0.5])
     numbers = one(compare([tmp_path], variant="paper"), "xfinbench_bool").numbers
-    assert (numbers.gained, numbers.lost, numbers.difference.p) == (1, 1, None)
-    assert numbers.difference.mean == 0
+    assert (numbers.gained, numbers.lost, numbers.exact) == (1, 1, False)
+    assert numbers.difference == 0
 
 
 def test_variants_and_metrics_are_chosen(tmp_path: Path) -> None:
     write_run(tmp_path, "xfinbench_bool", [1.0, 0.0], robust=[0.0, 0.0])
     write_run(tmp_path, "xfinbench_bool_bm25", [1.0, None], robust=[1.0, 1.0])
-    assert one(compare([tmp_path], variant="robust"), "xfinbench_bool").numbers.difference.mean == 1
+    assert one(compare([tmp_path], variant="robust"), "xfinbench_bool").numbers.difference == 1
     assert one(compare([tmp_path], variant="paper", metric="unscored"), "xfinbench_bool").numbers.other_rate == 0.5
     with pytest.raises(ConfigError, match="--metric: expected one of acc, unscored, got 'acc_err'"):
         compare([tmp_path], variant="paper", metric="acc_err")
@@ -229,7 +229,7 @@ def test_every_condition_and_model_is_compared_with_its_own_baseline(tmp_path: P
         for condition in ("bm25", "oracle"):
             write_run(tmp_path / model, f"xfinbench_bool_{condition}", [1.0] * 4, model=model)
     found = compare([tmp_path], variant="paper")
-    means = {(c.other.model, c.other.condition): c.numbers.difference.mean for c in found.comparisons}
+    means = {(c.other.model, c.other.condition): c.numbers.difference for c in found.comparisons}
     assert means == {("m/one", "bm25"): 1, ("m/one", "oracle"): 1, ("m/two", "bm25"): 0, ("m/two", "oracle"): 0}
     assert not any(c.differences for c in found.comparisons)
 
@@ -281,7 +281,7 @@ def test_folders_are_compared_with_the_first(tmp_path: Path) -> None:
         write_run(tmp_path / name, "xfinbench_bool", values, model=f"m/{name}")
     write_run(tmp_path / "b", "xfinbench_mcq", [1.0], model="m/b")
     found = compare([tmp_path / name for name in "abc"], variant="paper")
-    assert [(c.baseline.model, c.other.model, c.numbers.difference.mean) for c in found.comparisons] == [
+    assert [(c.baseline.model, c.other.model, c.numbers.difference) for c in found.comparisons] == [
         ("m/a", "m/b", 0.5),
         ("m/a", "m/c", 1.0),
     ]
@@ -411,7 +411,7 @@ def test_rows_of_one_figure_count_as_the_report_counts_them(tmp_path: Path) -> N
     clusters = [n // 10 if n < 100 else n for n in range(120)]
     expected = clustered_mean(differences, clusters=clusters)
     numbers = found.numbers
-    assert (numbers.exact, numbers.difference.clusters) == (False, 30)
+    assert (numbers.exact, numbers.clusters) == (False, 30)
     assert numbers.p == pytest.approx(2 * student.sf(expected.mean / expected.stderr, 29))
     assert numbers.p != pytest.approx(mcnemar(numbers.gained, numbers.lost))
     settings = replace(Settings.from_environ(), cache_dir=tmp_path / "kept")
@@ -426,3 +426,74 @@ def test_changed_rows_come_by_the_size_of_the_change(tmp_path: Path) -> None:
     (found,) = compare([tmp_path / "a", tmp_path / "b"], variant="paper").comparisons
     shown = [(row["id"], row["change"]) for row in changed_rows(found, "paper")]
     assert shown == [("mme_finance_en_1", "lost"), ("mme_finance_en_0", "gained"), ("mme_finance_en_4", "gained")]
+
+
+def alike(value: float, n: int, *, per_source: int = 1) -> tuple[list[float | None], list[dict[str, Any]]]:
+    docs = [{**document(at), "figure": f"{at // per_source}.png"} for at in range(n)]
+    return [value] * n, docs
+
+
+@pytest.mark.parametrize(("n", "per_source"), [(2, 1), (12, 1), (12, 3), (12, 12), (1, 1)])
+@pytest.mark.parametrize("after", [0.0, 1.0])
+def test_an_interval_has_a_width_or_there_is_none(n: int, per_source: int, after: float, tmp_path: Path) -> None:
+    before, docs = alike(0.0, n, per_source=per_source)
+    write_run(tmp_path / "a", "xfinbench_mcq_visual", before, docs=docs)
+    write_run(tmp_path / "b", "xfinbench_mcq_visual", [after] * n, docs=docs, model="made/other")
+    (found,) = compare([tmp_path / "a", tmp_path / "b"], variant="paper").comparisons
+    said = flat(found.numbers)
+    assert said["difference"] == after
+    if n // per_source < 2:
+        assert (said["low"], said["high"], said["p"]) == (None, None, 1.0)
+    else:
+        assert said["low"] < said["high"]
+        assert said["low"] <= after <= said["high"]
+
+
+def test_p_values_are_corrected_for_the_tests_that_are_shown(tmp_path: Path) -> None:
+    for seed, task in enumerate(("xfinbench_bool", "xfinbench_mcq")):
+        write_run(tmp_path, task, scores(seed, 60, 0.4))
+        write_run(tmp_path, f"{task}_bm25", scores(seed + 10, 60, 0.7))
+    found = compare([tmp_path], variant="paper")
+    shown = [line for several in found.sets for line in lines_of(several)]
+    assert [line.group for line in shown] == [None, "NM", "TR", "TU", None, None]
+    assert [line.numbers.p_holm for line in shown] == pytest.approx(holm([line.numbers.p for line in shown]))
+    hidden = found.sets[0][1].by["TU"]
+    assert hidden.n and hidden.p_holm is None
+    assert flat(hidden)["p_holm"] is None
+
+
+def test_bias_indices_are_over_the_wrong_answers_of_each_run(tmp_path: Path) -> None:
+    generator = np.random.default_rng(5)
+    docs = [{"id": f"q{at}", "ticker": f"T{at // 4}", "ground_truth": "Meet"} for at in range(120)]
+    rates = []
+    for folder, led in (("a", 0.3), ("b", 0.8)):
+        path = write_run(tmp_path / folder, "dynostock_recency_w4", [1.0] * 120, docs=docs, model=folder)
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        wrong = generator.random(120) < 0.5
+        index = [float(value) for value in generator.random(120) < led]
+        for line in lines:
+            at = line["doc_id"]
+            line.update(acc=float(not wrong[at]), bias_index=index[at] if wrong[at] else None)
+            line["metrics"].append("bias_index")
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        rates.append((np.mean([value for value, is_wrong in zip(index, wrong, strict=True) if is_wrong]), wrong))
+    found = compare([tmp_path / "a", tmp_path / "b"], variant="paper", metric="bias_index")
+    (one_task,) = [task for task in found.comparisons if not task.pooled]
+    numbers = one_task.numbers
+    assert (numbers.baseline_rate, numbers.other_rate) == pytest.approx((rates[0][0], rates[1][0]))
+    assert numbers.difference == pytest.approx(rates[1][0] - rates[0][0])
+    assert numbers.n == int((rates[0][1] | rates[1][1]).sum())
+    assert numbers.unscored == 0
+    assert numbers.interval.low > 0 and numbers.p < 0.01
+    assert any(f"{int(rates[0][1].sum())} of the first and {int(rates[1][1].sum())} of this" in n for n in found.notes)
+
+
+def test_nothing_to_compare_is_said(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", "xfinbench_bool", [None, 1.0])
+    write_run(tmp_path / "b", "xfinbench_bool", [1.0, None], model="made/other")
+    found = compare([tmp_path / "a", tmp_path / "b"], variant="paper")
+    assert any("no row has acc in both runs, though 2 were asked" in note for note in found.notes)
+    assert found.comparisons[0].numbers.p_holm is None
+    write_run(tmp_path / "c", "xfinbench_bool", [1.0], docs=[document(9)], model="made/third")
+    apart = compare([tmp_path / "a", tmp_path / "c"], variant="paper")
+    assert any("no row in common with" in note for note in apart.notes)

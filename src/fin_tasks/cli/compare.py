@@ -1,6 +1,7 @@
 """`fin-tasks compare`: the same questions under two conditions, row by row."""
 
 import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from fin_tasks.report.compare import Comparison, Comparisons, Numbers
+    from fin_tasks.report.compare import Comparison, Comparisons, Line, Numbers
     from fin_tasks.report.estimates import Unit
     from fin_tasks.report.runs import Problem
 
@@ -28,9 +29,10 @@ VARIANTS = ("paper", "robust")
 
 _HOW_TO_READ = """\
 Over the rows both runs have and scored (n): rates in per cent, differences in percentage points, scores in points of \
-100, with paired bootstrap 95 % intervals. Gained and lost: rows whose score went up or down. p: McNemar's exact test, \
-or a t-test where scores are not 0 or 1 or rows share a figure, picture or ticker, which the intervals allow for too. \
-Left out: rows only one run has + rows one run left unscored. A row counts in every group it names."""
+100, with the 95 % intervals of the tests. Gained and lost: rows whose score went up or down. p: McNemar's exact test, \
+or a t-test where scores are not 0 or 1 or rows share a figure, exercise, picture, document or ticker. Holm: p \
+corrected for all tests shown; intervals are not. Left out: rows only one run has + rows one run left unscored. A row \
+counts in every group it names."""
 _ANSWER = 32
 """Letters of an answer that are shown."""
 
@@ -66,7 +68,7 @@ def compare(
         Path | None, typer.Option(metavar="DIR", help="Write compare.csv, compare.png and compare.svg here.")
     ] = None,
 ) -> None:
-    """Compare runs on the same rows: differences with intervals and McNemar's test, by task and capability."""
+    """Compare runs on the same rows: differences with intervals and tests, by task and capability."""
     from fin_tasks.report import compare as comparing
     from fin_tasks.report.comparison_files import as_object, item_rows
     from fin_tasks.report.samples import DIMENSIONS
@@ -111,21 +113,21 @@ def make_folder(folder: Path | None) -> None:
 
 
 def _write(found: "Comparisons", out: Path) -> None:
+    from fin_tasks.report.compare import lines_of
     from fin_tasks.report.comparison_files import write_csv
     from fin_tasks.report.forest import Effect, draw_forest
 
     write_csv(found, out / "compare.csv")
     effects = []
     for several in found.sets:
-        for name, numbers, whole in _lines(several):
-            d, most = numbers.difference, 100 if numbers.unit == "points" else 1
-            there = d.interval.low == d.interval.low
-            low, high = (d.interval.low / most, d.interval.high / most) if there else (None, None)
-            value = d.mean / most if numbers.n else None
-            effects.append(
-                Effect(heading=_heading(several), name=name, value=value, low=low, high=high, n=numbers.n, whole=whole)
-            )
-    caption = f"Same rows under both conditions, paired bootstrap 95 % intervals. {_metrics(found)}, {found.variant}."
+        for line in lines_of(several):
+            numbers, most = line.numbers, 100 if line.numbers.unit == "points" else 1
+            there = not math.isnan(numbers.interval.low)
+            low, high = (numbers.interval.low / most, numbers.interval.high / most) if there else (None, None)
+            value = None if math.isnan(numbers.difference) else numbers.difference / most
+            look: Any = {"name": line.group or line.comparison.task, "n": numbers.n, "whole": line.whole}
+            effects.append(Effect(heading=_heading(several), value=value, low=low, high=high, **look))
+    caption = f"Same rows under both conditions, 95 % intervals of the tests. {_metrics(found)}, {found.variant}."
     draw_forest(effects, out / "compare", title="What changed", caption=caption, axis="change (percentage points)")
 
 
@@ -139,6 +141,7 @@ def _show(found: "Comparisons", *, rows: int) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    from fin_tasks.report.compare import lines_of
     from fin_tasks.sandbox import escape
 
     console = Console(highlight=False)
@@ -148,8 +151,8 @@ def _show(found: "Comparisons", *, rows: int) -> None:
         console.print(Text(_circumstances(several[0]), style="dim"))
         if differs := _differs(several):
             console.print(Text(f"Differs in: {differs}", style="yellow"))
-        lines = _lines(several)
-        shown += len(lines)
+        lines = lines_of(several)
+        shown += sum(line.numbers.n > 0 for line in lines)
         print_whole(console, partial(_table, several[0], lines))
         for one in several:
             if rows and not one.pooled:
@@ -157,7 +160,7 @@ def _show(found: "Comparisons", *, rows: int) -> None:
     if found.comparisons:
         console.print(_HOW_TO_READ, style="dim")
         console.print(
-            f"Scores: {_metrics(found)}, {found.variant}. {shown} tests shown, p not corrected for their number.",
+            f"Scores: {_metrics(found)}, {found.variant}. {shown} tests shown.",
             style="dim",
         )
     for note in found.notes:
@@ -248,19 +251,7 @@ def _differs(several: Sequence["Comparison"]) -> str:
     return escape(say(tuple(dict.fromkeys(shown))))
 
 
-def _lines(several: Sequence["Comparison"]) -> "list[tuple[str, Numbers, bool]]":
-    """Give the lines to show: groups below what is over several tasks, or below each task where nothing is."""
-    any_whole = any(one.pooled for one in several)
-    lines: list[tuple[str, Numbers, bool]] = []
-    for one in several:
-        lines.append((one.task, one.numbers, one.pooled or not any_whole))
-        told = len(one.by) > 1  # a single group is the task again
-        if told and (one.pooled or not any_whole):
-            lines += [(f"  {group}", numbers, False) for group, numbers in one.by.items()]
-    return lines
-
-
-def _table(first: "Comparison", lines: "Sequence[tuple[str, Numbers, bool]]", narrow: bool) -> "Table":
+def _table(first: "Comparison", lines: "Sequence[Line]", narrow: bool) -> "Table":
     """Lay the lines out; in a narrow table intervals and counts of one kind stand below each other."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -270,21 +261,24 @@ def _table(first: "Comparison", lines: "Sequence[tuple[str, Numbers, bool]]", na
 
     before, after = _conditions(first)
     table = Table(box=SIMPLE_HEAD, show_edge=not narrow, pad_edge=False, padding=(0, 1, 0, 0))
-    last = ("Gained\nLost", "Left\nout") if narrow else ("Gained", "Lost", "Left out")
-    for name in ("Rows", "n", escape(before), escape(after), "Difference", "p", *last):
+    last = ("p\nHolm", "Gained\nLost", "Left\nout") if narrow else ("p", "Holm", "Gained", "Lost", "Left out")
+    for name in ("Rows", "n", escape(before), escape(after), "Difference", *last):
         table.add_column(name, justify="left" if name == "Rows" else "right", no_wrap=True)
     prefix = f"{first.other.benchmark}_" if narrow else ""  # which the heading says
     between = "\n" if narrow else " "
-    for name, numbers, whole in lines:
+    for line in lines:
+        numbers = line.numbers
+        name = line.comparison.task.removeprefix(prefix) if line.group is None else f"  {line.group}"
         unpaired = numbers.unpaired_baseline + numbers.unpaired_other
         changed = (str(numbers.gained), str(numbers.lost))
+        tested = (p_value(numbers.p if numbers.n else None), p_value(numbers.p_holm))
         table.add_row(
-            Text(escape(name.removeprefix(prefix))),
+            Text(escape(name)),
             *(str(numbers.n), *(_amount(rate, numbers.unit) for rate in (numbers.baseline_rate, numbers.other_rate))),
-            *(points(numbers, narrow=narrow), p_value(numbers.p if numbers.n else None)),
-            *(["\n".join(changed)] if narrow else changed),
+            points(numbers, narrow=narrow),
+            *(["\n".join(tested), "\n".join(changed)] if narrow else [*tested, *changed]),
             between.join([f"{unpaired} +", str(numbers.unscored)]),
-            style="bold" if whole else "",
+            style="bold" if line.whole else "",
         )
     return table
 
@@ -310,9 +304,9 @@ def points(numbers: "Numbers", *, narrow: bool) -> "Text":
     """Show a difference in points, with its interval where there is one; below it in a narrow table."""
     from rich.text import Text
 
-    if not numbers.n:
+    if math.isnan(numbers.difference):
         return Text("–")
-    d, there = numbers.difference, numbers.difference.interval.low == numbers.difference.interval.low
-    values = (d.mean, d.interval.low, d.interval.high)
+    there = not math.isnan(numbers.interval.low)
+    values = (numbers.difference, numbers.interval.low, numbers.interval.high)
     mean, low, high = (_amount(value, numbers.unit, sign="+") for value in values)
     return Text(("\n" if narrow else " ").join([mean, *([f"[{low}…{high}]"] if there else [])]))

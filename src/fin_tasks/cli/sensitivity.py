@@ -23,9 +23,9 @@ __all__ = ["sensitivity"]
 
 _HOW_TO_READ = """\
 Accuracy in per cent of the scored rows with Wilson's 95 % interval; against {reference}: difference in percentage \
-points on the rows both styles have, with a paired bootstrap 95 % interval, and the p of McNemar's exact test, or of a \
-t-test over figures where questions share them. Spread: largest less smallest accuracy, which grows with the number \
-of styles even where none matters."""
+points on the rows both styles have, with the 95 % interval and p of McNemar's exact test, or of a t-test where \
+questions share a figure or exercise, for which Wilson's interval allows too. Spread: largest less smallest accuracy, \
+which grows with the number of styles even where none matters."""
 
 
 def sensitivity(

@@ -1,7 +1,8 @@
 """Compares runs row by row: by how much one condition is better than another on the same questions."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fin_tasks.errors import ConfigError, DataError
@@ -11,13 +12,18 @@ from fin_tasks.report.metric_names import headline
 from fin_tasks.report.pairing import Pair, pair_conditions, pair_folders, require
 from fin_tasks.report.pooling import not_in_wholes, one_run, wholes_of
 from fin_tasks.report.runs import Problem, Run
-from fin_tasks.report.samples import DIMENSIONS, Row, Rows
+from fin_tasks.report.samples import DIMENSIONS, HEADLINES, Row, Rows
 from fin_tasks.report.settings import Difference
-from fin_tasks.stats.averages import average
-from fin_tasks.stats.paired import PairedDifference, paired_difference
+from fin_tasks.stats.averages import average_or_none
+from fin_tasks.stats.intervals import Interval
+from fin_tasks.stats.multiple import holm
+from fin_tasks.stats.own_rows import compare_own_rows
 from fin_tasks.stats.ranks import compare_all
 
-__all__ = ["Comparison", "Comparisons", "Numbers", "compare", "measure"]
+__all__ = ["OVER_OWN_ROWS", "Comparison", "Comparisons", "Line", "Numbers", "compare", "lines_of", "measure"]
+
+OVER_OWN_ROWS = frozenset({"bias_index"})
+"""Metrics that are over other rows of each run: the answers it got wrong."""
 
 _DIMENSION_OF = {
     **{"xfinbench": "capability", "financemath": "topic", "bizbench": "part"},
@@ -31,14 +37,18 @@ class Numbers:
     """A metric of the same rows under two conditions, in its unit.
 
     Attributes:
-        n: Rows that both have, with a value in both.
+        n: Rows that both have, with a value in both; in either for metrics in `OVER_OWN_ROWS`.
         unpaired_baseline: Rows that only the baseline has.
         unpaired_other: Rows that only the other has.
-        unscored: Rows that both have, but at least one without a value.
-        baseline_rate: Mean over the `n` rows; None without any.
+        unscored: Rows that both have, but at least one without a value, or a score for metrics in `OVER_OWN_ROWS`.
+        baseline_rate: Mean over the `n` rows, as far as it has a value of them; None without any.
         other_rate: Likewise.
-        difference: Other less baseline; sources are resampled where rows share them.
+        difference: Other less baseline; NaN without a row.
+        interval: Of the difference, 95 %, that of the test; NaN below two rows or sources, and where rows, which are
+            no shares, tell nothing of their spread.
+        clusters: Sources among the rows; `n` where each stands alone.
         p: Of the test a leaderboard makes of this pair, see `stats.ranks.compare_all`, but for its correction.
+        p_holm: Corrected for all tests that tables show (`lines_of`); None for those they do not, and without a row.
         exact: The test is McNemar's; a t-test otherwise.
         gained: Rows with a higher value in the other.
         lost: Rows with a lower value in the other.
@@ -51,12 +61,15 @@ class Numbers:
     unscored: int
     baseline_rate: float | None
     other_rate: float | None
-    difference: PairedDifference
+    difference: float
+    interval: Interval
+    clusters: int
     p: float
     exact: bool
     gained: int
     lost: int
     unit: Unit = "fraction"
+    p_holm: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +89,11 @@ class Comparison:
     by: Mapping[str, Numbers]
 
     @property
+    def shown(self) -> bool:
+        """Whether there are groups to show: a single one is the task again."""
+        return len(self.by) > 1
+
+    @property
     def baseline(self) -> Run:
         """The baseline's run, the first where tasks are pooled."""
         return self.pairs[0].baseline
@@ -84,6 +102,11 @@ class Comparison:
     def other(self) -> Run:
         """The other run, the first where tasks are pooled."""
         return self.pairs[0].other
+
+    @property
+    def runs(self) -> tuple[Run, Run]:
+        """Both, the baseline first."""
+        return self.baseline, self.other
 
     @property
     def pooled(self) -> bool:
@@ -178,10 +201,11 @@ def compare(
         tuple(_comparison(some, variant, metric, by) for some in [*whole, *((one,) for one in of_set)])
         for of_set, whole in zip(sets_of_pairs, wholes, strict=True)
     ]
+    notes += _without_rows(sets, variant)
     return Comparisons(
         variant=variant,
         metric=metric,
-        sets=tuple(sets),
+        sets=_corrected(sets),
         problems=tuple(problems),
         notes=tuple(dict.fromkeys(notes)),
     )
@@ -219,28 +243,109 @@ def measure(
         matched += both
         only_baseline += len(a) - len(both)
         only_other += len(b) - len(both)
-    scored = [
-        (x, y, one)
+    own = metric in OVER_OWN_ROWS
+    told = [
+        (one.values.get(metric), two.values.get(metric), one)
         for one, two in matched
-        if (x := one.values.get(metric)) is not None and (y := two.values.get(metric)) is not None
+        if not own or (_is_scored(one) and _is_scored(two))
     ]
-    before, after = [x for x, _, _ in scored], [y for _, y, _ in scored]
-    clusters = _clusters([row for _, _, row in scored])
-    (test,) = compare_all({"other": after, "baseline": before}, clusters=clusters)
+    scored = [(x, y, row) for x, y, row in told if x is not None and y is not None]
+    used = [one for one in told if one[0] is not None or one[1] is not None] if own else list(scored)
+    before, after = [x for x, _, _ in used], [y for _, y, _ in used]
+    clusters = _clusters([row for _, _, row in used])
+    if own:
+        test = compare_own_rows(after, before, clusters=clusters)
+    else:
+        (test,) = compare_all({"other": after, "baseline": before}, clusters=clusters)
     return Numbers(
-        n=len(scored),
+        n=test.n,
         unpaired_baseline=only_baseline,
         unpaired_other=only_other,
-        unscored=len(matched) - len(scored),
-        baseline_rate=average(before) if scored else None,
-        other_rate=average(after) if scored else None,
-        difference=paired_difference(after, before, clusters=clusters),
+        unscored=len(matched) - (len(told) if own else len(scored)),
+        baseline_rate=average_or_none(before),
+        other_rate=average_or_none(after),
+        difference=test.difference,
+        interval=test.interval,
+        clusters=test.clusters,
         p=test.p,
         exact=test.exact,
         gained=sum(y > x for x, y, _ in scored),
         lost=sum(y < x for x, y, _ in scored),
         unit=unit,
     )
+
+
+def _is_scored(row: Row) -> bool:
+    return all(row.values[name] is not None for name in HEADLINES if name in row.values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A line of a table.
+
+    Attributes:
+        comparison: Which.
+        group: Of its rows; None for all of them.
+        whole: Nothing above is over these rows too.
+    """
+
+    comparison: Comparison
+    group: str | None
+    whole: bool
+
+    @property
+    def numbers(self) -> Numbers:
+        """What stands in it."""
+        return self.comparison.numbers if self.group is None else self.comparison.by[self.group]
+
+
+def lines_of(several: Sequence[Comparison]) -> list[Line]:
+    """Give the lines to show of a set: groups below what is over several tasks, or below each task where nothing is."""
+    any_whole = any(one.pooled for one in several)
+    lines = []
+    for one in several:
+        whole = one.pooled or not any_whole
+        groups = one.by if one.shown and whole else ()
+        lines.append(Line(comparison=one, group=None, whole=whole))
+        lines += [Line(comparison=one, group=group, whole=False) for group in groups]
+    return lines
+
+
+def _corrected(sets: Sequence[Sequence[Comparison]]) -> tuple[tuple[Comparison, ...], ...]:
+    """Correct the p-values of all lines together, as they are read together."""
+    lines = [line for several in sets for line in lines_of(several)]
+    adjusted = holm([line.numbers.p if line.numbers.n else math.nan for line in lines])
+    found = {
+        (id(line.comparison), line.group): None if math.isnan(p) else p for line, p in zip(lines, adjusted, strict=True)
+    }
+
+    def with_p(one: Comparison) -> Comparison:
+        return replace(
+            one,
+            numbers=replace(one.numbers, p_holm=found[id(one), None]),
+            by={group: replace(of, p_holm=found.get((id(one), group))) for group, of in one.by.items()},
+        )
+
+    return tuple(tuple(with_p(one) for one in several) for several in sets)
+
+
+def _without_rows(sets: Sequence[Sequence[Comparison]], variant: str) -> Iterator[str]:
+    """Say of what there is no row to compare, and what else a reader would take for something it is not."""
+    for one in (one for several in sets for one in several if not one.pooled):
+        numbers, where = one.numbers, f"{one.task}, {one.other.path}"
+        if not numbers.n and numbers.unscored:
+            yield f"{where}: no row has {one.metric} in both runs, though {numbers.unscored} were asked in both."
+        elif not numbers.n:
+            yield f"{where}: no row in common with {one.baseline.path}, so there is nothing to compare."
+        if one.metric in OVER_OWN_ROWS and numbers.n:
+            a, b = (
+                sum(row.values.get(one.metric) is not None for row in run.variants[variant].values())
+                for run in one.runs
+            )
+            yield (
+                f"{where}: {one.metric} is over the wrong answers of each run, {a} of the first and {b} of this one; n "
+                "counts rows that either got wrong, gained and lost those that both did."
+            )
 
 
 def _clusters(rows: Sequence[Row]) -> list[Hashable] | None:

@@ -38,19 +38,19 @@ def as_object(found: Comparisons) -> dict[str, Any]:
 
 def flat(numbers: Numbers) -> dict[str, Any]:
     """Return numbers as JSON-compatible keys and values; None where there is no number."""
-    difference = numbers.difference
     return {
         "n": numbers.n,
         "unpaired": {"baseline": numbers.unpaired_baseline, "other": numbers.unpaired_other},
         "unscored": numbers.unscored,
         "baseline_rate": numbers.baseline_rate,
         "other_rate": numbers.other_rate,
-        "difference": _finite(difference.mean),
-        "low": _finite(difference.interval.low),
-        "high": _finite(difference.interval.high),
+        "difference": _finite(numbers.difference),
+        "low": _finite(numbers.interval.low),
+        "high": _finite(numbers.interval.high),
         "p": numbers.p if numbers.n else None,
+        "p_holm": numbers.p_holm,
         "test": ("McNemar" if numbers.exact else "t") if numbers.n else None,
-        "clusters": difference.clusters,
+        "clusters": numbers.clusters,
         "unit": numbers.unit,
         "gained": numbers.gained,
         "lost": numbers.lost,

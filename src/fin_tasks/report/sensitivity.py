@@ -1,22 +1,26 @@
 """Prompt sensitivity: the same questions in the four styles of the XFinBench paper, side by side."""
 
 import csv
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fin_tasks.benchmarks.xfinbench.prompts import STYLES
 from fin_tasks.errors import DataError
 from fin_tasks.report.compare import Numbers, measure
 from fin_tasks.report.comparison_files import flat
+from fin_tasks.report.estimates import estimate
 from fin_tasks.report.pairing import say
 from fin_tasks.report.runs import Problem, Run, read_runs
 from fin_tasks.report.samples import Rows
 from fin_tasks.report.settings import below, differences
 from fin_tasks.sandbox import escape
 from fin_tasks.stats.averages import average
-from fin_tasks.stats.intervals import Interval, bootstrap_mean, wilson
+from fin_tasks.stats.intervals import Interval
 
 __all__ = ["REFERENCE", "Cell", "Group", "Sensitivity", "as_object", "collect", "style_of", "write_csv"]
 
@@ -275,14 +279,17 @@ def _cells(by_style: Mapping[str, Mapping[str, Rows]], shown: Sequence[str], tas
 def _cell(style: str, task: str, parts: Sequence[Rows], difference: Numbers | None) -> Cell:
     values = [row.values.get(_METRIC) for rows in parts for row in rows.values()]
     scored = [value for value in values if value is not None]
-    right = sum(value == 1 for value in scored)
-    whole = all(value in (0, 1) for value in scored)
-    interval = wilson(right, len(scored)) if whole else bootstrap_mean(scored)
+    rows = [row for part in parts for row in part.values()]
+    found = estimate(
+        np.array([math.nan if value is None else value for value in values], dtype=np.float64),
+        clusters=[row.source or f"row {place}" for place, row in enumerate(rows)],
+        unit="fraction",
+    )
     return Cell(
         style=style,
         task=task,
         accuracy=average(scored) if scored else None,
-        interval=interval if scored and interval.low == interval.low else None,
+        interval=None if math.isnan(found.interval.low) else found.interval,
         n=len(scored),
         unscored=len(values) - len(scored),
         difference=difference,

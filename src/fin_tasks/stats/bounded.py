@@ -87,7 +87,7 @@ def _worth(shares: npt.NDArray[np.float64], clusters: npt.NDArray[np.int64] | No
     sums = np.bincount(codes, weights=residuals)
     clustered = held / (held - 1) * (float(sums @ sums) + ends * size**2) / rows**2
     independent = (float(residuals @ residuals) + ends * size) / (rows - 1) / rows
-    return mean * (1 - mean) / max(clustered, independent) * n / rows
+    return float(mean * (1 - mean) / max(clustered, independent) * n / rows)
 
 
 def _normal(confidence: float) -> float:
