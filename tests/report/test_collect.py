@@ -206,6 +206,64 @@ def test_the_mean_of_a_groups_tasks_is_no_mean_over_rows(tmp_path: Path, setting
     assert not gathered(settings, tmp_path / "r").scores(entry.run)
 
 
+def test_groups_in_a_circle_are_read_in_no_time(tmp_path: Path, settings: Settings) -> None:
+    write_results(tmp_path / "r", "xfinbench_bool", shares([1.0, 0.0]))
+    names = [f"xfinbench_group_{at}" for at in range(12)]
+    groups = {name: {"acc,robust": 0.5} for name in names}
+    members = {name: [*names, "xfinbench_bool"] for name in names}
+    write_results(tmp_path / "r", "xfinbench_mcq", shares([1.0, 0.0]), groups=groups, members=members)
+    found = gathered(settings, tmp_path / "r")
+    assert one(found, "acc", task=names[0]).facts["tasks"] == "xfinbench_bool"
+
+
+def test_samples_that_name_no_filter_and_no_metrics_have_those_of_the_results(
+    tmp_path: Path, settings: Settings
+) -> None:
+    path = write_results(tmp_path / "r", "financemath", shares([1.0, 0.0, 1.0]))
+    told = json.loads(path.read_text())
+    told["results"]["financemath"] = {"acc,none": 2 / 3, "acc_stderr,none": 0.1}
+    path.write_text(json.dumps(told))
+    lines = [{"doc": {"id": str(at)}, "acc": float(at != 1)} for at in range(3)]
+    (tmp_path / "r" / f"samples_financemath_{DATE}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    found = gathered(settings, tmp_path / "r")
+    assert not found.problems
+    entry = one(found, "acc", variant="none")
+    bounds = wilson(2, 3)
+    assert (entry.n, entry.low, entry.high) == (3, pytest.approx(bounds.low), pytest.approx(bounds.high))
+
+
+def test_rows_that_are_not_used_are_told(tmp_path: Path, settings: Settings) -> None:
+    path = write_results(tmp_path / "r", "financemath", shares([1.0, 0.0]))
+    samples = tmp_path / "r" / f"samples_financemath_{DATE}.jsonl"
+    samples.with_name(samples.name.replace("financemath", "xfinbench_bool")).write_text(samples.read_text())
+    samples.write_text(samples.read_text().replace('"robust"', '"none"'))
+    notes = gathered(settings, tmp_path / "r").notes
+    assert any(f"left out, as {path} has no task xfinbench_bool" in note for note in notes), notes
+    assert any("rows under none left out" in note and "values under paper, robust" in note for note in notes), notes
+
+
+def test_values_without_samples_are_told(tmp_path: Path, settings: Settings) -> None:
+    write_results(tmp_path / "r", "financemath", shares([1.0, 0.0]), samples=False)
+    (note,) = gathered(settings, tmp_path / "r").notes
+    assert "no samples of financemath, so their values rest on this file alone" in note
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        (1772359200.5, "2026-03-01T10:00:00"),
+        ("2026-03-01T10:00:00Z", "2026-03-01T10:00:00"),
+        ("2026-03-01", "2026-03-01T00:00:00"),
+        ("yesterday", ""),
+        (1e300, ""),
+        (True, ""),
+    ],
+)
+def test_dates_are_seconds_or_iso_text(date: Any, expected: str) -> None:
+    content = json.dumps({"results": {"financemath": {"acc,robust": 0.5}}, "date": date}).encode()
+    assert read_results(Path("results.json"), content).date == expected
+
+
 def test_secrets_and_homes_are_told_to_nobody(tmp_path: Path, settings: Settings) -> None:
     arguments = {"header": {"Authorization": "Bearer abc"}, "openai_api_key": "k1", "x-api-key": "k2"}
     arguments |= {"path": "/home/ann/secret-models", "note": "sk-abcdefghijkl", "proxy": "http://ann:pw@host"}
@@ -261,6 +319,8 @@ def test_whole_lines_that_are_missing_are_missed(tmp_path: Path, settings: Setti
         ({"results": {"financemath": 3}}, "results.financemath: expected an object"),
         ({"n-samples": {"financemath": {"effective": "8"}}}, "effective: expected a whole number"),
         ({"model_name": "m" * 501}, "model_name: expected at most 500 characters"),
+        ({"model_name": "\ud800"}, "model_name: expected text that is Unicode"),
+        ({"results": {"financemath": {f"m{at},robust": 0.5 for at in range(1001)}}}, "expected at most 1,000 metrics"),
         ({"versions": [1]}, "versions: expected an object"),
         ({"group_subtasks": {"financemath": 4}}, "group_subtasks.financemath: expected a list"),
     ],

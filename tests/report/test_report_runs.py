@@ -1,14 +1,16 @@
 """Runs in folders: whose they are, what they were run with, and which of them count."""
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from made_runs import document, write_run
 
 from fin_tasks.errors import DataError
 from fin_tasks.report import runs as module
-from fin_tasks.report.runs import read_runs
+from fin_tasks.report.runs import model_of, read_runs
 from fin_tasks.report.settings import setting_of
 
 LATER = "2026-04-01T10-00-00.000001"
@@ -33,7 +35,7 @@ def test_the_condition_is_what_the_provenance_says(tmp_path: Path) -> None:
 
 def test_a_model_without_a_name_goes_by_its_kind(tmp_path: Path) -> None:
     """lm-eval makes up a name per run for models that no argument names."""
-    for name in ("abc123", "xyz789"):
+    for name in ("abc123de", "xyz789uv"):
         write_run(tmp_path / name, "xfinbench_bool", [1.0], config={"model": "dummy", "model_args": {}}, model=name)
     assert {run.model for run in read_runs([tmp_path]).runs} == {"dummy"}
     write_run(
@@ -137,3 +139,28 @@ def test_progress_is_told_file_by_file(tmp_path: Path) -> None:
     done: list[int] = []
     read_runs([tmp_path], on_done=done.append)
     assert done == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("results", "model"),
+    [
+        ({"config": {"model": "hf", "model_args": "pretrained=org/A,dtype=float"}}, "org/A"),
+        ({"config": {"model": "hf", "model_args": {"pretrained": "org/B"}}}, "org/B"),
+        ({"config": {"model": "hf", "model_args": "peft=org/C,pretrained=org/B"}}, "org/C"),
+        ({"model_name": "MyModel", "config": {"model": "hf", "model_args": ""}}, "MyModel"),
+        ({"model_name": "MyModel"}, "MyModel"),
+        ({"model_name": "x7k2m9qa", "config": {"model": "dummy", "model_args": None}}, "dummy"),
+        ({"model_name": "gpt4mini", "config": {"model": "api", "model_args": "model=gpt4mini"}}, "gpt4mini"),
+        ({"model_name": "x7k2m9qa"}, "x7k2m9qa"),
+        ({"config": {"model_args": {"pretrained": 5}}}, "5"),
+        ({}, "not known"),
+    ],
+)
+def test_a_model_has_the_name_that_its_file_gives(results: dict[str, Any], model: str) -> None:
+    assert model_of(results) == model
+
+
+def test_a_pipe_is_waited_for_by_nobody(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "samples_xfinbench_bool_2026-03-01T10-00-00.123456.jsonl")
+    with pytest.raises(DataError, match="such as a pipe"):
+        read_runs([next(tmp_path.iterdir())])

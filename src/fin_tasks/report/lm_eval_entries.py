@@ -1,7 +1,7 @@
 """An lm-eval run, results and samples together, as entries."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from fin_tasks.report.comparability import facts_of, in_common
 from fin_tasks.report.entry import RunFacts, RunRead, Scores
 from fin_tasks.report.estimates import largest, unit_of
 from fin_tasks.report.found_files import LmEvalRun
+from fin_tasks.report.json_fields import read_capped
 from fin_tasks.report.lm_eval_results import ResultsFile, TaskClaims, read_results
 from fin_tasks.report.row_scores import FileScores, read_scores
 from fin_tasks.report.runs import MAX_RESULTS, Problem, benchmark_of
@@ -20,8 +21,6 @@ from fin_tasks.report.task_entries import SAME, TaskRead, entries_of, small
 from fin_tasks.report.variants import common_variants, variants_of
 
 __all__ = ["UnitRead", "read_run"]
-
-_MAX_FACTS = 5_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +45,6 @@ def read_run(found: LmEvalRun) -> UnitRead:
     the standard error in the file gives; without a results file only the means of the rows.
     """
     problems: list[Problem] = []
-    notes: list[str] = []
     try:
         results, digest = _results(found)
     except (DataError, OSError, RecursionError) as error:
@@ -54,29 +52,45 @@ def read_run(found: LmEvalRun) -> UnitRead:
         return UnitRead(runs=(), problems=(Problem(str(found.results), f"{error}{left}"),))
     if results is not None:
         problems += [Problem(str(found.results), message) for message in results.problems.values()]
-        if results.others:
-            notes.append(f"{found.results}: {results.others} tasks of others left out.")
-    else:
-        notes.append(f"{found.folder}: samples without a results file, so what they were made with is not known.")
     tasks: dict[str, TaskRead] = {}
     for task in _task_names(found, results):
         try:
             tasks[task] = _task(found, results, task, problems)
         except (DataError, OSError, RecursionError) as error:
-            problems.append(Problem(str(found.results or found.samples[task]), str(error)))
+            where = found.results or found.samples[task]
+            message = str(error) if isinstance(error, DataError) else f"{where}, configs.{task:.80}: {error}"
+            problems.append(Problem(str(where), message))
     made = [_run(found, results, digest, task, of_task) for task, of_task in tasks.items()]
     groups = [claims for claims in (results.tasks if results else ()) if claims.members]
     made += [_group_run(found, results, digest, claims, tasks, groups) for claims in groups if results is not None]
-    return UnitRead(runs=tuple(made), problems=tuple(problems), notes=tuple(notes))
+    return UnitRead(runs=tuple(made), problems=tuple(problems), notes=tuple(_notes(found, results, tasks)))
+
+
+def _notes(found: LmEvalRun, results: ResultsFile | None, tasks: Mapping[str, TaskRead]) -> Iterator[str]:
+    """Say what is not known, and what is not used."""
+    if results is None:
+        yield f"{found.folder}: samples without a results file, so what they were made with is not known."
+        return
+    if results.others:
+        yield f"{found.results}: {results.others} tasks of others left out."
+    known = {claims.task for claims in results.tasks} | results.problems.keys()
+    for task in sorted(found.samples.keys() - known):
+        yield f"{found.samples[task]}: left out, as {found.results} has no task {task:.80}."
+    for task, read in tasks.items():
+        claimed = read.claims.variants if read.claims else {}
+        if other := sorted(read.scores.keys() - claimed.keys()):
+            yield (
+                f"{found.samples[task]}: rows under {', '.join(other):.80} left out, as {found.results} has values "
+                f"under {', '.join(claimed):.80}."
+            )
+    if alone := [task for task in tasks if task not in found.samples]:
+        yield f"{found.results}: no samples of {', '.join(alone):.200}, so their values rest on this file alone."
 
 
 def _results(found: LmEvalRun) -> tuple[ResultsFile | None, str]:
     if found.results is None:
         return None, ""
-    size = found.results.stat().st_size
-    if size > MAX_RESULTS:
-        raise DataError(f"{found.results}: expected at most {MAX_RESULTS:,} bytes, got {size:,}.")
-    content = found.results.read_bytes()
+    content = read_capped(found.results, most=MAX_RESULTS)
     return read_results(found.results, content), hashlib.sha256(content).hexdigest()
 
 
@@ -93,7 +107,7 @@ def _task(found: LmEvalRun, results: ResultsFile | None, task: str, problems: li
     read = FileScores(variants={}, digest="")
     if (path := found.samples.get(task)) is not None:
         try:
-            read = read_scores(path, benchmark)
+            read = read_scores(path, benchmark, claimed=claims.variants if claims else None)
             _check(path, benchmark, read, claims)
         except DataError as error:
             if claims is None:
@@ -101,11 +115,7 @@ def _task(found: LmEvalRun, results: ResultsFile | None, task: str, problems: li
             problems.append(Problem(str(path), str(error)))
             read = FileScores(variants={}, digest="")
             marks.append("its samples file is broken, so the value rests on the results file alone")
-    setting = setting_of(results.raw, task) if results else UNKNOWN
-    if len(setting) > _MAX_FACTS:
-        raise DataError(
-            f"{found.results}, configs.{task}: expected at most {_MAX_FACTS:,} facts, got {len(setting):,}."
-        )
+    setting = setting_of(results.raw, task, where=str(found.results)) if results else UNKNOWN
     asked = claims.rows if claims and claims.rows else _rows(read)
     facts = facts_of(setting, version=claims.version if claims else "", rows=asked, of=claims.of if claims else 0)
     return TaskRead(
@@ -176,11 +186,20 @@ def _group_run(
     return replace(run, samples=None, facts=replace(run.facts, samples=""))
 
 
-def _members(group: str, groups: Mapping[str, tuple[str, ...]], *, depth: int = 0) -> list[str]:
-    """Name the tasks of a group, those of groups within it too."""
-    if group not in groups or depth > len(groups):
-        return [group]
-    return list(dict.fromkeys(name for one in groups[group] for name in _members(one, groups, depth=depth + 1)))
+def _members(group: str, groups: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Name the tasks of a group, those of groups within it too; groups may stand within each other in a circle."""
+    found: list[str] = []
+    seen: set[str] = set()
+    pending = [group]
+    while pending:
+        name = pending.pop()
+        if name not in seen:
+            seen.add(name)
+            if name in groups:
+                pending += reversed(groups[name])
+            else:
+                found.append(name)
+    return found
 
 
 def _pooled(claims: TaskClaims, members: list[TaskRead]) -> dict[str, Scores]:

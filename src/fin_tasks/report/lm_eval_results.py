@@ -9,14 +9,12 @@ from typing import Any
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.estimates import largest, unit_of
+from fin_tasks.report.json_fields import MAX_METRICS, name_of
 from fin_tasks.report.runs import MAX_RESULTS, benchmark_of, model_of
 from fin_tasks.report.samples import json_of
 from fin_tasks.report.settings import without_secrets
 
-__all__ = ["MAX_NAME", "Claim", "ResultsFile", "TaskClaims", "read_results"]
-
-MAX_NAME = 500
-"""Characters that the name of a model, task or metric may have."""
+__all__ = ["Claim", "ResultsFile", "TaskClaims", "read_results"]
 
 _NOT_APPLICABLE = ("N/A", "", " ")
 _ROUNDING = 1e-6
@@ -104,9 +102,7 @@ def read_results(path: Path, content: bytes) -> ResultsFile:
             tasks.append(_claims(path, raw, task, results[task]))
         except DataError as error:
             problems[task] = str(error)
-    model = model_of(raw)
-    if len(model) > MAX_NAME:
-        raise DataError(f"{path}, model_name: expected at most {MAX_NAME} characters, got {len(model):,}.")
+    model = name_of(f"{path}, model_name", model_of(raw))
     return ResultsFile(
         raw=raw,
         model=without_secrets(model),
@@ -126,8 +122,7 @@ def _is_title(name: str, values: Any, raw: Mapping[str, Any]) -> bool:
 
 def _claims(path: Path, raw: Mapping[str, Any], task: str, values: Any) -> TaskClaims:
     where = f"{path}, results.{task:.80}"
-    if len(task) > MAX_NAME:
-        raise DataError(f"{where}: expected a name of at most {MAX_NAME} characters, got {len(task):,}.")
+    name_of(where, task)
     if not isinstance(values, dict):
         raise DataError(f"{where}: expected an object, got {type(values).__name__}.")
     benchmark = benchmark_of(task)
@@ -136,12 +131,13 @@ def _claims(path: Path, raw: Mapping[str, Any], task: str, values: Any) -> TaskC
         metric, comma, variant = key.partition(",")
         if not comma or metric.endswith("_stderr"):
             continue
-        if len(key) > MAX_NAME:
-            raise DataError(f"{where}, {key[:40]}: expected at most {MAX_NAME} characters, got {len(key):,}.")
+        name_of(f"{where}, {key[:40]}", key)
         most = largest(unit_of(benchmark, metric))
         number = _number(f"{where}.{key}", value, most=most)
         stderr = _number(f"{where}.{metric}_stderr,{variant}", values.get(f"{metric}_stderr,{variant}"), most=math.inf)
         variants.setdefault(variant, {})[metric] = Claim(number, stderr)
+    if (metrics := sum(map(len, variants.values()))) > MAX_METRICS:
+        raise DataError(f"{where}: expected at most {MAX_METRICS:,} metrics, got {metrics:,}.")
     if not variants:
         raise DataError(f"{where}: expected metrics such as 'acc,paper', got {sorted(values)[:5]!r:.80}.")
     counts = _objects(path, raw, "n-samples").get(task)
@@ -204,6 +200,12 @@ def _objects(path: Path, raw: Mapping[str, Any], name: str, *, required: bool = 
 
 
 def _date(value: Any) -> str:
+    """Read a time, which lm-eval writes as seconds, and people as ISO text."""
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value.removesuffix("Z")).replace(tzinfo=None).isoformat()
+        except ValueError:
+            return ""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return ""
     try:

@@ -4,7 +4,7 @@ import hashlib
 import math
 import sys
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,12 +50,13 @@ class _Column:
     not_means: set[str] = field(default_factory=set)
 
 
-def read_scores(path: Path, benchmark: str) -> FileScores:
+def read_scores(path: Path, benchmark: str, *, claimed: Mapping[str, Collection[str]] | None = None) -> FileScores:
     """Read the scores of a samples file.
 
     Args:
         path: A `samples_*.jsonl` that lm-eval wrote with `--log_samples`.
         benchmark: Whose it is, which decides what counts as a shared source.
+        claimed: Filter to the metrics that the results file has values of, for lines that do not name theirs.
 
     Raises:
         DataError: As `samples.read_samples`; the message names file, line and field.
@@ -63,16 +64,20 @@ def read_scores(path: Path, benchmark: str) -> FileScores:
     columns: dict[str, _Column] = {}
     digest = hashlib.sha256()
     source = SOURCES.get(benchmark)
+    claimed = claimed or {}
+    only = next(iter(claimed)) if len(claimed) == 1 else None
     for number, line in lines_of(path):
         digest.update(line)
         where = f"{path}, line {number}"
         sample = sample_of(where, line)
-        name = sample.get("filter")
+        name = sample.get("filter", only)
         if not isinstance(name, str):
             raise DataError(f"{where}, filter: expected a filter's name, got {name!r:.80}.")
         column = columns.get(name)
         if column is None:
             column = columns[name] = _Column()
+        if "metrics" not in sample and name in claimed:
+            sample["metrics"] = [metric for metric in claimed[name] if metric in sample]
         _add_row(where, sample, column, source)
     if not columns:
         raise DataError(f"{path}: expected at least one document, found none.")

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import DataError
+from fin_tasks.report.json_fields import read_capped
 from fin_tasks.report.samples import Rows, read_samples
-from fin_tasks.report.settings import UNKNOWN, Setting, setting_of
+from fin_tasks.report.settings import UNKNOWN, Setting, arguments_of, setting_of
 from fin_tasks.report.sources import SOURCES
 
 __all__ = [
@@ -33,6 +34,7 @@ MAX_RESULTS = 256 * 2**20
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+?)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
 _NAMES_OF_MODELS = ("peft", "delta", "pretrained", "model", "path", "engine")  # arguments lm-eval takes a name from
+_MADE_UP = re.compile(r"[a-z0-9]{8}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +185,8 @@ def _samples_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise DataError(f"{path}: expected lm-eval's output folder or a samples file, found nothing there.")
+        if not (path.is_dir() or path.is_file()):
+            raise DataError(f"{path}: expected a folder or a file, found something else, such as a pipe.")
         files = [file for file in path.rglob("samples_*.jsonl") if file.is_file()] if path.is_dir() else [path]
         found |= {file.resolve(): file for file in files}
     ours = [file for file in found.values() if benchmark_of(_task(file)[0])]
@@ -216,7 +220,7 @@ def _run(path: Path, notes: list[str]) -> Run:
         task=task,
         model=model_of(results) if results else path.resolve().parent.name,
         date=date,
-        setting=setting_of(results, task) if results else UNKNOWN,
+        setting=setting_of(results, task, where=str(path)) if results else UNKNOWN,
         variants=variants,
         path=path,
     )
@@ -226,12 +230,10 @@ def _results_of(samples: Path, date: str) -> dict[str, Any] | None:
     path = samples.with_name(f"results_{date}.json")
     if not date or not path.is_file():
         return None
+    content = read_capped(path, most=MAX_RESULTS)
     try:
-        size = path.stat().st_size
-        if size > MAX_RESULTS:
-            raise DataError(f"{path}: expected at most {MAX_RESULTS:,} bytes, got {size:,}.")
-        results = json.loads(path.read_bytes().decode("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        results = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: expected lm-eval's results as JSON, got {error}.") from error
     if not isinstance(results, dict):
         raise DataError(f"{path}: expected an object, got {type(results).__name__}.")
@@ -249,15 +251,24 @@ def _check_count(path: Path, task: str, results: Mapping[str, Any], variants: Ma
 
 
 def model_of(results: Mapping[str, Any]) -> str:
-    """Name the model; where no argument names one lm-eval makes up a name for every run, so its kind has to do."""
+    """Name the model, by what the file calls it or the argument that lm-eval takes a name from, else by its kind.
+
+    Where no argument names one lm-eval makes up eight letters and digits for every run, which name nothing.
+
+    Example:
+        >>> model_of({"config": {"model": "hf", "model_args": "pretrained=org/m,dtype=float"}})
+        'org/m'
+        >>> model_of({"model_name": "x7k2m9qa", "config": {"model": "dummy", "model_args": ""}})
+        'dummy'
+    """
     config = results.get("config")
     config = config if isinstance(config, dict) else {}
-    arguments, kind = config.get("model_args"), config.get("model")
-    names = arguments if isinstance(arguments, dict) else re.findall(r"(\w+)=", str(arguments))
-    name = results.get("model_name")
-    if (not isinstance(name, str) or not name or not any(one in names for one in _NAMES_OF_MODELS)) and kind:
-        return str(kind)
-    return str(name or "not known")
+    said, kind = results.get("model_name"), config.get("model")
+    if isinstance(said, str) and said and not _MADE_UP.fullmatch(said):
+        return said
+    arguments = arguments_of(config.get("model_args"))
+    named = next((arguments[name] for name in _NAMES_OF_MODELS if arguments.get(name)), None)
+    return str(named or kind or said or "not known")
 
 
 def _newest(runs: Sequence[Run], notes: list[str]) -> list[Run]:

@@ -11,7 +11,17 @@ from fin_tasks.errors import DataError
 from fin_tasks.report.json_fields import check_nesting
 from fin_tasks.report.redaction import without_secrets
 
-__all__ = ["MAX_FACTS", "UNKNOWN", "Difference", "Setting", "below", "differences", "setting_of", "short"]
+__all__ = [
+    "MAX_FACTS",
+    "UNKNOWN",
+    "Difference",
+    "Setting",
+    "arguments_of",
+    "below",
+    "differences",
+    "setting_of",
+    "short",
+]
 __all__ += ["text_of", "without_secrets"]
 
 Setting = Mapping[str, str]
@@ -59,11 +69,11 @@ def setting_of(results: Mapping[str, Any], task: str, *, where: str = "the resul
     """
     config, task_config = _object(results.get("config")), _object(_object(results.get("configs")).get(task))
     metadata = _object(task_config.get("metadata"))
-    generation = {**_object(task_config.get("generation_kwargs")), **_named(config.get("gen_kwargs"))}
+    generation = {**_object(task_config.get("generation_kwargs")), **arguments_of(config.get("gen_kwargs"))}
     facts = {
         "provenance": _object(metadata.get("provenance")) or "not known",
         "model": config.get("model"),
-        "model_args": {name: of for name, of in _named(config.get("model_args")).items() if name not in _MACHINE},
+        "model_args": {name: of for name, of in arguments_of(config.get("model_args")).items() if name not in _MACHINE},
         "limit": config.get("limit"),
         "samples": config.get("samples"),
         "generation": generation,
@@ -134,8 +144,13 @@ def text_of(value: str) -> str:
     return read if isinstance(read, str) else value
 
 
-def _named(arguments: Any) -> dict[str, Any]:
-    """Give arguments by name, also where they stand as on a command line: `a=1,b={"c": 2, "d": 3}`."""
+def arguments_of(arguments: Any) -> dict[str, Any]:
+    """Give arguments by name, also where they stand as on a command line; nothing where they are of another kind.
+
+    Example:
+        >>> arguments_of('pretrained=org/m,rope={"factor": 2, "kind": "x"}')
+        {'pretrained': 'org/m', 'rope': '{"factor": 2, "kind": "x"}'}
+    """
     if not isinstance(arguments, str):
         return _object(arguments)
     pairs = (part.partition("=") for part in _parts(arguments))
