@@ -13,8 +13,10 @@ from fin_tasks.errors import DataError
 from fin_tasks.report.collect import Collected
 from fin_tasks.report.entry import RunRead
 from fin_tasks.report.leaderboard import document
+from fin_tasks.report.markdown_tables import ranks
 from fin_tasks.report.schema import check
 from fin_tasks.stats.paired import mcnemar
+from fin_tasks.stats.power import detectable_mean
 
 BOOL = {"mode": "cot", "split": "test", "retrieval": "none"}
 
@@ -153,3 +155,96 @@ def test_less_is_better_where_the_metric_says_so() -> None:
     found = comparison_of(document(collected(*runs)), "xfinbench_bool")
     assert [one["value"] for one in found["ranks"]] == pytest.approx([5 / 40, 35 / 40])
     assert np.all(np.diff([one["rank"] for one in found["ranks"]]) > 0)
+
+
+def ranked(*runs: Any) -> dict[str, Any]:
+    return comparison_of(document(collected(*runs)), "xfinbench_bool")
+
+
+def test_a_run_that_scored_too_little_has_no_rank_and_a_mark() -> None:
+    nothing = [math.nan] * 38
+    few = run("few", "xfinbench_bool", {"acc": [1.0, 1.0, *nothing]}, **BOOL)
+    most = run("most", "xfinbench_bool", {"acc": [*answers(20)[:39], math.nan]}, **BOOL)
+    whole = run("whole", "xfinbench_bool", {"acc": answers(30)}, **BOOL)
+    made = document(collected(few, most, whole))
+    found = comparison_of(made, "xfinbench_bool")
+    names = [(one["run"].partition("-")[0], one["rank"], one["n"], one["unscored"]) for one in found["ranks"]]
+    assert names == [("whole", 1, 40, 0), ("most", 2, 39, 1)]
+    (left,) = found["left_out"]
+    assert (left["run"], left["n"]) == (few.facts.id, 2)
+    assert left["reason"] == "2 of 40 rows are scored, and up to 40 of other runs"
+    marks = {one["run"]: one["marks"] for one in made["entries"]}
+    assert marks[few.facts.id] == [f"not ranked: {left['reason']}"]
+    assert marks[whole.facts.id] == []
+    assert {pair["first"] for pair in found["pairs"]} | {pair["second"] for pair in found["pairs"]} == {
+        whole.facts.id,
+        most.facts.id,
+    }
+    assert f"few: {left['reason']}" in ranks(made)
+    assert "| 39 | 1 |" in ranks(made)
+
+
+def test_runs_without_a_common_row_are_not_ranked_against_each_other() -> None:
+    first = run("first", "xfinbench_bool", {"acc": [1.0] * 20 + [math.nan] * 20}, **BOOL)
+    second = run("second", "xfinbench_bool", {"acc": [math.nan] * 20 + [0.0] * 20}, **BOOL)
+    made = document(collected(first, second))
+    found = comparison_of(made, "xfinbench_bool")
+    assert (found["ranks"], found["pairs"], len(found["left_out"])) == ([], [], 2)
+    assert all("another run has scored too" in one["reason"] for one in found["left_out"])
+    assert "Not ranked:" in ranks(made)
+    third = run("third", "xfinbench_bool", {"acc": [1.0, 0.0] * 10 + [math.nan] * 20}, **BOOL)
+    assert [one["run"] for one in ranked(first, second, third)["left_out"]] == [second.facts.id]
+
+
+def test_rows_are_those_of_the_ranked_runs() -> None:
+    short = run("short", "xfinbench_bool", {"acc": [1.0, 1.0, 0.0]}, **BOOL)
+    others = [run(name, "xfinbench_bool", {"acc": answers(right)}, **BOOL) for name, right in (("a", 20), ("b", 30))]
+    scores = {variant: replace(of, ids=("x", "y", "z")) for variant, of in short.scores.items()}
+    found = ranked(*others, replace(short, scores=scores))
+    assert (found["rows"], found["sources"]) == (40, 40)
+    assert [one["unscored"] for one in found["ranks"]] == [0, 0]
+    assert found["left_out"][0]["reason"] == "3 of 3 rows are scored, and up to 40 of other runs"
+
+
+def test_what_is_marked_beside_others_is_named_as_not_ranked() -> None:
+    marked = run(
+        "odd", "xfinbench_bool", {"acc": answers(10)}, marks=("claims no value, but its rows give 0.25",), **BOOL
+    )
+    found = ranked(marked, run("plain", "xfinbench_bool", {"acc": answers(30)}, **BOOL))
+    assert [one["reason"] for one in found["left_out"]] == ["claims no value, but its rows give 0.25"]
+
+
+def test_the_detectable_difference_is_found_as_often_as_said_after_holm() -> None:
+    """Twelve models that differ from each other on 18 % of 400 rows: one that is better by so much is mostly found."""
+    generator = np.random.default_rng(4)
+    base = generator.random(400) < 0.5
+    models = [np.where(generator.random(400) < 0.1, ~base, base).astype(float) for _ in range(12)]
+    told = ranked(*(run(f"m{at}", "xfinbench_bool", {"acc": list(of)}, **BOOL) for at, of in enumerate(models)))
+    detectable, discordant = told["detectable"]["paired"], 0.18
+    shares = [(discordant + detectable) / 2, (discordant - detectable) / 2, 1 - discordant]
+    drawn = generator.multinomial(400, shares, size=1500)
+    level = 0.05 / len(told["pairs"])
+    found = np.mean([mcnemar(int(gained), int(lost)) < level for gained, lost, _ in drawn])
+    assert 0.7 < found < 0.9
+    uncorrected = detectable_mean(math.sqrt(discordant / 400))
+    assert detectable > 1.3 * uncorrected  # which would be found in a third of all cases
+
+
+def test_models_that_agree_and_sources_do_not_make_differences_look_easier_to_find() -> None:
+    generator = np.random.default_rng(5)
+    tickers = tuple(f"T{at // 20}" for at in range(180))
+    scores = [(generator.random(180) < generator.random(9)[np.arange(180) // 20]).astype(float) for _ in range(3)]
+
+    def detectable(*of: Any, clusters: tuple[str, ...] | None = None) -> dict[str, float]:
+        runs = [
+            run(f"m{at}", "xfinbench_bool", {"acc": list(one)}, clusters=clusters, **BOOL) for at, one in enumerate(of)
+        ]
+        found: dict[str, float] = ranked(*runs)["detectable"]
+        return found
+
+    plain, clustered = detectable(*scores), detectable(*scores, clusters=tickers)
+    assert clustered["paired"] > 1.3 * plain["paired"]
+    assert clustered["unpaired"] is None or clustered["unpaired"] > 1.3 * plain["unpaired"]
+    twice = detectable(scores[0], scores[0], scores[1])
+    assert twice["paired"] >= detectable(scores[0], scores[1])["paired"]
+    assert detectable(scores[0], scores[0])["paired"] is None

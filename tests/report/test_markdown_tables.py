@@ -192,7 +192,7 @@ def test_differences_are_from_the_baseline() -> None:
     text = ranks(document(board(), baseline="beta"))
     first = text.split("## ")[1]
     assert "Less beta (2026-03-01T10:00)" in first
-    assert re.search(r"\| 1 \| 1 to 2 \| alpha \| 90\.0 \| 40 \| \+15\.0 \(-3\.3 to \+31\.8\) \| 0\.180 \|", first)
+    assert re.search(r"\| 1 \| 1 to 2 \| alpha \| 90\.0 \| 40 \| 0 \| \+15\.0 \(-3\.3 to \+31\.8\) \| 0\.180 \|", first)
     assert re.search(r"\| 3 \| 3 \| &lt;b&gt;gamma.* \| -60\.0 \(-75\.4 to -38\.9\) \| &lt;0\.001 \|", first)
 
 

@@ -40,40 +40,49 @@ def ranks(document: Document) -> str:
     runs, tasks = ({one["id"]: one for one in document[kind]} for kind in ("runs", "tasks"))
     parts = ["# Ranks", _ranks_about(document)]
     for comparison in _of_several(document):
-        task = tasks[comparison["task"]]
-        named = document["metrics"][comparison["metric"]]
-        against = _against(comparison, runs, document["baseline"])
-        differences = _differences(comparison, against)
-        header = [
-            "Rank",
-            "May be",
-            "Model",
-            safe(named["label"]),
-            "n",
-            f"Less {safe(runs[against]['label'])}",
-            "p, Holm",
-        ]
-        lines = [header, ["---:", "---:", "---", "---:", "---:", "---:", "---:"]]
-        for one in comparison["ranks"]:
-            cell = None if one["value"] is None else Cell(value=one["value"], unit=named["unit"])
-            may_be = str(one["best"]) if one["best"] == one["worst"] else f"{one['best']} to {one['worst']}"
-            told = _difference(differences.get(one["run"]), named["unit"])
-            lines.append(
-                [str(one["rank"]), may_be, safe(runs[one["run"]]["label"]), _number(cell), f"{one['n']:,}", *told]
-            )
-        parts += [f"## {safe(task['title'])}", _grid(lines), _detectable(comparison, named["unit"])]
+        parts.append(f"## {safe(tasks[comparison['task']]['title'])}")
+        if comparison["ranks"]:
+            metric = document["metrics"][comparison["metric"]]
+            against = _against(comparison, runs, document["baseline"])
+            parts += [_places(comparison, metric, runs, against), _detectable(comparison, metric["unit"])]
+        if comparison["left_out"]:
+            parts += ["Not ranked:", _left_out(comparison, runs)]
     return "\n\n".join(parts) + "\n"
 
 
+def _places(
+    comparison: Mapping[str, Any], metric: Mapping[str, Any], runs: Mapping[str, Mapping[str, Any]], against: str
+) -> str:
+    differences = _differences(comparison, against)
+    less = f"Less {safe(runs[against]['label'])}"
+    lines = [["Rank", "May be", "Model", safe(metric["label"]), "n", "Unscored", less, "p, Holm"]]
+    lines.append(["---:", "---:", "---", *["---:"] * 5])
+    for one in comparison["ranks"]:
+        cell = None if one["value"] is None else Cell(value=one["value"], unit=metric["unit"])
+        may_be = str(one["best"]) if one["best"] == one["worst"] else f"{one['best']} to {one['worst']}"
+        told = _difference(differences.get(one["run"]), metric["unit"])
+        counts = (f"{one['n']:,}", f"{one['unscored']:,}")
+        lines.append([str(one["rank"]), may_be, safe(runs[one["run"]]["label"]), _number(cell), *counts, *told])
+    return _grid(lines)
+
+
+def _left_out(comparison: Mapping[str, Any], runs: Mapping[str, Mapping[str, Any]]) -> str:
+    return "\n".join(
+        f"- {safe(runs[one['run']]['label'])}: {safe(one['reason'], longest=400)}" for one in comparison["left_out"]
+    )
+
+
 def _of_several(document: Document) -> list[Mapping[str, Any]]:
-    return [one for one in document["comparisons"] if len(one["ranks"]) > 1]
+    return [one for one in document["comparisons"] if len(one["ranks"]) + len(one["left_out"]) > 1]
 
 
 def _ranks_about(document: Document) -> str:
     return (
-        f"Models on the same rows. May be: the ranks that are left when only differences count that are certain at "
-        f"{document['alpha']:g} over all pairs of a task together (Holm). Differences have "
-        f"{100 * document['confidence']:.0f} % intervals, which are not corrected for the number of pairs."
+        "Ranks go by the mean over the rows that each model has scored, differences and tests by those that both of a "
+        "pair have. Unscored: rows that others have, and this one has not scored. May be: the ranks that are left when "
+        f"only differences count that are certain at {document['alpha']:g} over all pairs of a task together (Holm). "
+        f"Differences have {100 * document['confidence']:.0f} % intervals, which are not corrected for the number of "
+        "pairs."
     )
 
 
@@ -109,12 +118,12 @@ def _difference(pair: Mapping[str, Any] | None, unit: str) -> tuple[str, str]:
 def _detectable(comparison: Mapping[str, Any], unit: str) -> str:
     test = "McNemar's exact test" if comparison["test"] == "McNemar" else "A t-test of the differences"
     allows = ", which allows for rows that share a source" if comparison["clustered"] else ""
-    said = f"{test}{allows}; {comparison['rows']:,} rows."
+    sources = f" of {comparison['sources']:,} sources" if comparison["clustered"] else ""
+    said = f"{test}{allows}; {comparison['rows']:,} rows{sources}."
     for kind, of in (("paired", "two models on these rows"), ("unpaired", "models on rows of their own each")):
         if (value := comparison["detectable"][kind]) is not None:
-            said += (
-                f" A difference of {_scaled(value, Cell(value=value, unit=unit))} between {of} would mostly be found."
-            )
+            shown = _scaled(value, Cell(value=value, unit=unit))
+            said += f" A difference of {shown} between {of} would mostly be found, after Holm's correction too."
     return said
 
 

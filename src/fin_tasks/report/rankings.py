@@ -151,8 +151,10 @@ def _scored(scores: Scores, metric: str) -> int:
 def _compare(runs: Sequence[tuple[Entry, Scores]], group: str, marked: Sequence[LeftOut] = ()) -> Comparison:
     first = runs[0][0]
     scores, clusters = _aligned([(entry.run, found) for entry, found in runs], first.metric)
+    left_out = _not_to_be_ranked(scores, {entry.run: len(found.ids) for entry, found in runs})
+    if kept := [(entry.run, found) for entry, found in runs if entry.run not in left_out]:
+        scores, clusters = _aligned(kept, first.metric)
     rows = len(next(iter(scores.values())))
-    left_out = _not_to_be_ranked(scores)
     scores = {run: values for run, values in scores.items() if run not in left_out}
     pairs = compare_all(scores, clusters=clusters)
     higher = first.higher_is_better is not False
@@ -171,7 +173,7 @@ def _compare(runs: Sequence[tuple[Entry, Scores]], group: str, marked: Sequence[
     )
 
 
-def _not_to_be_ranked(scores: Mapping[str, npt.NDArray[np.float64]]) -> dict[str, LeftOut]:
+def _not_to_be_ranked(scores: Mapping[str, npt.NDArray[np.float64]], asked: Mapping[str, int]) -> dict[str, LeftOut]:
     """Name the runs of which nobody can say where they stand, as they have not scored what the others have."""
     there = {run: ~np.isnan(values) for run, values in scores.items()}
     most = max(int(found.sum()) for found in there.values())
@@ -181,7 +183,7 @@ def _not_to_be_ranked(scores: Mapping[str, npt.NDArray[np.float64]]) -> dict[str
         if not n:
             reason = "no row is scored"
         elif n < ENOUGH * most:
-            reason = f"{n} of {len(own)} rows are scored, and up to {most} of other runs"
+            reason = f"{n} of {asked[run]} rows are scored, and up to {most} of other runs"
         elif others and not any((own & other).any() for other in others):
             reason = "no row is scored that another run has scored too"
         else:
