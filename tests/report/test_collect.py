@@ -383,6 +383,77 @@ def test_samples_are_not_pulled_in_through_links_beside_a_file(tmp_path: Path, s
     assert all(not run.samples for run in gathered(settings, path).runs)
 
 
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ("2026-03-01T10-00-00", "2026-03-01T10:00:00"),
+        ("2026-03-01T10:00:00.123456", "2026-03-01T10:00:00.123456"),
+        ("2026-03-01T10-00-00.123456+00-00", "2026-03-01T10:00:00.123456"),
+        ("20260301T100000Z", "2026-03-01T10:00:00"),
+        ("20260301", "2026-03-01"),
+        ("2026-03-01", "2026-03-01"),
+        ("final_v2", ""),
+    ],
+)
+def test_files_belong_together_by_what_their_names_end_with(
+    tmp_path: Path, settings: Settings, date: str, expected: str
+) -> None:
+    path = write_results(tmp_path / "r", "financemath", shares([1.0, 0.0]), date=date)
+    write_results(tmp_path / "r", "xfinbench_bool", shares([1.0]), date=LATER, model="other")
+    for named in (tmp_path / "r", path, path.with_name(f"samples_financemath_{date}.jsonl")):
+        found = gathered(settings, named)
+        entry = one(found, "acc", task="financemath")
+        assert (entry.model, entry.n, found.problems) == ("made/model", 2, ())
+        (run,) = [run for run in found.runs if run.task == "financemath"]
+        assert (run.date, bool(run.samples)) == (expected, True)
+
+
+def test_results_under_a_name_of_their_own_are_known_by_what_they_hold(tmp_path: Path, settings: Settings) -> None:
+    path = write_results(tmp_path / "r", "financemath", shares([1.0, 0.0]))
+    path = path.rename(path.with_name(f"gpt4_{DATE}.json"))
+    assert one(gathered(settings, tmp_path / "r"), "acc").n == 2  # as `--output_path gpt4.json` writes it
+    named = [tmp_path / f"{name}.json" for name in ("mine", "yours")]
+    for name in named:
+        name.write_text(path.read_text().replace("made/model", name.stem))
+    assert {run.model for run in gathered(settings, *named).runs} == {"mine", "yours"}
+    named[0].write_text(named[0].read_text()[:-20])
+    (problem,) = gathered(settings, *named).problems
+    assert "mine.json: expected lm-eval's results as JSON" in problem.message
+    (tmp_path / "r" / "results_of_others.json").write_text('{"results": {"mmlu": {"acc,none": 0.5}}}')
+    (tmp_path / "r" / f"log_{LATER}.json").write_text("[]")
+    assert not gathered(settings, tmp_path / "r").problems
+
+
+def test_compressed_files_are_named(tmp_path: Path, settings: Settings) -> None:
+    path = write_results(tmp_path / "r", "financemath", shares([1.0, 0.0]))
+    packed = path.with_name(f"{path.name}.gz")
+    packed.write_bytes(b"\x1f\x8b")
+    assert not gathered(settings, tmp_path / "r").problems  # it is there unpacked, too
+    packed.rename(packed.with_name("results_2026-05-01T10-00-00.json.gz"))
+    (problem,) = gathered(settings, tmp_path / "r").problems
+    assert "Unpack it" in problem.message
+
+
+@pytest.mark.parametrize("name", [f"results_{DATE}.json", f"samples_financemath_{DATE}.jsonl", "mine.json"])
+def test_a_pipe_or_device_that_is_named_is_waited_for_by_nobody(tmp_path: Path, settings: Settings, name: str) -> None:
+    write_results(tmp_path / "r", "financemath", shares([1.0]))
+    os.mkfifo(tmp_path / name)
+    (tmp_path / "results.json").symlink_to("/dev/zero")
+    found = gathered(settings, tmp_path / "r", tmp_path / name, tmp_path / "results.json")
+    assert [Path(problem.path).name for problem in found.problems] == [name, "results.json"]
+    assert found.runs
+
+
+def test_a_name_that_is_no_text_is_told(tmp_path: Path, settings: Settings) -> None:
+    write_results(tmp_path / "r", "financemath", shares([1.0]))
+    path = write_results(tmp_path / "bad", "financemath", shares([1.0]), model="bad")
+    path.parent.rename(tmp_path / "r" / os.fsdecode(b"b\xe4d"))
+    found = gathered(settings, tmp_path / "r")
+    assert {run.model for run in found.runs} == {"made/model"}
+    assert all("expected a name that is UTF-8" in problem.message for problem in found.problems)
+    assert found.problems
+
+
 def test_nothing_of_ours_is_an_error(tmp_path: Path, settings: Settings) -> None:
     (tmp_path / "r").mkdir()
     with pytest.raises(DataError, match="expected results of"):

@@ -8,7 +8,7 @@ from pathlib import Path
 from fin_tasks.errors import DataError
 from fin_tasks.report.comparability import mark, mark_beside_papers, mark_reruns
 from fin_tasks.report.entry import Entry, RunFacts, RunRead, Scores
-from fin_tasks.report.found_files import LmEvalRun, find_runs, named_by_lm_eval
+from fin_tasks.report.found_files import LmEvalRun, find_runs, is_lm_evals
 from fin_tasks.report.incremental import Kept, Unit, decode, encode, key_of
 from fin_tasks.report.kit_files import KitRun, find_kit_runs
 from fin_tasks.report.lm_eval_entries import UnitRead, read_run
@@ -84,7 +84,7 @@ def collect(
     units = [*map(_of_lm_eval, find_runs(paths, problems))]
     units += [_of_kit(found) for path in paths if path.is_dir() for found in find_kit_runs(path, problems)]
     reads = _read_all(units, Kept(settings.cache_dir / "report"), on_done)
-    reads.append(read_files([path for path in paths if path.is_file() and not named_by_lm_eval(path)]))
+    reads.append(read_files([path for path in paths if path.is_file() and not is_lm_evals(path)]))
     notes = [note for read in reads for note in read.notes]
     problems += [problem for read in reads for problem in read.problems]
     runs = {run.facts.id: run for run in _once([run for read in reads for run in read.runs], notes)}
