@@ -81,7 +81,9 @@ def test_a_model_against_another_tells_the_difference_and_whether_it_is_one(show
     shown.show("view=duel")
     shown.page.get_by_label("Model").select_option("made/gamma")
     shown.page.get_by_label("against").select_option("made/alpha")
-    assert shown.page.inner_text(".score").startswith("made/gamma is better in 4, made/alpha in 0; in 0 of 4")
+    assert shown.page.inner_text(".score").startswith("made/gamma is better in 2, made/alpha in 0; in 0 of 2 tasks")
+    shown.page.get_by_label("Scored as").select_option("all")
+    assert "made/alpha in 0; in 0 of 4 comparisons on 2 tasks" in shown.page.inner_text(".score")
     # Of 80 rows gamma has 40 right that alpha has not, and none the other way round; Agresti and Min's interval.
     numbers = ["75.0", "25.0", "+50.0", "+37.7 to +59.9", "< 0.001", "< 0.001", "80", "▲ made/gamma"]
     assert cells(shown) == [numbers] * 4

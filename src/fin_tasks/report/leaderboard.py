@@ -20,6 +20,7 @@ __all__ = ["TITLE", "document", "task_id"]
 TITLE = "Finance benchmarks"
 _DIMENSIONS = ("split", "mode", "style", "retrieval", "arm")
 """With the task and the variant, what makes a column of its own; rows of another judge stand in it, marked."""
+_SPLITS = ("train", "test", "validation")
 _BIAS = re.compile(r"dynostock_(?P<bias>recency|authority)(?:_w(?P<window>\d+))?")
 
 
@@ -128,16 +129,18 @@ def _models(runs: Sequence[RunFacts]) -> list[dict[str, Any]]:
 
 def _runs(runs: Sequence[RunFacts], entries: Iterable[Entry]) -> list[dict[str, Any]]:
     columns = {entry.run: task_id(replace(entry, variant="")) for entry in entries}
-    seen = Counter((run.model, columns.get(run.id)) for run in runs)
-    same_date = Counter(((run.model, columns.get(run.id)), run.date[:16]) for run in runs)
+    own = [run for run in runs if run.source != "published"]  # a paper's tables are told apart by their provenance
+    seen = Counter((run.model, columns.get(run.id)) for run in own)
+    same_date = Counter(((run.model, columns.get(run.id)), run.date[:16]) for run in own)
     found = []
     for run in runs:
         key = (run.model, columns.get(run.id))
         told_by = [run.date[:16]] * bool(run.date) + [run.id[:8]] * (same_date[key, run.date[:16]] > 1)
+        told = f" ({', '.join(told_by)})" if seen[key] > 1 and told_by and run.source != "published" else ""
         found.append(
             {
                 "id": run.id,
-                "label": f"{run.model} ({', '.join(told_by)})" if seen[key] > 1 and told_by else run.model,
+                "label": f"{run.model}{told}",
                 "source": run.source,
                 "model": run.model,
                 "task": run.task,
@@ -178,7 +181,7 @@ def _title(entry: Entry) -> str:
         'XFinBench mcq visual · test split · cot · bm25 · paper'
     """
     task = entry.task.removeprefix(entry.benchmark).replace("_", " ")
-    split = f"{entry.split} split" if entry.split else ""
+    split = f"{entry.split} split" if entry.split in _SPLITS else entry.split
     retrieval = "" if entry.retrieval == "none" else entry.retrieval
     parts = [f"{BENCHMARKS.get(entry.benchmark, entry.benchmark)}{task}", split, entry.mode, entry.style, retrieval]
     return " · ".join(part for part in [*parts, entry.arm, entry.variant] if part)

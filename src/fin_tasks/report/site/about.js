@@ -5,18 +5,19 @@ VIEWS.push({id: "about", title: "Runs and notes", shown: () => true, draw: drawA
 function drawAbout(root, state, data) {
   if (data.problems.length) {
     root.append(el("h2", {}, `Skipped (${data.problems.length})`),
-      el("ul", {class: "problems"}, data.problems.map((one) => el("li", {}, el("code", {}, plain(one.path)), ": ", plain(one.message)))));
+      el("ul", {class: "problems"}, data.problems.map((one) => el("li", {}, problem(one)))));
   }
   if (data.notes.length) root.append(el("h2", {}, "Notes"), el("ul", {}, data.notes.map((note) => el("li", {}, plain(note)))));
+  const taskOf = (run) => (run.published ? paperOf(data, run) : run.task);
   const columns = [
     {key: "model", title: "Model", sort: (run) => run.label, cell: (run) => modelName(run.label, run.published), open: (run) => () => openRun(data, run)},
-    {key: "task", title: "Task", sort: (run) => run.task, cell: (run) => plain(run.task)},
+    {key: "task", title: "Task", sort: taskOf, cell: (run) => plain(taskOf(run))},
     {key: "source", title: "Source", sort: (run) => run.source, cell: (run) => plain(run.source)},
     {key: "date", title: "Date", sort: (run) => blankLast(run.date), cell: (run) => formatDate(run.date)},
     {key: "path", title: "File", sort: (run) => run.path, cell: (run) => plain(run.path)},
     {key: "id", title: "Run", cell: (run) => plain(run.id)},
   ];
-  const found = data.runs.filter((run) => matches(`${run.label} ${run.task} ${run.path}`, state.search ?? ""));
+  const found = data.runs.filter((run) => matches(`${run.label} ${taskOf(run)} ${run.path}`, state.search ?? ""));
   root.append(el("h2", {}, `Runs (${formatCount(data.runs.length)})`),
     el("form", {class: "filters", role: "search", on: {submit: (event) => event.preventDefault()}},
       searchBox("Find runs", state.search ?? "", (search) => setState({search}, {replace: true}))));
@@ -28,13 +29,7 @@ function drawAbout(root, state, data) {
     + " Charts by Observable Plot (ISC)."));
 }
 
-function openRun(data, run) {
-  const dialog = document.getElementById("details");
-  const close = el("button", {type: "button", class: "close", on: {click: () => dialog.close()}}, "Close");
-  const told = [["Task", run.task], ["Source", run.source], ["Date", formatDate(run.date)], ["File", run.path], ["Samples", run.samples], ["Run", run.id]];
-  dialog.replaceChildren(
-    el("header", {}, el("h2", {id: "details-title"}, plain(run.label)), close),
-    definitions(told.filter(([, value]) => value)), el("h3", {}, "How the run was made"), definitions(facts(data, run.provenance)));
-  dialog.showModal();
-  close.focus();
+/** What was skipped: messages mostly begin with the file's name, which is told once. */
+function problem({path, message}) {
+  return message.includes(path) ? plain(message) : [el("code", {}, plain(path)), ": ", plain(message)];
 }

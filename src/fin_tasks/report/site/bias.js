@@ -12,20 +12,21 @@ function biasFamily(task) {
 }
 
 function drawBias(root, state, data) {
-  const families = distinct(data.entries.filter(isBiasByWindow), (one) => biasFamily(one.task));
-  const family = families.includes(state.family) ? state.family : families[0];
+  const families = Map.groupBy(data.entries.filter(isBiasByWindow), (one) => biasFamily(one.task));
+  const family = chosenPart(families, state.family, state);
   const names = ["bias_index", "acc"].filter((name) => data.byName.has(name));
   const metric = data.byName.get(names.includes(state.shown) ? state.shown : "bias_index");
-  const found = data.entries.filter((one) => one.task.window !== null && one.metric === metric && one.value !== null
-    && biasFamily(one.task) === family).filter(together(state));
+  const all = data.entries.filter((one) => one.task.window !== null && one.metric === metric && one.value !== null
+    && biasFamily(one.task) === family);
+  const found = all.filter(together(state));
   const [chooser, chosen] = modelChooser(distinct(found, (one) => one.series), state);
   root.append(el("form", {class: "filters", on: {submit: (event) => event.preventDefault()}},
-    choice("Bias", families.map((name) => [name, name]), family, (next) => setState({family: next, models: ""})),
+    choice("Bias", [...families.keys()].map((name) => [name, name]), family, (next) => setState({family: next, models: ""})),
     choice("Shown", names.map((name) => [name, data.byName.get(name).label]), metric.name, (shown) => setState({shown})),
     togetherTicks(state)), chooser);
   const entries = found.filter((one) => chosen.includes(one.series));
   if (!entries.length) {
-    root.append(el("p", {class: "hint"}, "Nothing to show: choose models above."));
+    root.append(found.length || !all.length ? el("p", {class: "hint"}, "Nothing to show: choose models above.") : nothingShown(all));
     return;
   }
   const look = looks(chosen);

@@ -54,7 +54,7 @@ function boardChoice(state, data) {
 }
 
 function boardFilters(state, data, chosen) {
-  const benchmarks = distinct(data.tasks, (task) => task.benchmark).map((name) => [name, BENCHMARKS[name] ?? name]);
+  const benchmarks = distinct(data.tasks, (task) => task.benchmark).map((name) => [name, benchmarkName(name)]);
   const variants = distinct(data.tasks, (task) => task.variant).map((name) => [name, name]);
   const names = new Set(data.tasks.filter((task) => chosen.benchmark === "all" || task.benchmark === chosen.benchmark)
     .flatMap((task) => task.metrics));
@@ -85,7 +85,7 @@ function columnChooser(tasks, hidden, chosen) {
 /** A task's title without what all columns share. */
 function shortTitle(task, {benchmark, variant}) {
   let title = task.title;
-  if (benchmark !== "all") title = title.replace(BENCHMARKS[benchmark] ?? benchmark, "").trim() || "all";
+  if (benchmark !== "all") title = title.replace(benchmarkName(benchmark), "").trim() || "all";
   return variant === "all" ? title : title.replace(` · ${variant}`, "");
 }
 

@@ -6,29 +6,22 @@ function isPart(entry) {
   return entry.metric.by && entry.value !== null;
 }
 
-const BY = {
-  capability: "Capability", category: "Category", image_type: "Image type", image_style: "Image style", table: "Table",
-  topic: "Topic", part: "Part",
-};
 
 function drawBreakdown(root, state, data) {
-  const choices = [...new Set(data.entries.filter(isPart).map((one) => `${one.task.at} ${one.metric.by}`))];
-  const chosen = choices.includes(state.of) ? state.of : choices[0];
-  const [at, by] = chosen.split(" ");
-  const task = data.tasks[Number(at)];
-  const title = (one) => `${data.tasks[Number(one.split(" ")[0])].title}: ${BY[one.split(" ")[1]].toLowerCase()}`;
-  const found = data.entries.filter((one) => one.task === task && one.metric.by === by && one.value !== null)
-    .filter(together(state));
+  const parts = Map.groupBy(data.entries.filter(isPart), (one) => `${one.task.at} ${one.metric.by}`);
+  const chosen = chosenPart(parts, state.of, state);
+  const title = (one) => `${data.tasks[Number(one.split(" ")[0])].title}: ${one.split(" ")[1].replaceAll("_", " ")}`;
+  const found = parts.get(chosen).filter(together(state));
   // XFinBench has one metric by capability, MME-Finance several scores: those of the most common unit share the axis.
   const {unit} = found[0]?.metric ?? {unit: "fraction"};
   const same = found.filter((one) => one.metric.unit === unit);
   const [chooser, names] = modelChooser(distinct(same, (one) => one.series), state);
   root.append(el("form", {class: "filters", on: {submit: (event) => event.preventDefault()}},
-    choice("Task and parts", choices.map((one) => [one, title(one)]), chosen, (of) => setState({of, models: ""})),
+    choice("Task and parts", [...parts.keys()].map((one) => [one, title(one)]), chosen, (of) => setState({of, models: ""})),
     togetherTicks(state)), chooser);
   const shown = same.filter((one) => names.includes(one.series));
   if (!shown.length) {
-    root.append(el("p", {class: "hint"}, "Nothing to show: choose models above."));
+    root.append(found.length ? el("p", {class: "hint"}, "Nothing to show: choose models above.") : nothingShown(parts.get(chosen)));
     return;
   }
   const look = looks(names);
@@ -48,13 +41,14 @@ function dots(entries, look, width, unit) {
     title: `${plain(one.series)}, ${one.metric.label}: ${formatValue(one.value, unit)}`,
   }));
   const margin = Math.min(width * 0.4, 30 + 6.5 * Math.max(...parts.map((part) => part.length)));
+  const lineWidth = (margin - 12) / 12;  // in letters' heights: longer labels go on in another line
   return Plot.plot({
     width, height: 60 + parts.length * Math.max(28, 13 * names.length), marginLeft: margin, marginRight: 16,
     style: {fontSize: "12px", background: "transparent"},
     x: {label: unitName(unit), grid: true, nice: true}, y: {domain: [parts.length - 0.5, -0.5], label: null},
     symbol: {range: Plot.symbolsFill, domain: Plot.symbolsFill, type: "ordinal"},
     marks: [
-      Plot.axisY(parts.map((_, at) => at), {tickFormat: (at) => parts[at] ?? "", tickSize: 0, label: null}),
+      Plot.axisY(parts.map((_, at) => at), {tickFormat: (at) => parts[at] ?? "", tickSize: 0, label: null, lineWidth}),
       Plot.ruleX([0], {strokeOpacity: 0.4}),
       Plot.link(marks.filter((one) => one.low !== null && one.high !== null), {x1: "low", x2: "high", y1: "y", y2: "y", stroke: (one) => one.color, strokeWidth: 2}),
       ...dotMarks(marks),

@@ -47,15 +47,48 @@ function facts(data, flat) {
   return found;
 }
 
+const TELLING = ["limit", "rows", "judge", "rubric", "data", "prompts", "version"];  // what people ask for first
+
+/** Say for people what values of a group have in common: their task, and in what other groups of that task differ. */
+function groupTitles(data) {
+  if (data.groupTitles) return data.groupTitles;
+  const known = new Map(data.entries.filter((one) => one.group).map((one) => [one.group, one.task.task]));
+  const found = new Map();
+  for (const twins of Map.groupBy(known.keys(), (group) => known.get(group)).values()) {
+    const told = new Map(twins.map((group) => [group, new Map(facts(data, data.groups[group]))]));
+    const differing = [...new Set([...told.values()].flatMap((of) => [...of.keys()]))]
+      .filter((key) => new Set([...told.values()].map((of) => of.get(key))).size > 1);
+    const place = (key) => (TELLING.includes(key) ? TELLING.indexOf(key) : TELLING.length);
+    differing.sort((a, b) => place(a) - place(b));
+    const titles = twins.map((group) => differing.slice(0, 2).map((key) => `${key} ${shortFact(told.get(group).get(key))}`).join(", "));
+    twins.forEach((group, at) => {
+      const alone = titles.filter((title) => title === titles[at]).length === 1;
+      found.set(group, alone ? titles[at] : `${titles[at]}${titles[at] ? ", " : ""}${group.slice(0, 8)}`);
+    });
+  }
+  data.groupTitles = found;
+  return found;
+}
+
+function shortFact(text) {
+  const bare = (text ?? "none").replace(/^"|"$/g, "");
+  return /^[0-9a-f]{12,}$/.test(bare) ? bare.slice(0, 8) : bare.length > 24 ? `${bare.slice(0, 24)}…` : bare;
+}
+
 /** A value of each key that an attribute of the items has, sorted, for a select. */
 function distinct(items, read) {
   return [...new Set(items.map(read))].sort((a, b) => String(a).localeCompare(String(b), "en", {numeric: true}));
 }
 
-const BENCHMARKS = {
-  xfinbench: "XFinBench", mme_finance: "MME-Finance", dynostock: "DynoStock", financemath: "FinanceMath",
-  bizbench: "BizBench",
-};
+const BENCHMARKS = new Map([
+  ["xfinbench", "XFinBench"], ["mme_finance", "MME-Finance"], ["dynostock", "DynoStock"], ["financemath", "FinanceMath"],
+  ["bizbench", "BizBench"],
+]);
+
+/** A benchmark's name for people; addresses may name any. */
+function benchmarkName(name) {
+  return BENCHMARKS.get(name) ?? name;
+}
 
 /** What stands for a row of the board: the run's name, and whether a paper published it. */
 function rowKey(entry) {

@@ -23,13 +23,19 @@ function fill(node, {on = {}, style = {}, ...attributes}, children) {
   return node;
 }
 
-// Marks that turn the direction of text (a name could show its letters in another order than it has them) and control
-// characters are shown as what they are.
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+// What cannot be seen is shown as what it is, as two names could look alike, or show their letters in another order than
+// they have them: controls, marks that turn the direction of text, blank letters, halves of letters. Only what joins
+// emoji or chooses the form of one is left as it is.
+const EMOJI = "\\p{Extended_Pictographic}\\p{Emoji_Modifier}";
+const UNSEEN = new RegExp(`(?!(?<=[${EMOJI}\\ufe0f])\\u200d[${EMOJI}]|(?<=[${EMOJI}])\\ufe0f)(?![\\t\\n])`
+  + "[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}\\u2800]", "gu");
 
 /** Text of strangers as it may stand in a line: nothing hidden in it. */
 function plain(text) {
-  return String(text).replace(UNSEEN, (found) => `\\u${found.codePointAt(0).toString(16).padStart(4, "0")}`);
+  return String(text).replace(UNSEEN, (found) => {
+    const code = found.codePointAt(0).toString(16);
+    return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;
+  });
 }
 
 /** A select with a label; `options`: [value, text] each. */
@@ -54,6 +60,22 @@ function searchBox(label, value, onChange) {
     timer = setTimeout(() => onChange(box.value), 120);
   });
   return el("label", {class: "field"}, el("span", {}, label), box);
+}
+
+/** A button that copies an address; where the browser does not allow that, the address is there to be selected. */
+function copyButton(label, address) {
+  const button = el("button", {type: "button", on: {click: async () => {
+    try {
+      await navigator.clipboard.writeText(address());
+      button.textContent = "Copied";
+      announce("Copied");
+    } catch {
+      const box = el("input", {type: "text", readonly: true, class: "address", value: address(), "aria-label": label});
+      button.replaceWith(box);
+      box.select();
+    }
+  }}}, label);
+  return button;
 }
 
 /** Tell a screen reader what has changed. */

@@ -33,12 +33,7 @@ function grid({caption, columns, rows: items, sort, onSort, className = "", widt
     }
     const sign = wanted.startsWith("-") ? -1 : 1;
     const values = new Map(made.map((one) => [one, column.sort(one.item)]));
-    // Where there is no value, a row goes last in either order.
-    made.sort((a, b) => {
-      const [x, y] = [values.get(a), values.get(b)];
-      if (x === null || y === null) return (x === null) - (y === null);
-      return sign * (typeof x === "number" && typeof y === "number" ? x - y : NAMES.compare(x, y));
-    });
+    made.sort(compareBy((one) => values.get(one), sign));
     body.append(...made.map((one) => one.line));
     heads.forEach((cell, at) => {
       const now = columns[at].key === key ? (sign > 0 ? "ascending" : "descending") : "none";
@@ -58,6 +53,15 @@ function grid({caption, columns, rows: items, sort, onSort, className = "", widt
 
 const NAMES = new Intl.Collator("en", {numeric: true, sensitivity: "base"});
 
+/** A comparison of items by a number or text of each: up for sign 1, down for -1; those that have none last in either. */
+function compareBy(read, sign) {
+  return (a, b) => {
+    const [x, y] = [read(a), read(b)];
+    if (x === null || y === null) return (x === null) - (y === null);
+    return sign * (typeof x === "number" && typeof y === "number" ? x - y : NAMES.compare(x, y));
+  };
+}
+
 /** Numbers sort by the largest first unless a column says otherwise, names from A. */
 function firstOrder({numeric, best}) {
   return best ?? (numeric ? "-" : "");
@@ -71,6 +75,7 @@ function head(column, order) {
     return cell;
   }
   cell.setAttribute("aria-sort", "none");
+  cell.dataset.key = column.key;
   cell.append(el("span", {class: "sorter"}, plain(column.title)));
   cell.openCell = () => order(`${cell.dataset.next}${column.key}`);
   return cell;

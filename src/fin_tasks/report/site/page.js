@@ -21,23 +21,37 @@ function draw() {
     console.error(error);
   }
   main.replaceChildren(root);
+  drawnState = linkTo({});
   held();
+  showDialog(data);
 }
 
-/** Remember which control has the focus, by its label; return what gives it back. */
+/** Remember which control has the focus, by its label, and where its table is scrolled to; return what gives both back. */
 function holdFocus() {
   const {activeElement: active} = document;
   const name = controlName(active);
   const {selectionStart, selectionEnd, type} = active;
+  const scrolled = scrollOf(active);
+  const [left, top] = [scrolled?.scrollLeft, scrolled?.scrollTop];
   return () => {
-    if (!name || active.isConnected) return;
-    const again = [...document.querySelectorAll("#main :is(select, input, summary, button), #tabs a")].find((one) => controlName(one) === name);
-    again?.focus({preventScroll: true});
+    if (active.isConnected) return;
+    const controls = "#main :is(select, input, summary, button, [data-key]), #tabs a";
+    const again = name && [...document.querySelectorAll(controls)].find((one) => controlName(one) === name);
+    (again || document.getElementById("main")).focus({preventScroll: true});
     if (type === "search") again?.setSelectionRange(selectionStart, selectionEnd);
+    const box = again && scrollOf(again);
+    if (box && scrolled) [box.scrollLeft, box.scrollTop] = [left, top];
   };
 }
 
+/** The box that the table of a heading, or of a button below it, scrolls in. */
+function scrollOf(control) {
+  const within = control.closest("[data-key]") ? control.closest(".scroll") : null;
+  return within ?? (control.id === "show-more" ? control.parentElement.previousElementSibling : null);
+}
+
 function controlName(control) {
+  if (control.dataset.key) return `${[...document.querySelectorAll("#main .grid")].indexOf(control.closest(".grid"))} ${control.dataset.key}`;
   const label = control.closest("label");
   if (label) return `${control.tagName} ${(label.querySelector("span") ?? label).textContent}`;
   return control.tagName === "SUMMARY" ? control.parentElement.id : control.id || (control.tagName === "BUTTON" && control.textContent);
@@ -69,6 +83,7 @@ document.getElementById("skip").addEventListener("click", (event) => {
 document.getElementById("details").addEventListener("click", ({target, currentTarget}) => {
   if (target === currentTarget) currentTarget.close();  // a click beside it
 });
-addEventListener("popstate", draw);
+document.getElementById("details").addEventListener("close", leaveDialog);
+addEventListener("popstate", () => (drawnState === linkTo({}) ? showDialog(data) : draw()));
 setColours(keptColours());
 draw();

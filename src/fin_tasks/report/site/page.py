@@ -9,6 +9,7 @@ import base64
 import hashlib
 import html
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
@@ -45,6 +46,10 @@ _STYLES = ("page.css", "samples.css")
 
 _BESIDE = "'self' file:"
 """Where sidecar files come from: the page's own site, or the disk (browsers differ on what `'self'` is there)."""
+
+
+_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\U000e0100-\U000e01ef]")
+"""Letters and marks without a shape, which count as printable; `dom.js` knows them as ignorable by default."""
 
 
 class Samples(Protocol):
@@ -125,8 +130,13 @@ def _embedded(value: Any) -> str:
 
 
 def _visible(text: str) -> str:
-    """Replace what cannot be seen: controls, marks that turn text round, halves of letters."""
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+    """Replace what cannot be seen: controls, marks that turn text round, halves of letters, blank ones.
+
+    Example:
+        >>> _visible("a b\\u00adc\\u3164")
+        'a b\ufffdc\ufffd'
+    """
+    return _BLANK.sub("\ufffd", "".join(letter if letter.isprintable() else "\ufffd" for letter in text))
 
 
 def _joined(names: tuple[str, ...]) -> str:

@@ -22,6 +22,23 @@ function together(state) {
   return (one) => (one.published ? state.published !== "0" : !one.marks.length || state.apart === "mixed");
 }
 
+/** The choice of the address, else the first with something of a run to show, else with anything. `parts`: choice to its entries. */
+function chosenPart(parts, wanted, state) {
+  if (parts.has(wanted)) return wanted;
+  const fits = (of) => [...parts].find(([, entries]) => entries.some((one) => together(state)(one) && of(one)))?.[0];
+  return fits((one) => !one.published) ?? fits(() => true) ?? parts.keys().next().value;
+}
+
+/** Why a chart has nothing to show, and what would show something. */
+function nothingShown(found) {
+  const hidden = found.filter((one) => one.published);
+  const told = [
+    found.length > hidden.length ? "tick “Mix in what is kept apart”, as these runs differ in data, prompts, judge or limit from most others of their task" : null,
+    hidden.length ? "tick “Published figures”" : null,
+  ].filter(Boolean);
+  return el("p", {class: "note"}, `Nothing to show: ${told.join(", or ")}.`);
+}
+
 function togetherTicks(state) {
   return [
     tick("Published figures", state.published !== "0", (on) => setState({published: on ? "" : "0"})),

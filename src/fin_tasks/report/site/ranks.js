@@ -23,8 +23,9 @@ function drawRanks(root, state, data) {
 
 function comparisonTitle(data, found) {
   const twins = data.comparisons.filter((one) => one.task === found.task && one.metric === found.metric);
-  const title = `${BENCHMARKS[found.task.benchmark]}: ${shortTitle(found.task, {benchmark: found.task.benchmark, variant: "all"})}`;
-  return twins.length > 1 ? `${title} (${found.group.slice(0, 8)})` : title;
+  const title = `${benchmarkName(found.task.benchmark)}: ${shortTitle(found.task, {benchmark: found.task.benchmark, variant: "all"})}`;
+  const of = groupTitles(data).get(found.group);
+  return twins.length > 1 && of ? `${title} (${of})` : title;
 }
 
 function comparisonSentence(data, found) {

@@ -131,12 +131,13 @@ function drawBody(body, state, data, {run, index, variant}) {
 function samplePlaces(index, state, variant) {
   const {values} = index.variants[variant];
   const all = Object.values(index.variants);
-  const fits = {
+  const filters = new Map(Object.entries({
     wrong: (place) => values[place] !== null && values[place] < index.full,
     right: (place) => values[place] !== null && values[place] >= index.full,
     unscored: (place) => values[place] === null,
     differ: (place) => all.some((one) => one.values[place] !== values[place]),
-  }[state.only] ?? (() => true);
+  }));
+  const fits = filters.get(state.only) ?? (() => true);
   const search = state.whole === "1" ? "" : (state.find ?? "").trim();
   const found = [];
   for (let place = 0; place < index.ids.length; place += 1) {
@@ -184,27 +185,58 @@ async function searchTexts(body, chosen) {
   drawList(body, {...chosen, places: found});
 }
 
-function drawList(body, {state, run, index, variant, places}, progress = "") {
+/** What the columns of the list sort by: key to the value of a place. Scores go by their variant's number. */
+function sampleOrders(index, variant) {
+  return new Map([
+    ["id", (place) => index.ids[place]],
+    ...index.facts.variants.map((name, at) => [`v${at}`, (place) => index.variants[name].values[place]]),
+    ["answer", (place) => blankLast(index.variants[variant].answers[place])],
+    ["asked", (place) => index.asked[place]],
+    ["said", (place) => index.said[place]],
+  ]);
+}
+
+/** Places in the order that the address asks for; those without a value are last in either. */
+function inOrder(index, places, sort, variant) {
+  const read = sampleOrders(index, variant).get(sort.replace(/^-/, ""));
+  if (!read) return places;
+  const key = `${sort}\n${variant}`;
+  if (index.sorted?.key !== key) {  // of all, as every page and step asks again
+    const sign = sort.startsWith("-") ? -1 : 1;
+    const all = index.ids.map((_, place) => place).sort(compareBy(read, sign));
+    const rank = new Int32Array(all.length);
+    all.forEach((place, at) => { rank[place] = at; });
+    index.sorted = {key, rank};
+  }
+  const {rank} = index.sorted;
+  return [...places].sort((a, b) => rank[a] - rank[b]);
+}
+
+function drawList(body, {state, run, index, variant, places: unordered}, progress = "") {
+  const sort = state.ssort ?? "";
+  const places = inOrder(index, unordered, sort, variant);
   const pages = Math.max(1, Math.ceil(places.length / SAMPLES_PER_PAGE));
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(state.page)) || 1));
   const rows = places.slice((page - 1) * SAMPLES_PER_PAGE, page * SAMPLES_PER_PAGE);
   const told = `${progress}${counted(places, "sample")} of ${formatCount(index.ids.length)}`;
   const names = [variant, ...index.facts.variants.filter((name) => name !== variant)];
+  const orders = sampleOrders(index, variant);
   const columns = [
-    {key: "id", title: "Sample", cell: (place) => el("a", {href: linkTo({run: run.id, row: index.ids[place]})}, plain(index.ids[place]))},
+    {key: "id", title: "Sample", cell: (place) => el("a", {href: linkTo({run: run.id, variant, row: index.ids[place]})}, plain(index.ids[place]))},
     ...names.map((name) => ({
-      key: name, title: name, numeric: true, className: (place) => verdictClass(index, name, place),
+      key: `v${index.facts.variants.indexOf(name)}`, title: name, numeric: true, className: (place) => verdictClass(index, name, place),
       cell: (place) => sampleScore(index, name, place),
     })),
     {key: "answer", title: "Answer read", cell: (place) => short(index.variants[variant].answers[place])},
     {key: "asked", title: "Question", cell: (place) => short(index.asked[place])},
     {key: "said", title: "Response", cell: (place) => short(index.said[place])},
-  ].map((column) => ({open: (place) => () => setState({run: run.id, row: index.ids[place]}), ...column}));
+  ].map((column) => ({sort: orders.get(column.key), open: (place) => () => setState({run: run.id, variant, row: index.ids[place]}), ...column}));
   body.replaceChildren(
-    rows.length ? grid({caption: told, columns, rows, className: "samples-list"}) : el("p", {class: "hint"}, progress || "No sample fits these filters."),
+    rows.length ? grid({caption: told, columns, rows, sort, onSort: (ssort) => setState({ssort, page: ""}), className: "samples-list"}) : el("p", {class: "hint"}, progress || "No sample fits these filters."),
     pages > 1 ? pager(page, pages) : "",
   );
   focusWanted();
+  focusLink(body);
   announce(told);
 }
 
@@ -232,6 +264,14 @@ function pager(page, pages) {
   return el("p", {class: "pager"}, step("page-back", "Previous page", page - 1), ` Page ${formatCount(page)} of ${formatCount(pages)} `, step("page-on", "Next page", page + 1));
 }
 
+let sampleShown = "";  // the sample that was shown last, whose link has the focus once its list is shown again
+
+function focusLink(body) {
+  const link = [...body.querySelectorAll("tbody a")].find((one) => one.textContent === plain(sampleShown));
+  if (sampleShown && [null, document.body, document.getElementById("main")].includes(document.activeElement)) link?.focus();
+  sampleShown = "";
+}
+
 let wantedFocus = "";  // of a control that is drawn once files are loaded
 
 function focusWanted() {
@@ -244,14 +284,15 @@ function focusWanted() {
 
 /** Show one sample. */
 async function drawSample(body, {state, data, run, index, variant, places}) {
-  const back = el("a", {href: linkTo({row: ""}), id: "sample-list"}, "All samples of this list");
   const place = index.places.get(state.row);
+  const found = inOrder(index, state.whole === "1" ? index.searched?.found ?? places : places, state.ssort ?? "", variant);
+  const at = found.indexOf(place);
+  const page = Math.floor(Math.max(0, at) / SAMPLES_PER_PAGE) + 1;
+  const back = el("a", {href: linkTo({row: "", page: page > 1 ? page : ""}), id: "sample-list"}, "All samples of this list");
   if (place === undefined) {
     body.replaceChildren(el("p", {class: "note", role: "alert"}, plain(`This run has no sample ${state.row}.`)), el("p", {}, back));
     return;
   }
-  const found = state.whole === "1" ? index.searched?.found ?? places : places;
-  const at = found.indexOf(place);
   const {chunk} = data.samples;
   const [file, offset] = [Math.floor(place / chunk), place % chunk];
   const folder = `runs/${index.facts.folder}`;
@@ -259,13 +300,15 @@ async function drawSample(body, {state, data, run, index, variant, places}) {
     sampleFile(`questions/${index.questions[file]}`), sampleFile(`${folder}/responses-${file}`), sampleFile(`${folder}/outcomes-${file}`),
   ]);
   if (!body.isConnected) return;
+  sampleShown = state.row;
   const question = questions[offset];
   const step = (id, text, to) => el("button", {
-    type: "button", id, disabled: to === undefined, on: {click: () => { wantedFocus = id; setState({run: run.id, row: index.ids[to]}); }},
+    type: "button", id, disabled: to === undefined, on: {click: () => { wantedFocus = id; setState({run: run.id, variant, row: index.ids[to]}); }},
   }, text);
   const where = at < 0 ? "not in the list of these filters" : `${formatCount(at + 1)} of ${formatCount(found.length)}`;
   body.replaceChildren(el("article", {class: "sample", "aria-labelledby": "sample-title"},
-    el("p", {class: "pager"}, back, step("sample-back", "Previous", at < 0 ? undefined : found[at - 1]), el("span", {}, where), step("sample-on", "Next", at < 0 ? undefined : found[at + 1])),
+    el("p", {class: "pager"}, back, step("sample-back", "Previous", at < 0 ? undefined : found[at - 1]), el("span", {}, where), step("sample-on", "Next", at < 0 ? undefined : found[at + 1]),
+      copyButton("Copy link", () => addressOf(linkTo({view: "samples", run: run.id, variant, row: state.row}, {})))),
     el("h3", {id: "sample-title"}, el("bdi", {}, plain(question.id))),
     el("p", {class: "hint"}, el("bdi", {}, plain(`${run.model} · ${runTitle(data, run)}`))),
     verdicts(index, place, variant, outcomes),
@@ -307,17 +350,17 @@ function block(title, texts, id, labels = []) {
 }
 
 function textBox(text, label) {
-  return el("pre", {class: "text", dir: "auto", tabindex: 0, role: "region", "aria-label": label}, text === "" ? "(empty)" : plain(text));
+  return el("pre", {class: "text", dir: "auto", tabindex: 0, role: "region", "aria-label": label}, text === "" ? "(empty)" : plain(text.replaceAll("\r\n", "\n")));
 }
 
 function folding(title, ...children) {
   return el("details", {}, el("summary", {}, title), children);
 }
 
-const READ_NAMES = {
+const READ_NAMES = new Map(Object.entries({
   raw: "Judge's reply", tries: "Replies read", error: "Error", failed: "Failure of", score: "Score", reason: "Reason",
   status: "Program", value: "Program returned", detail: "Program's detail", answer: "Answer read", correct: "Right",
-};
+}));
 
 /** What was made of the responses, each variant's fields and metrics. */
 function madeOf(index, outcomes, offset, variant) {
@@ -327,7 +370,7 @@ function madeOf(index, outcomes, offset, variant) {
     if (!outcome) return null;
     const read = outcome.read.map((fields, at) => [
       outcome.read.length > 1 ? el("p", {class: "hint"}, `Response ${at + 1}`) : null,
-      definitions(fields.map(([key, value]) => [READ_NAMES[key] ?? key.replaceAll("_", " "), shownValue(value)])),
+      definitions(fields.map(([key, value]) => [READ_NAMES.get(key) ?? key.replaceAll("_", " "), shownValue(value)])),
     ]);
     const values = Object.entries(outcome.values);
     return el("section", {class: "made"}, el("h4", {}, plain(`Read and scored: ${name}`)), read,

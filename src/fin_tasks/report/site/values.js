@@ -6,7 +6,7 @@ const PAGE = 250;  // rows before "show more": thousands of rows at once make an
 
 const FIELDS = [
   ["model", "Model", (one) => one.label],
-  ["benchmark", "Benchmark", (one) => BENCHMARKS[one.task.benchmark] ?? one.task.benchmark],
+  ["benchmark", "Benchmark", (one) => benchmarkName(one.task.benchmark)],
   ["task", "Task", (one) => one.task.task],
   ["split", "Split", (one) => one.task.split],
   ["variant", "Scored as", (one) => one.task.variant],
@@ -53,7 +53,7 @@ function drawValues(root, state, data) {
     onSort: (vsort) => setState({vsort}, {keep: found.length <= count, replace: true}),
   }));
   if (found.length > count) {
-    root.append(el("p", {}, el("button", {type: "button", on: {click: () => setState({count: count + 4 * PAGE}, {replace: true})}},
+    root.append(el("p", {}, el("button", {type: "button", id: "show-more", on: {click: () => setState({count: count + 4 * PAGE}, {replace: true})}},
       `Show more: ${formatCount(count)} of ${formatCount(found.length)} are shown`)));
   }
   announce(`${found.length} values`);
@@ -69,10 +69,7 @@ function sortEntries(entries, sort) {
   if (!field) return entries;
   const sign = sort.startsWith("-") ? -1 : 1;
   const keyed = entries.map((one) => [blankLast(field[2](one)), one]);
-  keyed.sort(([x], [y]) => {
-    if (x === null || y === null) return (x === null) - (y === null);
-    return sign * (typeof x === "number" ? x - y : NAMES.compare(x, y));
-  });
+  keyed.sort(compareBy(([key]) => key, sign));
   return keyed.map(([, one]) => one);
 }
 
@@ -92,8 +89,11 @@ function valueFilters(state, data, filters, task) {
   const inBenchmark = data.tasks.filter((one) => ["", "all", one.benchmark].includes(filters.benchmark));
   const all = (label) => ["", label];
   const names = (read, items = data.tasks) => distinct(items, read).map((name) => [name, name]);
-  const benchmarks = distinct(data.tasks, (one) => one.benchmark).map((name) => [name, BENCHMARKS[name] ?? name]);
-  const groups = data.group_names.filter(Boolean).map((name) => [name, name.slice(0, 12)]);
+  const benchmarks = distinct(data.tasks, (one) => one.benchmark).map((name) => [name, benchmarkName(name)]);
+  const known = new Map(data.entries.map((one) => [one.group, one.task.task]));
+  const groups = data.group_names.filter((name) => known.has(name) && name)
+    .map((name) => [name, [known.get(name), groupTitles(data).get(name)].filter(Boolean).join(": ")])
+    .sort(([, a], [, b]) => NAMES.compare(a, b));
   return el("form", {class: "filters", role: "search", "aria-label": "Filters", on: {submit: (event) => event.preventDefault()}},
     choice("Benchmark", [all("All"), ...benchmarks], filters.benchmark, (benchmark) => setState({benchmark, task: ""})),
     choice("Task", [all("All"), ...names((one) => one.task, inBenchmark)], task, (next) => setState({task: next})),
