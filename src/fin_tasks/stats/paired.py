@@ -23,7 +23,8 @@ class PairedDifference:
         clusters: Number of clusters among them; `n` where documents count as independent.
         only_first: Pairs in which the first is 1 and the second 0; None unless all values are 0 or 1.
         only_second: Pairs in which the second is 1 and the first 0; None likewise.
-        p: McNemar's p-value of the two counts; None likewise.
+        p: McNemar's p-value of the two counts, which takes pairs for independent whatever their clusters; None
+            likewise. For a test that allows for clusters see `ranks.compare_all`.
     """
 
     mean: float
