@@ -7,10 +7,13 @@ from typing import Any
 from fin_tasks.report.runs import CONDITIONS, benchmark_of
 from fin_tasks.report.settings import Setting, text_of
 
-__all__ = ["MIXED", "Variants", "common_variants", "variants_of"]
+__all__ = ["MIXED", "SAMPLE", "Variants", "common_variants", "variants_of"]
 
 MIXED = "mixed"
 """Where the tasks of a group differ."""
+
+SAMPLE = "sample"
+"""Stands for a split where the packaged sample was asked: its rows are of no split, whichever was asked for."""
 
 _SUFFIXES = {  # of tasks' names, which say the same as a variant
     "xfinbench": (*CONDITIONS, "da", "pot"),
@@ -50,6 +53,8 @@ def variants_of(task: str, setting: Setting) -> Variants:
         >>> found = variants_of("xfinbench_calc_pot_bm25", {"provenance.style.mode": '"pot"'})
         >>> found.task, found.mode, found.retrieval
         ('xfinbench_calc', 'pot', 'bm25')
+        >>> variants_of("xfinbench_bool", {"provenance.split": '"test"', "provenance.data.origin": '"sample"'}).split
+        'sample'
     """
     benchmark = benchmark_of(task)
     base, suffixes = _without_suffixes(task, benchmark)
@@ -59,7 +64,7 @@ def variants_of(task: str, setting: Setting) -> Variants:
     rubric = f", {said['judge.rubric']}" if said.get("judge.rubric") else ""
     return Variants(
         task=base,
-        split=said.get("split", ""),
+        split=SAMPLE if said.get("data.origin", said.get("data.source")) == SAMPLE else said.get("split", ""),
         mode=said.get("style.mode") or said.get("mode") or by_name,
         style=", ".join(_styles(said, suffixes)),
         retrieval=said.get("retrieval.condition", condition) if benchmark == "xfinbench" else "",
