@@ -480,6 +480,33 @@ def test_copies_count_once_and_a_file_brings_its_run(tmp_path: Path, settings: S
     assert run.date == "2026-03-01T10:00:00.123456"
 
 
+def test_of_copies_the_one_with_rows_counts(tmp_path: Path, settings: Settings) -> None:
+    write_results(tmp_path / "a", "xfinbench_bool", shares([1.0, 0.0]), samples=False)
+    write_results(tmp_path / "b", "xfinbench_bool", shares([1.0, 0.0]))
+    group = {
+        "groups": {"xfinbench": {"acc,robust": 0.7}},
+        "members": {"xfinbench": ["xfinbench_bool", "xfinbench_mcq"]},
+    }
+    for name in ("a", "b"):
+        write_results(tmp_path / name, "xfinbench_mcq", shares([1.0]), samples=name == "b", **group)
+    for named in ([tmp_path], [tmp_path / "a", tmp_path / "b"]):
+        found = gathered(settings, *named)
+        assert sorted(run.task for run in found.runs) == ["xfinbench", "xfinbench_bool", "xfinbench_mcq"]
+        assert not any(entry.marks for entry in found.entries)
+        assert one(found, "acc", task="xfinbench_bool").n == 2
+        assert all(run.samples for run in found.runs if run.task != "xfinbench")
+
+
+def test_what_is_named_twice_is_told_once(tmp_path: Path, settings: Settings) -> None:
+    path = write_results(tmp_path / "r" / "a", "financemath", shares([1.0]))
+    path.write_text("{")
+    write_results(tmp_path / "r" / "b", "financemath", shares([1.0]))
+    (tmp_path / "link").symlink_to(tmp_path / "r")
+    found = gathered(settings, tmp_path / "r", path.parent, tmp_path / "r", tmp_path / "link", path)
+    assert len(found.problems) == 1
+    assert not [note for note in found.notes if "the same as" in note]
+
+
 FIELDS = ["results", "configs", "versions", "n-samples", "groups", "group_subtasks", "config", "financemath"]
 FIELDS += ["metadata", "provenance", "acc,robust", "model_args", "model_name", "date", "higher_is_better"]
 NAMES = st.sampled_from(FIELDS) | st.text()

@@ -92,6 +92,16 @@ def test_the_same_size_at_another_time_is_another_file(runs: Path, opened: list[
     assert len(opened) == 2
 
 
+def test_a_file_changed_in_place_is_another_whatever_its_size_and_time(runs: Path) -> None:
+    gathered(runs)
+    file = runs / "b" / f"samples_financemath_{DATE}.jsonl"
+    stat, text = file.stat(), file.read_text()
+    file.write_text(text.replace('"acc": 1.0', '"acc": 0.0'))
+    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert (file.stat().st_size, file.stat().st_mtime_ns) == (stat.st_size, stat.st_mtime_ns)
+    assert any("its rows give 0" in mark for entry in gathered(runs).entries for mark in entry.marks)
+
+
 def test_samples_that_came_later_are_read(runs: Path, opened: list[str]) -> None:
     samples = runs / "b" / f"samples_financemath_{DATE}.jsonl"
     text = samples.read_text()
@@ -119,6 +129,42 @@ def test_what_is_kept_and_damaged_is_read_anew(runs: Path, opened: list[str], da
     opened.clear()
     assert same(first, gathered(runs))
     assert len(opened) == 4
+
+
+def test_what_is_kept_and_altered_is_not_believed(runs: Path, opened: list[str]) -> None:
+    first = gathered(runs)
+    for kept in (runs.parent / "cache" / "report").iterdir():
+        content = kept.read_bytes()
+        assert b'"acc"' in content
+        kept.write_bytes(content.replace(b'"acc"', b'"cca"'))
+    opened.clear()
+    assert same(first, gathered(runs))
+    assert len(opened) == 4
+
+
+def test_what_no_report_asks_for_is_removed_one_day(runs: Path) -> None:
+    gathered(runs)
+    kept = runs.parent / "cache" / "report"
+    for path in kept.iterdir():
+        os.utime(path, (1e9, 1e9))
+    (kept / "left.part").write_bytes(b"")
+    os.utime(kept / "left.part", (1e9, 1e9))
+    (kept / "mine.txt").write_text("keep")
+    os.utime(kept / "mine.txt", (1e9, 1e9))
+    (runs / "b" / f"results_{DATE}.json").unlink()
+    (runs / "b" / f"samples_financemath_{DATE}.jsonl").unlink()
+    gathered(runs)
+    assert sorted(path.suffix for path in kept.iterdir()) == [".run", ".txt"]
+
+
+def test_a_disk_that_takes_no_more_keeps_no_parts(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", full)
+        gathered(runs)
+    assert not list((runs.parent / "cache" / "report").iterdir())
 
 
 def test_a_run_replaces_what_was_kept_of_it(runs: Path) -> None:

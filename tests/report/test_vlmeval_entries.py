@@ -130,6 +130,38 @@ def test_links_of_a_copied_folder_lead_to_its_own_files(tmp_path: Path, settings
     assert not found.problems
 
 
+def test_of_copies_the_one_in_the_dated_folder_counts(tmp_path: Path, settings: Settings) -> None:
+    score = write_kit(tmp_path / "kit" / "made" / "T20260301_G1")
+    for file in score.parent.iterdir():
+        shutil.copy(file, tmp_path / "kit" / "made")
+    (run,) = gathered(settings, tmp_path / "kit").runs
+    assert (run.date, run.path) == ("2026-03-01", "made/T20260301_G1/made_MMEFinance_judge_score.json")
+
+
+@pytest.mark.parametrize("field", ["judge", "model"])
+def test_half_a_character_in_what_a_judge_wrote_is_a_problem(tmp_path: Path, settings: Settings, field: str) -> None:
+    write_kit(tmp_path / "kit")
+    items = tmp_path / "judged.jsonl"
+    items.write_text(
+        "".join(json.dumps(item(at, score, **{field: "\ud800"})) + "\n" for at, score in enumerate(SCORES))
+    )
+    replay = tmp_path / "replay.json"
+    told = {
+        "bias": "recency",
+        "window": 4,
+        "total": 1,
+        "file": "f",
+        "mode": "image",
+        "arm": "signal",
+        "model": "\ud800",
+    }
+    replay.write_text(json.dumps({"parser": "paper", "files": [told], "groups": [], "bias_index_mean": 2.0}))
+    found = gathered(settings, tmp_path / "kit", items, replay)
+    assert {Path(problem.path).name for problem in found.problems} == {"judged.jsonl", "replay.json"}
+    assert all("expected text that is Unicode" in problem.message for problem in found.problems)
+    assert {run.source for run in found.runs} == {"VLMEvalKit"}
+
+
 @pytest.mark.parametrize(
     ("totals", "message"),
     [

@@ -80,6 +80,7 @@ def collect(
     Raises:
         DataError: A path does not exist, or there is nothing of ours at all.
     """
+    paths = _outermost(paths)
     problems: list[Problem] = []
     units = [*map(_of_lm_eval, find_runs(paths, problems))]
     units += [_of_kit(found) for path in paths if path.is_dir() for found in find_kit_runs(path, problems)]
@@ -106,6 +107,13 @@ def collect(
         read=runs,
         roots=_roots(paths),
     )
+
+
+def _outermost(paths: Sequence[Path]) -> list[Path]:
+    """Leave out what is named twice, and folders within others: they are read anyway."""
+    named = {path.resolve(): path for path in reversed(paths)}
+    folders = {real for real in named if real.is_dir()}
+    return [path for real, path in reversed(named.items()) if real not in folders or folders.isdisjoint(real.parents)]
 
 
 def _roots(paths: Sequence[Path]) -> tuple[str, ...]:
@@ -152,6 +160,7 @@ def _read_all(found: Sequence[Unit], kept: Kept, on_done: Callable[[int, int], N
             kept.save(found[place], key, content)
         reads[place] = decode(content)
         tell()
+    kept.prune(found)
     return [reads[place] for place in range(len(found))]
 
 
@@ -184,15 +193,18 @@ def _size(unit: Unit) -> int:
 
 
 def _once(runs: Sequence[RunRead], notes: list[str]) -> Iterator[RunRead]:
-    """Leave out copies of runs: files that are the same, byte by byte."""
-    seen: dict[str, RunRead] = {}
-    for run in runs:
-        known = seen.setdefault(run.facts.id, run)
-        if known is run:
-            yield run
+    """Leave out copies of runs: of the same totals the one with rows, of the same files the one with a date."""
+    kept: dict[str, RunRead] = {}
+    for run in sorted(runs, key=lambda run: (not run.scores, not run.facts.date)):  # in their order otherwise
+        claims = run.facts.claims or run.facts.id
+        same = kept.get(run.facts.id) if run.scores else kept.get(claims)
+        if same is None:
+            kept.setdefault(claims, run)
+            kept[run.facts.id] = run
         else:
-            paths = [one.facts.path or one.facts.samples for one in (run, known)]
+            paths = [one.facts.path or one.facts.samples for one in (run, same)]
             notes.append(f"{paths[0]}: left out, {run.facts.task} is the same as in {paths[1]}.")
+    return (run for run in runs if kept.get(run.facts.id) is run)
 
 
 def _place(entry: Entry) -> tuple[str, ...]:

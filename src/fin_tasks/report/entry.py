@@ -26,6 +26,8 @@ class RunFacts:
         path: The file that names it, relative to the path it was found under.
         samples: The file with its rows, likewise; empty where there is none.
         provenance: What was asked and how it was scored, as dotted name to JSON text, without secrets.
+        claims: Short hash over the file with its totals and the task, equal for copies with and without rows; empty
+            where there is no such file.
     """
 
     id: str
@@ -36,6 +38,7 @@ class RunFacts:
     path: str
     samples: str = ""
     provenance: Mapping[str, str]
+    claims: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,13 +1,18 @@
 """What was read of a run, kept on the disk, so that a run whose files are unchanged is not read again.
 
 A kept run is one line of JSON, with all but the scores, and the scores after it as they lie in memory: nothing in it is
-ever executed. It counts only for files of the same path, size and time of change, and for the same reader.
+ever executed. It counts only as it was written, for files of the same path, size and times of change, and for the same
+reader.
 """
 
+import hashlib
+import os
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +44,11 @@ class Unit:
     read: Callable[[], UnitRead]
 
 
+_ENTRY, _PART = ".run", ".part"
+_DAY = 24 * 3600.0
+_KEPT = 90 * _DAY
+
+
 class Kept:
     """Runs that were read before.
 
@@ -54,35 +64,62 @@ class Kept:
         try:
             content = self._path(unit).read_bytes()
             head, _, rest = content.partition(b"\n")
-            if head != key_of(unit):
+            if head != _head(key_of(unit), rest):  # changed since, or not as it was written
                 return None
             return decode(rest)
-        except (OSError, ValueError, KeyError, TypeError):  # never kept, or cut short: it is read again
+        except (OSError, ValueError, KeyError, TypeError):  # never kept, or gone: it is read again
             return None
 
     def save(self, unit: Unit, key: bytes, content: bytes) -> None:
         """Keep what was read, as `encode` gave it, for files that were as `key` says."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as file:
-                file.write(key + b"\n" + content)
-            Path(file.name).replace(self._path(unit))
+            with tempfile.NamedTemporaryFile(dir=self._folder, suffix=_PART, delete=False) as file:
+                try:
+                    file.write(_head(key, content) + b"\n" + content)
+                    file.close()
+                    Path(file.name).replace(self._path(unit))
+                except OSError:
+                    Path(file.name).unlink(missing_ok=True)
         except OSError:  # a full or read-only disk costs time at the next report, nothing else
             return
 
+    def prune(self, used: Iterable[Unit]) -> None:
+        """Remove what no report asked for in a long time, and what writers that were killed left.
+
+        Args:
+            used: What was asked for now.
+        """
+        now = time.time()
+        try:
+            for path in map(self._path, used):
+                if path.is_file() and now - path.stat().st_mtime > _DAY:
+                    os.utime(path)
+            for path in self._folder.iterdir():
+                if path.suffix in (_ENTRY, _PART) and now - path.stat().st_mtime > _KEPT:
+                    path.unlink(missing_ok=True)
+        except OSError:  # gone in the meantime, or not ours to remove
+            return
+
     def _path(self, unit: Unit) -> Path:
-        return self._folder / f"{key_of_part(unit.place)}.run"
+        return self._folder / f"{key_of_part(unit.place)}{_ENTRY}"
 
 
 def key_of(unit: Unit) -> bytes:
     """Return what has to be unchanged for what was read to count; OSError where a file is gone."""
     stats = [(str(file), file.stat()) for file in unit.files]
-    return orjson.dumps([reader_version(), [[path, stat.st_size, stat.st_mtime_ns] for path, stat in stats]])
+    # the time of change in the file system cannot be set back, as that of the content can
+    files = [[path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino] for path, stat in stats]
+    return orjson.dumps([reader_version(), files])
+
+
+def _head(key: bytes, content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest().encode() + b" " + key
 
 
 def reader_version() -> str:
     """Return what stands for all code that decides what is read from a file."""
-    return f"{code_version()} {np.__version__}"
+    return f"{code_version()} {np.__version__} {version('scipy')}"
 
 
 def encode(read: UnitRead) -> bytes:

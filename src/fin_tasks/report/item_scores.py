@@ -14,7 +14,7 @@ from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
 from fin_tasks.errors import DataError
 from fin_tasks.report.entry import Scores
 from fin_tasks.report.estimates import largest, unit_of
-from fin_tasks.report.json_fields import number
+from fin_tasks.report.json_fields import MAX_METRICS, check_unicode, name_of, number
 from fin_tasks.report.row_scores import FileScores
 from fin_tasks.report.samples import lines_of, sample_of
 
@@ -81,10 +81,12 @@ def _read(path: Path, values_of: Callable[[str, Mapping[str, Any]], Mapping[str,
         if isinstance(index, bool) or not isinstance(index, (str, int)) or index == "":
             raise DataError(f"{where}, index: expected a text or whole number, got {index!r:.80}.")
         name = str(index)
+        check_unicode(f"{where}, index", name)
         if name in rows:
             raise DataError(f"{where}, index: expected each row once, got {name!r:.80} twice.")
         source = item.get("source")
         shared = source if isinstance(source, str) and source else name
+        check_unicode(f"{where}, source", shared)
         rows[name] = _Row(id=name, source=shared, values=values_of(where, item))
     if not rows:
         raise DataError(f"{path}: expected at least one row, found none.")
@@ -122,8 +124,12 @@ def _answered(where: str, answer: Any, benchmark: str) -> Values:
         return {"acc": None if correct is None else float(correct), "unscored": float(correct is None)}
     if not isinstance(metrics, dict) or "acc" not in metrics:
         raise DataError(f"{where}, metrics: expected an object with acc, got {metrics!r:.80}.")
+    if len(metrics) > MAX_METRICS:
+        raise DataError(f"{where}, metrics: expected at most {MAX_METRICS:,}, got {len(metrics):,}.")
     return {
-        name: number(f"{where}, metrics.{name:.80}", value, most=largest(unit_of(benchmark, name)))
+        name_of(f"{where}, a name in metrics", name): number(
+            f"{where}, metrics.{name:.80}", value, most=largest(unit_of(benchmark, name))
+        )
         for name, value in metrics.items()
     }
 

@@ -13,9 +13,10 @@ from fin_tasks.errors import DataError
 from fin_tasks.report.comparability import facts_of
 from fin_tasks.report.entry import RunFacts, RunRead
 from fin_tasks.report.item_scores import read_judged
-from fin_tasks.report.json_fields import number, whole
+from fin_tasks.report.json_fields import name_of, number, read_capped, whole
 from fin_tasks.report.lm_eval_results import Claim, TaskClaims
 from fin_tasks.report.row_scores import FileScores
+from fin_tasks.report.runs import MAX_RESULTS
 from fin_tasks.report.samples import lines_of, sample_of
 from fin_tasks.report.settings import without_secrets
 from fin_tasks.report.task_entries import TaskRead, entries_of, small
@@ -85,7 +86,7 @@ def read_judge_summary(path: Path, value: Mapping[str, Any]) -> RunRead:
         members=(),
     )
     told = {name: value.get(name) for name in ("judge", "rubric", "rubric_sha256", "model")}
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    digest = hashlib.sha256(read_capped(path, most=MAX_RESULTS)).hexdigest()
     pictures = value.get("pictures")
     return _run(
         path,
@@ -122,13 +123,16 @@ def _run(path: Path, told: Mapping[str, Any], read: FileScores, claims: TaskClai
         raise DataError(
             f"{path}, rubric: expected {' or '.join(_TASKS)}, whose scores are a benchmark's, got {rubric!r:.80}."
         )
+    for name in ("judge", "rubric", "rubric_sha256", "model"):
+        if told[name] is not None:
+            name_of(f"{path}, {name}", told[name])
     names = ("judge", "rubric", "rubric_sha256", "image")
     setting = {
         f"judge.{'model' if name == 'judge' else name}": json.dumps(without_secrets(told[name]))
         for name in names
         if told[name] is not None
     }
-    named = isinstance(told["model"], str) and told["model"]
+    named = told["model"] is not None
     variants = variants_of(task, setting)
     facts = RunFacts(
         id=hashlib.sha256(f"{read.digest}\0{task}\0judge".encode()).hexdigest()[:16],

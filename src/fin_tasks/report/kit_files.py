@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import DataError
-from fin_tasks.report.found_files import MAX_FILES
+from fin_tasks.report.found_files import MAX_FILES, legible
 from fin_tasks.report.json_fields import check_nesting, read_capped
 from fin_tasks.report.runs import MAX_RESULTS, Problem
 
@@ -77,7 +77,7 @@ def find_kit_runs(root: Path, problems: list[Problem]) -> list[KitRun]:
     found: dict[Path, KitRun] = {}
     scored: set[Path] = set()
     items: list[Path] = []
-    files = list(_below(root))
+    files = [file for file in _below(root) if legible(file, problems)]
     copied = {(folder, file.name) for file in files if not file.is_symlink() for folder in file.parent.parents}
     for file in files:
         if file.name.endswith(_ITEMS):

@@ -158,6 +158,7 @@ def _run(found: LmEvalRun, results: ResultsFile | None, digest: str, task: str, 
         path=found.shown(found.results) if found.results else "",
         samples=found.shown(samples) if samples else "",
         provenance=read.setting,
+        claims=_id(digest, task) if digest else "",
     )
     entries = tuple(entries_of(facts, task, read))
     return RunRead(facts=facts, entries=entries, scores=small(read.scores), samples=samples)

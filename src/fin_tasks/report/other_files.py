@@ -6,6 +6,8 @@ from pathlib import Path
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.entry import RunRead
+from fin_tasks.report.found_files import legible
+from fin_tasks.report.incremental import encode
 from fin_tasks.report.judge_entries import is_item, is_summary, read_judge_items, read_judge_summary
 from fin_tasks.report.kit_files import kit_run, read_object
 from fin_tasks.report.lm_eval_entries import UnitRead
@@ -36,10 +38,16 @@ def read_files(paths: Sequence[Path]) -> UnitRead:
     units: list[UnitRead] = []
     problems: list[Problem] = []
     for path in paths:
+        if not legible(path, problems):
+            continue
         try:
-            units.append(_read(path))
-        except (DataError, OSError, RecursionError) as error:
+            unit = _read(path)
+            encode(unit)  # what cannot be written down cannot be reported
+            units.append(unit)
+        except DataError as error:
             problems.append(Problem(str(path), str(error)))
+        except (OSError, ValueError, RecursionError) as error:
+            problems.append(Problem(str(path), f"{path}: expected {error}."))
     runs = [run for unit in units for run in unit.runs]
     judged = {_judging(run) for run in runs if run.facts.source == "judge" and run.scores}
     kept = tuple(run for run in runs if run.facts.source != "judge" or run.scores or _judging(run) not in judged)

@@ -12,7 +12,7 @@ from fin_tasks.errors import DataError
 from fin_tasks.report.comparability import facts_of
 from fin_tasks.report.entry import RunFacts, RunRead
 from fin_tasks.report.item_scores import VARIANTS
-from fin_tasks.report.json_fields import number, whole
+from fin_tasks.report.json_fields import name_of, number, whole
 from fin_tasks.report.lm_eval_results import Claim, TaskClaims
 from fin_tasks.report.settings import without_secrets
 from fin_tasks.report.task_entries import TaskRead, entries_of
@@ -69,10 +69,7 @@ class _File:
     said: Mapping[str, Any]
 
     def text(self, name: str) -> str:
-        value = self.said.get(name)
-        if not isinstance(value, str) or not value:
-            raise DataError(f"{self.path}, {self.where}.{name}: expected a text, got {value!r:.80}.")
-        return value
+        return name_of(f"{self.path}, {self.where}.{name}", self.said.get(name))
 
     def count(self, name: str) -> int:
         return whole(f"{self.path}, {self.where}.{name}", self.said.get(name))
@@ -95,7 +92,7 @@ def _run(file: _File, parser: str, root: PurePosixPath) -> RunRead:
     facts = RunFacts(
         id=hashlib.sha256(name.encode()).hexdigest()[:16],
         source="replay",
-        model=without_secrets(file.said.get("model") or "not known"),
+        model=without_secrets(file.text("model") if file.said.get("model") else "not known"),
         task=variants.task,
         date="",
         path=file.path.name,

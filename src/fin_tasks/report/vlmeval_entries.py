@@ -3,7 +3,6 @@
 import hashlib
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,8 +66,9 @@ def _run(found: KitRun, problems: list[Problem]) -> RunRead:
         raise DataError(f"{found.score}: expected totals such as overall or acc_robust, found none.")
     setting = _setting(found, task)
     samples = found.items if read.variants else None
+    digest = hashlib.sha256(read_capped(found.score, most=MAX_RESULTS)).hexdigest()
     facts = RunFacts(
-        id=hashlib.sha256("\0".join([_digest(found.score), read.digest, task]).encode()).hexdigest()[:16],
+        id=_id(digest, read.digest, task),
         source="VLMEvalKit",
         model=without_secrets(found.model),
         task=variants_of(task, setting).task,
@@ -76,6 +76,7 @@ def _run(found: KitRun, problems: list[Problem]) -> RunRead:
         path=found.shown(found.score),
         samples=found.shown(samples) if samples else "",
         provenance=setting,
+        claims=_id(digest, task),
     )
     whole = TaskRead(
         claims=claims,
@@ -195,5 +196,5 @@ def _mean(values: Any) -> float | None:
     return math.fsum(there.tolist()) / len(there) if len(there) else None
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(read_capped(path, most=MAX_RESULTS)).hexdigest()
+def _id(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
