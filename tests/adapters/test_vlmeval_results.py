@@ -3,12 +3,14 @@
 import json
 import logging
 import os
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import openpyxl
 import pytest
 
-from fin_tasks.adapters.vlmeval_results import ResultFiles, read_responses
+from fin_tasks.adapters import vlmeval_results
+from fin_tasks.adapters.vlmeval_results import ResultFiles, kit_version, read_responses
 from fin_tasks.adapters.vlmeval_table import PredictionTable, read_kept, responses_file
 from fin_tasks.errors import DataError
 
@@ -130,6 +132,22 @@ def test_without_questions_nothing_shows_whose_the_predictions_are(
     with caplog.at_level(logging.WARNING):
         assert read_responses(path, of(1)).responses == {"1": "x"}
     assert "no column question" in caplog.text
+
+
+def test_a_score_says_which_kit_it_was_made_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def installed(package: str) -> str:
+        if package != "ms-vlmeval":
+            raise PackageNotFoundError(package)
+        return "0.3"
+
+    files = ResultFiles(predictions=tmp_path / "m_MMEFinance.xlsx")
+    monkeypatch.setattr(vlmeval_results, "version", installed)
+    files.write_score({"n": 1})
+    assert json.loads(files.path("score.json").read_text()) == {"n": 1, "vlmeval_version": "ms-vlmeval 0.3"}
+    monkeypatch.setattr(vlmeval_results, "_PACKAGES", ())
+    assert kit_version() is None
+    files.write_score({"n": 1})
+    assert json.loads(files.path("score.json").read_text()) == {"n": 1}
 
 
 def test_the_newest_score_of_a_judge_counts(tmp_path: Path) -> None:

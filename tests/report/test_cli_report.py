@@ -91,6 +91,35 @@ def test_the_csv_is_tidy_and_no_spreadsheet_runs_it(results: Path, tmp_path: Pat
     assert float(first["low"]) < 0.75 < float(first["high"])
 
 
+def test_the_csv_says_which_harness_and_leaves_out_what_is_not_known(tmp_path: Path) -> None:
+    (tmp_path / "r").mkdir()
+    claims = {"acc,robust": 0.5, "acc_stderr,robust": 0.1}
+    told = {"results": {"dynostock_recency_w4": claims}, "model_name": "m", "lm_eval_version": "0.4.13"}
+    facts = {"data": {"files": {"a.csv": "1"}}, "prompts": {"set": "house", "sha256": "c" * 64}}
+    told["configs"] = {"dynostock_recency_w4": {"metadata": {"provenance": facts}}}
+    (tmp_path / "r" / "results.json").write_text(json.dumps(told))
+    assert call(tmp_path / "r", "--out", tmp_path / "out", "--no-published")[0] == 0
+    with (tmp_path / "out" / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = [row for row in csv.DictReader(file) if row["metric"] == "acc"]
+    assert (row["harness_version"], row["n"], row["prompts_sha256"]) == ("0.4.13", "", "c" * 64)
+    assert len(row["data_revision"]) == 64  # of all files together
+
+
+def test_nothing_is_written_among_results(results: Path, tmp_path: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in results.rglob("*")}
+    for out in (results, results / "0"):
+        with pytest.raises(ConfigError, match="expected a folder apart from the results"):
+            call(results, "--out", out)
+    report = tmp_path / "out"
+    assert call(results, "--out", report, "--no-published")[0] == 0
+    for inside in (report, report / "tables"):
+        with pytest.raises(ConfigError, match="expected a folder apart from the results"):
+            call(results, inside, "--out", report)
+    assert {path: path.stat().st_mtime_ns for path in results.rglob("*")} == before
+    assert call(results, "--out", results / "report", "--no-published")[0] == 0
+    assert call(results, "--out", results / "report", "--no-published")[0] == 0
+
+
 def test_json_says_what_was_done(results: Path, tmp_path: Path) -> None:
     code, said, _ = call(results, "--out", tmp_path / "out", "--json")
     summary = json.loads(said)

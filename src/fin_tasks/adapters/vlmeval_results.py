@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from fin_tasks.judging.predictions_tables import CELL_LIMIT
 from fin_tasks.judging.saved_questions import check_questions, find_index
 from fin_tasks.resources import task_yaml_dir
 
-__all__ = ["ResultFiles", "Saved", "read_responses", "task_version"]
+__all__ = ["ResultFiles", "Saved", "kit_version", "read_responses", "task_version"]
 
 _log = logging.getLogger(__name__)
+_PACKAGES = ("nvidia-vlmeval", "ms-vlmeval", "vlmeval")
 _SUFFIXES = ("overall.csv", "category.csv", "type.csv", "style.csv", "items.jsonl", "score.json")
 
 
@@ -152,7 +154,19 @@ class ResultFiles:
     def write_score(self, score: Mapping[str, Any]) -> None:
         """Write everything there is to say of the run; the last file to be written."""
         with _replacing(self.path("score.json")) as part:
-            part.write_text(json.dumps(score, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+            kit = kit_version()
+            said = {**score, **({"vlmeval_version": kit} if kit else {})}
+            part.write_text(json.dumps(said, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def kit_version() -> str | None:
+    """Return which of the kit's packages is installed, and its version; None where it is not installed as one."""
+    for package in _PACKAGES:
+        try:
+            return f"{package} {version(package)}"
+        except PackageNotFoundError:
+            continue
+    return None
 
 
 def task_version(benchmark: str) -> str:

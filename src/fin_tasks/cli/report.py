@@ -25,7 +25,8 @@ def report(
         list[Path],
         typer.Argument(
             metavar="PATHS...",
-            help="Results of lm-eval or VLMEvalKit: files, or folders with such files anywhere below.",
+            help="Results of lm-eval or VLMEvalKit: files, or folders with such files anywhere below. Also, named as "
+            "files, what fin-tasks judge (--items or --json) and fin-tasks replay dynostock --json wrote.",
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the report; an earlier one in it is replaced.")],
@@ -49,7 +50,7 @@ def report(
     for path in paths:
         if not path.exists():
             raise DataError(f"{path}: expected a file or folder of results, found nothing there.")
-    check_folder(out)
+    check_folder(out, inputs=paths)
     collected = _collect(paths, published=published)
     _check_models(collected, baseline)
     made = document(collected, title=title or TITLE, baseline=baseline, mix=mix)

@@ -3,7 +3,7 @@
 import csv
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
@@ -16,6 +16,7 @@ from fin_tasks.report.markdown_tables import write_tables
 from fin_tasks.report.paper_tables import make
 from fin_tasks.report.report_figures import write_figures
 from fin_tasks.report.schema import FORMAT, check
+from fin_tasks.report.settings import text_of
 from fin_tasks.report.tables import Document
 from fin_tasks.sandbox import escape
 
@@ -27,17 +28,24 @@ __all__ = ["NAMES", "check_folder", "write_csv", "write_report"]
 NAMES = ("leaderboard.json", "leaderboard.csv", "tables", "figures", "index.html", "samples", RECORD)
 """What a report has in its folder; other files in it are left alone."""
 
-_OWN = ("provenance.data.revision", "provenance.prompts.sha256", "provenance.fin_tasks", "lm_eval_version")
-"""Facts of a run with a column of their own; model arguments stand together in one."""
+_OWN = ("data.revision", "prompts.sha256", "fin_tasks")
+"""Of a run's provenance, with a column of their own; model arguments stand together in one."""
+_HARNESSES = ("lm_eval_version", "vlmeval_version")
 _FORMULA = ("=", "+", "-", "@", "\t")  # spreadsheets run cells that begin with these
 
 
-def check_folder(out: Path) -> None:
+def check_folder(out: Path, *, inputs: Iterable[Path] = ()) -> None:
     """Find out before the work that a report cannot be written, or would replace what is none.
 
+    Args:
+        out: Where it is to be.
+        inputs: What it is to be made of; nothing is written among that.
+
     Raises:
-        ConfigError: It is no folder, or has files of a report's names without a report's `leaderboard.json`.
+        ConfigError: It is no folder, has files of a report's names without a report's `leaderboard.json`, is one of
+            the inputs, or would replace one.
     """
+    _check_apart(out, inputs)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -48,6 +56,20 @@ def check_folder(out: Path) -> None:
             f"--out {out}: expected a new folder, or one with an earlier report; {', '.join(there)} would be replaced, "
             f"and {NAMES[0]} is not there or not ours. Name another folder, or remove them."
         )
+
+
+def _check_apart(out: Path, inputs: Iterable[Path]) -> None:
+    real = out.resolve()
+    replaced = [real / name for name in NAMES]
+    for path in inputs:
+        given = path.resolve()
+        within = any(given.is_relative_to(name) for name in replaced)
+        among = given.is_dir() and real.is_relative_to(given) and out.is_dir() and any(out.iterdir())
+        if given == real or within or (among and not _is_ours(out / NAMES[0])):
+            raise ConfigError(
+                f"--out {out}: expected a folder apart from the results, got one that {path} is in or that is in it. "
+                "Name a new folder, as nothing is written back into results."
+            )
 
 
 def write_report(
@@ -131,7 +153,8 @@ def write_csv(document: Document, path: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         header: list[str] = []
         for entry in document["entries"]:
-            line = _line(entry, tasks[entry["task"]], runs[entry["run"]], document["metrics"][entry["metric"]])
+            facts = document["groups"].get(entry["group"], {})
+            line = _line(entry, tasks[entry["task"]], runs[entry["run"]], document["metrics"][entry["metric"]], facts)
             if not header:
                 header = list(line)
                 writer.writerow(header)
@@ -139,9 +162,14 @@ def write_csv(document: Document, path: Path) -> None:
 
 
 def _line(
-    entry: Mapping[str, Any], task: Mapping[str, Any], run: Mapping[str, Any], metric: Mapping[str, Any]
+    entry: Mapping[str, Any],
+    task: Mapping[str, Any],
+    run: Mapping[str, Any],
+    metric: Mapping[str, Any],
+    group: Mapping[str, str],
 ) -> dict[str, Any]:
     facts = run["provenance"]
+    said = {name: text_of(facts.get(f"provenance.{name}", "")) for name in _OWN}
     arguments = {name.removeprefix("model_args."): of for name, of in facts.items() if name.startswith("model_args.")}
     return {
         "model": entry["model"],
@@ -151,12 +179,17 @@ def _line(
         **{name: entry[name] for name in ("value", "low", "high")},
         "unit": metric["unit"],
         "higher_is_better": metric["higher_is_better"],
-        **{name: entry[name] for name in ("n", "unscored")},
+        "n": entry["n"] if entry["n"] or entry["value"] is None else None,  # None where not known
+        "unscored": entry["unscored"],
         "marks": "; ".join(entry["marks"]),
         "group": entry["group"],
         "source": run["source"],
         "date": run["date"],
-        **{name.removeprefix("provenance.").replace(".", "_"): facts.get(name, "").strip('"') for name in _OWN},
+        # data of several files have no revision of their own: what stands for all of them is in the group
+        "data_revision": said["data.revision"] or group.get("data", ""),
+        "prompts_sha256": said["prompts.sha256"] or group.get("prompts", ""),
+        "fin_tasks": said["fin_tasks"],
+        "harness_version": next((text_of(facts[name]) for name in _HARNESSES if name in facts), ""),
         "model_args": ", ".join(f"{name}={value}" for name, value in arguments.items()),
         "run": entry["run"],
         "path": run["path"],
