@@ -52,11 +52,41 @@ def test_what_is_no_number_is_null() -> None:
     assert [made["entries"][0][name] for name in ("value", "low", "high")] == [None, None, None]
 
 
+@pytest.mark.parametrize(("value", "kept"), [(0.5, True), (1.0, True), (0.1, False), (1.5, False)])
+def test_an_interval_without_its_value_is_none(value: float, kept: bool) -> None:
+    one = run("m", "xfinbench_bool", {"acc": [1.0, 0.0]}, **BOOL)
+    entry = replace(one.entries[0], value=value, low=0.25, high=0.9999999)
+    made = document(collected(replace(one, entries=(entry,))))
+    check(made)
+    assert (made["entries"][0]["low"] is not None) == kept
+
+
+def test_a_papers_tables_do_not_give_a_model_several_names() -> None:
+    tables = [run("gpt-4o", "xfinbench_bool", {"acc": [1.0]}, **BOOL) for _ in range(3)]
+    runs = [
+        replace(of, facts=replace(of.facts, id=f"{at}", source="published" if at else "lm-eval", date=""))
+        for at, of in enumerate(tables)
+    ]
+    made = document(collected(*runs))
+    assert [one["label"] for one in made["runs"]] == ["gpt-4o"] * 3
+
+
+def test_the_packaged_sample_is_no_split() -> None:
+    titles = [
+        document(collected(run("m", "xfinbench_bool", {"acc": [1.0]}, mode="cot", split=split)))["tasks"][0]["title"]
+        for split in ("sample", "test")
+    ]
+    assert [title.split(" · ")[1] for title in titles] == ["sample", "test split"]
+
+
 @pytest.mark.parametrize(
     ("place", "value", "said"),
     [
         (("entries", 0, "value"), "0.5", r"\$\.entries\[0\]\.value"),
         (("version",), "2.0", r"\$\.version"),
+        (("generated",), "yesterday", r"\$\.generated"),
+        (("entries", 0, "low"), 2.0, r"entries\[0\]: \S+ is not from 2.0"),
+        (("comparisons", 0, "pairs", 0, "low"), 2.0, r"pairs\[0\]: an interval from 2.0"),
         (("entries", 0, "surplus"), 1, "surplus"),
         (("entries", 0, "run"), "nobody", r"entries\[0\]\.run: not in the document"),
         (("comparisons", 0, "ranks", 0, "run"), "nobody", "a run that is not in the document"),

@@ -20,6 +20,7 @@ __all__ = ["TITLE", "document", "task_id"]
 TITLE = "Finance benchmarks"
 _DIMENSIONS = ("split", "mode", "style", "retrieval", "arm")
 """With the task and the variant, what makes a column of its own; rows of another judge stand in it, marked."""
+_ROUNDING = 1e-5  # of bounds, relatively: twice what six digits may lose
 _SPLITS = ("train", "test", "validation")
 _BIAS = re.compile(r"dynostock_(?P<bias>recency|authority)(?:_w(?P<window>\d+))?")
 
@@ -200,17 +201,28 @@ def _metrics(entries: Iterable[Entry]) -> dict[str, Any]:
 def _entry(task: str, entry: Entry, not_ranked: str | None) -> dict[str, Any]:
     """Describe a value; why its run is not ranked is one more mark, where nothing else says that it stands apart."""
     marks = entry.marks or ((f"not ranked: {not_ranked}",) if not_ranked else ())
+    low, high = _bounds(entry)
     return {
         "task": task,
         "model": entry.model,
         "run": entry.run,
         "metric": entry.metric,
         "value": entry.value if entry.value is not None and math.isfinite(entry.value) else None,
-        "low": rankings.six_digits(entry.low),
-        "high": rankings.six_digits(entry.high),
+        "low": low,
+        "high": high,
         "n": entry.n,
         "unscored": entry.unscored,
         "judge": entry.judge,
         "group": entry.group,
         "marks": list(marks),
     }
+
+
+def _bounds(entry: Entry) -> tuple[float | None, float | None]:
+    """Round the interval's ends; none where it does not hold the value, as in a file that claims more than there is."""
+    if entry.value is None or not math.isfinite(entry.value):
+        return None, None
+    slack = _ROUNDING * abs(entry.value)
+    low, high = rankings.six_digits(entry.low), rankings.six_digits(entry.high)
+    outside = (low is not None and low > entry.value + slack) or (high is not None and high < entry.value - slack)
+    return (None, None) if outside else (low, high)

@@ -6,7 +6,7 @@ The schema itself is `leaderboard.schema.json` beside this module; it says what 
 import json
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ FORMAT = "fin-tasks leaderboard"
 VERSION = "1.1"
 """Major: a key means something else or is gone, so that older readers fail. Minor: a key more."""
 
+_ROUNDED = 1e-5  # bounds have six significant digits
 _SHOWN = 5  # defects in a message
 _QUOTED = 60  # letters of a value in one
 
@@ -41,7 +42,7 @@ def _schema() -> dict[str, Any]:
 
 
 def check(document: Mapping[str, Any]) -> None:
-    """Check a document: its shape, and that every id it refers to is there.
+    """Check a document: its shape, that every id it refers to is there, and that intervals have their values in them.
 
     Raises:
         DataError: It is not as the schema says; the message names the first places.
@@ -51,7 +52,7 @@ def check(document: Mapping[str, Any]) -> None:
     validator = Draft202012Validator(_schema())
     errors = [f"{error.json_path}: {error.message[:_QUOTED]}" for error in islice(validator.iter_errors(document), 5)]
     if not errors:
-        errors = list(islice(_dangling(document), _SHOWN))
+        errors = list(islice(chain(_dangling(document), _outside(document)), _SHOWN))
     if errors:
         raise DataError(f"leaderboard.json: expected a document of schema {VERSION}, got {'; '.join(errors)}.")
 
@@ -78,3 +79,19 @@ def _dangling(document: Mapping[str, Any]) -> Iterable[str]:
         named |= {left["run"] for left in one["left_out"]}
         if named - known["run"]:
             yield f"$.comparisons[{at}]: a run that is not in the document"
+
+
+def _outside(document: Mapping[str, Any]) -> Iterable[str]:
+    """Name values that lie outside their own intervals, and intervals that end before they begin."""
+    for at, one in enumerate(document["entries"]):
+        if not _in_order(one["low"], one["value"], one["high"]):
+            yield f"$.entries[{at}]: {one['value']} is not from {one['low']} to {one['high']}"
+    for at, comparison in enumerate(document["comparisons"]):
+        for place, pair in enumerate(comparison["pairs"]):
+            if not _in_order(pair["low"], pair["high"]):
+                yield f"$.comparisons[{at}].pairs[{place}]: an interval from {pair['low']} to {pair['high']}"
+
+
+def _in_order(*numbers: float | None) -> bool:
+    there = [number for number in numbers if number is not None]
+    return all(a <= b + _ROUNDED * max(abs(a), abs(b)) for a, b in pairwise(there))

@@ -25,6 +25,7 @@ function readData() {
   const comparisons = raw.comparisons.map((found, at) => ({
     ...found, at, task: tasks[found.task], metric: metrics[found.metric], group: raw.group_names[found.group],
     ranks: rows(found.ranks).map((place) => ({...place, run: runs[place.run]})),
+    left_out: found.left_out.map((one) => ({...one, run: runs.find((run) => run.id === one.run)})),
     members: new Map(found.members.map((run, place) => [run, place])),
   }));
   return {...raw, samples, runs, metrics, byName, tasks, entries, comparisons};

@@ -16,8 +16,13 @@ function drawRanks(root, state, data) {
     {key: "range", title: "May be", numeric: true, best: "", sort: (one) => one.best, cell: (one) => rankRange(one, ranks.length)},
     {key: "value", title: metric.label, numeric: true, sort: (one) => one.value, cell: (one) => formatValue(one.value, metric.unit, 2)},
     {key: "n", title: "Rows", numeric: true, sort: (one) => one.n, cell: (one) => formatCount(one.n)},
+    {key: "unscored", title: "Not scored", numeric: true, sort: (one) => one.unscored, cell: (one) => formatCount(one.unscored)},
   ];
   root.append(grid({caption: `Ranks by ${metric.label}`, columns, rows: ranks, sort: state.rsort ?? "rank", onSort: (rsort) => setState({rsort}, {keep: true})}));
+  if (found.left_out.length) {
+    root.append(el("h2", {}, `Without a rank (${found.left_out.length})`), el("ul", {}, found.left_out.map(({run, n, reason}) => (
+      el("li", {}, el("bdi", {}, plain(run.label)), plain(`: ${reason} (${formatCount(n)} rows scored)`))))));
+  }
   if (ranks.length > 1) root.append(el("h2", {}, "Who is better than whom"), matrixHint(found), matrix(data, found));
 }
 
@@ -33,7 +38,8 @@ function comparisonSentence(data, found) {
   const test = found.test === "McNemar" ? "McNemar's exact test" : "a t-test of the differences";
   const least = detectable.paired === null ? "" : ` With these rows a difference of ${formatValue(detectable.paired, metric.unit)}`
     + `${metric.unit === "fraction" ? " percentage points" : ""} is found ${Math.round(100 * data.power)} times of 100.`;
-  return `${formatCount(found.rows)} rows; pairs are tested by ${test}${found.clustered ? ", which allows for rows that share a source" : ""},`
+  const about = found.sources < found.rows ? ` about ${formatCount(found.sources)} sources` : "";
+  return `${formatCount(found.rows)} rows${about}; pairs are tested by ${test}${found.clustered ? ", which allows for rows that share a source" : ""},`
     + ` with Holm's correction over all pairs at ${data.alpha}.${least}`;
 }
 
