@@ -454,6 +454,15 @@ def test_a_name_that_is_no_text_is_told(tmp_path: Path, settings: Settings) -> N
     assert found.problems
 
 
+def test_half_a_character_in_a_row_drops_no_run(tmp_path: Path, settings: Settings) -> None:
+    docs = [{"id": f"\ud800{at}", "image_path": f"\ud800{at // 2}.png"} for at in range(4)]
+    write_results(tmp_path / "r", "mme_finance_en", [{"score": 20.0 * at} for at in range(4)], docs=docs)
+    found = gathered(settings, tmp_path / "r")
+    assert not found.problems
+    scores = found.scores(one(found, "score").run)["robust"]
+    assert (len(set(scores.ids)), len(set(scores.clusters or ()))) == (4, 2)
+
+
 def test_nothing_of_ours_is_an_error(tmp_path: Path, settings: Settings) -> None:
     (tmp_path / "r").mkdir()
     with pytest.raises(DataError, match="expected results of"):

@@ -156,6 +156,16 @@ def test_a_run_that_was_done_again_is_marked(tmp_path: Path) -> None:
     assert marks == {0.5: ("run again later with the same settings (2026-04-01T10:00:00.123456)",), 1.0: ()}
 
 
+def test_of_runs_without_a_date_it_is_said_that_there_are_several(tmp_path: Path) -> None:
+    settings = replace(Settings.from_environ({}), cache_dir=tmp_path / "cache")
+    for name, values in (("r", [1.0, 0.0]), ("s", [1.0, 1.0])):
+        path = write_results(tmp_path / name, "financemath", shares(values), samples=False)
+        path.rename(path.with_name("results.json"))
+    found = collect([tmp_path / "r", tmp_path / "s"], settings=settings, published=False)
+    marks = sorted(one.marks for one in found.entries if one.metric == "acc" and one.variant == "robust")
+    assert marks == [(), ("run more than once with the same settings, and nothing says when",)]
+
+
 def test_a_limit_above_the_number_of_rows_is_none() -> None:
     assert "limit" not in facts_of({"limit": "100"}, of=100)
     assert facts_of({"limit": "99"}, of=100)["limit"] == "99"

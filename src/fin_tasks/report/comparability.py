@@ -21,13 +21,14 @@ _LABELS = {
     "scorer": "scorer version",
     "version": "task version",
 }
-_ELSEWHERE = tuple(  # told by another fact, or a mere trace of how the questions came here
-    f"provenance.{name}" for name in ("data", "prompts", "scorer", "split", "fin_tasks", "blank_image")
-)
+# told by another fact, or a mere trace of how the questions came here
+_ELSEWHERE = tuple(f"provenance.{name}" for name in ("data", "prompts", "scorer", "split", "fin_tasks", "blank_image"))
 _TRACES = ("provenance.data.origin", "provenance.data.commit")
 _UNKNOWN = "not known"
 _TOLD = ("judge.model", "judge.rubric", "judge.rubric_sha256")  # each with a place of its own
 _ASKED = "data revision and prompts"
+_AGAIN = "run more than once with the same settings, and nothing says when"
+_CHOSEN = frozenset({"fewshot", "limit", "samples", "system message"})
 _HARNESSES = ("lm-eval", "VLMEvalKit")
 _SLACK = 0.02
 
@@ -105,9 +106,9 @@ def mark(entries: Sequence[Entry]) -> tuple[Entry, ...]:
     """Say of every entry with whom it may be compared, and why not with most.
 
     Within a table (benchmark, task, split, variant, mode, style, retrieval, arm) the group that most models are in is
-    the one to be in; of several the one over more rows, then one without a limit. Published entries belong to no run
-    whose facts could be held against them: they keep what they have. Runs of a harness that do not say what was asked
-    are marked whatever the others say.
+    the one to be in; of several the one over more rows, then one asked in the usual way. Published entries belong to
+    no run whose facts could be held against them and stay as they are; a harness's run that does not say what was
+    asked is marked whatever the others say.
 
     Args:
         entries: With their facts.
@@ -145,7 +146,8 @@ def mark_reruns(entries: Sequence[Entry], runs: Sequence[RunFacts]) -> tuple[Ent
         run = known[entry.run]
         last = known[newest[_setting(run)]]
         if entry.source != "published" and last.id != run.id:
-            entry = replace(entry, marks=(*entry.marks, f"run again later with the same settings ({last.date})"))
+            again = f"run again later with the same settings ({last.date})" if last.date else _AGAIN
+            entry = replace(entry, marks=(*entry.marks, again))
         marked.append(entry)
     return tuple(marked)
 
@@ -224,7 +226,7 @@ def _common(entries: Iterable[Entry]) -> _Common:
 
     def place(group: str) -> tuple[object, ...]:
         facts = of_group[group].facts
-        return (len(models[group]), rows[group], not _unknown(facts), not facts.keys() & {"limit", "samples"}, group)
+        return (len(models[group]), rows[group], not _unknown(facts), not facts.keys() & _CHOSEN, group)
 
     group = max(models, key=place)
     alone = "the other" if len(models) == 2 else "the one over most rows"

@@ -14,9 +14,9 @@ from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
 from fin_tasks.errors import DataError
 from fin_tasks.report.entry import Scores
 from fin_tasks.report.estimates import largest, unit_of
-from fin_tasks.report.json_fields import MAX_METRICS, check_unicode, name_of, number
+from fin_tasks.report.json_fields import MAX_METRICS, name_of, number
 from fin_tasks.report.row_scores import FileScores
-from fin_tasks.report.samples import lines_of, sample_of
+from fin_tasks.report.samples import lines_of, sample_of, spelled_out
 
 __all__ = ["SCALE", "VARIANTS", "read_items", "read_judged"]
 
@@ -80,13 +80,11 @@ def _read(path: Path, values_of: Callable[[str, Mapping[str, Any]], Mapping[str,
         index = item.get("index")
         if isinstance(index, bool) or not isinstance(index, (str, int)) or index == "":
             raise DataError(f"{where}, index: expected a text or whole number, got {index!r:.80}.")
-        name = str(index)
-        check_unicode(f"{where}, index", name)
+        name = spelled_out(str(index))
         if name in rows:
             raise DataError(f"{where}, index: expected each row once, got {name!r:.80} twice.")
         source = item.get("source")
-        shared = source if isinstance(source, str) and source else name
-        check_unicode(f"{where}, source", shared)
+        shared = spelled_out(source) if isinstance(source, str) and source else name
         rows[name] = _Row(id=name, source=shared, values=values_of(where, item))
     if not rows:
         raise DataError(f"{path}: expected at least one row, found none.")

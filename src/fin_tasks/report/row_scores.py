@@ -13,7 +13,7 @@ import numpy as np
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.entry import Scores
-from fin_tasks.report.samples import HEADLINES, document_of, lines_of, sample_of
+from fin_tasks.report.samples import HEADLINES, document_of, lines_of, sample_of, spelled_out
 from fin_tasks.report.sources import SOURCES, SourceOf
 
 __all__ = ["BOUNDS", "FileScores", "read_scores"]
@@ -95,7 +95,7 @@ def _add_row(where: str, sample: Mapping[str, Any], column: _Column, source: Sou
     column.seen.add(name)
     column.ids.append(name)
     if source is not None:
-        column.clusters.append(source(doc) or name)
+        column.clusters.append(sys.intern(spelled_out(source(doc))) or name)
     _check_metrics(where, sample, column)
     for metric, values in column.values.items():
         value = sample.get(metric, sample)

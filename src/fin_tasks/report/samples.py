@@ -19,7 +19,7 @@ from fin_tasks.errors import DataError
 from fin_tasks.report.sources import SourceOf
 
 __all__ = ["DIMENSIONS", "HEADLINES", "MAX_LINE", "MAX_SAMPLES", "Row", "Rows"]
-__all__ += ["document_of", "groups_of", "json_of", "lines_of", "read_samples", "sample_of"]
+__all__ += ["document_of", "groups_of", "json_of", "lines_of", "read_samples", "sample_of", "spelled_out"]
 
 MAX_SAMPLES = 4 * 2**30
 """Bytes a samples file may have: a run over 10,000 documents with long contexts stays well below."""
@@ -155,14 +155,14 @@ def document_of(where: str, sample: Mapping[str, Any]) -> tuple[str, dict[str, A
     identity = doc.get("id", doc.get("question_id"))
     if isinstance(identity, bool) or not isinstance(identity, (str, int)) or identity == "":
         raise DataError(f"{where}, doc.id: expected a text or whole number, got {identity!r:.80}.")
-    return _unicode(str(identity)), doc
+    return spelled_out(str(identity)), doc
 
 
-def _unicode(text: str) -> str:
+def spelled_out(text: str) -> str:
     r"""Write out halves of characters that take two: strangers' JSON may hold them, files of text cannot.
 
     Example:
-        >>> print(_unicode("a" + chr(0xD800)))
+        >>> print(spelled_out("a" + chr(0xD800)))
         a\ud800
     """
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
