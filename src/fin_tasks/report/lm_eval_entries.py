@@ -1,7 +1,7 @@
 """An lm-eval run, results and samples together, as entries."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from fin_tasks.report.settings import UNKNOWN, Setting, setting_of, without_secr
 from fin_tasks.report.task_entries import SAME, TaskRead, entries_of, small
 from fin_tasks.report.variants import common_variants, variants_of
 
-__all__ = ["UnitRead", "read_run"]
+__all__ = ["UnitRead", "members_of", "read_run"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +172,7 @@ def _group_run(
     tasks: Mapping[str, TaskRead],
     groups: list[TaskClaims],
 ) -> RunRead:
-    names = _members(claims.task, {group.task: group.members for group in groups})
+    names = members_of(claims.task, {group.task: group.members for group in groups})
     members = {name: tasks[name] for name in names if name in tasks}
     facts = in_common({name: member.facts for name, member in members.items()})
     read = TaskRead(
@@ -187,8 +187,17 @@ def _group_run(
     return replace(run, samples=None, facts=replace(run.facts, samples=""))
 
 
-def _members(group: str, groups: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """Name the tasks of a group, those of groups within it too; groups may stand within each other in a circle."""
+def members_of(group: str, groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """Name the tasks of a group, those of groups within it too; groups may stand within each other in a circle.
+
+    Args:
+        group: Its name.
+        groups: What each group names as its own.
+
+    Example:
+        >>> members_of("all", {"all": ["a", "some"], "some": ["b", "all"]})
+        ['a', 'b']
+    """
     found: list[str] = []
     seen: set[str] = set()
     pending = [group]

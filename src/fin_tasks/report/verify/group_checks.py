@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fin_tasks.report.lm_eval_entries import members_of
 from fin_tasks.report.lm_eval_results import Claim, TaskClaims
 from fin_tasks.report.verify.closeness import same
 from fin_tasks.report.verify.findings import Finding, Place, finding, not_checked
@@ -25,11 +26,12 @@ class Made:
 
 def check_groups(name: str, claims: Mapping[str, TaskClaims], made: Mapping[str, Made]) -> Iterator[Finding]:
     """Compare the totals of groups with those of their tasks."""
+    groups = {one.task: one.members for one in claims.values() if one.members}
     for claim in claims.values():
         group, place = group_file(claim.task), Place(claim.task, name)
         if group is None or not claim.variants:
             continue
-        members = list(_members(claim, claims))
+        members = members_of(claim.task, groups) if claim.members else []
         if lacking := [member for member in members if member not in made or not made[member].totals]:
             yield not_checked("groups", place, f"tasks that were not scored: {', '.join(lacking):.200}")
             continue
@@ -55,12 +57,3 @@ def _over_tasks(group: Group, metric: str, variant: str, parts: Sequence[Made]) 
     # in lm-eval's own words: a `Spread` makes something else of them
     products = [value * size for value, size in zip(values, sizes, strict=True) if value is not None]
     return sum(products) / sum(sizes)
-
-
-def _members(claim: TaskClaims, claims: Mapping[str, TaskClaims], depth: int = 0) -> Iterator[str]:
-    for member in claim.members:
-        inner = claims.get(member)
-        if inner is not None and inner.members and depth < 5:
-            yield from _members(inner, claims, depth + 1)
-        else:
-            yield member
