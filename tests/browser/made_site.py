@@ -73,6 +73,7 @@ def write_run(
     task: str = "xfinbench_bool",
     model: str = "made/model",
     variants: Sequence[str] = ("paper", "robust"),
+    revision: str = "d1",
 ) -> Path:
     """Write samples and results files of a task into a folder; returns the folder."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -80,7 +81,7 @@ def write_run(
     for variant in variants:
         for place, one in enumerate(samples):
             made = {**scored(place, variant), **one}
-            metrics = [name for name in ("acc", "unscored", "score") if name in made]
+            metrics = [name for name in made if name in ("acc", "unscored", "score") or name.startswith("acc_")]
             lines.append({"doc_id": place, **made, "filter": variant, "metrics": metrics})
             for name in metrics:
                 values.setdefault(f"{name},{variant}", []).append(made[name])
@@ -88,7 +89,9 @@ def write_run(
     (folder / f"samples_{task}_{DATE}.jsonl").write_text(text, encoding="utf-8")
     path = folder / f"results_{DATE}.json"
     old = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    facts = {"provenance": {"fin_tasks": "1", "split": "test", "data": {"revision": "d1"}, "style": {"mode": "cot"}}}
+    facts = {
+        "provenance": {"fin_tasks": "1", "split": "test", "data": {"revision": revision}, "style": {"mode": "cot"}}
+    }
     results = {
         "results": {**old.get("results", {}), task: {name: mean(column) for name, column in values.items()}},
         "configs": {**old.get("configs", {}), task: {"metadata": facts}},
@@ -105,10 +108,10 @@ def mean(column: Sequence[float | None]) -> float | str:
     return sum(there) / len(there) if there else "N/A"
 
 
-def write_site(runs: Path, out: Path, *, folders: Sequence[Path] = ()) -> SampleIndex:
+def write_site(runs: Path, out: Path, *, folders: Sequence[Path] = (), published: bool = False) -> SampleIndex:
     """Make page and samples of all runs below a folder."""
     out.mkdir(parents=True, exist_ok=True)
-    found = collected(runs, out)
+    found = collected(runs, out, published=published)
     index = write_samples(found, out, folders=folders)
     write_page(document(found), out, samples=index)
     return index
@@ -119,9 +122,9 @@ def made_document(runs: Path, out: Path) -> dict[str, Any]:
     return document(collected(runs, out))
 
 
-def collected(runs: Path, out: Path) -> Collected:
+def collected(runs: Path, out: Path, *, published: bool = False) -> Collected:
     settings = replace(Settings.from_environ({}), cache_dir=out.parent / f"{out.name}-cache")
-    found = collect([runs], settings=settings, published=False)
+    found = collect([runs], settings=settings, published=published)
     assert not found.problems, found.problems
     return found
 

@@ -138,6 +138,59 @@ def test_filters_leave_what_they_say(shown: Opened, only: str, fits: Any) -> Non
     assert ids(shown) == [f"q_{at}" for at in range(ROWS) if fits(at)][:50]
 
 
+def test_the_list_sorts_over_all_of_its_pages(shown: Opened) -> None:
+    shown.show("view=samples&variant=paper")
+    ids(shown)
+    head = ".samples-list thead th:has-text('paper')"
+    shown.page.click(head)
+    shown.page.wait_for_selector(f"{head}[aria-sort=descending]")
+    right = [f"q_{at}" for at in range(ROWS) if at % 3 == 0 and at % 11 != 10]
+    assert ids(shown) == right[:50]
+    shown.page.click("#page-on")
+    shown.page.wait_for_selector(f".samples-list >> text='{right[50]}'")
+    wrong = [f"q_{at}" for at in range(ROWS) if at % 3 and at % 11 != 10]
+    assert ids(shown) == [*right, *wrong][50:100]
+    shown.page.click(f".samples-list >> text='{right[-1]}'")
+    at_sample(shown, right[-1])
+    shown.page.keyboard.press("ArrowRight")
+    at_sample(shown, wrong[0])
+    shown.show("view=samples&variant=paper&ssort=v0&page=9")  # those not scored are last in either order
+    assert ids(shown) == [f"q_{at}" for at in range(ROWS) if at % 11 == 10][-len(ids(shown)) :]
+    shown.show("view=samples&ssort=-id")
+    assert ids(shown)[:2] == ["q_259", "q_258"]
+
+
+def test_back_in_the_list_the_link_of_the_sample_has_the_focus(shown: Opened) -> None:
+    shown.show("view=samples")
+    ids(shown)
+    shown.page.click(".samples-list >> text='q_12'")
+    at_sample(shown, "q_12")
+    shown.page.go_back()
+    ids(shown)
+    assert shown.page.evaluate("document.activeElement.textContent") == "q_12"
+    shown.show("view=samples&row=q_120")
+    at_sample(shown, "q_120")
+    shown.page.click("#sample-list")  # to the page that it is on
+    ids(shown)
+    assert shown.page.evaluate("document.activeElement.textContent") == "q_120"
+
+
+def test_a_samples_link_is_copied_with_how_it_is_scored(shown: Opened, browser: Any, site: Path) -> None:
+    shown.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    shown.show("view=samples&row=q_5&find=q_5&page=2")
+    at_sample(shown, "q_5")
+    shown.page.click("article >> text=Copy link")
+    shown.page.wait_for_selector("article >> text=Copied")
+    link = shown.page.evaluate("navigator.clipboard.readText()")
+    assert "variant=robust" in link and "row=q_5" in link and "find" not in link
+    with opened(browser, site, address=link.partition("#")[2]) as again:
+        at_sample(again, "q_5")
+        refuse = "() => { navigator.clipboard.writeText = () => Promise.reject(new Error('refused')) }"
+        again.page.evaluate(refuse)
+        again.page.click("article >> text=Copy link")
+        assert again.page.locator("article input.address").input_value() == link
+
+
 def test_categories_and_pages(shown: Opened) -> None:
     shown.show("view=samples")
     ids(shown)
@@ -277,7 +330,20 @@ def test_files_that_are_not_there_are_told(browser: Any, site: Path, tmp_path: P
 
 @pytest.mark.parametrize(
     "address",
-    ["run=zz", "variant=__proto__", "only=zz", "page=-9", "page=x", "group=zz", "row=zz", "find=%00", "find=a&whole=1"],
+    [
+        "run=zz",
+        "variant=__proto__",
+        "only=__proto__",
+        "only=constructor",
+        "ssort=__proto__",
+        "detail=__proto__",
+        "page=-9",
+        "page=x",
+        "group=zz",
+        "row=zz",
+        "find=%00",
+        "find=a&whole=1",
+    ],
 )
 def test_made_up_addresses_are_harmless(browser: Any, site: Path, address: str) -> None:
     with opened(browser, site, address=f"view=samples&{address}") as shown:

@@ -98,7 +98,8 @@ def document(runs: int, kind: str) -> dict[str, Any]:
             for metric in kinds
         ],
         "comparisons": [
-            {"task": "t", "metric": metric, "group": "g", **compared(names, kind=kind)} for metric in kinds
+            {"task": "t", "metric": metric, "group": "g", "left_out": [], **compared(names, kind=kind)}
+            for metric in kinds
         ],
     }
 
@@ -132,7 +133,9 @@ def test_what_is_read_is_what_was_written(blank: Any, runs: int, kind: str) -> N
             assert sign == of
             assert (pair is None) == (numbers is None)
             for own, one in zip(pair or (), numbers or (), strict=True):
-                assert own == (None if one is None else pytest.approx(one, rel=6e-4 if kind == "free" else 1e-4, abs=2e-6))
+                assert own == (
+                    None if one is None else pytest.approx(one, rel=6e-4 if kind == "free" else 1e-4, abs=2e-6)
+                )
 
 
 @pytest.mark.parametrize("kind", KINDS)

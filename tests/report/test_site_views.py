@@ -131,6 +131,17 @@ def test_a_run_of_which_nothing_could_be_scored_is_seen_and_told(browser: Any, t
     page.close()
 
 
+def test_no_name_looks_like_another_by_what_cannot_be_seen(browser: Any, tmp_path: Path) -> None:
+    blank = "\u00ad\u034f\u115f\u180e\u200d\u2800\u3164\ufe0f\uffa0\U000e0041\U000e0100"
+    family = "\U0001f468\u200d\U0001f469 \u2764\ufe0f"
+    page = browser.new_page()
+    page.goto(write_page(leaderboard((*(f"gpt{letter}" for letter in blank), family)), tmp_path).as_uri())
+    names = page.locator(".board tbody th .model bdi").all_inner_texts()
+    told = [f"\\u{{{ord(one):x}}}" if ord(one) > 0xFFFF else f"\\u{ord(one):04x}" for one in blank]
+    assert sorted(names) == sorted([*(f"gpt{one}" for one in told), family])
+    page.close()
+
+
 ATTACK = "".join(HOSTILE)
 KNOWN = "bias_index"  # without which there is no view of it
 CLOSED = {"unit", "source", "sources", "format", "version", "date", "generated", "test", "benchmark", "by"}

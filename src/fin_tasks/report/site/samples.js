@@ -235,8 +235,10 @@ function drawList(body, {state, run, index, variant, places: unordered}, progres
     rows.length ? grid({caption: told, columns, rows, sort, onSort: (ssort) => setState({ssort, page: ""}), className: "samples-list"}) : el("p", {class: "hint"}, progress || "No sample fits these filters."),
     pages > 1 ? pager(page, pages) : "",
   );
-  focusWanted();
-  focusLink(body);
+  queueMicrotask(() => {  // once the list is in the page
+    focusWanted();
+    focusLink(body);
+  });
   announce(told);
 }
 
