@@ -109,7 +109,7 @@ def test_capabilities(shown: Opened) -> None:
 def test_a_sample_of_ours(shown: Opened) -> None:
     shown.show("view=samples")
     shown.page.get_by_label("Model").select_option("smollm2")
-    shown.page.get_by_label("Task").select_option(label="XFinBench bool · test split · cot")
+    shown.page.get_by_label("Task").select_option(label="XFinBench bool · sample · cot")
     shown.page.wait_for_selector(".samples-list tbody a:text-matches('^sample_')")
     keep(shown, "samples", height=760)
     shown.page.click(".samples-list tbody a >> nth=0")

@@ -14,6 +14,7 @@ from fin_tasks.report.collect import Collected
 from fin_tasks.report.entry import Entry, RunFacts
 from fin_tasks.report.metric_names import BENCHMARKS, headline, named
 from fin_tasks.report.schema import FORMAT, VERSION
+from fin_tasks.report.variants import split_title
 
 __all__ = ["TITLE", "document", "task_id"]
 
@@ -21,7 +22,6 @@ TITLE = "Finance benchmarks"
 _DIMENSIONS = ("split", "mode", "style", "retrieval", "arm")
 """With the task and the variant, what makes a column of its own; rows of another judge stand in it, marked."""
 _ROUNDING = 1e-5  # of bounds, relatively: twice what six digits may lose
-_SPLITS = ("train", "test", "validation")
 _BIAS = re.compile(r"dynostock_(?P<bias>recency|authority)(?:_w(?P<window>\d+))?")
 
 
@@ -182,7 +182,7 @@ def _title(entry: Entry) -> str:
         'XFinBench mcq visual · test split · cot · bm25 · paper'
     """
     task = entry.task.removeprefix(entry.benchmark).replace("_", " ")
-    split = f"{entry.split} split" if entry.split in _SPLITS else entry.split
+    split = split_title(entry.split)
     retrieval = "" if entry.retrieval == "none" else entry.retrieval
     parts = [f"{BENCHMARKS.get(entry.benchmark, entry.benchmark)}{task}", split, entry.mode, entry.style, retrieval]
     return " · ".join(part for part in [*parts, entry.arm, entry.variant] if part)

@@ -7,6 +7,7 @@ from fin_tasks.benchmarks.financemath.rows import TOPICS
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES
 from fin_tasks.benchmarks.xfinbench.metrics import CAPABILITIES
 from fin_tasks.report.tables import Column, Document, Table, Task, arrange, only, over_windows, pooled
+from fin_tasks.report.variants import split_title
 
 __all__ = ["PAPER_TABLES", "PaperTables", "Shapes", "make"]
 
@@ -79,7 +80,7 @@ def _metric(metric: str, *, header: str) -> Column:
 
 def _said(task: Task, *names: str) -> str:
     """Name the circumstances of a table, such as `test split, bm25, scored as the authors do`."""
-    said = [f"{task['split']} split" if name == "split" and task["split"] else task[name] for name in names]
+    said = [split_title(task["split"]) if name == "split" else task[name] for name in names]
     said = [text for text in said if text and text != "none"]
     return ", ".join([*said, "scored as the authors do" if task["variant"] == "paper" else "scored robustly"])
 

@@ -7,7 +7,7 @@ from typing import Any
 from fin_tasks.report.runs import CONDITIONS, benchmark_of
 from fin_tasks.report.settings import Setting, text_of
 
-__all__ = ["MIXED", "SAMPLE", "Variants", "common_variants", "variants_of"]
+__all__ = ["MIXED", "SAMPLE", "Variants", "common_variants", "split_title", "variants_of"]
 
 MIXED = "mixed"
 """Where the tasks of a group differ."""
@@ -81,6 +81,16 @@ def common_variants(group: str, members: Sequence[Variants]) -> Variants:
         values = {getattr(member, name) for member in members}
         fields[name] = values.pop() if len(values) == 1 else MIXED if values else ""
     return Variants(task=base, **fields)
+
+
+def split_title(split: str) -> str:
+    """Name a split for people.
+
+    Example:
+        >>> split_title("test"), split_title(SAMPLE), split_title("")
+        ('test split', 'sample', '')
+    """
+    return split if split in ("", SAMPLE, MIXED) else f"{split} split"
 
 
 def _styles(said: dict[str, str], suffixes: Sequence[str]) -> list[str]:
