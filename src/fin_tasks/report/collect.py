@@ -14,8 +14,8 @@ from fin_tasks.report.kit_files import KitRun, find_kit_runs
 from fin_tasks.report.lm_eval_entries import UnitRead, read_run
 from fin_tasks.report.other_files import read_files
 from fin_tasks.report.published_entries import published as published_tables
+from fin_tasks.report.redaction import without_secrets
 from fin_tasks.report.runs import BENCHMARKS, Problem
-from fin_tasks.report.settings import without_secrets
 from fin_tasks.report.vlmeval_entries import read_kit_run
 from fin_tasks.settings import Settings
 

@@ -15,10 +15,10 @@ from fin_tasks.report.entry import RunFacts, RunRead
 from fin_tasks.report.item_scores import read_judged
 from fin_tasks.report.json_fields import name_of, number, read_capped, whole
 from fin_tasks.report.lm_eval_results import Claim, TaskClaims
+from fin_tasks.report.redaction import without_secrets
 from fin_tasks.report.row_scores import FileScores
 from fin_tasks.report.runs import MAX_RESULTS
 from fin_tasks.report.samples import lines_of, sample_of
-from fin_tasks.report.settings import without_secrets
 from fin_tasks.report.task_entries import TaskRead, entries_of, small
 from fin_tasks.report.variants import variants_of
 from fin_tasks.report.vlmeval_entries import claims_of_rows

@@ -14,9 +14,10 @@ from fin_tasks.report.estimates import largest, unit_of
 from fin_tasks.report.found_files import LmEvalRun
 from fin_tasks.report.json_fields import read_capped
 from fin_tasks.report.lm_eval_results import ResultsFile, TaskClaims, read_results
+from fin_tasks.report.redaction import without_secrets
 from fin_tasks.report.row_scores import FileScores, read_scores
 from fin_tasks.report.runs import MAX_RESULTS, Problem, benchmark_of
-from fin_tasks.report.settings import UNKNOWN, Setting, setting_of, without_secrets
+from fin_tasks.report.settings import UNKNOWN, Setting, setting_of
 from fin_tasks.report.task_entries import SAME, TaskRead, entries_of, small
 from fin_tasks.report.variants import common_variants, variants_of
 

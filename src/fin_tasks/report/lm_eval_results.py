@@ -10,9 +10,9 @@ from typing import Any
 from fin_tasks.errors import DataError
 from fin_tasks.report.estimates import largest, unit_of
 from fin_tasks.report.json_fields import MAX_METRICS, name_of
+from fin_tasks.report.redaction import without_secrets
 from fin_tasks.report.runs import MAX_RESULTS, benchmark_of, model_of
 from fin_tasks.report.samples import json_of
-from fin_tasks.report.settings import without_secrets
 
 __all__ = ["Claim", "ResultsFile", "TaskClaims", "read_results"]
 

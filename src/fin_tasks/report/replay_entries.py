@@ -14,7 +14,7 @@ from fin_tasks.report.entry import RunFacts, RunRead
 from fin_tasks.report.item_scores import VARIANTS
 from fin_tasks.report.json_fields import name_of, number, whole
 from fin_tasks.report.lm_eval_results import Claim, TaskClaims
-from fin_tasks.report.settings import without_secrets
+from fin_tasks.report.redaction import without_secrets
 from fin_tasks.report.task_entries import TaskRead, entries_of
 from fin_tasks.report.variants import variants_of
 

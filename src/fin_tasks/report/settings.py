@@ -22,7 +22,7 @@ __all__ = [
     "setting_of",
     "short",
 ]
-__all__ += ["text_of", "without_secrets"]
+__all__ += ["text_of"]
 
 Setting = Mapping[str, str]
 """All that decides what was asked and how it was scored, as dotted name to JSON text."""

@@ -16,9 +16,10 @@ from fin_tasks.report.json_fields import MAX_METRICS, name_of, number, read_capp
 from fin_tasks.report.kit_files import TASKS, KitRun
 from fin_tasks.report.lm_eval_entries import UnitRead
 from fin_tasks.report.lm_eval_results import Claim, TaskClaims
+from fin_tasks.report.redaction import without_secrets
 from fin_tasks.report.row_scores import FileScores
 from fin_tasks.report.runs import MAX_RESULTS, Problem, benchmark_of
-from fin_tasks.report.settings import Setting, setting_of, without_secrets
+from fin_tasks.report.settings import Setting, setting_of
 from fin_tasks.report.task_entries import TaskRead, entries_of, small
 from fin_tasks.report.variants import variants_of
 

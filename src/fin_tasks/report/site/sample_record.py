@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from fin_tasks.report.redaction import without_secrets
 from fin_tasks.report.row_scores import BOUNDS
 from fin_tasks.report.samples import DIMENSIONS, HEADLINES
-from fin_tasks.report.settings import without_secrets
 
 __all__ = ["EXCERPT", "LONGEST", "clean", "excerpt", "groups_of", "outcome_of", "question_of", "responses_of"]
 __all__ += ["headline_of", "picture_of"]
