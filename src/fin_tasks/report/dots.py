@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fin_tasks.report.figures import drawing, entitle, save
+from fin_tasks.report.figures import add_legend, drawing, entitle, save
 from fin_tasks.sandbox import escape
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Dot:
         low: Lower bound of its interval; None where there is none.
         high: Upper bound, likewise.
         n: Out of how many, shown beside the row's name; 0 where that is not known.
+        hollow: Drawn as an outline: what others print, and nobody ran here.
     """
 
     panel: str
@@ -42,6 +43,7 @@ class Dot:
     low: float | None
     high: float | None
     n: int
+    hollow: bool = False
 
 
 def draw_dots(dots: Sequence[Dot], stem: Path, *, title: str, caption: str, axis: str) -> list[Path]:
@@ -58,46 +60,62 @@ def draw_dots(dots: Sequence[Dot], stem: Path, *, title: str, caption: str, axis
         The two paths.
     """
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
     series = list(dict.fromkeys(dot.series for dot in dots))
     panels = {panel: [dot for dot in dots if dot.panel == panel] for panel in dict.fromkeys(d.panel for d in dots)}
-    row_height = len(series) * _DOT + _GAP
-    heights = [_PANEL + row_height * len({dot.row for dot in of}) for of in panels.values()]
+    heights = [_PANEL + _row_height(of) * len({dot.row for dot in of}) for of in panels.values()]
     with drawing():
         figure = Figure(figsize=(7.2, sum(heights) + 1.1), layout="constrained")
         axes = figure.subplots(len(panels), 1, squeeze=False, sharex=True, height_ratios=heights)[:, 0]
         for one, (panel, of_panel) in zip(axes, panels.items(), strict=True):
-            _draw(one, of_panel, series, step=_DOT / row_height)
+            _draw(one, of_panel, series)
             text = escape(panel)
             size = 8 * min(1, _TITLE / max(1, len(text)))
             one.set_title(text, loc="left", fontsize=size, fontweight="bold")
         axes[-1].set_xlim(-2, 102)
         axes[-1].set_xlabel(axis)
-        # by hand, as matplotlib drops names that begin with an underscore
-        figure.legend(
-            axes[0].lines,
-            [_shortened(name) for name in series],
-            loc="outside lower left",
-            ncols=min(4, len(series)),
-            frameon=False,
-        )
+        outlined = {name: all(dot.hollow for dot in dots if dot.series == name) for name in series}
+        handles = [Line2D([], [], linestyle="none", **_look(series, name, hollow=outlined[name])) for name in series]
+        add_legend(figure, handles, series)
         entitle(figure, title, caption)
         return save(figure, stem)
 
 
-def _draw(axes: "Axes", dots: Sequence[Dot], series: Sequence[str], *, step: float) -> None:
+def _row_height(of_panel: Sequence[Dot]) -> float:
+    """Leave room in a row for each series that the panel has, however many the figure has."""
+    return len({dot.series for dot in of_panel}) * _DOT + _GAP
+
+
+def _look(series: Sequence[str], name: str, *, hollow: bool) -> dict[str, Any]:
+    place = series.index(name)
+    colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
+    look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 4.4}
+    if hollow:
+        return {**look, "markersize": 3.9, "markerfacecolor": "white", "markeredgewidth": 0.9}
+    return {**look, "markeredgecolor": "white", "markeredgewidth": 0.4}
+
+
+def _draw(axes: "Axes", dots: Sequence[Dot], series: Sequence[str]) -> None:
     rows = list(dict.fromkeys(dot.row for dot in dots))
-    for place, name in enumerate(series):
-        colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
+    here = [name for name in series if any(dot.series == name for dot in dots)]
+    step = _DOT / _row_height(dots)
+    for place, name in enumerate(here):
         own = [dot for dot in dots if dot.series == name]
-        at = [rows.index(dot.row) + (place - (len(series) - 1) / 2) * step for dot in own]
-        known = [(y, dot.low, dot.high) for y, dot in zip(at, own, strict=True) if None not in (dot.low, dot.high)]
+        at = {dot: rows.index(dot.row) + (place - (len(here) - 1) / 2) * step for dot in own}
+        known = [
+            (at[dot], 100 * dot.low, 100 * dot.high) for dot in own if dot.low is not None and dot.high is not None
+        ]
         if known:
-            ys, lows, highs = zip(*((y, 100 * (low or 0), 100 * (high or 0)) for y, low, high in known), strict=True)
+            ys, lows, highs = zip(*known, strict=True)
+            colour = _look(series, name, hollow=False)["color"]
             axes.hlines(ys, lows, highs, color=colour, alpha=0.5, linewidth=2)
-        look: Any = {"marker": marker, "markersize": 4.4, "markeredgecolor": "white", "markeredgewidth": 0.4}
-        values = [100 * dot.value for dot in own]
-        axes.plot(values, at, color=colour, linestyle="none", **look)
+        for hollow in (False, True):
+            shown = [dot for dot in own if dot.hollow == hollow]
+            if shown:
+                values = [100 * dot.value for dot in shown]
+                look = _look(series, name, hollow=hollow)
+                axes.plot(values, [at[dot] for dot in shown], linestyle="none", **look)
     axes.set_ylim(len(rows) - 0.5, -0.5)  # the first row on top
     axes.set_yticks(range(len(rows)), [_named(row, dots) for row in rows])
     axes.tick_params(axis="y", length=0)

@@ -1,7 +1,8 @@
 """How figures of compared runs look."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fin_tasks.charts import figures
 from fin_tasks.charts.figures import save
@@ -10,7 +11,11 @@ from fin_tasks.sandbox import escape
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["drawing", "entitle", "save"]
+__all__ = ["add_legend", "columns_that_fit", "drawing", "entitle", "save"]
+
+_NAME = 40  # letters of a name in a legend
+_MOST_COLUMNS = 4
+_GAP, _HANDLE = 1.6, 2.6  # of a legend, in heights of its letters: between columns, and left of a name
 
 
 def drawing() -> AbstractContextManager[None]:
@@ -24,3 +29,51 @@ def entitle(figure: "Figure", title: str, caption: str) -> None:
     figure.suptitle(f"{escape(title)}\n", x=0.012, ha="left", fontsize=11, fontweight="bold")
     line = 0.34 / figure.get_figheight()
     figure.text(0.012, 1 - line, escape(caption), ha="left", va="top", fontsize=6.5, color="#555555")
+
+
+def add_legend(figure: "Figure", handles: Sequence[Any], names: Sequence[str]) -> None:
+    """Put a legend below a figure, in as many columns as fit into its width; long names are cut.
+
+    Args:
+        figure: With a layout that leaves room for what is outside.
+        handles: One for each name.
+        names: Any text; by hand, as matplotlib drops names that begin with an underscore.
+    """
+    from matplotlib import rcParams
+    from matplotlib.textpath import TextPath
+
+    shown = [text if len(text) <= _NAME else f"{text[: _NAME - 1]}…" for text in map(escape, names)]
+    size = rcParams["font.size"]
+    widths = [TextPath((0, 0), text, size=size).get_extents().width if text.strip() else 0.0 for text in shown]
+    columns = columns_that_fit(widths, room=72 * figure.get_figwidth() - 2 * size, size=size)
+    figure.legend(
+        handles,
+        shown,
+        loc="outside lower left",
+        ncols=columns,
+        frameon=False,
+        fontsize=size,
+        columnspacing=_GAP,
+        handletextpad=0.6,
+    )
+
+
+def columns_that_fit(widths: Sequence[float], *, room: float, size: float) -> int:
+    """Say in how many columns names fit beside each other, each as wide as the longest name in it.
+
+    Args:
+        widths: Of the names, in points, which fill one column after the other as evenly as can be.
+        room: In points.
+        size: Of the letters, in points.
+
+    Example:
+        >>> columns_that_fit([100, 20, 20, 20], room=200, size=8), columns_that_fit([100, 20, 20, 20], room=90, size=8)
+        (2, 1)
+    """
+    import numpy as np
+
+    for columns in range(min(_MOST_COLUMNS, len(widths)), 1, -1):
+        widest = [max(part.tolist()) for part in np.array_split(np.asarray(widths, dtype=float), columns)]
+        if sum(widest) + (columns * _HANDLE + (columns - 1) * _GAP) * size <= room:
+            return columns
+    return 1

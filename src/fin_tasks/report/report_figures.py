@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 from fin_tasks.benchmarks.dynostock.plots import COLOURS, MARKERS
 from fin_tasks.report.dots import Dot, draw_dots
 from fin_tasks.report.earlier import Parts, code_version, key_of_part
-from fin_tasks.report.figures import drawing, entitle, save
+from fin_tasks.report.figures import add_legend, drawing, entitle, save
 from fin_tasks.report.metric_names import BENCHMARKS
 from fin_tasks.report.paper_tables import Shapes
-from fin_tasks.report.tables import Document, Table
-from fin_tasks.sandbox import escape
+from fin_tasks.report.tables import PUBLISHED, Document, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +25,6 @@ __all__ = ["write_figures"]
 _ROWS = 90  # of one figure: a picture many screens high helps nobody
 _MOST = 40  # rows of a panel, likewise
 _MODELS = 14  # lines of one figure: as many as colours and markers can tell apart
-_NAME = 34  # letters of a name in a legend
 _CAPTION = "95 % intervals where rows are known. Rows that must not be compared with the others are left out."
 _BREAKDOWNS = ("xfinbench_capabilities", "mme_finance_category")
 
@@ -81,7 +79,8 @@ def write_figures(document: Document, folder: Path, *, shapes: Shapes, parts: Pa
             shape, tables = shapes[stem]
             dots, left = _first(list(_breakdown(tables, ("Overall",))))
             paths += _dots(dots, pen, stem, title=shape.title, caption=f"{_CAPTION}{left}")
-    paths += _windows(points, pen)
+    published = frozenset(run["id"] for run in document["runs"] if run["source"] == PUBLISHED)
+    paths += _windows(points, pen, published)
     return paths
 
 
@@ -94,7 +93,7 @@ def _points(document: Document) -> Iterator[Point]:
 
 def _labels(document: Document) -> dict[str, str]:
     return {
-        run["id"]: f"{run['label']} (published)" if run["source"] == "published" else run["label"]
+        run["id"]: f"{run['label']} (published)" if run["source"] == PUBLISHED else run["label"]
         for run in document["runs"]
     }
 
@@ -102,11 +101,13 @@ def _labels(document: Document) -> dict[str, str]:
 def _headlines(document: Document, points: Sequence[Point]) -> Iterator[Dot]:
     """Give a panel for each task, a row for each run, and a colour for each way of scoring."""
     labels = _labels(document)
+    published = {run["id"] for run in document["runs"] if run["source"] == PUBLISHED}
     panels = {task["title"]: place for place, task in enumerate(document["tasks"])}
     for entry, task in sorted(points, key=lambda point: (panels[point[1]["title"]], -point[0]["value"])):
         if entry["metric"] == task["headline"]:
             panel = task["title"].removesuffix(f" · {task['variant']}")
-            yield _dot(document, entry, panel=panel, row=labels[entry["run"]], series=task["variant"])
+            row, hollow = labels[entry["run"]], entry["run"] in published
+            yield _dot(document, entry, panel=panel, row=row, series=task["variant"], hollow=hollow)
 
 
 def _best(dots: Sequence[Dot]) -> tuple[list[Dot], str]:
@@ -127,54 +128,59 @@ def _breakdown(tables: Sequence[Table], skip: Sequence[str]) -> Iterator[Dot]:
                 if cell is not None and not (row.apart or cell.apart) and column.header not in skip:
                     scale = 100 if cell.unit == "points" else 1
                     low, high = (None if bound is None else bound / scale for bound in (cell.low, cell.high))
-                    told_by = "published" if row.source == "published" else row.told_by
+                    told_by = PUBLISHED if row.source == PUBLISHED else row.told_by
                     series = f"{row.model} ({told_by})" if told_by else row.model
                     place = {"panel": table.title, "row": column.header, "series": series}
-                    yield Dot(value=cell.value / scale, low=low, high=high, n=cell.n, **place)
+                    hollow = row.source == PUBLISHED
+                    yield Dot(value=cell.value / scale, low=low, high=high, n=cell.n, hollow=hollow, **place)
 
 
 def _first(dots: Sequence[Dot]) -> tuple[list[Dot], str]:
-    """Keep the first models, so that they can be told apart; returns them and what the caption says of it."""
-    names = list(dict.fromkeys(dot.series for dot in dots))
-    kept = names[:_MODELS]
-    left = f" The first {_MODELS} of {len(names)} models of the table." if len(names) > _MODELS else ""
-    return [dot for dot in dots if dot.series in kept], left
+    """Keep the first models of each panel, so that they can be told apart; returns what the caption says of it too."""
+    names: dict[str, dict[str, None]] = defaultdict(dict)
+    for dot in dots:
+        names[dot.panel].setdefault(dot.series)
+    kept = {panel: frozenset(islice(of, _MODELS)) for panel, of in names.items()}
+    left = f" The first {_MODELS} models of each table." if any(len(of) > _MODELS for of in names.values()) else ""
+    return [dot for dot in dots if dot.series in kept[dot.panel]], left
 
 
-def _dot(document: Document, entry: Mapping[str, Any], **place: str) -> Dot:
+def _dot(document: Document, entry: Mapping[str, Any], *, panel: str, row: str, series: str, hollow: bool) -> Dot:
     scale = 100 if document["metrics"][entry["metric"]]["unit"] == "points" else 1
     low, high = (None if entry[bound] is None else entry[bound] / scale for bound in ("low", "high"))
-    return Dot(value=entry["value"] / scale, low=low, high=high, n=entry["n"], **place)
+    value = entry["value"] / scale
+    return Dot(panel=panel, row=row, series=series, value=value, low=low, high=high, n=entry["n"], hollow=hollow)
 
 
 def _dots(dots: Sequence[Dot], pen: _Pen, name: str, *, title: str, caption: str) -> list[Path]:
     """Draw dots, in several figures where they are many."""
     paths = []
-    for number, page in enumerate(_by_height(dots), 1):
+    for number, page in enumerate(_pages(dots), 1):
         draw = partial(draw_dots, page, title=title, caption=caption, axis="per cent of full marks")
         own_name = name if number == 1 else f"{name}_{number}"
         paths += pen.draw(own_name, (page, title, caption), draw)
     return paths
 
 
-def _by_height(dots: Sequence[Dot]) -> list[list[Dot]]:
-    """Divide panels among figures, so that only a panel too high by itself makes one too high."""
+def _pages(dots: Sequence[Dot]) -> list[list[Dot]]:
+    """Divide panels among figures: none too high, or with more series than can be told apart, but by one panel."""
     panels: dict[str, list[Dot]] = defaultdict(list)
     for dot in dots:
         panels[dot.panel].append(dot)
     pages: list[list[Dot]] = []
-    height = 0
+    height, series = 0, set[str]()
     for own in panels.values():
-        lines = len({(dot.row, dot.series) for dot in own})
-        if not pages or height + lines > _ROWS:
+        lines, names = len({(dot.row, dot.series) for dot in own}), {dot.series for dot in own}
+        if not pages or height + lines > _ROWS or len(series | names) > _MODELS:
             pages.append([])
-            height = 0
+            height, series = 0, set()
         pages[-1] += own
         height += lines
+        series |= names
     return pages
 
 
-def _windows(points: Sequence[Point], pen: _Pen) -> list[Path]:
+def _windows(points: Sequence[Point], pen: _Pen, published: frozenset[str]) -> list[Path]:
     """Draw bias index and accuracy against window size: a figure for each bias, way of asking and way of scoring."""
     found: dict[tuple[str, ...], list[Point]] = defaultdict(list)
     for entry, task in points:
@@ -183,61 +189,77 @@ def _windows(points: Sequence[Point], pen: _Pen) -> list[Path]:
             found[key].append((entry, task))
     paths = []
     for key, own in found.items():
-        series = _series(own)
-        names = list(dict.fromkeys(series.values()))
-        for start in range(0, len(names), _MODELS):
-            page = names[start : start + _MODELS]
-            lines = {name: [point for point in own if series[point[0]["run"]] == name] for name in page}
+        lines = _lines(own, published)
+        for start in range(0, len(lines), _MODELS):
+            page = lines[start : start + _MODELS]
             number = [str(start // _MODELS + 1)] if start else []
             title, said = f"{key[0].capitalize()} bias", ", ".join(filter(None, key[1:]))
-            draw = partial(_draw_windows, lines, title=title, said=said)
-            paths += pen.draw("_".join(["dynostock", *filter(None, key), *number]), (lines, title, said), draw)
+            draw = partial(_draw_windows, page, title=title, said=said)
+            paths += pen.draw("_".join(["dynostock", *filter(None, key), *number]), (page, title, said), draw)
     return paths
 
 
-def _series(points: Sequence[Point]) -> dict[str, str]:
-    """Name the line of each run: a model's windows make one, but where one of them is there twice."""
-    runs = {entry["run"]: (entry["model"], task["window"]) for entry, task in points}
-    twice = {key[0] for key, count in Counter(runs.values()).items() if count > 1}
-    return {run: f"{model} ({run[:8]})" if model in twice else model for run, (model, _) in runs.items()}
+@dataclass(frozen=True)
+class _Line:
+    """A model's values over window sizes; dashed and hollow where a paper prints them."""
+
+    name: str
+    published: bool
+    points: Sequence[Point]
+
+    def look(self, place: int) -> dict[str, Any]:
+        """Return how it is drawn as the line of this number."""
+        colour = COLOURS[place % len(COLOURS)]
+        of_all = {"color": colour, "marker": MARKERS[place % len(MARKERS)], "linewidth": 1.3, "markersize": 5}
+        if self.published:
+            return {**of_all, "linestyle": (0, (3, 2)), "markerfacecolor": "white", "markeredgewidth": 1.0}
+        return {**of_all, "markeredgecolor": "white", "markeredgewidth": 0.6}
 
 
-def _draw_windows(lines: Mapping[str, Sequence[Point]], stem: Path, *, title: str, said: str) -> list[Path]:
+def _lines(points: Sequence[Point], published: frozenset[str]) -> list[_Line]:
+    """Make the line of each run: a model's windows make one, but where one of them is there twice."""
+    runs = {entry["run"]: (entry["model"], task["window"], entry["run"] in published) for entry, task in points}
+    twice = {(model, printed) for (model, _, printed), count in Counter(runs.values()).items() if count > 1}
+    found: dict[tuple[str, bool], list[Point]] = defaultdict(list)
+    for entry, task in points:
+        model, _, printed = runs[entry["run"]]
+        told_by = [PUBLISHED] * printed + [entry["run"][:8]] * ((model, printed) in twice)
+        found[f"{model} ({', '.join(told_by)})" if told_by else model, printed].append((entry, task))
+    return [_Line(name, printed, own) for (name, printed), own in found.items()]
+
+
+def _draw_windows(lines: Sequence[_Line], stem: Path, *, title: str, said: str) -> list[Path]:
     from matplotlib.figure import Figure
 
     panels = (("bias_index", "Wrong answers that follow the signal (%)"), ("acc", "Right answers (%)"))
     with drawing():
-        figure = Figure(figsize=(7.2, 3.9 + 0.17 * ((len(lines) - 1) // 3)), layout="constrained")
+        figure = Figure(figsize=(7.2, 3.9 + 0.17 * ((len(lines) - 1) // 2)), layout="constrained")
         for axes, (metric, axis) in zip(figure.subplots(1, 2), panels, strict=True):
             _draw_panel(axes, lines, metric)
             axes.set_ylabel(axis)
-        names = [_shortened(name) for name in lines]
-        figure.legend(figure.axes[1].lines, names, loc="outside lower left", ncols=3, frameon=False)
-        entitle(figure, title, f"Against window size, {said}. Bars: 95 % intervals.")
+        add_legend(figure, figure.axes[1].lines, [line.name for line in lines])
+        printed = " Dashed and hollow: published figures." if any(line.published for line in lines) else ""
+        entitle(figure, title, f"Against window size, {said}. Bars: 95 % intervals.{printed}")
         return save(figure, stem)
 
 
-def _draw_panel(axes: "Axes", lines: Mapping[str, Sequence[Point]], metric: str) -> None:
-    sizes = sorted({task["window"] for own in lines.values() for _, task in own})
+def _draw_panel(axes: "Axes", lines: Sequence[_Line], metric: str) -> None:
+    sizes = sorted({task["window"] for line in lines for _, task in line.points})
     gap = min((b - a for a, b in zip(sizes, islice(sizes, 1, None), strict=False)), default=4)
     step = min(0.13, 0.55 / len(lines)) * gap  # intervals of one size stand beside each other
-    for place, own in enumerate(lines.values()):
-        look: Any = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
-        there = sorted(
-            ((task["window"], entry) for entry, task in own if entry["metric"] == metric), key=lambda p: p[0]
-        )
+    for place, line in enumerate(lines):
+        look = line.look(place)
+        own = ((task["window"], entry) for entry, task in line.points if entry["metric"] == metric)
+        there = sorted(own, key=lambda point: point[0])
         at = [size + (place - (len(lines) - 1) / 2) * step for size, _ in there]
         for x, (_, entry) in zip(at, there, strict=True):
             if entry["low"] is not None and entry["high"] is not None:
                 axes.vlines(x, 100 * entry["low"], 100 * entry["high"], color=look["color"], alpha=0.28, linewidth=3)
-        values = [100 * entry["value"] for _, entry in there]
-        axes.plot(at, values, markersize=5, markeredgecolor="white", markeredgewidth=0.6, linewidth=1.3, **look)
+        axes.plot(at, [100 * entry["value"] for _, entry in there], **look)
     axes.set_xticks(sizes)
+    # a window alone keeps the room that it would have among others
+    room = gap if len(sizes) == 1 else 0.6 * gap
+    axes.set_xlim(sizes[0] - room, sizes[-1] + room)
     axes.set_xlabel("Window size (earnings reports)")
     axes.set_ylim(-3, 103)
     axes.grid(axis="y")
-
-
-def _shortened(name: str) -> str:
-    text = escape(name)
-    return text if len(text) <= _NAME else f"{text[: _NAME - 1]}…"
