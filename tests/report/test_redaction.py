@@ -51,6 +51,9 @@ def test_what_decides_the_answers_is_kept(name: str) -> None:
 
 
 TEXTS = [
+    f"ghp_{HIDDEN}",
+    f"AKIA{HIDDEN}ABCDEF",
+    f"https://ANN:{HIDDEN}@host",
     f"http://h/v1?api_key={HIDDEN}&x=1",
     f"https://host/v1?key={HIDDEN}",
     f"https://a.blob/x?version=3&sig={HIDDEN}",
@@ -117,3 +120,11 @@ def test_nothing_is_nested_too_deeply_to_be_looked_at() -> None:
     for _ in range(50_000):
         deep = {"a": [deep]}
     assert HIDDEN not in json.dumps(without_secrets(deep))
+
+
+@pytest.mark.parametrize(
+    "home", ["/home/ann/m", "/Users/ann/m", "C:\\Users\\ann\\m", "c:\\users\\ann\\m", "see /home/ann/x"]
+)
+def test_whose_home_it_is_is_left_out(home: str) -> None:
+    assert "ann" not in without_secrets(home)
+    assert "~" in without_secrets(home)
