@@ -94,15 +94,19 @@ def test_the_csv_is_tidy_and_no_spreadsheet_runs_it(results: Path, tmp_path: Pat
 def test_the_csv_says_which_harness_and_leaves_out_what_is_not_known(tmp_path: Path) -> None:
     (tmp_path / "r").mkdir()
     claims = {"acc,robust": 0.5, "acc_stderr,robust": 0.1}
-    told = {"results": {"dynostock_recency_w4": claims}, "model_name": "m", "lm_eval_version": "0.4.13"}
+    both = {"dynostock_recency_w4": claims, "xfinbench_bool": claims}
+    told: dict[str, Any] = {"results": both, "model_name": "m", "lm_eval_version": "0.4.13"}
     facts = {"data": {"files": {"a.csv": "1"}}, "prompts": {"set": "house", "sha256": "c" * 64}}
     told["configs"] = {"dynostock_recency_w4": {"metadata": {"provenance": facts}}}
     (tmp_path / "r" / "results.json").write_text(json.dumps(told))
     assert call(tmp_path / "r", "--out", tmp_path / "out", "--no-published")[0] == 0
     with (tmp_path / "out" / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
-        (row,) = [row for row in csv.DictReader(file) if row["metric"] == "acc"]
+        (row,) = [row for row in csv.DictReader(file) if row["benchmark"] == "dynostock" and row["metric"] == "acc"]
     assert (row["harness_version"], row["n"], row["prompts_sha256"]) == ("0.4.13", "", "c" * 64)
     assert len(row["data_revision"]) == 64  # of all files together
+    tables = "".join(path.read_text("utf-8") for path in (tmp_path / "out" / "tables").glob("*.md"))
+    assert "(n=0)" not in tables
+    assert "(n not known)" in tables
 
 
 def test_nothing_is_written_among_results(results: Path, tmp_path: Path) -> None:

@@ -190,7 +190,8 @@ def _bounds(table: Table, row: Row) -> Iterator[str]:
         if cell is None or cell.low is None or cell.high is None:
             yield "–"
         else:
-            yield f"{_scaled(cell.low, cell)} to {_scaled(cell.high, cell)} (n={cell.n:,})"
+            rows = f"n={cell.n:,}" if cell.n else "n not known"
+            yield f"{_scaled(cell.low, cell)} to {_scaled(cell.high, cell)} ({rows})"
 
 
 def _number(cell: Cell | None) -> str:
