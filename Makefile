@@ -11,9 +11,9 @@ JOBS ?= 2
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 VLMEVAL_VENV ?= $(CACHE)/fin-tasks-ci/vlmeval-$(shell sha256sum pyproject.toml | cut -c1-16)
 
-# Where `make shown` puts real runs, outside the clone, and where the authors' data are for those that ask them.
+# Where `make shown` puts real runs, outside the clone, and the benchmarks' own files, for the runs that need them.
 SHOWN ?= $(CACHE)/fin-tasks-shown
-DATA ?= ../shared/data
+DATA ?= $(FIN_TASKS_DATA)
 
 .PHONY: help demo test check format bench docs shown dist vllm vlmevalkit clean
 help:
@@ -50,6 +50,7 @@ bench: $(VENV)/.installed ## speed, each beside what it is compared with
 	$(BIN)/python perf/retrieval.py
 	$(BIN)/python perf/judge.py
 	$(BIN)/python perf/report.py
+	$(BIN)/python perf/page.py
 	$(BIN)/python perf/windows.py
 	$(BIN)/python perf/charts.py --ray
 
