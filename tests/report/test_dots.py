@@ -4,10 +4,13 @@ import csv
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import pytest
 from made_runs import write_run
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from fin_tasks.benchmarks.xfinbench.prompts import STYLES
 from fin_tasks.cli import main
@@ -94,3 +97,21 @@ def test_a_folder_that_cannot_be_made_is_said_first(
     (tmp_path / "file").touch()
     assert run(monkeypatch, *command, "--out", str(tmp_path / "file")) == 1
     assert "expected a folder to write to" in capsys.readouterr().err
+
+
+def test_a_figure_is_laid_out_once_for_both_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = {"layout": 0, "draw": 0}
+    execute, drawn = ConstrainedLayoutEngine.execute, Figure.draw
+
+    def counted_execute(self: ConstrainedLayoutEngine, figure: Figure) -> Any:
+        counts["layout"] += 1
+        return execute(self, figure)
+
+    def counted_draw(self: Figure, renderer: Any) -> None:
+        counts["draw"] += 1
+        drawn(self, renderer)
+
+    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", counted_execute)
+    monkeypatch.setattr(Figure, "draw", counted_draw)
+    draw(tmp_path / "once")
+    assert counts == {"layout": 1, "draw": 2}

@@ -46,10 +46,18 @@ def drawing(style: Mapping[str, Any]) -> Iterator[None]:
 
 def save(figure: "Figure", stem: Path) -> list[Path]:
     """Write a figure as `<stem>.png` and `<stem>.svg`, without dates or versions in them; return the paths."""
+    from matplotlib import rcParams
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    FigureCanvasAgg(figure)
+    canvas = FigureCanvasAgg(figure)
+    figure.set_dpi(rcParams["savefig.dpi"])
+    if (layout := figure.get_layout_engine()) is not None:
+        # once for both files: `savefig` does it twice for each, which takes most of its time
+        layout.execute(figure)
+        figure.set_layout_engine("none")
     paths = [stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")]
-    figure.savefig(paths[0], metadata={"Software": None})
-    figure.savefig(paths[1], metadata={"Date": None, "Creator": None})
+    # a fiftieth larger than with the default, in half the time
+    canvas.print_png(paths[0], metadata={"Software": None}, pil_kwargs={"compress_level": 3})
+    FigureCanvasSVG(figure).print_svg(paths[1], metadata={"Date": None, "Creator": None})
     return paths

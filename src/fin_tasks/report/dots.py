@@ -72,7 +72,8 @@ def draw_dots(dots: Sequence[Dot], stem: Path, *, title: str, caption: str, axis
             _draw(one, of_panel, series)
             text = escape(panel)
             size = 8 * min(1, _TITLE / max(1, len(text)))
-            one.set_title(text, loc="left", fontsize=size, fontweight="bold")
+            # a height of its own spares looking for room above the axes' labels, of which there are none
+            one.set_title(text, loc="left", y=1.0, fontsize=size, fontweight="bold")
         axes[-1].set_xlim(-2, 102)
         axes[-1].set_xlabel(axis)
         outlined = {name: all(dot.hollow for dot in dots if dot.series == name) for name in series}
