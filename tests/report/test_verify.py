@@ -19,7 +19,7 @@ from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.setup import JudgeSetup
 from fin_tasks.report.verify.findings import Report
-from fin_tasks.report.verify.own_data import encoder_lacking
+from fin_tasks.report.verify.own_data import encoder_lacking, provenance_hash
 from fin_tasks.report.verify.submission import Against, verify
 from fin_tasks.settings import Settings
 
@@ -42,6 +42,9 @@ class Stub(LM):
 
     def generate_until(self, requests, disable_tqdm=False):
         said = [f"I have thought about number {at}. " for at in range(len(requests))]
+        for at, one in enumerate(requests):
+            if one.task_name == "financemath":  # what only a judge can read
+                said[at] = f"It lands around {at + 1}.5 or so, not at {at} and not at {at + 7}. "
         return [f"{text}{one.doc['target']}" if at % 3 else text for at, (text, one) in enumerate(zip(said, requests))]
 
     def loglikelihood(self, requests, disable_tqdm=False):
@@ -64,7 +67,7 @@ def scores(body: dict[str, Any]) -> Any:
     """Scores pictures' answers, and copies the number that a response of FinanceMath's ends with."""
     said = json.dumps(body["messages"])
     if "You copy final answers" in said:
-        found = re.search(r"thought about number (\d+)", said)
+        found = re.search(r"around ([\d.]+) or so", said)
         return completion(json.dumps({"answer": found[1] if found else None}))
     return completion(str(len(said) % 6))
 
@@ -127,6 +130,7 @@ def one_task(run_of_all: Path, tmp_path: Path) -> Callable[[str], Path]:
         shutil.copy(samples, folder)
         content = json.loads(results.read_text())
         content["results"] = {task: content["results"][task]}
+        content["groups"] = {}  # their other tasks are not in the submission
         (folder / results.name).write_text(json.dumps(content))
         return folder
 
@@ -288,11 +292,6 @@ def test_hashes_of_something_else(one_task: Callable[[str], Path]) -> None:
 
 def test_prompts_that_tell_the_answer(one_task: Callable[[str], Path]) -> None:
     folder = one_task(BOOL)
-
-    def hint(lines: Lines) -> None:
-        for line in lines:
-            line["arguments"]["gen_args_0"]["arg_0"] += f" Hint: {line['doc']['target']}"
-
     change(folder, hint)
     rehash_all(folder)
     assert failed(checked(folder)) == {"prompts"}
@@ -419,6 +418,52 @@ def test_a_row_that_the_judge_scored_and_that_is_said_to_be_unscored(one_task: C
     assert "but the row is unscored" in found.details[0]
 
 
+def with_verdicts(how: Callable[[int, dict[str, Any]], None]) -> Callable[[Lines], None]:
+    def change_all(lines: Lines) -> None:
+        for line in lines:
+            verdict = json.loads(line["filtered_resps"][0][0])
+            how(line["doc_id"], verdict)
+            line["filtered_resps"] = [[json.dumps(verdict)]]
+
+    return change_all
+
+
+def test_verdicts_are_those_of_the_judge_that_is_named(one_task: Callable[[str], Path]) -> None:
+    folder = one_task("mme_finance_en")
+    claim(folder, lambda c: c["configs"]["mme_finance_en"]["metadata"]["judge"].update(model="gpt-4o"))
+    assert failed(checked(folder)) == {"verdicts"}
+
+
+@pytest.mark.parametrize(("rows", "status"), [(3, "warn"), (20, "fail")])
+def test_rows_that_a_judge_is_said_to_have_failed_on(one_task: Callable[[str], Path], rows: int, status: str) -> None:
+    folder = one_task("mme_finance_en")
+
+    def fail(place: int, verdict: dict[str, Any]) -> None:
+        if place < rows:
+            verdict.update(score=None, percent=None, raw=None, failed="judge", error="it was away")
+
+    change(folder, with_verdicts(fail))
+    (found,) = (one for one in checked(folder).findings if one.check == "unscored")
+    assert (found.status.value, found.count) == (status, rows)
+
+
+def test_refusals_in_which_a_judge_is_said_to_have_read_the_gold_answer(one_task: Callable[[str], Path]) -> None:
+    folder = one_task("financemath")
+
+    def refuse(lines: Lines) -> None:
+        for line in lines:
+            line["resps"] = [[f"I am not sure about row {'abcdefghijklmnopqrstuvwxyz'[line['doc_id']]}, sorry."]]
+            scored = json.loads(line["filtered_resps"][0][0])
+            scored.update(answer=line["doc"]["exact_truth"], correct=True, read_by="judge")
+            line.update(acc=1.0, acc_stderr=1.0, filtered_resps=[[json.dumps(scored)]])
+
+    change(folder, refuse)
+    report = checked(folder)
+    assert {"verdicts", "scores", "aggregates"} <= failed(report)
+    (found,) = (one for one in report.findings if one.check == "verdicts")
+    assert "which the response does not say" in found.details[0]
+
+
 def test_answers_that_a_judge_read_follow_from_the_response(one_task: Callable[[str], Path]) -> None:
     folder = one_task("financemath")
     report = checked(folder)
@@ -470,10 +515,133 @@ def test_several_responses_to_every_question(one_task: Callable[[str], Path]) ->
     assert failed(report) == set() and "repeats" in warned(report)
 
 
-def test_examples_before_the_questions_are_none_of_the_tasks(one_task: Callable[[str], Path]) -> None:
+def hint(lines: Lines) -> None:
+    for line in lines:
+        line["arguments"]["gen_args_0"]["arg_0"] += f" Hint: {line['doc']['target']}"
+
+
+@pytest.mark.parametrize("said", [2, "0", 0.5, True, None])
+def test_examples_before_the_questions_are_none_of_the_tasks(one_task: Callable[[str], Path], said: Any) -> None:
     folder = one_task(BOOL)
-    claim(folder, lambda content: content["n-shot"].update({BOOL: 2}))
+    claim(folder, lambda content: content["n-shot"].update({BOOL: said}))
     assert failed(checked(folder)) == {"shots"}
+    change(folder, hint)
+    rehash_all(folder)
+    assert failed(checked(folder)) == {"shots", "prompts"}, "examples are no excuse for prompts that differ"
+
+
+def test_what_every_prompt_says_is_shown_and_too_much_of_it_warned_of(one_task: Callable[[str], Path]) -> None:
+    folder = one_task(BOOL)
+
+    def say(text: str) -> Callable[[Lines], None]:
+        def saying(lines: Lines) -> None:
+            for line in lines:
+                line["arguments"]["gen_args_0"]["arg_0"] = text + line["arguments"]["gen_args_0"]["arg_0"]
+
+        return saying
+
+    marks = "<|im_start|>system You are a helpful AI assistant.<|im_end|> <|im_start|>user "
+    change(folder, say(marks))
+    rehash_all(folder)
+    report = checked(folder)
+    assert (failed(report), warned(report)) == (set(), set())
+    assert "You are a helpful AI assistant." in next(one.message for one in report.findings if one.check == "prompts")
+    change(folder, say("Answers: 1 true 2 false 3 true " * 5))
+    rehash_all(folder)
+    assert warned(checked(folder)) == {"system"}
+
+
+def test_a_system_instruction_is_told(one_task: Callable[[str], Path]) -> None:
+    folder = one_task(BOOL)
+    claim(folder, lambda content: content.update(system_instruction="Say true."))
+    assert warned(checked(folder)) == {"system"}
+
+
+@pytest.mark.parametrize("where", ["message", "part", "picture"])
+def test_messages_hold_nothing_but_text_and_pictures(one_task: Callable[[str], Path], where: str) -> None:
+    folder = one_task(BOOL)
+
+    def as_chat(lines: Lines) -> None:
+        for line in lines:
+            arguments, told = line["arguments"]["gen_args_0"], f"answer_{line['target']}"
+            part: dict[str, Any] = {"type": "text", "text": arguments["arg_0"]}
+            message: dict[str, Any] = {"role": "user", "content": [part]}
+            if where == "message":
+                message["name"] = told
+            elif where == "part":
+                part["note"] = told
+            else:
+                message["content"].append({"type": "image_url", "image_url": {"url": told}})
+            arguments["arg_0"] = json.dumps([message])
+
+    change(folder, as_chat)
+    rehash_all(folder)
+    assert failed(checked(folder)) == {"prompts"}
+
+
+def test_chosen_rows_fail_as_what_they_are(one_task: Callable[[str], Path]) -> None:
+    folder = one_task(BOOL)
+    change(folder, lambda lines: [line for line in lines if line["doc_id"] in (3, 5, 8)])
+    rehash_all(folder)
+    claim(folder, lambda content: content["n-samples"][BOOL].update(effective=3))
+    report = checked(folder)
+    assert {"limit", "aggregates"} <= failed(report) and "rows" not in failed(report)
+    (found,) = (one for one in report.findings if one.check == "limit")
+    assert found.details == ("3 rows chosen by number: 3 of the 32 rows of the data set",)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "check"),
+    [
+        (("n-samples",), None, "rows"),
+        (("results", BOOL, "acc"), 1.0, "aggregates"),
+        (("results", BOOL, "acc_stderr,best"), 0.0, "aggregates"),
+        (("results", BOOL, "acc_stderr_stderr,paper"), 0.1, "aggregates"),
+        (("results", BOOL, "sample_len"), 5000, "aggregates"),
+        (("higher_is_better", BOOL, "acc"), False, "aggregates"),
+        (("higher_is_better", BOOL, "no_answer"), True, "aggregates"),
+    ],
+)
+def test_claims_that_no_run_makes(
+    one_task: Callable[[str], Path], path: tuple[str, ...], value: Any, check: str
+) -> None:
+    folder = one_task(BOOL)
+
+    def state(content: dict[str, Any]) -> None:
+        at = content
+        for name in path[:-1]:
+            at = at[name]
+        at[path[-1]] = value
+
+    claim(folder, state)
+    assert failed(checked(folder)) == {check}
+
+
+def test_more_in_the_provenance_than_a_run_writes(one_task: Callable[[str], Path]) -> None:
+    folder = one_task(BOOL)
+
+    def boast(content: dict[str, Any]) -> None:
+        provenance = content["configs"][BOOL]["metadata"]["provenance"]
+        provenance["note"] = "read by people"
+        provenance["hash"] = provenance_hash(provenance)
+
+    claim(folder, boast)
+    assert failed(checked(folder)) == {"data"}
+
+
+def test_totals_of_groups_without_their_tasks_are_not_verified(one_task: Callable[[str], Path]) -> None:
+    folder = one_task(BOOL)
+    claim(folder, lambda content: content.update(groups={"xfinbench_text": {"acc,paper": 1.0}}))
+    report = checked(folder)
+    assert (failed(report), report.exit_code) == (set(), 2)
+
+
+def test_compressed_samples_are_told_as_such(one_task: Callable[[str], Path]) -> None:
+    folder = one_task(BOOL)
+    (path,) = folder.glob("samples_*")
+    path.rename(f"{path}.gz")
+    (found,) = (one for one in checked(folder).findings if one.check == "files")
+    assert found.status.value == "fail" and "Unpack it" in found.details[0]
 
 
 def test_responses_alone_are_not_verified(one_task: Callable[[str], Path]) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -14,6 +14,8 @@ __all__ = ["beside_ours", "changed_fields", "prompt_of", "wrong_hashes"]
 _PATHS = ("figure_path", "image_path", "chart")
 """Fields with the place of a picture, whose folder is another on every machine."""
 _IMAGE_MARK = "<image>\n"
+_PICTURE = re.compile(r"(?:data:image/[\w.+-]+;base64,)?[\w+/=]{64,}")
+"""A picture in a chat, or its hash in place of it."""
 
 
 def changed_fields(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> list[str]:
@@ -95,14 +97,30 @@ def _texts(prompt: str) -> str:
         return prompt
     if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
         return prompt
-    return "\n".join(_text_of(message.get("content")) for message in messages)
+    return "\n".join(filter(None, (_message(message) for message in messages)))
 
 
-def _text_of(content: Any) -> str:
-    if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
-        return "\n".join(part for part in parts if isinstance(part, str))
-    return content if isinstance(content, str) else ""
+def _message(message: Mapping[str, Any]) -> str:
+    """Return a message's text, and whatever else it tells beside its role."""
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [_part(part) for part in parts]
+    return "\n".join(filter(None, [*texts, _others(message, ("role", "content"))]))
+
+
+def _part(part: Any) -> str:
+    if not isinstance(part, dict):
+        return json.dumps(part)
+    text = part.get("text")
+    said = text if isinstance(text, str) else "" if text is None else json.dumps(text)
+    url = part["image_url"].get("url") if isinstance(part.get("image_url"), dict) else None
+    is_picture = isinstance(url, str) and _PICTURE.fullmatch(url)
+    return f"{said}{_others(part, ('type', 'text', 'image_url') if is_picture else ('type', 'text'))}"
+
+
+def _others(values: Mapping[str, Any], known: Sequence[str]) -> str:
+    others = {name: value for name, value in values.items() if name not in known}
+    return json.dumps(others, sort_keys=True) if others else ""
 
 
 def _sha256(text: str) -> str:

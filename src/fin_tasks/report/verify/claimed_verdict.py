@@ -11,14 +11,14 @@ from fin_tasks.judging.verdict import read_score
 __all__ = ["claimed_verdict"]
 
 
-def claimed_verdict(response: str, said: Mapping[str, Any], rubric: Rubric, *, named: bool) -> tuple[Verdict, str]:
+def claimed_verdict(response: str, said: Mapping[str, Any], rubric: Rubric, *, judge: str) -> tuple[Verdict, str]:
     """Take a verdict that can be true.
 
     Args:
         response: What the model wrote.
-        said: `score`, `raw`, `failed` and `rubric_sha256` of a results file; untrusted.
+        said: `score`, `raw`, `failed`, `judge` and `rubric_sha256` of a results file; untrusted.
         rubric: What our task scores by.
-        named: Whether the submission says which judge it asked.
+        judge: Whom the results name as judge; nobody where empty.
 
     Returns:
         The verdict that counts, and what does not agree in the one that is claimed; empty where all does.
@@ -40,8 +40,10 @@ def claimed_verdict(response: str, said: Mapping[str, Any], rubric: Rubric, *, n
         wrong = f"expected a score from {rubric.lowest} to {rubric.highest}, got {score!r:.40}"
         return Verdict(error="unscored", failed="reply"), wrong
     wrong = ""
-    if not named:
+    if not judge:
         wrong = "has a score, but the results name no judge"
+    elif said.get("judge") != judge:
+        wrong = f"judged by {said.get('judge')!r:.60}, but the results name {judge!r:.60}"
     elif read != score:
         wrong = f"the judge's reply {raw!r:.40} reads as {read}, the score is {score}"
     elif said.get("rubric_sha256") != rubric.sha256:

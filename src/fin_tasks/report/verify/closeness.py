@@ -1,9 +1,9 @@
-"""When two values of a results file count as the same."""
+"""When two values of a results file count as the same, and how they are shown."""
 
 import math
 from typing import Any
 
-__all__ = ["TOLERANCE", "same"]
+__all__ = ["TOLERANCE", "same", "shown"]
 
 TOLERANCE = 1e-6
 """How far numbers may be apart, absolutely or relatively: far more than JSON or another order of a sum change."""
@@ -27,6 +27,11 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(same(value, other[name]) for name, value in one.items())
     return bool(one == other)
+
+
+def shown(value: Any) -> str:
+    """Return a value as a message has it."""
+    return f"{value:.6g}" if isinstance(value, float) else f"{value!r:.60}"
 
 
 def _plain(value: Any) -> Any:

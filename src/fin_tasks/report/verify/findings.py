@@ -87,8 +87,10 @@ class Report:
 
     @property
     def unverified(self) -> tuple[Finding, ...]:
-        """Tasks whose scores could not be worked out again."""
-        return tuple(one for one in self.findings if one.check == "scores" and one.status is Status.unchecked)
+        """Tasks whose scores, and groups whose totals, could not be worked out again."""
+        return tuple(
+            one for one in self.findings if one.check in ("scores", "groups") and one.status is Status.unchecked
+        )
 
     @property
     def unconfirmed(self) -> tuple[Finding, ...]:

@@ -1,6 +1,6 @@
 """Has a judge look at some rows once more, to see whether the verdicts of a submission are those it gives."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -14,36 +14,56 @@ from fin_tasks.judging.judge import judge_items
 from fin_tasks.judging.setup import JudgeSetup
 from fin_tasks.report.verify.against import Against, Verifying
 from fin_tasks.report.verify.closeness import same
-from fin_tasks.report.verify.findings import Finding, Place, finding, not_checked, passed
+from fin_tasks.report.verify.findings import Finding, Place, Status, finding, not_checked, passed
 from fin_tasks.report.verify.judged import ClaimedVerdicts
 from fin_tasks.settings import Settings
 
-__all__ = ["MOST_OFF", "MOST_OFF_SHARE", "check_judge", "check_judged"]
+__all__ = ["MOST_OFF", "MOST_OFF_SHARE", "MOST_UNSCORED", "check_judge", "check_judged", "check_unscored"]
 
 MOST_OFF = 0.5
 """Points of the scale that claimed scores may be above the judge's on average."""
 MOST_OFF_SHARE = 0.2
 """Share of rows whose scores may be two points apart, or more; or whose answers may be others."""
 
+MOST_UNSCORED = 0.2
+"""Share of rows that may have failed, as `judge_max_failed` has it: a total over fewer is another's."""
 
-def check_judged(work: Verifying, place: Place, read: ClaimedVerdicts) -> Iterator[Finding]:
+
+def check_judged(work: Verifying, place: Place, read: ClaimedVerdicts, *, rows: int) -> Iterator[Finding]:
     """Tell what became of the verdicts of a task in lm-eval, and have some given again.
 
     Args:
         work: The check under way.
         place: The task.
         read: The verdicts that were taken, or could not be.
+        rows: How many rows there are.
     """
     if read.wrong:
         message = "{n} verdicts of the judge do not agree with themselves"
         yield finding("verdicts", place, message, dict.fromkeys(read.wrong))
     elif read.taken:
         yield passed("verdicts", place, f"{len(read.taken):,} verdicts agree with what they are of")
+    yield from check_unscored(place, read.failed, rows, whose="the judge failed")
     if read.responses:
         yield from _check_readings(place, read.responses, work.against, work.settings)
     else:
         rubric = f"mme_finance_{read.task.options.get('language', 'en')}"
         yield from check_judge(place, read.items, work.against, work.settings, rubric=rubric)
+
+
+def check_unscored(place: Place, names: Collection[str], rows: int, *, whose: str) -> Iterator[Finding]:
+    """Tell rows that are said to have failed: they do not count, so whoever chooses them chooses the total.
+
+    Args:
+        place: The task.
+        names: Of the rows.
+        rows: How many there are.
+        whose: Who failed, in words.
+    """
+    if names:
+        told = f"{whose} on {len(names):,} of {rows:,} rows, which do not count"
+        status = Status.failed if len(names) > MOST_UNSCORED * rows else Status.warned
+        yield finding("unscored", place, told, sorted(names), status=status)
 
 
 def check_judge(

@@ -15,7 +15,7 @@ from fin_tasks.report.verify.closeness import same
 from fin_tasks.report.verify.scoring import Asked
 from fin_tasks.report.verify.task_files import Step, TaskFile
 
-__all__ = ["ClaimedVerdicts"]
+__all__ = ["ClaimedVerdicts", "judge_of"]
 
 _LARGEST = 1e300
 
@@ -26,18 +26,20 @@ class ClaimedVerdicts:
 
     Attributes:
         task: The task.
-        named: Whether the submission says which judge it asked; verdicts of nobody are not taken.
+        judge: Whom the submission names as judge; verdicts of nobody are not taken.
         taken: Rows whose verdict was taken, by document.
         unsure: Those among them whose score does not follow from what was taken.
+        failed: Rows on which the judge is said to have failed: they do not count.
         wrong: What does not agree, a line each.
         items: What a judge was or would be given, by document, with the verdict taken: for asking again.
         responses: Responses that a judge read, by document, with the answer it is said to have found: likewise.
     """
 
     task: TaskFile
-    named: bool
+    judge: str
     taken: set[str] = field(default_factory=set)
     unsure: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
     wrong: list[str] = field(default_factory=list)
     items: dict[str, tuple[JudgeItem, Verdict]] = field(default_factory=dict)
     responses: dict[str, tuple[str, float | None]] = field(default_factory=dict)
@@ -73,14 +75,15 @@ class ClaimedVerdicts:
         error, name = said.get("judge_error"), _name(doc)
         if rules.number is not None or (said.get("read_by") != "judge" and not error):
             return rules
-        if not self.named:
+        if not self.judge:
             self.wrong.append(f"row {name}: read by a judge, but the results name none")
             return rules
-        self.taken.add(name)
-        self.responses[name] = response, None if error else answers.get("robust")
         if error:
+            self.failed.add(name)
             return Reading(number=None, read_by=None, judge_error=str(error))
         answer = answers.get("robust")
+        self.taken.add(name)
+        self.responses[name] = response, answer
         if answer is None:
             return Reading(number=None, read_by="judge")
         number, is_said = _said(response, answer, answers.get("paper"))
@@ -108,7 +111,7 @@ class ClaimedVerdicts:
         for response, said in zip(
             row.responses, _padded(row.claimed.get(variant, ()), len(row.responses)), strict=True
         ):
-            verdict, contradiction = claimed_verdict(response, said, rubric, named=self.named)
+            verdict, contradiction = claimed_verdict(response, said, rubric, judge=self.judge)
             if contradiction:
                 self.wrong.append(f"row {_name(row.doc)}: {contradiction}")
             share = None
@@ -116,6 +119,8 @@ class ClaimedVerdicts:
                 share = 100 * (verdict.score - rubric.lowest) / (rubric.highest - rubric.lowest)
                 self.taken.add(_name(row.doc))
                 self.items[_name(row.doc)] = item_of(row.doc, response), verdict
+            elif verdict.failed != "response":
+                self.failed.add(_name(row.doc))
             allowed = _number(said, "max_failed")
             found.append(
                 JudgedResponse(
@@ -142,6 +147,13 @@ def _said(response: str, answer: float, as_written: float | None) -> tuple[Numbe
             readings = tuple(sign * reading for reading in number.readings)
             return Number(value=sign * number.value, readings=readings, step=number.step), True
     return None, True
+
+
+def judge_of(metadata: Mapping[str, Any]) -> str:
+    """Return whom a task's metadata in lm-eval name as judge; empty where they name nobody."""
+    told = metadata.get("judge")
+    name = told.get("model") if isinstance(told, dict) else metadata.get("judge_model")
+    return name if isinstance(name, str) else ""
 
 
 def _padded(said: tuple[Mapping[str, Any] | None, ...], count: int) -> list[Mapping[str, Any]]:

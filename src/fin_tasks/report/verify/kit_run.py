@@ -12,21 +12,18 @@ from fin_tasks.judging.asked import Asked
 from fin_tasks.judging.saved_questions import same_question
 from fin_tasks.report.kit_files import TASKS, KitRun
 from fin_tasks.report.verify.against import Verifying
+from fin_tasks.report.verify.closeness import same
 from fin_tasks.report.verify.findings import Finding, Place, Status, finding, not_checked, passed
-from fin_tasks.report.verify.judge_again import check_judge
+from fin_tasks.report.verify.judge_again import check_judge, check_unscored
 from fin_tasks.report.verify.kit_scores import KitScores, score_judged, score_read, wrong_tables, wrong_totals
 from fin_tasks.report.verify.kit_submitted import KitRow, KitSubmitted, read_kit
 from fin_tasks.report.verify.own_data import OwnData, provenance_hash
 from fin_tasks.report.verify.patterns import check_patterns
-from fin_tasks.report.verify.row_checks import check_provenance
 from fin_tasks.report.verify.submitted import SubmittedRow
 from fin_tasks.report.verify.task_files import TaskFile, task_file
-from fin_tasks.report.verify.version_checks import check_versions
+from fin_tasks.report.verify.version_checks import check_provenance, check_versions
 
 __all__ = ["check_kit_run"]
-
-_MOST_UNSCORED = 0.2
-"""Share of rows on which a judge may fail before results are written, unless it is asked for otherwise."""
 
 
 def check_kit_run(work: Verifying, run: KitRun) -> Iterator[Finding]:
@@ -92,20 +89,16 @@ def _scores(
     told = f"{len(ours.totals)} totals and {len(submitted.tables)} tables are those of the rows"
     yield finding("aggregates", place, "{n} totals are not those of the rows", wrong, fine=told)
     if judged:
-        yield from _verdicts(work, place, ours, rubric=_rubric(task), rows=len(rows))
+        yield from _verdicts(work, place, ours, rubric=_rubric(task))
+    yield from check_unscored(place, ours.failed, len(rows), whose="the model or the judge failed")
     samples = [_as_sample(at, row, doc) for at, (row, doc) in enumerate(zip(rows, docs, strict=True))]
     yield from check_patterns(place, samples, own.docs, ours.right)
 
 
-def _verdicts(work: Verifying, place: Place, ours: KitScores, *, rubric: str, rows: int) -> Iterator[Finding]:
+def _verdicts(work: Verifying, place: Place, ours: KitScores, *, rubric: str) -> Iterator[Finding]:
     message = "{n} verdicts of the judge do not agree with themselves"
     fine = f"{len(ours.judged):,} verdicts agree with the judge's replies"
     yield finding("verdicts", place, message, ours.verdicts, fine=fine)
-    failed = ours.totals["failed"]
-    lacking = failed["judge"] + failed["reply"]
-    if lacking > _MOST_UNSCORED * rows:
-        shown = [f"{lacking} of {rows} rows: they do not count, so which these are matters"]
-        yield finding("unscored", place, "the judge failed on many rows", shown, status=Status.warned)
     yield from check_judge(place, ours.judged, work.against, work.settings, rubric=rubric)
 
 
@@ -162,13 +155,14 @@ def _asked(
     texts = {index: text_of(own.docs[name]) for index, name in names.items()}
     ours = Asked.of(run.dataset, own.provenance, questions=questions, texts=texts)
     said = submitted.asked
-    different = []
+    facts = said.get("facts")
+    theirs = facts if isinstance(facts, dict) else {}
+    different = sorted(name for name in {*theirs, *ours.facts} if not same(theirs.get(name), ours.facts.get(name)))
+    different = [
+        f"facts.{name:.60}: expected {ours.facts.get(name)!r:.80}, got {theirs.get(name)!r:.80}" for name in different
+    ]
     if said.get("sha256") != ours.sha256:
-        facts = said.get("facts")
-        theirs = facts if isinstance(facts, dict) else {}
-        names_of = sorted(one for one in {*theirs, *ours.facts} if theirs.get(one) != ours.facts.get(one))
-        shown = ", ".join(names_of) or "texts"
-        different = [f"sha256: expected {ours.sha256:.16}, got {said.get('sha256')!r:.20}: other {shown}"]
+        different.append(f"sha256: expected {ours.sha256:.16}, got {said.get('sha256')!r:.20}")
     yield finding("prompts", place, "the model was asked something else", different, fine="asked as ours ask")
 
 

@@ -1,7 +1,7 @@
 """Whether the scores of a VLMEvalKit run are what our scorers make of its predictions, row by row and in total."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -25,6 +25,12 @@ _TOLD = ("error", "tries", "reason")
 """Fields of items that are words for people; what they say, others say as numbers."""
 
 
+_OF_RUNS = {"dataset", "task_version", "provenance", "vlmeval_version", "requests", "cached"}
+"""Fields of score files that say how a run was made."""
+_OF_JUDGES = {"temperatures", "max_tokens"}
+"""Likewise, of `judging`."""
+
+
 @dataclass(kw_only=True)
 class KitScores:
     """What our scorers make of a run.
@@ -36,6 +42,7 @@ class KitScores:
         wrong: Rows whose items say something else, a line each.
         verdicts: Verdicts that do not agree with themselves, a line each.
         judged: What a judge was given, by index, with the verdict taken.
+        failed: Rows to which the model gave no response, or the judge no score.
     """
 
     totals: Mapping[str, Any]
@@ -44,6 +51,7 @@ class KitScores:
     wrong: Sequence[str]
     verdicts: Sequence[str] = ()
     judged: Mapping[str, tuple[JudgeItem, Verdict]] = field(default_factory=dict)
+    failed: Sequence[str] = ()
 
 
 def score_read(
@@ -77,6 +85,7 @@ def score_read(
         tables={"overall": [{"metric": name, **of, **counts} for name, of in totals.items()]},
         right=[one["robust"]["metrics"].get("acc") for one in ours],
         wrong=wrong,
+        failed=[row.index for row, response in zip(rows, responses, strict=True) if response is None],
     )
 
 
@@ -108,7 +117,7 @@ def score_judged(
     judged: dict[str, tuple[JudgeItem, Verdict]] = {}
     for item, row, doc in zip(given, rows, docs, strict=True):
         where, claims = items.get(str(doc["id"]), ("", {}))
-        verdict, contradiction = claimed_verdict(row.response, claims, rubric, named=bool(judge))
+        verdict, contradiction = claimed_verdict(row.response, claims, rubric, judge=judge)
         if contradiction:
             verdicts.append(f"{where}: {item.index!r:.60}: {contradiction}")
         taken.append(verdict)
@@ -122,9 +131,12 @@ def score_judged(
         wrong += _differences(items, str(doc["id"]), expected)
     found = summary(given, taken, rubric=rubric)
     run: dict[str, str | bool] = {"judge": judge, "rubric": rubric.label, "image": image}
+    # the report goes by the scale that is stated
+    judging = {"judging": {"scale": [rubric.lowest, rubric.highest]}} if "judging" in said else {}
     return KitScores(
         totals={
             **{**found, **run, "rubric_sha256": rubric.sha256, "responses_cut": sum(row.cut for row in rows)},
+            **judging,
             **counted,
         },
         tables=score_tables(found, counted, **run),
@@ -132,22 +144,25 @@ def score_judged(
         wrong=wrong,
         verdicts=verdicts,
         judged=judged,
+        failed=[item.index for item, verdict in zip(given, taken, strict=True) if verdict.score is None],
     )
 
 
 def wrong_totals(ours: Mapping[str, Any], said: Mapping[str, Any]) -> Iterator[str]:
-    """Name the totals of a score file that are not ours, and metrics that we know nothing of."""
+    """Name the totals of a score file that are not ours, and what is neither a total nor says how the run was made."""
+    yield from _wrong(ours, said, _OF_RUNS)
     for name, right in ours.items():
         if isinstance(right, Mapping):
             inner = said.get(name)
-            yield from (f"{name}.{line}" for line in wrong_totals(right, inner if isinstance(inner, dict) else {}))
-            extra = inner.keys() - right.keys() if isinstance(inner, dict) else ()
-            yield from (f"{name}.{one!r:.60}: nothing of the data set" for one in sorted(extra))
-        elif not same(right, said.get(name)):
+            found = _wrong(right, inner if isinstance(inner, dict) else {}, _OF_JUDGES if name == "judging" else set())
+            yield from (f"{name}.{line}" for line in found)
+
+
+def _wrong(ours: Mapping[str, Any], said: Mapping[str, Any], known: Set[str]) -> Iterator[str]:
+    for name, right in ours.items():
+        if not isinstance(right, Mapping) and not same(right, said.get(name)):
             yield f"{name}: is {right!r:.40}, claimed {said.get(name)!r:.40}"
-    for name in sorted(said.keys() - ours.keys()):
-        if name.endswith(("_paper", "_robust")):
-            yield f"{name!r:.60}: no metric of the data set"
+    yield from (f"{name!r:.60}: nothing of the data set" for name in sorted(said.keys() - ours.keys() - known))
 
 
 def wrong_tables(

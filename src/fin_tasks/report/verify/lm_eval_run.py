@@ -8,16 +8,17 @@ from fin_tasks.report.found_files import LmEvalRun
 from fin_tasks.report.lm_eval_results import ResultsFile, TaskClaims, read_results
 from fin_tasks.report.runs import MAX_RESULTS
 from fin_tasks.report.verify.against import Verifying
+from fin_tasks.report.verify.asked_checks import check_asked
 from fin_tasks.report.verify.findings import Finding, Place, finding, not_checked, passed
 from fin_tasks.report.verify.group_checks import Made, check_groups
 from fin_tasks.report.verify.own_data import provenance_hash
 from fin_tasks.report.verify.patterns import check_timing
 from fin_tasks.report.verify.rescoring import rescored
-from fin_tasks.report.verify.row_checks import check_asked, check_provenance, check_rows
-from fin_tasks.report.verify.score_checks import check_aggregates
+from fin_tasks.report.verify.row_checks import check_rows
 from fin_tasks.report.verify.submitted import read_submitted
 from fin_tasks.report.verify.task_files import group_file, task_file
-from fin_tasks.report.verify.version_checks import check_versions
+from fin_tasks.report.verify.total_checks import check_aggregates
+from fin_tasks.report.verify.version_checks import check_provenance, check_versions
 
 __all__ = ["check_lm_eval_run", "results_of"]
 
@@ -110,7 +111,7 @@ def _task(
         yield not_checked("aggregates", place, "the rows were not scored")
         return Made(characters=characters)
     made = yield from rescored(work, place, task, submitted, own, metadata)
-    yield check_aggregates(place, task, claims, made)
+    yield check_aggregates(place, task, claims, raw, made, rows=len(submitted.first))
     return Made(characters=characters, rows=len(submitted.first), totals=made)
 
 

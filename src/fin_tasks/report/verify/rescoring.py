@@ -7,13 +7,14 @@ from fin_tasks.report.verify.against import Verifying
 from fin_tasks.report.verify.findings import Finding, Place, Status, finding
 from fin_tasks.report.verify.group_checks import Totals
 from fin_tasks.report.verify.judge_again import check_judged
-from fin_tasks.report.verify.judged import ClaimedVerdicts
+from fin_tasks.report.verify.judged import ClaimedVerdicts, judge_of
 from fin_tasks.report.verify.own_data import OwnData
 from fin_tasks.report.verify.patterns import check_patterns
-from fin_tasks.report.verify.score_checks import Compared, Rescored, check_scores, claims_of, compare_row, totals
+from fin_tasks.report.verify.score_checks import Compared, Rescored, check_scores, claims_of, compare_row
 from fin_tasks.report.verify.scoring import Asked, Programs, score
 from fin_tasks.report.verify.submitted import Submitted, SubmittedRow
 from fin_tasks.report.verify.task_files import TaskFile
+from fin_tasks.report.verify.total_checks import totals
 
 __all__ = ["rescored"]
 
@@ -31,7 +32,7 @@ def rescored(
         )
         for name, of_row in rows.items()
     ]
-    read = ClaimedVerdicts(task=task, named=bool(metadata.get("judge") or metadata.get("judge_model")))
+    read = ClaimedVerdicts(task=task, judge=judge_of(metadata))
     scored = score(task, asked, programs=work.programs, read=read)
     compared: dict[str, list[Compared]] = {}
     volatile: dict[str, set[int]] = {}
@@ -50,7 +51,7 @@ def rescored(
     if suspects and work.programs.tier and all(len(of_row) == len(task.pipelines) for of_row in rows.values()):
         volatile = _volatile(task, asked, sorted(suspects), scored, work.programs, read)
     yield from check_scores(place, compared, volatile=volatile)
-    yield from check_judged(work, place, read)
+    yield from check_judged(work, place, read, rows=len(rows))
     if tier is not None:
         yield _sandbox(
             place, tier, work.programs.tier, [answer for of in scored.values() for row in of for answer in row[0]]

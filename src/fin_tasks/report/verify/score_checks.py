@@ -1,19 +1,14 @@
-"""Whether claimed scores are what our scorers make of the responses, row by row and in total."""
+"""Whether claimed scores are what our scorers make of the responses, row by row."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fin_tasks.report.lm_eval_results import Claim, TaskClaims
-from fin_tasks.report.verify.closeness import same
-from fin_tasks.report.verify.findings import Finding, Place, Status, finding, not_checked
+from fin_tasks.report.verify.closeness import same, shown
+from fin_tasks.report.verify.findings import Finding, Place, Status, finding
 from fin_tasks.report.verify.submitted import SubmittedRow
-from fin_tasks.report.verify.task_files import TaskFile
-from fin_tasks.stats.averages import average, standard_error
-from fin_tasks.stats.metric import Metric
 
-__all__ = ["Compared", "Rescored", "check_aggregates", "check_scores", "claims_of", "compare_row", "totals"]
+__all__ = ["Compared", "Rescored", "check_scores", "claims_of", "compare_row"]
 
 _LARGEST = 1e300
 MOST_EXCUSED = 0.1
@@ -72,11 +67,11 @@ def compare_row(one: Rescored, *, same_tier: bool) -> Compared:
     if not wrong:
         return Compared(wrong="", excuse="", values=one.values)
     name, more = wrong[0], f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-    said = f"{name} is {_shown(one.values.get(name))}, claimed {_shown(claimed.get(name))}{more}"
-    shown = f"line {one.row.line}: {one.row.id!r:.60}: {said}"
+    said = f"{name} is {shown(one.values.get(name))}, claimed {shown(claimed.get(name))}{more}"
+    told = f"line {one.row.line}: {one.row.id!r:.60}: {said}"
     excuse = _excuse(one, same_tier=same_tier)
     values = claims_of(one.row, one.values) if excuse else one.values
-    return Compared(wrong=shown, excuse=excuse, values=values)
+    return Compared(wrong=told, excuse=excuse, values=values)
 
 
 def claims_of(row: SubmittedRow, values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -142,74 +137,3 @@ def check_scores(
             excused,
             status=Status.failed if many else Status.warned,
         )
-
-
-def totals(task: TaskFile, values: Sequence[Mapping[str, Any]]) -> dict[str, Claim]:
-    """Work out a task's metrics over rows, as the task does.
-
-    Args:
-        task: The task.
-        values: Each row's metrics, in the documents' order.
-    """
-    found: dict[str, Claim] = {}
-    for name, metric in task.metrics.items():  # in the order of declaration: some go by what came before
-        of_rows = [row.get(name) for row in values]
-        if isinstance(metric, Metric):
-            stderr = None if metric.stderr is None else metric.stderr(of_rows)
-            found[name] = Claim(_number(metric.aggregate(of_rows)), _number(stderr))
-        else:
-            found[name] = Claim(_number(average(of_rows)), _number(standard_error(of_rows)))
-    return found
-
-
-def check_aggregates(
-    place: Place, task: TaskFile, claims: TaskClaims | None, ours: Mapping[str, Mapping[str, Claim]]
-) -> Finding:
-    """Compare a task's claimed totals with those over the rows' scores.
-
-    Args:
-        place: The task.
-        task: The task.
-        claims: What the results file says; None where it says nothing of the task.
-        ours: Variant to metric to total.
-    """
-    if claims is None:
-        return not_checked("aggregates", place, "there is no results file that claims anything of this task")
-    wrong, count = [], 0
-    for variant, metrics in ours.items():
-        said = claims.variants.get(variant, {})
-        for name, right in metrics.items():
-            if name.endswith("_stderr"):
-                continue  # declared by hand; compared as the error of its metric
-            count += 1
-            stderr = metrics.get(f"{name}_stderr", Claim(right.stderr, None)).value
-            claim = said.get(name)
-            if claim is None:
-                if right.value is not None:
-                    wrong.append(f"{name},{variant}: not among the results; it is {_shown(right.value)}")
-            elif not same(claim.value, right.value):
-                wrong.append(f"{name},{variant}: is {_shown(right.value)}, claimed {_shown(claim.value)}")
-            elif not same(claim.stderr, stderr) and not _no_error(task, name):
-                wrong.append(f"{name}_stderr,{variant}: is {_shown(stderr)}, claimed {_shown(claim.stderr)}")
-        wrong += [f"{name},{variant}: no metric of the task" for name in said if name not in metrics]
-    wrong += [f"{name!r:.60}: no filter of the task" for name in claims.variants if name not in ours]
-    return finding(
-        "aggregates", place, "{n} totals are not those of the rows", wrong, fine=f"{count} totals are those of the rows"
-    )
-
-
-def _no_error(task: TaskFile, name: str) -> bool:
-    """Whether a metric has no standard error of ours: lm-eval may write one of its own."""
-    metric = task.metrics[name]
-    return isinstance(metric, Metric) and metric.stderr is None and f"{name}_stderr" not in task.metrics
-
-
-def _number(value: Any) -> float | None:
-    if value is None or isinstance(value, str):  # N/A
-        return None
-    # as it is: a `Spread` remembers what groups need
-    return None if math.isnan(value) else value
-
-
-def _shown(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else f"{value!r:.60}"
