@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from pathlib import PurePosixPath
 from typing import Any
 
 __all__ = ["EXERCISE_LETTERS", "SOURCES", "SourceOf", "exercise", "file_name", "question_of"]
@@ -25,7 +24,7 @@ they are about; with 50 statements on one situation, which is told in a few word
 """
 
 _BEGINNING = 400  # characters of a question that surely hold that many letters, its table's markup aside
-_ASKED = re.compile(r"(?:\A(?:<image>\s*)?|\n)(?:Statement|Question): ")
+_ASKED = ("\nStatement: ", "\nQuestion: ")
 _DOCUMENT = "Document:\n"
 _BEHIND_DOCUMENT = ("\n\nQuestion: ", "\n\nFinish this Python function:\n\n")
 _MARKUP = re.compile(r"\\(?:begin|end)\{[^}]*\}(?:\[[^\]]*\])?(?:\{[^}]*\})?|\\[A-Za-z]+")
@@ -39,9 +38,9 @@ def file_name(path: Any) -> str:
         >>> file_name("/data/figures/7.png"), file_name(None)
         ('7.png', '')
     """
-    if not isinstance(path, str):
+    if not isinstance(path, str) or not path:
         return ""
-    return sys.intern(PurePosixPath(path.replace("\\", "/")).name or path)
+    return sys.intern(path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path)
 
 
 def question_of(doc: Mapping[str, Any]) -> str:
@@ -57,8 +56,11 @@ def question_of(doc: Mapping[str, Any]) -> str:
     question, prompt = doc.get("question"), doc.get("prompt")
     if isinstance(question, str) and question:
         return question
-    found = _ASKED.search(prompt) if isinstance(prompt, str) else None
-    return found.string[found.end() :] if found else ""
+    if not isinstance(prompt, str):
+        return ""
+    text = "\n" + prompt.removeprefix("<image>").lstrip()
+    places = [(place, place + len(asked)) for asked in _ASKED if (place := text.find(asked)) >= 0]
+    return text[min(places)[1] :] if places else ""
 
 
 @lru_cache(maxsize=2**14)  # a question comes once for every variant and run
