@@ -19,8 +19,11 @@ from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.setup import JudgeSetup
 from fin_tasks.report.verify.findings import Report
+from fin_tasks.report.verify.judged import ClaimedVerdicts
 from fin_tasks.report.verify.own_data import encoder_lacking, provenance_hash
+from fin_tasks.report.verify.scoring import Asked
 from fin_tasks.report.verify.submission import Against, verify
+from fin_tasks.report.verify.task_files import task_file
 from fin_tasks.settings import Settings
 
 STUB = '''
@@ -481,6 +484,19 @@ def test_answers_that_a_judge_read_follow_from_the_response(one_task: Callable[[
     assert {"verdicts", "scores"} <= failed(checked(folder))
 
 
+def test_rows_that_no_judge_was_asked_about_are_none_on_which_it_failed() -> None:
+    task = task_file("mme_finance_en")
+    assert task is not None
+    (step, *_) = task.pipelines["robust"]
+    doc = next(iter(load_own(task, {"source": "sample"}).docs.values()))
+    said = {"score": None, "failed": None, "error": "no judge is configured"}
+    row = Asked(doc=doc, responses=("Some 5 %.",), claimed={"robust": (said,)})
+    for judge, unasked, failed_on in (("", 1, 0), ("j", 0, 1)):
+        read = ClaimedVerdicts(task=task, judge=judge)
+        read("robust", step, [row])
+        assert (len(read.unasked), len(read.failed)) == (unasked, failed_on), judge
+
+
 def test_a_judge_reads_answers_again(one_task: Callable[[str], Path], judge: Served, no_proxy: None) -> None:
     folder = one_task("financemath")
     setup = JudgeSetup(model="j", base_urls=(judge.base_url,), rubric="mme_finance_en")
@@ -557,7 +573,7 @@ def test_a_system_instruction_is_told(one_task: Callable[[str], Path]) -> None:
     assert warned(checked(folder)) == {"system"}
 
 
-@pytest.mark.parametrize("where", ["message", "part", "picture"])
+@pytest.mark.parametrize("where", ["nowhere", "message", "part", "picture"])
 def test_messages_hold_nothing_but_text_and_pictures(one_task: Callable[[str], Path], where: str) -> None:
     folder = one_task(BOOL)
 
@@ -565,18 +581,20 @@ def test_messages_hold_nothing_but_text_and_pictures(one_task: Callable[[str], P
         for line in lines:
             arguments, told = line["arguments"]["gen_args_0"], f"answer_{line['target']}"
             part: dict[str, Any] = {"type": "text", "text": arguments["arg_0"]}
-            message: dict[str, Any] = {"role": "user", "content": [part]}
+            url = f"data:image/png;sha256,{hashlib.sha256(told.encode()).hexdigest()}"
+            picture: dict[str, Any] = {"type": "image_url", "image_url": {"url": url, "detail": "auto"}}
+            message: dict[str, Any] = {"role": "user", "content": [picture, part]}
             if where == "message":
                 message["name"] = told
             elif where == "part":
                 part["note"] = told
-            else:
-                message["content"].append({"type": "image_url", "image_url": {"url": told}})
+            elif where == "picture":
+                picture["image_url"]["url"] = told
             arguments["arg_0"] = json.dumps([message])
 
     change(folder, as_chat)
     rehash_all(folder)
-    assert failed(checked(folder)) == {"prompts"}
+    assert failed(checked(folder)) == (set() if where == "nowhere" else {"prompts"})
 
 
 def test_chosen_rows_fail_as_what_they_are(one_task: Callable[[str], Path]) -> None:

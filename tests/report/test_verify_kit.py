@@ -303,3 +303,73 @@ def test_links_out_of_the_folder_are_not_followed(one: Callable[[str], Path], tm
     report = checked(folder)
     assert having(report, "fail") == {"samples"}
     assert any("link" in detail for one in report.findings for detail in one.details)
+
+
+def test_facts_of_what_was_asked_are_compared_too(one: Callable[[str], Path]) -> None:
+    folder = one("XFinBench_MCQ_V")
+    path = file_of(folder, "_asked.json")
+    said = json.loads(path.read_text())
+    path.write_text(json.dumps({**said, "facts": {**said["facts"], "split": "another"}}))
+    assert having(checked(folder), "fail") == {"prompts"}
+
+
+def test_another_judge_than_the_rows_have(one: Callable[[str], Path]) -> None:
+    folder = one("MMEFinance")
+    change_score(folder, judge="gpt-4o")
+    assert {"verdicts", "scores", "aggregates"} <= having(checked(folder), "fail")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("judging", {"temperatures": [0.0], "max_tokens": 3, "scale": [-5, 5]}),
+        ("overall_best", 99.0),
+        ("n", 400),
+        ("image", "yes"),
+    ],
+)
+def test_what_a_score_file_says_beside_its_totals(one: Callable[[str], Path], name: str, value: Any) -> None:
+    folder = one("MMEFinance")
+    change_score(folder, **{name: value})
+    assert "aggregates" in having(checked(folder), "fail")
+
+
+def test_a_data_set_that_poses_as_another(one: Callable[[str], Path]) -> None:
+    folder = one("MMEFinance")
+    for path in list(folder.rglob("*_MMEFinance*")):
+        path.rename(path.with_name(path.name.replace("MMEFinance", "MMEFinance_NA")))
+    change_score(folder, dataset="MMEFinance_NA")
+    assert {"data", "prompts"} <= having(checked(folder), "fail")
+
+
+def test_each_score_file_is_verified(one: Callable[[str], Path]) -> None:
+    folder = one("MMEFinance")
+    score = file_of(folder, "_score.json")
+    other = score.with_name(score.name.replace("_judge_", "_better_"))
+    other.write_text(json.dumps({**json.loads(score.read_text(encoding="utf-8")), "overall": 99.0}), encoding="utf-8")
+    report = checked(folder)
+    assert report.tasks == 2
+    assert "samples" in having(report, "fail"), "the other has no items"
+
+
+def test_results_of_predictions_that_are_not_there(one: Callable[[str], Path]) -> None:
+    folder = one("XFinBench_MCQ_V")
+    change_predictions(folder, lambda rows: rows[:3])
+    assert {"rows", "aggregates"} <= having(checked(folder), "fail")
+
+
+def test_wrong_responses_cannot_be_said_to_have_failed(one: Callable[[str], Path]) -> None:
+    folder = one("DynoStock_Recency_W4")
+
+    def fail(rows: Rows) -> None:
+        for row in rows[:8]:
+            row["prediction"] = "Failed to obtain answer via API."
+
+    change_predictions(folder, fail)
+    assert {"unscored", "scores"} <= having(checked(folder), "fail")
+
+
+def test_responses_that_were_changed_after_they_were_judged(one: Callable[[str], Path], no_proxy: None) -> None:
+    folder = one("MMEFinance")
+    change_predictions(folder, lambda rows: rows[5].update(prediction="I know nothing of it."))
+    assert checked(folder).exit_code == 3, "no file can tell: only a judge who is asked again"

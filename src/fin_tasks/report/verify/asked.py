@@ -14,8 +14,8 @@ __all__ = ["beside_ours", "changed_fields", "prompt_of", "wrong_hashes"]
 _PATHS = ("figure_path", "image_path", "chart")
 """Fields with the place of a picture, whose folder is another on every machine."""
 _IMAGE_MARK = "<image>\n"
-_PICTURE = re.compile(r"(?:data:image/[\w.+-]+;base64,)?[\w+/=]{64,}")
-"""A picture in a chat, or its hash in place of it."""
+_PICTURE = re.compile(r"data:image/[\w.+-]+;(?:sha256,[0-9a-f]{64}|base64,[\w+/=]{64,})")
+"""A picture in a chat, or its hash in place of it as our command writes it."""
 
 
 def changed_fields(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> list[str]:

@@ -43,6 +43,9 @@ def check_judged(work: Verifying, place: Place, read: ClaimedVerdicts, *, rows: 
         yield finding("verdicts", place, message, dict.fromkeys(read.wrong))
     elif read.taken:
         yield passed("verdicts", place, f"{len(read.taken):,} verdicts agree with what they are of")
+    if read.unasked:
+        told = f"no judge was asked: {len(read.unasked):,} of {rows:,} rows have no score, and none is claimed"
+        yield finding("unscored", place, told, [told], status=Status.warned)
     yield from check_unscored(place, read.failed, rows, whose="the judge failed")
     if read.responses:
         yield from _check_readings(place, read.responses, work.against, work.settings)
