@@ -20,7 +20,7 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.setup import JudgeSetup
 from fin_tasks.report.verify.findings import Report
 from fin_tasks.report.verify.judged import ClaimedVerdicts
-from fin_tasks.report.verify.own_data import encoder_lacking, provenance_hash
+from fin_tasks.report.verify.own_data import encoder_lacking, load_own, provenance_hash
 from fin_tasks.report.verify.scoring import Asked
 from fin_tasks.report.verify.submission import Against, verify
 from fin_tasks.report.verify.task_files import task_file
