@@ -90,6 +90,7 @@ def test_the_packaged_sample_is_no_split() -> None:
         (("entries", 0, "surplus"), 1, "surplus"),
         (("entries", 0, "run"), "nobody", r"entries\[0\]\.run: not in the document"),
         (("comparisons", 0, "ranks", 0, "run"), "nobody", "a run that is not in the document"),
+        (("entries", 0, "unit"), "\ud800", "expected text that is Unicode"),
         (("tasks", 1, "id"), None, r"\$\.tasks\[1\]\.id"),
     ],
 )

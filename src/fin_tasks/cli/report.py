@@ -44,9 +44,11 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Make a leaderboard of result files: a page, tables, figures and data, with intervals, ranks and tests."""
+    from fin_tasks.report.json_fields import check_unicode
     from fin_tasks.report.leaderboard import TITLE, document
     from fin_tasks.report.report_files import check_folder, write_report
 
+    check_unicode("--title", title or "")
     for path in paths:
         if not path.exists():
             raise DataError(f"{path}: expected a file or folder of results, found nothing there.")

@@ -8,9 +8,12 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fin_tasks.errors import DataError
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator
 
 __all__ = ["FORMAT", "SCHEMA", "VERSION", "check"]
 
@@ -25,20 +28,10 @@ _QUOTED = 60  # letters of a value in one
 
 
 @lru_cache(maxsize=1)
-def _schema() -> dict[str, Any]:
-    """Read the schema with its definitions put where they are named, which halves the time of a check."""
-    found: dict[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    definitions = found.pop("$defs")
+def _validator() -> "Draft202012Validator":
+    from jsonschema_rs import Draft202012Validator
 
-    def resolved(part: Any) -> Any:
-        if isinstance(part, dict):
-            if "$ref" in part:
-                return resolved(definitions[part["$ref"].removeprefix("#/$defs/")])
-            return {name: resolved(of) for name, of in part.items()}
-        return [resolved(one) for one in part] if isinstance(part, list) else part
-
-    whole: dict[str, Any] = resolved(found)
-    return whole
+    return Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
 
 
 def check(document: Mapping[str, Any]) -> None:
@@ -47,14 +40,27 @@ def check(document: Mapping[str, Any]) -> None:
     Raises:
         DataError: It is not as the schema says; the message names the first places.
     """
-    from jsonschema import Draft202012Validator
-
-    validator = Draft202012Validator(_schema())
-    errors = [f"{error.json_path}: {error.message[:_QUOTED]}" for error in islice(validator.iter_errors(document), 5)]
+    try:
+        found = list(islice(_validator().iter_errors(document), _SHOWN))
+    except (UnicodeError, OverflowError) as error:
+        raise DataError(
+            f"leaderboard.json: expected text that is Unicode and numbers JSON has, got {error}."
+        ) from error
+    errors = [f"{_place(error.instance_path)}: {error.message[:_QUOTED]}" for error in found]
     if not errors:
         errors = list(islice(chain(_dangling(document), _outside(document)), _SHOWN))
     if errors:
         raise DataError(f"leaderboard.json: expected a document of schema {VERSION}, got {'; '.join(errors)}.")
+
+
+def _place(path: Iterable[str | int]) -> str:
+    """Write where something is as JSONPath does.
+
+    Example:
+        >>> _place(["runs", 0, "model"])
+        '$.runs[0].model'
+    """
+    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
 
 
 def _dangling(document: Mapping[str, Any]) -> Iterable[str]:

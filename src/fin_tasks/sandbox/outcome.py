@@ -79,6 +79,8 @@ def escape(text: str) -> str:
         >>> print(escape("red \x1b[31m\nnext"))
         red \x1b[31m\nnext
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
