@@ -15,7 +15,8 @@ from fin_tasks.report.earlier import Parts, code_version, key_of_part
 from fin_tasks.report.figures import add_legend, drawing, entitle, save
 from fin_tasks.report.metric_names import BENCHMARKS
 from fin_tasks.report.paper_tables import Shapes
-from fin_tasks.report.tables import PUBLISHED, Document, Table
+from fin_tasks.report.published_entries import DOUBT
+from fin_tasks.report.tables import PUBLISHED, Document, Row, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +79,13 @@ def write_figures(document: Document, folder: Path, *, shapes: Shapes, parts: Pa
         if stem in shapes:
             shape, tables = shapes[stem]
             dots, left = _first(list(_breakdown(tables, ("Overall",))))
-            paths += _dots(dots, pen, stem, title=shape.title, caption=f"{_CAPTION}{left}")
+            paths += _dots(
+                _in_order(dots, [column.header for column in shape.columns]),
+                pen,
+                stem,
+                title=shape.title,
+                caption=f"{_CAPTION}{left}",
+            )
     published = frozenset(run["id"] for run in document["runs"] if run["source"] == PUBLISHED)
     paths += _windows(points, pen, published)
     return paths
@@ -124,15 +131,34 @@ def _breakdown(tables: Sequence[Table], skip: Sequence[str]) -> Iterator[Dot]:
     """Give a panel for each table, a row for each of its columns, and a colour for each model."""
     for table in tables:
         for row in table.rows:
+            panel = _panel(table, row)
+            if panel is None:
+                continue
+            told_by = PUBLISHED if row.source == PUBLISHED else row.told_by
+            series = f"{row.model} ({told_by})" if told_by else row.model
             for column, cell in zip(table.columns, row.cells, strict=True):
-                if cell is not None and not (row.apart or cell.apart) and column.header not in skip:
+                if cell is not None and not cell.apart and column.header not in skip:
                     scale = 100 if cell.unit == "points" else 1
                     low, high = (None if bound is None else bound / scale for bound in (cell.low, cell.high))
-                    told_by = PUBLISHED if row.source == PUBLISHED else row.told_by
-                    series = f"{row.model} ({told_by})" if told_by else row.model
-                    place = {"panel": table.title, "row": column.header, "series": series}
-                    hollow = row.source == PUBLISHED
-                    yield Dot(value=cell.value / scale, low=low, high=high, n=cell.n, hollow=hollow, **place)
+                    yield Dot(
+                        panel=panel,
+                        row=column.header,
+                        series=series,
+                        value=cell.value / scale,
+                        low=low,
+                        high=high,
+                        n=cell.n,
+                        hollow=row.source == PUBLISHED,
+                    )
+
+
+def _panel(table: Table, row: Row) -> str | None:
+    """Name the panel of a row; what a paper prints over other rows has one of its own. None for what is left out."""
+    if not row.apart:
+        return table.title
+    if row.source == PUBLISHED and not any(mark.startswith(DOUBT) for mark in row.marks):
+        return f"{table.title}; {'; '.join(row.marks)}"
+    return None
 
 
 def _first(dots: Sequence[Dot]) -> tuple[list[Dot], str]:
@@ -143,6 +169,12 @@ def _first(dots: Sequence[Dot]) -> tuple[list[Dot], str]:
     kept = {panel: frozenset(islice(of, _MODELS)) for panel, of in names.items()}
     left = f" The first {_MODELS} models of each table." if any(len(of) > _MODELS for of in names.values()) else ""
     return [dot for dot in dots if dot.series in kept[dot.panel]], left
+
+
+def _in_order(dots: Sequence[Dot], rows: Sequence[str]) -> list[Dot]:
+    """Sort the dots of each panel by row, as a model that lacks the first row would put it last."""
+    panels = list(dict.fromkeys(dot.panel for dot in dots))
+    return sorted(dots, key=lambda dot: (panels.index(dot.panel), rows.index(dot.row)))
 
 
 def _dot(document: Document, entry: Mapping[str, Any], *, panel: str, row: str, series: str, hollow: bool) -> Dot:
