@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from fin_tasks.report.compare import Comparison, Comparisons, Line, Numbers
+    from fin_tasks.report.compare import Comparison, Comparisons, Line
     from fin_tasks.report.estimates import Unit
+    from fin_tasks.report.measure import Numbers
     from fin_tasks.report.runs import Problem
 
 __all__ = ["VARIANTS", "compare", "make_folder", "p_value", "percent", "points", "tell"]
@@ -43,7 +44,8 @@ def compare(
         typer.Argument(
             metavar="PATHS...",
             help="One output folder of lm-eval: runs with finance terms against those without. "
-            "Several folders (VLMEvalKit's too) or samples files: each against the first.",
+            "Several folders (VLMEvalKit's too), samples files, or what replay dynostock --json printed: each against "
+            "the first.",
         ),
     ],
     variant: Annotated[str, typer.Option(help="Scores to compare: paper or robust.")] = "paper",
@@ -152,7 +154,7 @@ def _show(found: "Comparisons", *, rows: int) -> None:
         if differs := _differs(several):
             console.print(Text(f"Differs in: {differs}", style="yellow"))
         lines = lines_of(several)
-        shown += sum(line.numbers.n > 0 for line in lines)
+        shown += sum(line.numbers.tested for line in lines)
         print_whole(console, partial(_table, several[0], lines))
         for one in several:
             if rows and not one.pooled:
@@ -271,7 +273,7 @@ def _table(first: "Comparison", lines: "Sequence[Line]", narrow: bool) -> "Table
         name = line.comparison.task.removeprefix(prefix) if line.group is None else f"  {line.group}"
         unpaired = numbers.unpaired_baseline + numbers.unpaired_other
         changed = (str(numbers.gained), str(numbers.lost))
-        tested = (p_value(numbers.p if numbers.n else None), p_value(numbers.p_holm))
+        tested = (p_value(numbers.p if numbers.tested else None), p_value(numbers.p_holm))
         table.add_row(
             Text(escape(name)),
             *(str(numbers.n), *(_amount(rate, numbers.unit) for rate in (numbers.baseline_rate, numbers.other_rate))),

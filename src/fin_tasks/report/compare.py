@@ -1,75 +1,28 @@
 """Compares runs row by row: by how much one condition is better than another on the same questions."""
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.report.estimates import Unit, unit_of
-from fin_tasks.report.kit_rows import read_both
+from fin_tasks.report.compared_runs import read_compared
+from fin_tasks.report.estimates import unit_of
+from fin_tasks.report.measure import OVER_OWN_ROWS, Numbers, measure
 from fin_tasks.report.metric_names import headline
 from fin_tasks.report.pairing import Pair, pair_conditions, pair_folders, require
 from fin_tasks.report.pooling import not_in_wholes, one_run, wholes_of
 from fin_tasks.report.runs import Problem, Run
-from fin_tasks.report.samples import DIMENSIONS, HEADLINES, Row, Rows
+from fin_tasks.report.samples import DIMENSIONS
 from fin_tasks.report.settings import Difference
-from fin_tasks.stats.averages import average_or_none
-from fin_tasks.stats.intervals import Interval
 from fin_tasks.stats.multiple import holm
-from fin_tasks.stats.own_rows import compare_own_rows
-from fin_tasks.stats.ranks import compare_all
 
-__all__ = ["OVER_OWN_ROWS", "Comparison", "Comparisons", "Line", "Numbers", "compare", "lines_of", "measure"]
-
-OVER_OWN_ROWS = frozenset({"bias_index"})
-"""Metrics that are over other rows of each run: the answers it got wrong."""
+__all__ = ["Comparison", "Comparisons", "Line", "compare", "lines_of"]
 
 _DIMENSION_OF = {
     **{"xfinbench": "capability", "financemath": "topic", "bizbench": "part"},
     **{"mme_finance": "category", "dynostock": "window"},
 }
-_Matched = Sequence[tuple[Row, Row]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Numbers:
-    """A metric of the same rows under two conditions, in its unit.
-
-    Attributes:
-        n: Rows that both have, with a value in both; in either for metrics in `OVER_OWN_ROWS`.
-        unpaired_baseline: Rows that only the baseline has.
-        unpaired_other: Rows that only the other has.
-        unscored: Rows that both have, but at least one without a value, or a score for metrics in `OVER_OWN_ROWS`.
-        baseline_rate: Mean over the `n` rows, as far as it has a value of them; None without any.
-        other_rate: Likewise.
-        difference: Other less baseline; NaN without a row.
-        interval: Of the difference, 95 %, that of the test; NaN below two rows or sources, and where rows, which are
-            no shares, tell nothing of their spread.
-        clusters: Sources among the rows; `n` where each stands alone.
-        p: Of the test a leaderboard makes of this pair, see `stats.ranks.compare_all`, but for its correction.
-        p_holm: Corrected for all tests that tables show (`lines_of`); None for those they do not, and without a row.
-        exact: The test is McNemar's; a t-test otherwise.
-        gained: Rows with a higher value in the other.
-        lost: Rows with a lower value in the other.
-        unit: Of the metric, `fraction` or `points` of 100, or any other `number`.
-    """
-
-    n: int
-    unpaired_baseline: int
-    unpaired_other: int
-    unscored: int
-    baseline_rate: float | None
-    other_rate: float | None
-    difference: float
-    interval: Interval
-    clusters: int
-    p: float
-    exact: bool
-    gained: int
-    lost: int
-    unit: Unit = "fraction"
-    p_holm: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +133,7 @@ def compare(
 
     found = []
     for group in [paths] if len(paths) == 1 else [[path] for path in paths]:
-        found.append(read_both(group, on_done=advance))
+        found.append(read_compared(group, on_done=advance))
         done += len(found[-1].runs) + len(found[-1].problems)
     if len(found) == 1:
         pairs = pair_conditions(found[0].runs, allow_different_data=allow_different_data)
@@ -209,74 +162,6 @@ def compare(
         problems=tuple(problems),
         notes=tuple(dict.fromkeys(notes)),
     )
-
-
-def measure(
-    pairs: Iterable[tuple[Rows, Rows]],
-    metric: str,
-    *,
-    unit: Unit = "fraction",
-    group: tuple[str, str] | None = None,
-) -> Numbers:
-    """Compare the rows of runs, pooled.
-
-    Args:
-        pairs: Rows of the baseline and of the other run, for each task. Rows of the same id but another truth are
-            different questions: unpaired on both sides.
-        metric: What is compared.
-        unit: Of the metric.
-        group: Only rows of this dimension and group.
-
-    Example:
-        >>> row = lambda id, acc: Row(id=id, truth="1", values={"acc": acc}, answer=None, groups={})
-        >>> before = {"a": row("a", 0.0), "b": row("b", 1.0), "c": row("c", None)}
-        >>> after = {"a": row("a", 1.0), "b": row("b", 1.0), "c": row("c", 1.0), "d": row("d", 1.0)}
-        >>> found = measure([(before, after)], "acc")
-        >>> found.n, found.unscored, found.unpaired_other, found.baseline_rate, found.other_rate, found.gained
-        (2, 1, 1, 0.5, 1.0, 1)
-    """
-    matched: list[tuple[Row, Row]] = []
-    only_baseline = only_other = 0
-    for baseline, other in pairs:
-        a, b = (_of_group(rows, group) for rows in (baseline, other))
-        both = [(row, b[name]) for name, row in a.items() if name in b and row.same_question(b[name])]
-        matched += both
-        only_baseline += len(a) - len(both)
-        only_other += len(b) - len(both)
-    own = metric in OVER_OWN_ROWS
-    told = [
-        (one.values.get(metric), two.values.get(metric), one)
-        for one, two in matched
-        if not own or (_is_scored(one) and _is_scored(two))
-    ]
-    scored = [(x, y, row) for x, y, row in told if x is not None and y is not None]
-    used = [one for one in told if one[0] is not None or one[1] is not None] if own else list(scored)
-    before, after = [x for x, _, _ in used], [y for _, y, _ in used]
-    clusters = _clusters([row for _, _, row in used])
-    if own:
-        test = compare_own_rows(after, before, clusters=clusters)
-    else:
-        (test,) = compare_all({"other": after, "baseline": before}, clusters=clusters)
-    return Numbers(
-        n=test.n,
-        unpaired_baseline=only_baseline,
-        unpaired_other=only_other,
-        unscored=len(matched) - (len(told) if own else len(scored)),
-        baseline_rate=average_or_none(before),
-        other_rate=average_or_none(after),
-        difference=test.difference,
-        interval=test.interval,
-        clusters=test.clusters,
-        p=test.p,
-        exact=test.exact,
-        gained=sum(y > x for x, y, _ in scored),
-        lost=sum(y < x for x, y, _ in scored),
-        unit=unit,
-    )
-
-
-def _is_scored(row: Row) -> bool:
-    return all(row.values[name] is not None for name in HEADLINES if name in row.values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,7 +199,7 @@ def lines_of(several: Sequence[Comparison]) -> list[Line]:
 def _corrected(sets: Sequence[Sequence[Comparison]]) -> tuple[tuple[Comparison, ...], ...]:
     """Correct the p-values of all lines together, as they are read together."""
     lines = [line for several in sets for line in lines_of(several)]
-    adjusted = holm([line.numbers.p if line.numbers.n else math.nan for line in lines])
+    adjusted = holm([line.numbers.p if line.numbers.tested else math.nan for line in lines])
     found = {
         (id(line.comparison), line.group): None if math.isnan(p) else p for line, p in zip(lines, adjusted, strict=True)
     }
@@ -346,19 +231,6 @@ def _without_rows(sets: Sequence[Sequence[Comparison]], variant: str) -> Iterato
                 f"{where}: {one.metric} is over the wrong answers of each run, {a} of the first and {b} of this one; n "
                 "counts rows that either got wrong, gained and lost those that both did."
             )
-
-
-def _clusters(rows: Sequence[Row]) -> list[Hashable] | None:
-    """Say what rows share; None where each stands alone."""
-    clusters: list[Hashable] = [row.source or ("row", place) for place, row in enumerate(rows)]
-    return clusters if len(set(clusters)) < len(clusters) else None
-
-
-def _of_group(rows: Rows, group: tuple[str, str] | None) -> Rows:
-    if group is None:
-        return rows
-    dimension, name = group
-    return {key: row for key, row in rows.items() if name in row.groups.get(dimension, ())}
 
 
 def _metric_of(pair: Pair, metric: str | None) -> str:
@@ -402,16 +274,15 @@ def _comparison(pairs: tuple[Pair, ...], variant: str, asked: str | None, by: st
     unit = unit_of(pairs[0].other.benchmark, metric)
     rows = [(pair.baseline.variants[variant], pair.other.variants[variant]) for pair in pairs]
     dimension = by or _DIMENSION_OF.get(pairs[0].other.benchmark, next(iter(DIMENSIONS)))
-    groups = dict.fromkeys(
-        group for baseline, _ in rows for row in baseline.values() for group in row.groups.get(dimension, ())
-    )
+    groups = [{group for row in baseline.values() for group in row.groups.get(dimension, ())} for baseline, _ in rows]
+    # windows of one bias are the tasks again, which would be tested twice
+    again = by is None and dimension == "window" and len(rows) > 1 and all(groups.count(own) == 1 for own in groups)
+    shown = [] if again else sorted(set[str]().union(*groups), key=_in_order)
     return Comparison(
         pairs=pairs,
         metric=metric,
         numbers=measure(rows, metric, unit=unit),
-        by={
-            group: measure(rows, metric, unit=unit, group=(dimension, group)) for group in sorted(groups, key=_in_order)
-        },
+        by={group: measure(rows, metric, unit=unit, group=(dimension, group)) for group in shown},
     )
 
 

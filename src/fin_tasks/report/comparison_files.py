@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.report.compare import Comparison, Comparisons, Numbers
+from fin_tasks.report.compare import Comparison, Comparisons
+from fin_tasks.report.measure import Numbers
 from fin_tasks.report.runs import Run
 from fin_tasks.sandbox import escape
 
@@ -47,9 +48,9 @@ def flat(numbers: Numbers) -> dict[str, Any]:
         "difference": _finite(numbers.difference),
         "low": _finite(numbers.interval.low),
         "high": _finite(numbers.interval.high),
-        "p": numbers.p if numbers.n else None,
+        "p": numbers.p if numbers.tested else None,
         "p_holm": numbers.p_holm,
-        "test": ("McNemar" if numbers.exact else "t") if numbers.n else None,
+        "test": ("McNemar" if numbers.exact else "t") if numbers.tested else None,
         "clusters": numbers.clusters,
         "unit": numbers.unit,
         "gained": numbers.gained,
@@ -87,6 +88,7 @@ def rows_of(one: Comparison, variant: str) -> Iterator[dict[str, Any]]:
             "baseline_answer": row.answer,
             "other_answer": other[name].answer,
             "truth": row.truth or other[name].truth,
+            "question": row.question or other[name].question,
         }
 
 

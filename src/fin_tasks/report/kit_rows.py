@@ -1,58 +1,47 @@
 """VLMEvalKit's runs in the form that is compared row by row, beside lm-eval's."""
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.entry import RunRead, Scores
-from fin_tasks.report.kit_files import TASKS, KitRun, find_kit_runs
-from fin_tasks.report.runs import Found, Problem, Run, benchmark_of, read_runs
-from fin_tasks.report.samples import Row, Rows
+from fin_tasks.report.kit_files import TASKS, KitRun
+from fin_tasks.report.runs import Problem, Run, benchmark_of
+from fin_tasks.report.samples import Row, Rows, groups_of
+from fin_tasks.report.site.item_samples import samples_of_items
 from fin_tasks.report.vlmeval_entries import read_kit_run
 
-__all__ = ["read_both"]
+__all__ = ["kit_runs"]
+
+_WINDOW = re.compile(r"_w(\d+)\Z")
 
 
-def read_both(paths: Iterable[Path], *, on_done: Callable[[int], None] | None = None) -> Found:
-    """Read runs of either harness.
+def kit_runs(found: Iterable[KitRun], problems: list[Problem], notes: list[str]) -> Iterator[Run]:
+    """Give runs with their rows.
 
     Args:
-        paths: As in `runs.read_runs`; of folders also the runs of VLMEvalKit anywhere below.
-        on_done: Told how many samples files of lm-eval are read.
-
-    Raises:
-        DataError: A path does not exist, or there is no run of our tasks at all.
+        found: Of `kit_files.find_kit_runs`.
+        problems: Told of files that cannot be used.
+        notes: Told of runs of which only totals are known.
     """
-    there = list(paths)
-    problems: list[Problem] = []
-    notes: list[str] = []
-    runs = [run for path in there if path.is_dir() for run in _kit_runs(path, problems, notes)]
-    try:
-        found = read_runs(there, on_done=on_done)
-    except DataError:
-        if not all(path.exists() for path in there) or not (runs or problems):
-            raise
-        found = Found(runs=(), problems=(), notes=())
-    return Found(runs=(*found.runs, *runs), problems=(*found.problems, *problems), notes=(*found.notes, *notes))
-
-
-def _kit_runs(folder: Path, problems: list[Problem], notes: list[str]) -> Iterator[Run]:
-    for found in find_kit_runs(folder, problems):
+    for one in found:
         try:
-            unit = read_kit_run(found)
+            unit = read_kit_run(one)
+            problems += unit.problems
+            for read in unit.runs:
+                if read.samples is not None and read.scores:
+                    yield _run(one, read, read.samples)
+                else:
+                    notes.append(f"{one.score}: left out, as its rows are not known and totals cannot be paired.")
         except DataError as error:
-            problems.append(Problem(str(found.score), str(error)))
-            continue
-        problems += unit.problems
-        for read in unit.runs:
-            if read.scores:
-                yield _run(found, read)
-            else:
-                notes.append(f"{found.score}: left out, as its rows are not known and totals cannot be paired.")
+            problems.append(Problem(str(one.score), str(error)))
 
 
-def _run(found: KitRun, read: RunRead) -> Run:
+def _run(found: KitRun, read: RunRead, items: Path) -> Run:
     task = TASKS[found.dataset]
     return Run(
         benchmark=benchmark_of(task),
@@ -60,23 +49,44 @@ def _run(found: KitRun, read: RunRead) -> Run:
         model=read.facts.model,
         date=found.date,
         setting=read.facts.provenance,
-        variants={variant: _rows(scores) for variant, scores in read.scores.items()},
-        path=found.items or found.score,
+        variants=_rows(items, read.scores, task),
+        path=items,
     )
 
 
-def _rows(scores: Scores) -> Rows:
-    """Give each row its values; what was answered and the reference are not in the files with the scores."""
-    columns: Mapping[str, list[float]] = {metric: values.tolist() for metric, values in scores.values.items()}
-    sources = scores.clusters or ("",) * len(scores.ids)
-    return {
-        name: Row(
-            id=name,
-            truth="",
-            values={metric: None if math.isnan(values[at]) else values[at] for metric, values in columns.items()},
-            answer=None,
-            groups={},
-            source="" if sources[at] == name else sources[at],
-        )
-        for at, name in enumerate(scores.ids)
+def _rows(items: Path, scores: Mapping[str, Scores], task: str) -> dict[str, Rows]:
+    """Give each row its values, and what was asked and answered as far as the files beside the scores say it."""
+    window = match[1] if (match := _WINDOW.search(task)) else None
+    sources = {
+        variant: dict(zip(of.ids, of.clusters or ("",) * len(of.ids), strict=True)) for variant, of in scores.items()
     }
+    found: dict[str, dict[str, Row]] = defaultdict(dict)
+    for where, sample in samples_of_items(items, scores):
+        doc, variant = sample["doc"], sample["filter"]
+        name = doc["id"]
+        source = sources[variant].get(name, "")
+        found[variant][name] = Row(
+            id=name,
+            truth=_text(doc.get("ground_truth")) or _text(doc.get("answer")),
+            values={metric: sample[metric] for metric in sample["metrics"]},
+            answer=_answer(sample),
+            groups=groups_of(where, {**doc, **({"window": window} if window else {})}),
+            source="" if source == name else source,
+            question=_text(doc.get("question")),
+            from_table=True,
+        )
+    return dict(found)
+
+
+def _answer(sample: Mapping[str, Any]) -> Any:
+    """Take the answer that was read out of a response; of one that a judge read, the response itself."""
+    ((read,),) = sample["filtered_resps"]
+    if "answer" in read or "reason" in read:
+        answer = read.get("answer")
+        return answer if isinstance(answer, (str, int)) or (isinstance(answer, float) and isfinite(answer)) else None
+    ((said,),) = sample["resps"] or [[None]]
+    return said if isinstance(said, str) else None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

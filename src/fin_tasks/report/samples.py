@@ -16,6 +16,7 @@ import orjson
 
 from fin_tasks.benchmarks.mme_finance.metrics import image_style_of, image_type_of
 from fin_tasks.errors import DataError
+from fin_tasks.judging.saved_questions import same_question
 from fin_tasks.report.sources import SourceOf
 
 __all__ = ["DIMENSIONS", "HEADLINES", "MAX_LINE", "MAX_SAMPLES", "Row", "Rows"]
@@ -52,6 +53,8 @@ class Row:
         answer: The answer that was read; a list where there were several responses; None where there is none.
         groups: Dimension (a key of `DIMENSIONS`) to the groups the document belongs to; only those it has.
         source: What the document shares with others, as a figure, an exercise or a ticker; empty where nothing is.
+        question: What was asked; empty where it is not known, or stands within a prompt.
+        from_table: Its texts come from a table that a spreadsheet may have written, which changes some.
     """
 
     id: str
@@ -60,10 +63,15 @@ class Row:
     answer: Any
     groups: Mapping[str, tuple[str, ...]]
     source: str = ""
+    question: str = ""
+    from_table: bool = False
 
     def same_question(self, other: "Row") -> bool:
         """Tell whether a row of this id may be of the same question: as far as known, their references are equal."""
-        return self.truth == other.truth or not self.truth or not other.truth
+        if self.truth == other.truth or not self.truth or not other.truth:
+            return True
+        table, told = (self, other) if self.from_table else (other, self)
+        return table.from_table and same_question(table.truth, told.truth)
 
 
 Rows = Mapping[str, Row]
@@ -190,6 +198,7 @@ def _row(where: str, sample: Mapping[str, Any], source: SourceOf | None) -> Row:
         answer=_answer(sample.get("filtered_resps")),
         groups=groups_of(where, doc),
         source=source(doc) if source else "",
+        question=question if isinstance(question := doc.get("question"), str) else "",
     )
 
 

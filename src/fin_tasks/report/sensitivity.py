@@ -11,9 +11,9 @@ import numpy as np
 
 from fin_tasks.benchmarks.xfinbench.prompts import STYLES
 from fin_tasks.errors import DataError
-from fin_tasks.report.compare import Numbers, measure
 from fin_tasks.report.comparison_files import flat
 from fin_tasks.report.estimates import estimate
+from fin_tasks.report.measure import Numbers, measure
 from fin_tasks.report.pairing import say
 from fin_tasks.report.runs import Problem, Run, read_runs
 from fin_tasks.report.samples import Rows

@@ -138,7 +138,8 @@ def _counts(
         rows = len(scores.ids)
         headline = next((scores.values[name] for name in HEADLINES if name in scores.values), None)
         unscored = int(np.isnan(headline).sum()) if headline is not None else 0
-        n = measured.n if measured else rows - unscored
+        # a bias index is over the wrong answers, but told of all that were asked, as papers count
+        n = measured.n if measured and metric != "bias_index" else rows - unscored
         return n, min(unscored, rows - n)
     rows = read.claims.rows if read.claims else 0
     rate = claims.get("unscored", _NO_CLAIM).value or 0.0

@@ -16,6 +16,7 @@ from fin_tasks.benchmarks.dynostock.scoring import (
     count,
     read_probability,
 )
+from fin_tasks.benchmarks.dynostock.windows import window_id
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.stats.averages import average
 from fin_tasks.stats.intervals import Interval
@@ -70,7 +71,7 @@ class ReplayedFile:
         return accuracy_interval([right for right, *_ in shares]), index_interval(shares)
 
     def summary(self) -> dict[str, Any]:
-        """Return counts, and rates as fractions of 1, which are None where no response can be scored."""
+        """Return counts, rates as fractions of 1, which are None where no response can be scored, and `rows`."""
         counts, condition = self.counts, self.recording.condition
         accuracy, index = self.intervals
         rates = {
@@ -95,14 +96,29 @@ class ReplayedFile:
             **(rates if counts.total else dict.fromkeys(rates)),
             "unscored": len(self.recording.records) - counts.total,
             "unusable": len(self.recording.defects),
+            "rows": self.rows(),
         }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one object per response, in the file's order.
+
+        A row without an id has that of its window, as far as the recording says which that is: so rows of several
+        files, and of the task of lm-eval, are known to ask the same. It stays empty otherwise.
+        """
+        return [
+            {**_item(record, probability), "id": record.id or self._window_id(record)}
+            for record, probability in zip(self.recording.records, self.probabilities, strict=True)
+        ]
+
+    def _window_id(self, record: Record) -> str:
+        bias, window = self.recording.condition.bias, self.recording.window
+        if not (bias and window and record.ticker and record.end):
+            return ""
+        return window_id(bias, window, record.ticker, record.end)
 
     def items(self) -> list[dict[str, Any]]:
         """Return one object per response, in the file's order."""
-        return [
-            {"file": str(self.recording.file), **_item(record, probability)}
-            for record, probability in zip(self.recording.records, self.probabilities, strict=True)
-        ]
+        return [{"file": str(self.recording.file), **row} for row in self.rows()]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,71 @@
+"""All that can be compared row by row: runs of lm-eval and VLMEvalKit, and recordings that were scored again."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from fin_tasks.errors import DataError
+from fin_tasks.report.kit_files import KitRun, find_kit_runs, kit_run, read_object
+from fin_tasks.report.kit_rows import kit_runs
+from fin_tasks.report.replay_entries import is_replay, replay_runs
+from fin_tasks.report.runs import Found, Problem, Run, read_runs
+
+__all__ = ["read_compared"]
+
+
+def read_compared(paths: Iterable[Path], *, on_done: Callable[[int], None] | None = None) -> Found:
+    """Read runs.
+
+    Args:
+        paths: As in `runs.read_runs`; of folders also the runs of VLMEvalKit anywhere below, and files of such a run
+            or of `fin-tasks replay dynostock --json`.
+        on_done: Told how many samples files of lm-eval are read.
+
+    Raises:
+        DataError: A path does not exist, or there is no run of our tasks at all.
+    """
+    there = list(paths)
+    problems: list[Problem] = []
+    notes: list[str] = []
+    runs: list[Run] = []
+    of_lm_eval: list[Path] = []
+    for path in there:
+        own = _replayed(path, problems) if path.is_file() else None
+        if own is None:
+            kit = _of_kit(path, problems)
+            runs += kit_runs(kit, problems, notes)
+            if not (path.is_file() and kit):
+                of_lm_eval.append(path)
+        else:
+            runs += own
+    found = Found(runs=(), problems=(), notes=())
+    if of_lm_eval:
+        try:
+            found = read_runs(of_lm_eval, on_done=on_done)
+        except DataError:
+            if not all(path.exists() for path in there) or not (runs or problems):
+                raise
+    return Found(runs=(*found.runs, *runs), problems=(*found.problems, *problems), notes=(*found.notes, *notes))
+
+
+def _of_kit(path: Path, problems: list[Problem]) -> list[KitRun]:
+    if path.is_dir():
+        return find_kit_runs(path, problems)
+    found = kit_run(path)
+    return [] if found is None else [found]
+
+
+def _replayed(path: Path, problems: list[Problem]) -> list[Run] | None:
+    """Read a replay; None where the file is something else."""
+    if path.suffix != ".json":
+        return None
+    try:
+        value = read_object(path)
+    except DataError:
+        return None  # whoever reads it as something else says what is wrong
+    if not is_replay(value):
+        return None
+    try:
+        return list(replay_runs(path, value))
+    except (DataError, ValueError) as error:
+        problems.append(Problem(str(path), str(error)))
+        return []
