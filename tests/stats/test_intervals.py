@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import binom, bootstrap
 
-from fin_tasks.stats.intervals import Interval, bias_index_interval, bootstrap_mean, wilson
+from fin_tasks.stats.intervals import Interval, bias_index_interval, bootstrap_mean, pooled_interval, wilson
 
 
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.sampled_from([0.9, 0.95]))
@@ -143,3 +143,22 @@ def test_the_seed_decides() -> None:
     counts = {"correct": 40, "led": 13, "other": 47}
     assert bias_index_interval(**counts, seed=1) == bias_index_interval(**counts, seed=1)
     assert bias_index_interval(**counts, seed=1, resamples=99) != bias_index_interval(**counts, seed=2, resamples=99)
+
+
+def test_sets_of_rows_pool_into_an_interval_that_covers() -> None:
+    """Tasks of other sizes and difficulties, as XFinBench's are, some near the end."""
+    sizes, chances = (40, 15, 45), (0.9, 0.5, 0.15)
+    drawn = np.random.default_rng(8).binomial(sizes, chances, size=(2000, 3))
+    true = math.fsum(n * p for n, p in zip(sizes, chances, strict=True)) / sum(sizes)
+    found = [
+        pooled_interval([(n, k / n, wilson(int(k), n)) for n, k in zip(sizes, of_run, strict=True)]) for of_run in drawn
+    ]
+    covered = np.mean([one.low <= true <= one.high for one in found])
+    assert 0.93 < covered < 0.98
+    # the parts' differences are no spread: narrower than one over all rows as if they were alike
+    assert np.mean([one.high - one.low for one in found]) < 0.9 * (wilson(50, 100).high - wilson(50, 100).low)
+
+
+def test_a_pool_of_no_rows_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected parts with rows"):
+        pooled_interval([])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
 from typing import Any
 
-from fin_tasks.stats.intervals import wilson
+from fin_tasks.stats.intervals import Interval, pooled_interval
 
 __all__ = ["PUBLISHED", "Cell", "Column", "Row", "Table", "arrange", "only", "over_windows", "pooled", "printed"]
 
@@ -260,7 +260,7 @@ def pooled(*, parts: frozenset[str], whole: str) -> Combine:
         whole: The task that holds the average itself, which is shown where a part is missing.
 
     Returns:
-        What takes one metric of these tasks; the interval is Wilson's.
+        What takes one metric of these tasks; without an interval where a part has none.
     """
 
     def combine(taken: Sequence[tuple[Task, Entry, str]]) -> Cell | None:
@@ -268,9 +268,15 @@ def pooled(*, parts: frozenset[str], whole: str) -> Combine:
         there = [own[name][0] for name in sorted(parts) if name in own and own[name][0]["n"]]
         if len(there) == len(parts):
             n = sum(entry["n"] for entry in there)
-            right = math.fsum(entry["n"] * entry["value"] for entry in there)
-            bounds = wilson(round(right), n)
-            return Cell(value=right / n, unit="fraction", low=bounds.low, high=bounds.high, n=n)
+            value = math.fsum(entry["n"] * entry["value"] for entry in there) / n
+            known = [
+                (entry["n"], entry["value"], Interval(entry["low"], entry["high"]))
+                for entry in there
+                if entry["low"] is not None and entry["high"] is not None
+            ]
+            bounds = pooled_interval(known) if len(known) == len(there) else None
+            low, high = (bounds.low, bounds.high) if bounds else (None, None)
+            return Cell(value=value, unit="fraction", low=low, high=high, n=n)
         return (
             only([(task, entry, unit) for task, entry, unit in taken if task["task"] == whole])
             if whole in own

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binomtest
 
-__all__ = ["Interval", "bias_index_interval", "bootstrap_mean", "wilson"]
+__all__ = ["Interval", "bias_index_interval", "bootstrap_mean", "pooled_interval", "wilson"]
 
 _Floats = npt.NDArray[np.float64]
 _CELLS_AT_ONCE = 4_000_000  # of a table of counts, which then takes 32 MB
@@ -57,6 +57,38 @@ def wilson(successes: int, n: int, *, confidence: float = 0.95) -> Interval:
         return Interval(0.0, 1.0)
     bounds = binomtest(successes, n).proportion_ci(confidence, method="wilson")
     return Interval(float(bounds.low), float(bounds.high))
+
+
+def pooled_interval(parts: Sequence[tuple[int, float, Interval]]) -> Interval:
+    """Give the interval of a mean over several sets of rows from those of their own means.
+
+    The distance of each bound from the mean is the root of the parts' squared distances, each times its share of the
+    rows, so that what a part's interval allows for (rows that share a source, means near the ends) is kept.
+
+    Args:
+        parts: Rows, mean and interval of each set; the sets are taken for independent.
+
+    Returns:
+        Bounds in the unit of the means.
+
+    Raises:
+        ValueError: There are no rows.
+
+    References:
+        Zou and Donner (2008), Construction of confidence limits about effect measures, Statistics in Medicine 27.
+
+    Example:
+        >>> halves = [(50, 0.58, wilson(29, 50)), (50, 0.58, wilson(29, 50))]
+        >>> [round(bound, 2) for bound in (pooled_interval(halves).low, pooled_interval(halves).high)]
+        [0.48, 0.67]
+    """
+    rows = sum(n for n, _, _ in parts)
+    if rows <= 0:
+        raise ValueError(f"expected parts with rows, got {rows}")
+    mean = math.fsum(n * value for n, value, _ in parts) / rows
+    below = math.hypot(*(n / rows * (value - interval.low) for n, value, interval in parts))
+    above = math.hypot(*(n / rows * (interval.high - value) for n, value, interval in parts))
+    return Interval(mean - below, mean + above)
 
 
 def bootstrap_mean(

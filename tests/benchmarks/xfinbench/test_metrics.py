@@ -28,6 +28,7 @@ def test_values_of_a_calculation() -> None:
     assert (values["acc_em_table"], values["acc_err_table"]) == (0.0, 1.0)
     assert (values["acc_em_no_table"], values["acc_err_no_table"]) == (None, None)
     assert (values["acc_TR"], values["acc_NM"], values["acc_TU"]) == (0.0, 0.0, None)
+    assert (values["acc_err_TR"], values["acc_err_NM"], values["acc_err_TU"]) == (1.0, 1.0, None)
     assert (values["no_answer"], values["unscored"]) == (0.0, 0.0)
 
 

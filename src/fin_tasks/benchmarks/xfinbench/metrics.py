@@ -38,6 +38,8 @@ def metrics_of(*, subset: str, mode: str, **_: Any) -> dict[str, bool]:
     if subset == "calc":
         names += ["acc_em", "acc_err", "acc_em_table", "acc_em_no_table", "acc_err_table", "acc_err_no_table"]
     names += [f"acc_{code}" for code in CAPABILITIES]
+    if subset == "calc":
+        names += [f"acc_err_{code}" for code in CAPABILITIES]
     names += ["no_answer", "unscored"]
     if mode == "pot":
         names += ["execution_rate", *REASONS]
@@ -73,6 +75,7 @@ def _values(doc: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, floa
         values[f"acc_{code}"] = correct if code in doc["capabilities"] else None
     if doc["subset"] == "calc":
         values |= {"acc_em": correct, "acc_err": correct_err}
+        values |= {f"acc_err_{code}": correct_err if code in doc["capabilities"] else None for code in CAPABILITIES}
         for name, applies in (("table", doc["has_table"]), ("no_table", not doc["has_table"])):
             values[f"acc_em_{name}"] = correct if applies else None
             values[f"acc_err_{name}"] = correct_err if applies else None
