@@ -97,19 +97,59 @@ def test_a_category_that_is_no_text_is_a_problem(tmp_path: Path) -> None:
     assert ["doc.category: expected texts" in problem.message for problem in found.problems] == [True]
 
 
+def write_read(folder: Path, answers: list[int]) -> None:
+    """Windows of one ticker, all of which rose and suggest a fall."""
+    folder.mkdir()
+    stem = f"{folder.name}_DynoStock_Recency_W12"
+    lines = []
+    for at, answer in enumerate(answers):
+        right = answer == 1
+        read = {"answer": answer, "correct": right, "led": not right, "metrics": {"acc": float(right)}}
+        lines.append({"index": f"w{at}", "response": "0.9", "source": "AAPL", "paper": read, "robust": read})
+    (folder / f"{stem}_items.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    mean = sum(answers) / len(answers)
+    score = {"dataset": "DynoStock_Recency_W12", "n": len(answers), "acc_paper": mean, "acc_robust": mean}
+    (folder / f"{stem}_score.json").write_text(json.dumps(score))
+    table = {"index": [f"w{at}" for at in range(len(answers))], "answer": ["1"] * len(answers)}
+    pd.DataFrame({**table, "prediction": answers}).to_excel(folder / f"{stem}.xlsx", index=False)
+
+
+def write_samples(folder: Path, answers: list[int]) -> Path:
+    """The same windows as the task of lm-eval has them."""
+    docs = [{"id": f"w{at}", "ticker": "AAPL", "window": 12, "truth": 1} for at in range(len(answers))]
+    path = write_run(folder, "dynostock_recency_w12", [float(answer) for answer in answers], docs=docs)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        line["metrics"].append("bias_index")
+        line.update(target="Final prediction: 1", bias_index=[line["acc"], 1 - line["acc"], 0.0])
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
 def test_answers_that_were_read_and_windows(tmp_path: Path) -> None:
-    for model, answer in (("a", 1), ("b", 0)):
-        folder = tmp_path / model
-        folder.mkdir()
-        stem = f"{model}_DynoStock_Recency_W12"
-        of_variant = {"answer": answer, "correct": answer == 1, "reason": "read", "metrics": {"acc": float(answer)}}
-        lines = [
-            {"index": f"w{at}", "response": "0.9", "source": "AAPL", "paper": of_variant, "robust": of_variant}
-            for at in range(2)
-        ]
-        (folder / f"{stem}_items.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-        score = {"dataset": "DynoStock_Recency_W12", "n": 2, "acc_paper": answer, "acc_robust": answer}
-        (folder / f"{stem}_score.json").write_text(json.dumps(score))
+    write_read(tmp_path / "a", [1, 0])
+    write_read(tmp_path / "b", [0, 0])
     (one,) = compare([tmp_path / "a", tmp_path / "b"], variant="paper").comparisons
     row = one.baseline.variants["paper"]["w0"]
-    assert (row.answer, row.groups, row.source) == (1, {"window": ("12",)}, "AAPL")
+    assert (row.answer, row.truth, row.groups, row.source) == (1, "1", {"window": ("12",)}, "AAPL")
+
+
+def test_windows_and_bias_indices_of_both_harnesses_are_the_same(tmp_path: Path) -> None:
+    write_read(tmp_path / "kit", [1, 0, 1])
+    write_samples(tmp_path / "lm", [0, 0, 1])
+    for metric, rates, n in (("acc", (2 / 3, 1 / 3), 3), ("bias_index", (1.0, 1.0), 2)):
+        (one,) = compare([tmp_path / "kit", tmp_path / "lm"], variant="paper", metric=metric).comparisons
+        assert (one.numbers.baseline_rate, one.numbers.other_rate, one.numbers.n) == (
+            pytest.approx(rates[0]),
+            pytest.approx(rates[1]),
+            n,
+        )
+
+
+@pytest.mark.parametrize("shares", ["1", [0.0, 1.0], [0.0, True, 0.0], [2.0, -1.0, 0.0], {"led": 1}])
+def test_shares_that_are_none_are_a_problem(shares: Any, tmp_path: Path) -> None:
+    write_read(tmp_path / "kit", [1, 0])
+    path = write_samples(tmp_path / "lm", [0, 1])
+    path.write_text(path.read_text().replace("[0.0, 1.0, 0.0]", json.dumps(shares)))
+    found = compare([tmp_path / "kit", tmp_path / "lm"], variant="paper")
+    assert ["bias_index: expected" in problem.message for problem in found.problems] == [True]

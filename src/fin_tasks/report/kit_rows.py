@@ -68,7 +68,7 @@ def _rows(items: Path, scores: Mapping[str, Scores], task: str) -> dict[str, Row
         found[variant][name] = Row(
             id=name,
             truth=_text(doc.get("ground_truth")) or _text(doc.get("answer")),
-            values={metric: sample[metric] for metric in sample["metrics"]},
+            values={metric: sample[metric] for metric in sample["metrics"]} | _bias(task, sample),
             answer=_answer(sample),
             groups=groups_of(where, {**doc, **({"window": window} if window else {})}),
             source="" if source == name else source,
@@ -76,6 +76,15 @@ def _rows(items: Path, scores: Mapping[str, Scores], task: str) -> dict[str, Row
             from_table=True,
         )
     return dict(found)
+
+
+def _bias(task: str, sample: Mapping[str, Any]) -> dict[str, float | None]:
+    """Say of a wrong answer whether it follows the signal, which the items tell beside their metrics."""
+    if not task.startswith("dynostock"):
+        return {}
+    ((read,),) = sample["filtered_resps"]
+    wrong = read.get("correct") is False and isinstance(read.get("led"), bool)
+    return {"bias_index": float(read["led"]) if wrong else None}
 
 
 def _answer(sample: Mapping[str, Any]) -> Any:

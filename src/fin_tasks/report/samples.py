@@ -193,13 +193,19 @@ def _row(where: str, sample: Mapping[str, Any], source: SourceOf | None) -> Row:
     identity, doc = document_of(where, sample)
     return Row(
         id=identity,
-        truth=str(doc.get("ground_truth", sample.get("target"))),
+        truth=_truth(doc, sample),
         values=_values(where, sample),
         answer=_answer(sample.get("filtered_resps")),
         groups=groups_of(where, doc),
         source=source(doc) if source else "",
         question=question if isinstance(question := doc.get("question"), str) else "",
     )
+
+
+def _truth(doc: Mapping[str, Any], sample: Mapping[str, Any]) -> str:
+    """Take a reference as all sources of rows have it: movements without the words of the answer asked for."""
+    moved = doc.get("truth")
+    return str(moved) if type(moved) is int else str(doc.get("ground_truth", sample.get("target")))
 
 
 def _values(where: str, sample: Mapping[str, Any]) -> dict[str, float | None]:
@@ -219,10 +225,25 @@ def _values(where: str, sample: Mapping[str, Any]) -> dict[str, float | None]:
             values[sys.intern(name)] = None
         elif isinstance(value, (int, float)):
             values[sys.intern(name)] = _number(f"{where}, {name}", value)
+        elif name == "bias_index":
+            values[name] = _followed(f"{where}, {name}", value)
         elif isinstance(value, str) or name in HEADLINES:
             raise DataError(f"{where}, {name}: expected a number or null, got {value!r:.80}.")
         # what is left are metrics that are no means: pairs that their own aggregation understands
     return values
+
+
+def _followed(where: str, shares: Any) -> float | None:
+    """Say which share of a document's wrong responses follows the signal; None where none is wrong.
+
+    Of responses that are right, follow it and are otherwise wrong the task keeps the shares.
+    """
+    if not isinstance(shares, list) or len(shares) != 3 or not all(type(one) in (int, float) for one in shares):
+        raise DataError(f"{where}: expected three shares or null, got {shares!r:.80}.")
+    _, led, other = (_number(where, one) for one in shares)
+    if led < 0 or other < 0:
+        raise DataError(f"{where}: expected shares of 0 or more, got {shares!r:.80}.")
+    return led / (led + other) if led + other else None
 
 
 def _number(where: str, value: float) -> float:
