@@ -15,7 +15,7 @@ from fin_tasks.report.collect import Collected, collect
 from fin_tasks.report.compare import compare
 from fin_tasks.report.estimates import estimate
 from fin_tasks.report.leaderboard import document
-from fin_tasks.report.replay_entries import read_replay
+from fin_tasks.report.replay_entries import read_replay, replay_runs
 from fin_tasks.settings import Settings
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "dynostock" / "recordings"
@@ -92,6 +92,13 @@ def test_replays_are_compared_row_by_row(tmp_path: Path) -> None:
     assert (row.truth, row.answer, row.source, row.groups) == ("1", 0, "T0", {"window": ("4",)})
     indices = compare(paths, variant="paper", metric="bias_index").comparisons[0].numbers
     assert (indices.baseline_rate, indices.other_rate, indices.n) == (0.5, 0.0, 3)
+
+
+def test_windows_in_words_are_the_task_of_that_name(tmp_path: Path) -> None:
+    path = printed(tmp_path / "a.json", recording(tmp_path / "a", [UP]))
+    said = json.loads(path.read_text())
+    said["files"][0]["mode"] = "text"
+    assert [run.task for run in replay_runs(path, said)] == ["dynostock_recency_w4_text"]
 
 
 def test_several_windows_have_a_line_each_and_none_twice(tmp_path: Path) -> None:

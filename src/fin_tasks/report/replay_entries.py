@@ -62,7 +62,7 @@ def replay_runs(path: Path, value: Mapping[str, Any]) -> Iterator[Run]:
             )
         yield Run(
             benchmark=benchmark_of(one.task),
-            task=one.task,
+            task=f"{one.task}_text" if one.whole.variants.mode == "text" else one.task,  # as lm-eval's tasks are named
             model=one.facts.model,
             date="",
             # where a recording lay is no circumstance of it
