@@ -524,6 +524,13 @@ def test_rows_that_were_asked_more_often_than_others(one_task: Callable[[str], P
     assert failed(checked(folder)) == {"repeats"}
 
 
+def test_rows_in_the_order_of_several_processes(one_task: Callable[[str], Path]) -> None:
+    folder = one_task(BOOL)
+    change(folder, lambda lines: sorted(lines, key=lambda line: (line["doc_id"] % 2, line["filter"], line["doc_id"])))
+    rehash_all(folder)
+    assert failed(checked(folder)) == set()
+
+
 def test_several_responses_to_every_question(one_task: Callable[[str], Path]) -> None:
     folder = one_task(BOOL)
     change(folder, lambda lines: again(lines, *range(32)))
