@@ -20,7 +20,10 @@ from fin_tasks.benchmarks.xfinbench.metrics import CAPABILITIES
 from fin_tasks.report.entry import Entry, RunFacts, RunRead
 from fin_tasks.report.estimates import unit_of
 
-__all__ = ["published"]
+__all__ = ["DOUBT", "published"]
+
+DOUBT = "in doubt"
+"""What marks of figures begin with that may be wrong in print; others are right, but over other rows."""
 
 _XFINBENCH_PAPERS = {"acl": "XFinBench, ACL version", "long": "XFinBench, long version"}
 _MME_PAPER = "MME-Finance, arXiv:2411.03314v1"
@@ -185,7 +188,7 @@ def _doubt(note: str) -> str:
         ('in doubt: no share of its rows', 'in doubt: tables disagree')
     """
     reason = note.removeprefix("unreliable: ").partition(":")[0].partition(";")[0]
-    return f"in doubt: {re.sub(r'no share of [0-9]+ rows', 'no share of its rows', reason)}"
+    return f"{DOUBT}: {re.sub(r'no share of [0-9]+ rows', 'no share of its rows', reason)}"
 
 
 def _mme_finance() -> Iterator[_Printed]:
