@@ -104,7 +104,7 @@ def measure(folder: Path, cache: Path, out: Path, *, samples: bool) -> None:
 
 
 class Memory:
-    """What this process and those it started took: memory together at most, and time; seen ten times a second."""
+    """What this process and those it started took: memory together at most, and time; seen twice a second, as looking takes time too."""
 
     def __init__(self) -> None:
         self.peak = 0
@@ -121,7 +121,7 @@ class Memory:
         self._thread.join()
 
     def _watch(self) -> None:
-        while not self._stop.wait(0.1):
+        while not self._stop.wait(0.5):
             processes = family(os.getpid())
             self.peak = max(self.peak, sum(held(process) for process in processes))
             self._spent |= {process: spent for process in processes if (spent := spent_by(process))}

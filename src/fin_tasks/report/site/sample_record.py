@@ -109,7 +109,7 @@ def _is_name(value: Any) -> bool:
 
 def picture_of(sample: Mapping[str, Any], doc: Mapping[str, Any]) -> tuple[str, str]:
     """Return the path of a document's picture and the picture as it was sent, each empty where there is none."""
-    path = next((doc[key] for key in _PICTURES if isinstance(doc.get(key), str) and doc[key]), "")
+    path = next((value for key in _PICTURES if (value := doc.get(key)) and isinstance(value, str)), "")
     sent = ""
     for text in _texts(sample.get("arguments")):
         begin = text.find("data:image/")
@@ -147,8 +147,12 @@ def _values(sample: Mapping[str, Any]) -> dict[str, float]:
         means = _means(tuple(names))
     except TypeError:  # of a stranger's file, with what is no name
         means = _means(tuple(name for name in names if isinstance(name, str)))
-    values = ((shown, sample.get(name)) for name, shown in means)
-    return {shown: number for shown, value in values if (number := _finite(value)) is not None}
+    return {
+        shown: number
+        for name, shown in means
+        # most metrics of a row are of groups that it does not belong to
+        if (value := sample.get(name)) is not None and (number := _finite(value)) is not None
+    }
 
 
 @lru_cache(maxsize=64)  # rows of a run have the same metrics
