@@ -104,7 +104,7 @@ def measure(folder: Path, cache: Path, out: Path, *, samples: bool) -> None:
 
 
 class Memory:
-    """What this process and those it started took: memory together at most, and time; seen twice a second, as looking takes time too."""
+    """What this process and those it started took, memory together at most and time; looking takes time, so not often."""
 
     def __init__(self) -> None:
         self.peak = 0
