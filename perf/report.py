@@ -104,7 +104,7 @@ def measure(folder: Path, cache: Path, out: Path, *, samples: bool) -> None:
 
 
 class Memory:
-    """What this process and those it started took: memory at most, and time. Looking takes time too, so twice a second."""
+    """What this process and those it started took: memory at most, and time; seen twice a second."""
 
     def __init__(self) -> None:
         self.peak = 0
