@@ -215,13 +215,22 @@ def test_a_run_that_scored_too_little_has_no_rank_and_a_mark() -> None:
     assert "| 39 | 1 |" in ranks(made)
 
 
+@pytest.mark.parametrize(("shared", "kept"), [(0, False), (9, False), (10, True)])
+def test_runs_over_mostly_other_rows_are_not_ranked_against_each_other(shared: int, kept: bool) -> None:
+    first = run("first", "xfinbench_bool", {"acc": [1.0] * 20 + [math.nan] * (20 - shared)}, **BOOL)
+    second = run("second", "xfinbench_bool", {"acc": [math.nan] * (20 - shared) + [0.0] * 20}, **BOOL)
+    assert bool(ranked(first, second)["ranks"]) == kept
+
+
 def test_runs_without_a_common_row_are_not_ranked_against_each_other() -> None:
     first = run("first", "xfinbench_bool", {"acc": [1.0] * 20 + [math.nan] * 20}, **BOOL)
     second = run("second", "xfinbench_bool", {"acc": [math.nan] * 20 + [0.0] * 20}, **BOOL)
     made = document(collected(first, second))
     found = comparison_of(made, "xfinbench_bool")
     assert (found["ranks"], found["pairs"], len(found["left_out"])) == ([], [], 2)
-    assert all("another run has scored too" in one["reason"] for one in found["left_out"])
+    assert {one["reason"] for one in found["left_out"]} == {
+        "0 of its 20 scored rows are those that another run has scored too"
+    }
     assert "Not ranked:" in ranks(made)
     third = run("third", "xfinbench_bool", {"acc": [1.0, 0.0] * 10 + [math.nan] * 20}, **BOOL)
     assert [one["run"] for one in ranked(first, second, third)["left_out"]] == [second.facts.id]

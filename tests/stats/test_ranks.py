@@ -237,3 +237,11 @@ def test_exercises_that_are_known_keep_equal_models_alike() -> None:
         unaware += compare_all(scores)[0].p < 0.05
     assert aware <= 24  # 5 % of 300, and what chance adds
     assert unaware > 40
+
+
+def test_an_interval_of_a_difference_ends_where_differences_do() -> None:
+    (pair,) = compare_all({"a": [90.0, 95.0, 10.0], "b": [5.0, 0.0, 8.0]})
+    assert pair.interval.low < -50 < 100 < pair.interval.high
+    assert (pair.within(100).interval.high, pair.within(math.inf)) == (100, pair)
+    (alone,) = compare_all({"a": [1.0], "b": [0.5]})
+    assert math.isnan(alone.within(1).interval.low)

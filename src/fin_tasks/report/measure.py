@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from fin_tasks.report.estimates import Unit
+from fin_tasks.report.rankings import FULL_MARKS
 from fin_tasks.report.samples import HEADLINES, Row, Rows
 from fin_tasks.stats.averages import average_or_none
 from fin_tasks.stats.intervals import Interval
@@ -117,7 +118,7 @@ def measure(
         baseline_rate=average_or_none(before),
         other_rate=average_or_none(after),
         difference=test.difference,
-        interval=test.interval,
+        interval=test.within(FULL_MARKS.get(unit, math.inf)).interval,
         clusters=test.clusters,
         p=test.p,
         exact=test.exact,

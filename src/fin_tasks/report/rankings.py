@@ -14,14 +14,24 @@ from fin_tasks.stats.clustered import clustered_mean, numbered
 from fin_tasks.stats.power import detectable_difference, detectable_mean, fewest_discordant
 from fin_tasks.stats.ranks import PairTest, Ranked, compare_all, rank
 
-__all__ = ["ALPHA", "CONFIDENCE", "ENOUGH", "POWER", "Comparison", "LeftOut", "compare_task", "six_digits"]
+__all__ = [
+    "ALPHA",
+    "CONFIDENCE",
+    "ENOUGH",
+    "FULL_MARKS",
+    "POWER",
+    "Comparison",
+    "LeftOut",
+    "compare_task",
+    "six_digits",
+]
 
 ALPHA, CONFIDENCE, POWER = 0.05, 0.95, 0.8
 ENOUGH = 0.5
 """Share of the most rows that a run of a group has scored, which a run needs to be ranked with it."""
 
-_SCALE: Mapping[str, float] = {"fraction": 1.0, "points": 100.0}
-"""What is full marks in a unit."""
+FULL_MARKS: Mapping[str, float] = {"fraction": 1.0, "points": 100.0}
+"""By unit; a `number` may be any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +133,7 @@ def compare_task(
     Returns:
         One for each group, the largest first. Within a group a run is left out, by name, that is marked beside others
         that are not, as one that was run again; that scored fewer than `ENOUGH` of the rows that another did; and that
-        has no row in common with any.
+        has fewer than `ENOUGH` of its rows in common with any other.
     """
     there = [(entry, scores) for entry in headlines if (scores := scores_of(entry.run).get(entry.variant))]
     there = [(entry, scores) for entry, scores in there if entry.metric in scores.values]
@@ -156,7 +166,7 @@ def _compare(runs: Sequence[tuple[Entry, Scores]], group: str, marked: Sequence[
         scores, clusters = _aligned(kept, first.metric)
     rows = len(next(iter(scores.values())))
     scores = {run: values for run, values in scores.items() if run not in left_out}
-    pairs = compare_all(scores, clusters=clusters)
+    pairs = [pair.within(FULL_MARKS.get(first.unit, math.inf)) for pair in compare_all(scores, clusters=clusters)]
     higher = first.higher_is_better is not False
     return Comparison(
         metric=first.metric,
@@ -184,8 +194,8 @@ def _not_to_be_ranked(scores: Mapping[str, npt.NDArray[np.float64]], asked: Mapp
             reason = "no row is scored"
         elif n < ENOUGH * most:
             reason = f"{n} of {asked[run]} rows are scored, and up to {most} of other runs"
-        elif others and not any((own & other).any() for other in others):
-            reason = "no row is scored that another run has scored too"
+        elif others and (shared := max(int((own & other).sum()) for other in others)) < ENOUGH * n:
+            reason = f"{shared} of its {n} scored rows are those that another run has scored too"
         else:
             continue
         found[run] = LeftOut(run=run, n=n, reason=reason)
@@ -215,7 +225,7 @@ def _detectable_on_own_rows(
     values: Sequence[npt.NDArray[np.float64]], clusters: Sequence[Hashable] | None, unit: str, pairs: int
 ) -> float:
     """Say the same of two models with rows of their own, as many as these have scored, and of as many sources."""
-    scale = _SCALE.get(unit)
+    scale = FULL_MARKS.get(unit)
     if scale is None or not values:
         return math.nan
     codes = None if clusters is None else numbered(clusters)

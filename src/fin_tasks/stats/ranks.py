@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -49,6 +49,20 @@ class PairTest:
     p_holm: float
     exact: bool
     clusters: int
+
+    def within(self, full: float) -> "PairTest":
+        """Return it with an interval that ends where differences do.
+
+        Args:
+            full: What values go up to, from 0, in their unit.
+
+        Example:
+            >>> (pair,) = compare_all({"a": [90.0, 95.0, 10.0], "b": [5.0, 0.0, 8.0]})
+            >>> round(pair.interval.high), pair.within(100).interval.high
+            (187, 100)
+        """
+        low, high = (min(max(bound, -full), full) for bound in (self.interval.low, self.interval.high))
+        return replace(self, interval=Interval(low, high))
 
 
 @dataclass(frozen=True, kw_only=True)
