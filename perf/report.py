@@ -62,10 +62,11 @@ def main() -> None:
         shutil.copytree(made, runs, copy_function=os.link)  # a run of them will change
         for kind in ("samples", "numbers alone"):
             print(f"with {kind}:")
-            for side in ("cold", "warm", "one changed"):
-                if side == "one changed":
-                    change(runs)
-                tell(side, [str(runs), *(str(Path(temporary) / f"{name} {kind}") for name in ("cache", "out")), kind])
+            given = [str(runs), *(str(Path(temporary) / f"{name} {kind}") for name in ("cache", "out")), kind]
+            cold = tell("cold", given)
+            tell("warm", given, beside=cold)
+            change(runs)
+            tell("one changed", given, beside=cold)
 
 
 def change(runs: Path) -> None:
@@ -76,15 +77,19 @@ def change(runs: Path) -> None:
         file.write_bytes(content)
 
 
-def tell(side: str, arguments: list[str]) -> None:
-    """Measure one side, print what it took."""
+def tell(side: str, arguments: list[str], *, beside: float | None = None) -> float:
+    """Measure one side, print what it took, and how much faster that is; return the seconds."""
     command = [sys.executable, __file__, "--side", *arguments]
     begun = time.perf_counter()
     told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    seconds = (
-        f"{time.perf_counter() - begun:.1f} s ({told['collected']:.1f} collecting, {told['rendered']:.1f} rendering)"
+    seconds = time.perf_counter() - begun
+    ratio = f", {beside / seconds:.1f} times as fast as cold" if beside else ""
+    parts = f"({told['collected']:.1f} collecting, {told['rendered']:.1f} rendering)"
+    print(
+        f"  {side}: {seconds:.1f} s {parts}, {told['cpu']:.0f} s of processors, "
+        f"{told['peak_mb']:,.0f} MB at most{ratio}"
     )
-    print(f"  {side}: {seconds}, {told['cpu']:.0f} s of processors, {told['peak_mb']:,.0f} MB at most")
+    return seconds
 
 
 def measure(folder: Path, cache: Path, out: Path, *, samples: bool) -> None:
