@@ -1,12 +1,11 @@
 """The page in a real browser: sorting and choosing, by mouse, finger and keyboard, large and in both colours."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import CHROMIUM, CONTRASTS, REASON, Opened, chromium, opened
+from browsing import CHROMIUM, CONTRASTS, REASON, Opened, opened
 from made_site import made_document, picture, sample, sent, write_run, write_site
 
 from fin_tasks.report.site.page import write_page
@@ -20,12 +19,6 @@ VIEWS = ("board", "values", "ranks", "duel", "samples", "about")
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("page")
     for skill, model in enumerate(MODELS):
@@ -35,14 +28,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             write_run(base / "runs" / model, rows, task=task, model=f"made/{model}")
     write_site(base / "runs", base / "out")
     return base / "out"
-
-
-@pytest.fixture
-def shown(browser: Any, site: Path) -> Iterator[Opened]:
-    with opened(browser, site) as found:
-        yield found
-        assert found.told == []
-        assert found.strangers() == []
 
 
 def rows(shown: Opened) -> list[str]:

@@ -5,18 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import CHROMIUM, CONTRASTS, REASON, Opened, chromium, opened
+from browsing import CHROMIUM, CONTRASTS, REASON, Opened, opened
 from made_site import HOSTILE, picture, sample, sent, write_run, write_site
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=REASON)
 
 ROWS = 260  # more than a file of responses holds
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import CHROMIUM, CONTRASTS, REASON, Opened, chromium, opened
+from browsing import CHROMIUM, CONTRASTS, REASON, Opened, opened
 
 from fin_tasks.report.collect import collect
 from fin_tasks.report.leaderboard import document
@@ -29,12 +29,6 @@ pytestmark = [
         reason="needs real runs: make shown SHOWN=FOLDER, then FIN_TASKS_SHOWN=FOLDER here",
     ),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

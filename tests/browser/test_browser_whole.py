@@ -1,13 +1,12 @@
 """The page of a whole report, with papers' figures: what opens, fits on a phone, has an address, and who can use it."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browsing import CHROMIUM, REASON, Opened, chromium, opened
+from browsing import CHROMIUM, REASON, Opened, opened
 from made_site import sample, write_run, write_site
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason=REASON)
@@ -23,12 +22,6 @@ LOOKED_FOR = {
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four models, of which the first by name was asked other data than the rest."""
     base = tmp_path_factory.mktemp("whole")
@@ -38,14 +31,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_run(base / "runs" / model[:9], rows, model=f"made/{model}", revision="d1" if skill else "d0")
     write_site(base / "runs", base / "out", published=True)
     return base / "out"
-
-
-@pytest.fixture
-def shown(browser: Any, site: Path) -> Iterator[Opened]:
-    with opened(browser, site) as found:
-        yield found
-        assert found.told == []
-        assert found.strangers() == []
 
 
 def test_views_open_with_something_to_show(shown: Opened) -> None:
