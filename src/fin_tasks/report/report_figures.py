@@ -119,12 +119,16 @@ def _headlines(document: Document, points: Sequence[Point]) -> Iterator[Dot]:
 
 def _best(dots: Sequence[Dot]) -> tuple[list[Dot], str]:
     """Keep the first rows of each panel, which are the best; returns them and what the caption says of it."""
-    rows: dict[str, dict[str, None]] = defaultdict(dict)
+    kept = _first_of_panels(dots, lambda dot: dot.row, most=_MOST)
+    return kept, f" The best {_MOST} of each." if len(kept) < len(dots) else ""
+
+
+def _first_of_panels(dots: Sequence[Dot], name_of: Callable[[Dot], str], *, most: int) -> list[Dot]:
+    names: dict[str, dict[str, None]] = defaultdict(dict)
     for dot in dots:
-        rows[dot.panel].setdefault(dot.row)
-    kept = {panel: frozenset(islice(of, _MOST)) for panel, of in rows.items()}
-    left = f" The best {_MOST} of each." if any(len(of) > _MOST for of in rows.values()) else ""
-    return [dot for dot in dots if dot.row in kept[dot.panel]], left
+        names[dot.panel].setdefault(name_of(dot))
+    kept = {panel: frozenset(islice(of, most)) for panel, of in names.items()}
+    return [dot for dot in dots if name_of(dot) in kept[dot.panel]]
 
 
 def _breakdown(tables: Sequence[Table], skip: Sequence[str]) -> Iterator[Dot]:
@@ -163,12 +167,8 @@ def _panel(table: Table, row: Row) -> str | None:
 
 def _first(dots: Sequence[Dot]) -> tuple[list[Dot], str]:
     """Keep the first models of each panel, so that they can be told apart; returns what the caption says of it too."""
-    names: dict[str, dict[str, None]] = defaultdict(dict)
-    for dot in dots:
-        names[dot.panel].setdefault(dot.series)
-    kept = {panel: frozenset(islice(of, _MODELS)) for panel, of in names.items()}
-    left = f" The first {_MODELS} models of each table." if any(len(of) > _MODELS for of in names.values()) else ""
-    return [dot for dot in dots if dot.series in kept[dot.panel]], left
+    kept = _first_of_panels(dots, lambda dot: dot.series, most=_MODELS)
+    return kept, f" The first {_MODELS} models of each table." if len(kept) < len(dots) else ""
 
 
 def _in_order(dots: Sequence[Dot], rows: Sequence[str]) -> list[Dot]:
