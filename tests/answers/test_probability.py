@@ -128,16 +128,12 @@ def test_a_long_reply_before_changes_nothing(text: str) -> None:
         *("2014-01-01 ", "0 to 1 ", "positive ", "go ", "recent decline ", "<think>", "the ", "12,345,"),
     ],
 )
-def test_hostile_text_takes_time_in_proportion(unit: str) -> None:
-    def seconds(size: int) -> float:
-        text = f"Final prediction: {unit * (size // len(unit))}"
-        begin = time.process_time()
-        for parser in PARSERS:
-            parser(text)
-        return time.process_time() - begin
-
-    short, long = seconds(10_000), seconds(100_000)
-    assert long < 25 * max(short, 0.01)
+def test_hostile_text_is_read_in_time(unit: str) -> None:
+    text = f"Final prediction: {unit * (100_000 // len(unit))}"
+    begin = time.thread_time()
+    for parser in PARSERS:
+        parser(text)
+    assert time.thread_time() - begin < 20.0  # a fifth of a second alone; minutes, if time grew with the square
 
 
 def test_shares_name_where_they_stand() -> None:
@@ -166,9 +162,9 @@ def test_dates_and_the_scale_are_no_numbers() -> None:
 )
 def test_text_beyond_any_answer_is_read_at_its_ends(unit: str) -> None:
     text = unit * (400_000 // len(unit))
-    begin = time.process_time()
+    begin = time.thread_time()
     robust_probability(text)
-    assert time.process_time() - begin < 10.0  # minutes, if every number were looked at
+    assert time.thread_time() - begin < 20.0  # minutes, if every number were looked at
     assert robust_probability(f"{text}\n\nFinal prediction: 0.35") == 0.35
 
 

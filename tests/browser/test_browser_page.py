@@ -151,6 +151,6 @@ def test_sixty_models_on_forty_tasks_stay_quick(browser: Any, tmp_path: Path) ->
         shown.page.reload()
         shown.page.wait_for_selector(".board tbody tr:nth-child(60)")
         shown.page.click(".board thead th >> nth=3")
-        assert time.monotonic() - begun < 10  # far less on a machine that is not busy
+        assert time.monotonic() - begun < 60  # far less on a machine that is not busy
         assert shown.page.locator(".board td").count() == 2400
         assert shown.told == []

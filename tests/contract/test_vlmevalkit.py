@@ -319,7 +319,7 @@ def test_another_judge_or_rubric_is_asked_anew(run: Run) -> None:
 
 def kill_when(met: Callable[[], bool]) -> Callable[[int], None]:
     def kill(process: int) -> None:
-        for _ in range(600):
+        for _ in range(6000):
             if met():
                 break
             time.sleep(0.02)
@@ -333,7 +333,7 @@ def test_a_run_killed_while_the_model_answers_goes_on(run: Run) -> None:
 
     def slowly(body: dict[str, Any]) -> Answer:
         if len(run.asked("tested")) > 6 and not gate.is_set():
-            gate.wait(10)
+            gate.wait(120)
         return completion("1")
 
     run.answers["tested"] = slowly
@@ -352,7 +352,7 @@ def waited(run: Run) -> bool:
     """Whether seven were asked for and the kit had the time to save the first ones."""
     if len(run.asked("tested")) < 7:
         return False
-    time.sleep(0.5)
+    time.sleep(1.5)
     return True
 
 
@@ -361,7 +361,7 @@ def test_a_run_killed_while_the_judge_answers_goes_on(run: Run) -> None:
 
     def slowly(_: dict[str, Any]) -> Answer:
         if len(run.asked("judge")) > 5 and not gate.is_set():
-            gate.wait(10)
+            gate.wait(120)
         return completion("4")
 
     run.answers["judge"] = slowly
@@ -418,7 +418,7 @@ def test_a_run_that_is_killed_does_not_go_on_with_other_questions(run: Run) -> N
 
     def slowly(_: dict[str, Any]) -> Answer:
         if len(run.asked("tested")) > 6 and not gate.is_set():
-            gate.wait(10)
+            gate.wait(120)
         return completion("about the sample")
 
     run.answers["tested"] = slowly

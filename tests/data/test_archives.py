@@ -400,7 +400,7 @@ def test_several_processes_at_once(tmp_path: Path, target: Path) -> None:
     )
     command = [sys.executable, "-c", code, str(path), str(target)]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    said = {process.communicate(timeout=60)[0].strip() for process in running}
+    said = {process.communicate(timeout=180)[0].strip() for process in running}
     assert said == {f"100 {target.stat().st_ino}"}
 
 

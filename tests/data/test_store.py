@@ -329,7 +329,7 @@ def test_verify_hashes_what_is_cached(store: Store, publish: Publish) -> None:
 def test_many_files_come_side_by_side(store: Store, server: Loopback, publish: Publish) -> None:
     bodies = {f"figures/{i}.png": bytes([i]) * 100 for i in range(6)}
     source = publish(bodies)
-    together = threading.Barrier(3, timeout=10)
+    together = threading.Barrier(3, timeout=60)
     for path in list(bodies)[:3]:
         server.faults[f"/someone/toy/{source.revision}/{path}"].append(Fault(hold=together.wait))
     files = store.get_all(source, bodies)
@@ -402,7 +402,7 @@ def test_a_lock_that_stays_taken_is_named(store: Store, publish: Publish, said: 
     def hold() -> None:
         with FileLock(store.folder(source) / ".lock"):
             held.set()
-            release.wait(30)
+            release.wait(120)
 
     holder = threading.Thread(target=hold)
     holder.start()
@@ -443,20 +443,20 @@ def test_two_processes_download_once(
     monkeypatch.setenv("FIN_TASKS_CACHE", str(settings.cache_dir))
     monkeypatch.setenv("FIN_TASKS_GITHUB_RAW", server.url)
     arrived, release = threading.Event(), threading.Event()
-    server.faults[URL].append(Fault(hold=lambda: (arrived.set(), release.wait(30))))
+    server.faults[URL].append(Fault(hold=lambda: (arrived.set(), release.wait(120))))
 
     def start() -> "subprocess.Popen[str]":
         command = [sys.executable, "-c", PROCESS, str(tmp_path / "pins.json")]
         return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
     with start() as first:
-        assert arrived.wait(30)
+        assert arrived.wait(120)
         with start() as second:
             assert second.stdout is not None
             waiting = second.stdout.readline()
             release.set()
-            second_said = second.communicate(timeout=30)[0]
-        first_said = first.communicate(timeout=30)[0]
+            second_said = second.communicate(timeout=120)[0]
+        first_said = first.communicate(timeout=120)[0]
     assert "waiting for another process" in waiting
     assert first_said.splitlines()[-1] == second_said.splitlines()[-1] == str(len(BODY))
     assert len(server.asked) == 1

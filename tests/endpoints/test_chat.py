@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,7 @@ def test_inside_a_running_loop(tmp_path: Path) -> None:
 
 _KILLED = """
 import sys
+import threading
 from pathlib import Path
 from fin_tasks.endpoints.chat import Chat, ChatRequest
 from fin_tasks.endpoints.client import Endpoint
@@ -151,15 +153,23 @@ chat.ask([ChatRequest(messages=[{"role": "user", "content": str(n)}]) for n in r
 
 
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    with serve(_echo, pause=0.02) as served:
+    killed = threading.Event()
+
+    def answer(body: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
+        if len(served.bodies) > 8:
+            killed.wait(60)
+        return _echo(body)
+
+    with serve(answer) as served:
         process = subprocess.Popen([sys.executable, "-c", _KILLED, served.base_url, str(tmp_path)])
-        deadline = time.monotonic() + 30
-        while len(served.bodies) < 8 and time.monotonic() < deadline:
+        deadline = time.monotonic() + 60
+        while len(served.bodies) <= 8 and time.monotonic() < deadline:
             time.sleep(0.01)
         process.kill()
         process.wait()
+        killed.set()
         sent = len(served.bodies)
-        assert 8 <= sent < 40
+        assert sent == 9
         replies = _chat(tmp_path, served).ask(_ask(*map(str, range(40))))
         assert [reply.text for reply in replies] == [f"re: {number}" for number in range(40)]
         # At most the one reply that was on its way is asked for twice.

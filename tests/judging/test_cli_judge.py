@@ -405,11 +405,11 @@ def test_a_run_that_was_stopped_goes_on(file: Path, tmp_path: Path) -> None:
             while len(judge.bodies) < 4 and time.monotonic() < until:
                 time.sleep(0.02)
             first.send_signal(signal.SIGINT)
-            _, told = first.communicate(timeout=60)
+            _, told = first.communicate(timeout=180)
         assert first.returncode == 130
         assert "the same command goes on" in told
         asked_before = len(judge.bodies)
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=60)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=180)
         found = json.loads(done.stdout)
     # the one under way when it was stopped is asked again
     assert found["cached"] >= asked_before - 1 >= 3

@@ -272,7 +272,7 @@ def test_references_that_multiply_cost_nothing(tmp_path: Path) -> None:
     started = time.monotonic()
     with pytest.raises(ConfigError, match="expected no such key") as raised:
         load_rubric(written(tmp_path, bomb))
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
     assert len(str(raised.value)) < 2_000
 
 

@@ -24,7 +24,7 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, said)
 pathlib.Path("pid.new").write_text(str(os.getpid()))
 os.rename("pid.new", "pid")
-time.sleep(60)
+time.sleep(600)
 """
 COMMAND = f"""
 import sys
@@ -42,7 +42,7 @@ def started(folder: Path) -> tuple["subprocess.Popen[bytes]", int]:
 
 
 def _text_of(path: Path) -> str:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while not path.exists() or not path.read_text():
         assert time.monotonic() < until, f"{path} did not appear"
         time.sleep(0.02)
@@ -86,7 +86,7 @@ def test_a_program_whose_command_was_killed_keeps_the_folder(tmp_path: Path) -> 
     with pytest.raises(ConfigError, match=rf"still under way \(process {pid}\)"), alone_in(tmp_path / "folder"):
         pass
     os.kill(pid, signal.SIGKILL)
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while True:
         try:
             with alone_in(tmp_path / "folder"):

@@ -150,7 +150,7 @@ for batch in range(25):
     for process in running:
         assert process.stdout is not None
         process.stdout.readline()
-    said = [process.communicate(b"go\n", timeout=60)[1] for process in running]
+    said = [process.communicate(b"go\n", timeout=180)[1] for process in running]
     assert said == [b"", b"", b""]
     texts = [f"{name} {batch} {i}" for name in ("one", "two", "three", "both") for batch in range(25) for i in range(4)]
     assert len(VectorCache(tmp_path, IDENTITY).load(texts, "text")) == 400

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="c
 
 
 def _python(script: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=180)
 
 
 def test_the_address_space_is_found_without_proc() -> None:

@@ -113,5 +113,5 @@ def test_both_walls_bind_the_process(tmp_path: object) -> None:
         "except PermissionError: print('call closed')\n"
     )
     command = [sys.executable, "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=180)
     assert done.stdout.split("\n") == ["file closed", "call closed", ""]

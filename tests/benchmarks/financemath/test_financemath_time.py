@@ -11,7 +11,7 @@ from fin_tasks.benchmarks.financemath.judge import judge_request, parse_verdict
 from fin_tasks.benchmarks.financemath.programs import extract_program
 
 SIZE = 100_000
-SECONDS = 1.0
+SECONDS = 20.0  # a quarter of a second alone; minutes, where time grows with the square of the length
 TOKENS = [
     "a:\n",
     "- a:\n",
@@ -119,9 +119,9 @@ def test_repeated_tokens(token: str) -> None:
     runs += [("read_answer", read_answer, f"{start}{text}x") for start in STARTS]
     slow = {}
     for name, read, form in runs:
-        begin = time.process_time()
+        begin = time.thread_time()
         read(form)
-        took = time.process_time() - begin
+        took = time.thread_time() - begin
         if took > SECONDS:
             slow[name, form[:30]] = round(took, 1)
     assert not slow

@@ -70,7 +70,7 @@ def test_another_process_draws_the_same_pixels(tmp_path: Path) -> None:
     settings = {"MATPLOTLIBRC": str(tmp_path), "PYTHONHASHSEED": "7", "TZ": "Asia/Shanghai", "LC_ALL": "C"}
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(cases=cases)],
-        env={**os.environ, **settings}, capture_output=True, text=True, check=True, timeout=60,
+        env={**os.environ, **settings}, capture_output=True, text=True, check=True, timeout=180,
     )  # fmt: skip
     here = [fingerprint(picture(kind, style, language=language)) for kind, style, language in cases]
     assert run.stdout.split() == here
