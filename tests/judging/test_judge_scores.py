@@ -1,5 +1,6 @@
 """Figures made of verdicts, counted by hand."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -96,4 +97,5 @@ def test_a_line_per_item(shown: bool, picture: bool, seen: bool) -> None:
         "image": seen,
         "rubric": f"mme_finance_en@{RUBRIC.version}",
         "rubric_sha256": RUBRIC.sha256,
+        "response_sha256": hashlib.sha256(b"r").hexdigest(),
     }

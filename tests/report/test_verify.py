@@ -185,6 +185,7 @@ def test_what_lm_eval_wrote_passes_in_every_benchmark(run_of_all: Path) -> None:
     assert by_task["xfinbench_text", "groups"] == by_task["dynostock_recency_text", "groups"] == "pass"
     assert by_task["mme_finance_en", "verdicts"] == "pass"
     assert by_task["mme_finance_en", "judge"] == "not checked"
+    assert by_task["mme_finance_en", "graded"] == "pass"
     assert by_task["financemath", "verdicts"] == "pass"
     assert by_task["financemath", "judge"] == "not checked"
     assert by_task["financemath_pot", "sandbox"] == "pass"
@@ -403,6 +404,42 @@ def test_a_judge_is_asked_again_about_some_rows(one_task: Callable[[str], Path],
     with serve(lambda _: completion("0")) as strict:
         setup = JudgeSetup(model="strict", base_urls=(strict.base_url,), rubric="mme_finance_en")
         assert "judge" in failed(checked(folder, judge=setup))
+
+
+def test_a_response_that_was_changed_after_it_was_judged(one_task: Callable[[str], Path]) -> None:
+    folder = one_task("mme_finance_en")
+
+    def improve(lines: Lines) -> None:
+        for line in lines:
+            if line["doc_id"] == 3:
+                line["resps"] = [[line["target"]]]
+
+    (samples,) = folder.glob("samples_*.jsonl")
+    before = samples.read_text()
+    change(folder, improve)
+    (found,) = (one for one in checked(folder).findings if one.check == "graded")
+    assert (found.status.value, found.count) == ("fail", 1)
+    samples.write_text(before)
+    change(folder, with_verdicts(lambda place, verdict: verdict.pop("response_sha256")))
+    report = checked(folder)
+    assert (failed(report), report.exit_code) == (set(), 3)
+    assert [one.status.value for one in report.findings if one.check == "graded"] == ["not checked"]
+
+
+def test_no_text_from_an_api_is_what_was_judged(one_task: Callable[[str], Path]) -> None:
+    folder = one_task("mme_finance_en")
+    unscored = {"score": None, "percent": None, "raw": "", "failed": "response", "no_response": True}
+
+    def take_away(lines: Lines) -> None:
+        for line in lines:
+            if line["doc_id"] == 0:
+                verdict = {**json.loads(line["filtered_resps"][0][0]), **unscored}
+                verdict["response_sha256"] = hashlib.sha256(b"").hexdigest()
+                line.update(resps=[["None"]], filtered_resps=[[json.dumps(verdict)]])
+
+    change(folder, take_away)
+    found = {one.check: one.status.value for one in checked(folder).findings}
+    assert (found["graded"], found["verdicts"]) == ("pass", "pass")
 
 
 def test_a_row_that_the_judge_scored_and_that_is_said_to_be_unscored(one_task: Callable[[str], Path]) -> None:

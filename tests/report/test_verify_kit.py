@@ -15,9 +15,10 @@ from fin_tasks.adapters.vlmeval_table import responses_file
 from fin_tasks.benchmarks import response_scores
 from fin_tasks.benchmarks.mme_finance.data import judge_item
 from fin_tasks.judging.asked import Asked, asked_file
-from fin_tasks.judging.item import Verdict
+from fin_tasks.judging.item import Verdict, response_sha256
 from fin_tasks.judging.judge import Judged, Spent
 from fin_tasks.judging.predictions_files import read_saved
+from fin_tasks.judging.predictions_tables import CELL_LIMIT
 from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.judging.score_tables import score_tables
 from fin_tasks.judging.scores import item_record, summary
@@ -369,7 +370,51 @@ def test_wrong_responses_cannot_be_said_to_have_failed(one: Callable[[str], Path
     assert {"unscored", "scores"} <= having(checked(folder), "fail")
 
 
-def test_responses_that_were_changed_after_they_were_judged(one: Callable[[str], Path], no_proxy: None) -> None:
+def test_responses_that_were_changed_after_they_were_judged(one: Callable[[str], Path]) -> None:
     folder = one("MMEFinance")
-    change_predictions(folder, lambda rows: rows[5].update(prediction="I know nothing of it."))
-    assert checked(folder).exit_code == 3, "no file can tell: only a judge who is asked again"
+
+    def improve(rows: Rows) -> None:
+        rows[5].update(prediction=rows[5]["answer"])
+        rows[7].update(prediction=f"{rows[7]['prediction']} ")
+
+    change_predictions(folder, improve)
+    report = checked(folder)
+    assert having(report, "fail") == {"graded"}
+    (found,) = (one for one in report.findings if one.check == "graded")
+    assert (found.count, report.exit_code) == (2, 1)
+    assert [detail.partition(":")[0] for detail in found.details] == ["line 6", "line 8"]
+
+
+def test_a_response_that_was_changed_behind_the_end_of_its_cell(one: Callable[[str], Path]) -> None:
+    folder = one("MMEFinance")
+    long = "x" * 40_000
+    write_long(folder, long)
+    change_items(folder, lambda rows: rows[5].update(response_sha256=response_sha256(long)))
+    assert having(checked(folder), "fail") == set()
+    write_long(folder, f"{long[:-1]}y")
+    assert having(checked(folder), "fail") == {"graded"}
+
+
+def write_long(folder: Path, response: str) -> None:
+    """Put a response into a cell that does not hold all of it, and the whole beside."""
+    path, kept = file_of(folder, ".xlsx"), file_of(folder, "_responses.jsonl")
+    rows = [dict(row.fields) for row in read_saved(path).rows]
+    write_predictions(path, [*rows[:5], {**rows[5], "prediction": response[:CELL_LIMIT]}, *rows[6:]])
+    lines = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
+    lines[5]["prediction"] = response
+    kept.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def test_items_from_before_responses_were_hashed(one: Callable[[str], Path]) -> None:
+    folder = one("MMEFinance")
+    change_items(folder, lambda rows: [{k: v for k, v in row.items() if k != "response_sha256"} for row in rows])
+    report = checked(folder)
+    assert (having(report, "fail"), report.exit_code) == (set(), 3)
+    assert having(report, "not checked") == {"graded", "judge"}
+
+
+@pytest.mark.parametrize("value", [None, "", 7, ["0"]])
+def test_a_hash_that_was_taken_out_of_one_row(one: Callable[[str], Path], value: Any) -> None:
+    folder = one("MMEFinance")
+    change_items(folder, lambda rows: rows[5].update(response_sha256=value))
+    assert having(checked(folder), "fail") == {"graded"}

@@ -13,7 +13,7 @@ from lm_eval.api.registry import register_filter
 
 from fin_tasks.errors import FinTasksError
 from fin_tasks.judging.failures import response_failure
-from fin_tasks.judging.item import JudgeItem, Verdict
+from fin_tasks.judging.item import JudgeItem, Verdict, response_sha256
 from fin_tasks.judging.judge import Judged, JudgingFailedError, judge_items
 from fin_tasks.judging.judged_response import JudgedResponse
 from fin_tasks.judging.rubric import Rubric, load_rubric
@@ -232,5 +232,8 @@ def _off(item: JudgeItem, why: str, *, allowed: float | None = None, stands: boo
         if reason
         else Verdict(error=why, failed=None if allowed is None else "judge")
     )
-    record = {"score": None, "error": verdict.error, "failed": verdict.failed, "max_failed": allowed}
+    record = {
+        **{"score": None, "error": verdict.error, "failed": verdict.failed},
+        **{"response_sha256": response_sha256(item.response), "max_failed": allowed},
+    }
     return JudgedResponse(response=item.response, verdict=verdict, percent=None, stands=stands, record=record)

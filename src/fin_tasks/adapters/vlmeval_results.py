@@ -14,7 +14,7 @@ from typing import Any
 
 from fin_tasks.adapters.vlmeval_table import read_kept
 from fin_tasks.errors import DataError
-from fin_tasks.judging.predictions_files import read_saved
+from fin_tasks.judging.predictions_files import read_saved, saved_text
 from fin_tasks.judging.predictions_tables import CELL_LIMIT
 from fin_tasks.judging.saved_questions import check_questions, find_index
 from fin_tasks.resources import task_yaml_dir
@@ -65,7 +65,7 @@ def read_responses(path: Path, known: Mapping[str, str]) -> Saved:
             )
         if index in responses:
             raise DataError(f"{row.where}: expected each index once, got {index!r} again. Remove one of the rows.")
-        text = _text(row.fields["prediction"])
+        text = saved_text(row.fields["prediction"])
         whole = kept.get(index)
         if path.suffix == ".xlsx" and len(text) >= CELL_LIMIT:
             if whole is not None and len(whole) > len(text) and whole.startswith(text):
@@ -86,12 +86,6 @@ def read_responses(path: Path, known: Mapping[str, str]) -> Saved:
     if lacking := len(known) - len(responses):
         _log.warning("%s: %d of %d rows have no prediction and do not count.", path.name, lacking, len(known))
     return Saved(responses=responses, cut=tuple(cut))
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,11 @@
 """What a judge is given, and what becomes of it."""
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["JudgeItem", "Verdict"]
+__all__ = ["JudgeItem", "Verdict", "response_sha256"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,3 +54,18 @@ class Verdict:
     tries: int = 0
     error: str | None = None
     failed: Literal["response", "judge", "reply"] | None = None
+
+
+def response_sha256(response: str) -> str:
+    r"""Hash a response, so that a verdict can say what it is of: SHA-256 of the UTF-8 bytes, in hexadecimal digits.
+
+    Nothing is normalised: a space more is another response. Halves of surrogate pairs, which JSON may hold and UTF-8
+    has no bytes for, count as the three bytes that they would have.
+
+    Example:
+        >>> response_sha256("It is 7.")[:16]
+        '5191e68afb0b5987'
+        >>> response_sha256("It is 7. ") == response_sha256("It is 7."), response_sha256("\ud800")[:8]
+        (False, '91a681b9')
+    """
+    return hashlib.sha256(response.encode("utf-8", "surrogatepass")).hexdigest()

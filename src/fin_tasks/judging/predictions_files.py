@@ -14,7 +14,7 @@ from typing import Any
 from fin_tasks.errors import DataError
 from fin_tasks.judging.predictions_tables import MAX_ROWS, TableRow, read_delimited, read_xlsx
 
-__all__ = ["MAX_BYTES", "MAX_LINE", "SavedRow", "SavedRows", "read_saved"]
+__all__ = ["MAX_BYTES", "MAX_LINE", "SavedRow", "SavedRows", "read_saved", "saved_text"]
 
 MAX_BYTES = 2**30
 """Bytes a file may have: predictions on a thousand questions take some megabytes."""
@@ -80,6 +80,18 @@ def read_saved(path: Path, *, expected: str = _FORMS) -> SavedRows:
     if not saved.rows:
         raise DataError(f"{path}: expected at least one row, found none.")
     return saved
+
+
+def saved_text(value: Any) -> str:
+    """Return what was saved in a field as the text that is scored: tables of JSON may hold something else.
+
+    Example:
+        >>> [saved_text(value) for value in ("007.50", None, 7.5, True)]
+        ['007.50', '', '7.5', 'true']
+    """
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _head(path: Path) -> bytes:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fin_tasks.judging.item import JudgeItem, Verdict
+from fin_tasks.judging.item import JudgeItem, Verdict, response_sha256
 from fin_tasks.judging.judge import Judged
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.stats.averages import average_or_none
@@ -69,7 +69,7 @@ def summary(items: Sequence[JudgeItem], verdicts: Sequence[Verdict], *, rubric: 
 
 
 def item_record(item: JudgeItem, verdict: Verdict, judged: Judged) -> dict[str, Any]:
-    """Return an item's line of a JSONL file: what became of it, and by whom.
+    """Return an item's line of a JSONL file: what became of it, by whom, and the hash of the response that it is of.
 
     Args:
         item: What was judged.
@@ -90,6 +90,7 @@ def item_record(item: JudgeItem, verdict: Verdict, judged: Judged) -> dict[str, 
         "image": judged.setup.image and item.image is not None,
         "rubric": judged.rubric.label,
         "rubric_sha256": judged.rubric.sha256,
+        "response_sha256": response_sha256(item.response),
     }
 
 

@@ -15,6 +15,7 @@ from fin_tasks.judging.setup import JudgeSetup
 from fin_tasks.report.verify.against import Against, Verifying
 from fin_tasks.report.verify.closeness import same
 from fin_tasks.report.verify.findings import Finding, Place, Status, finding, not_checked, passed
+from fin_tasks.report.verify.graded import check_graded
 from fin_tasks.report.verify.judged import ClaimedVerdicts
 from fin_tasks.settings import Settings
 
@@ -43,6 +44,7 @@ def check_judged(work: Verifying, place: Place, read: ClaimedVerdicts, *, rows: 
         yield finding("verdicts", place, message, dict.fromkeys(read.wrong))
     elif read.taken:
         yield passed("verdicts", place, f"{len(read.taken):,} verdicts agree with what they are of")
+    yield from check_graded(place, read.graded)
     if read.unasked:
         told = f"no judge was asked: {len(read.unasked):,} of {rows:,} rows have no score, and none is claimed"
         yield finding("unscored", place, told, [told], status=Status.warned)

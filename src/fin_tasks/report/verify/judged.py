@@ -7,17 +7,20 @@ from typing import Any
 from fin_tasks.answers.numbers import Number, number_from_float
 from fin_tasks.benchmarks.financemath.judge import numbers_shown
 from fin_tasks.benchmarks.financemath.reading import Reading, read_all
-from fin_tasks.judging.item import JudgeItem, Verdict
+from fin_tasks.judging.item import JudgeItem, Verdict, response_sha256
 from fin_tasks.judging.judged_response import JudgedResponse
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.report.verify.claimed_verdict import claimed_verdict
 from fin_tasks.report.verify.closeness import same
+from fin_tasks.report.verify.graded import Graded, hash_in
 from fin_tasks.report.verify.scoring import Asked
 from fin_tasks.report.verify.task_files import Step, TaskFile
 
 __all__ = ["ClaimedVerdicts", "judge_of"]
 
 _LARGEST = 1e300
+_NOTHING = "None"
+"""What lm-eval writes where an API gave no text, which is judged as an empty response."""
 
 
 @dataclass
@@ -34,6 +37,7 @@ class ClaimedVerdicts:
         wrong: What does not agree, a line each.
         items: What a judge was or would be given, by document, with the verdict taken: for asking again.
         responses: Responses that a judge read, by document, with the answer it is said to have found: likewise.
+        graded: Responses with what is said of which one was judged, under every variant.
     """
 
     task: TaskFile
@@ -45,6 +49,7 @@ class ClaimedVerdicts:
     wrong: list[str] = field(default_factory=list)
     items: dict[str, tuple[JudgeItem, Verdict]] = field(default_factory=dict)
     responses: dict[str, tuple[str, float | None]] = field(default_factory=dict)
+    graded: list[Graded] = field(default_factory=list)
 
     def __call__(self, variant: str, step: Step, rows: Sequence[Asked]) -> list[list[Any]]:
         """Return the readings of each row's responses under a variant."""
@@ -113,6 +118,9 @@ class ClaimedVerdicts:
         for response, said in zip(
             row.responses, _padded(row.claimed.get(variant, ()), len(row.responses)), strict=True
         ):
+            if response == _NOTHING and hash_in(said) == response_sha256(""):
+                response = ""
+            self.graded.append(Graded.of(f"row {_name(row.doc)}", response, said))
             verdict, contradiction = claimed_verdict(response, said, rubric, judge=self.judge)
             if contradiction:
                 self.wrong.append(f"row {_name(row.doc)}: {contradiction}")

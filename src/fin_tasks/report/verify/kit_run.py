@@ -14,6 +14,7 @@ from fin_tasks.report.kit_files import TASKS, KitRun
 from fin_tasks.report.verify.against import Verifying
 from fin_tasks.report.verify.closeness import same
 from fin_tasks.report.verify.findings import Finding, Place, Status, finding, not_checked, passed
+from fin_tasks.report.verify.graded import check_graded
 from fin_tasks.report.verify.judge_again import check_judge, check_unscored
 from fin_tasks.report.verify.kit_scores import KitScores, score_judged, score_read, wrong_tables, wrong_totals
 from fin_tasks.report.verify.kit_submitted import KitRow, KitSubmitted, read_kit
@@ -99,6 +100,7 @@ def _verdicts(work: Verifying, place: Place, ours: KitScores, *, rubric: str) ->
     message = "{n} verdicts of the judge do not agree with themselves"
     fine = f"{len(ours.judged):,} verdicts agree with the judge's replies"
     yield finding("verdicts", place, message, ours.verdicts, fine=fine)
+    yield from check_graded(place, ours.graded)
     yield from check_judge(place, ours.judged, work.against, work.settings, rubric=rubric)
 
 

@@ -16,6 +16,7 @@ from fin_tasks.judging.score_tables import score_tables
 from fin_tasks.judging.scores import summary
 from fin_tasks.report.verify.claimed_verdict import claimed_verdict
 from fin_tasks.report.verify.closeness import same
+from fin_tasks.report.verify.graded import Graded
 from fin_tasks.report.verify.kit_submitted import KitRow
 from fin_tasks.report.verify.task_files import TaskFile
 
@@ -41,6 +42,7 @@ class KitScores:
         right: What each row scored on the headline metric.
         wrong: Rows whose items say something else, a line each.
         verdicts: Verdicts that do not agree with themselves, a line each.
+        graded: Responses with what is said of which one was judged.
         judged: What a judge was given, by index, with the verdict taken.
         failed: Rows to which the model gave no response, or the judge no score.
     """
@@ -50,6 +52,7 @@ class KitScores:
     right: Sequence[float | None]
     wrong: Sequence[str]
     verdicts: Sequence[str] = ()
+    graded: Sequence[Graded] = ()
     judged: Mapping[str, tuple[JudgeItem, Verdict]] = field(default_factory=dict)
     failed: Sequence[str] = ()
 
@@ -114,12 +117,15 @@ def score_judged(
     taken: list[Verdict] = []
     wrong: list[str] = []
     verdicts: list[str] = []
+    graded: list[Graded] = []
     judged: dict[str, tuple[JudgeItem, Verdict]] = {}
     for item, row, doc in zip(given, rows, docs, strict=True):
         where, claims = items.get(str(doc["id"]), ("", {}))
         verdict, contradiction = claimed_verdict(row.response, claims, rubric, judge=judge)
         if contradiction:
             verdicts.append(f"{where}: {item.index!r:.60}: {contradiction}")
+        if where:
+            graded.append(Graded.of(f"{where}: {item.index!r:.60}", row.response, claims))
         taken.append(verdict)
         if verdict.score is not None:
             judged[item.index] = item, verdict
@@ -143,6 +149,7 @@ def score_judged(
         right=[None if one.score is None else float(one.score) for one in taken],
         wrong=wrong,
         verdicts=verdicts,
+        graded=graded,
         judged=judged,
         failed=[item.index for item, verdict in zip(given, taken, strict=True) if verdict.score is None],
     )

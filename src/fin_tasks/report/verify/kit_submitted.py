@@ -7,7 +7,7 @@ from typing import Any
 
 from fin_tasks.errors import DataError
 from fin_tasks.judging.asked import asked_file
-from fin_tasks.judging.predictions_files import SavedRow, read_saved
+from fin_tasks.judging.predictions_files import SavedRow, read_saved, saved_text
 from fin_tasks.judging.predictions_tables import CELL_LIMIT, read_delimited
 from fin_tasks.judging.saved_questions import find_index, same_question
 from fin_tasks.report.kit_files import KitRun, read_object
@@ -99,7 +99,7 @@ def _row(
         raise DataError(f"{row.where}: expected a column {' and '.join(sorted(missing))}, found none.")
     index = find_index(row.fields["index"], known) or str(row.fields["index"])
     cell = row.fields["prediction"]
-    text = "" if cell is None else str(cell)
+    text = saved_text(cell)
     whole, cut = kept.get(index), False
     if is_sheet and len(text) >= CELL_LIMIT:  # as adapters.vlmeval_results reads it
         cut = whole is None or len(whole) <= len(text) or not whole.startswith(text)
