@@ -23,7 +23,15 @@ from fin_tasks.judging.predictions_pictures import PictureFinder, folders_of
 from fin_tasks.judging.predictions_tables import CELL_LIMIT
 from fin_tasks.settings import Settings
 
-__all__ = ["DEFECTS", "OtherTableError", "Predictions", "read_predictions", "read_table"]
+__all__ = [
+    "DEFECTS",
+    "OtherTableError",
+    "Predictions",
+    "Responses",
+    "read_predictions",
+    "read_table",
+    "saved_responses",
+]
 
 DEFECTS: Mapping[str, str] = MappingProxyType(
     {
@@ -76,6 +84,21 @@ class Predictions:
     indices: tuple[str | int, ...]
     model: str | None
     defects: tuple[Defect, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Responses:
+    """The responses of a file of predictions, without what a judge needs beside them.
+
+    Attributes:
+        responses: Index to what the model wrote, as `read_predictions` reads it, in the file's order.
+        rows: Index to the row as it was saved.
+        model: As in `Predictions`.
+    """
+
+    responses: Mapping[str, str]
+    rows: Mapping[str, SavedRow]
+    model: str | None
 
 
 def read_predictions(
@@ -138,6 +161,25 @@ def read_predictions(
         model=model_of(path, saved.form, rows),
         defects=tuple(defects),
     )
+
+
+def saved_responses(path: Path) -> Responses:
+    """Read the responses of a file that `read_predictions` can read, be there questions and pictures or not.
+
+    Raises:
+        DataError: As there.
+    """
+    saved = read_saved(path)
+    kept = _kept_beside(path, saved.form)
+    responses: dict[str, str] = {}
+    rows: dict[str, SavedRow] = {}
+    for row in saved.rows:
+        index = _index(row)
+        if index in rows:
+            raise DataError(f"{row.where}, index: expected each row once, got {index!r:.80} again.")
+        responses[index] = _response(row, index, saved.form, kept, [])
+        rows[index] = row
+    return Responses(responses=responses, rows=rows, model=model_of(path, saved.form, saved.rows))
 
 
 def read_table(

@@ -1,7 +1,7 @@
 """Checks one run of VLMEvalKit: predictions, results and what they claim, against our own data and scorers."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -24,7 +24,7 @@ from fin_tasks.report.verify.submitted import SubmittedRow
 from fin_tasks.report.verify.task_files import TaskFile, task_file
 from fin_tasks.report.verify.version_checks import check_provenance, check_versions
 
-__all__ = ["check_kit_run"]
+__all__ = ["as_sample", "check_documents", "check_kit_run", "check_verdicts", "kit_names"]
 
 
 def check_kit_run(work: Verifying, run: KitRun) -> Iterator[Finding]:
@@ -41,7 +41,7 @@ def check_kit_run(work: Verifying, run: KitRun) -> Iterator[Finding]:
         raise DataError(f"{TASKS[run.dataset]}: expected a task's file, found none. Reinstall fin-tasks.")
     provenance = run.totals.get("provenance")
     own, why = work.own(task, _metadata(provenance))
-    names = _kit_names(own) if own else {}
+    names = kit_names(own) if own else {}
     work.tell(place.run, 0, 1)
     try:
         submitted = read_kit(run, names)
@@ -90,22 +90,21 @@ def _scores(
     told = f"{len(ours.totals)} totals and {len(submitted.tables)} tables are those of the rows"
     yield finding("aggregates", place, "{n} totals are not those of the rows", wrong, fine=told)
     if judged:
-        yield from _verdicts(work, place, ours, rubric=_rubric(task))
+        yield from check_verdicts(work, place, ours, task)
     yield from check_unscored(place, ours.failed, len(rows), whose="the model or the judge failed")
-    samples = [_as_sample(at, row, doc) for at, (row, doc) in enumerate(zip(rows, docs, strict=True))]
+    samples = [as_sample(at, row, doc) for at, (row, doc) in enumerate(zip(rows, docs, strict=True))]
     yield from check_patterns(place, samples, own.docs, ours.right)
 
 
-def _verdicts(work: Verifying, place: Place, ours: KitScores, *, rubric: str) -> Iterator[Finding]:
+def check_verdicts(work: Verifying, place: Place, ours: KitScores, task: TaskFile) -> Iterator[Finding]:
+    """Tell whether verdicts agree with themselves and are of these responses, and have some given again."""
     message = "{n} verdicts of the judge do not agree with themselves"
     fine = f"{len(ours.judged):,} verdicts agree with the judge's replies"
     yield finding("verdicts", place, message, ours.verdicts, fine=fine)
     yield from check_graded(place, ours.graded)
-    yield from check_judge(place, ours.judged, work.against, work.settings, rubric=rubric)
-
-
-def _rubric(task: TaskFile) -> str:
-    return f"mme_finance_{task.options['language']}"
+    yield from check_judge(
+        place, ours.judged, work.against, work.settings, rubric=f"mme_finance_{task.options['language']}"
+    )
 
 
 def _rows(place: Place, submitted: KitSubmitted, own: OwnData, names: Mapping[str, str]) -> Iterator[Finding]:
@@ -141,15 +140,8 @@ def _asked(
     place: Place, run: KitRun, submitted: KitSubmitted, own: OwnData, names: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Compare questions, answers and the hash of all that was asked with ours."""
+    yield check_documents(place, [row for row in submitted.rows if row.index in names], own, names)
     questions = {index: _question(own.docs[name]) for index, name in names.items()}
-    known = [row for row in submitted.rows if row.index in names]
-    wrong = [line for row in known for line in _changed(row, own.docs[names[row.index]], questions[row.index])]
-    if any("question" not in row.fields for row in known):
-        shown = "no column question: they may be answers to others"
-        yield finding("documents", place, "not all questions are in the predictions", [shown], status=Status.warned)
-    else:
-        message = "{n} rows hold another question or answer than the benchmark's; ours were scored by"
-        yield finding("documents", place, message, wrong, fine="questions and answers are the benchmark's own")
     if submitted.asked is None:
         shown = "no _asked.json beside the predictions: a run writes it first of all"
         yield finding("prompts", place, "nothing says what the model was asked", [shown], status=Status.warned)
@@ -166,6 +158,17 @@ def _asked(
     if said.get("sha256") != ours.sha256:
         different.append(f"sha256: expected {ours.sha256:.16}, got {said.get('sha256')!r:.20}")
     yield finding("prompts", place, "the model was asked something else", different, fine="asked as ours ask")
+
+
+def check_documents(place: Place, rows: Sequence[KitRow], own: OwnData, names: Mapping[str, str]) -> Finding:
+    """Compare the questions and answers of predictions with ours."""
+    docs = {row.index: own.docs[names[row.index]] for row in rows}
+    wrong = [line for row in rows for line in _changed(row, docs[row.index], _question(docs[row.index]))]
+    if any("question" not in row.fields for row in rows):
+        shown = "no column question: they may be answers to others"
+        return finding("documents", place, "not all questions are in the predictions", [shown], status=Status.warned)
+    message = "{n} rows hold another question or answer than the benchmark's; ours were scored by"
+    return finding("documents", place, message, wrong, fine="questions and answers are the benchmark's own")
 
 
 def _changed(row: KitRow, doc: Mapping[str, Any], question: str) -> Iterator[str]:
@@ -203,7 +206,7 @@ def _metadata(provenance: Any) -> dict[str, Any]:
     return {**facts, **chosen, "provenance": provenance}
 
 
-def _kit_names(own: OwnData) -> dict[str, str]:
+def kit_names(own: OwnData) -> dict[str, str]:
     """Map indices as the kit has them to documents: it takes them for whole numbers where all of them are."""
     names = list(own.docs)
     if all(name.isascii() and name.isdigit() for name in names):
@@ -211,7 +214,7 @@ def _kit_names(own: OwnData) -> dict[str, str]:
     return dict(zip(names, names, strict=True))
 
 
-def _as_sample(place: int, row: KitRow, doc: Mapping[str, Any]) -> SubmittedRow:
+def as_sample(place: int, row: KitRow, doc: Mapping[str, Any]) -> SubmittedRow:
     """Give a prediction the form in which patterns are looked for."""
     return SubmittedRow(
         line=place + 1,

@@ -99,6 +99,8 @@ def score_judged(
     items: Mapping[str, tuple[str, Mapping[str, Any]]],
     counted: Mapping[str, int],
     said: Mapping[str, Any],
+    *,
+    of_kit: bool = True,
 ) -> KitScores:
     """Read a judge's replies again, and sum up what they say.
 
@@ -109,6 +111,7 @@ def score_judged(
         items: As there.
         counted: As there.
         said: The score file: who judged, and how.
+        of_kit: Whether the kit's data sets wrote the items, which have more fields than those of `fin-tasks judge`.
     """
     rubric = load_rubric(rubric_of(task.options["language"]))
     named = said.get("judge")
@@ -131,9 +134,10 @@ def score_judged(
             judged[item.index] = item, verdict
         expected = {
             **{"index": item.index, "score": verdict.score, "failed": verdict.failed, "category": item.category},
-            **{"image_type": item.image_type, "image_style": item.image_style, "judge": judge, "image": image},
-            **{"response_cut": row.cut, "source": PurePosixPath(doc["image_path"]).name},
+            **{"image_type": item.image_type, "image_style": item.image_style, "judge": judge},
         }
+        if of_kit:
+            expected |= {"image": image, "response_cut": row.cut, "source": PurePosixPath(doc["image_path"]).name}
         wrong += _differences(items, str(doc["id"]), expected)
     found = summary(given, taken, rubric=rubric)
     run: dict[str, str | bool] = {"judge": judge, "rubric": rubric.label, "image": image}
