@@ -7,7 +7,7 @@ nothing of a machine that a file names (paths, addresses with keys) goes on.
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -25,6 +25,7 @@ EXCERPT = 200
 
 _MOST = 40  # responses of a sample, fields of a document or an outcome
 _SHORT = 300  # letters of a fact
+_DEEPEST = 8  # levels of a request to a model
 _OFTEN = 200  # letters of a scored response that others may have too
 _REFERENCES = ("answer", "ground_truth", "outcome", "target")
 _PICTURES = ("image_path", "figure_path", "chart", "image")
@@ -109,8 +110,11 @@ def _is_name(value: Any) -> bool:
 
 def picture_of(sample: Mapping[str, Any], doc: Mapping[str, Any]) -> tuple[str, str]:
     """Return the path of a document's picture and the picture as it was sent, each empty where there is none."""
-    path = next((value for key in _PICTURES if (value := doc.get(key)) and isinstance(value, str)), "")
-    sent = ""
+    path = sent = ""
+    for key in _PICTURES:
+        if (value := doc.get(key)) and isinstance(value, str):
+            path = value
+            break
     for text in _texts(sample.get("arguments")):
         begin = text.find("data:image/")
         if begin >= 0:
@@ -135,8 +139,10 @@ def outcome_of(sample: Mapping[str, Any]) -> dict[str, Any]:
 
 def headline_of(sample: Mapping[str, Any]) -> tuple[str, float | None]:
     """Return the metric that a sample is judged by and its value; None where it could not be scored."""
-    name = next((name for name in HEADLINES if name in sample), HEADLINES[0])
-    return name, _finite(sample.get(name))
+    for name in HEADLINES:
+        if name in sample:
+            return name, _finite(sample[name])
+    return HEADLINES[0], None
 
 
 def _values(sample: Mapping[str, Any]) -> dict[str, float]:
@@ -147,12 +153,13 @@ def _values(sample: Mapping[str, Any]) -> dict[str, float]:
         means = _means(tuple(names))
     except TypeError:  # of a stranger's file, with what is no name
         means = _means(tuple(name for name in names if isinstance(name, str)))
-    return {
-        shown: number
-        for name, shown in means
+    found = {}
+    for name, shown in means:
+        value = sample.get(name)
         # most metrics of a row are of groups that it does not belong to
-        if (value := sample.get(name)) is not None and (number := _finite(value)) is not None
-    }
+        if value is not None and (number := _finite(value)) is not None:
+            found[shown] = number
+    return found
 
 
 @lru_cache(maxsize=64)  # rows of a run have the same metrics
@@ -208,9 +215,10 @@ def _flat(responses: Any) -> list[Any]:
     return [inner for one in outer for inner in (one if isinstance(one, list) else [one])]
 
 
-def _texts(value: Any, *, depth: int = 0) -> Iterable[str]:
+def _texts(value: Any, *, depth: int = 0) -> list[str]:
     if isinstance(value, str):
-        yield value
-    elif depth < 8 and isinstance(value, (dict, list)):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _texts(inner, depth=depth + 1)
+        return [value]
+    if depth == _DEEPEST or not isinstance(value, (dict, list)):
+        return []
+    inner = value.values() if isinstance(value, dict) else value
+    return [text for one in inner for text in _texts(one, depth=depth + 1)]

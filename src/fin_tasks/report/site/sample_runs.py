@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ CHUNK = 200
 INDEX = 5000
 """Samples of a file of an index; a multiple of `CHUNK`."""
 
-_MOST_QUESTIONS = 10_000  # some 5 kB each
+_MOST_ASKED = 64 * 2**20  # bytes of questions that are held
 _ANSWER = 120  # letters of an answer in a list
 _BEFORE = re.compile(r"\A(?:<image>\s*)?(?:(?:.*?\n\n)?(?:Question|Statement):)?", re.DOTALL)
 
@@ -118,21 +117,26 @@ class _Asked:
 
     def __init__(self) -> None:
         self._known: dict[bytes, _Question] = {}
+        self._held = 0
 
     def of(self, identity: str, sample: Mapping[str, Any], doc: Mapping[str, Any]) -> _Question:
         """Return the question of a document."""
-        key = hashlib.sha256(_key_of(identity, sample, doc)).digest()
-        if key not in self._known:
-            if len(self._known) >= _MOST_QUESTIONS:
-                self._known.clear()
+        key = _key_of(identity, sample, doc)
+        known = self._known.get(key)
+        if known is None:
             question = question_of(identity, sample, doc)
-            self._known[key] = _Question(
+            known = _Question(
                 id=question["id"],
                 text=orjson.dumps(question)[:-1],
                 asked=excerpt(_bare(doc, question["prompt"])),
                 groups=groups_of(doc),
             )
-        return self._known[key]
+            self._held += len(key) + len(known.text)
+            if self._held > _MOST_ASKED:
+                self._known.clear()
+                self._held = len(key) + len(known.text)
+            self._known[key] = known
+        return known
 
 
 @dataclass
@@ -286,7 +290,7 @@ def _key_of(identity: str, sample: Mapping[str, Any], doc: Mapping[str, Any]) ->
 def _answer(outcome: Mapping[str, Any]) -> str:
     """Return the answers that were read, in one line; empty where none was."""
     found = [value for fields in outcome["read"] for key, value in fields if key == "answer" and value is not None]
-    return " ".join(", ".join(str(one)[:_ANSWER] for one in islice(found, 5)).split())[:_ANSWER]
+    return " ".join(", ".join([str(one)[:_ANSWER] for one in found[:5]]).split())[:_ANSWER]
 
 
 def _bare(doc: Mapping[str, Any], prompt: str) -> str:
@@ -317,6 +321,7 @@ def _script(name: str, value: bytes) -> Iterator[bytes]:
 
     What would end a line of an older script, or mean anything to a parser of HTML, is escaped within the JSON.
     """
+    text = value.decode()  # which knows at once that a letter of another alphabet is not in it
     for found in ("<", ">", "&", "\u2028", "\u2029"):
-        value = value.replace(found.encode(), f"\\u{ord(found):04x}".encode())
-    yield b"finTasksSample(" + orjson.dumps(name) + b"," + orjson.dumps(value.decode()) + b")\n"
+        text = text.replace(found, f"\\u{ord(found):04x}")
+    yield b"finTasksSample(" + orjson.dumps(name) + b"," + orjson.dumps(text) + b")\n"
