@@ -20,7 +20,8 @@ from fin_tasks.judging.saved_questions import same_question
 from fin_tasks.report.sources import SourceOf
 
 __all__ = ["DIMENSIONS", "HEADLINES", "MAX_LINE", "MAX_SAMPLES", "Row", "Rows"]
-__all__ += ["document_of", "groups_of", "json_of", "lines_of", "read_samples", "sample_of", "spelled_out"]
+__all__ += ["document_of", "groups_of", "json_of", "lines_of", "read_samples", "sample_of", "shares_of_wrong"]
+__all__ += ["spelled_out"]
 
 MAX_SAMPLES = 4 * 2**30
 """Bytes a samples file may have: a run over 10,000 documents with long contexts stays well below."""
@@ -28,6 +29,7 @@ MAX_LINE = 64 * 2**20
 """Bytes a line of it may have, which holds one document with its prompt and responses."""
 
 _BUFFER = 2**20
+_DUST = 1e-9  # what is left of 1 less the shares of three responses, say
 
 HEADLINES = ("acc", "score")
 """The metric a task of ours has for each document, a number: shares, or points where a judge gives them."""
@@ -233,17 +235,34 @@ def _values(where: str, sample: Mapping[str, Any]) -> dict[str, float | None]:
     return values
 
 
-def _followed(where: str, shares: Any) -> float | None:
-    """Say which share of a document's wrong responses follows the signal; None where none is wrong.
+def shares_of_wrong(where: str, shares: Any) -> tuple[float, float]:
+    """Return which shares of a document's responses are wrong and follow the signal, and are wrong at all.
 
-    Of responses that are right, follow it and are otherwise wrong the task keeps the shares.
+    Args:
+        where: File, line and metric, for the message.
+        shares: Of responses that are right, follow it and are otherwise wrong, which the task keeps for its index.
+
+    Raises:
+        DataError: It is something else.
+
+    Example:
+        >>> shares_of_wrong("line 1, bias_index", [0.5, 0.25, 0.25])
+        (0.25, 0.5)
     """
     if not isinstance(shares, list) or len(shares) != 3 or not all(type(one) in (int, float) for one in shares):
         raise DataError(f"{where}: expected three shares or null, got {shares!r:.80}.")
     _, led, other = (_number(where, one) for one in shares)
-    if led < 0 or other < 0:
-        raise DataError(f"{where}: expected shares of 0 or more, got {shares!r:.80}.")
-    return led / (led + other) if led + other else None
+    if not (0 <= led <= 1 and 0 <= other <= 1):
+        raise DataError(f"{where}: expected shares from 0 to 1, got {shares!r:.80}.")
+    if other < _DUST:
+        other = 0.0
+    return led, led + other
+
+
+def _followed(where: str, shares: Any) -> float | None:
+    """Say which share of a document's wrong responses follows the signal; None where none is wrong."""
+    led, wrong = shares_of_wrong(where, shares)
+    return led / wrong if wrong else None
 
 
 def _number(where: str, value: float) -> float:
