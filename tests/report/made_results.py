@@ -8,7 +8,7 @@ from typing import Any
 DATE = "2026-03-01T10-00-00.123456"
 LATER = "2026-04-01T10-00-00.123456"
 
-Row = Mapping[str, float | None]
+Row = Mapping[str, Any]
 
 
 def provenance(**more: Any) -> dict[str, Any]:
@@ -77,6 +77,6 @@ def write_results(
 
 
 def mean(rows: Sequence[Row], name: str) -> float | str:
-    """As lm-eval writes it."""
-    there = [value for row in rows if (value := row[name]) is not None]
+    """As lm-eval writes it; of what is no number the task has an aggregation of its own."""
+    there = [value for row in rows if isinstance(value := row[name], int | float)]
     return sum(there) / len(there) if there else "N/A"

@@ -196,14 +196,38 @@ def test_a_group_is_a_task_of_its_own(tmp_path: Path, settings: Settings) -> Non
 
 
 def test_the_mean_of_a_groups_tasks_is_no_mean_over_rows(tmp_path: Path, settings: Settings) -> None:
-    write_results(tmp_path / "r", "xfinbench_bool", shares([1.0, 0.0, 0.0]))
-    group = {"xfinbench": {"acc,robust": 2 / 3, "acc_stderr,robust": 0.1}}
+    write_results(tmp_path / "r", "xfinbench_bool", shares([1.0, 0.0, 0.0, None]))
+    group = {"xfinbench": {"acc,robust": 0.4, "acc_stderr,robust": 0.1}}
     members = {"xfinbench": ["xfinbench_bool", "xfinbench_mcq"]}
     write_results(tmp_path / "r", "xfinbench_mcq", shares([1.0]), groups=group, members=members)
     entry = one(gathered(settings, tmp_path / "r"), "acc", task="xfinbench")
-    assert entry.high == pytest.approx(2 / 3 + 0.196, abs=1e-4)
+    assert entry.high == pytest.approx(0.4 + 0.196, abs=1e-4)
     assert not entry.marks
     assert not gathered(settings, tmp_path / "r").scores(entry.run)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (6, 2)])
+def test_rows_of_a_groups_tasks_count_for_as_much_as_their_task(
+    tmp_path: Path, settings: Settings, sizes: tuple[int, int]
+) -> None:
+    """Whether tasks count alike, or by the rows that were asked while some are unscored."""
+    values = [1.0, 0.0, 0.0, 1.0, None, None], [1.0, 1.0]
+    docs = [
+        [{"id": f"{task}{at}", "figure": f"f{at // 2}"} for at in range(len(own))] for task, own in enumerate(values)
+    ]
+    mean = (sizes[0] * 0.5 + sizes[1] * 1.0) / sum(sizes)
+    group = {"xfinbench": {"acc,robust": mean, "acc_stderr,robust": 0.001}}
+    members = {"xfinbench": ["xfinbench_bool", "xfinbench_mcq"]}
+    write_results(tmp_path / "r", "xfinbench_bool", shares(values[0]), docs=docs[0])
+    write_results(tmp_path / "r", "xfinbench_mcq", shares(values[1]), docs=docs[1], groups=group, members=members)
+    found = gathered(settings, tmp_path / "r")
+    entry = one(found, "acc", task="xfinbench")
+    rows = np.array([1.0, 0.0, 0.0, 1.0, 1.0, 1.0])
+    weights = np.array([sizes[0] / 4] * 4 + [sizes[1] / 2] * 2)
+    bounds = bounded_mean(rows, clusters=np.array([0, 0, 1, 1, 0, 0]), weights=weights)
+    assert (entry.value, entry.low, entry.high) == pytest.approx((mean, bounds.low, bounds.high))
+    assert not entry.marks
+    assert not found.scores(entry.run)
 
 
 def test_groups_in_a_circle_are_read_in_no_time(tmp_path: Path, settings: Settings) -> None:

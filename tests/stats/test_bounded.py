@@ -109,3 +109,39 @@ def test_equal_values() -> None:
     assert math.isnan(bounded_mean(np.full(1, 60.0), most=100).low)
     with pytest.raises(ValueError, match=r"within \[0, 1\], got 0 to 2"):
         bounded_mean(np.array([0.0, 2.0]))
+
+
+@pytest.mark.parametrize("clusters", [None, np.repeat(np.arange(10), 2)])
+def test_equal_weights_are_none(clusters: np.ndarray | None) -> None:
+    for values in (np.array([1.0, 0.0, 1.0, 1.0] * 5), np.array([100.0, 40.0, 0.0, 60.0] * 5) / 100):
+        plain = bounded_mean(values, clusters=clusters)
+        found = bounded_mean(values, clusters=clusters, weights=np.full(20, 0.25))
+        assert (found.low, found.high) == pytest.approx((plain.low, plain.high))
+    with pytest.raises(ValueError, match="weights above 0, got 0"):
+        bounded_mean(np.array([0.0, 1.0]), weights=np.array([0.0, 1.0]))
+
+
+def test_rows_that_count_more_leave_less_certain() -> None:
+    values = np.array([1.0, 0.0] * 20)
+    few = bounded_mean(values, weights=np.array([9.0] * 8 + [0.1] * 32))
+    alike = bounded_mean(values)
+    assert few.high - few.low > 1.8 * (alike.high - alike.low)
+
+
+@pytest.mark.parametrize(("sources", "rate"), [(12, 0.5), (24, 0.9)])
+def test_ratios_of_sums_over_sources(sources: int, rate: float) -> None:
+    """Each row is asked three times; what is wrong of it follows the signal or not, mostly all of a source alike."""
+    generator = np.random.default_rng(8)
+    codes = np.repeat(np.arange(sources), 5)
+    held = alone_held = 0
+    for _ in range(400):
+        rates = generator.beta(2 * rate, 2 * (1 - rate), sources)
+        wrong = generator.binomial(3, 0.5, sources * 5)
+        there = wrong > 0
+        led = generator.binomial(wrong, rates[codes])
+        shares, weights = led[there] / wrong[there], wrong[there].astype(float)
+        found, alone = (bounded_mean(shares, clusters=of, weights=weights) for of in (codes[there], None))
+        held += found.low <= rate <= found.high
+        alone_held += alone.low <= rate <= alone.high
+    assert held / 400 >= 0.93
+    assert alone_held / 400 <= 0.87

@@ -15,7 +15,7 @@ from fin_tasks.stats.bounded import bounded_mean
 from fin_tasks.stats.clustered import clustered_mean, numbered
 from fin_tasks.stats.intervals import Interval, wilson
 
-__all__ = ["Estimate", "Unit", "estimate", "from_stderr", "largest", "unit_of"]
+__all__ = ["Estimate", "Unit", "Weighted", "estimate", "estimate_weighted", "from_stderr", "largest", "unit_of"]
 
 Unit = Literal["fraction", "points", "number"]
 
@@ -33,6 +33,31 @@ class Estimate:
     mean: float
     interval: Interval
     n: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Weighted:
+    """A metric that is a mean over rows which do not count alike.
+
+    Such is a ratio of sums, as the bias index of questions that were asked several times, and the mean of tasks' means
+    where tasks have different numbers of rows.
+
+    Attributes:
+        values: One per row, NaN where it does not apply.
+        weights: What each counts for, in any unit.
+        clusters: As in `Scores`.
+    """
+
+    values: npt.NDArray[np.floating]
+    weights: npt.NDArray[np.float64]
+    clusters: tuple[str, ...] | None
+
+    @property
+    def mean(self) -> float:
+        """sum(weights * values) / sum(weights) over the rows that have a value; NaN where none has."""
+        there = ~np.isnan(self.values)
+        total = math.fsum(self.weights[there].tolist())
+        return math.fsum((self.weights * self.values)[there].tolist()) / total if total else math.nan
 
 
 def unit_of(benchmark: str, metric: str) -> Unit:
@@ -75,9 +100,7 @@ def estimate(values: npt.NDArray[np.floating], *, clusters: Sequence[str] | None
     n = len(present)
     if not n:
         return Estimate(math.nan, _NONE, 0)
-    codes = None if clusters is None else _numbered(tuple(clusters))[there]
-    if codes is not None and np.bincount(codes).max() == 1:
-        codes = None
+    codes = _codes(clusters, there)
     most = largest(unit)
     if not math.isfinite(most) or present.min() < 0 or present.max() > most:
         interval = _of_numbers(present, codes)
@@ -86,6 +109,35 @@ def estimate(values: npt.NDArray[np.floating], *, clusters: Sequence[str] | None
     else:
         interval = bounded_mean(present, most=most, clusters=codes)
     return Estimate(math.fsum(present.tolist()) / n, interval, n)
+
+
+def estimate_weighted(found: Weighted, *, unit: Unit) -> Estimate:
+    """Average values that do not count alike; the interval is that of `estimate` for shares and points.
+
+    There is none for other numbers, and none where one source has all rows.
+
+    Example:
+        >>> values, weights = np.array([1.0, 0.0, math.nan]), np.array([0.5, 1.0, 0.0])
+        >>> found = estimate_weighted(Weighted(values=values, weights=weights, clusters=None), unit="fraction")
+        >>> round(found.mean, 3), found.n, round(found.interval.high, 2)
+        (0.333, 2, 1.0)
+    """
+    there = ~np.isnan(found.values) & (found.weights > 0)
+    most = largest(unit)
+    n = int(there.sum())
+    if not n or not math.isfinite(most):
+        return Estimate(found.mean, _NONE, n)
+    values = np.clip(found.values[there].astype(np.float64), 0, most)
+    codes = _codes(found.clusters, there)
+    return Estimate(found.mean, bounded_mean(values, most=most, clusters=codes, weights=found.weights[there]), n)
+
+
+def _codes(clusters: Sequence[str] | None, there: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64] | None:
+    """Number the sources of the rows that are there; None where each stands alone."""
+    if clusters is None:
+        return None
+    codes = _numbered(tuple(clusters))[there]
+    return codes if np.bincount(codes).max() > 1 else None
 
 
 def _of_numbers(values: npt.NDArray[np.float64], codes: npt.NDArray[np.int64] | None) -> Interval:

@@ -15,10 +15,10 @@ from fin_tasks.errors import DataError
 from fin_tasks.report.entry import Scores
 from fin_tasks.report.estimates import largest, unit_of
 from fin_tasks.report.json_fields import MAX_METRICS, name_of, number
-from fin_tasks.report.row_scores import FileScores
+from fin_tasks.report.row_scores import BIAS_INDEX, FileScores
 from fin_tasks.report.samples import lines_of, sample_of, spelled_out
 
-__all__ = ["SCALE", "VARIANTS", "read_items", "read_judged"]
+__all__ = ["SCALE", "VARIANTS", "followed_signal", "read_items", "read_judged"]
 
 VARIANTS = ("paper", "robust")
 SCALE = (0.0, 5.0)
@@ -124,12 +124,31 @@ def _answered(where: str, answer: Any, benchmark: str) -> Values:
         raise DataError(f"{where}, metrics: expected an object with acc, got {metrics!r:.80}.")
     if len(metrics) > MAX_METRICS:
         raise DataError(f"{where}, metrics: expected at most {MAX_METRICS:,}, got {len(metrics):,}.")
-    return {
+    # beside the metrics, which have no number for it
+    followed = {BIAS_INDEX: followed_signal(answer)} if benchmark == "dynostock" else {}
+    numbers = {
         name_of(f"{where}, a name in metrics", name): number(
             f"{where}, metrics.{name:.80}", value, most=largest(unit_of(benchmark, name))
         )
         for name, value in metrics.items()
+        if name not in followed
     }
+    # where no answer is wrong the index is no mean over rows
+    return {**numbers, **{name: value for name, value in followed.items() if value is not None}}
+
+
+def followed_signal(answer: Mapping[str, Any]) -> float | None:
+    """Say of a wrong answer whether it follows the signal; None of all others.
+
+    Args:
+        answer: What an item of DynoStock tells under a variant.
+
+    Example:
+        >>> followed_signal({"correct": False, "led": True}), followed_signal({"correct": True, "led": False})
+        (1.0, None)
+    """
+    wrong = answer.get("correct") is False and isinstance(answer.get("led"), bool)
+    return float(answer["led"]) if wrong else None
 
 
 def _judged(where: str, item: Mapping[str, Any], scale: tuple[float, float]) -> Mapping[str, Values]:

@@ -9,7 +9,9 @@ from typing import Any
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.entry import RunRead, Scores
+from fin_tasks.report.item_scores import followed_signal
 from fin_tasks.report.kit_files import TASKS, KitRun
+from fin_tasks.report.row_scores import BIAS_INDEX
 from fin_tasks.report.runs import Problem, Run, benchmark_of
 from fin_tasks.report.samples import Row, Rows, groups_of
 from fin_tasks.report.site.item_samples import samples_of_items
@@ -83,8 +85,7 @@ def _bias(task: str, sample: Mapping[str, Any]) -> dict[str, float | None]:
     if not task.startswith("dynostock"):
         return {}
     ((read,),) = sample["filtered_resps"]
-    wrong = read.get("correct") is False and isinstance(read.get("led"), bool)
-    return {"bias_index": float(read["led"]) if wrong else None}
+    return {BIAS_INDEX: followed_signal(read)}
 
 
 def _answer(sample: Mapping[str, Any]) -> Any:

@@ -9,9 +9,10 @@ import numpy as np
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.comparability import facts_of, in_common
-from fin_tasks.report.entry import RunFacts, RunRead, Scores
+from fin_tasks.report.entry import RunFacts, RunRead
 from fin_tasks.report.estimates import largest, unit_of
 from fin_tasks.report.found_files import LmEvalRun
+from fin_tasks.report.group_rows import rows_of_group
 from fin_tasks.report.json_fields import read_capped
 from fin_tasks.report.lm_eval_results import ResultsFile, TaskClaims, read_results
 from fin_tasks.report.redaction import without_secrets
@@ -127,6 +128,7 @@ def _task(found: LmEvalRun, results: ResultsFile | None, task: str, problems: li
         scores=read.variants,
         digest=read.digest,
         marks=tuple(marks),
+        weighted=read.weighted,
     )
 
 
@@ -175,14 +177,17 @@ def _group_run(
 ) -> RunRead:
     names = members_of(claims.task, {group.task: group.members for group in groups})
     members = {name: tasks[name] for name in names if name in tasks}
+    asked = list(members.values()) if len(members) == len(names) else []
+    rows = rows_of_group(claims, asked)
     facts = in_common({name: member.facts for name, member in members.items()})
     read = TaskRead(
         claims=replace(claims, rows=claims.rows or sum(m.claims.rows for m in members.values() if m.claims)),
         setting=_shared([member.setting for member in members.values()]),
         facts={**facts, "version": claims.version} if claims.version else facts,
         variants=common_variants(claims.task, [member.variants for member in members.values()]),
-        scores=_pooled(claims, list(members.values())) if len(members) == len(names) else {},
+        scores=rows.scores,
         digest=" ".join(member.digest for member in members.values()),
+        weighted=rows.weighted,
     )
     run = _run(found, results, digest, claims.task, read)
     return replace(run, samples=None, facts=replace(run.facts, samples=""))
@@ -211,29 +216,6 @@ def members_of(group: str, groups: Mapping[str, Sequence[str]]) -> list[str]:
             else:
                 found.append(name)
     return found
-
-
-def _pooled(claims: TaskClaims, members: list[TaskRead]) -> dict[str, Scores]:
-    """Put the rows of a group's tasks together, where the group's value is the mean over all of them."""
-    pooled: dict[str, Scores] = {}
-    for variant, claimed in claims.variants.items():
-        of_members = [member.scores[variant] for member in members if variant in member.scores]
-        ids = tuple(name for scores in of_members for name in scores.ids)
-        if len(of_members) < len(members) or not ids or len(set(ids)) < len(ids):
-            continue
-        clusters = [name for scores in of_members for name in scores.clusters or ()]
-        values = {}
-        for metric, claim in claimed.items():
-            if claim.value is None or not all(metric in scores.values for scores in of_members):
-                continue
-            together = np.concatenate([scores.values[metric] for scores in of_members])
-            there = together[~np.isnan(together)]
-            # where unscored rows are left out, lm-eval weights tasks by rows asked: that is no mean over rows
-            if len(there) and abs(there.mean() - claim.value) <= SAME * max(1.0, claim.value):
-                values[metric] = together
-        if values:
-            pooled[variant] = Scores(ids=ids, clusters=tuple(clusters) if clusters else None, values=values)
-    return pooled
 
 
 def _shared(settings: list[Setting]) -> Setting:

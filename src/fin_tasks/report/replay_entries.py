@@ -15,7 +15,7 @@ from fin_tasks.report.item_scores import VARIANTS
 from fin_tasks.report.json_fields import name_of, number, whole
 from fin_tasks.report.lm_eval_results import Claim, TaskClaims
 from fin_tasks.report.redaction import without_secrets
-from fin_tasks.report.replay_rows import Question, read_questions, rows_of, scores_of
+from fin_tasks.report.replay_rows import Question, read_questions, rows_of, scores_of, weighted_of
 from fin_tasks.report.runs import Run, benchmark_of
 from fin_tasks.report.task_entries import TaskRead, entries_of, small
 from fin_tasks.report.variants import variants_of
@@ -162,6 +162,7 @@ def _replayed(file: _File, parser: str, root: PurePosixPath) -> _Replayed:
         variants=variants,
         scores=scores,
         digest="",
+        weighted={parser: weighted_of(questions, scores[parser].clusters)} if questions else {},
     )
     return _Replayed(facts=facts, window=window, task=task, whole=whole, questions=questions)
 

@@ -9,11 +9,12 @@ import numpy as np
 from fin_tasks.benchmarks.dynostock.scoring import Forecast
 from fin_tasks.errors import DataError
 from fin_tasks.report.entry import Scores
+from fin_tasks.report.estimates import Weighted
 from fin_tasks.report.json_fields import MAX_NAME
 from fin_tasks.report.samples import Row, Rows, spelled_out
 from fin_tasks.stats.averages import average
 
-__all__ = ["Question", "read_questions", "rows_of", "scores_of"]
+__all__ = ["Question", "read_questions", "rows_of", "scores_of", "weighted_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +80,23 @@ def scores_of(questions: Sequence[Question]) -> Scores:
         clusters=clusters if len(set(clusters)) < len(clusters) else None,
         values={name: np.array([_nan(values[name]) for values in columns]) for name in names},
     )
+
+
+def weighted_of(questions: Sequence[Question], clusters: tuple[str, ...] | None) -> dict[str, Weighted]:
+    """Give the bias index of questions that were asked several times, with the wrong responses each counts for.
+
+    Args:
+        questions: Of a file.
+        clusters: Of their scores.
+
+    Returns:
+        By metric; none where the scores have it, or nothing is wrong.
+    """
+    wrong = np.array([sum(not forecast.correct for forecast in one.forecasts) for one in questions], dtype=np.float64)
+    if all(len(one.answers) == 1 for one in questions) or not wrong.any():
+        return {}
+    values = np.array([_nan(_values(one)["bias_index"]) for one in questions])
+    return {"bias_index": Weighted(values=values, weights=wrong, clusters=clusters)}
 
 
 def rows_of(questions: Sequence[Question], scores: Scores, *, window: int) -> Rows:

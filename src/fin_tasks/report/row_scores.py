@@ -13,13 +13,17 @@ import numpy as np
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.entry import Scores
-from fin_tasks.report.samples import HEADLINES, document_of, lines_of, sample_of, spelled_out
+from fin_tasks.report.estimates import Weighted
+from fin_tasks.report.samples import HEADLINES, document_of, lines_of, sample_of, shares_of_wrong, spelled_out
 from fin_tasks.report.sources import SOURCES, SourceOf
 
-__all__ = ["BOUNDS", "FileScores", "read_scores"]
+__all__ = ["BIAS_INDEX", "BOUNDS", "FileScores", "read_scores"]
 
 BOUNDS = ("_low", "_high", "_std")
 """What names of metrics end with that are bounds or spreads of the metric before it, and no means over rows."""
+
+BIAS_INDEX = "bias_index"
+"""The metric that is over the wrong responses alone: of each document the task keeps shares of what was answered."""
 
 _MISSING = math.nan
 _LIMIT = 1e300  # beyond which numbers are looked at closely
@@ -32,10 +36,12 @@ class FileScores:
     Attributes:
         variants: Variant to scores.
         digest: SHA-256 of its lines.
+        weighted: Variant to metrics of which rows do not count alike, and which are none of `variants` therefore.
     """
 
     variants: Mapping[str, Scores]
     digest: str
+    weighted: Mapping[str, Mapping[str, Weighted]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -48,6 +54,7 @@ class _Column:
     names: list[str] = field(default_factory=list)
     values: dict[str, "array[float]"] = field(default_factory=dict)
     not_means: set[str] = field(default_factory=set)
+    wrong: dict[int, float] = field(default_factory=dict)  # share of a row's responses that is, in place of none
 
 
 def read_scores(path: Path, benchmark: str, *, claimed: Mapping[str, Collection[str]] | None = None) -> FileScores:
@@ -84,7 +91,16 @@ def read_scores(path: Path, benchmark: str, *, claimed: Mapping[str, Collection[
     if len({frozenset(column.seen) for column in columns.values()}) > 1:
         counts = ", ".join(f"{name} {len(column.ids)}" for name, column in columns.items())
         raise DataError(f"{path}: expected the same documents under every filter, got {counts}. Was the file cut?")
-    return FileScores(variants=_scores(columns, clustered=source is not None), digest=digest.hexdigest())
+    clustered = source is not None
+    return FileScores(
+        variants=_scores(columns, clustered=clustered),
+        digest=digest.hexdigest(),
+        weighted={
+            name: {BIAS_INDEX: _bias_index(column, clustered=clustered)}
+            for name, column in columns.items()
+            if column.wrong and not _alike(column)
+        },
+    )
 
 
 def _add_row(where: str, sample: Mapping[str, Any], column: _Column, source: SourceOf | None) -> None:
@@ -141,7 +157,28 @@ def _value(where: str, metric: str, value: Any, column: _Column, *, missing: boo
     if isinstance(value, str) or metric in HEADLINES:
         raise DataError(f"{where}, {metric}: expected a number or null, got {value!r:.80}.")
     column.not_means.add(metric)  # pairs or shares that an aggregation of their own understands
-    return _MISSING
+    if metric != BIAS_INDEX:
+        return _MISSING
+    led, wrong = shares_of_wrong(f"{where}, {metric}", value)
+    if not wrong:
+        return _MISSING
+    column.wrong[len(column.ids) - 1] = round(wrong, 12)  # thirds may differ in their last digit
+    return led / wrong
+
+
+def _alike(column: _Column) -> bool:
+    """Say whether all rows with wrong responses have as many, so that the bias index is a mean over these rows."""
+    return len(set(column.wrong.values())) == 1
+
+
+def _bias_index(column: _Column, *, clustered: bool) -> Weighted:
+    weights = np.zeros(len(column.ids))
+    weights[list(column.wrong)] = list(column.wrong.values())
+    return Weighted(
+        values=np.frombuffer(column.values[BIAS_INDEX], dtype=np.float64),
+        weights=weights,
+        clusters=tuple(column.clusters) if clustered else None,
+    )
 
 
 def _scores(columns: Mapping[str, _Column], *, clustered: bool) -> dict[str, Scores]:
@@ -155,7 +192,7 @@ def _scores(columns: Mapping[str, _Column], *, clustered: bool) -> dict[str, Sco
             values={
                 metric: np.frombuffer(values, dtype=np.float64)
                 for metric, values in column.values.items()
-                if metric not in column.not_means
+                if metric not in column.not_means or (metric == BIAS_INDEX and _alike(column))
             },
         )
     return found

@@ -2,15 +2,14 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from fin_tasks.report.entry import Entry, RunFacts, Scores
-from fin_tasks.report.estimates import Estimate, estimate, from_stderr, unit_of
+from fin_tasks.report.estimates import Estimate, Unit, Weighted, estimate, estimate_weighted, from_stderr, unit_of
 from fin_tasks.report.lm_eval_results import Claim, TaskClaims
-from fin_tasks.report.row_scores import BOUNDS
+from fin_tasks.report.row_scores import BIAS_INDEX, BOUNDS
 from fin_tasks.report.runs import benchmark_of
 from fin_tasks.report.samples import HEADLINES
 from fin_tasks.report.settings import Setting
@@ -42,6 +41,7 @@ class TaskRead:
         scores: Variant to the scores of its rows; empty where there are none.
         digest: Of its rows' file.
         marks: Why all of it stands apart.
+        weighted: Variant to metrics of which rows do not count alike; they are none of `scores`.
     """
 
     claims: TaskClaims | None
@@ -51,6 +51,16 @@ class TaskRead:
     scores: Mapping[str, Scores]
     digest: str
     marks: tuple[str, ...] = ()
+    weighted: Mapping[str, Mapping[str, Weighted]] = field(default_factory=dict)
+
+    def estimate(self, variant: str, metric: str, unit: Unit) -> Estimate | None:
+        """Average the rows of a metric; None where there are none."""
+        scores, weighted = self.scores.get(variant), self.weighted.get(variant, {})
+        if metric in weighted:
+            return estimate_weighted(weighted[metric], unit=unit)
+        if scores is None or metric not in scores.values or metric == "n_scored":
+            return None
+        return estimate(scores.values[metric], clusters=scores.clusters, unit=unit)
 
 
 def entries_of(run: RunFacts, task: str, read: TaskRead) -> Iterator[Entry]:
@@ -65,7 +75,7 @@ def entries_of(run: RunFacts, task: str, read: TaskRead) -> Iterator[Entry]:
     for variant in dict.fromkeys([*claimed, *read.scores]):
         claims = claimed.get(variant, {})
         scores = read.scores.get(variant)
-        names = claims if read.claims else (scores.values if scores else {})
+        names = claims if read.claims else {**(scores.values if scores else {}), **read.weighted.get(variant, {})}
         for metric in names:
             if _base_of(metric, names) is None:
                 entry = _entry(run, task, read, variant, metric, claims, scores)
@@ -85,8 +95,7 @@ def _entry(
     benchmark = benchmark_of(task)
     unit = unit_of(benchmark, metric)
     claim = claims.get(metric)
-    values = scores.values.get(metric) if scores and metric != "n_scored" else None
-    measured = estimate(values, clusters=scores.clusters, unit=unit) if scores and values is not None else None
+    measured = read.estimate(variant, metric, unit)
     value = claim.value if claim else _number(measured.mean if measured else math.nan)
     lies = _not_borne_out(claim, measured)
     interval = _NONE if lies else _interval(metric, claims, measured, value, unit)
@@ -113,10 +122,13 @@ def _entry(
 
 
 def _interval(
-    metric: str, claims: Mapping[str, Claim], measured: Estimate | None, value: float | None, unit: Any
+    metric: str, claims: Mapping[str, Claim], measured: Estimate | None, value: float | None, unit: Unit
 ) -> Interval:
-    """Take the interval over the rows; else the bounds that the task reports itself; else that of its stderr."""
-    if measured is not None and not math.isnan(measured.interval.low):
+    """Take the interval over the rows; else the bounds that the task reports itself; else that of its stderr.
+
+    Where rows are there and give none, as those of one ticker, neither of the others holds: they know no tickers.
+    """
+    if measured is not None and measured.n:
         return measured.interval
     low, high = (claims.get(f"{metric}{end}", _NO_CLAIM).value for end in ("_low", "_high"))
     if low is not None and high is not None and value is not None:
@@ -139,12 +151,12 @@ def _counts(
         headline = next((scores.values[name] for name in HEADLINES if name in scores.values), None)
         unscored = int(np.isnan(headline).sum()) if headline is not None else 0
         # a bias index is over the wrong answers, but told of all that were asked, as papers count
-        n = measured.n if measured and metric != "bias_index" else rows - unscored
+        n = measured.n if measured and metric != BIAS_INDEX else rows - unscored
         return n, min(unscored, rows - n)
     rows = read.claims.rows if read.claims else 0
     rate = claims.get("unscored", _NO_CLAIM).value or 0.0
     unscored = round(rate * rows)
-    return (rows - unscored, unscored) if metric in (*HEADLINES, "bias_index") else (0, unscored)
+    return (rows - unscored, unscored) if metric in (*HEADLINES, BIAS_INDEX) else (0, unscored)
 
 
 def _not_borne_out(claim: Claim | None, measured: Estimate | None) -> list[str]:

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm, t
 
-from fin_tasks.stats.clustered import clustered_mean
 from fin_tasks.stats.intervals import Interval
 
 __all__ = ["bounded_mean"]
@@ -20,6 +19,7 @@ def bounded_mean(
     *,
     most: float = 1.0,
     clusters: npt.NDArray[np.int64] | None = None,
+    weights: npt.NDArray[np.float64] | None = None,
     confidence: float = 0.95,
 ) -> Interval:
     """Give an interval for the mean of values between 0 and `most`: Wilson's, for as many rows as these are worth.
@@ -37,6 +37,9 @@ def bounded_mean(
         values: At least one, none of them missing.
         most: The largest value there can be.
         clusters: Number of the cluster of each, from 0 on; None where they are independent.
+        weights: What each counts for in the mean, more than 0, in any unit; None where all count alike. With them p is
+            sum(w v) / sum(w), and each value's distance from it counts w times in both variances: so it is for a ratio
+            of sums, sum(w v) over sum(w), and for a mean of several sets' means.
         confidence: Share of such intervals that hold the true mean, in the simulations of the tests never less than
             two points below it for as few as 5 rows or clusters.
 
@@ -45,7 +48,7 @@ def bounded_mean(
         but one cluster and its values are neither.
 
     Raises:
-        ValueError: A value is outside [0, most].
+        ValueError: A value is outside [0, most], or a weight is not above 0.
 
     References:
         Korn, Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
@@ -60,29 +63,34 @@ def bounded_mean(
     shares = values / most
     if not ((shares >= 0) & (shares <= 1)).all():
         raise ValueError(f"expected values within [0, {most:g}], got {values.min():g} to {values.max():g}")
-    found = clustered_mean(shares, clusters=clusters)
-    p, held = found.mean, found.clusters
+    if weights is not None and not (weights > 0).all():
+        raise ValueError(f"expected weights above 0, got {weights.min():g}")
+    counts = np.ones(len(shares)) if weights is None else weights * (len(shares) / math.fsum(weights.tolist()))
+    p = math.fsum((counts * shares).tolist()) / len(shares)
+    held = len(shares) if clusters is None else np.count_nonzero(np.bincount(clusters))
     extreme = bool((shares == shares[0]).all()) and shares[0] in (0.0, 1.0)
     if held < 2 and not extreme:
         return _NONE
-    worth = float(held) if extreme else _worth(shares, clusters)
+    worth = float(held) if extreme else _worth(shares, clusters, counts)
     q = float(t.ppf(0.5 + confidence / 2, held - 1)) if held > 1 and not extreme else _normal(confidence)
     middle = (p + q * q / 2 / worth) / (1 + q * q / worth)
     reach = q / (1 + q * q / worth) * math.sqrt(p * (1 - p) / worth + q * q / 4 / worth**2)
     return Interval(most * max(0.0, float(middle - reach)), most * min(1.0, float(middle + reach)))
 
 
-def _worth(shares: npt.NDArray[np.float64], clusters: npt.NDArray[np.int64] | None) -> float:
-    """Return how many independent values of 0 and 1 would leave the mean as uncertain."""
+def _worth(
+    shares: npt.NDArray[np.float64], clusters: npt.NDArray[np.int64] | None, counts: npt.NDArray[np.float64]
+) -> float:
+    """Return how many independent values of 0 and 1 would leave the mean as uncertain; `counts` are 1 on average."""
     n = len(shares)
     codes = np.arange(n) if clusters is None else clusters
-    sizes = np.bincount(codes).astype(np.float64)
+    sizes = np.bincount(codes, weights=counts)
     graded = not ((shares == 0) | (shares == 1)).all()
     # rows that a pseudo-cluster has: as many as one that a row is likely to be in
     size = float(sizes @ sizes) / n if graded else 0.0
     rows, held = n + 2 * _HALF * size, np.count_nonzero(sizes) + 2 * _HALF * graded
-    mean = (float(shares.sum()) + _HALF * size) / rows
-    residuals = shares - mean
+    mean = (float(counts @ shares) + _HALF * size) / rows
+    residuals = counts * (shares - mean)
     ends = _HALF * (mean**2 + (1 - mean) ** 2)
     sums = np.bincount(codes, weights=residuals)
     clustered = held / (held - 1) * (float(sums @ sums) + ends * size**2) / rows**2
