@@ -55,7 +55,9 @@ def wilson(successes: int, n: int, *, confidence: float = 0.95) -> Interval:
     """
     if n == 0 and successes == 0:
         return Interval(0.0, 1.0)
-    bounds = binomtest(successes, n).proportion_ci(confidence, method="wilson")
+    # the interval asks for no test; that of the share itself is the one which is quick to work out
+    tested = binomtest(successes, n, successes / max(n, 1))
+    bounds = tested.proportion_ci(confidence, method="wilson")
     return Interval(float(bounds.low), float(bounds.high))
 
 
