@@ -3,14 +3,13 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from made_runs import document, write_run
 
 from fin_tasks.errors import DataError
 from fin_tasks.report import runs as module
-from fin_tasks.report.runs import model_of, read_runs
+from fin_tasks.report.runs import read_runs
 from fin_tasks.report.settings import setting_of
 
 LATER = "2026-04-01T10-00-00.000001"
@@ -139,25 +138,6 @@ def test_progress_is_told_file_by_file(tmp_path: Path) -> None:
     done: list[int] = []
     read_runs([tmp_path], on_done=done.append)
     assert done == [1, 2]
-
-
-@pytest.mark.parametrize(
-    ("results", "model"),
-    [
-        ({"config": {"model": "hf", "model_args": "pretrained=org/A,dtype=float"}}, "org/A"),
-        ({"config": {"model": "hf", "model_args": {"pretrained": "org/B"}}}, "org/B"),
-        ({"config": {"model": "hf", "model_args": "peft=org/C,pretrained=org/B"}}, "org/C"),
-        ({"model_name": "MyModel", "config": {"model": "hf", "model_args": ""}}, "MyModel"),
-        ({"model_name": "MyModel"}, "MyModel"),
-        ({"model_name": "x7k2m9qa", "config": {"model": "dummy", "model_args": None}}, "dummy"),
-        ({"model_name": "gpt4mini", "config": {"model": "api", "model_args": "model=gpt4mini"}}, "gpt4mini"),
-        ({"model_name": "x7k2m9qa"}, "x7k2m9qa"),
-        ({"config": {"model_args": {"pretrained": 5}}}, "5"),
-        ({}, "not known"),
-    ],
-)
-def test_a_model_has_the_name_that_its_file_gives(results: dict[str, Any], model: str) -> None:
-    assert model_of(results) == model
 
 
 def test_a_pipe_is_waited_for_by_nobody(tmp_path: Path) -> None:

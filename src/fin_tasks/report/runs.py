@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.data.model_names import model_of
 from fin_tasks.errors import DataError
 from fin_tasks.report.json_fields import read_capped
 from fin_tasks.report.samples import Rows, read_samples
-from fin_tasks.report.settings import UNKNOWN, Setting, arguments_of, setting_of
+from fin_tasks.report.settings import UNKNOWN, Setting, setting_of
 from fin_tasks.report.sources import SOURCES
 
 __all__ = [
@@ -21,7 +22,6 @@ __all__ = [
     "Problem",
     "Run",
     "benchmark_of",
-    "model_of",
     "read_runs",
 ]
 
@@ -33,8 +33,6 @@ MAX_RESULTS = 256 * 2**20
 """Bytes a results file may have."""
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+?)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
-_NAMES_OF_MODELS = ("peft", "delta", "pretrained", "model", "path", "engine")  # arguments lm-eval takes a name from
-_MADE_UP = re.compile(r"[a-z0-9]{8}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,27 +246,6 @@ def _check_count(path: Path, task: str, results: Mapping[str, Any], variants: Ma
     rows = len(next(iter(variants.values())))
     if isinstance(expected, int) and expected != rows:
         raise DataError(f"{path}: expected {expected} documents, as its results file says, found {rows}.")
-
-
-def model_of(results: Mapping[str, Any]) -> str:
-    """Name the model, by what the file calls it or the argument that lm-eval takes a name from, else by its kind.
-
-    Where no argument names one lm-eval makes up eight letters and digits for every run, which name nothing.
-
-    Example:
-        >>> model_of({"config": {"model": "hf", "model_args": "pretrained=org/m,dtype=float"}})
-        'org/m'
-        >>> model_of({"model_name": "x7k2m9qa", "config": {"model": "dummy", "model_args": ""}})
-        'dummy'
-    """
-    config = results.get("config")
-    config = config if isinstance(config, dict) else {}
-    said, kind = results.get("model_name"), config.get("model")
-    if isinstance(said, str) and said and not _MADE_UP.fullmatch(said):
-        return said
-    arguments = arguments_of(config.get("model_args"))
-    named = next((arguments[name] for name in _NAMES_OF_MODELS if arguments.get(name)), None)
-    return str(named or kind or said or "not known")
 
 
 def _newest(runs: Sequence[Run], notes: list[str]) -> list[Run]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from fin_tasks.data.model_names import arguments_of
 from fin_tasks.errors import DataError
 from fin_tasks.report.json_fields import check_nesting
 from fin_tasks.report.redaction import without_secrets
@@ -16,7 +17,6 @@ __all__ = [
     "UNKNOWN",
     "Difference",
     "Setting",
-    "arguments_of",
     "below",
     "differences",
     "setting_of",
@@ -142,40 +142,6 @@ def text_of(value: str) -> str:
     except ValueError:
         return value
     return read if isinstance(read, str) else value
-
-
-def arguments_of(arguments: Any) -> dict[str, Any]:
-    """Give arguments by name, also where they stand as on a command line; nothing where they are of another kind.
-
-    Example:
-        >>> arguments_of('pretrained=org/m,rope={"factor": 2, "kind": "x"}')
-        {'pretrained': 'org/m', 'rope': '{"factor": 2, "kind": "x"}'}
-    """
-    if not isinstance(arguments, str):
-        return _object(arguments)
-    pairs = (part.partition("=") for part in _parts(arguments))
-    return {name.strip(): value.strip() for name, sign, value in pairs if sign and name.strip()}
-
-
-def _parts(text: str) -> Iterator[str]:
-    """Cut a text at its commas, but for those in brackets: the rest of a header must not be taken for a name.
-
-    A quote outside of brackets is an apostrophe.
-    """
-    begin, quote, open_brackets = 0, "", 0
-    for at, letter in enumerate(text):
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "{[(":
-            open_brackets += 1
-        elif letter in "}])":
-            open_brackets = max(0, open_brackets - 1)
-        elif letter in "\"'" and open_brackets:
-            quote = letter
-        elif letter == "," and not open_brackets:
-            yield text[begin:at]
-            begin = at + 1
-    yield text[begin:]
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

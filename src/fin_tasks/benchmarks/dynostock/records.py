@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.benchmarks.dynostock.window import BIASES
+from fin_tasks.data.model_names import model_of
 from fin_tasks.data.schema import Defect
 from fin_tasks.errors import DataError
 
@@ -293,14 +294,14 @@ def _of_samples(path: Path, docs: Sequence[Mapping[str, Any]]) -> tuple[Conditio
 
 
 def _model_of(path: Path) -> str:
-    """The model as lm-eval's results file of the same run names it, or else the folder lm-eval makes for it."""
+    """Name the model as a report of the same run does, or else by the folder that lm-eval makes for it."""
     results = path.with_name(f"results_{path.stem.rpartition('_')[2]}.json")
     try:
         if results.stat().st_size <= _LARGEST_RESULTS:
-            name = json.loads(results.read_bytes()).get("model_name")
-            if isinstance(name, str) and name:
+            said = json.loads(results.read_bytes())
+            if isinstance(said, dict) and (name := model_of(said, otherwise="")):
                 return name
-    except (OSError, ValueError, RecursionError, AttributeError):
+    except (OSError, ValueError, RecursionError):
         pass  # whatever is wrong with that file, the responses can be read without it
     return model_of_folder(path)
 
