@@ -98,6 +98,15 @@ def test_models_conditions_and_settings_are_groups_of_their_own(tmp_path: Path) 
     }
 
 
+@pytest.mark.parametrize("harness", ["lm_eval_version", "vlmeval_version"])
+def test_the_version_of_a_harness_does_not_part_the_styles(tmp_path: Path, harness: str) -> None:
+    for place, style in enumerate(STYLES):
+        write_style(tmp_path, style, "xfinbench_bool", values(2, 4), **{harness: f"0.{place}"})
+    found = collect([tmp_path], variant="paper")
+    (group,) = found.groups
+    assert (dict(group.missing), found.notes) == ({}, ())
+
+
 def test_what_retrieval_found_does_not_part_the_tasks(tmp_path: Path) -> None:
     for style in STYLES:
         for task, rows in (("xfinbench_bool_bm25", ["a"]), ("xfinbench_mcq_bm25", ["b", "c"])):

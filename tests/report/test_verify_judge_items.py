@@ -238,3 +238,28 @@ def test_what_is_lacking_is_said_and_nothing_passes(docs: Rows, judged: Callable
     assert (having(report, "not checked"), report.exit_code) == ({"scores"}, 2), "links out of the folder"
     items.write_text(items.read_text() + "{cut")
     assert (having(checked(items), "fail"), checked(items).exit_code) == ({"samples"}, 1)
+
+
+def test_predictions_about_other_data_than_ours_are_not_said_to_be_wrong(
+    docs: Rows, judged: Callable[..., Path]
+) -> None:
+    folder = judged("predictions.jsonl", good(docs))
+    change(folder / "predictions.jsonl", lambda rows: [{**row, "question": f"What is {row['index']}?"} for row in rows])
+    report = checked(folder)
+    assert (having(report, "fail"), having(report, "not checked")) == (set(), {"documents", "scores"})
+    assert report.exit_code == 2
+    assert any("--source" in one.message for one in report.findings)
+
+
+@pytest.mark.parametrize("name", ["samples_mme_finance_en_2026-03-01T10-00-00.5.jsonl", "m_MMEFinance.jsonl"])
+def test_what_lies_beside_predictions_says_which_data_they_are_about(
+    docs: Rows, judged: Callable[..., Path], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIN_TASKS_DATA", str(tmp_path / "nowhere"))
+    folder = judged(name, good(docs))
+    said = {"data": {"origin": "sample"}}
+    configs = {"mme_finance_en": {"metadata": {"provenance": said}}}
+    (folder / "results_2026-03-01T10-00-00.5.json").write_text(json.dumps({"configs": configs, "results": {}}))
+    (folder / "m_MMEFinance_another_score.json").write_text(json.dumps({"dataset": "MMEFinance", "provenance": said}))
+    found = [one for one in checked(folder, source=None).findings if one.run == "verdicts.jsonl"]
+    assert {one.check for one in found if one.status.value == "pass"} >= {"rows", "documents", "scores", "graded"}

@@ -33,7 +33,10 @@ _COLUMNS = (
     *("paired", "difference", "difference_low", "difference_high", "difference_p", "gained", "lost"),
 )
 _STYLE_OF = {(style.mode, style.role): name for name, style in STYLES.items()}
-_FREE = ("provenance.style", "lm_eval_version", "provenance.fin_tasks", "provenance.scorer", "provenance.data")
+_FREE = (
+    *("provenance.style", "lm_eval_version", "vlmeval_version"),
+    *("provenance.fin_tasks", "provenance.scorer", "provenance.data"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """What `fin-tasks judge --items` wrote in a submission, and the predictions that it is about."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -11,14 +12,17 @@ from fin_tasks.errors import DataError
 from fin_tasks.judging.item import response_sha256
 from fin_tasks.judging.predictions import Responses, saved_responses
 from fin_tasks.report.judge_entries import is_item
+from fin_tasks.report.kit_files import read_object
 from fin_tasks.report.samples import lines_of, sample_of
 from fin_tasks.report.verify.graded import hash_in
 
-__all__ = ["JudgeFile", "find_judge_files", "predictions_of", "read_items"]
+__all__ = ["JudgeFile", "find_judge_files", "made_with", "predictions_of", "read_items"]
 
 _PREDICTIONS = (".xlsx", ".tsv", ".csv", ".json", ".jsonl")
 _BESIDE = ("_responses.jsonl", "_asked.json", "_score.json", "_items.jsonl")
 """What the names of files end with that lie beside predictions of VLMEvalKit and are none."""
+
+_SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl")
 
 Items = Sequence[tuple[str, Mapping[str, Any]]]
 """Lines of an items file, each with its place in it."""
@@ -90,6 +94,30 @@ def predictions_of(file: JudgeFile, items: Items) -> tuple[Path, Responses] | No
             _, path, read = max(found, key=lambda one: one[0])
             return path, read
     return None
+
+
+def made_with(file: JudgeFile, predictions: Path) -> Mapping[str, Any]:
+    """Return what is said beside predictions of the data they are about, as metadata of lm-eval; untrusted.
+
+    lm-eval's results say it, and the score files that our data sets in VLMEvalKit write. Nothing says it of others.
+    """
+    match = _SAMPLES.fullmatch(predictions.name)
+    if match:
+        configs = _object(file, predictions.with_name(f"results_{match['date']}.json")).get("configs")
+        config = configs.get(match["task"]) if isinstance(configs, dict) else None
+        metadata = config.get("metadata") if isinstance(config, dict) else None
+        return metadata if isinstance(metadata, dict) else {}
+    beside = (path for path in sorted(predictions.parent.iterdir()) if path.name.startswith(f"{predictions.stem}_"))
+    said = (_object(file, path).get("provenance") for path in beside if path.name.endswith("_score.json"))
+    return {"provenance": next(filter(None, said), None)}
+
+
+def _object(file: JudgeFile, path: Path) -> Mapping[str, Any]:
+    """Read a JSON object; an empty one where there is none that can be read."""
+    try:
+        return read_object(path) if _is_inside(file.root, path) else {}
+    except DataError:
+        return {}
 
 
 def _candidates(file: JudgeFile) -> tuple[list[Path], list[Path]]:

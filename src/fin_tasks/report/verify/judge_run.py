@@ -8,12 +8,12 @@ from typing import Any
 
 from fin_tasks.errors import DataError
 from fin_tasks.judging.predictions import Responses
-from fin_tasks.judging.saved_questions import find_index
+from fin_tasks.judging.saved_questions import find_index, same_question
 from fin_tasks.report.verify.against import Verifying
 from fin_tasks.report.verify.findings import Finding, Place, Status, finding, not_checked, passed
 from fin_tasks.report.verify.graded import Graded, check_graded
 from fin_tasks.report.verify.judge_again import check_unscored
-from fin_tasks.report.verify.judge_files import Items, JudgeFile, predictions_of, read_items
+from fin_tasks.report.verify.judge_files import Items, JudgeFile, made_with, predictions_of, read_items
 from fin_tasks.report.verify.kit_run import as_sample, check_documents, check_verdicts, kit_names
 from fin_tasks.report.verify.kit_scores import score_judged
 from fin_tasks.report.verify.kit_submitted import KitRow
@@ -25,6 +25,8 @@ __all__ = ["check_judge_file"]
 
 _RUBRICS = ("mme_finance_en", "mme_finance_zh")
 """Which have the name of a task; another may be a file's path, and no file that a submission names is opened."""
+_OTHER_DATA = 0.5
+"""Share of questions that differ from ours from which on they are those of other data: items do not say which."""
 _MAY_DECLINE = re.compile(r".+_(?:MMEFinance|MMfin)(?:_CN)?_NA|samples_mme_finance_(?:en|zh)_na_\d{4}-.+")
 """Names of predictions on the tasks that allow "Not Applicable" everywhere."""
 
@@ -55,13 +57,13 @@ def check_judge_file(work: Verifying, file: JudgeFile) -> Iterator[Finding]:
     task = _task(items[0][1].get("rubric"), path)
     place = Place(task.name if task else "", file.shown)
     yield passed("samples", place, f"{len(items):,} results, of the {len(read.responses):,} predictions in {shown}")
-    own, why = work.own(task, {}) if task else (None, "the rubric is none of ours")
+    own, why = _own(work, file, path, task, read)
     order, whole = (list(kit_names(own)), "the data set") if own else (list(read.responses), "the predictions")
     yield from _rows(place, items, read, order, whole=whole)
     if task is None or own is None:
         yield from check_graded(place, _graded(items, read))
         for check in ("documents", "scores"):
-            yield not_checked(check, place, f"the benchmark's own documents could not be loaded: {why}")
+            yield not_checked(check, place, f"the benchmark's own documents are not known: {why}")
     else:
         yield from _scores(work, place, items, read, task, own)
     work.tell(place.run, 1, 1)
@@ -74,14 +76,35 @@ def _task(rubric: Any, predictions: Path) -> TaskFile | None:
     return task_file(f"{name}_na" if _MAY_DECLINE.fullmatch(predictions.stem) else name)
 
 
+def _own(
+    work: Verifying, file: JudgeFile, predictions: Path, task: TaskFile | None, read: Responses
+) -> tuple[OwnData | None, str]:
+    """Load the documents that predictions are about; None where that is not known, with the reason."""
+    if task is None:
+        return None, "the rubric is none of ours"
+    own, why = work.own(task, made_with(file, predictions))
+    if own is None:
+        return None, why
+    names = kit_names(own)
+    questions = {index: own.docs[name]["question"] for index, name in names.items()}
+    known = [(found, row) for index, row in read.rows.items() if (found := find_index(index, names)) is not None]
+    other = sum(
+        "question" in row.fields and not same_question(row.fields["question"], questions[index]) for index, row in known
+    )
+    if other > len(known) * _OTHER_DATA:
+        return None, f"{other:,} of {len(known):,} questions are others; name the data with --source or --data-dir"
+    return own, ""
+
+
 def _rows(place: Place, items: Items, read: Responses, order: Sequence[str], *, whole: str) -> Iterator[Finding]:
     """Compare items with the rows that there are: missing, extra, twice, without prediction."""
-    counts = Counter(find_index(_index(item), order) or _index(item) for _, item in items)
+    known = dict.fromkeys(order)
+    counts = Counter(find_index(_index(item), known) or _index(item) for _, item in items)
     there = [index for index in order if index in counts]
     lacking = [index for index in order if index not in counts]
     is_start = there == order[: len(there)] and bool(there)
     wrong = [f"items: {index!r:.60} missing" for index in ([] if is_start else lacking)]
-    wrong += [f"items: {index!r:.60} is no row of {whole}" for index in counts.keys() - set(order)]
+    wrong += [f"items: {index!r:.60} is no row of {whole}" for index in counts if index not in known]
     wrong += [f"items: {index!r:.60} {count} times" for index, count in counts.items() if count > 1]
     unsaid = [_index(item) for _, item in items if _index(item) not in read.responses]
     wrong += [f"items: {index!r:.60} has no prediction" for index in unsaid]
