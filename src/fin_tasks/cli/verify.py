@@ -26,7 +26,9 @@ def verify(
     submission: Annotated[
         Path,
         typer.Argument(
-            metavar="SUBMISSION", help="Folder with results of lm-eval, made with --log_samples, or of VLMEvalKit."
+            metavar="SUBMISSION",
+            help="Folder with results of lm-eval, made with --log_samples, of VLMEvalKit, or what `fin-tasks judge "
+            "--items` wrote with the predictions.",
         ),
     ],
     data_dir: Annotated[
