@@ -200,3 +200,17 @@ def test_a_run_over_other_rows_than_a_paper_is_marked(fields: dict[str, Any], ma
     assert marked.marks == marks
     assert same == paper
     assert mark_beside_papers([run]) == (run,)
+
+
+def test_the_sample_is_the_same_whichever_split_was_asked_for(tmp_path: Path) -> None:
+    sample = {"data": {"origin": "sample", "revision": "5" * 16}}
+    for name, split in (("a", "test"), ("b", "validation")):
+        write_results(tmp_path / name, "xfinbench_bool", shares([1.0]), model=name, facts={**sample, "split": split})
+    settings = replace(Settings.from_environ({}), cache_dir=tmp_path / "cache")
+    a, b = (
+        one
+        for one in collect([tmp_path], settings=settings, published=False).entries
+        if one.metric == "acc" and one.variant == "robust"
+    )
+    assert (a.split, a.marks, a.group) == (b.split, b.marks, b.group)
+    assert (a.split, a.marks) == ("sample", ())

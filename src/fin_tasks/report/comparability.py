@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from fin_tasks.report.entry import Entry, RunFacts
 from fin_tasks.report.settings import Setting, below, short, text_of
+from fin_tasks.report.variants import is_sample
 
 __all__ = ["facts_of", "group_of", "in_common", "mark", "mark_beside_papers", "mark_reruns"]
 
@@ -61,7 +62,7 @@ def facts_of(setting: Setting, *, version: str = "", rows: int = 0, of: int = 0)
         "samples": setting.get("samples"),
         "rows": str(rows) if rows else None,
         "scorer": setting.get("provenance.scorer"),
-        "split": setting.get("provenance.split"),
+        "split": None if is_sample(setting) else setting.get("provenance.split"),  # it has one, given for any
         "judge": setting.get("judge.model"),
         "rubric": " ".join(
             text_of(setting[name]) for name in ("judge.rubric", "judge.rubric_sha256") if name in setting

@@ -7,7 +7,7 @@ from typing import Any
 from fin_tasks.report.runs import CONDITIONS, benchmark_of
 from fin_tasks.report.settings import Setting, text_of
 
-__all__ = ["MIXED", "SAMPLE", "Variants", "common_variants", "split_title", "variants_of"]
+__all__ = ["MIXED", "SAMPLE", "Variants", "common_variants", "is_sample", "split_title", "variants_of"]
 
 MIXED = "mixed"
 """Where the tasks of a group differ."""
@@ -64,13 +64,24 @@ def variants_of(task: str, setting: Setting) -> Variants:
     rubric = f", {said['judge.rubric']}" if said.get("judge.rubric") else ""
     return Variants(
         task=base,
-        split=SAMPLE if said.get("data.origin", said.get("data.source")) == SAMPLE else said.get("split", ""),
+        split=SAMPLE if is_sample(setting) else said.get("split", ""),
         mode=said.get("style.mode") or said.get("mode") or by_name,
         style=", ".join(_styles(said, suffixes)),
         retrieval=said.get("retrieval.condition", condition) if benchmark == "xfinbench" else "",
         arm=said.get("arm", ""),
         judge=f"{said['judge.model']}{rubric}" if said.get("judge.model") else "",
     )
+
+
+def is_sample(setting: Setting) -> bool:
+    """Say whether the packaged sample was asked.
+
+    Example:
+        >>> is_sample({"provenance.data.origin": '"sample"'}), is_sample({})
+        (True, False)
+    """
+    origin = setting.get("provenance.data.origin", setting.get("provenance.data.source"))
+    return origin is not None and text_of(origin) == SAMPLE
 
 
 def common_variants(group: str, members: Sequence[Variants]) -> Variants:
