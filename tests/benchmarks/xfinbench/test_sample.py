@@ -14,6 +14,7 @@ import pytest
 from PIL import Image, ImageChops
 
 from fin_tasks.benchmarks.xfinbench import figures
+from fin_tasks.benchmarks.xfinbench.data import load
 
 REPO = Path(__file__).parents[3]
 SHARED = REPO.parent / "shared"
@@ -52,6 +53,15 @@ def _of(task: str) -> list[dict[str, str]]:
 
 def _id(row: dict[str, str]) -> str:
     return row["id"]
+
+
+def test_it_has_one_split_and_gives_it_for_any() -> None:
+    asked = [load(subset="bool", source="sample", split=split) for split in ("test", "validation")]
+    docs = [dataset.to_list() for found in asked for dataset in found.values()]
+    facts = [json.loads(dataset.info.description) for found in asked for dataset in found.values()]
+    assert docs[0] == docs[1]
+    assert facts[0]["data"] == facts[1]["data"]
+    assert [list(found) for found in asked] == [["test"], ["validation"]]  # as was asked for
 
 
 def test_there_is_enough_of_everything() -> None:

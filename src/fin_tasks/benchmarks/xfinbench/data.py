@@ -59,7 +59,8 @@ def load(
         subset: `bool`, `mcq` (without figures), `mcq_visual` or `calc`.
         mode: `cot`, `da` or `pot`.
         knowledge: Which finance terms go before a question: one of `augmentation.CONDITIONS`.
-        split: `test` (default) or `validation`.
+        split: `test` (default) or `validation`. The sample has one split and gives it for either; reports call that
+            `sample`, whichever was asked for.
         source: `upstream`, `data_dir`, `sample`, or `auto`: a data folder where one is named, else upstream.
         data_dir: Folder with the benchmark's files; `FIN_TASKS_DATA` where None.
         prompts: `house` or `upstream` wording.
