@@ -116,7 +116,8 @@ def picture_of(sample: Mapping[str, Any], doc: Mapping[str, Any]) -> tuple[str, 
             path = value
             break
     for text in _texts(sample.get("arguments")):
-        begin = text.find("data:image/")
+        # a letter alone is found in a fiftieth of the time, and few prompts have this one
+        begin = text.find("data:image/") if "/" in text else -1
         if begin >= 0:
             end = _END.search(text, begin)
             sent = text[begin : end.start() if end else None]

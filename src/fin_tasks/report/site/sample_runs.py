@@ -116,27 +116,29 @@ class _Asked:
     """Questions by document: a report's runs have the same ones again and again."""
 
     def __init__(self) -> None:
-        self._known: dict[bytes, _Question] = {}
+        self._known: dict[str, list[tuple[bytes, _Question]]] = {}
         self._held = 0
 
     def of(self, identity: str, sample: Mapping[str, Any], doc: Mapping[str, Any]) -> _Question:
         """Return the question of a document."""
         key = _key_of(identity, sample, doc)
-        known = self._known.get(key)
-        if known is None:
-            question = question_of(identity, sample, doc)
-            known = _Question(
-                id=question["id"],
-                text=orjson.dumps(question)[:-1],
-                asked=excerpt(_bare(doc, question["prompt"])),
-                groups=groups_of(doc),
-            )
-            self._held += len(key) + len(known.text)
-            if self._held > _MOST_ASKED:
-                self._known.clear()
-                self._held = len(key) + len(known.text)
-            self._known[key] = known
-        return known
+        for seen, known in self._known.get(identity, ()):
+            if seen == key:  # which is told sooner than a hash of it
+                return known
+        question = question_of(identity, sample, doc)
+        made = _Question(
+            id=question["id"],
+            text=orjson.dumps(question)[:-1],
+            asked=excerpt(_bare(doc, question["prompt"])),
+            groups=groups_of(doc),
+        )
+        size = len(key) + len(made.text)
+        if self._held + size > _MOST_ASKED:
+            self._known.clear()
+            self._held = 0
+        self._held += size
+        self._known.setdefault(identity, []).append((key, made))
+        return made
 
 
 @dataclass
