@@ -24,7 +24,7 @@ they are about; with 50 statements on one situation, which is told in a few word
 """
 
 _BEGINNING = 400  # characters of a question that surely hold that many letters, its table's markup aside
-_ASKED = ("\nStatement: ", "\nQuestion: ")
+_ASKED = re.compile(r"\n(?:Statement|Question): ")  # begins with what is rare: few places to look at closely
 _DOCUMENT = "Document:\n"
 _BEHIND_DOCUMENT = ("\n\nQuestion: ", "\n\nFinish this Python function:\n\n")
 _MARKUP = re.compile(r"\\(?:begin|end)\{[^}]*\}(?:\[[^\]]*\])?(?:\{[^}]*\})?|\\[A-Za-z]+")
@@ -59,8 +59,8 @@ def question_of(doc: Mapping[str, Any]) -> str:
     if not isinstance(prompt, str):
         return ""
     text = "\n" + prompt.removeprefix("<image>").lstrip()
-    places = [(place, place + len(asked)) for asked in _ASKED if (place := text.find(asked)) >= 0]
-    return text[min(places)[1] :] if places else ""
+    asked = _ASKED.search(text)
+    return text[asked.end() :] if asked else ""
 
 
 @lru_cache(maxsize=2**14)  # a question comes once for every variant and run
