@@ -7,7 +7,7 @@ import pytest
 from made_boards import answers, run
 from test_leaderboard import collected
 
-from fin_tasks.report import report_figures
+from fin_tasks.report import figures, report_figures
 from fin_tasks.report.dots import Dot
 from fin_tasks.report.entry import RunRead
 from fin_tasks.report.leaderboard import document
@@ -98,3 +98,12 @@ def test_published_lines_are_told_apart_and_one_window_keeps_its_room(tmp_path: 
     assert all(abs(x - 4) < 0.5 for line in axes.lines for x in line.get_xdata())
     dashed = {line.get_linestyle() for line in (filled, hollow)}
     assert dashed == {"-", "--"}
+
+
+@pytest.mark.parametrize("name", ["gpt-4o (published)", "Qwen2.5-VL-7B_Instruct", "Žlutý kůň", "Модель 7", "l", "—…"])
+def test_names_in_legends_are_as_wide_as_they_are_drawn(name: str) -> None:
+    from matplotlib.textpath import TextPath
+
+    with figures.drawing():
+        drawn_width = TextPath((0, 0), name, size=8).get_extents().width
+        assert figures._width(name, 8) == pytest.approx(drawn_width, abs=0.01)
