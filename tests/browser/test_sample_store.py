@@ -75,6 +75,18 @@ def test_runs_over_the_same_questions_share_their_files(tmp_path: Path) -> None:
     assert len(list((tmp_path / "out" / "samples" / "questions").iterdir())) == 1
 
 
+@pytest.mark.parametrize("most", [sample_runs._MOST_ASKED, 600, 0])
+def test_documents_of_one_id_keep_their_own_questions(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr(sample_runs, "_MOST_ASKED", most)
+    asked = sample_runs._Asked()
+    docs = [{"id": name, "prompt": f"Question: {name} {place}?"} for place in range(3) for name in ("a", "b")]
+    for doc in [*docs, *docs]:
+        found = asked.of(doc["id"], {}, doc)
+        assert (found.id, found.asked) == (doc["id"], f"{doc['id']} {doc['prompt'][-2:]}")
+        assert json.loads(found.text + b"}")["prompt"] == doc["prompt"]
+    assert asked.of("a", {}, docs[0]) is asked.of("a", {}, dict(docs[0])), "it is made once"
+
+
 def test_side_by_side_as_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for model in ("a", "b", "c"):
         write_run(tmp_path / "runs" / model, SAMPLES, model=f"made/{model}")
