@@ -247,16 +247,22 @@ def _aligned(
     place: dict[str, int] = {}
     clusters: list[Hashable] = []
     told = False
+    before: Sequence[str] | None = None
+    places = []  # of each run's rows, which are mostly those of the run before
     for _, scores in runs:
-        for at, row in enumerate(scores.ids):
-            if row not in place:
-                place[row] = len(place)
-                clusters.append(scores.clusters[at] if scores.clusters else f"row {row}")
+        if scores.ids != before:
+            before = scores.ids
+            for at, row in enumerate(before):
+                if row not in place:
+                    place[row] = len(place)
+                    clusters.append(scores.clusters[at] if scores.clusters else f"row {row}")
+            own = np.array([place[row] for row in before], dtype=np.intp)
+        places.append(own)
         told = told or scores.clusters is not None
     aligned = {}
-    for run, scores in runs:
+    for (run, scores), own in zip(runs, places, strict=True):
         values = np.full(len(place), np.nan)
-        values[[place[row] for row in scores.ids]] = scores.values[metric]
+        values[own] = scores.values[metric]
         aligned[run] = values
     shared = told and len(set(clusters)) < len(clusters)
     return aligned, clusters if shared else None

@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import fmean, pstdev
 from typing import Any
 
@@ -107,21 +108,31 @@ class Table:
 
         Where there are runs it is the best of them: published figures are made in other circumstances.
         """
-        values = [cell.value for row in self.rows if (cell := self._in_contest(row, place)) is not None]
-        if len(values) < 2:
-            return None
-        return max(values) if self.columns[place].higher_is_better else min(values)
+        return self._best[place]
 
     def is_best(self, row: Row, place: int) -> bool:
         """Whether a row has the best number of a column, as far as its digits show."""
         cell, best = self._in_contest(row, place), self.best(place)
         return cell is not None and best is not None and printed(cell.value, cell.unit) == printed(best, cell.unit)
 
+    @cached_property
+    def _best(self) -> tuple[float | None, ...]:
+        return tuple(self._best_of(place) for place in range(len(self.columns)))
+
+    def _best_of(self, place: int) -> float | None:
+        values = [cell.value for row in self.rows if (cell := self._in_contest(row, place)) is not None]
+        if len(values) < 2:
+            return None
+        return max(values) if self.columns[place].higher_is_better else min(values)
+
     def _in_contest(self, row: Row, place: int) -> Cell | None:
-        runs = any(one.source != PUBLISHED and not one.apart for one in self.rows)
         cell = row.cells[place]
-        out = row.apart or (runs and row.source == PUBLISHED) or cell is None or cell.apart
+        out = row.apart or (self._has_runs and row.source == PUBLISHED) or cell is None or cell.apart
         return None if out else cell
+
+    @cached_property
+    def _has_runs(self) -> bool:
+        return any(row.source != PUBLISHED and not row.apart for row in self.rows)
 
 
 def arrange(
