@@ -100,32 +100,36 @@ def write_report(
     tell = tell or (lambda _: None)
     check(document)
     with _replacing(out) as stage:
-        tell("table")
-        text = json.dumps(document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-        (stage / NAMES[0]).write_text(f"{text}\n", encoding="utf-8")
-        write_csv(document, stage / NAMES[1])
-        shapes = make(document)
-        tell("tables")
-        (stage / "tables").mkdir()
-        write_tables(document, stage / "tables", shapes=shapes)
         parts = Parts(stage, out)
 
-        def draw() -> None:
-            tell("figures")
-            (stage / "figures").mkdir()
-            write_figures(document, stage / "figures", shapes=shapes, parts=parts)
+        def write_numbers() -> None:
+            _write_numbers(document, stage, parts, tell)
             tell("samples")
 
         index = None
-        if samples:  # other processes write them while this one draws
-            index = _write_samples(collected, stage, parts, draw, tell)
+        if samples:  # other processes write them while this one does the rest
+            index = _write_samples(collected, stage, parts, write_numbers, tell)
         else:
-            draw()
+            write_numbers()
         _write_page(document, stage, index, tell)
         written = sorted(path.relative_to(stage) for path in stage.rglob("*") if path.is_file())
         parts.save()
     shown = (f"{path.parts[0]}/" if path.parts[0] == "samples" else path.as_posix() for path in written)
     return list(dict.fromkeys(shown))
+
+
+def _write_numbers(document: Document, stage: Path, parts: Parts, tell: Callable[[str], None]) -> None:
+    tell("table")
+    text = json.dumps(document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    (stage / NAMES[0]).write_text(f"{text}\n", encoding="utf-8")
+    write_csv(document, stage / NAMES[1])
+    shapes = make(document)
+    tell("tables")
+    (stage / "tables").mkdir()
+    write_tables(document, stage / "tables", shapes=shapes)
+    tell("figures")
+    (stage / "figures").mkdir()
+    write_figures(document, stage / "figures", shapes=shapes, parts=parts)
 
 
 def _write_samples(
