@@ -410,7 +410,7 @@ def test_the_model_is_named_by_file_folder_or_results(here: Path) -> None:
     results = here / "results_2026-01-01T00-00-00.123.json"
     results.write_text(json.dumps({"model_name": "q/Qwen", "config": {"model_args": {"model": "q/Qwen"}}}))
     assert read(path).model == "q/Qwen"
-    results.write_text(json.dumps({"model_name": "made-up", "config": {"model": "dummy", "model_args": ""}}))
+    results.write_text(json.dumps({"model_name": "x7k2m9qa", "config": {"model": "dummy", "model_args": ""}}))
     assert read(path).model == "dummy"
     results.write_text("[")
     assert read(path).model is None

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.data.model_names import model_of as model_named_in
 from fin_tasks.judging.predictions_files import SavedRow
 
 __all__ = ["model_of"]
 
 _SAMPLES = re.compile(r"samples_.+_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl")
-_NAMES = ("peft", "delta", "pretrained", "model", "path", "engine")
-"""Arguments of lm-eval's models that name the model."""
 _MAX_RESULTS = 64 * 2**20
 
 
@@ -41,13 +40,7 @@ def model_of(path: Path, form: str, rows: Sequence[SavedRow]) -> str | None:
 def _of_results(path: Path) -> str | None:
     match = _SAMPLES.fullmatch(path.name)
     results = _results(path.with_name(f"results_{match['date']}.json")) if match else {}
-    config = results.get("config")
-    config = config if isinstance(config, dict) else {}
-    # Where no argument names the model, lm-eval makes up a name for every run: its kind tells more.
-    arguments = config.get("model_args")
-    names = arguments if isinstance(arguments, dict) else re.findall(r"(\w+)=", str(arguments))
-    found = results.get("model_name") if any(name in names for name in _NAMES) else config.get("model")
-    return found if isinstance(found, str) and found else None
+    return model_named_in(results, otherwise="") or None
 
 
 def _results(path: Path) -> dict[str, Any]:
