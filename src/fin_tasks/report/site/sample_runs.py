@@ -323,7 +323,10 @@ def _script(name: str, value: bytes) -> Iterator[bytes]:
 
     What would end a line of an older script, or mean anything to a parser of HTML, is escaped within the JSON.
     """
-    text = value.decode()  # which knows at once that a letter of another alphabet is not in it
-    for found in ("<", ">", "&", "\u2028", "\u2029"):
+    # each where it is found soonest: texts of ASCII alone know that they hold no other letter
+    for found in "<>&":
+        value = value.replace(found.encode(), f"\\u{ord(found):04x}".encode())
+    text = value.decode()
+    for found in "\u2028\u2029":
         text = text.replace(found, f"\\u{ord(found):04x}")
     yield b"finTasksSample(" + orjson.dumps(name) + b"," + orjson.dumps(text) + b")\n"
