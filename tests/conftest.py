@@ -1,5 +1,7 @@
 """For all tests."""
 
+import signal
+
 import pytest
 from hypothesis import settings
 
@@ -9,6 +11,11 @@ collect_ignore_glob = ["*conftest.py"]
 # A first example imports what is imported lazily, scipy for one, which takes a busy machine longer than an example may.
 settings.register_profile("any machine", settings.default, deadline=None)
 settings.load_profile("any machine")
+
+# A background job, and nohup, pass on to all that is started from there that these are ignored; tests send them.
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
 
 
 @pytest.fixture
