@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,19 @@ def test_a_report_is_written_and_told_in_ten_lines(results: Path, tmp_path: Path
     ]
     assert (out / "figures" / "xfinbench_models.png").read_bytes().startswith(b"\x89PNG")
     assert "<script>" not in (out / "tables" / "xfinbench_main.md").read_text("utf-8")
+
+
+def test_one_of_something_is_told_as_one(tmp_path: Path) -> None:
+    write_aggregates(tmp_path / "r", "xfinbench_bool", [1.0, 0.0])
+    (path,) = (tmp_path / "r").rglob("results_*.json")
+    whole = json.loads(path.read_text("utf-8"))
+    whole["results"] |= {"gsm8k": {"exact_match,strict": 0.3}}
+    path.write_text(json.dumps(whole), encoding="utf-8")
+    code, said, _ = call(tmp_path / "r", "--out", tmp_path / "out", "--no-published")
+    assert code == 0
+    assert said.startswith("1 run of 1 model: ")
+    assert "tasks of others left out: 1." in said
+    assert not re.search(r"\b1 \w+s\b", said)
 
 
 def test_the_csv_is_tidy_and_no_spreadsheet_runs_it(results: Path, tmp_path: Path) -> None:

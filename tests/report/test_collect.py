@@ -195,6 +195,25 @@ def test_a_group_is_a_task_of_its_own(tmp_path: Path, settings: Settings) -> Non
     assert len(found.scores(entry.run)["robust"].ids) == 4
 
 
+@pytest.mark.parametrize("told", [{"alias": "x", "name": "x"}, {" ": " ", "alias": "x", "sample_len": 4}])
+def test_a_title_is_known_without_the_list_of_groups(tmp_path: Path, settings: Settings, told: dict[str, Any]) -> None:
+    path = write_results(
+        tmp_path / "r", "dynostock_recency_w4_text", shares([1.0, 0.0]), groups={"dynostock_text": told}
+    )
+    whole = json.loads(path.read_text())
+    path.write_text(json.dumps({name: whole[name] for name in ("results", "config", "model_name")}))
+    found = gathered(settings, tmp_path / "r")
+    assert not found.problems
+    assert {entry.task for entry in found.entries} == {"dynostock_recency_w4"}
+
+
+@pytest.mark.parametrize("told", [{}, {"alias": "x", "acc": 0.5}])
+def test_a_task_without_metrics_is_told(tmp_path: Path, settings: Settings, told: dict[str, Any]) -> None:
+    write_results(tmp_path / "r", "dynostock_recency_w4_text", shares([1.0, 0.0]), groups={"dynostock_text": told})
+    (problem,) = gathered(settings, tmp_path / "r").problems
+    assert "results.dynostock_text: expected metrics such as 'acc,paper'" in problem.message
+
+
 def test_the_mean_of_a_groups_tasks_is_no_mean_over_rows(tmp_path: Path, settings: Settings) -> None:
     write_results(tmp_path / "r", "xfinbench_bool", shares([1.0, 0.0, 0.0, None]))
     group = {"xfinbench": {"acc,robust": 0.4, "acc_stderr,robust": 0.1}}

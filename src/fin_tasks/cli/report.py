@@ -130,14 +130,18 @@ def _show(summary: "Mapping[str, Any]") -> None:
         print(escape(line))
 
 
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
 def _lines(summary: "Mapping[str, Any]") -> "Iterator[str]":
-    counts = {name: f"{summary[name]:,}" for name in ("runs", "models", "values", "tasks", "pairs", "different")}
-    yield "{runs} runs of {models} models: {values} values of {tasks} tasks.".format(**counts)
+    runs, models, values, tasks = (_counted(summary[f"{one}s"], one) for one in ("run", "model", "value", "task"))
+    yield f"{runs} of {models}: {values} of {tasks}."
     if summary["published_models"]:
-        yield f"{summary['published_models']} more models as papers have them, marked."
+        yield f"{_counted(summary['published_models'], 'more model')} as papers have them, marked."
     if summary["apart"]:
-        yield f"{summary['apart']} runs differ from most of their task in data, prompts or judge; marked."
-    yield "{pairs} pairs of models tested, {different} of them different (Holm, 5 %).".format(**counts)
+        yield f"{_counted(summary['apart'], 'run')} with values that stand apart; marked with the reason."
+    yield f"{_counted(summary['pairs'], 'pair')} of models tested, {summary['different']:,} different (Holm, 5 %)."
     for note in summary["notes"][:_NOTES]:
         yield f"Note: {note}"
     if (more := len(summary["notes"]) - _NOTES) > 0:

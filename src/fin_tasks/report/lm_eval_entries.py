@@ -74,7 +74,7 @@ def _notes(found: LmEvalRun, results: ResultsFile | None, tasks: Mapping[str, Ta
         yield f"{found.folder}: samples without a results file, so what they were made with is not known."
         return
     if results.others:
-        yield f"{found.results}: {results.others} tasks of others left out."
+        yield f"{found.results}: tasks of others left out: {results.others}."
     known = {claims.task for claims in results.tasks} | results.problems.keys()
     for task in sorted(found.samples.keys() - known):
         yield f"{found.samples[task]}: left out, as {found.results} has no task {task:.80}."

@@ -18,6 +18,8 @@ from fin_tasks.report.samples import json_of
 __all__ = ["Claim", "ResultsFile", "TaskClaims", "read_results"]
 
 _NOT_APPLICABLE = ("N/A", "", " ")
+_NO_METRICS = frozenset({"alias", "name", "sample_len", " "})
+"""All that lm-eval writes of a group that averages nothing."""
 _ROUNDING = 1e-6
 
 
@@ -116,9 +118,13 @@ def read_results(path: Path, content: bytes) -> ResultsFile:
 
 def _is_title(name: str, values: Any, raw: Mapping[str, Any]) -> bool:
     """Tell a group that averages nothing and only stands above its tasks."""
+    if not isinstance(values, dict):
+        return False
+    if values and values.keys() <= _NO_METRICS:  # files that were cut to their results do not say what is a group
+        return True
     groups = raw.get("group_subtasks")
     is_group = isinstance(groups, dict) and name in groups
-    return is_group and isinstance(values, dict) and not any("," in key for key in values)
+    return is_group and not any("," in key for key in values)
 
 
 def _claims(path: Path, raw: Mapping[str, Any], task: str, values: Any) -> TaskClaims:
