@@ -22,7 +22,7 @@ function drawAbout(root, state, data) {
     el("form", {class: "filters", role: "search", on: {submit: (event) => event.preventDefault()}},
       searchBox("Find runs", state.search ?? "", (search) => setState({search}, {replace: true}))));
   root.append(grid({
-    caption: `${formatCount(found.length)} runs${found.length > PAGE ? `, of which ${PAGE} are shown` : ""}; open a model to see how its run was made`,
+    caption: `${counted(found, "run")}${found.length > PAGE ? `, of which ${PAGE} are shown` : ""}; open a model to see how its run was made`,
     columns, rows: found.slice(0, PAGE), sort: state.asort ?? "model", onSort: (asort) => setState({asort}, {keep: true}),
   }));
   root.append(el("p", {class: "hint"}, plain(`Made ${formatDate(data.generated)} UTC by fin-tasks ${data.fin_tasks}, from leaderboard.json version ${data.version}.`)

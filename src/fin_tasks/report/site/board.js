@@ -23,34 +23,38 @@ function drawBoard(root, state, data) {
   if (apart.length) {
     root.append(
       el("h2", {}, "Kept apart"),
-      el("p", {class: "hint"}, "These differ from most others of their column in data, prompts, judge or limit; open a"
-        + " value to read in what. No rank or test sets them against the table above."),
+      el("p", {class: "hint"}, "These may not be set against the table above, mostly as they differ in data, prompts, judge"
+        + " or limit; open a value to read why. No rank or test does."),
       boardTable(apart, "Values kept apart", options),
     );
   }
   root.append(legend(entries));
-  announce(`${new Set(together.map((one) => one.label)).size} rows, ${columns.length} columns`);
+  announce(`${counted(distinct(together, (one) => one.label), "row")}, ${counted(columns, "column")}`);
 }
 
-/** What the address chooses, or else what most of the document is about. */
+/** What the address chooses, or else what most of the document's runs are about; of published figures alone, these. */
 function boardChoice(state, data) {
-  const count = new Map();
-  for (const {published, task, metric} of data.entries) {
-    if (metric.name === task.headline.name) count.set(task.variant, (count.get(task.variant) ?? 0) + (published ? 0.01 : 1));
-  }
-  const [most] = [...count].sort((a, b) => b[1] - a[1] || (a[0] === "robust" ? -1 : 1))[0] ?? ["all"];
-  const variant = state.variant ?? most;
-  const few = data.tasks.filter((task) => variant === "all" || task.variant === variant).length <= 12;
-  const first = data.tasks.find((task) => task.variant === variant) ?? data.tasks[0];
+  const variant = state.variant ?? mostOf(data, (task) => task.variant, () => true) ?? "all";
+  const within = (task) => variant === "all" || task.variant === variant;
+  const few = data.tasks.filter(within).length <= 12;
   return {
     variant,
-    benchmark: state.benchmark ?? (few ? "all" : first?.benchmark ?? "all"),
+    benchmark: state.benchmark ?? (few ? "all" : mostOf(data, (task) => task.benchmark, within) ?? "all"),
     metric: state.metric ?? "headline",
     published: state.published !== "0",
     mix: state.apart === "mixed",
     perRun: state.per === "run",
     showRanks: state.ranks === "1",
   };
+}
+
+/** What most headline values are of: one of a run counts for more than all that papers print. Of equals `robust`, then the first. */
+function mostOf(data, read, within) {
+  const count = new Map();
+  for (const {published, task, metric} of data.entries) {
+    if (metric.name === task.headline.name && within(task)) count.set(read(task), (count.get(read(task)) ?? 0) + (published ? 1e-6 : 1));
+  }
+  return [...count].sort((a, b) => b[1] - a[1] || (b[0] === "robust") - (a[0] === "robust"))[0]?.[0];
 }
 
 function boardFilters(state, data, chosen) {

@@ -33,7 +33,7 @@ function chosenPart(parts, wanted, state) {
 function nothingShown(found) {
   const hidden = found.filter((one) => one.published);
   const told = [
-    found.length > hidden.length ? "tick “Mix in what is kept apart”, as these runs differ in data, prompts, judge or limit from most others of their task" : null,
+    found.length > hidden.length ? "tick “Mix in what is kept apart”, as these values stand apart from the others of their task" : null,
     hidden.length ? "tick “Published figures”" : null,
   ].filter(Boolean);
   return el("p", {class: "note"}, `Nothing to show: ${told.join(", or ")}.`);

@@ -49,14 +49,14 @@ function drawValues(root, state, data) {
     open: (one) => (key === "value" || key === "model") && (() => openDetails(data, [one])),
   }));
   root.append(grid({
-    caption: `${formatCount(found.length)} values`, columns, rows: ordered.slice(0, count), sort: state.vsort ?? "",
+    caption: counted(found, "value"), columns, rows: ordered.slice(0, count), sort: state.vsort ?? "",
     onSort: (vsort) => setState({vsort}, {keep: found.length <= count, replace: true}),
   }));
   if (found.length > count) {
     root.append(el("p", {}, el("button", {type: "button", id: "show-more", on: {click: () => setState({count: count + 4 * PAGE}, {replace: true})}},
       `Show more: ${formatCount(count)} of ${formatCount(found.length)} are shown`)));
   }
-  announce(`${found.length} values`);
+  announce(counted(found, "value"));
 }
 
 function blankLast(value) {
