@@ -151,6 +151,20 @@ def test_a_claim_that_is_not_borne_out_is_marked_where_it_stands() -> None:
     assert re.search(r"\| m \| lm-eval \| \*\*75\.0\*\* \| 75\.0 \(1\) \|", markdown(table))
 
 
+def test_a_reason_that_some_windows_have_names_them() -> None:
+    shared = {"benchmark": "dynostock", "mode": "image", "arm": "signal"}
+    some, all_of_it = ("other rows", "no data revision"), ("no data revision",)
+    runs = [
+        run("m", f"dynostock_recency_w{size}", {"acc": answers(30)}, marks=marks, **shared)
+        for size, marks in ((4, some), (8, all_of_it), (12, some))
+    ]
+    authority = run("m", "dynostock_authority_w4", {"acc": answers(30)}, **shared)
+    (table,) = make(document(collected(*runs, authority)))["dynostock_bias"][1]
+    assert "- (1) windows 4, 12: other rows; no data revision" in markdown(table)
+    (table,) = make(document(collected(*runs[:2], authority)))["dynostock_bias"][1]
+    assert "- (1) window 4: other rows; no data revision" in markdown(table)
+
+
 def test_bold_is_what_is_best_as_far_as_digits_show() -> None:
     shared = {"mode": "cot", "split": "test", "retrieval": "none"}
     rows = {"a": 0.58412, "b": 0.58439, "c": 0.5829}

@@ -47,6 +47,7 @@ _LABELS: Mapping[str, str] = {
     "n_scored": "Rows scored",
     **{reason: f"Programs: {reason.replace('_', ' ')}" for reason in REASONS},
 }
+_SPREAD = "_std"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,10 +83,16 @@ def named(metric: str, benchmark: str) -> MetricName:
         MetricName(label='Terminology understanding', by='capability', of='TU')
         >>> named("score_type_mixed_chart", "mme_finance").label, named("made_up", "xfinbench").label
         ('Mixed chart', 'Made up')
+        >>> named("bias_index_std", "dynostock").label
+        'Bias index, standard deviation over tasks'
     """
     found = _breakdowns().get(metric)
     if found is not None:
         return found
+    if metric.endswith(_SPREAD):
+        return MetricName(
+            label=f"{named(metric.removesuffix(_SPREAD), benchmark).label}, standard deviation over tasks"
+        )
     if metric in _LABELS:
         return MetricName(label=_LABELS[metric])
     if benchmark == "bizbench" and (part := re.fullmatch(r"acc_(\w+)", metric)):

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean, pstdev
@@ -235,8 +235,7 @@ def _rows(
         for column in columns:
             taken = [one for one in entries if column.takes(one[0], one[1]["metric"])]
             cell = column.combine(taken) if taken else None
-            own_marks = dict.fromkeys(mark for _, entry, _ in taken for mark in entry["marks"] if mark not in marks)
-            cells.append(cell and replace(cell, marks=tuple(own_marks)))
+            cells.append(cell and replace(cell, marks=_own_marks(taken, of_row=marks)))
         yield Row(
             model=first["model"],
             told_by=(run["date"][:16] or run["path"]) if len(batches) > 1 else "",
@@ -245,6 +244,24 @@ def _rows(
             apart=False,
             cells=tuple(cells),
         )
+
+
+def _own_marks(taken: Sequence[tuple[Task, Entry, str]], *, of_row: Collection[str]) -> tuple[str, ...]:
+    """Give the marks of what makes a cell, less those of its row; in a mean over windows with those they are of."""
+    sizes = {task["window"] for task, _, _ in taken}
+    found: dict[str, list[int | None]] = defaultdict(list)
+    for task, entry, _ in taken:
+        for mark in entry["marks"]:
+            if mark not in of_row and task["window"] not in found[mark]:
+                found[mark].append(task["window"])
+    told = []
+    for mark, windows in found.items():
+        some = sorted(size for size in windows if size)
+        of = (
+            f"window{'s' * (len(some) > 1)} {', '.join(map(str, some))}: " if some and len(windows) < len(sizes) else ""
+        )
+        told.append(f"{of}{mark}")
+    return tuple(told)
 
 
 def printed(value: float, unit: str) -> str:
