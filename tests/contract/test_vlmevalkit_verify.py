@@ -1,4 +1,4 @@
-"""What the real VLMEvalKit writes with our data sets passes `fin-tasks verify`."""
+"""What the real VLMEvalKit writes with our data sets passes `fin-tasks verify`, and a report bears it out."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,7 @@ import pytest
 from chat_server import completion
 from test_vlmevalkit import Run, kit, pytestmark, run  # noqa: F401 - fixtures, and the reason to skip
 
+from fin_tasks.report.collect import collect
 from fin_tasks.report.verify.submission import verify
 from fin_tasks.settings import Settings
 
@@ -20,9 +21,14 @@ def test_a_run_of_the_kit_passes(run: Run, tmp_path: Path, dataset: str, judge: 
     odd = ("=1+1", "N/A", "007.50", "Therefore, my answer is (A).", "Final prediction: 0.7")
     run.answers["tested"] = lambda body: completion(odd[len(json.dumps(body["messages"])) % len(odd)])
     assert run.evaluate(dataset, judge=judge) == 0
-    report = verify(tmp_path / "outputs", settings=Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path / "cache")}))
+    settings = Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path / "cache")})
+    report = verify(tmp_path / "outputs", settings=settings)
     failed = [one for one in report.findings if one.status.value == "fail"]
     assert (failed, report.exit_code, report.tasks) == ([], status, 1)
+    reported = collect([tmp_path / "outputs"], settings=settings, published=False)
+    assert not reported.problems
+    assert {one.metric for one in reported.entries} >= {"score" if judge else "acc"}
+    assert not [mark for one in reported.entries for mark in one.marks if "rows give" in mark]
 
 
 ODD = ("", "x" * 40_000, "007.50", "=1+1", "  spaces  ", "line\r\nline\n", "N/A", "\ttab", "_x0041_", "a\u2028b", "1e5")

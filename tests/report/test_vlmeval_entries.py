@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from made_results import provenance, write_results
 
+from fin_tasks.benchmarks.response_scores import dynostock, score
 from fin_tasks.report.collect import Collected, collect
 from fin_tasks.report.leaderboard import document
 from fin_tasks.settings import Settings
@@ -284,3 +285,25 @@ def test_a_replay_is_an_entry_for_each_window(tmp_path: Path, settings: Settings
         *("replay", "dynostock_recency_w4", 0.58),
         *(0.48, 0.67, 100),
     )
+
+
+def test_a_metric_that_is_no_mean_is_no_lie(tmp_path: Path, settings: Settings) -> None:
+    """A calibration error has no number in any row: null where there is no probability, else nothing."""
+    docs = [{"id": f"w{at}", "ticker": "T", "bias_type": "recency", "truth": 1, "signal": 0} for at in range(4)]
+    scorers = dynostock(bias="recency", window=4)
+    totals, items = score(docs, ["Final prediction: 0.9", "Final prediction: 0.4", "no idea", None], scorers)
+    stem = tmp_path / "m" / "m_DynoStock_Recency_W4"
+    stem.parent.mkdir()
+    Path(f"{stem}_items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
+    flat = {f"{name}_{variant}": of for name, by in totals.items() for variant, of in by.items()}
+    Path(f"{stem}_score.json").write_text(json.dumps({"dataset": "DynoStock_Recency_W4", "n": 4, **flat}))
+    assert flat["ece_robust"] == pytest.approx(0.35)
+    assert {item["robust"]["metrics"].get("ece", "left out") for item in items} == {None, "left out"}
+    found = gathered(settings, tmp_path)
+    ece = value(found, "ece", variant="robust")
+    assert (ece.value, ece.low) == (flat["ece_robust"], None)
+    assert not [mark for one in found.entries for mark in one.marks if "rows give" in mark]
+    Path(f"{stem}_score.json").write_text(
+        json.dumps({"dataset": "DynoStock_Recency_W4", "n": 4, **flat, "brier_robust": 0.0})
+    )
+    assert "but its rows give" in value(gathered(settings, tmp_path), "brier", variant="robust").marks[0]

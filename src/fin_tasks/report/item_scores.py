@@ -1,7 +1,7 @@
 """What each row scored, from the items files that VLMEvalKit's data sets of ours and `fin-tasks judge` write."""
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,10 +103,18 @@ def _columns(rows: list[_Row]) -> dict[str, Scores]:
     found = {}
     for variant in VARIANTS:
         columns: dict[str, list[float]] = defaultdict(lambda: [np.nan] * len(rows))
+        named: Counter[str] = Counter()
         for place, row in enumerate(rows):
+            named.update(row.values[variant].keys())
             for metric, value in row.values[variant].items():
                 columns[metric][place] = np.nan if value is None else value
-        values: dict[str, Any] = {metric: np.array(column, dtype=np.float64) for metric, column in columns.items()}
+        values: dict[str, Any] = {
+            metric: np.array(column, dtype=np.float64)
+            for metric, column in columns.items()
+            if named[metric] == len(rows) or not np.isnan(column).all()
+            # what is left are metrics that are no means, such as a calibration error: rows with something for their
+            # aggregation leave them out, all others have null
+        }
         found[variant] = Scores(ids=ids, clusters=shared, values=values)
     return found
 
