@@ -24,7 +24,13 @@ DATE = "2026-03-01T10-00-00.123456"
         ({"model_name": "x7k2m9qa", "config": {"model": "dummy", "model_args": None}}, "dummy"),
         ({"model_name": "gpt4mini", "config": {"model": "api", "model_args": "model=gpt4mini"}}, "gpt4mini"),
         ({"model_name": "x7k2m9qa"}, "x7k2m9qa"),
+        ({"model_name": "x7k2m9qa", "config": {"model": "gguf", "model_args": "base_url=http://host"}}, "x7k2m9qa"),
+        ({"model_name": "deepseek", "config": {"model": "openai-completions", "model_args": ""}}, "deepseek"),
+        ({"model_name": "deepseek", "config": {"model": "openai-completions"}}, "deepseek"),
         ({"config": {"model_args": {"pretrained": 5}}}, "5"),
+        ({"config": {"model": ["x"], "model_args": {"pretrained": ["y"], "model": "org/D"}}}, "org/D"),
+        ({"config": {"model": {"x": 1}, "model_args": {"model": True, "path": {}}}}, "not known"),
+        ({"model_name": ["x"], "config": {"model": "hf"}}, "hf"),
         ({}, "not known"),
     ],
 )

@@ -7,16 +7,19 @@ from typing import Any
 __all__ = ["arguments_of", "model_of"]
 
 _NAMES_OF_MODELS = ("peft", "delta", "pretrained", "model", "path", "engine")  # arguments lm-eval takes a name from
-_MADE_UP = re.compile(r"[a-z0-9]{8}")
+_MADE_UP = re.compile(r"[a-z0-9]{8}")  # by lm-eval, for every run in which no argument names a model
+_ONE_MODEL = frozenset({"dummy"})  # kinds behind which there is one model, which needs no name
 
 
 def model_of(results: Mapping[str, Any], *, otherwise: str = "not known") -> str:
     """Name the model, by what the file calls it or the argument that lm-eval takes a name from, else by its kind.
 
-    Where no argument names one lm-eval makes up eight letters and digits for every run, which name nothing.
+    A name that lm-eval may have made up gives way to an argument, and to the kind where that says which model it is.
+    It stays otherwise: what looks made up may be a name, and two models must never go by one.
 
     Args:
-        results: What a results file holds.
+        results: What a results file holds. Names that are no texts, and no numbers that an argument was read as, are
+            passed over.
         otherwise: Where it names nothing at all.
 
     Example:
@@ -24,15 +27,26 @@ def model_of(results: Mapping[str, Any], *, otherwise: str = "not known") -> str
         'org/m'
         >>> model_of({"model_name": "x7k2m9qa", "config": {"model": "dummy", "model_args": ""}})
         'dummy'
+        >>> model_of({"model_name": "deepseek", "config": {"model": "openai-completions", "model_args": ""}})
+        'deepseek'
     """
     config = results.get("config")
     config = config if isinstance(config, dict) else {}
-    said, kind = results.get("model_name"), config.get("model")
-    if isinstance(said, str) and said and not _MADE_UP.fullmatch(said):
+    said, kind = _text(results.get("model_name")), _text(config.get("model"))
+    if said and not _MADE_UP.fullmatch(said):
         return said
     arguments = arguments_of(config.get("model_args"))
-    named = next((arguments[name] for name in _NAMES_OF_MODELS if arguments.get(name)), None)
-    return str(named or kind or said or otherwise)
+    named = next((name for name in map(_argument, map(arguments.get, _NAMES_OF_MODELS)) if name), "")
+    return named or (kind if kind in _ONE_MODEL else said) or kind or otherwise
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _argument(value: Any) -> str:
+    """Return an argument's text; lm-eval reads one of digits alone as a number."""
+    return str(value) if type(value) in (int, float) else _text(value)
 
 
 def arguments_of(arguments: Any) -> dict[str, Any]:
