@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_results import LATER, provenance, shares, write_results
+from made_results import DATE, LATER, provenance, shares, write_results
 
 from fin_tasks.report.collect import collect
-from fin_tasks.report.comparability import facts_of, in_common, mark, mark_beside_papers
-from fin_tasks.report.entry import Entry
+from fin_tasks.report.comparability import facts_of, in_common, mark, mark_beside_papers, mark_reruns
+from fin_tasks.report.entry import Entry, RunFacts
 from fin_tasks.settings import Settings
 
 
@@ -214,3 +214,26 @@ def test_the_sample_is_the_same_whichever_split_was_asked_for(tmp_path: Path) ->
     )
     assert (a.split, a.marks, a.group) == (b.split, b.marks, b.group)
     assert (a.split, a.marks) == ("sample", ())
+
+
+def test_the_sample_run_again_for_another_split_is_run_again(tmp_path: Path) -> None:
+    sample = {"data": {"origin": "sample", "revision": "5" * 16}}
+    for values, split, date in (([1.0, 0.0], "test", DATE), ([1.0, 1.0], "validation", LATER)):
+        facts = provenance(**sample, split=split)
+        write_results(tmp_path / split, "xfinbench_bool", shares(values), facts=facts, date=date)
+    settings = replace(Settings.from_environ({}), cache_dir=tmp_path / "cache")
+    found = collect([tmp_path / "test", tmp_path / "validation"], settings=settings, published=False)
+    marks = {one.value: one.marks for one in found.entries if one.metric == "acc" and one.variant == "robust"}
+    assert marks == {0.5: ("run again later with the same settings (2026-04-01T10:00:00.123456)",), 1.0: ()}
+
+
+def test_a_variant_is_superseded_by_none_but_the_same() -> None:
+    runs = [
+        RunFacts(id=name, source="replay", model="m", task="t", date=date, path="", provenance={"arm": '"signal"'})
+        for name, date in (("old", "2026-01"), ("new", "2026-02"))
+    ]
+    both = [entry("m", {}, run="old", variant=variant) for variant in ("paper", "robust")]
+    old_paper, old_robust, new = mark_reruns([*both, entry("m", {}, run="new", variant="robust")], runs)
+    assert not old_paper.marks
+    assert old_robust.marks == ("run again later with the same settings (2026-02)",)
+    assert not new.marks

@@ -29,6 +29,8 @@ from fin_tasks.stats.multiple import holm
 from fin_tasks.stats.paired import mcnemar
 from fin_tasks.stats.ranks import compare_all
 
+LATER = "2026-04-01T10-00-00.123456"
+
 
 def scores(seed: int, n: int, share: float) -> list[float | None]:
     return [float(value) for value in np.random.default_rng(seed).random(n) < share]
@@ -497,3 +499,28 @@ def test_nothing_to_compare_is_said(tmp_path: Path) -> None:
     write_run(tmp_path / "c", "xfinbench_bool", [1.0], docs=[document(9)], model="made/third")
     apart = compare([tmp_path / "a", tmp_path / "c"], variant="paper")
     assert any("no row in common with" in note for note in apart.notes)
+
+
+def test_splits_of_the_packaged_sample_are_none(tmp_path: Path) -> None:
+    sample = {"origin": "sample", "revision": "s1"}
+    for name, split in (("a", "test"), ("b", "validation")):
+        for task in ("xfinbench_bool", "xfinbench_bool_bm25"):
+            facts = {"data": sample, "split": split}
+            write_run(tmp_path / name, task, [1.0, float(name == "a")], model=name, provenance=facts)
+    found = compare([tmp_path / "a", tmp_path / "b"], variant="paper")
+    assert not found.problems
+    assert [one.numbers.n for one in found.comparisons] == [2, 2]
+    assert {one.fact for each in found.comparisons for one in each.differences} == {"model name", "model_args.model"}
+
+
+def test_one_sample_is_paired_with_another_whichever_split_was_asked_for(tmp_path: Path) -> None:
+    sample = {"origin": "sample", "revision": "s1"}
+    write_run(tmp_path / "a", "xfinbench_bool", [1.0, 0.0], provenance={"data": sample, "split": "test"})
+    write_run(tmp_path / "b", "xfinbench_bool_bm25", [1.0, 1.0], provenance={"data": sample, "split": "validation"})
+    write_run(tmp_path / "b", "xfinbench_mcq", [1.0], provenance={"data": sample, "split": "test"})
+    write_run(tmp_path / "b", "xfinbench_mcq_bm25", [1.0], provenance={"data": sample, "split": "test"})
+    found = compare([tmp_path], variant="paper")
+    assert {one.task: one.numbers.n for one in found.comparisons} == {"all": 3, "xfinbench_bool": 2, "xfinbench_mcq": 1}
+    write_run(tmp_path / "c", "xfinbench_bool", [0.0, 0.0], provenance={"data": sample, "split": "x"}, date=LATER)
+    again = compare([tmp_path], variant="paper")
+    assert any("ran the same later" in note for note in again.notes)

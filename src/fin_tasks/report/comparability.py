@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fin_tasks.report.entry import Entry, RunFacts
-from fin_tasks.report.settings import Setting, below, short, text_of
-from fin_tasks.report.variants import is_sample
+from fin_tasks.report.settings import Setting, below, of_rows_asked, short, text_of
 
 __all__ = ["facts_of", "group_of", "in_common", "mark", "mark_beside_papers", "mark_reruns"]
 
@@ -62,7 +61,7 @@ def facts_of(setting: Setting, *, version: str = "", rows: int = 0, of: int = 0)
         "samples": setting.get("samples"),
         "rows": str(rows) if rows else None,
         "scorer": setting.get("provenance.scorer"),
-        "split": None if is_sample(setting) else setting.get("provenance.split"),  # it has one, given for any
+        "split": of_rows_asked(setting).get("provenance.split"),
         "judge": setting.get("judge.model"),
         "rubric": " ".join(
             text_of(setting[name]) for name in ("judge.rubric", "judge.rubric_sha256") if name in setting
@@ -137,15 +136,22 @@ def mark(entries: Sequence[Entry]) -> tuple[Entry, ...]:
 
 
 def mark_reruns(entries: Sequence[Entry], runs: Sequence[RunFacts]) -> tuple[Entry, ...]:
-    """Mark values that the same model got again later in the same setting: only the newest stands for it."""
+    """Mark values that the same model got again later in the same setting: only the newest stands for it.
+
+    One variant never supersedes the other: each replay of a recording tells one of them.
+    """
     known = {run.id: run for run in runs}
+    settings = {run.id: _setting(run) for run in runs}
+    variants: dict[str, set[str]] = defaultdict(set)
+    for entry in entries:
+        variants[entry.run].add(entry.variant)
     newest: dict[tuple[object, ...], str] = {}
     for run in sorted(runs, key=lambda run: run.date):
-        newest[_setting(run)] = run.id
+        newest |= {(settings[run.id], variant): run.id for variant in variants[run.id]}
     marked = []
     for entry in entries:
         run = known[entry.run]
-        last = known[newest[_setting(run)]]
+        last = known[newest[settings[run.id], entry.variant]]
         if entry.source != "published" and last.id != run.id:
             again = f"run again later with the same settings ({last.date})" if last.date else _AGAIN
             entry = replace(entry, marks=(*entry.marks, again))
@@ -198,7 +204,7 @@ def _judge(name: str) -> str:
 def _setting(run: RunFacts) -> tuple[object, ...]:
     # runs of which nothing is known are each their own
     known = run.id if not run.provenance or "results" in run.provenance else ""
-    return (run.source, run.model, run.task, tuple(sorted(run.provenance.items())), known)
+    return (run.source, run.model, run.task, tuple(sorted(of_rows_asked(run.provenance).items())), known)
 
 
 def _table(entry: Entry) -> tuple[str, ...]:

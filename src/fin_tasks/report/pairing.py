@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.runs import Problem, Run
-from fin_tasks.report.settings import Difference, below, differences, short
+from fin_tasks.report.settings import Difference, below, differences, of_rows_asked, short
 
 __all__ = ["Pair", "Pairs", "pair_conditions", "pair_folders", "require", "say"]
 
@@ -162,13 +162,14 @@ def _differences(baseline: Run, other: Run) -> tuple[Difference, ...]:
         same_wording = all(baseline.provenance(name) == other.provenance(name) for name in ("fin_tasks", "prompts.set"))
         if same_wording and "none" in (baseline.condition, other.condition):
             ignore.append("provenance.prompts.sha256")  # covers the layout of the terms, where there are any
-    found = differences(baseline.setting, other.setting, ignore=ignore)
+    found = differences(of_rows_asked(baseline.setting), of_rows_asked(other.setting), ignore=ignore)
     named = [("model name", baseline.model, other.model), ("task", baseline.family, other.family)]
     return (*(Difference(fact, a, b) for fact, a, b in named if a != b), *found)
 
 
 def _kept_apart(baseline: Run, other: Run) -> list[Difference]:
-    found = [one for one in differences(baseline.setting, other.setting) if below(one.fact, _SAME)]
+    settings = of_rows_asked(baseline.setting), of_rows_asked(other.setting)
+    found = [one for one in differences(*settings) if below(one.fact, _SAME)]
     if baseline.data != other.data:
         found.append(Difference("data revision", baseline.data, other.data))
     return found

@@ -5,7 +5,7 @@ from typing import Any
 
 from fin_tasks.report.pairing import Pair, say
 from fin_tasks.report.runs import Run
-from fin_tasks.report.settings import Difference, below, differences
+from fin_tasks.report.settings import Difference, below, differences, of_rows_asked
 
 __all__ = ["not_in_wholes", "one_run", "wholes_of"]
 
@@ -20,7 +20,7 @@ def one_run(pairs: Sequence[Pair]) -> list[list[Pair]]:
     sets: dict[tuple[Any, ...], list[list[Pair]]] = {}
     for pair in pairs:
         key = tuple(
-            (*_thing(run), *((k, v) for k, v in run.setting.items() if below(k, _IN_COMMON)))
+            (*_thing(run), *((k, v) for k, v in of_rows_asked(run.setting).items() if below(k, _IN_COMMON)))
             for run in (pair.baseline, pair.other)
         )
         several = sets.setdefault(key, [])
@@ -91,7 +91,8 @@ def _names(pairs: Sequence[Pair]) -> str:
 
 
 def _apart(one: Run, other: Run) -> list[Difference]:
-    return [found for found in differences(one.setting, other.setting) if below(found.fact, _IN_COMMON)]
+    settings = of_rows_asked(one.setting), of_rows_asked(other.setting)
+    return [found for found in differences(*settings) if below(found.fact, _IN_COMMON)]
 
 
 def _thing(run: Run) -> tuple[str, str, str]:

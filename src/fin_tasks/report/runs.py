@@ -11,7 +11,7 @@ from fin_tasks.data.model_names import model_of
 from fin_tasks.errors import DataError
 from fin_tasks.report.json_fields import read_capped
 from fin_tasks.report.samples import Rows, read_samples
-from fin_tasks.report.settings import UNKNOWN, Setting, setting_of
+from fin_tasks.report.settings import UNKNOWN, Setting, of_rows_asked, setting_of
 from fin_tasks.report.sources import SOURCES
 
 __all__ = [
@@ -253,7 +253,7 @@ def _newest(runs: Sequence[Run], notes: list[str]) -> list[Run]:
     for run in sorted(runs, key=lambda run: (run.date, run.path)):
         known = run.setting != UNKNOWN  # else by nothing but its folder
         folder = None if known else run.path.resolve().parent
-        key = (run.model, run.task, tuple(sorted(run.setting.items())), folder)
+        key = (run.model, run.task, tuple(sorted(of_rows_asked(run.setting).items())), folder)
         if key in kept:
             notes.append(f"{kept[key].path}: left out, {run.path} ran the same later.")
         kept[key] = run

@@ -12,23 +12,17 @@ from fin_tasks.errors import DataError
 from fin_tasks.report.json_fields import check_nesting
 from fin_tasks.report.redaction import without_secrets
 
-__all__ = [
-    "MAX_FACTS",
-    "UNKNOWN",
-    "Difference",
-    "Setting",
-    "below",
-    "differences",
-    "setting_of",
-    "short",
-]
-__all__ += ["text_of"]
+__all__ = ["MAX_FACTS", "SAMPLE", "UNKNOWN", "Difference", "Setting"]
+__all__ += ["below", "differences", "is_sample", "of_rows_asked", "setting_of", "short", "text_of"]
 
 Setting = Mapping[str, str]
 """All that decides what was asked and how it was scored, as dotted name to JSON text."""
 
 UNKNOWN: Setting = {"results": '"not known"'}
 """The setting of samples without a results file."""
+
+SAMPLE = "sample"
+"""Stands for a split where the packaged sample was asked: its rows are of no split, whichever was asked for."""
 
 _MACHINE = frozenset(  # of the model's arguments: where it runs and how fast, not what it says
     {"base_url", "batch_size", "device", "max_batch_size", "max_retries", "num_concurrent", "timeout"}
@@ -90,6 +84,31 @@ def setting_of(results: Mapping[str, Any], task: str, *, where: str = "the resul
     if len(flat) > MAX_FACTS or sum(map(len, flat.values())) > _MAX_TEXT:
         raise DataError(f"{where}: expected at most {MAX_FACTS:,} facts of {_MAX_TEXT:,} characters, got more.")
     return {name: value for name, value in flat.items() if value != "null" and not below(name, _OUTCOME)}
+
+
+def is_sample(setting: Setting) -> bool:
+    """Say whether the packaged sample was asked.
+
+    Example:
+        >>> is_sample({"provenance.data.origin": '"sample"'}), is_sample({})
+        (True, False)
+    """
+    origin = setting.get("provenance.data.origin", setting.get("provenance.data.source"))
+    return origin is not None and text_of(origin) == SAMPLE
+
+
+def of_rows_asked(setting: Setting) -> Setting:
+    """Leave out a split that says nothing of the rows: the packaged sample has the same ones for each.
+
+    Whatever tells runs apart by their settings takes them by this.
+
+    Example:
+        >>> of_rows_asked({"provenance.data.origin": '"sample"', "provenance.split": '"test"'})
+        {'provenance.data.origin': '"sample"'}
+    """
+    if not is_sample(setting):
+        return setting
+    return {name: value for name, value in setting.items() if name != "provenance.split"}
 
 
 def below(name: str, prefixes: Iterable[str]) -> bool:

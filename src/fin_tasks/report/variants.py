@@ -5,15 +5,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fin_tasks.report.runs import CONDITIONS, benchmark_of
-from fin_tasks.report.settings import Setting, text_of
+from fin_tasks.report.settings import SAMPLE, Setting, is_sample, text_of
 
-__all__ = ["MIXED", "SAMPLE", "Variants", "common_variants", "is_sample", "split_title", "variants_of"]
+__all__ = ["MIXED", "Variants", "common_variants", "split_title", "variants_of"]
 
 MIXED = "mixed"
 """Where the tasks of a group differ."""
-
-SAMPLE = "sample"
-"""Stands for a split where the packaged sample was asked: its rows are of no split, whichever was asked for."""
 
 _SUFFIXES = {  # of tasks' names, which say the same as a variant
     "xfinbench": (*CONDITIONS, "da", "pot"),
@@ -71,17 +68,6 @@ def variants_of(task: str, setting: Setting) -> Variants:
         arm=said.get("arm", ""),
         judge=f"{said['judge.model']}{rubric}" if said.get("judge.model") else "",
     )
-
-
-def is_sample(setting: Setting) -> bool:
-    """Say whether the packaged sample was asked.
-
-    Example:
-        >>> is_sample({"provenance.data.origin": '"sample"'}), is_sample({})
-        (True, False)
-    """
-    origin = setting.get("provenance.data.origin", setting.get("provenance.data.source"))
-    return origin is not None and text_of(origin) == SAMPLE
 
 
 def common_variants(group: str, members: Sequence[Variants]) -> Variants:
