@@ -15,6 +15,7 @@ from fin_tasks.benchmarks.dynostock.replay import replay
 from fin_tasks.benchmarks.response_scores import dynostock
 from fin_tasks.benchmarks.response_scores import score as score_responses
 from fin_tasks.report.collect import Collected, collect
+from fin_tasks.report.compare import compare
 from fin_tasks.report.entry import Entry
 from fin_tasks.report.estimates import Weighted, estimate, estimate_weighted
 from fin_tasks.settings import Settings
@@ -244,3 +245,22 @@ def test_shares_that_are_none_are_a_problem(tmp_path: Path, settings: Settings, 
     (problem,) = found.problems
     assert "line 8, bias_index: expected" in problem.message
     assert "its samples file is broken, so the value rests on the results file alone" in index(found).marks
+
+
+def test_questions_asked_several_times_are_compared_by_what_a_report_shows(tmp_path: Path, settings: Settings) -> None:
+    docs = documents(30)
+    write_lm_eval(tmp_path / "once", docs, [[reply] for reply in REPLIES])
+    generator = np.random.default_rng(3)
+    kinds = [UP, DOWN, NONE]
+    several = [[kinds[at] for at in generator.choice(3, 3, p=share)] for share in generator.dirichlet((1, 1, 1), 30)]
+    claims = write_lm_eval(tmp_path / "thrice", docs, several, model="made/thrice")
+    flat = [reply for replies in several for reply in replies if reply != UP]
+    index_of_all = sum(reply == DOWN for reply in flat) / len(flat)
+    by_row = [[reply == DOWN for reply in replies if reply != UP] for replies in several]
+    assert abs(np.mean([np.mean(led) for led in by_row if led]) - index_of_all) > 0.01
+    (one,) = compare([tmp_path / "once", tmp_path / "thrice"], variant="robust", metric="bias_index").comparisons
+    assert one.numbers.baseline_rate == pytest.approx(0.5)
+    assert one.numbers.other_rate == pytest.approx(index_of_all) == pytest.approx(claims["bias_index,robust"])
+    assert one.numbers.difference == pytest.approx(index_of_all - 0.5)
+    report = index(gathered(settings, tmp_path / "thrice"), model="made/thrice")
+    assert report.value == pytest.approx(one.numbers.other_rate)

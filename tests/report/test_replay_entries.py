@@ -205,3 +205,16 @@ def test_the_authors_recordings_bear_out_their_totals_and_share_windows(tmp_path
     models = {run.id: run.model for run in found.runs}
     left = {(models[one["run"]], one["reason"]) for c in comparisons for one in c["left_out"]}
     assert left == {("gpt-4o", "3 of its 100 scored rows are those that another run has scored too")}
+
+
+def test_a_question_asked_again_is_compared_by_all_its_wrong_answers(tmp_path: Path) -> None:
+    paths = []
+    for model in ("a", "b"):
+        path = printed(tmp_path / f"{model}.json", recording(tmp_path / model, [DOWN, DOWN, DOWN, NONE]))
+        said = json.loads(path.read_text())
+        for row in said["files"][0]["rows"][:3]:
+            row.update(id="same", signal=0)
+        path.write_text(json.dumps(said))
+        paths.append(path)
+    (one,) = compare(paths, variant="paper", metric="bias_index").comparisons
+    assert (one.numbers.n, one.numbers.baseline_rate, one.numbers.other_rate) == (2, 0.75, 0.75)

@@ -44,3 +44,18 @@ def test_too_little_to_say() -> None:
         found = compare_own_rows(first, second)
         assert math.isnan(found.interval.low)
         assert found.p == 1
+
+
+def test_a_row_that_counts_twice_is_two_rows_of_one_cluster() -> None:
+    first, second = [1.0, 0.0, None, 1.0, 0.5], [0.0, None, 1.0, 1.0, 0.0]
+    weights = [2.0, 1.0, 0.0, 3.0, 1.0], [1.0, 0.0, 2.0, 1.0, 2.0]
+    found = compare_own_rows(first, second, weights=weights, clusters="abcde")
+    spread: list[tuple[float | None, float | None, str]] = []
+    for at, cluster in enumerate("abcde"):
+        spread += [(first[at], None, cluster)] * int(weights[0][at])
+        spread += [(None, second[at], cluster)] * int(weights[1][at])
+    longer = compare_own_rows(*([one[part] for one in spread] for part in (0, 1)), clusters=[one[2] for one in spread])
+    assert found.difference == pytest.approx((2 + 3 + 0.5) / 7 - 3 / 6)
+    assert (found.difference, found.stderr, found.p) == pytest.approx((longer.difference, longer.stderr, longer.p))
+    tenth = compare_own_rows(first, second, weights=([of / 10 for of in weights[0]], weights[1]), clusters="abcde")
+    assert tenth.stderr == pytest.approx(found.stderr)

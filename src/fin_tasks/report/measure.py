@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fin_tasks.report.estimates import Unit
 from fin_tasks.report.rankings import FULL_MARKS
 from fin_tasks.report.samples import HEADLINES, Row, Rows
-from fin_tasks.stats.averages import average_or_none
+from fin_tasks.stats.averages import average
 from fin_tasks.stats.intervals import Interval
-from fin_tasks.stats.own_rows import compare_own_rows
+from fin_tasks.stats.own_rows import compare_own_rows, mean_of_own_rows
 from fin_tasks.stats.ranks import compare_all
 
 __all__ = ["OVER_OWN_ROWS", "Numbers", "measure"]
@@ -27,7 +27,8 @@ class Numbers:
         unpaired_baseline: Rows that only the baseline has.
         unpaired_other: Rows that only the other has.
         unscored: Rows that both have, but at least one without a value, or a score for metrics in `OVER_OWN_ROWS`.
-        baseline_rate: Mean over the `n` rows, as far as it has a value of them; None without any.
+        baseline_rate: Mean over the `n` rows, as far as it has a value of them, where rows of metrics in
+            `OVER_OWN_ROWS` count for their wrong responses; None without any.
         other_rate: Likewise.
         difference: Other less baseline; NaN without a row.
         interval: Of the difference, 95 %, that of the test; NaN below two rows or sources, and where rows, which are
@@ -98,32 +99,35 @@ def measure(
         only_other += len(b) - len(both)
     own = metric in OVER_OWN_ROWS
     told = [
-        (one.values.get(metric), two.values.get(metric), one)
+        (one.values.get(metric), two.values.get(metric), one, two)
         for one, two in matched
         if not own or (_is_scored(one) and _is_scored(two))
     ]
-    scored = [(x, y, row) for x, y, row in told if x is not None and y is not None]
-    used = [one for one in told if one[0] is not None or one[1] is not None] if own else list(scored)
-    before, after = [x for x, _, _ in used], [y for _, y, _ in used]
-    clusters = _clusters([row for _, _, row in used])
+    scored = [(x, y) for x, y, _, _ in told if x is not None and y is not None]
+    used = [one for one in told if (any if own else all)(value is not None for value in one[:2])]
+    before, after = [x for x, _, _, _ in used], [y for _, y, _, _ in used]
+    clusters = _clusters([row for _, _, row, _ in used])
     if own:
-        test = compare_own_rows(after, before, clusters=clusters)
+        weights = [row.wrong for *_, row in used], [row.wrong for _, _, row, _ in used]
+        test = compare_own_rows(after, before, weights=weights, clusters=clusters)
+        other_rate, baseline_rate = map(mean_of_own_rows, (after, before), weights)
     else:
         (test,) = compare_all({"other": after, "baseline": before}, clusters=clusters)
+        other_rate, baseline_rate = average(after), average(before)
     return Numbers(
         n=test.n,
         unpaired_baseline=only_baseline,
         unpaired_other=only_other,
         unscored=len(matched) - (len(told) if own else len(scored)),
-        baseline_rate=average_or_none(before),
-        other_rate=average_or_none(after),
+        baseline_rate=None if math.isnan(baseline_rate) else baseline_rate,
+        other_rate=None if math.isnan(other_rate) else other_rate,
         difference=test.difference,
         interval=test.within(FULL_MARKS.get(unit, math.inf)).interval,
         clusters=test.clusters,
         p=test.p,
         exact=test.exact,
-        gained=sum(y > x for x, y, _ in scored),
-        lost=sum(y < x for x, y, _ in scored),
+        gained=sum(y > x for x, y in scored),
+        lost=sum(y < x for x, y in scored),
         unit=unit,
     )
 

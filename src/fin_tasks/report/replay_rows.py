@@ -35,6 +35,11 @@ class Question:
     answers: tuple[int | None, ...]
     truth: int | None
 
+    @property
+    def wrong(self) -> int:
+        """Responses that are wrong."""
+        return sum(not forecast.correct for forecast in self.forecasts)
+
 
 def read_questions(where: str, value: Any, *, unnamed: str) -> tuple[Question, ...]:
     """Read the rows of a file, in their order; rows of one id are responses to one question.
@@ -92,7 +97,7 @@ def weighted_of(questions: Sequence[Question], clusters: tuple[str, ...] | None)
     Returns:
         By metric; none where the scores have it, or nothing is wrong.
     """
-    wrong = np.array([sum(not forecast.correct for forecast in one.forecasts) for one in questions], dtype=np.float64)
+    wrong = np.array([one.wrong for one in questions], dtype=np.float64)
     if all(len(one.answers) == 1 for one in questions) or not wrong.any():
         return {}
     values = np.array([_nan(_values(one)["bias_index"]) for one in questions])
@@ -112,11 +117,12 @@ def rows_of(questions: Sequence[Question], scores: Scores, *, window: int) -> Ro
         one.id: Row(
             id=one.id,
             truth="" if one.truth is None else str(one.truth),
-            values={"bias_index": None}
-            | {name: None if np.isnan(values[at]) else values[at] for name, values in columns.items()},
+            values={name: None if np.isnan(values[at]) else values[at] for name, values in columns.items()}
+            | {"bias_index": _values(one)["bias_index"]},
             answer=one.answers[0] if len(one.answers) == 1 else list(one.answers),
             groups={"window": (str(window),)},
             source=one.ticker,
+            wrong=float(one.wrong),
         )
         for at, one in enumerate(questions)
     }

@@ -57,6 +57,8 @@ class Row:
         source: What the document shares with others, as a figure, an exercise or a ticker; empty where nothing is.
         question: What was asked; empty where it is not known, or stands within a prompt.
         from_table: Its texts come from a table that a spreadsheet may have written, which changes some.
+        wrong: What its `bias_index` counts for: how many of its responses are wrong, or which share, alike in all rows
+            of a run.
     """
 
     id: str
@@ -67,6 +69,7 @@ class Row:
     source: str = ""
     question: str = ""
     from_table: bool = False
+    wrong: float = 1.0
 
     def same_question(self, other: "Row") -> bool:
         """Tell whether a row of this id may be of the same question: as far as known, their references are equal."""
@@ -193,14 +196,16 @@ def groups_of(where: str, doc: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 
 def _row(where: str, sample: Mapping[str, Any], source: SourceOf | None) -> Row:
     identity, doc = document_of(where, sample)
+    values = _values(where, sample)
     return Row(
         id=identity,
         truth=_truth(doc, sample),
-        values=_values(where, sample),
+        values=values,
         answer=_answer(sample.get("filtered_resps")),
         groups=groups_of(where, doc),
         source=source(doc) if source else "",
         question=question if isinstance(question := doc.get("question"), str) else "",
+        wrong=_wrong(where, sample, values),
     )
 
 
@@ -263,6 +268,12 @@ def _followed(where: str, shares: Any) -> float | None:
     """Say which share of a document's wrong responses follows the signal; None where none is wrong."""
     led, wrong = shares_of_wrong(where, shares)
     return led / wrong if wrong else None
+
+
+def _wrong(where: str, sample: Mapping[str, Any], values: Mapping[str, float | None]) -> float:
+    """Say which share of a document's responses is wrong; 1 where nothing says so, as of one that was asked once."""
+    shares = sample.get("bias_index") if values.get("bias_index") is not None else None
+    return shares_of_wrong(f"{where}, bias_index", shares)[1] if isinstance(shares, list) else 1.0
 
 
 def _number(where: str, value: float) -> float:

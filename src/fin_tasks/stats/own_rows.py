@@ -4,31 +4,36 @@ import math
 from collections.abc import Hashable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 from scipy.stats import t
 
 from fin_tasks.stats.clustered import numbered
 from fin_tasks.stats.intervals import Interval
 from fin_tasks.stats.ranks import PairTest
 
-__all__ = ["compare_own_rows"]
+__all__ = ["compare_own_rows", "mean_of_own_rows"]
 
 
 def compare_own_rows(
     first: Sequence[float | None],
     second: Sequence[float | None],
     *,
+    weights: tuple[Sequence[float], Sequence[float]] | None = None,
     clusters: Sequence[Hashable] | None = None,
     confidence: float = 0.95,
 ) -> PairTest:
     """Compare a metric that applies to other rows of each condition, such as a bias index, which is over wrong answers.
 
-    With A and B the means over the rows that have a value, n_A and n_B their numbers, a row adds
-    (a - A) / n_A - (b - B) / n_B to the error of A - B, each part only where it has that value. The variance is that of
-    the sum of what clusters add: G / (G - 1) * sum over clusters of (sum within)^2. It allows for rows that have both.
+    With A and B the means over the rows that have a value, v and w what a row counts for in either and V and W their
+    sums, a row adds v (a - A) / V - w (b - B) / W to the error of A - B, each part only where it has that value. The
+    variance is that of the sum of what clusters add: G / (G - 1) * sum over clusters of (sum within)^2. It allows for
+    rows that have both.
 
     Args:
         first: One value per document, None where the metric does not apply.
         second: The same documents under the second condition.
+        weights: What each value counts for, such as the wrong answers to a document that was asked several times; one
+            list for `first` and one for `second`. None where all count alike.
         clusters: The cluster of each; None where they are independent.
         confidence: Of the interval, by Student's t with one degree of freedom less than there are clusters.
 
@@ -48,13 +53,15 @@ def compare_own_rows(
     there = ~(np.isnan(a) & np.isnan(b))
     codes = np.arange(len(a)) if clusters is None else numbered(clusters)
     held = len(set(codes[there].tolist()))
-    known = [values[~np.isnan(values)] for values in (a, b)]
-    means = [math.fsum(values.tolist()) / len(values) if len(values) else math.nan for values in known]
+    given = weights or ([1.0] * len(a), [1.0] * len(b))
+    counts = [np.where(np.isnan(values), 0.0, np.array(of)) for values, of in zip((a, b), given, strict=True)]
+    means = [mean_of_own_rows(values, of) for values, of in zip((first, second), counts, strict=True)]
     difference = means[0] - means[1]
     stderr = math.nan
     if held > 1 and not math.isnan(difference):
         errors = [
-            np.nan_to_num((values - mean) / len(own)) for values, mean, own in zip((a, b), means, known, strict=True)
+            np.nan_to_num(of * (values - mean) / math.fsum(of.tolist()))
+            for values, mean, of in zip((a, b), means, counts, strict=True)
         ]
         sums = np.bincount(codes, weights=errors[0] - errors[1])
         stderr = math.sqrt(held / (held - 1) * float(sums @ sums))
@@ -73,3 +80,15 @@ def compare_own_rows(
         exact=False,
         clusters=held,
     )
+
+
+def mean_of_own_rows(values: Sequence[float | None], weights: Sequence[float] | npt.NDArray[np.float64]) -> float:
+    """Return sum(weights * values) / sum(weights) over the values that are there; NaN where they count for nothing.
+
+    Example:
+        >>> mean_of_own_rows([1.0, 0.0, None], [2.0, 1.0, 0.0])
+        0.6666666666666666
+    """
+    there = [(float(weight), value) for value, weight in zip(values, weights, strict=True) if value is not None]
+    total = math.fsum(weight for weight, _ in there)
+    return math.fsum(weight * value for weight, value in there) / total if total else math.nan
