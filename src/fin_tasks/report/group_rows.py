@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from fin_tasks.report.entry import Scores
 from fin_tasks.report.estimates import Weighted, largest, unit_of
@@ -21,7 +22,8 @@ class GroupRows:
 
     Attributes:
         scores: Variant to scores, of metrics of which the group's value is the mean over all rows.
-        weighted: Variant to metrics of which it is a mean of the tasks' values, with what each row counts for.
+        weighted: Variant to metrics of which it is such a mean, or one of the tasks' values, with what each row counts
+            for and the task it is of.
     """
 
     scores: Mapping[str, Scores]
@@ -45,20 +47,19 @@ def rows_of_group(claims: TaskClaims, members: Sequence[TaskRead]) -> GroupRows:
             continue
         ids = tuple(name for one in rows for name in one.ids)
         clusters = tuple(name for one in rows for name in one.clusters or ()) or None
+        tasks = np.repeat(np.arange(len(rows)), [len(one.ids) for one in rows])
         values = {}
         for metric, claim in claimed.items():
             if claim.value is None:
                 continue
-            if all(metric in one.values for one in rows):
-                together = np.concatenate([one.values[metric] for one in rows])
-                there = together[~np.isnan(together)]
-                if len(there) and _same(float(there.mean()), claim.value):
-                    values[metric] = together
-                    continue
-            if math.isfinite(largest(unit_of(benchmark_of(claims.task), metric))):
+            found = _mean_over_rows(rows, metric, clusters, tasks, claim.value)
+            if found is not None:
+                values[metric] = found.values
+            else:
                 parts = [_part(member, variant, metric) for member in members]
-                if (mean := _mean_of_means(parts, clusters, claim.value)) is not None:
-                    weighted.setdefault(variant, {})[metric] = mean
+                found = _mean_of_means(parts, clusters, tasks, claim.value)
+            if found is not None and math.isfinite(largest(unit_of(benchmark_of(claims.task), metric), metric)):
+                weighted.setdefault(variant, {})[metric] = found
         if values:
             scores[variant] = Scores(ids=ids, clusters=clusters, values=values)
     return GroupRows(scores=scores, weighted=weighted)
@@ -81,8 +82,24 @@ def _part(member: TaskRead, variant: str, metric: str) -> Weighted | None:
     return Weighted(values=values, weights=(~np.isnan(values)).astype(np.float64), clusters=None)
 
 
+def _mean_over_rows(
+    rows: Sequence[Scores], metric: str, clusters: tuple[str, ...] | None, tasks: npt.NDArray[np.int64], claimed: float
+) -> Weighted | None:
+    """Let all rows that have a value count alike."""
+    if not all(metric in one.values for one in rows):
+        return None
+    values = np.concatenate([one.values[metric] for one in rows])
+    there = ~np.isnan(values)
+    if not there.any() or not _same(float(values[there].mean()), claimed):
+        return None
+    return Weighted(values=values, weights=there.astype(np.float64), clusters=clusters, tasks=tasks)
+
+
 def _mean_of_means(
-    parts: Sequence[Weighted | None], clusters: tuple[str, ...] | None, claimed: float
+    parts: Sequence[Weighted | None],
+    clusters: tuple[str, ...] | None,
+    tasks: npt.NDArray[np.int64],
+    claimed: float,
 ) -> Weighted | None:
     """Weight each task alike, as our groups do, or by the rows it was asked, as lm-eval does otherwise."""
     known = [part for part in parts if part is not None]
@@ -90,9 +107,8 @@ def _mean_of_means(
         return None
     for sizes in ([1] * len(known), [len(part.values) for part in known]):
         shares = [part.weights * (size / part.weights.sum()) for part, size in zip(known, sizes, strict=True)]
-        found = Weighted(
-            values=np.concatenate([part.values for part in known]), weights=np.concatenate(shares), clusters=clusters
-        )
+        values = np.concatenate([part.values for part in known])
+        found = Weighted(values=values, weights=np.concatenate(shares), clusters=clusters, tasks=tasks)
         if _same(found.mean, claimed):
             return found
     return None

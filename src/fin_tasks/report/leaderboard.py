@@ -22,6 +22,7 @@ TITLE = "Finance benchmarks"
 _DIMENSIONS = ("split", "mode", "style", "retrieval", "arm")
 """With the task and the variant, what makes a column of its own; rows of another judge stand in it, marked."""
 _ROUNDING = 1e-5  # of bounds, relatively: twice what six digits may lose
+_NOTHING = 1e-9  # how far from 0 a bound may be that is meant to be 0
 _BIAS = re.compile(r"dynostock_(?P<bias>recency|authority)(?:_w(?P<window>\d+))?")
 
 
@@ -222,7 +223,7 @@ def _bounds(entry: Entry) -> tuple[float | None, float | None]:
     """Round the interval's ends; none where it does not hold the value, as in a file that claims more than there is."""
     if entry.value is None or not math.isfinite(entry.value):
         return None, None
-    slack = _ROUNDING * abs(entry.value)
+    slack = _ROUNDING * abs(entry.value) + _NOTHING
     low, high = rankings.six_digits(entry.low), rankings.six_digits(entry.high)
     outside = (low is not None and low > entry.value + slack) or (high is not None and high < entry.value - slack)
     return (None, None) if outside else (low, high)

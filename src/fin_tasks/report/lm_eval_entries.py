@@ -188,6 +188,7 @@ def _group_run(
         scores=rows.scores,
         digest=" ".join(member.digest for member in members.values()),
         weighted=rows.weighted,
+        sources=any(member.shares_sources for member in members.values()),
     )
     run = _run(found, results, digest, claims.task, read)
     return replace(run, samples=None, facts=replace(run.facts, samples=""))

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from fin_tasks.report.entry import Entry, RunFacts, Scores
-from fin_tasks.report.estimates import Estimate, Unit, Weighted, estimate, estimate_weighted, from_stderr, unit_of
+from fin_tasks.report.estimates import (
+    Estimate,
+    Unit,
+    Weighted,
+    estimate,
+    estimate_weighted,
+    from_stderr,
+    largest,
+    unit_of,
+)
 from fin_tasks.report.lm_eval_results import Claim, TaskClaims
 from fin_tasks.report.row_scores import BIAS_INDEX, BOUNDS
 from fin_tasks.report.runs import benchmark_of
@@ -41,7 +50,9 @@ class TaskRead:
         scores: Variant to the scores of its rows; empty where there are none.
         digest: Of its rows' file.
         marks: Why all of it stands apart.
-        weighted: Variant to metrics of which rows do not count alike; they are none of `scores`.
+        weighted: Variant to metrics of which rows do not count alike, or are of several tasks. They count before those
+            of `scores`.
+        sources: Whether rows that are known beside `scores`, as some of a group's tasks, share sources.
     """
 
     claims: TaskClaims | None
@@ -52,15 +63,25 @@ class TaskRead:
     digest: str
     marks: tuple[str, ...] = ()
     weighted: Mapping[str, Mapping[str, Weighted]] = field(default_factory=dict)
+    sources: bool = False
+
+    @property
+    def shares_sources(self) -> bool:
+        """Whether some rows are known to share a source, so that numbers which take all for independent say too much.
+
+        Such are the bounds and standard errors of results files.
+        """
+        of = [one.clusters for one in self.scores.values() if one.clusters is not None]
+        return self.sources or any(len(set(clusters)) < len(clusters) for clusters in of)
 
     def estimate(self, variant: str, metric: str, unit: Unit) -> Estimate | None:
         """Average the rows of a metric; None where there are none."""
         scores, weighted = self.scores.get(variant), self.weighted.get(variant, {})
         if metric in weighted:
-            return estimate_weighted(weighted[metric], unit=unit)
+            return estimate_weighted(weighted[metric], unit=unit, metric=metric)
         if scores is None or metric not in scores.values or metric == "n_scored":
             return None
-        return estimate(scores.values[metric], clusters=scores.clusters, unit=unit)
+        return estimate(scores.values[metric], clusters=scores.clusters, unit=unit, metric=metric)
 
 
 def entries_of(run: RunFacts, task: str, read: TaskRead) -> Iterator[Entry]:
@@ -98,7 +119,7 @@ def _entry(
     measured = read.estimate(variant, metric, unit)
     value = claim.value if claim else _number(measured.mean if measured else math.nan)
     lies = _not_borne_out(claim, measured)
-    interval = _NONE if lies else _interval(metric, claims, measured, value, unit)
+    interval = _NONE if lies else _interval(metric, read, claims, measured, value, unit)
     n, unscored = _counts(metric, read, claims, scores, measured)
     marks = [*read.marks, *lies]
     return Entry(
@@ -122,20 +143,28 @@ def _entry(
 
 
 def _interval(
-    metric: str, claims: Mapping[str, Claim], measured: Estimate | None, value: float | None, unit: Unit
+    metric: str,
+    read: TaskRead,
+    claims: Mapping[str, Claim],
+    measured: Estimate | None,
+    value: float | None,
+    unit: Unit,
 ) -> Interval:
     """Take the interval over the rows; else the bounds that the task reports itself; else that of its stderr.
 
-    Where rows are there and give none, as those of one ticker, neither of the others holds: they know no tickers.
+    Where rows are there and give none, as those of one ticker, or do not tell the metric and share tickers, neither of
+    the others holds: they know no tickers. Bounds that leave everything open, as where nothing is wrong, do.
     """
     if measured is not None and measured.n:
         return measured.interval
     low, high = (claims.get(f"{metric}{end}", _NO_CLAIM).value for end in ("_low", "_high"))
+    if measured is None and read.shares_sources and (low, high) != (0.0, largest(unit, metric)):
+        return _NONE
     if low is not None and high is not None and value is not None:
         return Interval(low, high) if low - SAME <= value <= high + SAME else _NONE
     claim = claims.get(metric)
     if measured is None and claim and value is not None:
-        return from_stderr(value, claim.stderr, unit=unit)
+        return from_stderr(value, claim.stderr, unit=unit, metric=metric)
     return _NONE
 
 

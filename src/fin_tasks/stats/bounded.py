@@ -1,6 +1,7 @@
 """Confidence intervals for means of values that lie between 0 and a largest one, with or without clusters."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -72,10 +73,12 @@ def bounded_mean(
     if held < 2 and not extreme:
         return _NONE
     worth = float(held) if extreme else _worth(shares, clusters, counts)
-    q = float(t.ppf(0.5 + confidence / 2, held - 1)) if held > 1 and not extreme else _normal(confidence)
+    q = _student(confidence, held - 1) if held > 1 and not extreme else _normal(confidence)
     middle = (p + q * q / 2 / worth) / (1 + q * q / worth)
     reach = q / (1 + q * q / worth) * math.sqrt(p * (1 - p) / worth + q * q / 4 / worth**2)
-    return Interval(most * max(0.0, float(middle - reach)), most * min(1.0, float(middle + reach)))
+    # of 0 and 1 the bounds are these, but middle and reach are rounded each for itself
+    low, high = min(p, max(0.0, middle - reach)), max(p, min(1.0, middle + reach))
+    return Interval(most * low, most * high)
 
 
 def _worth(
@@ -96,6 +99,11 @@ def _worth(
     clustered = held / (held - 1) * (float(sums @ sums) + ends * size**2) / rows**2
     independent = (float(residuals @ residuals) + ends * size) / (rows - 1) / rows
     return float(mean * (1 - mean) / max(clustered, independent) * n / rows)
+
+
+@lru_cache(maxsize=2**12)  # sets of as many clusters come again and again
+def _student(confidence: float, degrees: int) -> float:
+    return float(t.ppf(0.5 + confidence / 2, degrees))
 
 
 def _normal(confidence: float) -> float:
