@@ -31,7 +31,10 @@ def test_a_run_of_the_kit_passes(run: Run, tmp_path: Path, dataset: str, judge: 
     assert not [mark for one in reported.entries for mark in one.marks if "rows give" in mark]
 
 
-ODD = ("", "x" * 40_000, "007.50", "=1+1", "  spaces  ", "line\r\nline\n", "N/A", "\ttab", "_x0041_", "a\u2028b", "1e5")
+ODD = (
+    *("", "x" * 40_000, "007.50", "=1+1", "  spaces  ", "line\r\nline\n", "N/A", "\ttab", "_x0041_", "a\u2028b", "1e5"),
+    *("_x005F_x0041_", "a_x000D_b", "carriage\rreturn", "bell\x07", "fox005F_"),
+)
 
 
 @pytest.mark.parametrize("ending", ["xlsx", "tsv"])
@@ -40,17 +43,18 @@ def test_responses_are_those_that_were_judged_until_they_are_changed(run: Run, t
     run.answers["tested"] = lambda body: completion(ODD[len(json.dumps(body["messages"])) % len(ODD)])
     settings = Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path / "cache")})
 
-    def graded() -> tuple[str, int]:
-        (found,) = (one for one in verify(tmp_path / "outputs", settings=settings).findings if one.check == "graded")
-        return found.status.value, found.count
+    def graded() -> tuple[str, int, list[str]]:
+        findings = verify(tmp_path / "outputs", settings=settings).findings
+        (found,) = (one for one in findings if one.check == "graded")
+        return found.status.value, found.count, [one.check for one in findings if one.status.value == "fail"]
 
     assert run.evaluate("MMEFinance_CN", judge="judge") == 0
-    assert graded() == ("pass", 0)
+    assert graded() == ("pass", 0, [])
     assert run.evaluate("MMEFinance_CN", judge="judge") == 0, "the kit reads its table and writes it again"
-    assert graded() == ("pass", 0)
+    assert graded() == ("pass", 0, [])
     for path in (tmp_path / "outputs").rglob("*_items.jsonl"):
         if not path.is_symlink():
             lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
             lines[3]["response_sha256"] = "0" * 64
             path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    assert graded() == ("fail", 1)
+    assert graded() == ("fail", 1, ["graded"])

@@ -14,6 +14,7 @@ from typing import Any
 
 from fin_tasks.adapters.vlmeval_table import read_kept
 from fin_tasks.errors import DataError
+from fin_tasks.judging.kept_responses import whole_response
 from fin_tasks.judging.predictions_files import read_saved, saved_text
 from fin_tasks.judging.predictions_tables import CELL_LIMIT
 from fin_tasks.judging.saved_questions import check_questions, find_index
@@ -53,7 +54,8 @@ def read_responses(path: Path, known: Mapping[str, str]) -> Saved:
     kept = read_kept(path)
     responses: dict[str, str] = {}
     cut = []
-    rows = read_saved(path).rows
+    saved = read_saved(path)
+    rows = saved.rows
     for row in rows:
         if missing := {"index", "prediction"} - row.fields.keys():
             raise DataError(f"{row.where}: expected a column {' and '.join(sorted(missing))}, found none.")
@@ -65,14 +67,10 @@ def read_responses(path: Path, known: Mapping[str, str]) -> Saved:
             )
         if index in responses:
             raise DataError(f"{row.where}: expected each index once, got {index!r} again. Remove one of the rows.")
-        text = saved_text(row.fields["prediction"])
-        whole = kept.get(index)
-        if path.suffix == ".xlsx" and len(text) >= CELL_LIMIT:
-            if whole is not None and len(whole) > len(text) and whole.startswith(text):
-                text = whole
-            else:
-                cut.append(index)
-        responses[index] = text
+        whole = whole_response(saved_text(row.fields["prediction"]), kept.get(index), form=saved.form)
+        if whole.is_cut:
+            cut.append(index)
+        responses[index] = whole.text
     check_questions(path, rows, known)
     if cut:
         _log.warning(

@@ -17,6 +17,7 @@ from fin_tasks.data.schema import Defect
 from fin_tasks.data.upright import FOLDER
 from fin_tasks.errors import DataError
 from fin_tasks.judging.item import JudgeItem
+from fin_tasks.judging.kept_responses import whole_response
 from fin_tasks.judging.predictions_files import SavedRow, read_saved
 from fin_tasks.judging.predictions_model import model_of
 from fin_tasks.judging.predictions_pictures import PictureFinder, folders_of
@@ -92,11 +93,13 @@ class Responses:
 
     Attributes:
         responses: Index to what the model wrote, as `read_predictions` reads it, in the file's order.
+        cut: Indices of responses that a spreadsheet cut, and that nobody kept whole.
         rows: Index to the row as it was saved.
         model: As in `Predictions`.
     """
 
     responses: Mapping[str, str]
+    cut: frozenset[str]
     rows: Mapping[str, SavedRow]
     model: str | None
 
@@ -171,15 +174,17 @@ def saved_responses(path: Path) -> Responses:
     """
     saved = read_saved(path)
     kept = _kept_beside(path, saved.form)
+    defects: list[Defect] = []
     responses: dict[str, str] = {}
     rows: dict[str, SavedRow] = {}
     for row in saved.rows:
         index = _index(row)
         if index in rows:
             raise DataError(f"{row.where}, index: expected each row once, got {index!r:.80} again.")
-        responses[index] = _response(row, index, saved.form, kept, [])
+        responses[index] = _response(row, index, saved.form, kept, defects)
         rows[index] = row
-    return Responses(responses=responses, rows=rows, model=model_of(path, saved.form, saved.rows))
+    cut = frozenset(defect.row_id for defect in defects if defect.kind == "cut-cell")
+    return Responses(responses=responses, cut=cut, rows=rows, model=model_of(path, saved.form, saved.rows))
 
 
 def read_table(
@@ -293,25 +298,23 @@ def _index_as_saved(row: SavedRow) -> str | int:
 
 
 def _response(row: SavedRow, index: str, form: str, kept: Mapping[str, str], defects: list[Defect]) -> str:
-    """Return what the model wrote, empty where there is nothing; the whole of it where a cell holds its start."""
+    """Return what the model wrote, empty where there is nothing; what was kept of it where a spreadsheet changed it."""
     if row.responses is not None:
         value = row.responses[0]
         if len(row.responses) > 1:
             defects.append(Defect("several-responses", index, str(len(row.responses))))
     else:
         value = _field(row, "prediction")
-    response = _as_text(row, "prediction", value)
-    if form == "xlsx" and len(response) == CELL_LIMIT:
-        if (whole := kept.get(index, "")).startswith(response):
-            return whole
+    whole = whole_response(_as_text(row, "prediction", value), kept.get(index), form=form)
+    if whole.is_cut:
         defects.append(Defect("cut-cell", index, ""))
-    return response
+    return whole.text
 
 
 def _kept_beside(path: Path, form: str) -> dict[str, str]:
-    """Return the whole predictions that our data sets keep beside VLMEvalKit's workbook, `NAME_responses.jsonl`."""
+    """Return the whole predictions that our data sets keep beside VLMEvalKit's tables, `NAME_responses.jsonl`."""
     beside = path.with_name(f"{path.stem}_responses.jsonl")
-    if form != "xlsx" or not beside.is_file():
+    if form not in ("xlsx", "tsv", "csv") or not beside.is_file():
         return {}
     return {_index(row): _as_text(row, "prediction", _field(row, "prediction")) for row in read_saved(beside).rows}
 

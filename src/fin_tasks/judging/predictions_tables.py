@@ -1,12 +1,15 @@
 """Reads tables of predictions cell by cell as text: spreadsheets, tab- and comma-separated files.
 
 A spreadsheet's cell is what was written into it: `=1+1` is four characters, not 2, and a number is its shortest form.
+A character that XML cannot hold is spelt out there (`_x0001_`), and is read as that character. Letters that only look
+like it are marked by all writers but openpyxl (`_x005F_x0001_`), and are read without the mark.
 What a program lost when it wrote the file (zeros before a number, all beyond 32,767 characters) is not in there.
 """
 
 import csv
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +18,7 @@ from typing import IO, Any
 
 from fin_tasks.errors import DataError
 
-__all__ = ["CELL_LIMIT", "MAX_ROWS", "TableRow", "read_delimited", "read_xlsx"]
+__all__ = ["CELL_LIMIT", "MAX_ROWS", "TableRow", "read_delimited", "read_xlsx", "respelt"]
 
 MAX_ROWS = 200_000
 """Rows a file may have."""
@@ -25,7 +28,15 @@ CELL_LIMIT = 32_767
 _MAX_UNPACKED = 2**30
 _MAX_CELL = 64 * 2**20
 _MAX_COLUMNS = 1_000
-_ESCAPED = re.compile("_x([0-9A-F]{4})_")
+_MAX_PROPERTIES = 2**16
+_ESCAPED = re.compile(
+    "_x005F(?P<kept>_x[0-9A-Fa-f]{4}_)"  # spelt out by whoever wrote `_x0041_` itself
+    "|_x(?P<code>00[01][0-9A-F]|D[89A-F][0-9A-F]{2}|FFF[EF])_"  # what XML cannot hold
+)
+"""How workbooks spell what they cannot hold. Nothing else is spelt so by programs: `_x0041_` is those seven letters."""
+_BY_OPENPYXL = re.compile(rb"<Application>[^<]*Openpyxl|<AppVersion>[1-9]\.")
+"""In the properties of openpyxl's workbooks: it names its own version where others name Excel's, from 12 up."""
+_SPELT = re.compile("_x([0-9A-Fa-f]{4})_")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,18 +94,53 @@ def read_xlsx(path: Path) -> Iterator[TableRow]:
     Raises:
         DataError: It is no workbook, would unpack to more than a gibibyte, or a column comes twice.
     """
-    import openpyxl
-
-    with _opened(path) as file:
+    with _opened(path) as (file, marks):
         try:
-            # read_only streams the sheet; data_only=False gives formulas as they are written, not what they gave
-            workbook = openpyxl.load_workbook(file, read_only=True, data_only=False, keep_links=False)
+            workbook = _workbook(file)
         except Exception as error:  # a broken workbook raises anything: KeyError, ValueError, XML errors
             raise _no_workbook(path, error) from error
-        yield from _sheet_rows(path, workbook)
+        yield from _sheet_rows(path, workbook, marks=marks)
 
 
-def _sheet_rows(path: Path, workbook: Any) -> Iterator[TableRow]:
+def _workbook(file: IO[bytes]) -> Any:
+    """Open a workbook with openpyxl, but for the table of its texts, from which openpyxl removes every `x005F_`."""
+    from openpyxl.cell.text import Text
+    from openpyxl.reader.excel import ExcelReader
+    from openpyxl.xml.constants import SHARED_STRINGS, SHEET_MAIN_NS
+    from openpyxl.xml.functions import iterparse
+
+    class Reader(ExcelReader):  # type: ignore[misc]
+        """Leaves texts as they are in the file."""
+
+        def read_strings(self) -> None:
+            part = self.package.find(SHARED_STRINGS)
+            if part is None:
+                return
+            with self.archive.open(part.PartName[1:]) as source:
+                for _, node in iterparse(source):
+                    if node.tag == f"{{{SHEET_MAIN_NS}}}si":
+                        self.shared_strings.append(Text.from_tree(node).content)
+                        node.clear()
+
+    # read_only streams the sheet; data_only=False gives formulas as they are written, not what they gave
+    reader = Reader(file, read_only=True, data_only=False, keep_links=False)
+    reader.read()
+    return reader.wb
+
+
+def respelt(text: str) -> str:
+    """Return a text with everything read as a character that looks like a spelt one, as Excel reads unmarked letters.
+
+    Example:
+        >>> respelt("_x0041_"), respelt("_x005F_x0041_")
+        ('A', 'A')
+    """
+    while (read := _SPELT.sub(lambda match: chr(int(match[1], 16)), text)) != text:
+        text = read
+    return text
+
+
+def _sheet_rows(path: Path, workbook: Any, *, marks: bool) -> Iterator[TableRow]:
     if not workbook.worksheets:
         raise DataError(f"{path}: expected a workbook with a sheet, got one without.")
     sheet = workbook.worksheets[0]
@@ -111,7 +157,7 @@ def _sheet_rows(path: Path, workbook: Any) -> Iterator[TableRow]:
             return
         number += 1
         _check_count(path, number)
-        cells = [_text(value) for value in values]
+        cells = [_text(value, marks=marks) for value in values]
         if not any(cells):
             continue
         if header is None:
@@ -123,27 +169,43 @@ def _sheet_rows(path: Path, workbook: Any) -> Iterator[TableRow]:
         yield TableRow(place=f"row {number}", cells=dict(zip(header, cells, strict=False)))
 
 
-def _text(value: object) -> str:
+def _text(value: object, *, marks: bool = True) -> str:
     r"""Return what was written into a cell.
 
+    Args:
+        value: As openpyxl gives it.
+        marks: Whether the workbook's writer marks letters that look like a spelt character.
+
     Example:
-        >>> [_text(value) for value in ("007.50", "=1+1", None, 7.5, "a_x000D_b")]
-        ['007.50', '=1+1', '', '7.5', 'a\rb']
+        >>> [_text(value) for value in ("007.50", "=1+1", None, 7.5)]
+        ['007.50', '=1+1', '', '7.5']
+        >>> [_text(value) for value in ("a_x000D_b", "_x005F_x000D_", "_x0041_")]
+        ['a\rb', '_x000D_', '_x0041_']
+        >>> [_text(value, marks=False) for value in ("a_x000D_b", "_x005F_x000D_")]
+        ['a\rb', '_x005F_x000D_']
     """
     from openpyxl.worksheet.formula import ArrayFormula
 
     if value is None:
         return ""
     if isinstance(value, str):
-        return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), value)
+        # One pass: what a mark stood before is not read again. Without marks there are still spelt characters, which
+        # openpyxl passes on from workbooks that it read.
+        return _ESCAPED.sub(
+            lambda match: chr(int(match["code"], 16)) if match["code"] else match["kept" if marks else 0], value
+        )
     if isinstance(value, ArrayFormula):  # what was {=...} before a writer took it for a formula
         return "{" + str(value.text) + "}"
     return str(value)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a workbook, unless it is one that would fill the memory; its name may have any suffix."""
+def _opened(path: Path) -> Iterator[tuple[IO[bytes], bool]]:
+    """Open a workbook, unless it is one that would fill the memory; its name may have any suffix.
+
+    Yields:
+        The file, and whether its writer marks letters that look like a spelt character.
+    """
     try:
         file = path.open("rb")
     except OSError as error:
@@ -152,13 +214,22 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         try:
             with zipfile.ZipFile(file) as parts:
                 size = sum(part.file_size for part in parts.infolist())
-        except (OSError, ValueError, zipfile.BadZipFile) as error:
+                marks = not _BY_OPENPYXL.search(_properties(parts))
+        except (OSError, ValueError, NotImplementedError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
             raise _no_workbook(path, error) from error
         if size > _MAX_UNPACKED:
             raise DataError(
                 f"{path}: expected at most {_MAX_UNPACKED:,} bytes unpacked, got {size:,}. Save it as .tsv."
             )
-        yield file
+        yield file, marks
+
+
+def _properties(parts: zipfile.ZipFile) -> bytes:
+    """Return what a workbook says of the program that wrote it; empty where it says nothing."""
+    if "docProps/app.xml" not in parts.namelist():
+        return b""
+    with parts.open("docProps/app.xml") as properties:
+        return properties.read(_MAX_PROPERTIES)
 
 
 def _check_count(path: Path, number: int) -> None:

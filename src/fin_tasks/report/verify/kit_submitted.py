@@ -7,9 +7,10 @@ from typing import Any
 
 from fin_tasks.errors import DataError
 from fin_tasks.judging.asked import asked_file
+from fin_tasks.judging.kept_responses import whole_response
 from fin_tasks.judging.predictions_files import SavedRow, read_saved, saved_text
-from fin_tasks.judging.predictions_tables import CELL_LIMIT, read_delimited
-from fin_tasks.judging.saved_questions import find_index, same_question
+from fin_tasks.judging.predictions_tables import read_delimited
+from fin_tasks.judging.saved_questions import find_index
 from fin_tasks.report.kit_files import KitRun, read_object
 from fin_tasks.report.samples import lines_of, sample_of
 
@@ -79,7 +80,7 @@ def read_kit(run: KitRun, known: Mapping[str, str]) -> KitSubmitted:
     kept = _kept(_inside(run, stem.with_name(f"{stem.name}_responses.jsonl")), known)
     saved = read_saved(_inside_there(run, predictions))
     unlike: list[str] = []
-    rows = tuple(_row(row, known, kept, unlike, is_sheet=saved.form == "xlsx") for row in saved.rows)
+    rows = tuple(_row(row, known, kept, unlike, form=saved.form) for row in saved.rows)
     asked = _inside(run, asked_file(predictions))
     if run.items is None:
         raise DataError(f"{run.score.name}: expected {_base(run)}items.jsonl beside it, found none.")
@@ -92,22 +93,16 @@ def read_kit(run: KitRun, known: Mapping[str, str]) -> KitSubmitted:
     )
 
 
-def _row(
-    row: SavedRow, known: Mapping[str, str], kept: Mapping[str, str], unlike: list[str], *, is_sheet: bool
-) -> KitRow:
+def _row(row: SavedRow, known: Mapping[str, str], kept: Mapping[str, str], unlike: list[str], *, form: str) -> KitRow:
     if missing := {"index", "prediction"} - row.fields.keys():
         raise DataError(f"{row.where}: expected a column {' and '.join(sorted(missing))}, found none.")
     index = find_index(row.fields["index"], known) or str(row.fields["index"])
-    cell = row.fields["prediction"]
-    text = saved_text(cell)
-    whole, cut = kept.get(index), False
-    if is_sheet and len(text) >= CELL_LIMIT:  # as adapters.vlmeval_results reads it
-        cut = whole is None or len(whole) <= len(text) or not whole.startswith(text)
-        text = text if cut or whole is None else whole
-    if kept and (whole is None or not same_question(cell, whole)):
-        unlike.append(f"{row.where}: {index!r:.60} is {text!r:.60} in the table, {whole!r:.60} in the responses")
+    cell, there = saved_text(row.fields["prediction"]), kept.get(index)
+    whole = whole_response(cell, there, form=form)  # as adapters.vlmeval_results reads it
+    if kept and (there is None or whole.text != there):
+        unlike.append(f"{row.where}: {index!r:.60} is {cell!r:.60} in the table, {there!r:.60} in the responses")
     others = {name: value for name, value in row.fields.items() if name != "prediction"}
-    return KitRow(where=row.where, index=index, response=text, cut=cut, fields=others)
+    return KitRow(where=row.where, index=index, response=whole.text, cut=whole.is_cut, fields=others)
 
 
 def _kept(path: Path | None, known: Mapping[str, str]) -> dict[str, str]:
