@@ -111,9 +111,31 @@ def test_replay_of_recorded_finance_programs(tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps([row]))
     done = run("replay", "financemath", "--mode", "pot", "r.json", "--json", "--items", "i.jsonl", cwd=tmp_path)
     rates = {"execution_rate": 1.0, "acc": 1.0, "robust_acc": 1.0}
-    assert json.loads(done.stdout) == {"n": 1, **rates, "no_answer": 0, "unscored": 0}
+    told = json.loads(done.stdout)
+    assert told.items() >= {"n": 1, **rates, "no_answer": 0, "unscored": 0, "model": "r", "mode": "pot"}.items()
+    (row,) = told["rows"]
+    assert (row["id"], row["paper"]["acc"], row["paper"]["execution_rate"]) == ("q", 1.0, 1.0)
+    assert done.stderr == ""
     item = {"question_id": "q", "executed": 1, "value": 6.0, "acc": 1, "robust_acc": 1}
     assert json.loads((tmp_path / "i.jsonl").read_text()) == item
+
+
+@pytest.mark.parametrize(
+    ("output", "mode", "hint"),
+    [
+        ("Therefore, the answer is 6.", "pot", "none of 1 responses holds a program that runs. Chains of thought are"),
+        (RESPONSE["model_response"], "cot", "1 of 1 responses define solution(). Programs are scored with --mode pot"),
+    ],
+)
+def test_a_replay_in_the_wrong_mode_is_told(tmp_path: Path, output: str, mode: str, hint: str) -> None:
+    row = {"question_id": "q", "output": output, "ground_truth": 6.0}
+    (tmp_path / "r.json").write_text(json.dumps([row]))
+    done = run("replay", "financemath", "--mode", mode, "r.json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert hint in done.stderr
+    assert "rows" not in done.stdout
+    other = run("replay", "financemath", "--mode", {"pot": "cot", "cot": "pot"}[mode], "r.json", cwd=tmp_path)
+    assert other.stderr == ""
 
 
 def test_what_a_strangers_file_says_cannot_steer_the_terminal(tmp_path: Path) -> None:

@@ -69,11 +69,15 @@ def replay_financemath(
     judge_max_tokens: Annotated[
         int, typer.Option(min=1, help="Tokens of a reply of its; models that reason need many.")
     ] = 2048,
+    model: Annotated[
+        str | None, typer.Option(help="Whose responses they are, for reports; else the file or lm-eval's results say.")
+    ] = None,
     as_json: Json = False,
     items: Items = None,
 ) -> None:
     """Score FinanceMath responses again: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples."""
     from fin_tasks.benchmarks.financemath.replay import replay_cot, replay_pot
+    from fin_tasks.benchmarks.financemath.replayed_file import ReplayedFile, model_of_file
     from fin_tasks.endpoints.client import Endpoint
     from fin_tasks.settings import Settings
 
@@ -87,11 +91,13 @@ def replay_financemath(
     if judge_model is not None and mode == "pot":
         raise ConfigError("replay financemath --judge-model: expected --mode cot, got pot. Programs are run, not read.")
     settings = Settings.from_environ()
+    rounded = False
     if mode == "pot":
         with counting("Running programs", "program") as on_done, _runner(settings) as runner:
             result = replay_pot(file, runner=runner, variant=variant, on_done=on_done)
     else:
         with _runner_or_none(settings) as runner_or_none:
+            rounded = runner_or_none is None
             result = replay_cot(
                 file,
                 runner=runner_or_none,
@@ -106,7 +112,12 @@ def replay_financemath(
                 judge_all=judge == "all",
             )
         _tell_judge_failures(result)
-    report(result, as_json=as_json, items=items)
+    if result.misfit is not None:
+        print(f"fin-tasks: {result.misfit}.", file=sys.stderr)
+    asked = None if judge_model is None else {"model": judge_model, "reads": judge}
+    name = model_of_file(file) if model is None else model
+    whole = ReplayedFile(replay=result, path=file, model=name, judge=asked, rounded=rounded)
+    report(whole if as_json else result, as_json=as_json, items=items)
 
 
 def _runner(settings: "Settings") -> "Runner":

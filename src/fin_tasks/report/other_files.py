@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.entry import RunRead
+from fin_tasks.report.financemath_replays import is_financemath_replay, read_financemath_replay
 from fin_tasks.report.found_files import legible
 from fin_tasks.report.incremental import encode
 from fin_tasks.report.judge_entries import is_item, is_summary, read_judge_items, read_judge_summary
@@ -20,7 +21,7 @@ __all__ = ["read_files"]
 
 _EXPECTED = (
     "results_*.json or samples_*.jsonl of lm-eval, ..._score.json of VLMEvalKit's runs, or what fin-tasks judge "
-    "(--items, --json) or fin-tasks replay dynostock --json wrote"
+    "(--items, --json) or fin-tasks replay (dynostock and financemath, with --json) wrote"
 )
 
 
@@ -68,6 +69,8 @@ def _read(path: Path) -> UnitRead:
             return UnitRead(runs=(read_judge_summary(path, value),))
         if is_replay(value):
             return UnitRead(runs=tuple(read_replay(path, value)))
+        if is_financemath_replay(value):
+            return UnitRead(runs=(read_financemath_replay(path, value),))
     raise DataError(f"{path}: expected {_EXPECTED}, got a file of another name and kind.")
 
 

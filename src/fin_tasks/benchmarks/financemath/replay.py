@@ -42,6 +42,8 @@ class Item:
         topic: The question's field, if the file has it.
         read_by: `rules` or `judge`, None for programs and for responses that neither could read.
         judge_error: How the judge failed, where it did.
+        number: `value` as a number to compare; None where it is none.
+        status: How a program ended, as `sandbox.Status` has it; None for a chain of thought.
     """
 
     question_id: str | int
@@ -53,6 +55,8 @@ class Item:
     topic: str | None = None
     read_by: str | None = None
     judge_error: str | None = None
+    number: float | None = None
+    status: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,12 +68,14 @@ class Replay:
         mode: `cot` or `pot`.
         variant: Which comparison is called `acc`: `paper` or `robust`.
         judged: Whether a judge was asked.
+        misfit: Why the responses seem to be of the other mode; None where they do not.
     """
 
     results: tuple[Item, ...]
     mode: str
     variant: str = "paper"
     judged: bool = False
+    misfit: str | None = None
 
     def summary(self) -> dict[str, Any]:
         """Count.
@@ -154,11 +160,16 @@ def replay_pot(
     records = read_records(path)
     outcomes = runner.run([extract_program(record.output) for record in records], on_done=on_done)
     truths = runner.run([record.python_solution for record in records])
-    items = (
+    items = tuple(
         _program_item(record, outcome, _exact(record, truth))
         for record, outcome, truth in zip(records, outcomes, truths, strict=True)
     )
-    return Replay(results=tuple(items), mode="pot", variant=variant)
+    misfit = None
+    if not any(item.answered or item.answered is None for item in items) and not _programs(records):
+        misfit = (
+            f"none of {len(items)} responses holds a program that runs. Chains of thought are scored with --mode cot"
+        )
+    return Replay(results=items, mode="pot", variant=variant, misfit=misfit)
 
 
 def replay_cot(
@@ -191,7 +202,14 @@ def replay_cot(
         _response_item(record, reading, _exact(record, outcome))
         for record, reading, outcome in zip(records, readings, outcomes, strict=True)
     )
-    return Replay(results=tuple(items), mode="cot", variant=variant, judged=judge is not None)
+    misfit = None
+    if 2 * (programs := _programs(records)) > len(records):
+        misfit = f"{programs} of {len(records)} responses define solution(). Programs are scored with --mode pot"
+    return Replay(results=tuple(items), mode="cot", variant=variant, judged=judge is not None, misfit=misfit)
+
+
+def _programs(records: Sequence[Record]) -> int:
+    return sum("def solution" in record.output for record in records)
 
 
 def _exact(record: Record, reference: Outcome | None) -> float:
@@ -212,6 +230,8 @@ def _program_item(record: Record, outcome: Outcome, exact: float) -> Item:
         correct=number is not None and paper_equal(number, exact) if scored else None,
         robust_correct=written is not None and robust_equal(written, exact) if scored else None,
         topic=record.topic,
+        number=number,
+        status=outcome.status.value,
     )
 
 
@@ -227,6 +247,7 @@ def _response_item(record: Record, reading: Reading, exact: float) -> Item:
         topic=record.topic,
         read_by=reading.read_by,
         judge_error=reading.judge_error,
+        number=None if number is None else as_written(number),
     )
 
 
