@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ import pytest
 
 from fin_tasks.benchmarks.financemath.metrics import metrics_of
 from fin_tasks.errors import SandboxError
+from fin_tasks.report.collect import collect
 from fin_tasks.sandbox import open_runner
+from fin_tasks.settings import Settings
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 KEY = "sk-very-secret"
@@ -79,6 +82,26 @@ def test_samples_are_replayed(sample_run: tuple[Path, dict[str, Any]]) -> None:
         assert done.returncode == 0, done.stderr
         summary = json.loads(done.stdout)
         assert (summary["n"], summary["acc"], summary["no_answer"]) == (25, 0.0, 25)
+        assert (summary["model"], summary["split"]) == ("dummy", "sample")
+
+
+def test_replayed_samples_stand_in_the_columns_of_their_run(sample_run: tuple[Path, dict[str, Any]]) -> None:
+    folder = sample_run[0]
+    for task, mode in (("financemath", "cot"), ("financemath_pot", "pot")):
+        (path,) = (folder / "out").rglob(f"samples_{task}_2*.jsonl")
+        done = _run("replay", "financemath", "--mode", mode, str(path), "--model", "again", "--json", cwd=folder)
+        (folder / f"{mode}.json").write_text(done.stdout, encoding="utf-8")
+    settings = replace(Settings.from_environ({}), cache_dir=folder / "cache")
+    found = collect([folder / "out", folder / "cot.json", folder / "pot.json"], settings=settings, published=False)
+    assert not found.problems
+    values: dict[str, dict[tuple[str, ...], tuple[Any, ...]]] = {"dummy": {}, "again": {}}
+    for one in found.entries:
+        place = (one.task, one.split, one.variant, one.mode, one.style, one.judge, one.metric)
+        values[one.model][place] = (one.value, one.low, one.high, one.n, one.unscored)
+    # of programs only what the authors took out of responses is replayed
+    replayed = {place: of for place, of in values["dummy"].items() if (place[3], place[2]) != ("pot", "robust")}
+    assert values["again"] == replayed
+    assert len(replayed) > 30
 
 
 @pytest.mark.skipif(not (SHARED / "financemath").is_dir(), reason=f"the authors' files are not at {SHARED}")
