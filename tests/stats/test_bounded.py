@@ -145,3 +145,50 @@ def test_ratios_of_sums_over_sources(sources: int, rate: float) -> None:
         alone_held += alone.low <= rate <= alone.high
     assert held / 400 >= 0.93
     assert alone_held / 400 <= 0.87
+
+
+@pytest.mark.parametrize("most", [1.0, 100.0])
+def test_nothing_and_full_marks_are_within_their_bounds_to_the_last_digit(most: float) -> None:
+    for held in range(1, 301):
+        for clusters in (None, np.repeat(np.arange(held), 2)):
+            rows = held if clusters is None else 2 * held
+            assert bounded_mean(np.zeros(rows), most=most, clusters=clusters).low == 0.0
+            assert bounded_mean(np.full(rows, most), most=most, clusters=clusters).high == most
+
+
+@pytest.mark.parametrize(
+    ("sources", "size", "rate", "correlation", "least"),
+    [
+        (24, 15, 0.5, 0.1, 0.93),
+        (40, 3, 0.5, 0.6, 0.93),
+        (40, 15, 0.5, 0.6, 0.93),
+        (40, 15, 0.8, 0.25, 0.93),
+        (40, 3, 0.95, 0.25, 0.93),
+        (40, 15, 0.8, 0.6, 0.91),
+        (40, 15, 0.95, 0.3, 0.88),
+        (60, 15, 0.95, 0.6, 0.86),
+        (40, 15, 0.95, 0.6, 0.85),
+        (40, 15, 0.05, 0.6, 0.85),
+        (20, 15, 0.95, 0.6, 0.84),
+        (12, 15, 0.95, 0.6, 0.84),
+    ],
+)
+def test_where_nearly_all_are_right_but_a_few_sources_are_not_they_hold_less(
+    sources: int, size: int, rate: float, correlation: float, least: float
+) -> None:
+    """Half the responses are wrong, more or fewer by source; how often those are led has a beta distribution.
+
+    The few sources that are otherwise may all be missing, and nothing in the rows tells of them. Where they are, at 12
+    sources and more, intervals hold less than they say: this is as little as the documentation admits, and no less.
+    """
+    generator = np.random.default_rng(9)
+    codes, spread = np.repeat(np.arange(sources), size), 1 / correlation - 1
+    held = 0
+    for _ in range(1000):
+        errors = generator.beta(0.5 * (1 / 0.3 - 1), 0.5 * (1 / 0.3 - 1), sources)
+        rates = generator.beta(rate * spread, (1 - rate) * spread, sources)
+        wrong = generator.random(sources * size) < errors[codes]
+        led = (generator.random(sources * size) < rates[codes]).astype(float)
+        found = bounded_mean(led[wrong], clusters=codes[wrong])
+        held += found.low <= rate <= found.high
+    assert held / 1000 >= least
