@@ -16,9 +16,11 @@ from fin_tasks.report.compare import compare
 from fin_tasks.report.estimates import estimate
 from fin_tasks.report.leaderboard import document
 from fin_tasks.report.replay_entries import read_replay, replay_runs
+from fin_tasks.report.report_figures import write_figures
 from fin_tasks.settings import Settings
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "dynostock" / "recordings"
+TASK = "dynostock_recency_w4"
 UP, DOWN, NONE = "Final prediction: 0.9", "Final prediction: 0.1", "no idea"
 
 
@@ -43,13 +45,21 @@ def recording(folder: Path, replies: Sequence[str], **columns: Sequence[Any]) ->
     return path
 
 
-def printed(path: Path, *recordings: Path) -> Path:
-    path.write_text(json.dumps(replay(recordings).summary()), encoding="utf-8")
+def windows(folder: Path, replies: Sequence[str]) -> list[Path]:
+    """A recording of each of two window sizes."""
+    four = recording(folder, replies)
+    eight = four.with_name("exp_recency_8.json")
+    eight.write_bytes(four.read_bytes())
+    return [four, eight]
+
+
+def printed(path: Path, *recordings: Path, parser: str = "paper") -> Path:
+    path.write_text(json.dumps(replay(recordings, parser=parser).summary()), encoding="utf-8")
     return path
 
 
-def gathered(settings: Settings, path: Path) -> Collected:
-    return collect([path], settings=settings, published=False)
+def gathered(settings: Settings, *paths: Path) -> Collected:
+    return collect(paths, settings=settings, published=False)
 
 
 def value(found: Collected, metric: str, model: str) -> Any:
@@ -104,10 +114,7 @@ def test_windows_in_words_are_the_task_of_that_name(tmp_path: Path) -> None:
 def test_several_windows_have_a_line_each_and_none_twice(tmp_path: Path) -> None:
     paths = []
     for model in ("a", "b"):
-        four = recording(tmp_path / model, [UP, DOWN])
-        eight = four.with_name("exp_recency_8.json")
-        eight.write_bytes(four.read_bytes())
-        paths.append(printed(tmp_path / f"{model}.json", four, eight))
+        paths.append(printed(tmp_path / f"{model}.json", *windows(tmp_path / model, [UP, DOWN])))
     found = compare(paths, variant="paper")
     assert [(one.task, one.shown) for one in found.comparisons] == [
         *(("all", False), ("dynostock_recency_w4", False), ("dynostock_recency_w8", False))
@@ -218,3 +225,67 @@ def test_a_question_asked_again_is_compared_by_all_its_wrong_answers(tmp_path: P
         paths.append(path)
     (one,) = compare(paths, variant="paper", metric="bias_index").comparisons
     assert (one.numbers.n, one.numbers.baseline_rate, one.numbers.other_rate) == (2, 0.75, 0.75)
+
+
+def test_both_ways_of_scoring_a_recording_stand_beside_each_other(tmp_path: Path, settings: Settings) -> None:
+    paths: list[Path] = []
+    for model, replies in (("a", [UP, DOWN, NONE] * 5), ("b", [DOWN, DOWN, UP] * 5)):
+        files = windows(tmp_path / "recency" / model, replies)
+        paths += [printed(tmp_path / f"{model}_{parser}.json", *files, parser=parser) for parser in ("paper", "robust")]
+    found = gathered(settings, *paths)
+    assert not [one for one in found.entries if one.marks]
+    made = document(found)
+    assert sorted(one["label"] for one in made["runs"]) == ["a"] * 4 + ["b"] * 4
+    assert {(one["task"], len(one["ranks"])) for one in made["comparisons"]} == {
+        (f"dynostock_recency_w{size}/{variant}/mode=image/arm=signal", 2)
+        for size in (4, 8)
+        for variant in ("paper", "robust")
+    }
+    assert gathered(settings, *reversed(paths)).entries == found.entries
+    drawn = write_figures(made, tmp_path, shapes={})
+    assert {f"dynostock_recency_image_signal_{variant}.svg" for variant in ("paper", "robust")} <= {
+        path.name for path in drawn
+    }
+
+
+def test_windows_that_were_replayed_together_have_one_name(tmp_path: Path, settings: Settings) -> None:
+    first = windows(tmp_path / "r" / "first" / "a", [UP, DOWN, NONE] * 5)
+    second = windows(tmp_path / "r" / "second" / "a", [UP, UP, DOWN] * 5)
+    other = windows(tmp_path / "r" / "first" / "b", [UP, UP, DOWN] * 5)
+    path = printed(tmp_path / "both.json", *first, second[0], *other)
+    runs = document(gathered(settings, path))["runs"]
+    assert sorted((one["label"], one["task"][-2:]) for one in runs) == [
+        *(("a (both.json, first/a)", "w4"), ("a (both.json, first/a)", "w8"), ("a (both.json, second/a)", "w4")),
+        *(("b", "w4"), ("b", "w8")),
+    ]
+    paths = [printed(tmp_path / f"{files[0].parts[-3]}.json", *files) for files in (first, second)]
+    made = document(gathered(settings, *paths), mix=True)
+    assert sorted(one["label"] for one in made["runs"]) == ["a (first.json)"] * 2 + ["a (second.json)"] * 2
+    (line,) = [path for path in write_figures(made, tmp_path, shapes={}) if path.name.endswith("signal_paper.svg")]
+    assert "(first.json)" in line.read_text(encoding="utf-8")
+
+
+def test_replays_of_one_name_are_told_apart_all_the_same(tmp_path: Path, settings: Settings) -> None:
+    paths = []
+    for at, replies in enumerate(([UP, DOWN], [DOWN, DOWN])):
+        files = windows(tmp_path / f"{at}" / "a", replies)
+        paths.append(printed(tmp_path / f"{at}" / "replay.json", *files))
+    runs = document(gathered(settings, *paths))["runs"]
+    assert sorted(one["label"] for one in runs) == sorted(f"a (replay.json, {one['id'][:8]})" for one in runs)
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the authors' recordings are not on this machine")
+def test_the_authors_recordings_in_both_ways_supersede_nothing(tmp_path: Path, settings: Settings) -> None:
+    paths = [
+        printed(tmp_path / f"{folder.name}_{parser}.json", folder, parser=parser)
+        for folder in sorted((SHARED / "recency").iterdir())
+        for parser in ("paper", "robust")
+    ]
+    found = gathered(settings, *paths)
+    assert len(found.runs) == 30
+    assert not [one for one in found.entries if one.marks]
+    assert {one["label"] for one in document(found)["runs"]} == {one.model for one in found.runs}
+    values = {
+        (one.variant, one.model): one.value for one in found.entries if one.metric == "bias_index" and one.task == TASK
+    }
+    assert len(values) == 6

@@ -86,7 +86,8 @@ def test_published_lines_are_told_apart_and_one_window_keeps_its_room(tmp_path: 
     made = document(collected(*runs))
     points = list(report_figures._points(made))
     published = frozenset(one["id"] for one in made["runs"] if one["source"] == "published")
-    lines = report_figures._lines(points, published)
+    names = {one["id"]: one["label"] for one in made["runs"]}
+    lines = report_figures._lines(points, names, published)
     assert {line.name: line.published for line in lines} == {"gpt-4o": False, "GPT-4o (published)": True}
 
     from matplotlib.figure import Figure

@@ -2,9 +2,8 @@
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
@@ -13,6 +12,7 @@ from fin_tasks.report import rankings
 from fin_tasks.report.collect import Collected
 from fin_tasks.report.entry import Entry, RunFacts
 from fin_tasks.report.metric_names import BENCHMARKS, headline, named
+from fin_tasks.report.run_labels import labels_of
 from fin_tasks.report.schema import FORMAT, VERSION
 from fin_tasks.report.variants import split_title
 
@@ -130,29 +130,24 @@ def _models(runs: Sequence[RunFacts]) -> list[dict[str, Any]]:
 
 
 def _runs(runs: Sequence[RunFacts], entries: Iterable[Entry]) -> list[dict[str, Any]]:
-    columns = {entry.run: task_id(replace(entry, variant="")) for entry in entries}
-    own = [run for run in runs if run.source != "published"]  # a paper's tables are told apart by their provenance
-    seen = Counter((run.model, columns.get(run.id)) for run in own)
-    same_date = Counter(((run.model, columns.get(run.id)), run.date[:16]) for run in own)
-    found = []
-    for run in runs:
-        key = (run.model, columns.get(run.id))
-        told_by = [run.date[:16]] * bool(run.date) + [run.id[:8]] * (same_date[key, run.date[:16]] > 1)
-        told = f" ({', '.join(told_by)})" if seen[key] > 1 and told_by and run.source != "published" else ""
-        found.append(
-            {
-                "id": run.id,
-                "label": f"{run.model}{told}",
-                "source": run.source,
-                "model": run.model,
-                "task": run.task,
-                "date": run.date,
-                "path": run.path,
-                "samples": run.samples,
-                "provenance": dict(run.provenance),
-            }
-        )
-    return found
+    tasks: dict[str, set[str]] = defaultdict(set)
+    for entry in entries:
+        tasks[entry.run].add(task_id(entry))
+    labels = labels_of(runs, tasks)
+    return [
+        {
+            "id": run.id,
+            "label": labels[run.id],
+            "source": run.source,
+            "model": run.model,
+            "task": run.task,
+            "date": run.date,
+            "path": run.path,
+            "samples": run.samples,
+            "provenance": dict(run.provenance),
+        }
+        for run in runs
+    ]
 
 
 def _task(name: str, entries: Sequence[Entry]) -> dict[str, Any]:

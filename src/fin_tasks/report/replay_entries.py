@@ -16,6 +16,7 @@ from fin_tasks.report.json_fields import name_of, number, whole
 from fin_tasks.report.lm_eval_results import Claim, TaskClaims
 from fin_tasks.report.redaction import without_secrets
 from fin_tasks.report.replay_rows import Question, read_questions, rows_of, scores_of, weighted_of
+from fin_tasks.report.run_labels import REPLAYED
 from fin_tasks.report.runs import Run, benchmark_of
 from fin_tasks.report.task_entries import TaskRead, entries_of, small
 from fin_tasks.report.variants import variants_of
@@ -31,7 +32,6 @@ _METRICS = {
 }
 _BOUNDS = ("_low", "_high")
 _BIASES = ("recency", "authority")
-_RECORDING = "replayed"
 
 
 def is_replay(value: Mapping[str, Any]) -> bool:
@@ -66,7 +66,7 @@ def replay_runs(path: Path, value: Mapping[str, Any]) -> Iterator[Run]:
             model=one.facts.model,
             date="",
             # where a recording lay is no circumstance of it
-            setting={name: value for name, value in one.whole.setting.items() if name != _RECORDING},
+            setting={name: value for name, value in one.whole.setting.items() if name != REPLAYED},
             variants={
                 variant: rows_of(one.questions, scores, window=one.window)
                 for variant, scores in one.whole.scores.items()
@@ -158,7 +158,7 @@ def _replayed(file: _File, parser: str, root: PurePosixPath) -> _Replayed:
             members=(),
         ),
         setting=setting,
-        facts=facts_of({name: value for name, value in setting.items() if name != _RECORDING}, rows=rows),
+        facts=facts_of({name: value for name, value in setting.items() if name != REPLAYED}, rows=rows),
         variants=variants,
         scores=scores,
         digest="",
@@ -172,7 +172,7 @@ def _setting(file: _File, root: PurePosixPath) -> dict[str, str]:
     recording = PurePosixPath(file.text("file").replace("\\", "/")).relative_to(root)
     return {
         **{f"provenance.{name}": json.dumps(value) for name, value in told.items()},
-        _RECORDING: json.dumps(without_secrets(str(recording))),
+        REPLAYED: json.dumps(without_secrets(str(recording))),
     }
 
 

@@ -87,7 +87,8 @@ def write_figures(document: Document, folder: Path, *, shapes: Shapes, parts: Pa
                 caption=f"{_CAPTION}{left}",
             )
     published = frozenset(run["id"] for run in document["runs"] if run["source"] == PUBLISHED)
-    paths += _windows(points, pen, published)
+    names = {run["id"]: run["label"] for run in document["runs"]}
+    paths += _windows(points, pen, names=names, published=published)
     return paths
 
 
@@ -212,7 +213,7 @@ def _pages(dots: Sequence[Dot]) -> list[list[Dot]]:
     return pages
 
 
-def _windows(points: Sequence[Point], pen: _Pen, published: frozenset[str]) -> list[Path]:
+def _windows(points: Sequence[Point], pen: _Pen, *, names: Mapping[str, str], published: frozenset[str]) -> list[Path]:
     """Draw bias index and accuracy against window size: a figure for each bias, way of asking and way of scoring."""
     found: dict[tuple[str, ...], list[Point]] = defaultdict(list)
     for entry, task in points:
@@ -221,7 +222,7 @@ def _windows(points: Sequence[Point], pen: _Pen, published: frozenset[str]) -> l
             found[key].append((entry, task))
     paths = []
     for key, own in found.items():
-        lines = _lines(own, published)
+        lines = _lines(own, names, published)
         for start in range(0, len(lines), _MODELS):
             page = lines[start : start + _MODELS]
             number = [str(start // _MODELS + 1)] if start else []
@@ -248,15 +249,15 @@ class _Line:
         return {**of_all, "markeredgecolor": "white", "markeredgewidth": 0.6}
 
 
-def _lines(points: Sequence[Point], published: frozenset[str]) -> list[_Line]:
+def _lines(points: Sequence[Point], names: Mapping[str, str], published: frozenset[str]) -> list[_Line]:
     """Make the line of each run: a model's windows make one, but where one of them is there twice."""
-    runs = {entry["run"]: (entry["model"], task["window"], entry["run"] in published) for entry, task in points}
-    twice = {(model, printed) for (model, _, printed), count in Counter(runs.values()).items() if count > 1}
+    runs = {entry["run"]: (names[entry["run"]], task["window"], entry["run"] in published) for entry, task in points}
+    twice = {(name, printed) for (name, _, printed), count in Counter(runs.values()).items() if count > 1}
     found: dict[tuple[str, bool], list[Point]] = defaultdict(list)
     for entry, task in points:
-        model, _, printed = runs[entry["run"]]
-        told_by = [PUBLISHED] * printed + [entry["run"][:8]] * ((model, printed) in twice)
-        found[f"{model} ({', '.join(told_by)})" if told_by else model, printed].append((entry, task))
+        name, _, printed = runs[entry["run"]]
+        told_by = [PUBLISHED] * printed + [entry["run"][:8]] * ((name, printed) in twice)
+        found[f"{name} ({', '.join(told_by)})" if told_by else name, printed].append((entry, task))
     return [_Line(name, printed, own) for (name, printed), own in found.items()]
 
 
