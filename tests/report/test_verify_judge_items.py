@@ -263,3 +263,50 @@ def test_what_lies_beside_predictions_says_which_data_they_are_about(
     (folder / "m_MMEFinance_another_score.json").write_text(json.dumps({"dataset": "MMEFinance", "provenance": said}))
     found = [one for one in checked(folder, source=None).findings if one.run == "verdicts.jsonl"]
     assert {one.check for one in found if one.status.value == "pass"} >= {"rows", "documents", "scores", "graded"}
+
+
+def test_a_run_that_the_command_ends_well_passes_though_model_and_judge_failed(
+    docs: Rows, run: Callable[..., None], tmp_path: Path
+) -> None:
+    """The command counts the judge's failures among the responses that there are, and so does this."""
+    responses = good(docs)
+    responses[0], responses[5] = "Failed to obtain answer via API.", ""
+    odd = {docs[at]["question"] for at in range(6, 13)}
+
+    def unsure(body: dict[str, Any]) -> Any:
+        said = json.dumps(body["messages"], ensure_ascii=False)
+        return completion("Well." if any(json.dumps(one, ensure_ascii=False)[1:-1] in said for one in odd) else "3")
+
+    folder = tmp_path / "submitted"
+    file = write(folder / "m.jsonl", predictions(docs, responses))
+    with serve(unsure) as served:
+        asked = ("--rubric", "mme_finance_en", "--model", "j", "--base-url", served.base_url, "--no-image", "--json")
+        run(file, *asked, "--items", folder / "verdicts.jsonl")
+    failed = [json.loads(line)["failed"] for line in (folder / "verdicts.jsonl").read_text().splitlines()]
+    assert failed.count("response") == 2
+    assert 0.2 * len(docs) - 2 < failed.count("reply") <= 0.2 * (len(docs) - 2), "else nothing is shown"
+    report = checked(folder)
+    (found,) = (one for one in report.findings if one.check == "unscored")
+    assert (having(report, "fail"), found.status.value, found.count) == (set(), "warn", failed.count("reply") + 2)
+    assert f"the judge failed on {failed.count('reply')} of {len(docs) - 2} responses" in found.message
+    assert f"the model gave no response to 2 of {len(docs)} rows" in found.message
+
+
+def test_a_response_that_a_spreadsheet_cut_after_it_was_judged(docs: Rows, judged: Callable[..., Path]) -> None:
+    responses = good(docs)
+    responses[3] = "x" * 40_000
+    folder = judged("m.jsonl", responses)
+    (folder / "m.jsonl").unlink()
+    kept = [{"index": doc["index"], "prediction": text} for doc, text in zip(docs, responses, strict=True)]
+    write(folder / "m.xlsx", predictions(docs, [text[:CELL_LIMIT] for text in responses]))
+    report = checked(folder)
+    (found,) = (one for one in report.findings if one.check == "graded")
+    assert (found.status.value, found.count, having(report, "fail")) == ("warn", 1, set())
+    assert "_responses.jsonl" in found.details[0]
+    write(folder / "m_responses.jsonl", kept)
+    (found,) = (one for one in checked(folder).findings if one.check == "graded")
+    assert found.status.value == "pass"
+    write(folder / "m.xlsx", predictions(docs, [text[:CELL_LIMIT] for text in [*responses[:7], "7", *responses[8:]]]))
+    (folder / "m_responses.jsonl").unlink()
+    found = {one.status.value: one.count for one in checked(folder).findings if one.check == "graded"}
+    assert found == {"warn": 1, "fail": 1}

@@ -27,7 +27,7 @@ MOST_OFF_SHARE = 0.2
 """Share of rows whose scores may be two points apart, or more; or whose answers may be others."""
 
 MOST_UNSCORED = 0.2
-"""Share of rows that may have failed, as `judge_max_failed` has it: a total over fewer is another's."""
+"""Share of responses that may have failed, as `judge_max_failed` has it: a total over fewer is another's."""
 
 
 def check_judged(work: Verifying, place: Place, read: ClaimedVerdicts, *, rows: int) -> Iterator[Finding]:
@@ -48,7 +48,7 @@ def check_judged(work: Verifying, place: Place, read: ClaimedVerdicts, *, rows: 
     if read.unasked:
         told = f"no judge was asked: {len(read.unasked):,} of {rows:,} rows have no score, and none is claimed"
         yield finding("unscored", place, told, [told], status=Status.warned)
-    yield from check_unscored(place, read.failed, rows, whose="the judge failed")
+    yield from check_unscored(place, read.failed, () if read.unasked else read.silent, rows)
     if read.responses:
         yield from _check_readings(place, read.responses, work.against, work.settings)
     else:
@@ -56,19 +56,32 @@ def check_judged(work: Verifying, place: Place, read: ClaimedVerdicts, *, rows: 
         yield from check_judge(place, read.items, work.against, work.settings, rubric=rubric)
 
 
-def check_unscored(place: Place, names: Collection[str], rows: int, *, whose: str) -> Iterator[Finding]:
+def check_unscored(
+    place: Place, failed: Collection[str], silent: Collection[str], rows: int, *, judged: bool = True
+) -> Iterator[Finding]:
     """Tell rows that are said to have failed: they do not count, so whoever chooses them chooses the total.
+
+    A judge that fails too often is an error when it is asked, of the responses that there are. What the model did not
+    say is in the responses for everybody to see.
 
     Args:
         place: The task.
-        names: Of the rows.
+        failed: Rows on which the judge is said to have failed.
+        silent: Rows to which the model gave no response.
         rows: How many there are.
-        whose: Who failed, in words.
+        judged: Whether there is a judge. Where none is, rows leave the total by the responses alone.
     """
-    if names:
-        told = f"{whose} on {len(names):,} of {rows:,} rows, which do not count"
-        status = Status.failed if len(names) > MOST_UNSCORED * rows else Status.warned
-        yield finding("unscored", place, told, sorted(names), status=status)
+    told = []
+    if failed:
+        told.append(f"the judge failed on {len(failed):,} of {rows - len(silent):,} responses")
+    if silent:
+        told.append(f"the model gave no response to {len(silent):,} of {rows:,} rows")
+    if told:
+        too_many = len(failed) > MOST_UNSCORED * (rows - len(silent))
+        too_many = too_many or (not judged and len(silent) > MOST_UNSCORED * rows)
+        status = Status.failed if too_many else Status.warned
+        message = f"{', and '.join(told)}: these do not count"
+        yield finding("unscored", place, message, sorted({*failed, *silent}), status=status)
 
 
 def check_judge(

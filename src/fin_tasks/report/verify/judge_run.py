@@ -116,7 +116,7 @@ def _rows(place: Place, items: Items, read: Responses, order: Sequence[str], *, 
 
 def _graded(items: Items, read: Responses) -> list[Graded]:
     return [
-        Graded.of(f"{where}: {index!r:.60}", read.responses[index], item)
+        Graded.of(f"{where}: {index!r:.60}", read.responses[index], item, is_cut=index in read.cut)
         for where, item in items
         if (index := _index(item)) in read.responses
     ]
@@ -144,14 +144,14 @@ def _scores(
     fine = f"{len(rows):,} rows score what our scorers give"
     yield finding("scores", place, "{n} rows do not score what is claimed", ours.wrong, fine=fine)
     yield from check_verdicts(work, place, ours, task)
-    yield from check_unscored(place, ours.failed, len(rows), whose="the model or the judge failed")
+    yield from check_unscored(place, ours.failed, ours.silent, len(rows))
     samples = [as_sample(at, row, doc) for at, (row, doc) in enumerate(zip(rows, docs, strict=True))]
     yield from check_patterns(place, samples, own.docs, ours.right)
 
 
 def _row(index: str, saved: str, read: Responses) -> KitRow:
-    row = read.rows[saved]
-    return KitRow(where=row.where, index=index, response=read.responses[saved], cut=False, fields=row.fields)
+    row, is_cut = read.rows[saved], saved in read.cut
+    return KitRow(where=row.where, index=index, response=read.responses[saved], cut=is_cut, fields=row.fields)
 
 
 def _index(item: Mapping[str, Any]) -> str:

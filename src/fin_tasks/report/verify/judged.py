@@ -33,6 +33,7 @@ class ClaimedVerdicts:
         taken: Rows whose verdict was taken, by document.
         unsure: Those among them whose score does not follow from what was taken.
         failed: Rows on which the judge is said to have failed: they do not count.
+        silent: Rows to which the model gave no response: they do not count either.
         unasked: Rows without a score in a run that asked no judge: nothing is claimed of them.
         wrong: What does not agree, a line each.
         items: What a judge was or would be given, by document, with the verdict taken: for asking again.
@@ -45,6 +46,7 @@ class ClaimedVerdicts:
     taken: set[str] = field(default_factory=set)
     unsure: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
+    silent: set[str] = field(default_factory=set)
     unasked: set[str] = field(default_factory=set)
     wrong: list[str] = field(default_factory=list)
     items: dict[str, tuple[JudgeItem, Verdict]] = field(default_factory=dict)
@@ -131,7 +133,9 @@ class ClaimedVerdicts:
                 self.items[_name(row.doc)] = item_of(row.doc, response), verdict
             elif verdict.failed is None and not self.judge:
                 self.unasked.add(_name(row.doc))
-            elif verdict.failed != "response":
+            elif verdict.failed == "response":
+                self.silent.add(_name(row.doc))
+            else:
                 self.failed.add(_name(row.doc))
             allowed = _number(said, "max_failed")
             found.append(

@@ -9,6 +9,7 @@ import fin_tasks
 from fin_tasks.benchmarks.response_scores import text_of
 from fin_tasks.errors import DataError
 from fin_tasks.judging.asked import Asked
+from fin_tasks.judging.kept_responses import CUT
 from fin_tasks.judging.saved_questions import same_question
 from fin_tasks.report.kit_files import TASKS, KitRun
 from fin_tasks.report.verify.against import Verifying
@@ -16,7 +17,14 @@ from fin_tasks.report.verify.closeness import same
 from fin_tasks.report.verify.findings import Finding, Place, Status, finding, not_checked, passed
 from fin_tasks.report.verify.graded import check_graded
 from fin_tasks.report.verify.judge_again import check_judge, check_unscored
-from fin_tasks.report.verify.kit_scores import KitScores, score_judged, score_read, wrong_tables, wrong_totals
+from fin_tasks.report.verify.kit_scores import (
+    KitScores,
+    score_judged,
+    score_read,
+    was_cut_later,
+    wrong_tables,
+    wrong_totals,
+)
 from fin_tasks.report.verify.kit_submitted import KitRow, KitSubmitted, read_kit
 from fin_tasks.report.verify.own_data import OwnData, provenance_hash
 from fin_tasks.report.verify.patterns import check_patterns
@@ -79,6 +87,11 @@ def _scores(
     items = {str(item.get("index")): (where, item) for where, item in reversed(submitted.items)}
     counted = {"rows_expected": len(own.docs), "missing": len(own.docs) - len(rows)}
     judged = task.name.startswith("mme_finance")
+    cut = [row.index for row, doc in zip(rows, docs, strict=True) if was_cut_later(row, items, doc)]
+    if cut and not judged:
+        why = f"{len(cut):,} responses, {cut[0]!r:.60} first, are not whole: {CUT}"
+        yield not_checked("scores", place, why)
+        return
     if judged:
         ours = score_judged(task, docs, rows, items, counted, run.totals)
     else:
@@ -91,7 +104,7 @@ def _scores(
     yield finding("aggregates", place, "{n} totals are not those of the rows", wrong, fine=told)
     if judged:
         yield from check_verdicts(work, place, ours, task)
-    yield from check_unscored(place, ours.failed, len(rows), whose="the model or the judge failed")
+    yield from check_unscored(place, ours.failed, ours.silent, len(rows), judged=judged)
     samples = [as_sample(at, row, doc) for at, (row, doc) in enumerate(zip(rows, docs, strict=True))]
     yield from check_patterns(place, samples, own.docs, ours.right)
 

@@ -20,7 +20,7 @@ from fin_tasks.report.verify.graded import Graded
 from fin_tasks.report.verify.kit_submitted import KitRow
 from fin_tasks.report.verify.task_files import TaskFile
 
-__all__ = ["KitScores", "score_judged", "score_read", "wrong_tables", "wrong_totals"]
+__all__ = ["KitScores", "score_judged", "score_read", "was_cut_later", "wrong_tables", "wrong_totals"]
 
 _TOLD = ("error", "tries", "reason")
 """Fields of items that are words for people; what they say, others say as numbers."""
@@ -44,7 +44,8 @@ class KitScores:
         verdicts: Verdicts that do not agree with themselves, a line each.
         graded: Responses with what is said of which one was judged.
         judged: What a judge was given, by index, with the verdict taken.
-        failed: Rows to which the model gave no response, or the judge no score.
+        failed: Rows to which the judge gave no score.
+        silent: Rows to which the model gave no response.
     """
 
     totals: Mapping[str, Any]
@@ -55,6 +56,7 @@ class KitScores:
     graded: Sequence[Graded] = ()
     judged: Mapping[str, tuple[JudgeItem, Verdict]] = field(default_factory=dict)
     failed: Sequence[str] = ()
+    silent: Sequence[str] = ()
 
 
 def score_read(
@@ -88,7 +90,7 @@ def score_read(
         tables={"overall": [{"metric": name, **of, **counts} for name, of in totals.items()]},
         right=[one["robust"]["metrics"].get("acc") for one in ours],
         wrong=wrong,
-        failed=[row.index for row, response in zip(rows, responses, strict=True) if response is None],
+        silent=[row.index for row, response in zip(rows, responses, strict=True) if response is None],
     )
 
 
@@ -122,13 +124,14 @@ def score_judged(
     verdicts: list[str] = []
     graded: list[Graded] = []
     judged: dict[str, tuple[JudgeItem, Verdict]] = {}
-    for item, row, doc in zip(given, rows, docs, strict=True):
+    cuts = [row.cut and not was_cut_later(row, items, doc) for row, doc in zip(rows, docs, strict=True)]
+    for item, row, doc, cut in zip(given, rows, docs, cuts, strict=True):
         where, claims = items.get(str(doc["id"]), ("", {}))
         verdict, contradiction = claimed_verdict(row.response, claims, rubric, judge=judge)
         if contradiction:
             verdicts.append(f"{where}: {item.index!r:.60}: {contradiction}")
         if where:
-            graded.append(Graded.of(f"{where}: {item.index!r:.60}", row.response, claims))
+            graded.append(Graded.of(f"{where}: {item.index!r:.60}", row.response, claims, is_cut=row.cut))
         taken.append(verdict)
         if verdict.score is not None:
             judged[item.index] = item, verdict
@@ -137,7 +140,7 @@ def score_judged(
             **{"image_type": item.image_type, "image_style": item.image_style, "judge": judge},
         }
         if of_kit:
-            expected |= {"image": image, "response_cut": row.cut, "source": PurePosixPath(doc["image_path"]).name}
+            expected |= {"image": image, "response_cut": cut, "source": PurePosixPath(doc["image_path"]).name}
         wrong += _differences(items, str(doc["id"]), expected)
     found = summary(given, taken, rubric=rubric)
     run: dict[str, str | bool] = {"judge": judge, "rubric": rubric.label, "image": image}
@@ -145,7 +148,7 @@ def score_judged(
     judging = {"judging": {"scale": [rubric.lowest, rubric.highest]}} if "judging" in said else {}
     return KitScores(
         totals={
-            **{**found, **run, "rubric_sha256": rubric.sha256, "responses_cut": sum(row.cut for row in rows)},
+            **{**found, **run, "rubric_sha256": rubric.sha256, "responses_cut": sum(cuts)},
             **judging,
             **counted,
         },
@@ -155,8 +158,18 @@ def score_judged(
         verdicts=verdicts,
         graded=graded,
         judged=judged,
-        failed=[item.index for item, verdict in zip(given, taken, strict=True) if verdict.score is None],
+        failed=[
+            item.index
+            for item, verdict in zip(given, taken, strict=True)
+            if verdict.score is None and verdict.failed != "response"
+        ],
+        silent=[item.index for item, verdict in zip(given, taken, strict=True) if verdict.failed == "response"],
     )
+
+
+def was_cut_later(row: KitRow, items: Mapping[str, tuple[str, Mapping[str, Any]]], doc: Mapping[str, Any]) -> bool:
+    """Tell whether a response that is cut here was whole when it was scored, as the items say."""
+    return row.cut and items.get(str(doc["id"]), ("", {}))[1].get("response_cut") is False
 
 
 def wrong_totals(ours: Mapping[str, Any], said: Mapping[str, Any]) -> Iterator[str]:
