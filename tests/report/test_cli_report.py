@@ -76,6 +76,19 @@ def test_a_report_is_written_and_told_in_ten_lines(results: Path, tmp_path: Path
     assert "<script>" not in (out / "tables" / "xfinbench_main.md").read_text("utf-8")
 
 
+def test_figures_that_are_missing_are_explained(tmp_path: Path) -> None:
+    (tmp_path / "r").mkdir()
+    told = {"results": {"xfinbench_bool": {"acc,robust": 0.5, "acc_stderr,robust": 0.1}}, "model_name": "m"}
+    (tmp_path / "r" / "results.json").write_text(json.dumps(told))
+    code, said, _ = call(tmp_path / "r", "--out", tmp_path / "out", "--no-published")
+    assert code == 0
+    assert not (tmp_path / "out" / "figures").exists() or not list((tmp_path / "out" / "figures").iterdir())
+    assert "no figure has them; --mix draws them" in said
+    _, said, _ = call(tmp_path / "r", "--out", tmp_path / "out", "--no-published", "--mix")
+    assert list((tmp_path / "out" / "figures").iterdir())
+    assert "--mix" not in said
+
+
 def test_one_of_something_is_told_as_one(tmp_path: Path) -> None:
     write_aggregates(tmp_path / "r", "xfinbench_bool", [1.0, 0.0])
     (path,) = (tmp_path / "r").rglob("results_*.json")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["report"]
 
 _NOTES = 8  # shown; the rest are in the report
+_ALONE = "all values of runs stand apart, so no figure has them; --mix draws them."
 
 
 def report(
@@ -106,6 +107,9 @@ def _summary(document: "Mapping[str, Any]", out: Path, files: list[str]) -> dict
     runs = document["runs"]
     ours = [run for run in runs if run["source"] != "published"]
     models = {run["model"] for run in ours}
+    ids = {run["id"] for run in ours}
+    own = [entry for entry in document["entries"] if entry["run"] in ids]
+    alone = not document["mixed"] and all(entry["marks"] for entry in own)
     return {
         "out": str(out),
         "files": files,
@@ -114,13 +118,13 @@ def _summary(document: "Mapping[str, Any]", out: Path, files: list[str]) -> dict
         "published_models": len({run["model"] for run in runs} - models),
         "tasks": len(document["tasks"]),
         "values": len(document["entries"]),
-        "apart": len({entry["run"] for entry in document["entries"] if entry["marks"]} & {run["id"] for run in ours}),
+        "apart": len({entry["run"] for entry in own if entry["marks"]}),
         "pairs": sum(len(one["pairs"]) for one in document["comparisons"]),
         "different": sum(
             pair["p_holm"] < document["alpha"] for one in document["comparisons"] for pair in one["pairs"]
         ),
         "problems": document["problems"],
-        "notes": document["notes"],
+        "notes": [*([_ALONE] if alone else []), *document["notes"]],
     }
 
 
