@@ -418,3 +418,48 @@ def test_a_hash_that_was_taken_out_of_one_row(one: Callable[[str], Path], value:
     folder = one("MMEFinance")
     change_items(folder, lambda rows: rows[5].update(response_sha256=value))
     assert having(checked(folder), "fail") == {"graded"}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "without", "status"),
+    [("MMEFinance", ("warn", "graded"), 3), ("XFinBench_MCQ_V", ("not checked", "scores"), 2)],
+)
+def test_responses_that_a_spreadsheet_cut_and_that_were_not_handed_in_whole(
+    one: Callable[[str], Path], dataset: str, without: tuple[str, str], status: int
+) -> None:
+    folder = one(dataset)
+    long = "On the one hand it rises. " * 2_000
+
+    def lengthen(rows: Rows) -> None:
+        rows[4].update(prediction=long + rows[4]["prediction"])
+
+    def score(rows: Rows) -> None:
+        whole = json.loads(file_of(folder, "_responses.jsonl").read_text(encoding="utf-8").splitlines()[4])[
+            "prediction"
+        ]
+        of_judge = "response_sha256" in rows[4]
+        rows[4].update({"response_sha256": response_sha256(whole)} if of_judge else {"response": whole})
+
+    change_predictions(folder, lengthen)
+    change_items(folder, score)
+    assert having(checked(folder), "fail") == set(), "they are whole in the file beside"
+    file_of(folder, "_responses.jsonl").unlink()
+    report = checked(folder)
+    verdict, check = without
+    assert (having(report, "fail"), check in having(report, verdict), report.exit_code) == (set(), True, status)
+    assert "_responses.jsonl" in next(
+        f"{found.message} {found.details}" for found in report.findings if found.check == check
+    )
+
+
+def test_a_response_that_the_model_did_not_give_is_not_the_judges_failure(one: Callable[[str], Path]) -> None:
+    folder = one("MMEFinance")
+
+    def fail(rows: Rows) -> None:
+        for row in rows[10:30]:
+            row["prediction"] = ""
+
+    change_predictions(folder, fail)
+    (found,) = (found for found in checked(folder).findings if found.check == "unscored")
+    assert (found.status.value, found.count) == ("warn", 21)
+    assert found.message.startswith("the model gave no response to 21 of ")
