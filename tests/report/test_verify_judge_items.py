@@ -310,3 +310,61 @@ def test_a_response_that_a_spreadsheet_cut_after_it_was_judged(docs: Rows, judge
     (folder / "m_responses.jsonl").unlink()
     found = {one.status.value: one.count for one in checked(folder).findings if one.check == "graded"}
     assert found == {"warn": 1, "fail": 1}
+
+
+@pytest.fixture(scope="module")
+def both() -> dict[str, Rows]:
+    return {language: load(language=language, source="sample")["test"].to_list() for language in ("en", "zh")}
+
+
+def test_languages_are_told_apart_where_a_model_says_the_same_of_everything(
+    both: dict[str, Rows], run: Callable[..., None], judge: Served, tmp_path: Path
+) -> None:
+    folder = tmp_path / "submitted"
+    for language, docs in both.items():
+        file = write(folder / f"{language}.jsonl", predictions(docs, ["It is 7."] * len(docs)))
+        asked = ("--model", "j", "--base-url", judge.base_url, "--no-image", "--json")
+        run(file, "--rubric", f"mme_finance_{language}", *asked, "--items", folder / f"verdicts_{language}.jsonl")
+    report = checked(folder)
+    assert (having(report, "fail"), having(report, "not checked")) == (set(), {"judge"})
+    found = [one.message for one in report.findings if one.check == "samples"]
+    assert [message.rpartition(" ")[2] for message in found] == ["en.jsonl", "zh.jsonl"]
+
+
+def test_categories_tell_predictions_apart(docs: Rows, judged: Callable[..., Path]) -> None:
+    folder = judged("p.jsonl", ["It is 7."] * len(docs))
+    other = [{**row, "task_category": f"No {row['task_category']}"} for row in predictions(docs, ["It is 7."] * 99)]
+    write(folder / "a.jsonl", other)
+    (found,) = (one.message for one in checked(folder).findings if one.check == "samples")
+    assert found.endswith(" p.jsonl")
+
+
+def test_predictions_in_another_folder_of_the_submission(docs: Rows, judged: Callable[..., Path]) -> None:
+    folder = judged("p.jsonl", good(docs))
+    for name, kind in (("p.jsonl", "preds"), ("verdicts.jsonl", "verd")):
+        (folder / kind).mkdir()
+        (folder / name).rename(folder / kind / name)
+    report = checked(folder)
+    assert (having(report, "fail"), report.exit_code) == (set(), 3)
+    write(folder / "preds" / "p.jsonl", predictions(docs, [f"I am another model, row {at}" for at in range(99)]))
+    report = checked(folder)
+    assert (having(report, "fail"), report.exit_code) == (set(), 2), "another's predictions prove nothing"
+
+
+@pytest.mark.parametrize("name", ["gpt_items.jsonl", "gpt_responses.jsonl"])
+def test_names_do_not_tell_what_a_file_is(docs: Rows, judged: Callable[..., Path], name: str) -> None:
+    report = checked(judged(name, good(docs)))
+    assert (having(report, "fail"), report.exit_code) == (set(), 3)
+
+
+def test_what_is_kept_beside_a_table_is_not_taken_for_it(docs: Rows, judged: Callable[..., Path]) -> None:
+    folder = judged("m.tsv", good(docs))
+    kept = [{"index": doc["index"], "prediction": text} for doc, text in zip(docs, good(docs), strict=True)]
+    write(folder / "m_responses.jsonl", kept)
+    scored = [
+        {"index": doc["index"], "response": text, "response_cut": False}
+        for doc, text in zip(docs, good(docs), strict=True)
+    ]
+    write(folder / "a_items.jsonl", scored)
+    report = checked(folder)
+    assert (having(report, "fail"), having(report, "warn")) == (set(), set())

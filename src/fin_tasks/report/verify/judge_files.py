@@ -19,8 +19,17 @@ from fin_tasks.report.verify.graded import hash_in
 __all__ = ["JudgeFile", "find_judge_files", "made_with", "predictions_of", "read_items"]
 
 _PREDICTIONS = (".xlsx", ".tsv", ".csv", ".json", ".jsonl")
-_BESIDE = ("_responses.jsonl", "_asked.json", "_score.json", "_items.jsonl")
-"""What the names of files end with that lie beside predictions of VLMEvalKit and are none."""
+_KEPT = "_responses.jsonl"
+"""What the names of files end with that keep the responses of a table beside it."""
+_LANGUAGES = {"en": False, "zh": True}
+"""Ends of rubrics' names to whether the questions are Chinese."""
+_CHINESE = re.compile("[\u4e00-\u9fff]")
+_GROUPS = (
+    ("category", ("task_category", "category")),
+    ("image_type", ("image_type",)),
+    ("image_style", ("image_style",)),
+)
+"""Fields of items to the names they have in files of predictions."""
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl")
 
@@ -69,19 +78,21 @@ def read_items(file: JudgeFile) -> Items:
 
 
 def predictions_of(file: JudgeFile, items: Items) -> tuple[Path, Responses] | None:
-    """Find the predictions that items are about: in the items' folder, else below it.
+    """Find the predictions that items are about: in the items' folder, else below it, else anywhere in the submission.
 
-    Of several files those by the items' model count, of these the one with most of the rows, and of these the one with
-    most of the responses that were judged.
+    Of several files those by the items' model count, of these the one with most of the rows, of these the one with most
+    of the responses that were judged, and of these the one whose questions are in the rubric's language and of the
+    items' categories: models that say the same of everything are told apart by nothing else. A file elsewhere in the
+    submission may be another model's, so it has to hold half of the responses that were judged.
 
     Returns:
         The file and what it holds; None where no file has any of the rows.
     """
     rows = {str(item.get("index")): hash_in(item) for _, item in items}
     model = items[0][1].get("model")
-    beside, below = _candidates(file)
-    for paths in (beside, below):
-        found: list[tuple[tuple[bool, int, int], Path, Responses]] = []
+    chinese = _LANGUAGES.get(str(items[0][1].get("rubric")).partition("@")[0].rpartition("_")[2])
+    for is_elsewhere, paths in _candidates(file):
+        found: list[tuple[tuple[bool, int, int, bool, int], Path, Responses]] = []
         for path in paths:
             try:
                 read = saved_responses(path)
@@ -89,11 +100,32 @@ def predictions_of(file: JudgeFile, items: Items) -> tuple[Path, Responses] | No
                 continue
             if shared := rows.keys() & read.responses.keys():
                 same = sum(rows[name] == response_sha256(read.responses[name]) for name in shared)
-                found.append(((read.model == model, len(shared), same), path, read))
+                if is_elsewhere and 2 * same < len(shared):
+                    continue
+                fits = _in_chinese(read) is chinese
+                found.append(((read.model == model, len(shared), same, fits, _alike(items, read)), path, read))
         if found:
             _, path, read = max(found, key=lambda one: one[0])
             return path, read
     return None
+
+
+def _in_chinese(read: Responses) -> bool:
+    questions = [str(row.fields.get("question") or "") for row in read.rows.values()]
+    return 2 * sum(_CHINESE.search(question) is not None for question in questions) > len(questions)
+
+
+def _alike(items: Items, read: Responses) -> int:
+    """Count the items whose category, image type and style are those of their prediction's row."""
+    return sum(
+        all(str(item.get(name) or "").strip() == _group(read.rows[index].fields, names) for name, names in _GROUPS)
+        for _, item in items
+        if (index := str(item.get("index"))) in read.rows
+    )
+
+
+def _group(fields: Mapping[str, Any], names: Sequence[str]) -> str:
+    return next((str(fields[name] or "").strip() for name in names if name in fields), "")
 
 
 def made_with(file: JudgeFile, predictions: Path) -> Mapping[str, Any]:
@@ -120,25 +152,43 @@ def _object(file: JudgeFile, path: Path) -> Mapping[str, Any]:
         return {}
 
 
-def _candidates(file: JudgeFile) -> tuple[list[Path], list[Path]]:
+def _candidates(file: JudgeFile) -> Iterator[tuple[bool, list[Path]]]:
+    """Give the files that may be predictions, nearest ones first, and whether they are neither beside nor below."""
     folder = file.path.parent
-    all_of = [path for path in _below(folder) if _may_be_predictions(file.root, path) and path != file.path]
-    return [path for path in all_of if path.parent == folder], [path for path in all_of if path.parent != folder]
+    below = [path for path in _below(folder) if path != file.path and _may_be_predictions(file.root, path)]
+    yield False, [path for path in below if path.parent == folder]
+    yield False, [path for path in below if path.parent != folder]
+    seen = {file.path, *below}
+    yield True, [path for path in _below(file.root) if path not in seen and _may_be_predictions(file.root, path)]
 
 
 def _may_be_predictions(root: Path, path: Path) -> bool:
-    if path.suffix.lower() not in _PREDICTIONS or path.name.endswith(_BESIDE):
+    if path.suffix.lower() not in _PREDICTIONS or not _is_inside(root, path):
         return False
-    return _is_inside(root, path) and not (path.suffix == ".jsonl" and _holds_items(path))
+    if path.name.endswith(_KEPT):
+        table = path.with_name(path.name.removesuffix(_KEPT))
+        if any(table.with_name(f"{table.name}{suffix}").is_file() for suffix in _PREDICTIONS):
+            return False
+    return path.suffix.lower() != ".jsonl" or not _is_result(_first_line(path))
 
 
 def _holds_items(path: Path) -> bool:
+    line = _first_line(path)
+    return is_item(line) and "model" in line
+
+
+def _is_result(line: Mapping[str, Any]) -> bool:
+    """Whether a line is of somebody's scores: of a judge's items, or of what our data sets write in VLMEvalKit."""
+    return is_item(line) or "response_cut" in line
+
+
+def _first_line(path: Path) -> Mapping[str, Any]:
+    """Return a file's first line of JSON; an empty object where it has none."""
     try:
         first = next(islice(lines_of(path), 1), None)
-        line = {} if first is None else sample_of(str(path), first[1])
+        return {} if first is None else sample_of(str(path), first[1])
     except (DataError, RecursionError):
-        return False
-    return is_item(line) and "model" in line
+        return {}
 
 
 def _is_inside(root: Path, path: Path) -> bool:

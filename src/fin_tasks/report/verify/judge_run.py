@@ -49,7 +49,10 @@ def check_judge_file(work: Verifying, file: JudgeFile) -> Iterator[Finding]:
         return
     found = predictions_of(file, items)
     if found is None:
-        why = "no file beside the items, or in a folder below, has predictions with these indices, each once"
+        why = (
+            "no file beside the items, or in a folder below, has predictions with these indices, each once, and none "
+            "elsewhere in the submission has half of the responses that were judged"
+        )
         yield not_checked("scores", place, why)
         return
     path, read = found
