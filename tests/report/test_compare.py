@@ -487,7 +487,9 @@ def test_bias_indices_are_over_the_wrong_answers_of_each_run(tmp_path: Path) -> 
     assert numbers.n == int((rates[0][1] | rates[1][1]).sum())
     assert numbers.unscored == 0
     assert numbers.interval.low > 0 and numbers.p < 0.01
-    assert any(f"{int(rates[0][1].sum())} of the first and {int(rates[1][1].sum())} of this" in n for n in found.notes)
+    assert any(
+        f"{int(rates[0][1].sum())} rows of the first and {int(rates[1][1].sum())} of this" in n for n in found.notes
+    )
 
 
 def test_nothing_to_compare_is_said(tmp_path: Path) -> None:
@@ -511,6 +513,9 @@ def test_splits_of_the_packaged_sample_are_none(tmp_path: Path) -> None:
     assert not found.problems
     assert [one.numbers.n for one in found.comparisons] == [2, 2]
     assert {one.fact for each in found.comparisons for one in each.differences} == {"model name", "model_args.model"}
+    assert {of["split"] for each in as_object(found)["comparisons"] for of in (each["baseline"], each["other"])} == {
+        "sample"
+    }
 
 
 def test_one_sample_is_paired_with_another_whichever_split_was_asked_for(tmp_path: Path) -> None:

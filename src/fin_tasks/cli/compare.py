@@ -237,11 +237,13 @@ def _heading(several: Sequence["Comparison"]) -> str:
 
 
 def _circumstances(one: "Comparison") -> str:
+    from fin_tasks.report.settings import SAMPLE
     from fin_tasks.sandbox import escape
 
     run = one.other
-    split, limit = run.provenance("split"), run.fact("limit")
-    data = f"{run.provenance('data.origin') or ''} data, {split} split" if split else "data not known"
+    limit = run.fact("limit")
+    data = f"{run.provenance('data.origin') or ''} data, {run.split} split" if run.split else "data not known"
+    data = "packaged sample" if run.split == SAMPLE else data
     return escape(data.strip() + (f", limit {limit:g}" if isinstance(limit, (int, float)) else ""))
 
 

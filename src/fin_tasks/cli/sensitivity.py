@@ -146,10 +146,11 @@ def _show(found: "Sensitivity") -> None:
 
 
 def _heading(group: "Group") -> str:
+    from fin_tasks.report.variants import split_title
     from fin_tasks.sandbox import escape
 
     parts = [group.model, "" if group.condition == "none" else group.condition]
-    parts += [f"{group.prompts} prompts" if group.prompts else "", f"{group.split} split" if group.split else ""]
+    parts += [f"{group.prompts} prompts" if group.prompts else "", split_title(group.split)]
     parts += [f"limit {group.limit:g}" if isinstance(group.limit, (int, float)) else ""]
     return escape(" · ".join(part for part in parts if part))
 

@@ -228,8 +228,8 @@ def _without_rows(sets: Sequence[Sequence[Comparison]], variant: str) -> Iterato
                 for run in one.runs
             )
             yield (
-                f"{where}: {one.metric} is over the wrong answers of each run, {a} of the first and {b} of this one; n "
-                "counts rows that either got wrong, gained and lost those that both did."
+                f"{where}: {one.metric} is over the wrong answers of each run, in {a} rows of the first and {b} of "
+                "this one; n counts rows that either got wrong, gained and lost those that both did."
             )
 
 

@@ -114,7 +114,7 @@ def _described(runs: Sequence[Run]) -> dict[str, Any]:
         "style": first.provenance("style.mode")
         and {name: first.provenance(f"style.{name}") for name in ("mode", "role")},
         "prompts": first.provenance("prompts.set"),
-        "split": first.provenance("split"),
+        "split": first.split or None,
         "limit": first.fact("limit"),
         "runs": [
             {

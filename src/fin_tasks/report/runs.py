@@ -11,7 +11,7 @@ from fin_tasks.data.model_names import model_of
 from fin_tasks.errors import DataError
 from fin_tasks.report.json_fields import read_capped
 from fin_tasks.report.samples import Rows, read_samples
-from fin_tasks.report.settings import UNKNOWN, Setting, of_rows_asked, setting_of
+from fin_tasks.report.settings import SAMPLE, UNKNOWN, Setting, is_sample, of_rows_asked, setting_of
 from fin_tasks.report.sources import SOURCES
 
 __all__ = [
@@ -108,6 +108,11 @@ class Run:
     def mode(self) -> str:
         """How answers are asked for: `cot`, `da`, `pot`; empty where the run does not say."""
         return str(self.provenance("style.mode") or self.provenance("mode") or "")
+
+    @property
+    def split(self) -> str:
+        """The rows that were asked: a split, or `sample`; empty where the run does not say."""
+        return SAMPLE if is_sample(self.setting) else str(self.provenance("split") or "")
 
     @property
     def data(self) -> str:

@@ -71,7 +71,7 @@ class Group:
         model: Its name.
         condition: The finance terms before the question, see `Run.label`.
         prompts: Prompt set; empty where not known.
-        split: Split of the data; empty where not known.
+        split: Split of the data, or `sample`; empty where not known.
         limit: Rows or share of rows lm-eval was limited to; None for all.
         tasks: Tasks, `all` first where there are several.
         cells: Every style found with every task it has, styles in the paper's order.
@@ -246,7 +246,7 @@ def _group(runs: Sequence[Run], variant: str, notes: list[str]) -> Group:
         model=first.model,
         condition=first.label,
         prompts=str(first.provenance("prompts.set") or ""),
-        split=str(first.provenance("split") or ""),
+        split=first.split,
         limit=first.fact("limit"),
         tasks=shown,
         cells=cells,
