@@ -48,12 +48,16 @@ def test_views_open_with_something_to_show(shown: Opened) -> None:
     assert "tick “Published figures”" in shown.page.inner_text("#main .note")
 
 
-def test_it_opens_on_what_the_runs_are_about(browser: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("task", "benchmark"), [("dynostock_recency_w4_text", "dynostock"), ("financemath", "financemath")]
+)
+def test_it_opens_on_what_the_runs_are_about(browser: Any, tmp_path: Path, task: str, benchmark: str) -> None:
     rows = [sample(at, acc=float(at % 2), unscored=0.0) for at in range(20)]
-    write_run(tmp_path / "runs", rows, task="dynostock_recency_w4_text", model="made/forecaster", variants=("paper",))
+    write_run(tmp_path / "runs", rows, task=task, model="made/forecaster", variants=("paper",))
     write_site(tmp_path / "runs", tmp_path / "out", published=True)
     with opened(browser, tmp_path / "out") as shown:
-        assert shown.page.get_by_label("Benchmark").input_value() == "dynostock"
+        assert shown.page.get_by_label("Benchmark").input_value() == benchmark
+        assert not [head for head in shown.page.locator(".board thead th").all_inner_texts() if head.startswith("·")]
         assert "made/forecaster" in shown.page.locator(".board tbody th .model").all_inner_texts()
         shown.show("view=board&search=forecaster")
         assert re.fullmatch(r"1 row, \d+ columns", shown.page.locator("#status").inner_text())

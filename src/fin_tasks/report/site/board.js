@@ -89,7 +89,7 @@ function columnChooser(tasks, hidden, chosen) {
 /** A task's title without what all columns share. */
 function shortTitle(task, {benchmark, variant}) {
   let title = task.title;
-  if (benchmark !== "all") title = title.replace(benchmarkName(benchmark), "").trim() || "all";
+  if (benchmark !== "all") title = title.replace(benchmarkName(benchmark), "").replace(/^ *·/, "").trim() || "all";
   return variant === "all" ? title : title.replace(` · ${variant}`, "");
 }
 
