@@ -283,3 +283,52 @@ def test_messages_are_about_scores(tmp_path: Path) -> None:
     people.write_text("row,score_1\n1,5\n")
     with pytest.raises(DataError, match="expected people's scores"):
         run(people, write_judge(tmp_path / "judge.jsonl", COMBINED))
+
+
+def run_both(*arguments: str | Path) -> tuple[Any, str]:
+    done = CliRunner().invoke(app, ["agreement", *map(str, arguments), "--json"])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout), done.stderr
+
+
+@pytest.mark.parametrize("names", ["A,B,C", "Alice,Bob,Carol", "h1,h2,h3", "张三,李四,王五"])
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_columns_with_the_names_of_people(tmp_path: Path, names: str, suffix: str) -> None:
+    judge = write_judge(tmp_path / "judge.jsonl", COMBINED)
+    people = tmp_path / f"people{suffix}"
+    rows = [dict(zip(names.split(","), scores, strict=True)) for scores in PEOPLE.values()]
+    rows = [{"index": at, "task_category": "OCR", **row, "mean": 2.5} for at, row in zip(PEOPLE, rows, strict=True)]
+    if suffix == ".csv":
+        lines = [",".join(map(str, cells)) for cells in (rows[0], *(row.values() for row in rows))]
+        people.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    else:
+        people.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found, told = run_both(people, judge)
+    assert found["people"]["annotators"] == names.split(",")
+    assert all(name in told for name in names.split(",")), told
+    assert "--annotators" in told
+    assert run_both(people, judge, "--annotators", names)[1] == "", "said only where it was not asked for"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "index,A,B\n1,6,2\n2,1,3\n",  # beyond the scale
+        "index,A,remark\n1,3,good\n2,1,bad\n",  # no scores
+        "index,A\n1,3\n2,1\n",  # may be anything
+        "index,A,B,score_1,rater_1\n1,3,2,1,1\n",  # some names say so, others do not
+        "index,A,B,raw\n1,3,2,1\n",  # a judge's
+    ],
+)
+def test_columns_that_may_be_something_else_are_not_taken(tmp_path: Path, table: str) -> None:
+    judge = write_judge(tmp_path / "judge.jsonl", COMBINED)
+    (tmp_path / "people.csv").write_text(table)
+    with pytest.raises(DataError, match="with --annotators"):
+        run(tmp_path / "people.csv", judge)
+
+
+def test_without_a_known_scale_no_columns_are_taken(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("index,A,B\n1,3,2\n2,1,1\n")
+    judge = write_judge(tmp_path / "judge.jsonl", COMBINED, rubric="own@1")
+    with pytest.raises(DataError, match="with --annotators"):
+        run(tmp_path / "people.csv", judge)

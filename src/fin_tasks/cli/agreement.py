@@ -1,6 +1,7 @@
 """`fin-tasks agreement`: how well judges agree with people."""
 
 import json
+import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -39,7 +40,10 @@ def agreement(
     judges: Annotated[list[Path], typer.Argument(metavar="JUDGE...", help="Items files of `fin-tasks judge --items`.")],
     annotators: Annotated[
         str | None,
-        typer.Option(help="Columns of the annotators, with commas between; those named like score_1 or rater_a else."),
+        typer.Option(
+            help="Columns of the annotators, with commas between. Else those named like score_1 or rater_a; else all "
+            "that are left, where they hold scores and nothing else."
+        ),
     ] = None,
     leave_out_review: Annotated[
         bool, typer.Option("--leave-out-review", help="Do not count responses on which people are far apart.")
@@ -53,14 +57,18 @@ def agreement(
     ] = None,
 ) -> None:
     """Compare judges with people: rank correlation, difference, kappa, with intervals, and how models rank."""
-    from fin_tasks.judging.comparison import compare_judges
+    from fin_tasks.judging.comparison import compare_judges, scale_of
     from fin_tasks.judging.score_files import read_judges, read_people
+    from fin_tasks.sandbox import escape
 
     if plot is not None and (plot.suffix not in _PAIRED_SUFFIXES or not plot.parent.is_dir()):
         raise ConfigError(f"agreement --plot: expected a .png or .svg in a folder that exists, got {plot}.")
     columns = tuple(name.strip() for name in (annotators or "").split(",") if name.strip())
-    people = read_people(human, annotators=columns)
     given = read_judges(judges)
+    people = read_people(human, annotators=columns, scale=scale_of(given))
+    if people.assumed:
+        told = f"{human}: no column is named like an annotator's; taken: {', '.join(people.annotators)} (--annotators)"
+        print(escape(told), file=sys.stderr)
     found = compare_judges(people, given, kind_of=_kind_of, leave_out_review=leave_out_review, seed=seed)
     if items is not None:
         with items.open("w", encoding="utf-8") as out:

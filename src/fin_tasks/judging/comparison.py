@@ -11,7 +11,7 @@ from fin_tasks.judging.rankings import Rankings, compare_rankings
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.judging.score_files import PEOPLE, JudgeScores, Key, PeopleScores
 
-__all__ = ["Comparison", "JudgeAgreement", "compare_judges"]
+__all__ = ["Comparison", "JudgeAgreement", "compare_judges", "scale_of"]
 
 _SUBJECTIVE = "subjective"
 """The kind of a rubric's categories that are graded by opinion; every other kind has a right answer."""
@@ -212,6 +212,14 @@ def _kinds(people: PeopleScores, judges: Sequence[JudgeScores], kind_of: KindOf)
         **{key: kind for key, kind in found.items() if kind},
         **{key: kind.casefold() for key, kind in said.items()},
     }
+
+
+def scale_of(judges: Sequence[JudgeScores]) -> tuple[float, float] | None:
+    """Return the lowest and highest score that judges' rubrics have; None where a rubric is not known."""
+    rubrics = [rubric for judge in judges if (rubric := _rubric(judge))]
+    if len(rubrics) < len(judges) or not rubrics:
+        return None
+    return min(rubric.lowest for rubric in rubrics), max(rubric.highest for rubric in rubrics)
 
 
 def _rubric(judge: JudgeScores) -> Rubric | None:

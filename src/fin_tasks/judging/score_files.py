@@ -26,6 +26,15 @@ _ANNOTATOR = re.compile(
 _ALONE = re.compile(rf"(?:{_STEMS})(?:[ _-]?score)?", re.IGNORECASE)
 _NAMES = ("annotator", "rater", "expert", "reviewer", "grader")
 """Columns that say who gave the score of a row, where each annotator has a row of its own."""
+_OF_ROWS = frozenset(
+    (
+        *("", "unnamed: 0", "index", "id", "doc_id", "question_id", "number", "model", "source", "split"),
+        *("category", "task_category", "kind", "type", "image_type", "image_style", "image", "image_path"),
+        *("question", "answer", "prediction", "response", "comment", "comments", "note", "notes"),
+        *("mean", "average", "avg", "median", "mode", "std", "variance", "final", "consensus", "sum", "total"),
+    )
+)
+"""Columns that tell of the row, or sum annotators up: whatever else there is may be an annotator's."""
 _LISTS = ("scores", "annotators", "human", "ratings")
 _OF_JUDGES = ("judge", "raw", "tries")
 """Fields of a judge's items, which is no file of people's scores."""
@@ -64,11 +73,13 @@ class PeopleScores:
         annotators: Their columns.
         rows: By model and index, those with at least one score.
         empty: Rows without any.
+        assumed: Whether the columns are taken for annotators' by what stands in them, as no name says so.
     """
 
     annotators: tuple[str, ...]
     rows: Mapping[Key, Person]
     empty: int
+    assumed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,23 +109,36 @@ _Given = list[tuple[SavedRow, tuple[float | None, ...]]]
 """Rows with their annotators' scores."""
 
 
-def read_people(path: Path, *, annotators: Sequence[str] = ()) -> PeopleScores:
+def read_people(
+    path: Path, *, annotators: Sequence[str] = (), scale: tuple[float, float] | None = None
+) -> PeopleScores:
     """Read what people gave.
 
     Args:
         path: A table (.csv, .tsv, .xlsx) or JSON lines with `index`, a column per annotator (or a list `scores`, or a
             row per annotator with `annotator` and `score`), and maybe `model`, `task_category`, `kind`.
         annotators: Their columns; those named like `score_1`, `annotator_a`, `rater2` where empty.
+        scale: Lowest and highest score. Where no column is named so, two or more that hold nothing but scores on it are
+            taken, if what other columns there are is known to be no annotator's; none where None.
 
     Raises:
         DataError: The file cannot be read, has no such columns, a score is no number, or a row comes twice.
     """
     saved = read_saved(path, expected=_PEOPLE).rows
     names = tuple(dict.fromkeys(name for row in saved for name in row.fields))
+    assumed = False
     if not annotators and _of_one_each(names):
         columns, given = _pivoted(saved, names)
     else:
-        columns = tuple(annotators) or _annotator_columns(path, saved, names)
+        columns = tuple(annotators) or _annotator_columns(saved, names)
+        if not columns and scale is not None:
+            columns = _scored_columns(saved, names, scale)
+            assumed = bool(columns)
+        if not columns:
+            raise DataError(
+                f"{path}: expected a column per annotator, named like score_1, annotator_a or rater1, got "
+                f"{', '.join(names)}. Name the annotators' columns with --annotators."
+            )
         if missing := [name for name in columns if name not in names]:
             raise DataError(f"{path}: expected the columns {', '.join(columns)}, got none called {', '.join(missing)}.")
         columns, given = _beside_each_other(saved, columns)
@@ -132,7 +156,7 @@ def read_people(path: Path, *, annotators: Sequence[str] = ()) -> PeopleScores:
         rows[key] = Person(scores=scores, combined=combine(there), category=category, kind=kind)
     if not rows:
         raise DataError(f"{path}: expected scores in {', '.join(columns)}, got none in {len(saved)} rows.")
-    return PeopleScores(annotators=columns, rows=rows, empty=empty)
+    return PeopleScores(annotators=columns, rows=rows, empty=empty, assumed=assumed)
 
 
 def read_judges(paths: Sequence[Path]) -> tuple[JudgeScores, ...]:
@@ -256,7 +280,8 @@ def _beside_each_other(saved: Sequence[SavedRow], columns: Sequence[str]) -> tup
     return tuple(columns), given
 
 
-def _annotator_columns(path: Path, rows: Sequence[SavedRow], names: Sequence[str]) -> tuple[str, ...]:
+def _annotator_columns(rows: Sequence[SavedRow], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns whose names say that they are annotators'; none where that is not clear."""
     for name in _LISTS:
         if name in names and all(isinstance(row.fields.get(name), list) for row in rows):
             return (name,)
@@ -269,10 +294,24 @@ def _annotator_columns(path: Path, rows: Sequence[SavedRow], names: Sequence[str
     alone = [name for name in names if _ALONE.fullmatch(name)]
     if not by_stem and len(alone) == 1 and not set(_OF_JUDGES) & set(names):
         return (alone[0],)
-    raise DataError(
-        f"{path}: expected a column per annotator, named like score_1, annotator_a or rater1, got {', '.join(names)}. "
-        "Name the annotators' columns with --annotators."
-    )
+    return ()
+
+
+def _scored_columns(rows: Sequence[SavedRow], names: Sequence[str], scale: tuple[float, float]) -> tuple[str, ...]:
+    """Return the columns that are nobody else's, where there are two or more, all of scores; none otherwise."""
+    left = [name for name in names if name.strip().casefold() not in _OF_ROWS]
+    if any(_ANNOTATOR.fullmatch(name) for name in names) or set(_OF_JUDGES) & set(names):
+        return ()
+    return tuple(left) if len(left) > 1 and all(_is_scored(rows, name, scale) for name in left) else ()
+
+
+def _is_scored(rows: Sequence[SavedRow], name: str, scale: tuple[float, float]) -> bool:
+    try:
+        given = [_number(row, name, row.fields.get(name)) for row in rows]
+    except DataError:
+        return False
+    scores = [score for score in given if score is not None]
+    return bool(scores) and all(scale[0] <= score <= scale[1] for score in scores)
 
 
 def _number(row: SavedRow, name: str, value: Any) -> float | None:
