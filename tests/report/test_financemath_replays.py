@@ -145,7 +145,8 @@ def test_the_same_file_scored_both_ways_counts_once(tmp_path: Path, settings: Se
 @pytest.mark.parametrize(("ids", "split"), [("sample", "sample"), ("test", "test"), ("q", "")])
 def test_the_split_is_what_ids_say(tmp_path: Path, settings: Settings, ids: str, split: str) -> None:
     path = recording(tmp_path / "m.json", [f"Therefore, {RIGHT}"], split=ids)
-    assert value(gathered(settings, printed(path, replay_cot(path, runner=None))), "acc").split == split
+    entry = value(gathered(settings, printed(path, replay_cot(path, runner=None))), "acc")
+    assert (entry.split, entry.facts.get("split")) == (split, "test" if split == "test" else None)
 
 
 def test_a_total_that_rows_do_not_bear_out_is_marked(tmp_path: Path, settings: Settings) -> None:

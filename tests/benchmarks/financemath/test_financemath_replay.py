@@ -92,6 +92,22 @@ def test_what_the_runner_could_not_do_stays_unscored(tmp_path: Path) -> None:
     assert [item["executed"] for item in replay.items()] == [None, 1, None]
 
 
+@pytest.mark.parametrize(
+    ("output", "status", "misfit"),
+    [
+        ("It is 5.", Status.syntax, True),
+        ("It is 5.", Status.broken, False),
+        ("It is 5.", Status.ok, False),
+        ("def solution(): return", Status.syntax, False),
+    ],
+)
+def test_responses_of_the_other_mode_are_noticed(tmp_path: Path, output: str, status: Status, misfit: bool) -> None:
+    path = _write(tmp_path / "model.json", [{**ROW, "output": output}] * 2)
+    runner = FakeRunner([Outcome(status=status)] * 2, [Outcome(status=Status.broken)] * 2)
+    assert (replay_pot(path, runner=runner).misfit is not None) == misfit  # type: ignore[arg-type]
+    assert (replay_cot(path, runner=None).misfit is not None) == output.startswith("def")
+
+
 def test_nothing_scored_is_not_zero(tmp_path: Path) -> None:
     broken = [Outcome(status=Status.broken)]
     replay = replay_pot(_write(tmp_path / "model.json", [ROW]), runner=FakeRunner(broken, broken))  # type: ignore[arg-type]
