@@ -414,3 +414,8 @@ def test_a_run_that_was_stopped_goes_on(file: Path, tmp_path: Path) -> None:
     # the one under way when it was stopped is asked again
     assert found["cached"] >= asked_before - 1 >= 3
     assert found["requests"] + found["cached"] == 10
+
+
+def test_help_names_all_forms_of_files(run: Run) -> None:
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", run("--help").stdout)
+    assert all(form in shown for form in (".xlsx", ".tsv", ".csv", ".json)", "samples_*.jsonl")), shown

@@ -44,8 +44,8 @@ def judge(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="VLMEvalKit's predictions (.xlsx, .tsv), lm-eval's samples_*.jsonl, or JSON lines with index, "
-            "question, answer, prediction, task_category, image_type, image_style, image_path.",
+            help="VLMEvalKit's predictions (.xlsx, .tsv, .csv, .json), lm-eval's samples_*.jsonl, or JSON lines with "
+            "index, question, answer, prediction, task_category, image_type, image_style, image_path.",
         ),
     ],
     rubric: Annotated[
