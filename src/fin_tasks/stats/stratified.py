@@ -93,8 +93,12 @@ def collapsed(strata: npt.NDArray[np.int64], clusters: npt.NDArray[np.int64] | N
         >>> collapsed(np.array([0] * 12 + [1] * 3 + [2] * 2), None)[-6:].tolist()
         [0, 1, 1, 1, 1, 1]
     """
-    pairs = strata if clusters is None else np.unique(np.stack([strata, clusters]), axis=1)[0]
-    few = np.flatnonzero((np.bincount(pairs) > 0) & (np.bincount(pairs) < _FEW))
+    held = np.bincount(strata)
+    if clusters is not None:
+        most = int(clusters.max()) + 1
+        rows = np.bincount(strata * most + clusters, minlength=len(held) * most)
+        held = np.count_nonzero(rows.reshape(len(held), most), axis=1)
+    few = np.flatnonzero((held > 0) & (held < _FEW))
     return np.where(np.isin(strata, few), few[0], strata) if len(few) > 1 else strata
 
 
