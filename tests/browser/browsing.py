@@ -53,7 +53,7 @@ def opened(browser: Any, folder: Path, *, address: str = "", **options: Any) -> 
     context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
     found = Opened(context.new_page(), folder)
     page = found.page
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(60_000)  # milliseconds; a busy machine takes its time
     page.on("console", lambda message: found.told.append(message.text))
     page.on("pageerror", lambda error: found.told.append(str(error)))
     page.on("dialog", lambda dialog: (found.told.append(dialog.message), dialog.dismiss()))

@@ -93,7 +93,7 @@ def test_a_link_opens_the_sample_it_names(shown: Opened, browser: Any, site: Pat
     at_sample(shown, "q_250")
     shown.page.click("#sample-on")
     at_sample(shown, "q_251")
-    with opened(browser, site, address=shown.page.url.partition("#")[2]) as again:
+    with opened(browser, site, address=shown.page.evaluate("location.hash.slice(1)")) as again:
         at_sample(again, "q_251")
 
 
@@ -111,7 +111,7 @@ def test_arrows_walk_through_the_samples_that_are_filtered(shown: Opened) -> Non
     at_sample(shown, right[2])
     shown.page.keyboard.press("Escape")
     assert ids(shown) == right[:50]
-    shown.page.go_back()
+    shown.page.evaluate("history.back()")
     at_sample(shown, right[2])
 
 
@@ -159,7 +159,8 @@ def test_back_in_the_list_the_link_of_the_sample_has_the_focus(shown: Opened) ->
     ids(shown)
     shown.page.click(".samples-list >> text='q_12'")
     at_sample(shown, "q_12")
-    shown.page.go_back()
+    shown.page.evaluate("history.back()")
+    shown.page.wait_for_selector("article.sample", state="detached")
     ids(shown)
     assert shown.page.evaluate("document.activeElement.textContent") == "q_12"
     shown.show("view=samples&row=q_120")

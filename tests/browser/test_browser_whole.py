@@ -101,18 +101,20 @@ def test_what_is_known_of_a_value_has_an_address(shown: Opened, browser: Any, si
     before = shown.page.url
     shown.page.click("td.opens >> nth=0")
     told = shown.page.inner_text("#details")
-    address = shown.page.url
-    assert address != before and "made/beta" in told
+    shown.page.wait_for_function("address => location.href !== address", arg=before)
+    address = shown.page.evaluate("location.href")
+    assert "made/beta" in told
     with opened(browser, site, address=address.partition("#")[2]) as again:
         assert again.page.inner_text("#details") == told
         again.page.keyboard.press("Escape")
         again.page.wait_for_function("!location.hash.includes('detail')")
         assert again.page.locator("#details[open]").count() == 0
-    shown.page.go_back()
-    assert shown.page.locator("#details[open]").count() == 0
-    assert shown.page.url == before
+    shown.page.evaluate("history.back()")
+    shown.page.wait_for_selector("#details[open]", state="detached")
+    assert shown.page.evaluate("location.href") == before
     assert shown.page.evaluate("document.activeElement.matches('td.opens')")
-    shown.page.go_forward()
+    shown.page.evaluate("history.forward()")
+    shown.page.wait_for_selector("#details[open]")
     assert shown.page.inner_text("#details") == told
     shown.page.click("#details >> text=Close")
     shown.page.wait_for_function("address => location.href === address", arg=before)
