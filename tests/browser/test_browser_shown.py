@@ -78,7 +78,7 @@ def test_runs_of_a_small_model_beside_one_that_says_nothing(shown: Opened) -> No
 
 
 def test_a_model_against_another(shown: Opened) -> None:
-    shown.show("view=duel&a=smollm2&b=dummy")
+    shown.show("view=duel&a=smollm2&b=dummy&variant=robust")
     text = shown.page.inner_text("#main")
     assert "smollm2 is better in" in text
     assert "XFinBench" in text
