@@ -310,6 +310,15 @@ def test_columns_with_the_names_of_people(tmp_path: Path, names: str, suffix: st
     assert run_both(people, judge, "--annotators", names)[1] == "", "said only where it was not asked for"
 
 
+def test_columns_that_tell_of_the_row_are_nobodys_scores(tmp_path: Path) -> None:
+    head = "Index,Model,A,B,C,Image Type,difficulty,Confidence,asked-on,date"
+    rows = [f"{at},m,{a},{b},{c},table,1,2,Monday,2026-01-0{at}" for at, (a, b, c) in PEOPLE.items()]
+    (tmp_path / "people.csv").write_text("\n".join((head, *rows)) + "\n")
+    found, told = run_both(tmp_path / "people.csv", write_judge(tmp_path / "judge.jsonl", COMBINED))
+    assert found["people"]["annotators"] == ["A", "B", "C"]
+    assert "A, B, C" in told
+
+
 @pytest.mark.parametrize(
     "table",
     [

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from fin_tasks.judging.kept_responses import can_have_become, whole_response
+from fin_tasks.judging.kept_responses import WholeResponse, can_have_become, whole_response
 from fin_tasks.judging.predictions import saved_responses
 from fin_tasks.judging.predictions_tables import CELL_LIMIT, read_xlsx
 
@@ -108,12 +108,19 @@ def test_texts_in_openpyxls_workbooks_are_as_they_are(tmp_path: Path, text: str)
     assert read(tmp_path / "p.xlsx") == [f"a{text}"]
 
 
-@pytest.mark.parametrize("text", ["_x0041_", "_x005F_x0041_", "_x005F_", "_x005F_x000D_", "fox005F_", "_x00e9_"])
+@pytest.mark.parametrize("text", ["_x0041_", "_x005F_x0041_", "_x005F_", "_xD83D_", "_xFFFE_", "fox005F_", "_x00e9_"])
 def test_pandas_writes_letters_that_are_letters(tmp_path: Path, text: str) -> None:
     import pandas as pd
 
     pd.DataFrame({"index": [1], "prediction": [text]}).to_excel(tmp_path / "p.xlsx", engine="openpyxl", index=False)
     assert read(tmp_path / "p.xlsx") == [text] == list(pd.read_excel(tmp_path / "p.xlsx")["prediction"])
+
+
+def test_what_was_kept_of_a_cut_cell_is_cut_too() -> None:
+    cut = "x" * CELL_LIMIT
+    assert whole_response(cut, cut, form="xlsx").is_cut
+    assert whole_response(cut, f"{cut} end", form="xlsx") == WholeResponse(text=f"{cut} end", is_cut=False)
+    assert whole_response("nan", "", form="xlsx") == WholeResponse(text="", is_cut=False)
 
 
 @pytest.mark.parametrize(

@@ -361,6 +361,8 @@ def test_whole_lines_that_are_missing_are_missed(tmp_path: Path, settings: Setti
         ({"results": {"financemath": {"acc,robust": math.inf}}}, "from 0 to 1, got inf"),
         ({"results": {"financemath": 3}}, "results.financemath: expected an object"),
         ({"n-samples": {"financemath": {"effective": "8"}}}, "effective: expected a whole number"),
+        ({"results": {"financemath": {"acc,robust": 0.5, "acc_stderr,robust": 10**400}}}, "from 0 to inf, got inf"),
+        ({"n-samples": {"financemath": {"effective": 10**400}}}, "effective: expected a whole number"),
         ({"model_name": "m" * 501}, "model_name: expected at most 500 characters"),
         ({"model_name": "\ud800"}, "model_name: expected text that is Unicode"),
         ({"results": {"financemath": {f"m{at},robust": 0.5 for at in range(1001)}}}, "expected at most 1,000 metrics"),
@@ -580,7 +582,20 @@ def test_no_json_at_all_makes_it_stumble(value: Any) -> None:
 def test_whatever_a_file_says_beside_its_results_is_read_or_refused(tmp_path: Path) -> None:
     path = write_results(tmp_path, "financemath", shares([1.0]), samples=False)
     told = json.loads(path.read_text())
-    for strange in (None, 3, "x", [], {}, [[]], {"financemath": None}, {"financemath": {"metadata": 5}}, math.nan):
+    for strange in (
+        None,
+        3,
+        10**400,
+        {"financemath": 10**400},
+        {"limit": 10**400},
+        "x",
+        [],
+        {},
+        [[]],
+        {"financemath": None},
+        {"financemath": {"metadata": 5}},
+        math.nan,
+    ):
         for field in told:
             path.write_text(json.dumps({**told, field: strange}))
             (run,) = find_runs([path], [])

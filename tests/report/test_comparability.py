@@ -1,5 +1,6 @@
 """What may stand beside what, and in which words it is said that something may not."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from made_results import DATE, LATER, provenance, shares, write_results
 from fin_tasks.report.collect import collect
 from fin_tasks.report.comparability import facts_of, in_common, mark, mark_beside_papers, mark_reruns
 from fin_tasks.report.entry import Entry, RunFacts
+from fin_tasks.report.run_labels import labels_of
 from fin_tasks.settings import Settings
 
 
@@ -163,7 +165,29 @@ def test_of_runs_without_a_date_it_is_said_that_there_are_several(tmp_path: Path
         path.rename(path.with_name("results.json"))
     found = collect([tmp_path / "r", tmp_path / "s"], settings=settings, published=False)
     marks = sorted(one.marks for one in found.entries if one.metric == "acc" and one.variant == "robust")
-    assert marks == [(), ("run more than once with the same settings, and nothing says when",)]
+    assert marks == [(), ("run more than once with the same settings, and nothing says which is later",)]
+
+
+def test_of_copies_with_one_date_the_one_with_rows_stands_for_the_run(tmp_path: Path) -> None:
+    settings = replace(Settings.from_environ({}), cache_dir=tmp_path / "cache")
+    write_results(tmp_path / "a", "financemath", shares([1.0, 0.0]))
+    path = write_results(tmp_path / "z", "financemath", shares([1.0, 0.0]), samples=False)
+    told = json.loads(path.read_text())
+    told["results"]["financemath"]["acc,robust"] = 0.75  # no byte for byte copy, and no other date
+    path.write_text(json.dumps(told))
+    found = collect([tmp_path / "z", tmp_path / "a"], settings=settings, published=False)
+    marks = {one.value: one.marks for one in found.entries if one.metric == "acc" and one.variant == "robust"}
+    assert marks[0.5] == ()
+    assert "nothing says which is later" in str(marks[0.75])
+
+
+def test_a_run_without_a_date_is_told_by_its_hash() -> None:
+    runs = [
+        RunFacts(id=id, source="lm-eval", model="m", date=date, path="", provenance={})
+        for id, date in (("0123456789", ""), ("r2", "2026-03-01T10:00:00"))
+    ]
+    labels = labels_of(runs, {run.id: ["bool"] for run in runs})
+    assert labels == {"0123456789": "m (01234567)", "r2": "m (2026-03-01T10:00)"}
 
 
 def test_a_limit_above_the_number_of_rows_is_none() -> None:

@@ -167,6 +167,8 @@ def test_a_total_that_rows_do_not_bear_out_is_marked(tmp_path: Path, settings: S
         ({"rows": [{"id": True, "paper": {"acc": 1}}]}, "rows.0.id: expected a text or whole number"),
         ({"rows": [{"id": "a", "paper": {"acc": 1}}] * 2}, "expected each question once, got 'a' twice"),
         ({"mode": "da"}, "mode: expected cot or pot, got 'da'"),
+        ({"mode": ["cot"]}, "mode: expected cot or pot, got ['cot']"),
+        ({"acc": 10**400}, "acc: expected a number from 0 to 1"),
         ({"model": 5}, "model: expected a text, got 5"),
         ({"judge": "x"}, "judge: expected an object or null"),
         ({"acc": "1"}, "acc: expected a number from 0 to 1"),

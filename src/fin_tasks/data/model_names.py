@@ -41,7 +41,7 @@ def model_of(results: Mapping[str, Any], *, otherwise: str = "not known") -> str
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    return value.strip() if isinstance(value, str) else ""
 
 
 def _argument(value: Any) -> str:

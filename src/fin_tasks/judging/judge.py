@@ -302,7 +302,7 @@ def _check(judged: Judged, *, lasting: Collection[str]) -> None:
     wanted = "some" if len(failed) == len(asked) else f"at least {1 - judged.setup.max_failed:.0%}"
     raise JudgingFailedError(
         f"judge {judged.setup.model}: expected scores for {wanted} of {len(asked)} responses, got {len(failed)} "
-        f"unscored ({how}). First: {escape(first).removesuffix('.')}. {' '.join(remedies)}",
+        f"unscored ({how}). First: {escape(first)}{'' if first.endswith(('.', '?')) else '.'} {' '.join(remedies)}",
         judged,
     )
 

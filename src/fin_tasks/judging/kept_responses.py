@@ -47,9 +47,11 @@ def whole_response(cell: str, kept: str | None, *, form: str) -> WholeResponse:
         >>> whole_response("8", "007.50", form="xlsx")
         WholeResponse(text='8', is_cut=False)
     """
-    if form in _TABLES and kept is not None and can_have_become(cell, kept):
+    is_full = form == "xlsx" and len(cell) >= CELL_LIMIT
+    # what was kept after the table had been cut is no longer than the cell, and tells nothing of the rest
+    if form in _TABLES and kept is not None and can_have_become(cell, kept) and (len(kept) > len(cell) or not is_full):
         return WholeResponse(text=kept, is_cut=False)
-    return WholeResponse(text=cell, is_cut=form == "xlsx" and len(cell) >= CELL_LIMIT)
+    return WholeResponse(text=cell, is_cut=is_full)
 
 
 def can_have_become(cell: str, text: str) -> bool:

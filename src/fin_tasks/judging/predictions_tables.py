@@ -34,6 +34,8 @@ _ESCAPED = re.compile(
     "|_x(?P<code>00[01][0-9A-F]|D[89A-F][0-9A-F]{2}|FFF[EF])_"  # what XML cannot hold
 )
 """How workbooks spell what they cannot hold. Nothing else is spelt so by programs: `_x0041_` is those seven letters."""
+_PASSED_ON = re.compile("(?<!_x005F)_x(?P<code>00[01][0-9A-F])_")
+"""What openpyxl, which spells nothing itself, leaves of workbooks that it read. The same letters of a text are lost."""
 _BY_OPENPYXL = re.compile(rb"<Application>[^<]*Openpyxl|<AppVersion>[1-9]\.")
 """In the properties of openpyxl's workbooks: it names its own version where others name Excel's, from 12 up."""
 _SPELT = re.compile("_x([0-9A-Fa-f]{4})_")
@@ -189,11 +191,10 @@ def _text(value: object, *, marks: bool = True) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        # One pass: what a mark stood before is not read again. Without marks there are still spelt characters, which
-        # openpyxl passes on from workbooks that it read.
-        return _ESCAPED.sub(
-            lambda match: chr(int(match["code"], 16)) if match["code"] else match["kept" if marks else 0], value
-        )
+        if not marks:
+            return _PASSED_ON.sub(lambda match: chr(int(match["code"], 16)), value)
+        # one pass: what a mark stood before is not read again
+        return _ESCAPED.sub(lambda match: chr(int(match["code"], 16)) if match["code"] else match["kept"], value)
     if isinstance(value, ArrayFormula):  # what was {=...} before a writer took it for a formula
         return "{" + str(value.text) + "}"
     return str(value)

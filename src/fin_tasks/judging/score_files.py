@@ -28,13 +28,38 @@ _NAMES = ("annotator", "rater", "expert", "reviewer", "grader")
 """Columns that say who gave the score of a row, where each annotator has a row of its own."""
 _OF_ROWS = frozenset(
     (
-        *("", "unnamed: 0", "index", "id", "doc_id", "question_id", "number", "model", "source", "split"),
-        *("category", "task_category", "kind", "type", "image_type", "image_style", "image", "image_path"),
-        *("question", "answer", "prediction", "response", "comment", "comments", "note", "notes"),
+        *(
+            "",
+            "unnamed:_0",
+            "index",
+            "id",
+            "doc_id",
+            "question_id",
+            "number",
+            "model",
+            "source",
+            "split",
+            "row",
+            "page",
+        ),
+        *(
+            "category",
+            "task_category",
+            "kind",
+            "type",
+            "image_type",
+            "image_style",
+            "image",
+            "image_path",
+            "image_name",
+        ),
+        *("question", "answer", "prediction", "response", "comment", "comments", "note", "notes", "language", "lang"),
+        *("difficulty", "confidence", "level", "rank", "turn", "seed", "window", "year", "date", "score", "time"),
         *("mean", "average", "avg", "median", "mode", "std", "variance", "final", "consensus", "sum", "total"),
     )
 )
 """Columns that tell of the row, or sum annotators up: whatever else there is may be an annotator's."""
+_SEPARATORS = re.compile(r"[\s_-]+")
 _LISTS = ("scores", "annotators", "human", "ratings")
 _OF_JUDGES = ("judge", "raw", "tries")
 """Fields of a judge's items, which is no file of people's scores."""
@@ -299,10 +324,25 @@ def _annotator_columns(rows: Sequence[SavedRow], names: Sequence[str]) -> tuple[
 
 def _scored_columns(rows: Sequence[SavedRow], names: Sequence[str], scale: tuple[float, float]) -> tuple[str, ...]:
     """Return the columns that are nobody else's, where there are two or more, all of scores; none otherwise."""
-    left = [name for name in names if name.strip().casefold() not in _OF_ROWS]
+    left = [
+        name
+        for name in names
+        if _SEPARATORS.sub("_", name.strip().casefold()) not in _OF_ROWS and not _is_text(rows, name)
+    ]
     if any(_ANNOTATOR.fullmatch(name) for name in names) or set(_OF_JUDGES) & set(names):
         return ()
     return tuple(left) if len(left) > 1 and all(_is_scored(rows, name, scale) for name in left) else ()
+
+
+def _is_text(rows: Sequence[SavedRow], name: str) -> bool:
+    """Whether most of what a column holds is no number, so that nobody scored in it."""
+    numbers = texts = 0
+    for row in rows:
+        try:
+            numbers += _number(row, name, row.fields.get(name)) is not None
+        except DataError:
+            texts += 1
+    return texts > numbers
 
 
 def _is_scored(rows: Sequence[SavedRow], name: str, scale: tuple[float, float]) -> bool:

@@ -182,7 +182,7 @@ def _read_one(place: int, unit: Unit) -> tuple[int, bytes, bytes]:
     try:
         key = key_of(unit)  # before reading: what changes meanwhile must be read again
         return place, key, encode(unit.read())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, OverflowError) as error:
         path = str(unit.files[0])
         problem = Problem(path, f"{path}: expected files that can be read, got {error}.")
         return place, b"", encode(UnitRead(runs=(), problems=(problem,)))

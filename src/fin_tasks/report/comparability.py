@@ -27,7 +27,7 @@ _TRACES = ("provenance.data.origin", "provenance.data.commit")
 _UNKNOWN = "not known"
 _TOLD = ("judge.model", "judge.rubric", "judge.rubric_sha256")  # each with a place of its own
 _ASKED = "data revision and prompts"
-_AGAIN = "run more than once with the same settings, and nothing says when"
+_AGAIN = "run more than once with the same settings, and nothing says which is later"
 _CHOSEN = frozenset({"fewshot", "limit", "samples", "system message"})
 _HARNESSES = ("lm-eval", "VLMEvalKit")
 _SLACK = 0.02
@@ -146,14 +146,14 @@ def mark_reruns(entries: Sequence[Entry], runs: Sequence[RunFacts]) -> tuple[Ent
     for entry in entries:
         variants[entry.run].add(entry.variant)
     newest: dict[tuple[object, ...], str] = {}
-    for run in sorted(runs, key=lambda run: run.date):
+    for run in sorted(runs, key=lambda run: (run.date, bool(run.samples))):
         newest |= {(settings[run.id], variant): run.id for variant in variants[run.id]}
     marked = []
     for entry in entries:
         run = known[entry.run]
         last = known[newest[settings[run.id], entry.variant]]
         if entry.source != "published" and last.id != run.id:
-            again = f"run again later with the same settings ({last.date})" if last.date else _AGAIN
+            again = f"run again later with the same settings ({last.date})" if last.date > run.date else _AGAIN
             entry = replace(entry, marks=(*entry.marks, again))
         marked.append(entry)
     return tuple(marked)

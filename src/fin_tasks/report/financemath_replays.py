@@ -51,7 +51,7 @@ def read_financemath_replay(path: Path, value: Mapping[str, Any]) -> RunRead:
             "an earlier version wrote this."
         )
     mode = value.get("mode")
-    if mode not in _MODES:
+    if not isinstance(mode, str) or mode not in _MODES:
         raise DataError(f"{path}, mode: expected {' or '.join(_MODES)}, got {mode!r:.80}.")
     task = _MODES[mode]
     scores = _scores(f"{path}, rows", value["rows"], list(metrics_of(mode=mode)))

@@ -1,12 +1,23 @@
 """Numbers and names out of strangers' JSON, checked, and the files it is in."""
 
+import json
 import math
 from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import DataError
 
-__all__ = ["MAX_METRICS", "MAX_NAME", "check_nesting", "check_unicode", "name_of", "number", "read_capped", "whole"]
+__all__ = [
+    "MAX_METRICS",
+    "MAX_NAME",
+    "check_nesting",
+    "check_unicode",
+    "from_json",
+    "name_of",
+    "number",
+    "read_capped",
+    "whole",
+]
 
 MAX_NAME = 500
 """Characters that the name of a model, task or metric may have."""
@@ -15,6 +26,24 @@ MAX_METRICS = 1_000
 
 _MOST = 2**53
 """JSON's whole numbers are exact below."""
+_MOST_DIGITS = 300
+
+
+def from_json(text: bytes) -> Any:
+    """Read JSON, or what Python writes for it (NaN), as a stranger's file has it.
+
+    A whole number too large for a float is read as infinite: whoever looks at it refuses that, and nobody stumbles.
+
+    Raises:
+        ValueError: It is none, or no UTF-8.
+        RecursionError: It is nested too deeply.
+
+    Example:
+        >>> from_json(b'[1, 1e400, 1' + 400 * b'0' + b']')
+        [1, inf, inf]
+    """
+    text_read = text.decode("utf-8-sig")  # editors may have left a mark there
+    return json.loads(text_read, parse_int=lambda digits: int(digits) if len(digits) < _MOST_DIGITS else float(digits))
 
 
 def number(where: str, value: Any, *, most: float, least: float = 0.0) -> float | None:

@@ -1,6 +1,5 @@
 """Which files below a folder are results of ours beside VLMEvalKit's predictions, and what they say."""
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -10,7 +9,7 @@ from typing import Any
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.found_files import MAX_FILES, legible
-from fin_tasks.report.json_fields import check_nesting, read_capped
+from fin_tasks.report.json_fields import check_nesting, from_json, read_capped
 from fin_tasks.report.runs import MAX_RESULTS, Problem
 
 __all__ = ["TASKS", "KitRun", "find_kit_runs", "kit_run", "read_object"]
@@ -122,7 +121,7 @@ def read_object(path: Path) -> dict[str, Any]:
     """
     content = read_capped(path, most=MAX_RESULTS)
     try:
-        value = json.loads(content.decode("utf-8-sig"))
+        value = from_json(content)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: expected JSON, got {error}. Was the run interrupted?") from error
     if not isinstance(value, dict):

@@ -47,7 +47,7 @@ def read_files(paths: Sequence[Path]) -> UnitRead:
             units.append(unit)
         except DataError as error:
             problems.append(Problem(str(path), str(error)))
-        except (OSError, ValueError, RecursionError) as error:
+        except (OSError, ValueError, OverflowError, RecursionError) as error:
             problems.append(Problem(str(path), f"{path}: expected {error}."))
     runs = [run for unit in units for run in unit.runs]
     judged = {_judging(run) for run in runs if run.facts.source == "judge" and run.scores}

@@ -57,7 +57,8 @@ def _told_by(run: RunFacts, of_whole: Sequence[RunFacts], rivals: Sequence[RunFa
     """Say what tells a run from others, of which `of_whole` are rivals of what it is a part of."""
     if run.source != "replay":
         told = [run.date[:16]] if run.date else []
-        return [*told, run.id[:8]] if any(other.date[:16] == run.date[:16] for other in rivals) else told
+        is_alike = any(other.date[:16] == run.date[:16] for other in rivals)
+        return [*told, run.id[:8]] if is_alike or not told else told
     told = [run.path]
     if any(other.path == run.path for other in of_whole):
         told += filter(None, [_folder(run)])

@@ -9,7 +9,7 @@ from typing import Any
 
 from fin_tasks.data.model_names import model_of
 from fin_tasks.errors import DataError
-from fin_tasks.report.json_fields import read_capped
+from fin_tasks.report.json_fields import from_json, read_capped
 from fin_tasks.report.samples import Rows, read_samples
 from fin_tasks.report.settings import SAMPLE, UNKNOWN, Setting, is_sample, of_rows_asked, setting_of
 from fin_tasks.report.sources import SOURCES
@@ -235,7 +235,7 @@ def _results_of(samples: Path, date: str) -> dict[str, Any] | None:
         return None
     content = read_capped(path, most=MAX_RESULTS)
     try:
-        results = json.loads(content.decode("utf-8-sig"))
+        results = from_json(content)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: expected lm-eval's results as JSON, got {error}.") from error
     if not isinstance(results, dict):

@@ -17,6 +17,7 @@ import orjson
 from fin_tasks.benchmarks.mme_finance.metrics import image_style_of, image_type_of
 from fin_tasks.errors import DataError
 from fin_tasks.judging.saved_questions import same_question
+from fin_tasks.report.json_fields import from_json
 from fin_tasks.report.sources import SourceOf
 
 __all__ = ["DIMENSIONS", "HEADLINES", "MAX_LINE", "MAX_SAMPLES", "Row", "Rows"]
@@ -146,7 +147,7 @@ def json_of(text: bytes) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        return json.loads(text.decode("utf-8-sig"))  # editors may have left a mark there
+        return from_json(text)
 
 
 def sample_of(where: str, line: bytes) -> dict[str, Any]:
