@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from chat_server import Served, completion, serve
 
-from fin_tasks.endpoints.chat import Chat, ChatRequest
+from fin_tasks.endpoints.chat import Chat, ChatRequest, Reply
 from fin_tasks.endpoints.client import Endpoint
 from fin_tasks.errors import EndpointError
 from fin_tasks.settings import Settings
@@ -67,6 +67,64 @@ def test_equal_requests_are_sent_once(tmp_path: Path) -> None:
     assert [reply.text for reply in replies] == ["re: a", "re: b", "re: a"]
     assert len(served.bodies) == 2
     assert done[-1] == 3
+
+
+def test_equal_requests_far_apart_are_sent_once(tmp_path: Path) -> None:
+    texts = [str(number % 150) for number in range(400)]
+    with serve(_echo) as served:
+        _chat(tmp_path, served).ask(_ask("7"))
+        done: list[int] = []
+        chat = _chat(tmp_path, served)
+        replies = chat.ask(_ask(*texts), on_done=done.append)
+        assert [reply.text for reply in replies] == [f"re: {text}" for text in texts]
+        assert len(served.bodies) == 150
+        assert (chat.spent.requests, chat.spent.cached) == (149, 251)
+        assert done == sorted(done)
+        assert done[-1] == 400
+        again: list[int] = []
+        assert _chat(tmp_path, served).ask(_ask(*texts), on_done=again.append) == [
+            Reply(text=f"re: {text}", kept=True) for text in texts
+        ]
+        assert len(served.bodies) == 150
+    assert again[-1] == 400
+
+
+def test_the_first_are_asked_before_all_are_named(tmp_path: Path) -> None:
+    arrived = threading.Event()
+
+    class Late(ChatRequest):
+        def key(self, model: str) -> str:
+            assert arrived.wait(60), "nothing is asked until this request has its name"
+            return super().key(model)
+
+    def answer(body: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
+        arrived.set()
+        return _echo(body)
+
+    late = Late(messages=[{"role": "user", "content": "late"}])
+    with serve(answer) as served:
+        replies = _chat(tmp_path, served).ask([*_ask(*map(str, range(200))), late])
+    assert [reply.text for reply in replies] == [f"re: {text}" for text in (*range(200), "late")]
+
+
+def test_requests_that_come_late_may_fail(tmp_path: Path) -> None:
+    class Broken(ChatRequest):
+        def key(self, model: str) -> str:
+            raise EndpointError("picture a.png: gone")
+
+    class Disk(ChatRequest):
+        def key(self, model: str) -> str:
+            raise OSError("disk")
+
+    message = [{"role": "user", "content": "late"}]
+    with serve(_echo) as served:
+        chat = _chat(tmp_path, served)
+        *good, late, last = chat.ask([*_ask(*map(str, range(200))), *[Broken(messages=message)] * 2])
+        assert all(reply.text for reply in good)
+        assert late == last == Reply(error="picture a.png: gone")
+        with pytest.raises(OSError, match="disk"):
+            chat.ask([*_ask("new"), *_ask(*map(str, range(200))), Disk(messages=message)])
+        assert chat.ask(_ask("new"))[0].text == "re: new"
 
 
 def test_nothing_to_ask(tmp_path: Path) -> None:
@@ -143,7 +201,7 @@ _KILLED = """
 import sys
 import threading
 from pathlib import Path
-from fin_tasks.endpoints.chat import Chat, ChatRequest
+from fin_tasks.endpoints.chat import Chat, ChatRequest, Reply
 from fin_tasks.endpoints.client import Endpoint
 from fin_tasks.settings import Settings
 settings = Settings.from_environ({"FIN_TASKS_CACHE": sys.argv[2]})

@@ -1,5 +1,6 @@
 """The clients for OpenAI-compatible addresses, and what they say when something is wrong."""
 
+import ssl
 import traceback
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import openai
 import pytest
 from chat_server import completion, serve
 
-from fin_tasks.endpoints.client import Endpoint, endpoint_error, open_client
+from fin_tasks.endpoints.client import Endpoint, endpoint_error, open_client, trusted_certificates
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
 
@@ -93,3 +94,10 @@ def test_a_server_that_does_not_answer(tmp_path: Path) -> None:
     with serve(lambda _: completion("late"), pause=0.6) as served:
         error = _error(Endpoint(base_url=served.base_url, model="m", timeout=0.1, retries=0), _settings(tmp_path))
     assert "within 0.1 s, got none in 1 attempt." in str(error)
+
+
+def test_whom_clients_trust() -> None:
+    certificates = trusted_certificates()
+    assert certificates.verify_mode is ssl.CERT_REQUIRED
+    assert certificates.check_hostname
+    assert certificates.get_ca_certs()

@@ -1,8 +1,10 @@
 """Asks one thing of a chat model, as often as it takes, at whichever of its addresses answers."""
 
 import asyncio
+import itertools
+import math
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from random import uniform
@@ -19,7 +21,14 @@ from fin_tasks.endpoints.addresses import (
     repetitions,
     unreachable,
 )
-from fin_tasks.endpoints.client import HugeReplyError, NoCompletionError, endpoint_error, open_async_client, without_key
+from fin_tasks.endpoints.client import (
+    HugeReplyError,
+    NoCompletionError,
+    endpoint_error,
+    open_async_client,
+    trusted_certificates,
+    without_key,
+)
 from fin_tasks.endpoints.limits import Admission, Limits, Window, estimate_tokens
 from fin_tasks.endpoints.pictures import packed
 from fin_tasks.endpoints.requests import ChatRequest, Reply
@@ -39,6 +48,8 @@ _UNSUPPORTED = re.compile(
 )
 _OWN_FAULTS = frozenset({400, 413, 422})
 """Statuses of a request that is refused for what is in it."""
+_CONNECTIONS = 4
+"""Of a client, as a rule."""
 _LOOK_AGAIN = 0.5
 """Seconds after which a request that waits for room looks again: replies say what was used in truth, and make some."""
 
@@ -64,12 +75,20 @@ class Standing:
 
 @asynccontextmanager
 async def open_asker(standing: Standing, settings: Settings, *, slots: int) -> AsyncIterator["Asker"]:
-    """Open a client per address, and close them all at the end; `slots` requests may be under way at a time."""
+    """Open the clients, and close them all at the end; `slots` requests may be under way at a time.
+
+    Each address has several, asked in turn. A client goes through all of its connections whenever a request begins or
+    ends, and with 32 of them that is a sixth of all that asking costs.
+    """
+    certificates = trusted_certificates()
     async with AsyncExitStack() as stack:
-        clients = {
-            address: await stack.enter_async_context(open_async_client(address.endpoint, settings))
-            for address in standing.addresses.all
-        }
+        clients: dict[Address, Iterator[AsyncOpenAI]] = {}
+        for address in standing.addresses.all:
+            opened = [
+                await stack.enter_async_context(open_async_client(address.endpoint, settings, certificates))
+                for _ in range(math.ceil(slots / _CONNECTIONS))
+            ]
+            clients[address] = itertools.cycle(opened)
         yield Asker(standing=standing, settings=settings, clients=clients, slots=asyncio.Semaphore(slots))
 
 
@@ -89,7 +108,7 @@ class Asker:
 
     standing: Standing
     settings: Settings = field(repr=False)
-    clients: Mapping[Address, "AsyncOpenAI"] = field(repr=False)
+    clients: Mapping[Address, Iterator["AsyncOpenAI"]] = field(repr=False)
     slots: asyncio.Semaphore = field(repr=False)
     _turnstile: asyncio.Lock = field(init=False, default_factory=asyncio.Lock, repr=False)
 
@@ -155,7 +174,7 @@ class Asker:
         standing = self.standing
         standing.spent = replace(standing.spent, requests=standing.spent.requests + 1)
         # posted as it is: the library's method for chats takes longer to look at a message than to send its picture
-        sending = self.clients[address].post("/chat/completions", content=body, cast_to=object)
+        sending = next(self.clients[address]).post("/chat/completions", content=body, cast_to=object)
         # the library's own limit is for each part of a reply, and a server may send one byte at a time
         try:
             completion: Any = await asyncio.wait_for(sending, address.endpoint.timeout)

@@ -6,12 +6,13 @@ only where no item got a reply.
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+import functools
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from fin_tasks.endpoints.addresses import Addresses
 from fin_tasks.endpoints.asker import Asker, Standing, open_asker
@@ -20,6 +21,7 @@ from fin_tasks.endpoints.client import Endpoint
 from fin_tasks.endpoints.limits import Limits, Window
 from fin_tasks.endpoints.requests import ChatRequest, Reply
 from fin_tasks.endpoints.spending import Prices, Spent, prices_of
+from fin_tasks.endpoints.tally import Named, Tally
 from fin_tasks.errors import EndpointError
 from fin_tasks.settings import Settings
 
@@ -34,6 +36,8 @@ _AHEAD = 4
 """One request is made ready ahead for so many under way."""
 _OWN_FAULT = 1 / 8
 """What a failure counts that may be the request's own: content a service refuses to look at, a prompt too long."""
+_PIECE = 64
+"""Requests that are made known at a time, or as many as may be under way."""
 _SIGN_OF_LIFE = 1.0
 """Seconds between signs of life to other processes."""
 _POLL = 0.2
@@ -126,59 +130,39 @@ class Chat:
             NoReplyError: There are requests, and none of them got a reply with text in it.
             EndpointError: Replies cannot be kept.
         """
-        replies: dict[str, Reply] = {}
-        keys = [self._key(at, request, replies) for at, request in enumerate(requests)]
-        places = {key: at for at, key in reversed(list(enumerate(keys)))}
+        tally = Tally(accept=accept, on_done=on_done)
+        size = max(_PIECE, self._concurrency)
+        pieces = iter([requests[at : at + size] for at in range(0, len(requests), size)] or [[]])
+        for piece in pieces:
+            missing, useless = tally.add(self._named(piece))
+            self._cache.forget(useless)
+            if missing:  # the others are made known while these are asked
+                run = _Run(model=self.endpoint.model, slots=self._concurrency, cache=self._cache, tally=tally)
+                later = (functools.partial(self._named, piece) for piece in pieces)
+                _complete(run.ask_all(missing, later, self._standing, self._settings))
+        self._standing.spent = replace(self.spent, cached=self.spent.cached + tally.spared())
+        replies = tally.in_order()
+        if replies and all(reply.text is None for reply in replies):
+            raise NoReplyError(f"{replies[0].error} None of {len(replies)} requests got a reply.", replies)
+        return replies
 
-        def usable(key: str, text: str) -> bool:
-            return accept is None or accept(places[key], text)
+    def _named(self, requests: Sequence[ChatRequest]) -> Named:
+        """Name requests and look what is on the disk.
 
-        kept = self._cache.get_all(places)
-        self._cache.forget([key for key, text in kept.items() if not usable(key, text)])
-        replies |= {key: Reply(text=text, kept=True) for key, text in kept.items() if usable(key, text)}
-        missing = {key: request for key, request in zip(keys, requests, strict=True) if key not in replies}
-        times = Counter(keys)  # one reply may settle several requests
-        done = sum(times[key] for key in replies)
-        if on_done is not None:
-            on_done(done)
+        Their pictures are read for it, so it takes a while. Where one cannot be read, its own request fails.
 
-        def settled(key: str, reply: Reply) -> None:
-            nonlocal done
-            replies[key] = reply
-            done += times[key]
-            if on_done is not None:
-                on_done(done)
-
-        if missing:
-            run = _Run(
-                model=self.endpoint.model,
-                slots=self._concurrency,
-                cache=self._cache,
-                usable=usable,
-                settled=settled,
-            )
-            _complete(run.ask_all(missing, self._standing, self._settings))
-        self._count_spared(keys, replies)
-        if keys and all(replies[key].text is None for key in keys):
-            told = f"{replies[keys[0]].error} None of {len(keys)} requests got a reply."
-            raise NoReplyError(told, [replies[key] for key in keys])
-        return [replies[key] for key in keys]
-
-    def _key(self, at: int, request: ChatRequest, replies: dict[str, Reply]) -> str:
-        """The request's name; one with a picture that cannot be read has failed already."""
-        try:
-            return request.key(self.endpoint.model)
-        except EndpointError as error:
-            replies[f"unreadable {at}"] = Reply(error=str(error))
-            return f"unreadable {at}"
-
-    def _count_spared(self, keys: Sequence[str], replies: Mapping[str, Reply]) -> None:
-        seen: set[str] = set()
-        spared = 0
-        for key in keys:
-            spared += replies[key].text is not None and (replies[key].kept or key in seen)
-            seen.add(key)
-        self._standing.spent = replace(self.spent, cached=self.spent.cached + spared)
+        Raises:
+            EndpointError: Replies kept cannot be read.
+        """
+        keys, unreadable = [], {}
+        for request in requests:
+            try:
+                keys.append(request.key(self.endpoint.model))
+            except EndpointError as error:
+                keys.append(f"unreadable {uuid4()}")
+                unreadable[keys[-1]] = str(error)
+        kept = self._cache.get_all(dict.fromkeys(key for key in keys if key not in unreadable))
+        return Named(requests=requests, keys=keys, kept=kept, unreadable=unreadable)
 
 
 @dataclass(kw_only=True)
@@ -189,8 +173,7 @@ class _Run:
         model: The model's name, kept beside each reply.
         slots: Requests at the same time.
         cache: Where replies are kept.
-        usable: Told a key and a reply, says whether it can be used.
-        settled: Told a key and what became of it.
+        tally: What became of the requests.
         streak: Failures since the last reply.
         told: The first of them.
     """
@@ -198,21 +181,35 @@ class _Run:
     model: str
     slots: int
     cache: ReplyCache
-    usable: Callable[[str, str], bool]
-    settled: Callable[[str, Reply], None]
+    tally: Tally
     streak: float = 0.0
     told: str | None = None
     lasting: bool = False
     """Whether that one will be so again."""
     _limit: asyncio.Semaphore = field(init=False)
 
-    async def ask_all(self, missing: Mapping[str, ChatRequest], standing: Standing, settings: Settings) -> None:
+    async def ask_all(
+        self,
+        missing: Mapping[str, ChatRequest],
+        later: Iterable[Callable[[], Named]],
+        standing: Standing,
+        settings: Settings,
+    ) -> None:
+        """Ask what is missing, and what turns out to be missing of the requests that are named later.
+
+        They are named in a thread, some at a time, while others are under way: to read all pictures first would keep
+        the model waiting.
+        """
         # some more than may be under way are made ready, so that no slot waits for its request to be packed
         self._limit = asyncio.Semaphore(self.slots + max(1, self.slots // _AHEAD))
         with self.cache.batch() as batch:
             async with _living(batch), open_asker(standing, settings, slots=self.slots) as asker:
                 tasks = [asyncio.create_task(self._settle(key, missing[key], batch, asker)) for key in missing]
                 try:
+                    for named in later:
+                        missing, useless = self.tally.add(await asyncio.to_thread(named))
+                        self.cache.forget(useless)
+                        tasks += [asyncio.create_task(self._settle(key, missing[key], batch, asker)) for key in missing]
                     await asyncio.gather(*tasks)
                 finally:  # nothing goes on behind a batch that ended early
                     for task in tasks:
@@ -222,15 +219,15 @@ class _Run:
     async def _settle(self, key: str, request: ChatRequest, batch: Batch, asker: Asker) -> None:
         while True:
             async with self._limit:
-                claim = batch.claim(key, lambda text: self.usable(key, text))
+                claim = batch.claim(key, lambda text: self.tally.usable(key, text))
                 if claim.reply is not None:
-                    self.settled(key, Reply(text=claim.reply, kept=True))
+                    self.tally.settle(key, Reply(text=claim.reply, kept=True))
                     return
                 if claim.granted:
                     reply = await self._ask(request, asker)
-                    keep = reply.text is not None and self.usable(key, reply.text)
+                    keep = reply.text is not None and self.tally.usable(key, reply.text)
                     batch.settle(key, model=self.model, reply=reply.text if keep else None)
-                    self.settled(key, reply)
+                    self.tally.settle(key, reply)
                     return
             await asyncio.sleep(_POLL)  # another process is asking; meanwhile the slot is somebody else's
 

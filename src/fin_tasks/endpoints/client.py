@@ -8,6 +8,8 @@ environment, go to the address they are meant for and nowhere else.
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from ssl import SSLContext
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -24,6 +26,7 @@ __all__ = [
     "endpoint_error",
     "open_async_client",
     "open_client",
+    "trusted_certificates",
     "without_key",
 ]
 
@@ -102,11 +105,25 @@ def open_client(endpoint: Endpoint, settings: Settings) -> "OpenAI":
     return OpenAI(**_options(endpoint, settings))
 
 
-def open_async_client(endpoint: Endpoint, settings: Settings) -> "AsyncOpenAI":
+def trusted_certificates() -> SSLContext:
+    """Return what the library's own clients trust. To read it takes as long as to open the client: share it."""
+    from openai import DefaultAsyncHttpxClient
+
+    library = import_module(DefaultAsyncHttpxClient.__mro__[1].__module__)  # httpx or httpx2, by version
+    certificates: SSLContext = library.create_ssl_context()
+    return certificates
+
+
+def open_async_client(endpoint: Endpoint, settings: Settings, certificates: SSLContext) -> "AsyncOpenAI":
     """Return a client for `asyncio`; use it in an `async with` statement. Nothing is sent yet.
 
     It makes one attempt, and stops reading a reply after ten million bytes, with a `HugeReplyError` or an error whose
     cause is one.
+
+    Args:
+        endpoint: The model and where it is.
+        settings: The environment, for the key.
+        certificates: Whom it trusts.
     """
     from openai import AsyncOpenAI, Timeout
 
@@ -115,10 +132,10 @@ def open_async_client(endpoint: Endpoint, settings: Settings) -> "AsyncOpenAI":
         "max_retries": 0,
         "timeout": Timeout(endpoint.timeout, connect=min(endpoint.timeout, _CONNECTING)),
     }
-    return AsyncOpenAI(**options, http_client=_wary_client())
+    return AsyncOpenAI(**options, http_client=_wary_client(certificates))
 
 
-def _wary_client() -> "DefaultAsyncHttpxClient":
+def _wary_client(certificates: SSLContext) -> "DefaultAsyncHttpxClient":
     """A client of the library's that does not read on and on."""
     from openai import DefaultAsyncHttpxClient
 
@@ -150,7 +167,7 @@ def _wary_client() -> "DefaultAsyncHttpxClient":
                 history=response.history,
             )
 
-    return WaryClient()
+    return WaryClient(verify=certificates)
 
 
 def _known_to_be_short(headers: Mapping[str, str]) -> bool:
