@@ -5,6 +5,7 @@ import itertools
 import math
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from random import uniform
@@ -89,7 +90,13 @@ async def open_asker(standing: Standing, settings: Settings, *, slots: int) -> A
                 for _ in range(math.ceil(slots / _CONNECTIONS))
             ]
             clients[address] = itertools.cycle(opened)
-        yield Asker(standing=standing, settings=settings, clients=clients, slots=asyncio.Semaphore(slots))
+        yield Asker(
+            standing=standing,
+            settings=settings,
+            clients=clients,
+            slots=asyncio.Semaphore(slots),
+            packer=stack.enter_context(ThreadPoolExecutor(max_workers=1)),
+        )
 
 
 @dataclass
@@ -110,6 +117,9 @@ class Asker:
     settings: Settings = field(repr=False)
     clients: Mapping[Address, Iterator["AsyncOpenAI"]] = field(repr=False)
     slots: asyncio.Semaphore = field(repr=False)
+    packer: Executor = field(repr=False)
+    """One thread: it packs hundreds of megabytes a second. Several fight over memory and the interpreter, and use twice
+    the processor time."""
     _turnstile: asyncio.Lock = field(init=False, default_factory=asyncio.Lock, repr=False)
 
     async def ask(self, request: ChatRequest) -> Reply:
@@ -216,7 +226,8 @@ class Asker:
         """
         model = self.standing.addresses.all[0].endpoint.model
         try:
-            return await asyncio.to_thread(packed, {"model": model, "messages": request.messages, **options})
+            sent = {"model": model, "messages": request.messages, **options}
+            return await asyncio.get_running_loop().run_in_executor(self.packer, packed, sent)
         except (TypeError, ValueError, RecursionError) as error:
             raise EndpointError(f"request to {model}: expected what JSON can hold, got {error}.") from error
 
