@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from chat_server import Served, completion, serve
 
+from fin_tasks.endpoints.cache import Batch
 from fin_tasks.endpoints.chat import Chat, ChatRequest, Reply
 from fin_tasks.endpoints.client import Endpoint
 from fin_tasks.errors import EndpointError
@@ -127,6 +128,27 @@ def test_requests_that_come_late_may_fail(tmp_path: Path) -> None:
         assert chat.ask(_ask("new"))[0].text == "re: new"
 
 
+def test_replies_that_cannot_be_kept_end_the_batch_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = threading.Event()
+    named: list[str] = []
+
+    def settle(*_: Any, **__: Any) -> None:
+        full.set()
+        raise EndpointError("the disk is full")
+
+    class Late(ChatRequest):
+        def key(self, model: str) -> str:
+            assert full.wait(60), "the first reply is not waited for"
+            named.append(str(self.messages[0]["content"]))
+            return super().key(model)
+
+    monkeypatch.setattr(Batch, "settle", settle)
+    late = [Late(messages=[{"role": "user", "content": f"late {number}"}]) for number in range(1_000)]
+    with serve(_echo) as served, pytest.raises(EndpointError, match="the disk is full"):
+        _chat(tmp_path, served, concurrency=1).ask([*_ask(*map(str, range(64))), *late])
+    assert len(named) == 64  # of one more piece: nothing is named or paid for after it
+
+
 def test_nothing_to_ask(tmp_path: Path) -> None:
     assert _chat(tmp_path, "http://127.0.0.1:1/v1").ask([]) == []
 
@@ -201,6 +223,7 @@ _KILLED = """
 import sys
 import threading
 from pathlib import Path
+from fin_tasks.endpoints.cache import Batch
 from fin_tasks.endpoints.chat import Chat, ChatRequest, Reply
 from fin_tasks.endpoints.client import Endpoint
 from fin_tasks.settings import Settings

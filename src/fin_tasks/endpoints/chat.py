@@ -210,6 +210,7 @@ class _Run:
                         missing, useless = self.tally.add(await asyncio.to_thread(named))
                         self.cache.forget(useless)
                         tasks += [asyncio.create_task(self._settle(key, missing[key], batch, asker)) for key in missing]
+                        await asyncio.gather(*[task for task in tasks if task.done()])  # raises what ends the batch
                     await asyncio.gather(*tasks)
                 finally:  # nothing goes on behind a batch that ended early
                     for task in tasks:
