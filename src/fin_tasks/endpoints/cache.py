@@ -189,18 +189,6 @@ class ReplyCache:
         except sqlite3.Error as error:
             raise self._unusable(error) from error
 
-    def forget(self, keys: Iterable[str]) -> None:
-        """Drop replies, so that others can be kept in their place.
-
-        Raises:
-            EndpointError: The file cannot be written.
-        """
-        try:
-            with closing(self._open()) as database:
-                database.executemany("DELETE FROM replies WHERE key = ?", [(key,) for key in keys])
-        except sqlite3.Error as error:
-            raise self._unusable(error) from error
-
     def _open(self) -> sqlite3.Connection:
         database = sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)
         database.execute("PRAGMA synchronous=NORMAL")  # no wait for the disk at each reply; the log keeps the order

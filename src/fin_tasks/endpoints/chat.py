@@ -134,8 +134,7 @@ class Chat:
         size = max(_PIECE, self._concurrency)
         pieces = iter([requests[at : at + size] for at in range(0, len(requests), size)] or [[]])
         for piece in pieces:
-            missing, useless = tally.add(self._named(piece))
-            self._cache.forget(useless)
+            missing = tally.add(self._named(piece))
             if missing:  # the others are made known while these are asked
                 run = _Run(model=self.endpoint.model, slots=self._concurrency, cache=self._cache, tally=tally)
                 later = (functools.partial(self._named, piece) for piece in pieces)
@@ -207,8 +206,7 @@ class _Run:
                 tasks = [asyncio.create_task(self._settle(key, missing[key], batch, asker)) for key in missing]
                 try:
                     for named in later:
-                        missing, useless = self.tally.add(await asyncio.to_thread(named))
-                        self.cache.forget(useless)
+                        missing = self.tally.add(await asyncio.to_thread(named))
                         tasks += [asyncio.create_task(self._settle(key, missing[key], batch, asker)) for key in missing]
                         await asyncio.gather(*[task for task in tasks if task.done()])  # raises what ends the batch
                     await asyncio.gather(*tasks)

@@ -47,14 +47,12 @@ class Tally:
     """How many requests wait for the reply of that name."""
     _done: int = 0
 
-    def add(self, named: Named) -> tuple[dict[str, ChatRequest], list[str]]:
+    def add(self, named: Named) -> dict[str, ChatRequest]:
         """Make requests known.
 
         Returns:
-            Those to be asked, by name: nobody asked before, and what is on the disk, if anything, cannot be used. Then
-            the names of what is on the disk and cannot be used.
+            Those to be asked, by name: nobody asked before, and what is on the disk, if anything, cannot be used.
         """
-        useless: list[str] = []
         missing: dict[str, ChatRequest] = {}
         for key, request in zip(named.keys, named.requests, strict=True):
             new = key not in self._places
@@ -62,11 +60,8 @@ class Tally:
             self.keys.append(key)
             if new and key in named.unreadable:
                 self.replies[key] = Reply(error=named.unreadable[key])
-            elif new and key in named.kept:
-                if self.usable(key, named.kept[key]):
-                    self.replies[key] = Reply(text=named.kept[key], kept=True)
-                else:
-                    useless.append(key)
+            elif new and key in named.kept and self.usable(key, named.kept[key]):
+                self.replies[key] = Reply(text=named.kept[key], kept=True)
             if key in self.replies:
                 self._done += 1
             else:
@@ -74,7 +69,7 @@ class Tally:
                 if new:
                     missing[key] = request
         self._tell()
-        return missing, useless
+        return missing
 
     def settle(self, key: str, reply: Reply) -> None:
         """Note a reply, or that there will be none, for all requests of that name."""
