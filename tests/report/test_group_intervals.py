@@ -157,3 +157,26 @@ def test_bounds_off_by_rounding_hold_a_value_of_0(low: float, high: float, kept:
     whole = Collected(entries=(entry,), runs=(read.facts,), problems=(), notes=(), read={})
     (made,) = document(whole)["entries"]
     assert (made["low"] is not None) == kept
+
+
+def test_rows_without_sources_stand_alone_beside_those_with_some(tmp_path: Path, settings: Settings) -> None:
+    """FinanceMath's questions share nothing that is known."""
+    tasks = [W4, "financemath"]
+    for place, task in enumerate(tasks):
+        docs = documents(40, task) if task == W4 else [{"id": f"{task}{at}"} for at in range(40)]
+        groups = {GROUP: {"acc,robust": 0.5, "acc_stderr,robust": 0.02}} if place else None
+        write_results(
+            tmp_path / "r",
+            task,
+            shares([0.0, 1.0] * 20),
+            docs=docs,
+            groups=groups,
+            members={GROUP: [W4, "financemath"]},
+        )
+    found = collect([tmp_path / "r"], settings=settings, published=False)
+    assert not found.problems
+    entry = one(found, "acc", GROUP)
+    codes = np.concatenate([np.arange(40) // 5, 8 + np.arange(40)])
+    expected = stratified_mean(np.tile([0.0, 1.0], 40), strata=np.repeat([0, 1], 40), clusters=codes)
+    assert (entry.value, entry.n) == (0.5, 80)
+    assert (entry.low, entry.high) == pytest.approx((expected.low, expected.high))

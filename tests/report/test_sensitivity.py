@@ -135,6 +135,16 @@ def test_runs_over_other_data_are_not_put_beside_each_other(tmp_path: Path) -> N
     assert any(note.startswith(f"{old}: left out, its data differ") for note in found.notes)
 
 
+def test_the_split_a_sample_was_asked_by_does_not_part_the_styles(tmp_path: Path) -> None:
+    for style, split in [("cot_role", "test"), ("da", "validation")]:
+        facts = {"split": split, "data": {"revision": "d1", "origin": "sample"}}
+        write_style(tmp_path, style, "xfinbench_bool", values(2, 4), provenance=facts)
+    found = collect([tmp_path], variant="paper")
+    (group,) = found.groups
+    assert {c.style for c in group.cells if c.task == "xfinbench_bool"} == {"cot_role", "da"}
+    assert not found.notes
+
+
 def test_rows_asked_several_times_have_an_interval(tmp_path: Path) -> None:
     write_style(tmp_path, "cot", "xfinbench_bool", [0.5, 0.25, 1.0, 0.75])
     (group,) = collect([tmp_path], variant="paper").groups

@@ -7,16 +7,15 @@ which somebody may have edited or made anew, so the kept response counts only wh
 import math
 from dataclasses import dataclass
 
-from fin_tasks.judging.predictions_tables import CELL_LIMIT, respelt
+from fin_tasks.judging.predictions_tables import CELL_LIMIT, NO_VALUE, respelt
 
-__all__ = ["CUT", "WholeResponse", "can_have_become", "whole_response"]
+__all__ = ["CUT", "TABLES", "WholeResponse", "can_have_become", "whole_response"]
 
 CUT = "a spreadsheet cut it, and nobody kept it whole: hand in `_responses.jsonl` too"
 """Why nothing is known of a response."""
 
-_TABLES = ("xlsx", "tsv", "csv")
+TABLES = ("xlsx", "tsv", "csv")
 """Forms that spreadsheet programs write."""
-_NOTHING = {"", "nan", "none", "null", "n/a", "na", "<na>", "#n/a"}
 _ERRORS = ("#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!")
 
 
@@ -49,7 +48,7 @@ def whole_response(cell: str, kept: str | None, *, form: str) -> WholeResponse:
     """
     is_full = form == "xlsx" and len(cell) >= CELL_LIMIT
     # what was kept after the table had been cut is no longer than the cell, and tells nothing of the rest
-    if form in _TABLES and kept is not None and can_have_become(cell, kept) and (len(kept) > len(cell) or not is_full):
+    if form in TABLES and kept is not None and can_have_become(cell, kept) and (len(kept) > len(cell) or not is_full):
         return WholeResponse(text=kept, is_cut=False)
     return WholeResponse(text=cell, is_cut=is_full)
 
@@ -71,7 +70,7 @@ def can_have_become(cell: str, text: str) -> bool:
     found, expected = _plain(cell), _plain(text)
     if len(cell) >= CELL_LIMIT:
         return len(text) > len(cell) and expected.startswith(found)
-    if found == expected or (found.casefold() in _NOTHING and expected.casefold() in _NOTHING):
+    if found == expected or (found.casefold() in NO_VALUE and expected.casefold() in NO_VALUE):
         return True
     if found.casefold() == expected.casefold() and found.casefold() in ("true", "false"):
         return True

@@ -17,7 +17,7 @@ from fin_tasks.data.schema import Defect
 from fin_tasks.data.upright import FOLDER
 from fin_tasks.errors import DataError
 from fin_tasks.judging.item import JudgeItem
-from fin_tasks.judging.kept_responses import whole_response
+from fin_tasks.judging.kept_responses import TABLES, whole_response
 from fin_tasks.judging.predictions_files import SavedRow, read_saved
 from fin_tasks.judging.predictions_model import model_of
 from fin_tasks.judging.predictions_pictures import PictureFinder, folders_of
@@ -314,7 +314,7 @@ def _response(row: SavedRow, index: str, form: str, kept: Mapping[str, str], def
 def _kept_beside(path: Path, form: str) -> dict[str, str]:
     """Return the whole predictions that our data sets keep beside VLMEvalKit's tables, `NAME_responses.jsonl`."""
     beside = path.with_name(f"{path.stem}_responses.jsonl")
-    if form not in ("xlsx", "tsv", "csv") or not beside.is_file():
+    if form not in TABLES or not beside.is_file():
         return {}
     return {_index(row): _as_text(row, "prediction", _field(row, "prediction")) for row in read_saved(beside).rows}
 

@@ -18,12 +18,14 @@ from typing import IO, Any
 
 from fin_tasks.errors import DataError
 
-__all__ = ["CELL_LIMIT", "MAX_ROWS", "TableRow", "read_delimited", "read_xlsx", "respelt"]
+__all__ = ["CELL_LIMIT", "MAX_ROWS", "NO_VALUE", "TableRow", "read_delimited", "read_xlsx", "respelt"]
 
 MAX_ROWS = 200_000
 """Rows a file may have."""
 CELL_LIMIT = 32_767
 """Characters a spreadsheet's cell can hold; programs that write more cut it."""
+NO_VALUE = frozenset({"", "nan", "none", "null", "n/a", "na", "<na>", "#n/a"})
+"""What pandas reads as no value, in small letters, and writes as an empty cell or as `nan`."""
 
 _MAX_UNPACKED = 2**30
 _MAX_CELL = 64 * 2**20

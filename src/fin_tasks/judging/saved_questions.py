@@ -8,13 +8,11 @@ from typing import Any
 
 from fin_tasks.errors import DataError
 from fin_tasks.judging.predictions_files import SavedRow
-from fin_tasks.judging.predictions_tables import CELL_LIMIT
+from fin_tasks.judging.predictions_tables import CELL_LIMIT, NO_VALUE
 
 __all__ = ["check_questions", "find_index", "same_question"]
 
 _log = logging.getLogger(__name__)
-_NOTHING = {"", "nan", "none", "null", "n/a", "na", "<na>", "#n/a"}
-"""What pandas reads as no value and writes as an empty cell or as `nan`."""
 _SHOWN = 60
 
 
@@ -69,7 +67,7 @@ def same_question(saved: Any, question: str) -> bool:
     found, expected = _plain("" if saved is None else str(saved)), _plain(question)
     if found == expected or expected.startswith(("=", "{=")):
         return True
-    if found in _NOTHING and expected in _NOTHING:
+    if found in NO_VALUE and expected in NO_VALUE:
         return True
     if len(str(saved)) >= CELL_LIMIT:
         return expected.startswith(found)

@@ -18,6 +18,7 @@ from fin_tasks.report.item_scores import VARIANTS
 from fin_tasks.report.json_fields import name_of, number
 from fin_tasks.report.lm_eval_results import Claim, TaskClaims
 from fin_tasks.report.redaction import without_secrets
+from fin_tasks.report.run_labels import REPLAYED
 from fin_tasks.report.samples import spelled_out
 from fin_tasks.report.settings import SAMPLE
 from fin_tasks.report.task_entries import TaskRead, entries_of, small
@@ -29,7 +30,6 @@ __all__ = ["is_financemath_replay", "read_financemath_replay"]
 _MODES = {"cot": "financemath", "pot": "financemath_pot"}
 """Mode to the task that asks for it, as lm-eval's are named."""
 _COUNTS = frozenset({"n", "execution_rate", "acc", "no_answer", "unscored"})
-_RECORDING = "replayed"
 
 
 def is_financemath_replay(value: Mapping[str, Any]) -> bool:
@@ -71,7 +71,7 @@ def read_financemath_replay(path: Path, value: Mapping[str, Any]) -> RunRead:
     whole = TaskRead(
         claims=claims,
         setting=setting,
-        facts=facts_of({name: of for name, of in setting.items() if name != _RECORDING}, rows=claims.rows),
+        facts=facts_of({name: of for name, of in setting.items() if name != REPLAYED}, rows=claims.rows),
         variants=variants,
         scores=scores,
         digest="",
@@ -144,7 +144,7 @@ def _setting(path: Path, value: Mapping[str, Any]) -> dict[str, str]:
         told["provenance.truths.robust"] = "ground_truth"
     told |= {f"provenance.{name}": value[name] for name in ("scorer", "fin_tasks") if _is_version(value.get(name))}
     # where a recording lay is nobody's business
-    told[_RECORDING] = PurePosixPath(name_of(f"{path}, file", value.get("file")).replace("\\", "/")).name
+    told[REPLAYED] = PurePosixPath(name_of(f"{path}, file", value.get("file")).replace("\\", "/")).name
     return {name: json.dumps(without_secrets(of) if isinstance(of, str) else of) for name, of in told.items()}
 
 

@@ -46,7 +46,8 @@ def rows_of_group(claims: TaskClaims, members: Sequence[TaskRead]) -> GroupRows:
         if not rows:
             continue
         ids = tuple(name for one in rows for name in one.ids)
-        clusters = tuple(name for one in rows for name in one.clusters or ()) or None
+        known = any(one.clusters for one in rows)  # rows of a task without sources stand for themselves
+        clusters = tuple(name for one in rows for name in one.clusters or one.ids) if known else None
         tasks = np.repeat(np.arange(len(rows)), [len(one.ids) for one in rows])
         values = {}
         for metric, claim in claimed.items():

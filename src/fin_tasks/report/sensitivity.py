@@ -17,7 +17,7 @@ from fin_tasks.report.measure import Numbers, measure
 from fin_tasks.report.pairing import say
 from fin_tasks.report.runs import Problem, Run, read_runs
 from fin_tasks.report.samples import Rows
-from fin_tasks.report.settings import below, differences
+from fin_tasks.report.settings import below, differences, of_rows_asked
 from fin_tasks.sandbox import escape
 from fin_tasks.stats.averages import average
 from fin_tasks.stats.intervals import Interval
@@ -204,7 +204,7 @@ def _task(run: Run) -> str:
 def _groups(runs: Sequence[Run]) -> list[list[Run]]:
     groups: dict[tuple[Any, ...], list[Run]] = {}
     for run in runs:
-        facts = {name: value for name, value in run.setting.items() if not below(name, _FREE)}
+        facts = {name: value for name, value in of_rows_asked(run.setting).items() if not below(name, _FREE)}
         groups.setdefault((run.model, run.condition, tuple(sorted(facts.items()))), []).append(run)
     return list(groups.values())
 
@@ -216,7 +216,7 @@ def _told_apart(groups: Sequence[list[Run]], notes: list[str]) -> Sequence[list[
         run = runs[0]
         other = first.setdefault((run.model, run.condition), run)
         if other is not run:
-            apart = say(differences(other.setting, run.setting, ignore=_FREE))
+            apart = say(differences(of_rows_asked(other.setting), of_rows_asked(run.setting), ignore=_FREE))
             notes.append(f"{run.path}: kept apart from {other.path}, as they differ in {apart}.")
     return groups
 

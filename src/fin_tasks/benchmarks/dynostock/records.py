@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.benchmarks.dynostock.window import BIASES
-from fin_tasks.data.model_names import model_of
 from fin_tasks.data.schema import Defect
 from fin_tasks.errors import DataError
+from fin_tasks.judging.predictions_model import model_of
 
 __all__ = ["Condition", "Record", "Recording", "find_files", "model_of_folder", "read_recording"]
 
 _LARGEST_FILE = 1 << 30
-_LARGEST_RESULTS = 1 << 26
 _PATTERNS = ("exp_*.json", "samples_*.jsonl")
 _NAMED = re.compile(r"exp_([A-Za-z]+)_(\d{1,4})")
 _MOVEMENTS: Mapping[Any, int] = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "false": 0, "true": 1}
@@ -284,26 +283,13 @@ def _of_samples(path: Path, docs: Sequence[Mapping[str, Any]]) -> tuple[Conditio
         return found.pop() if len(found) == 1 else default
 
     condition = Condition(
-        model=_model_of(path),
+        model=model_of(path, "samples", []) or model_of_folder(path),  # as a report of the same run names it
         bias=one("bias_type", str, None),
         mode=one("mode", str, "image"),
         arm=one("arm", str, "signal"),
         anonymised=one("anonymised", bool, False),
     )
     return condition, one("window", int, None)
-
-
-def _model_of(path: Path) -> str:
-    """Name the model as a report of the same run does, or else by the folder that lm-eval makes for it."""
-    results = path.with_name(f"results_{path.stem.rpartition('_')[2]}.json")
-    try:
-        if results.stat().st_size <= _LARGEST_RESULTS:
-            said = json.loads(results.read_bytes())
-            if isinstance(said, dict) and (name := model_of(said, otherwise="")):
-                return name
-    except (OSError, ValueError, RecursionError):
-        pass  # whatever is wrong with that file, the responses can be read without it
-    return model_of_folder(path)
 
 
 def _natural(path: Path) -> list[tuple[bool, int, str]]:
