@@ -1,12 +1,32 @@
 """How one answer fares, and what a program's result says, for the benchmarks that score both ways."""
 
+import json
 import math
 from dataclasses import asdict, dataclass
 
 from fin_tasks.answers.numbers import Number, number_from_float
 from fin_tasks.answers.quantities import read_bare
 
-__all__ = ["Score", "Scores", "number_of_result", "scored"]
+__all__ = ["Reading", "Score", "Scores", "number_of_result", "scored"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What one variant reads in a response; lm-eval writes its text, JSON, into the samples file."""
+
+    variant: str
+    answer: int | str | float | Number | None
+    """1 or 0 for a verdict, a letter, a number; None if there is no answer."""
+    reason: str = ""
+    """Why there is no answer, or why the response cannot be scored."""
+    unscored: bool = False
+    """The judge or the sandbox failed, so nothing is known about the answer."""
+    status: str | None = None
+    """How the program ended, as `sandbox.Status` has it."""
+
+    def __str__(self) -> str:
+        answer = self.answer.value if isinstance(self.answer, Number) else self.answer
+        return json.dumps({**asdict(self), "answer": answer}, ensure_ascii=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +44,8 @@ class Score:
     correct: bool | None
     correct_err: bool | None
     reason: str
+    status: str | None = None
+    """How the program ended, as `sandbox.Status` has it; None for text."""
 
     @property
     def told(self) -> dict[str, int | str | float | bool | None]:

@@ -4,12 +4,12 @@ import json
 import signal
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from fin_tasks.sandbox.child import FRAME_KEYS, TEXT_LIMIT
 from fin_tasks.sandbox.wire import LOCKED, RAN_ON, TOO_MUCH, WALL
 
-__all__ = ["ENOUGH_CPU", "Outcome", "Status", "classify", "escape", "parse_frame"]
+__all__ = ["ENOUGH_CPU", "Outcome", "Ran", "Status", "classify", "escape", "parse_frame"]
 
 ENOUGH_CPU = 0.5
 """Share of the CPU limit from which a kill is put down to it; below, a busy machine or want of memory may be why."""
@@ -70,6 +70,13 @@ class Outcome:
     def told(self) -> dict[str, str | None]:
         """What the samples of a run show of it."""
         return {"status": self.status.value, "value": self.value, "detail": self.detail}
+
+
+class Ran(NamedTuple):
+    """A response with the outcomes of its programs."""
+
+    response: str
+    outcomes: tuple[Outcome, ...]
 
 
 def escape(text: str) -> str:
