@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fin_tasks.answers.comparison import equal_reading
+from fin_tasks.answers.compare import equal_reading
 from fin_tasks.answers.expressions import without_conditions, without_expressions
 from fin_tasks.answers.notation import CURRENCY, boxed, plain
 from fin_tasks.answers.numbers import FoundNumber, Number, find_numbers

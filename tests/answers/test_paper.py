@@ -2,7 +2,14 @@
 
 import pytest
 
-from fin_tasks.answers.marked import marked_letter, marked_number, marked_verdict, near_marked
+from fin_tasks.answers.paper import (
+    financemath_program,
+    marked_letter,
+    marked_number,
+    marked_verdict,
+    near_marked,
+    xfinbench_program,
+)
 
 
 @pytest.mark.parametrize(
@@ -51,3 +58,34 @@ def test_a_number_is_read_from_the_last_brackets(reply: str, number: float | Non
 )
 def test_the_tolerance_is_blind_to_a_factor_of_100(answer: float, truth: float, near: bool) -> None:
     assert near_marked(answer, truth) is near
+
+
+FENCED = "```python\nx = 1\n```"
+
+
+@pytest.mark.parametrize(
+    ("response", "program"),
+    [
+        (f"{FENCED}\nBetter:\n```python\nuse math\n``` done", "import math\n\nuse math\n"),
+        ("```python\nscipy math", "import math\nimport scipy\n\nscipy math"),
+        ("no fence ```\ny\n```", "no fence ```\ny\n```"),
+    ],
+)
+def test_xfinbench_runs_the_last_python_fence(response: str, program: str) -> None:
+    assert xfinbench_program(response) == program
+
+
+@pytest.mark.parametrize(
+    ("response", "program"),
+    [
+        ("", None),
+        ("import argparse", None),
+        (f"```\nfirst\n```\n{FENCED}\n```python\nlast\n```", "x = 1"),
+        ("```Python\nx\n```", "Python\nx"),
+        ("    x = 1\n    return x\n```\nIt is one.", "def solution():\n    x = 1\n    return x"),
+        ("return 1", "def solution():\n    return 1"),
+        ("```python\ndef solution():\n    return 1", "python\ndef solution():\n    return 1"),
+    ],
+)
+def test_financemath_runs_the_first_fence(response: str, program: str | None) -> None:
+    assert financemath_program(response) == program

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.answers.comparison import equal_reading, near_reading
+from fin_tasks.answers.compare import equal_reading, near_reading
 from fin_tasks.answers.numbers import Number
 
 
