@@ -1,0 +1,308 @@
+"""Find a benchmark's files: downloaded and checked, in the user's own folder, or the packaged sample.
+
+    located = locate("xfinbench", ["dataset/test_set.csv"], source="auto", settings=settings, sample=SAMPLE)
+    located.files["dataset/test_set.csv"]                # the path of the file on this machine
+    located = located.more(["dataset/figures/a.png", "dataset/figures/a.jpg"], optional=True)
+    located.provenance()                                 # for the results: origin, commit, hash of every file
+
+Files are named by their path in the authors' repository, whatever the origin. A name may hold alternatives separated by
+`|`, and an alternative may be a shell pattern: `data/test-*.parquet|test.jsonl`. The first alternative that finds files
+counts; each of them is then listed under its own file name, without folders. A folder of the user's is laid out like
+the repository, or without its first level of folders; it may be DIR, DIR/<benchmark> or the one file that is needed.
+
+`pins/<benchmark>.json` names the repository of each benchmark. GitHub repositories are pinned to a commit, with size
+and SHA-256 of nearly all files. Hub data sets are not: the hub says which commit is the newest at the first use, and
+that commit is used from then on, unless `revision` names another. The cache is `<cache_dir>/<benchmark>/<commit>/`.
+"""
+
+import hashlib
+import json
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+from urllib.parse import quote
+
+from fin_tasks.errors import ConfigError, DataError, FetchError
+from fin_tasks.settings import Settings
+
+__all__ = ["Located", "Pin", "Pins", "load_pins", "locate", "pinned_benchmarks", "sha256_of"]
+
+_SOURCES = ("auto", "upstream", "data_dir", "sample")
+_MOST = 512 << 20  # bytes of a file whose size is not pinned
+_OFFLINE = "downloads are switched off by FIN_TASKS_OFFLINE or HF_HUB_OFFLINE"
+_PINS = Path(__file__).parent / "pins"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A file of a repository; size in bytes and SHA-256 in hex are None if they are not known."""
+
+    path: str
+    size: int | None
+    sha256: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pins:
+    """A benchmark's repository; a hub data set has no revision and no files before the hub was asked."""
+
+    name: str
+    host: str  # "github" or "hub"
+    repo: str
+    revision: str | None
+    licence: str
+    non_commercial: bool
+    homepage: str
+    note: str
+    files: tuple[Pin, ...]
+
+    @classmethod
+    def read(cls, path: Path) -> "Pins":
+        """Read a file of pins."""
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        return cls(**{**raw, "files": tuple(Pin(**entry) for entry in raw["files"])})
+
+    def by_hand(self, path: str = "...") -> str:
+        """Say how a user gets a file without us."""
+        gate = " (if it is gated, accept its conditions there and run `hf auth login`)" if self.host == "hub" else ""
+        return f"Or get it from {self.homepage}{gate}, set FIN_TASKS_DATA=DIR and put it at DIR/{self.name}/{path}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Located:
+    """Files of a benchmark, by their name upstream, and where they come from."""
+
+    benchmark: str
+    origin: str  # "upstream", "data_dir" or "sample"
+    root: Path
+    pins: Pins = field(repr=False)
+    settings: Settings = field(repr=False)
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    @property
+    def commit(self) -> str | None:
+        """Commit of the authors' repository; None if the files were not downloaded."""
+        return self.pins.revision if self.origin == "upstream" else None
+
+    def more(self, paths: Iterable[str], *, optional: bool = False) -> "Located":
+        """Return this with further files of the same place; optional files that do not exist are left out."""
+        found: dict[str, Path] = {}
+        for name in dict.fromkeys(paths):
+            if {"..", ""} & set(re.split(r"[/\\]", name)):
+                raise DataError(f"{self.benchmark}: expected a path below the data folder, got {name!r}.")
+            here = self._here(name)
+            if not here and not optional:
+                raise DataError(
+                    f"{self.benchmark}: expected {name} in {self.root}, found none. Put the authors' file there, name "
+                    "another folder with data_dir or FIN_TASKS_DATA, or use source upstream to download it."
+                )
+            found |= here
+        if self.origin == "upstream":
+            _fetch(self.pins, self.root, set(found.values()), self.settings)
+        return replace(self, files={**self.files, **found})
+
+    def provenance(self) -> dict[str, Any]:
+        """Return origin, commit, SHA-256 of each file, and `revision`: 16 digits that equal files have in common."""
+        hashes = {name: sha256_of(path) for name, path in sorted(self.files.items())}
+        lines = "".join(f"{sha256}  {name}\n" for name, sha256 in hashes.items())
+        revision = hashlib.sha256(lines.encode()).hexdigest()[:16]
+        return {"origin": self.origin, "commit": self.commit, "revision": revision, "files": hashes}
+
+    def differing(self) -> list[str]:
+        """Return the files that have a pin and are not the pinned ones, as a user's own files may be."""
+        pinned = {pin.path: pin.sha256 for pin in self.pins.files if pin.sha256}
+        return [name for name, path in self.files.items() if name in pinned and sha256_of(path) != pinned[name]]
+
+    def _here(self, name: str) -> dict[str, Path]:
+        for option in name.split("|"):
+            if self.origin == "upstream":
+                found = [self.root / pin.path for pin in self.pins.files if fnmatchcase(pin.path, option)]
+            else:  # as in the authors' repository, or without the first level of folders
+                places = [list(self.root.glob(each)) for each in (option, option.partition("/")[2]) if each]
+                found = [path for path in next(filter(None, places), []) if path.is_file()]
+            if found:
+                return {_key(name, path): path for path in sorted(found)}
+        return {}
+
+
+def locate(
+    benchmark: str,
+    paths: Sequence[str],
+    *,
+    source: str = "auto",
+    data_dir: str | Path | None = None,
+    settings: Settings,
+    sample: Path | None = None,
+    revision: str | None = None,
+) -> Located:
+    """Find files of a benchmark, all of which are needed; download what upstream has and the cache lacks.
+
+    Args:
+        benchmark: One of `pinned_benchmarks()`.
+        paths: See the module.
+        source: `upstream`, `data_dir`, `sample`, or `auto`: data_dir if a folder is named, else upstream.
+        data_dir: The user's folder; `FIN_TASKS_DATA` if None.
+        settings: The environment.
+        sample: Folder of the packaged sample.
+        revision: Commit, branch or tag of a data set on the hub.
+    """
+    pins = load_pins(benchmark)
+    folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
+    if source not in _SOURCES:
+        raise ConfigError(f"{benchmark} source: expected one of {', '.join(_SOURCES)}, got {source!r}.")
+    if source == "auto":
+        source = "upstream" if folder is None else "data_dir"
+    place = sample if source == "sample" else folder
+    if source == "upstream":
+        pins = _ask_hub(pins, revision, settings) if pins.host == "hub" else pins
+        place = settings.cache_dir / pins.name / str(pins.revision)
+    if place is None:
+        raise ConfigError(f"{benchmark} source: {source} needs a folder, got none. Set data_dir or FIN_TASKS_DATA.")
+    found = Located(benchmark=benchmark, origin=source, root=place, pins=pins, settings=settings)
+    if source == "data_dir" and place.is_file():
+        if place.suffix not in (suffixes := {Path(option).suffix for option in paths[0].split("|")}):
+            raise DataError(f"{benchmark}: expected a file ending in {' or '.join(sorted(suffixes))}, got {place}.")
+        return replace(found, root=place.parent, files={_key(paths[0], place): place}).more(paths[1:])
+    if source == "data_dir":  # only one folder is searched from here on, so that two copies never mix
+        below = replace(found, root=place / benchmark)
+        found = below if below._here(paths[0]) else found
+    return found.more(paths)
+
+
+def pinned_benchmarks() -> tuple[str, ...]:
+    """Return the benchmarks that have a file of pins."""
+    return tuple(sorted(path.stem for path in _PINS.glob("*.json")))
+
+
+def load_pins(benchmark: str) -> Pins:
+    """Return a benchmark's pins, as packaged."""
+    if benchmark not in pinned_benchmarks():
+        raise ConfigError(f"benchmark: expected one of {', '.join(pinned_benchmarks())}, got {benchmark!r}.")
+    return Pins.read(_PINS / f"{benchmark}.json")
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file in hex."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise DataError(f"{path}: expected a readable file, got {error.strerror!r}.") from error
+    return digest.hexdigest()
+
+
+def _key(name: str, path: Path) -> str:
+    return path.name if re.search(r"[|*?\[]", name) else name
+
+
+def _ask_hub(pins: Pins, revision: str | None, settings: Settings) -> Pins:
+    """Ask the hub for the commit, the files and their SHA-256, and remember the answer."""
+    folder = settings.cache_dir / pins.name
+    known = folder / f"listing-{quote(revision or 'main', safe='')}.json"
+    may_move = revision is not None and not re.fullmatch("[0-9a-f]{40}", revision)
+    if known.is_file() and (settings.offline or not may_move):
+        return Pins.read(known)
+    wanted = f"{pins.repo}: expected to look up {revision or 'main'} at {settings.hub}"
+    if settings.offline:
+        raise FetchError(f"{wanted}, but {_OFFLINE}. {pins.by_hand()}")
+    from huggingface_hub import HfApi
+
+    try:
+        api = HfApi(endpoint=settings.hub, token=settings.hub_token)
+        info = api.dataset_info(pins.repo, revision=revision, files_metadata=True, timeout=30)
+        files = tuple(
+            Pin(each.rfilename, each.size, each.lfs.sha256 if each.lfs else None) for each in info.siblings or ()
+        )
+        found = replace(pins, revision=str(info.sha), files=files)
+    except Exception as error:  # the client raises its own errors and those of its HTTP library
+        raise FetchError(f"{wanted}, but {_reason(error)}. {pins.by_hand()}") from error
+    for name in (known.name, f"listing-{found.revision}.json"):
+        _write(folder / name, json.dumps(asdict(found)).encode())
+    return found
+
+
+def _fetch(pins: Pins, root: Path, wanted: set[Path], settings: Settings) -> None:
+    """Download the files that the cache lacks, and check the SHA-256 of all."""
+    chosen = [pin for pin in pins.files if root / pin.path in wanted]
+    missing = [pin for pin in chosen if not (root / pin.path).is_file()]
+    if missing and settings.offline:
+        raise FetchError(f"{root / missing[0].path}: not here, and {_OFFLINE}. {pins.by_hand(missing[0].path)}")
+    if missing:
+        from tqdm import tqdm
+
+        _log.warning("%s: downloading from %s at %s, licence %s", pins.name, pins.repo, pins.revision, pins.licence)
+        download = _from_hub if pins.host == "hub" else _from_github
+        with ThreadPoolExecutor(8) as pool:
+            jobs = pool.map(lambda pin: download(pins, pin, root, settings), missing)
+            # disable=None draws the bar on a terminal only
+            list(tqdm(jobs, desc=f"Downloading {pins.name}", total=len(missing), unit="file", disable=None))
+    for pin in chosen:
+        path = root / pin.path
+        if pin.sha256 and (found := sha256_of(path)) != pin.sha256:
+            if pin in missing:
+                path.unlink()
+                advice = "The download was removed. Does a proxy or a mirror serve another file?"
+            else:
+                advice = "Delete it, and it is downloaded again."
+            raise DataError(f"{path}: expected sha256 {pin.sha256}, got {found}. {advice} {pins.by_hand(pin.path)}")
+
+
+def _from_github(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
+    import requests
+    from requests.adapters import HTTPAdapter
+    from urllib3 import Retry
+
+    url = f"{settings.github_raw}/{pins.repo}/{pins.revision}/{quote(pin.path)}"
+    most, content = pin.size or _MOST, bytearray()
+    retry = Retry(5, backoff_factor=0.3, status_forcelist=(408, 429, 500, 502, 503, 504))
+    try:
+        with requests.Session() as session:
+            session.mount(settings.github_raw, HTTPAdapter(max_retries=retry))
+            with session.get(url, stream=True, timeout=(10, 30)) as reply:
+                reply.raise_for_status()
+                for block in reply.iter_content(1 << 16):
+                    content += block
+                    if len(content) > most:
+                        raise FetchError(f"{url}: expected at most {most:,} bytes, got more. {pins.by_hand(pin.path)}")
+    except requests.RequestException as error:
+        raise FetchError(f"{url}: expected a file, but {_reason(error)}. {pins.by_hand(pin.path)}") from error
+    _write(root / pin.path, bytes(content))
+
+
+def _from_hub(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
+    from huggingface_hub import hf_hub_download
+
+    if (pin.size or 0) > _MOST:
+        raise FetchError(f"{pins.repo}, {pin.path}: expected at most {_MOST:,} bytes, got {pin.size:,}.")
+    where: dict[str, Any] = {"repo_type": "dataset", "revision": pins.revision, "endpoint": settings.hub}
+    try:
+        hf_hub_download(pins.repo, pin.path, **where, local_dir=root, token=settings.hub_token)
+    except Exception as error:  # see _ask_hub
+        at = f"{settings.hub}/datasets/{pins.repo}"
+        raise FetchError(f"{at}: expected {pin.path}, but {_reason(error)}. {pins.by_hand(pin.path)}") from error
+
+
+def _write(target: Path, content: bytes) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=target.parent, suffix=".part", delete=False) as draft:
+            draft.write(content)
+        Path(draft.name).chmod(0o644)
+        Path(draft.name).replace(target)
+    except OSError as error:
+        raise DataError(
+            f"{target}: cannot write it ({error.strerror}). Name another cache: FIN_TASKS_CACHE."
+        ) from error
+
+
+def _reason(error: BaseException) -> str:
+    return (str(error).strip().split("\n")[0] or type(error).__name__)[:300].rstrip(".")

@@ -1,0 +1,72 @@
+"""Read a benchmark's CSV tables, and collect what is wrong with their rows.
+
+A missing column makes a table useless and is an error. A bad row is a `Defect`: it is counted and shown, so that no row
+disappears silently.
+"""
+
+import codecs
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from fin_tasks.errors import DataError
+
+__all__ = ["Defect", "Record", "Table", "ids_by_kind", "read_csv"]
+
+
+@dataclass(frozen=True)
+class Defect:
+    """Something wrong with a row; the id is empty if it concerns the whole file."""
+
+    kind: str  # a short fixed name, such as "missing-figure"
+    row_id: str
+    detail: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One row; short rows are filled up with empty cells."""
+
+    line: int  # the line of the file on which the row ends
+    cells: dict[str, str]
+    surplus: int  # cells more than the header has; negative if the row is short
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """The rows of a file without blank lines, and whether it starts with a byte order mark."""
+
+    records: tuple[Record, ...]
+    has_bom: bool
+
+
+def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Table:
+    """Read a UTF-8 CSV file that has at least these columns; a DataError says what is wrong with it."""
+    try:
+        content = path.read_bytes()
+        reader = csv.reader(StringIO(content.decode("utf-8-sig"), newline=""), delimiter=delimiter)
+        header = next(reader, [])
+        missing = [column for column in columns if column not in header]
+        if missing or len(set(header)) < len(header):
+            raise DataError(
+                f"{path}: expected the columns {', '.join(columns)}, each once; "
+                f"got {', '.join(header) or 'an empty file'}. Fetch the file again or rename its columns."
+            )
+        records = []
+        for row in filter(None, reader):
+            surplus = len(row) - len(header)
+            cells = dict(zip(header, [*row, *[""] * -surplus], strict=False))
+            records.append(Record(line=reader.line_num, cells=cells, surplus=surplus))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: expected a CSV file in UTF-8, could not read it ({error}).") from error
+    return Table(records=tuple(records), has_bom=content.startswith(codecs.BOM_UTF8))
+
+
+def ids_by_kind(defects: Iterable[Defect]) -> dict[str, tuple[str, ...]]:
+    """Return the row ids of each kind of defect, kinds in alphabetical order."""
+    ids: dict[str, list[str]] = {}
+    for defect in defects:
+        ids.setdefault(defect.kind, []).append(defect.row_id)
+    return {kind: tuple(ids[kind]) for kind in sorted(ids)}
