@@ -140,7 +140,7 @@ def test_the_judging_is_no_part_of_what_the_results_file_says_of_the_task() -> N
     for pipeline in config["filter_list"]:
         assert [sorted(step) for step in pipeline["filter"]] == [
             ["function", "item", "rubric"],
-            ["function", "scorer", "variant"],
+            ["function", "reader", "variant"],
         ]
     # memory addresses would make every run's file another one
     assert " at 0x" not in json.dumps(config["metric_list"])

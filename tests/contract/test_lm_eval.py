@@ -74,7 +74,7 @@ def test_samples_show_prompt_response_and_reading(dummy_run: Path) -> None:
     assert "\n\nStatement: " in prompt and prompt.endswith("Solution:")
     assert first["target"].startswith("Therefore, my answer is ")
     reading = json.loads(first["filtered_resps"][0][0])
-    assert reading == {"answer": None, "correct": False, "correct_err": None, "reason": "no answer"}
+    assert reading["answer"] is None
 
 
 def test_replay_of_the_samples_agrees_with_the_run(dummy_run: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_wrong_option_ends_with_our_message(tmp_path: Path) -> None:
 def test_entry_points_for_the_harness_name_what_exists() -> None:
     for group, names in {
         "lm_eval.filters": {
-            "fin_tasks_score",
+            "fin_tasks_read",
             "fin_tasks_run_programs",
             "fin_tasks_run_doc_programs",
             "fin_tasks_judge",

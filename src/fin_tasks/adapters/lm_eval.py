@@ -1,41 +1,39 @@
-"""What lm-eval needs from us: a task class, filters and two aggregations.
+"""What lm-eval needs from us: a task class, two filters and two aggregations.
 
 Importing this module registers the filters, so any `!function` of a task file that names it is enough.
 """
 
-import base64
-import hashlib
+import functools
 import json
 import logging
+import sys
+import time
 from collections import UserDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from types import TracebackType
+from typing import Any, Literal
 
+from lm_eval import evaluator
 from lm_eval.api.filter import Filter, FilterEnsemble
 from lm_eval.api.registry import register_filter
 from lm_eval.api.task import ConfigurableTask
-from lm_eval.models.api_models import JsonChatStr, create_image_prompt
+from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
 
 from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_judge import with_judge
+from fin_tasks.adapters.lm_eval_pictures import with_picture, without_pictures
 from fin_tasks.adapters.lm_eval_rubric import with_rubric_judge
-from fin_tasks.endpoints.pictures import Picture
-from fin_tasks.errors import ConfigError, EndpointError, SandboxError
+from fin_tasks.adapters.lm_eval_usage import usage_of
+from fin_tasks.errors import ConfigError, FinTasksError, SandboxError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average, standard_error
 from fin_tasks.stats.metric import Metric
 
-if TYPE_CHECKING:
-    from datasets import Dataset
-
-__all__ = ["FinTask", "RunDocPrograms", "RunPrograms", "ScoreResponses", "mean_scored", "stderr_scored"]
+__all__ = ["FinTask", "ReadResponses", "RunPrograms", "mean_scored", "stderr_scored"]
 
 _log = logging.getLogger(__name__)
 _NOT_APPLICABLE: Literal["N/A"] = "N/A"
-_IMAGE_MARK = "<image>\n"
 _IN_GROUPS = ("acc", "acc_err", "score")
 """Metrics that groups average."""
 
@@ -47,75 +45,66 @@ def mean_scored(values: Iterable[float | None]) -> float | str:
 
 
 def stderr_scored(values: Iterable[float | None]) -> float | str:
-    """Standard error of `mean_scored`; `N/A` below two values."""
+    """Return the standard error of `mean_scored`; `N/A` below two values."""
     error = standard_error(values)
     return error if error == error else _NOT_APPLICABLE
 
 
 class FinTask(ConfigurableTask):  # type: ignore[misc]
-    """A task of ours in lm-eval: an ordinary YAML task with nine additions.
+    """A YAML task of ours in lm-eval, with what lm-eval's own task class lacks.
 
-    - `metrics: !function ...` names the metrics from the task's `dataset_kwargs`, so that they are declared beside the
-      code that computes them. Documents may report None for a metric; means and standard errors leave it out. A
-      metric that is no mean comes as a `Metric` with its own aggregation.
-    - The provenance of the documents (prompts, data, versions) goes into the results file, under
-      `configs.<task>.metadata.provenance`.
-    - Without a chat template the system message, the question and a cue for base models are joined by blank lines.
-    - Pictures for an API are put into the message, see `construct_requests`, and leave it once it is answered, see
-      `apply_filters`; where `picture_file` names the field of a
-      document that holds the picture's path, the file goes as it is.
-    - A filter `fin_tasks_judge` is told the judge that the metadata names, see `lm_eval_judge`.
-    - A filter `fin_tasks_rubric_judge` is told the judge that the metadata or the environment names, see
-      `lm_eval_rubric`; who that was goes into the results file, under `configs.<task>.metadata.judge`.
-    - Under `--predict_only` no filter is run: no program, no judge.
-    - `blank_image: !function ...` draws a picture for text questions when the metadata asks for one.
+    - `metrics: !function ...` names the metrics; a document may report None for one, which means leave out.
+    - Provenance, sandbox tier, judge and token counts go into the results file, under `configs.<task>.metadata`.
+    - `paper_sampling` replaces generation settings if the metadata says `sampling: paper`.
+    - Base models get system message, question and cue joined by blank lines.
+    - API models get the picture of each document: `picture_file` names the field with its path.
+    - Under `--predict_only` no program runs and no judge is asked.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
-        config = dict(config)
-        config.pop("class", None)
-        name_metrics = config.pop("metrics")
-        draw_blank = config.pop("blank_image", None)
-        self._picture_file: str | None = config.pop("picture_file", None)
+        config = {name: value for name, value in config.items() if name != "class"}
+        metadata: dict[str, Any] = dict(config.get("metadata") or {})
         options = config.get("dataset_kwargs") or {}
-        metrics: dict[str, bool | Metric] = name_metrics(**options)
+        metrics: dict[str, bool | Metric] = config.pop("metrics")(**options)
+        draw_blank, paper_sampling = config.pop("blank_image", None), config.pop("paper_sampling", None)
+        self._picture_file: str | None = config.pop("picture_file", None)
+        self._lm: Any = None
         config["metric_list"] = [entry for name, metric in metrics.items() for entry in _declare(name, metric)]
-        self._with_stderr = [
-            name for name, metric in metrics.items() if not isinstance(metric, Metric) or metric.stderr is not None
-        ]
-        if (config.get("metadata") or {}).get("blank_image") and config.get("doc_to_image") is None:
+        self._with_stderr = [name for name, one in metrics.items() if not isinstance(one, Metric) or one.stderr]
+        if metadata.get("blank_image") and config.get("doc_to_image") is None:
             config["doc_to_image"] = draw_blank
-        said = config.get("metadata") or {}
-        pipelines = with_judge(config["filter_list"], said)
-        config["filter_list"], self._judging = with_rubric_judge(pipelines, said, task=config["task"], options=options)
+        config["generation_kwargs"] = _sampling(config, metadata.get("sampling", "greedy"), paper_sampling)
+        pipelines = with_judge(config["filter_list"], metadata)
+        config["filter_list"], self._judging = with_rubric_judge(
+            pipelines, metadata, task=config["task"], options=options
+        )
         if config.get("unsafe_code"):
-            # The tier is part of what was measured: a tier that refuses more runs fewer programs.
-            config["metadata"] = {**(config.get("metadata") or {}), "sandbox": _require_sandbox(config["task"])}
+            config["metadata"] = {**metadata, "sandbox": _require_sandbox(config["task"])}
         super().__init__(config=config)
         if self._judging is not None:
             self._judging.check(self.test_docs())
-            # What is written to the results file: the judging itself holds addresses, which are nobody's business.
-            self.config.filter_list = pipelines
+            self.config.filter_list = pipelines  # written to the results file: without the judge's address
             self.config.metadata = {**self.config.metadata, "judge": self._judging.facts}
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **_: Any) -> None:
         """Load the documents and record where they come from."""
-        metadata = dict(self.config.metadata or {})
-        options = dict(dataset_kwargs or {})
+        metadata, options = dict(self.config.metadata or {}), dict(dataset_kwargs or {})
         if twice := sorted(metadata.keys() & options.keys()):
             raise ConfigError(
                 f"{self.config.task}: metadata sets {', '.join(twice)}, which this task fixes. Choose the task with "
                 "the value you want (`lm_eval ls tasks` lists them)."
             )
         ((split, documents),) = self.config.custom_dataset(**metadata, **options).items()
-        self.dataset = {split: _Documents(documents)}
+        # As dicts: lm-eval goes over the documents four times, and Arrow makes each dict anew every time.
+        rows = _Documents(documents.to_list())
+        rows.features = documents.features
+        self.dataset = {split: rows}
         self.config.test_split = split
-        provenance = json.loads(documents.info.description)
-        self.config.metadata = {**metadata, "provenance": provenance}
+        self.config.metadata = {**metadata, "provenance": json.loads(documents.info.description)}
 
     def fewshot_docs(self) -> list[dict[str, Any]]:
         """Return the documents that may serve as examples: those with a right answer to show."""
-        # lm-eval leaves the document that is asked out of its own examples only where their split is named
+        # lm-eval keeps the question out of its own examples only if their split is named
         self.fewshot_cfg.split = self.config.test_split
         return [doc for doc in super().fewshot_docs() if doc.get("target")]
 
@@ -133,20 +122,12 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> Any:
         """Build the request; for an API the picture goes into the message.
 
-        lm-eval sends all questions of a run to an API in one batch and attaches pictures only when the first question
-        has one, so in a run of text and figure questions the pictures would be left out without a word.
+        lm-eval attaches pictures for an API only if the first question of the whole run has one.
         """
         request = super().construct_requests(doc, ctx, **kwargs)
-        if self.config.doc_to_image is None or not isinstance(ctx, JsonChatStr):
-            return request
-        messages = json.loads(ctx.prompt)
-        messages[-1]["content"] = messages[-1]["content"].replace(_IMAGE_MARK, "", 1)
-        file = _inlined(doc[self._picture_file]) if self._picture_file else None
-        if file is None:
-            messages = create_image_prompt(self.doc_to_image(doc), messages)
-        else:
-            messages[-1]["content"] = [file, {"type": "text", "text": messages[-1]["content"]}]
-        request.arguments = (JsonChatStr(json.dumps(messages)), request.arguments[1])
+        if self.config.doc_to_image is not None and isinstance(ctx, JsonChatStr):
+            file = doc[self._picture_file] if self._picture_file else None
+            request.arguments = (with_picture(ctx, file, lambda: self.doc_to_image(doc)), request.arguments[1])
         return request
 
     def build_all_requests(self, *, world_size: int | None = None, **kwargs: Any) -> None:
@@ -154,14 +135,15 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         if self._judging is not None:
             self._judging.alone = (world_size or 1) == 1
         super().build_all_requests(world_size=world_size, **kwargs)
+        _Clock.start()
 
     def apply_filters(self) -> Any:
-        """Filter the responses; of pictures in the requests, which are answered by now, only the hash is kept.
-
-        lm-eval writes each request into the samples file under every filter, and holds all of them until then.
-        """
+        """Count tokens, replace pictures in requests by their hash, then filter the responses."""
+        seconds = _Clock.stop()
         for request in self.instances:
-            request.arguments = _without_pictures(request.arguments)
+            request.arguments = without_pictures(request.arguments)
+        usage = {**usage_of(self.instances, self._lm), "seconds_of_all_tasks": seconds}
+        self.config.metadata = {**(self.config.metadata or {}), "usage": usage}
         return super().apply_filters()
 
     def override_metric(self, metric_name: str) -> None:
@@ -174,55 +156,38 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             _log.warning("%s: no judge is asked. %s", self.config.task, self._judging.later)
 
     def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, float | None]:
-        """Turn one document's scored responses into metrics.
+        """Compare what was read in one document's responses with the truth.
 
-        lm-eval gives up on the standard error of any aggregation it does not know ("N/A"), and takes whatever metric
-        carries the name `<metric>_stderr` afterwards. So every metric is reported a second time under that name.
+        lm-eval gives no standard error for aggregations it does not know, but takes any metric `<metric>_stderr`.
         """
-        (answers,) = results
-        values: dict[str, float | None] = self.config.process_results(doc, answers)
+        (readings,) = results
+        values: dict[str, float | None] = self.config.process_results(doc, readings)
         return {**values, **{f"{name}_stderr": values[name] for name in self._with_stderr}}
 
 
-def _inlined(path: str) -> dict[str, Any] | None:
-    """A picture as part of a message; None where its format is not one that chat models take as it is.
-
-    lm-eval would write each picture anew as PNG: for a photograph that takes seconds and ten times the bytes, which it
-    keeps in memory for all questions of a run.
-    """
-    try:
-        address = Picture(Path(path)).data_address()
-    except EndpointError:
-        return None
-    return {"type": "image_url", "image_url": {"url": address, "detail": "auto"}}
-
-
-def _without_pictures(arguments: Any) -> Any:
-    """Put a hash in place of each picture in a message for an API; other requests stay as they are."""
-    if not isinstance(arguments, tuple) or not isinstance(arguments[0], JsonChatStr):
-        return arguments
-    messages = json.loads(arguments[0].prompt)
-    for message in messages:
-        for part in message["content"] if isinstance(message.get("content"), list) else ():
-            kind, _, data = part.get("image_url", {}).get("url", "").partition(";base64,")
-            if data:
-                part["image_url"]["url"] = f"{kind};sha256,{hashlib.sha256(base64.b64decode(data)).hexdigest()}"
-    return (JsonChatStr(json.dumps(messages)), *arguments[1:])
-
-
 class _Documents(list[dict[str, Any]]):
-    """A data set's rows as dicts, made once: lm-eval goes over them four times, and Arrow makes them anew each time."""
+    features: Any = None
 
-    def __init__(self, dataset: "Dataset") -> None:
-        super().__init__(dataset.to_list())
-        self.features = dataset.features
+
+class _Clock:
+    """Seconds from the last request that was built to the first response that is filtered."""
+
+    started = 0.0
+    seconds: float | None = None
+
+    @classmethod
+    def start(cls) -> None:
+        cls.started, cls.seconds = time.monotonic(), None
+
+    @classmethod
+    def stop(cls) -> float:
+        if cls.seconds is None:
+            cls.seconds = round(time.monotonic() - cls.started, 3)
+        return cls.seconds
 
 
 class _Scored(UserDict[str, Any]):
-    """A scored answer that lm-eval, which writes `str` of it into the samples file, writes as JSON.
-
-    No `dict`: for models that take pictures lm-eval copies every dict of the samples into a plain one.
-    """
+    """A reading that is a dict, as JSON in the samples file. For models with pictures lm-eval would copy a dict."""
 
     def __str__(self) -> str:
         return json.dumps(self.data, ensure_ascii=False)
@@ -230,20 +195,25 @@ class _Scored(UserDict[str, Any]):
 
 def _declare(name: str, metric: bool | Metric) -> list[dict[str, Any]]:
     if isinstance(metric, Metric):
-        declared = [{"metric": name, "aggregation": metric.aggregate, "higher_is_better": metric.higher_is_better}]
-        if metric.stderr is not None:
-            declared += [{"metric": f"{name}_stderr", "aggregation": metric.stderr, "higher_is_better": False}]
-        return declared
-    # lm-eval multiplies these into group averages, where the string "N/A" would end the run: NaN does not.
-    mean = average if name in _IN_GROUPS else mean_scored
-    return [
-        {"metric": name, "aggregation": mean, "higher_is_better": metric},
-        {"metric": f"{name}_stderr", "aggregation": stderr_scored, "higher_is_better": False},
-    ]
+        entries = [(name, metric.aggregate, metric.higher_is_better)]
+        entries += [(f"{name}_stderr", metric.stderr, False)] if metric.stderr else []
+    else:
+        # lm-eval multiplies these into group averages: the text "N/A" would end the run there, NaN does not.
+        mean = average if name in _IN_GROUPS else mean_scored
+        entries = [(name, mean, metric), (f"{name}_stderr", stderr_scored, False)]
+    return [{"metric": m, "aggregation": how, "higher_is_better": better} for m, how, better in entries]
+
+
+def _sampling(config: Mapping[str, Any], named: str, paper: Mapping[str, Any] | None) -> dict[str, Any]:
+    if named not in ("greedy", "paper"):
+        raise ConfigError(f"metadata sampling: expected greedy or paper, got {named!r}.")
+    if named == "paper" and paper is None:
+        raise ConfigError(f"metadata sampling: the paper of {config['task']} names no settings. Leave `sampling` out.")
+    return {**config["generation_kwargs"], **(paper or {} if named == "paper" else {})}
 
 
 def _require_sandbox(task: str) -> dict[str, str]:
-    """Fail before the model answers anything, not after; return the tier that will run the programs, and why."""
+    """Fail before the model answers anything; the tier is part of what is measured."""
     try:
         with _open_runner() as runner:
             return {"tier": runner.tier, "reason": runner.reason}
@@ -253,72 +223,118 @@ def _require_sandbox(task: str) -> dict[str, str]:
         ) from error
 
 
-@register_filter("fin_tasks_score")
-class ScoreResponses(Filter):  # type: ignore[misc]
-    """Score every response of a task under one variant."""
+@register_filter("fin_tasks_read")
+class ReadResponses(Filter):  # type: ignore[misc]
+    """Read the answer in every response under one variant."""
 
-    def __init__(self, *, scorer: Callable[..., Mapping[str, Any]], variant: str) -> None:
-        self.scorer = scorer
+    def __init__(self, *, reader: Callable[..., Any], variant: str) -> None:
+        self.reader = reader
         self.variant = variant
 
-    def apply(self, resps: Iterable[Sequence[Any]], docs: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-        """Return one list of scored answers per document."""
-        return [
-            [_Scored(self.scorer(doc, response, variant=self.variant)) for response in responses]
+    def apply(self, resps: Iterable[Sequence[Any]], docs: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+        """Return one list of readings per document."""
+        read = [
+            [self.reader(doc, response, variant=self.variant) for response in responses]
             for responses, doc in zip(resps, docs, strict=True)
         ]
+        return [[_Scored(one) if isinstance(one, Mapping) else one for one in of_doc] for of_doc in read]
 
 
 @register_filter("fin_tasks_run_programs")
 class RunPrograms(Filter):  # type: ignore[misc]
-    """Run the program in every response, all of a task at once."""
+    """Run the programs of every response, all of a task at once; each response becomes a `sandbox.Ran`."""
 
-    def __init__(self, *, extract: Callable[[str], str | None]) -> None:
-        self.extract = extract
+    def __init__(
+        self,
+        *,
+        programs: Callable[..., Sequence[str | None]] | None = None,
+        variant: str = "",
+        extract: Callable[[str], str | None] | None = None,
+    ) -> None:
+        self.programs = programs or (lambda doc, response, variant: (extract(response),) if extract else ())
+        self.variant = variant
+        self.extract = extract  # only until all benchmarks name their programs
 
-    def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]) -> list[list[sandbox.Outcome]]:
-        """Return one list of outcomes per document. A sandbox that breaks leaves outcomes `broken`, never raises."""
-        nested = [list(responses) for responses in resps]
-        outcomes = iter(_run_batch(tuple(self.extract(response) for responses in nested for response in responses)))
-        return [[next(outcomes) for _ in responses] for responses in nested]
+    def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+        """Return one list per document. A sandbox that breaks leaves outcomes `broken` and never raises."""
+        nested = [
+            [(response, tuple(self.programs(doc, response, variant=self.variant))) for response in responses]
+            for responses, doc in zip(resps, docs, strict=True)
+        ]
+        outcomes = iter(_run_batch(tuple(text for made in nested for _, texts in made for text in texts)))
+        ran = [[sandbox.Ran(response, tuple(next(outcomes) for _ in texts)) for response, texts in m] for m in nested]
+        return [[one.outcomes[0] for one in of_doc] for of_doc in ran] if self.extract else ran
 
 
 @register_filter("fin_tasks_run_doc_programs")
-class RunDocPrograms(Filter):  # type: ignore[misc]
-    """Run programs made from document and response, such as one to score and one to compare it with."""
+class RunDocPrograms(RunPrograms):
+    """Run programs made from document and response; goes with the old BizBench."""
 
-    def __init__(self, *, programs: Callable[[Mapping[str, Any], str], Sequence[str | None]]) -> None:
-        self.programs = programs
-
-    def apply(
-        self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]
-    ) -> list[list[tuple[str, tuple[sandbox.Outcome, ...]]]]:
-        """Return each response with the outcomes of its programs, one list per document. As `RunPrograms` otherwise."""
-        nested = [
-            [(response, tuple(self.programs(doc, response))) for response in responses]
-            for responses, doc in zip(resps, docs, strict=True)
-        ]
-        everything = tuple(program for made in nested for _, programs in made for program in programs)
-        outcomes = iter(_run_batch(everything))
-        return [[(response, tuple(next(outcomes) for _ in programs)) for response, programs in made] for made in nested]
+    def __init__(self, *, programs: Callable[..., Sequence[str | None]]) -> None:
+        super().__init__(programs=lambda doc, response, variant: programs(doc, response))
 
 
-@lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=4)
 def _run_batch(programs: tuple[str | None, ...]) -> tuple[sandbox.Outcome, ...]:
-    # The filters of one task ask for the same batch under each variant; the programs run once.
+    # Both variants of a task may ask for the same batch; it runs once.
     with tqdm(total=len(programs), desc="Running programs", unit="program") as bar:
-
-        def advance(done: int) -> None:
-            bar.update(done - bar.n)
-
         try:
             with _open_runner() as runner:
-                return tuple(runner.run(programs, on_done=advance))
+                return tuple(runner.run(programs, on_done=lambda done: _advance(bar, done)))
         except SandboxError as error:
             _log.error("The sandbox broke, every program of this task stays unscored: %s", error)
             return (sandbox.Outcome(status=sandbox.Status.broken, detail=str(error)),) * len(programs)
 
 
+def _advance(bar: Any, done: int) -> None:
+    bar.update(done - bar.n)
+
+
 def _open_runner() -> sandbox.Runner:
     settings = Settings.from_environ()
     return sandbox.open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
+
+
+def _wrap_evaluate() -> None:
+    """Refuse figure questions for text models in a sentence that helps, and let tasks count with the tokenizer."""
+    evaluate = evaluator.evaluate
+    if hasattr(evaluate, "fin_tasks"):
+        return
+
+    @functools.wraps(evaluate)
+    def with_our_checks(lm: Any, task_dict: Any, *args: Any, **kwargs: Any) -> Any:
+        loaded = task_dict.get("tasks", {}) if isinstance(task_dict, Mapping) else {}
+        ours = {name: task for name, task in loaded.items() if isinstance(task, FinTask)}
+        blind = [name for name, task in ours.items() if _sees(task) and not _sees(lm)]
+        if blind:
+            raise ConfigError(
+                f"{', '.join(blind)}: these tasks show pictures, and this model type takes text only. Take a text task "
+                "(`xfinbench_text` instead of `xfinbench`, `dynostock_text` instead of `dynostock`), or a model type "
+                "that sees: hf-multimodal, vllm-vlm, or an API model with --apply_chat_template."
+            )
+        for task in ours.values():
+            task._lm = lm
+        return evaluate(lm, task_dict, *args, **kwargs)
+
+    with_our_checks.fin_tasks = True  # type: ignore[attr-defined]
+    evaluator.evaluate = with_our_checks
+
+
+def _sees(task_or_model: Any) -> bool:
+    return bool(getattr(task_or_model, "MULTIMODAL", False))
+
+
+def _show_our_errors_in_one_sentence() -> None:
+    show = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if isinstance(error, FinTasksError):
+            print(f"fin-tasks: error: {error}", file=sys.stderr)
+        else:
+            show(kind, error, trace)
+
+    sys.excepthook = hook
+
+
+_wrap_evaluate()
+_show_our_errors_in_one_sentence()

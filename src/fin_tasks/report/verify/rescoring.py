@@ -10,7 +10,7 @@ from fin_tasks.report.verify.judge_again import check_judged
 from fin_tasks.report.verify.judged import ClaimedVerdicts, judge_of
 from fin_tasks.report.verify.own_data import OwnData
 from fin_tasks.report.verify.patterns import check_patterns
-from fin_tasks.report.verify.score_checks import Compared, Rescored, check_scores, claims_of, compare_row
+from fin_tasks.report.verify.score_checks import Compared, Rescored, check_scores, claims_of, compare_row, status_of
 from fin_tasks.report.verify.scoring import Asked, Programs, score
 from fin_tasks.report.verify.submitted import Submitted, SubmittedRow
 from fin_tasks.report.verify.task_files import TaskFile
@@ -103,14 +103,18 @@ def _volatile(
     found: dict[str, set[int]] = {}
     for variant, rows in again.items():
         for at, (answers, _) in zip(suspects, rows, strict=True):
-            before = [answer.get("value") for answer in scored[variant][at][0]]
-            if [answer.get("value") for answer in answers] != before:
+            before = list(map(_result, scored[variant][at][0]))
+            if list(map(_result, answers)) != before:
                 found.setdefault(variant, set()).add(at)
     return found
 
 
-def _sandbox(place: Place, claimed: Any, tier: str, answers: Sequence[Mapping[str, Any]]) -> Finding:
-    skipped = sum(answer.get("status") in ("broken", "unsupported") for answer in answers)
+def _result(answer: Any) -> Any:
+    return answer.get("value") if isinstance(answer, Mapping) else answer.answer
+
+
+def _sandbox(place: Place, claimed: Any, tier: str, answers: Sequence[Any]) -> Finding:
+    skipped = sum(status_of(answer) in ("broken", "unsupported") for answer in answers)
     said = f"programs ran in {tier or 'no sandbox'}, those of the run in {claimed!r:.40}"
     shown = [f"{skipped} programs could not be run here"] if skipped or not tier else []
     shown += [said] if tier != claimed else []

@@ -8,7 +8,7 @@ from fin_tasks.report.verify.closeness import same, shown
 from fin_tasks.report.verify.findings import Finding, Place, Status, finding
 from fin_tasks.report.verify.submitted import SubmittedRow
 
-__all__ = ["Compared", "Rescored", "check_scores", "claims_of", "compare_row"]
+__all__ = ["Compared", "Rescored", "check_scores", "claims_of", "compare_row", "status_of"]
 
 _LARGEST = 1e300
 MOST_EXCUSED = 0.1
@@ -30,7 +30,7 @@ class Rescored:
     """
 
     row: SubmittedRow
-    answers: Sequence[Mapping[str, Any]]
+    answers: Sequence[Any]
     values: Mapping[str, Any]
     judged: bool = False
 
@@ -87,7 +87,7 @@ def _claim(claimed: Any, ours: Any) -> Any:
 def _excuse(one: Rescored, *, same_tier: bool) -> str:
     if one.judged:
         return "read by a judge"
-    ours = [answer.get("status") for answer in one.answers]
+    ours = list(map(status_of, one.answers))
     theirs = [(answer or {}).get("status") for answer in one.row.scored]
     right = one.row.claimed.get("acc") not in (None, 0.0)
     for mine, other in zip(ours, theirs, strict=False):
@@ -137,3 +137,9 @@ def check_scores(
             excused,
             status=Status.failed if many else Status.warned,
         )
+
+
+def status_of(answer: Any) -> str | None:
+    """Return how the program behind a reading ended."""
+    found: str | None = answer.get("status") if isinstance(answer, Mapping) else getattr(answer, "status", None)
+    return found

@@ -117,17 +117,18 @@ def _apply(
         ]
         outcomes = iter(programs.run(tuple(text for row in made for texts in row for text in texts), again=again))
         ran = [[tuple(next(outcomes) for _ in texts) for texts in row] for row in made]
-        if step.function == "fin_tasks_run_programs":
+        if "extract" in step.arguments:
             return [[of_one for (of_one,) in row] for row in ran]
-        return [list(zip(responses, row, strict=True)) for responses, row in zip(given, ran, strict=True)]
-    scorer = step.arguments["scorer"]
+        return [list(map(sandbox.Ran, responses, row)) for responses, row in zip(given, ran, strict=True)]
+    reader = step.arguments["reader"]
     return [
-        [dict(scorer(row.doc, one, variant=step.arguments["variant"])) for one in answers]
+        [reader(row.doc, one, variant=step.arguments["variant"]) for one in answers]
         for row, answers in zip(rows, given, strict=True)
     ]
 
 
 def _programs(step: Step, doc: Mapping[str, Any], response: str) -> tuple[str | None, ...]:
-    if step.function == "fin_tasks_run_programs":
+    if "extract" in step.arguments:
         return (step.arguments["extract"](response),)
-    return tuple(step.arguments["programs"](doc, response))
+    variant = {"variant": step.arguments["variant"]} if "variant" in step.arguments else {}
+    return tuple(step.arguments["programs"](doc, response, **variant))
