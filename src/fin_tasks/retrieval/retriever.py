@@ -77,14 +77,14 @@ def open_retriever(
     """
     # Each import waits until it is needed: embeddings bring torch, BM25 brings scipy.
     if name == "bm25":
-        from fin_tasks.retrieval.bm25 import Bm25Index
+        from fin_tasks.retrieval.old_bm25 import Bm25Index
 
         return Bm25Index(texts, tokeniser=tokeniser)
     if name == "dense":
         return _open_dense(texts, encoder, settings, on_done)
     if name == "hybrid":
-        from fin_tasks.retrieval.bm25 import Bm25Index
         from fin_tasks.retrieval.fusion import HybridIndex
+        from fin_tasks.retrieval.old_bm25 import Bm25Index
 
         sparse = Bm25Index(texts, tokeniser=tokeniser)
         return HybridIndex([sparse, _open_dense(texts, encoder, settings, on_done)])
@@ -94,8 +94,8 @@ def open_retriever(
 def _open_dense(
     texts: Sequence[str], encoder: str | None, settings: Settings, on_done: Callable[[int], None] | None
 ) -> Retriever:
-    from fin_tasks.retrieval.dense import DenseIndex
     from fin_tasks.retrieval.encoders import open_encoder
+    from fin_tasks.retrieval.old_dense import DenseIndex
 
     return DenseIndex(texts, open_encoder(encoder, settings), settings, on_done=on_done)
 

@@ -1,0 +1,68 @@
+"""The texts that score best for each query, by BM25 or by embeddings.
+
+found = retrieve(texts, questions, method="bm25", top_k=3, settings=settings)  # [[(index, score), ...], ...]
+provenance = facts("bm25", settings=settings)
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.settings import Settings
+
+__all__ = ["METHODS", "facts", "measures", "retrieve"]
+
+METHODS = ("bm25", "dense")
+
+
+def retrieve(
+    texts: Sequence[str],
+    queries: Sequence[str],
+    *,
+    method: str,
+    top_k: int = 3,
+    encoder: str | None = None,
+    settings: Settings,
+) -> list[list[tuple[int, float]]]:
+    """Return index and score of the best texts of each query, best first.
+
+    As in the XFinBench paper, these are all texts that score at least as much as the `top_k`-th, so ties may bring more
+    than `top_k`. Equal scores keep the order of the texts. `encoder` is for `dense`, see `dense.encoder_facts`.
+    """
+    if type(top_k) is not int or top_k < 1:
+        raise ConfigError(f"top_k: expected a whole number of 1 or more, got {top_k!r}.")
+    if method not in METHODS:
+        raise ConfigError(f"retrieval method: expected one of {', '.join(METHODS)}, got {method!r}.")
+    if not texts:
+        raise DataError("retrieval: expected at least one text to search, got none. Is the file empty?")
+    if method == "bm25":  # the imports wait: BM25 brings scipy, embeddings bring torch
+        from fin_tasks.retrieval.bm25 import bm25_scores
+
+        return [_best(scores, top_k) for scores in bm25_scores(texts, queries)]
+    from fin_tasks.retrieval.dense import dense_scores
+
+    return [_best(scores, top_k) for scores in dense_scores(texts, queries, encoder, settings)]
+
+
+def facts(method: str, *, encoder: str | None = None, settings: Settings) -> dict[str, Any]:
+    """Return what decides the scores, for the provenance: the method, and the encoder with the hash of its files."""
+    if method == "dense":
+        from fin_tasks.retrieval.dense import encoder_facts
+
+        return {"method": method, "encoder": encoder_facts(encoder, settings)}
+    return {"method": method, "definition": "rank_bm25.BM25Okapi", "tokens": "split at single spaces"}
+
+
+def measures(found: Sequence[tuple[int, float]], gold: Collection[int]) -> dict[str, float]:
+    """Return whether a gold text was found, and the share of the gold texts that were found."""
+    hits = {index for index, _ in found} & set(gold)
+    return {"accuracy": float(bool(hits)), "recall_at_k": len(hits) / len(set(gold))}
+
+
+def _best(scores: npt.NDArray[np.float64], top_k: int) -> list[tuple[int, float]]:
+    place = max(0, len(scores) - top_k)
+    kept = np.flatnonzero(scores >= np.partition(scores, place)[place])
+    return [(int(i), float(scores[i])) for i in kept[np.argsort(-scores[kept], kind="stable")]]
