@@ -11,13 +11,14 @@ import pytest
 from made_results import write_results
 
 from fin_tasks.benchmarks.dynostock.metrics import metrics_of
-from fin_tasks.benchmarks.dynostock.replay import replay
+from fin_tasks.benchmarks.dynostock.replay import replay, scored_runs
 from fin_tasks.benchmarks.response_scores import dynostock
 from fin_tasks.benchmarks.response_scores import score as score_responses
 from fin_tasks.report.collect import Collected, collect
 from fin_tasks.report.compare import compare
 from fin_tasks.report.entry import Entry
 from fin_tasks.report.estimates import Weighted, estimate, estimate_weighted
+from fin_tasks.report.run_folder import write_run
 from fin_tasks.settings import Settings
 from fin_tasks.stats.metric import Metric
 
@@ -77,16 +78,16 @@ def write_kit(folder: Path, docs: Sequence[Any], replies: Sequence[str | None]) 
 
 
 def write_replay(path: Path, docs: Sequence[Any], replies: Sequence[str]) -> Path:
-    recording = path.with_name("gpt") / "exp_recency_4.json"
-    recording.parent.mkdir()
+    recording = path / "gpt" / "exp_recency_4.json"
+    recording.parent.mkdir(parents=True)
     rows = [
         {"ticker": doc["ticker"], "start_time": "2019-01-02", "end_time": f"2020-01-{at + 1:02}"}
         | {"gt": 1, "bias": 0, "response": reply}
         for at, (doc, reply) in enumerate(zip(docs, replies, strict=True))
     ]
     recording.write_text(json.dumps(rows))
-    path.write_text(json.dumps(replay([recording], parser="robust").summary()))
-    return path
+    ((model, tasks, provenance),) = scored_runs(replay([recording]))
+    return write_run(path, tasks, model=model, made_by="replay", provenance=provenance).parent
 
 
 def gathered(settings: Settings, *paths: Path) -> Collected:
@@ -108,15 +109,15 @@ def test_all_sources_of_rows_give_the_same_interval(tmp_path: Path, settings: Se
     docs = documents(30)
     claims = write_lm_eval(tmp_path / "lm", docs, [[reply] for reply in REPLIES])
     write_kit(tmp_path / "kit", docs, REPLIES)
-    replayed = write_replay(tmp_path / "replay.json", docs, REPLIES)
+    replayed = write_replay(tmp_path / "replay", docs, REPLIES)
     found = gathered(settings, tmp_path / "lm", tmp_path / "kit", replayed)
     assert not found.problems
     wrong = [at for at, reply in enumerate(REPLIES) if reply != UP]
     led = np.array([float(REPLIES[at] == DOWN) for at in wrong])
     expected = estimate(led, clusters=[docs[at]["ticker"] for at in wrong], unit="fraction")
     alone = estimate(led, clusters=None, unit="fraction").interval
-    for source in ("lm-eval", "VLMEvalKit", "replay"):
-        entry = index(found, source=source)
+    for of_source in ({"source": "VLMEvalKit"}, {"source": "lm-eval", "model": "gpt"}):
+        entry = index(found, **of_source)
         assert entry.value == claims["bias_index,robust"] == 0.5  # to the last digit
         assert (entry.low, entry.high) == pytest.approx((expected.interval.low, expected.interval.high), abs=1e-12)
         assert width(entry) > 1.3 * (alone.high - alone.low)

@@ -11,7 +11,6 @@ from made_results import shares, write_results
 from fin_tasks.report import vlmeval_entries
 from fin_tasks.report.collect import Collected, collect
 from fin_tasks.report.leaderboard import document
-from fin_tasks.report.replay_entries import read_replay
 from fin_tasks.settings import Settings
 
 _ITEM = {"answer": "B", "correct": True, "metrics": {"acc": 1.0, "unscored": 0.0}}
@@ -73,22 +72,6 @@ def test_half_characters_in_ids_stay_apart(tmp_path: Path) -> None:
         found = gathered(tmp_path / "runs")
         assert not found.problems
         assert found.scores(found.runs[0].id)["paper"].ids == ("\\ud800", "\\ud801", "é")
-
-
-@pytest.mark.parametrize(
-    ("files", "shown"),
-    [
-        (["/data/ann/run/a.jsonl", "/data/ann/other/b.jsonl"], ["run/a.jsonl", "other/b.jsonl"]),
-        (["/data/ann/a.jsonl"], ["a.jsonl"]),
-        (["a.jsonl", "x/b.jsonl"], ["a.jsonl", "x/b.jsonl"]),
-        (["C:\\data\\a.jsonl", "C:\\data\\b.jsonl"], ["a.jsonl", "b.jsonl"]),
-    ],
-)
-def test_no_folder_of_a_machine_is_told_of_recordings(files: list[str], shown: list[str]) -> None:
-    said = {"bias": "recency", "window": 4, "total": 2, "unscored": 0, "mode": "text", "arm": "signal", "model": "m"}
-    value = {"parser": "paper", "files": [{**said, "file": name, "accuracy": 0.5} for name in files]}
-    runs = list(read_replay(Path("replay.json"), value))
-    assert [json.loads(run.facts.provenance["replayed"]) for run in runs] == shown
 
 
 def test_a_report_tells_no_folder_above_the_one_given(tmp_path: Path) -> None:

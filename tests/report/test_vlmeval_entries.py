@@ -146,19 +146,8 @@ def test_half_a_character_in_what_a_judge_wrote_is_a_problem(tmp_path: Path, set
     items.write_text(
         "".join(json.dumps(item(at, score, **{field: "\ud800"})) + "\n" for at, score in enumerate(SCORES))
     )
-    replay = tmp_path / "replay.json"
-    told = {
-        "bias": "recency",
-        "window": 4,
-        "total": 1,
-        "file": "f",
-        "mode": "image",
-        "arm": "signal",
-        "model": "\ud800",
-    }
-    replay.write_text(json.dumps({"parser": "paper", "files": [told], "groups": [], "bias_index_mean": 2.0}))
-    found = gathered(settings, tmp_path / "kit", items, replay)
-    assert {Path(problem.path).name for problem in found.problems} == {"judged.jsonl", "replay.json"}
+    found = gathered(settings, tmp_path / "kit", items)
+    assert {Path(problem.path).name for problem in found.problems} == {"judged.jsonl"}
     assert all("expected text that is Unicode" in problem.message for problem in found.problems)
     assert {run.source for run in found.runs} == {"VLMEvalKit"}
 
@@ -270,21 +259,6 @@ def test_judged_items_and_their_summary_are_one_run(tmp_path: Path, settings: Se
     assert (entry.judge, entry.n, entry.unscored) == ("judge, mme_finance_en@1", 3, 1)
     alone = value(gathered(settings, summary), "score_OCR", variant="robust")
     assert (alone.value, alone.low) == (pytest.approx(160 / 3), None)
-
-
-def test_a_replay_is_an_entry_for_each_window(tmp_path: Path, settings: Settings) -> None:
-    shares = {"accuracy": 0.58, "accuracy_low": 0.48, "accuracy_high": 0.67, "bias_index": 1 / 42}
-    file = {
-        **{"file": "recency/m/exp_recency_4.json", "model": "m", "bias": "recency", "mode": "image", "arm": "signal"},
-        **{"anonymised": False, "window": 4, "total": 100, "unscored": 0, **shares},
-    }
-    path = tmp_path / "replay.json"
-    path.write_text(json.dumps({"parser": "paper", "files": [file], "groups": [], "bias_index_mean": 2.0}))
-    entry = value(gathered(settings, path), "acc", variant="paper")
-    assert (entry.source, entry.task, entry.value, entry.low, entry.high, entry.n) == (
-        *("replay", "dynostock_recency_w4", 0.58),
-        *(0.48, 0.67, 100),
-    )
 
 
 def test_a_metric_that_is_no_mean_is_no_lie(tmp_path: Path, settings: Settings) -> None:

@@ -44,8 +44,7 @@ def compare(
         typer.Argument(
             metavar="PATHS...",
             help="One output folder of lm-eval: runs with finance terms against those without. "
-            "Several folders (VLMEvalKit's too), samples files, or what replay dynostock --json printed: each against "
-            "the first.",
+            "Several folders (VLMEvalKit's and those of replay too) or samples files: each against the first.",
         ),
     ],
     variant: Annotated[str, typer.Option(help="Scores to compare: paper or robust.")] = "paper",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from fin_tasks.benchmarks.financemath.reading import Judge
     from fin_tasks.benchmarks.financemath.replay import Replay
+    from fin_tasks.benchmarks.scored_task import ScoredTask
     from fin_tasks.endpoints.client import Endpoint
     from fin_tasks.sandbox import Runner
     from fin_tasks.settings import Settings
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 _SHOWN_PROBLEMS = 20
+Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help="Whose responses they are.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Write a run folder as lm-eval does, for fin-tasks report.")
+]
 
 app = sub_commands("Score saved responses again, without a model.")
 
@@ -165,25 +170,39 @@ def _judge(endpoint: "Endpoint", settings: "Settings", max_tokens: int) -> "Judg
 def replay_dynostock(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses, or folders with them.")],
     parser: Annotated[
-        str, typer.Option("--parser", "--variant", help="paper, as the authors read responses, or robust.")
+        str, typer.Option("--parser", "--variant", help="What the table shows: paper or robust readings.")
     ] = "paper",
+    model: Model = None,
+    out: Out = None,
     as_json: Json = False,
-    items: Items = None,
 ) -> None:
-    """Score DynoStock responses: the authors' exp_*.json or lm-eval's samples_*.jsonl."""
+    """Score DynoStock responses again: the authors' exp_*.json or lm-eval's samples_*.jsonl.
+
+    Example: fin-tasks replay dynostock recordings/ --out results
+    """
     from fin_tasks.benchmarks.dynostock.records import find_files
-    from fin_tasks.benchmarks.dynostock.replay import replay
+    from fin_tasks.benchmarks.dynostock.replay import replay, scored_runs
     from fin_tasks.sandbox import escape  # messages quote strangers' files
 
     with counting("Reading", "file", total=len(find_files(files))) as on_done:
         result = replay(files, parser=parser, on_done=on_done)
-    report(result, as_json=as_json, items=items, table=_bias_tables)
+    if out is not None:
+        for found, tasks, provenance in scored_runs(result):
+            _write(out, tasks, model=model or found, provenance=provenance)
+    report(result, as_json=as_json, items=None, table=_bias_tables)
     for problem in result.problems[:_SHOWN_PROBLEMS]:
         where = f"{problem.file}, row {problem.row}: " if problem.row is not None else ""
         print(escape(f"fin-tasks: {where}{problem.error}"), file=sys.stderr)
     if result.problems:
         print(f"fin-tasks: {len(result.problems)} file(s) or row(s) left out", file=sys.stderr)
         raise typer.Exit(1)
+
+
+def _write(out: Path, tasks: "Sequence[ScoredTask]", *, model: str, provenance: Mapping[str, Any]) -> None:
+    from fin_tasks.report.run_folder import write_run
+
+    path = write_run(out, tasks, model=model, made_by="fin-tasks replay", provenance=provenance)
+    print(f"fin-tasks: wrote {path}", file=sys.stderr)
 
 
 def _bias_tables(summary: Mapping[str, Any]) -> "Group":

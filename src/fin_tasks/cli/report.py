@@ -27,8 +27,7 @@ def report(
         typer.Argument(
             metavar="PATHS...",
             help="Results of lm-eval or VLMEvalKit: files, or folders with such files anywhere below. Also, named as "
-            "files, what fin-tasks judge (--items or --json) and fin-tasks replay (dynostock and financemath, with "
-            "--json) wrote.",
+            "files, what fin-tasks judge (--items or --json) wrote.",
         ),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the report; an earlier one in it is replaced.")],

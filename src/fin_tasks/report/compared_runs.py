@@ -1,12 +1,11 @@
-"""All that can be compared row by row: runs of lm-eval and VLMEvalKit, and recordings that were scored again."""
+"""All that can be compared row by row: runs of lm-eval (replays too) and of VLMEvalKit."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from fin_tasks.errors import DataError
-from fin_tasks.report.kit_files import KitRun, find_kit_runs, kit_run, read_object
+from fin_tasks.report.kit_files import KitRun, find_kit_runs, kit_run
 from fin_tasks.report.kit_rows import kit_runs
-from fin_tasks.report.replay_entries import is_replay, replay_runs
 from fin_tasks.report.runs import Found, Problem, Run, read_runs
 
 __all__ = ["read_compared"]
@@ -16,8 +15,7 @@ def read_compared(paths: Iterable[Path], *, on_done: Callable[[int], None] | Non
     """Read runs.
 
     Args:
-        paths: As in `runs.read_runs`; of folders also the runs of VLMEvalKit anywhere below, and files of such a run
-            or of `fin-tasks replay dynostock --json`.
+        paths: As in `runs.read_runs`; of folders also the runs of VLMEvalKit anywhere below, and files of such a run.
         on_done: Told how many samples files of lm-eval are read.
 
     Raises:
@@ -29,14 +27,10 @@ def read_compared(paths: Iterable[Path], *, on_done: Callable[[int], None] | Non
     runs: list[Run] = []
     of_lm_eval: list[Path] = []
     for path in there:
-        own = _replayed(path, problems) if path.is_file() else None
-        if own is None:
-            kit = _of_kit(path, problems)
-            runs += kit_runs(kit, problems, notes)
-            if not (path.is_file() and kit):
-                of_lm_eval.append(path)
-        else:
-            runs += own
+        kit = _of_kit(path, problems)
+        runs += kit_runs(kit, problems, notes)
+        if not (path.is_file() and kit):
+            of_lm_eval.append(path)
     found = Found(runs=(), problems=(), notes=())
     if of_lm_eval:
         try:
@@ -52,20 +46,3 @@ def _of_kit(path: Path, problems: list[Problem]) -> list[KitRun]:
         return find_kit_runs(path, problems)
     found = kit_run(path)
     return [] if found is None else [found]
-
-
-def _replayed(path: Path, problems: list[Problem]) -> list[Run] | None:
-    """Read a replay; None where the file is something else."""
-    if path.suffix != ".json":
-        return None
-    try:
-        value = read_object(path)
-    except DataError:
-        return None  # whoever reads it as something else says what is wrong
-    if not is_replay(value):
-        return None
-    try:
-        return list(replay_runs(path, value))
-    except (DataError, ValueError) as error:
-        problems.append(Problem(str(path), str(error)))
-        return []

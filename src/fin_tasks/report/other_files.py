@@ -1,4 +1,4 @@
-"""Files that are named one by one and are not lm-eval's: VLMEvalKit's, and what `judge` and `replay` wrote."""
+"""Files that are named one by one and are not lm-eval's: VLMEvalKit's, and what `judge` wrote."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -6,13 +6,11 @@ from pathlib import Path
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.entry import RunRead
-from fin_tasks.report.financemath_replays import is_financemath_replay, read_financemath_replay
 from fin_tasks.report.found_files import legible
 from fin_tasks.report.incremental import encode
 from fin_tasks.report.judge_entries import is_item, is_summary, read_judge_items, read_judge_summary
 from fin_tasks.report.kit_files import kit_run, read_object
 from fin_tasks.report.lm_eval_entries import UnitRead
-from fin_tasks.report.replay_entries import is_replay, read_replay
 from fin_tasks.report.runs import Problem
 from fin_tasks.report.samples import lines_of, sample_of
 from fin_tasks.report.vlmeval_entries import read_kit_run
@@ -20,8 +18,8 @@ from fin_tasks.report.vlmeval_entries import read_kit_run
 __all__ = ["read_files"]
 
 _EXPECTED = (
-    "results_*.json or samples_*.jsonl of lm-eval, ..._score.json of VLMEvalKit's runs, or what fin-tasks judge "
-    "(--items, --json) or fin-tasks replay (dynostock and financemath, with --json) wrote"
+    "results_*.json or samples_*.jsonl of lm-eval and fin-tasks replay, ..._score.json of VLMEvalKit's runs, or what "
+    "fin-tasks judge (--items, --json) wrote"
 )
 
 
@@ -67,10 +65,6 @@ def _read(path: Path) -> UnitRead:
         value = read_object(path)
         if is_summary(value):
             return UnitRead(runs=(read_judge_summary(path, value),))
-        if is_replay(value):
-            return UnitRead(runs=tuple(read_replay(path, value)))
-        if is_financemath_replay(value):
-            return UnitRead(runs=(read_financemath_replay(path, value),))
     raise DataError(f"{path}: expected {_EXPECTED}, got a file of another name and kind.")
 
 

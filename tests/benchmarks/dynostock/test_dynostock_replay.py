@@ -90,16 +90,19 @@ def run(*arguments: Any) -> Any:
     return CliRunner().invoke(app, ["replay", "dynostock", *map(str, arguments)], env={"COLUMNS": "80"})
 
 
-def test_the_command_as_json_with_items(tmp_path: Path) -> None:
+def test_the_command_writes_a_run_folder(tmp_path: Path) -> None:
     files = recordings(tmp_path)
-    items = tmp_path / "items.jsonl"
-    done = run(*files, "--json", "--items", items)
+    done = run(*files, "--json", "--out", tmp_path / "out")
     assert done.exit_code == 0
     assert json.loads(done.stdout) == replay(files).summary()
-    lines = [json.loads(line) for line in items.read_text(encoding="utf-8").splitlines()]
-    assert len(lines) == 9
-    assert [line["led"] for line in lines[:4]] == [False, True, False, False]
-    assert lines[3]["answer"] is None
+    found = sorted((tmp_path / "out").rglob("samples_*.jsonl"))
+    lines = [json.loads(line) for path in found for line in path.read_text(encoding="utf-8").splitlines()]
+    paper = [line for line in lines if line["filter"] == "paper"]
+    assert len(paper) == len(lines) / 2 == 9
+    assert {line["acc"] for line in paper} == {0.0, 1.0}
+    assert [line["reason"] for line in paper if line["answer"] is None] == ["no answer: no probability in the response"]
+    results = [json.loads(path.read_text()) for path in (tmp_path / "out").rglob("results_*.json")]
+    assert all("acc,paper" in task for one in results for task in one["results"].values())
 
 
 def test_the_command_as_a_table(tmp_path: Path) -> None:

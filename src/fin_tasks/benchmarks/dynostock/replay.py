@@ -1,7 +1,7 @@
 """Scores recorded DynoStock responses again, without a model: `fin-tasks replay dynostock`."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,13 @@ from fin_tasks.benchmarks.dynostock.scoring import (
     read_probability,
 )
 from fin_tasks.benchmarks.dynostock.windows import window_id
+from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.stats.averages import average
 from fin_tasks.stats.intervals import Interval
 from fin_tasks.stats.spread import population_deviation
 
-__all__ = ["Problem", "Replay", "ReplayedFile", "replay"]
+__all__ = ["Problem", "Replay", "ReplayedFile", "replay", "scored_runs"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,6 +192,49 @@ def replay(paths: Sequence[Path], *, parser: str = "paper", on_done: Callable[[i
     if not files:
         raise DataError("\n".join(problem.error for problem in problems))
     return Replay(parser=parser, files=tuple(files), problems=tuple(problems))
+
+
+def scored_runs(result: Replay) -> Iterator[tuple[str, list[ScoredTask], dict[str, dict[str, Any]]]]:
+    """Yield, for each folder and condition, the model, its window sizes as tasks, and their provenance."""
+    runs: dict[tuple[Path, Condition], list[Recording]] = {}
+    for file in result.files:
+        runs.setdefault((file.recording.file.parent, file.recording.condition), []).append(file.recording)
+    for (_, condition), recordings in runs.items():
+        tasks, facts = [], {}
+        for recording in recordings:
+            task = _task_name(recording)
+            docs: dict[str, dict[str, Any]] = {}
+            responses: dict[str, list[str]] = {}
+            for number, record in enumerate(recording.records, 1):
+                known = all((condition.bias, recording.window, record.ticker, record.end))
+                name = record.id or (
+                    window_id(str(condition.bias), int(recording.window or 0), record.ticker, record.end)
+                    if known
+                    else f"{recording.file.name}:{number}"
+                )
+                docs.setdefault(name, _doc(name, record, recording))
+                responses.setdefault(name, []).append(record.response)
+            options = {"bias": condition.bias or "plain", "window": recording.window, "mode": condition.mode}
+            tasks.append(score_task("dynostock", task, list(docs.values()), list(responses.values()), options=options))
+            facts[task] = {
+                "mode": condition.mode,
+                "arm": condition.arm,
+                "anonymise": condition.anonymised,
+            }
+        yield condition.model or "model", tasks, facts
+
+
+def _task_name(recording: Recording) -> str:
+    bias, text = recording.condition.bias, "_text" if recording.condition.mode == "text" else ""
+    if bias in (None, "plain"):
+        return f"dynostock_forecast{text}"
+    return f"dynostock_{bias}_w{recording.window}{text}" if recording.window else f"dynostock_{bias}{text}"
+
+
+def _doc(name: str, record: Record, recording: Recording) -> dict[str, Any]:
+    shown = {field: getattr(record, field) for field in ("ticker", "start", "end", "truth", "signal")}
+    bias = {"bias_type": recording.condition.bias or "plain", "window": recording.window}
+    return {"id": name, **shown, **bias, "mode": recording.condition.mode, "arm": recording.condition.arm}
 
 
 def _over(files: Sequence[ReplayedFile]) -> dict[str, float | None]:

@@ -1,0 +1,95 @@
+"""Score the responses to one task's documents with the benchmark's own `score.py`, both variants side by side."""
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fin_tasks import sandbox
+from fin_tasks.stats.averages import average, standard_error
+from fin_tasks.stats.metric import Metric
+
+__all__ = ["VARIANTS", "RunPrograms", "ScoredTask", "score_task"]
+
+VARIANTS = ("paper", "robust")
+
+_MEAN = (average, standard_error)
+
+RunPrograms = Callable[[Sequence[str | None]], Sequence[sandbox.Outcome]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredTask:
+    """Documents and responses of one task with readings and metric values, by variant and document."""
+
+    name: str
+    docs: Sequence[Mapping[str, Any]]
+    responses: Sequence[Sequence[str]]
+    readings: Mapping[str, Sequence[Sequence[Any]]]
+    values: Mapping[str, Sequence[Mapping[str, Any]]]
+    metrics: Mapping[str, bool | Metric]
+
+    def totals(self) -> dict[str, Any]:
+        """Return metrics as lm-eval names them, `acc,paper` and `acc_stderr,paper`; None if nothing is scored."""
+        found: dict[str, Any] = {}
+        for variant, rows in self.values.items():
+            for name, metric in self.metrics.items():
+                values = [row[name] for row in rows]
+                mean, stderr = (metric.aggregate, metric.stderr) if isinstance(metric, Metric) else _MEAN
+                found[f"{name},{variant}"] = _number(mean(values))
+                found[f"{name}_stderr,{variant}"] = _number(stderr(values)) if stderr else None
+        return found
+
+
+def score_task(
+    benchmark: str,
+    name: str,
+    docs: Sequence[Mapping[str, Any]],
+    responses: Sequence[Sequence[str]],
+    *,
+    options: Mapping[str, Any],
+    run_programs: RunPrograms | None = None,
+) -> ScoredTask:
+    """Score responses.
+
+    Args:
+        benchmark: Its package below `fin_tasks.benchmarks`.
+        name: The task's name in lm-eval.
+        docs: The documents.
+        responses: Those to each document; several count as their mean.
+        options: What the task fixes: its `dataset_kwargs`.
+        run_programs: Runs the programs of all responses at once; None for tasks without programs.
+    """
+    scorer = importlib.import_module(f"fin_tasks.benchmarks.{benchmark}.score")
+    readings, values = {}, {}
+    for variant in VARIANTS:
+        given: Sequence[Sequence[Any]] = responses
+        if run_programs is not None:
+            given = _ran(scorer, docs, responses, variant, run_programs)
+        of_docs = list(zip(docs, given, strict=True))
+        readings[variant] = [[scorer.read(doc, one, variant=variant) for one in texts] for doc, texts in of_docs]
+        values[variant] = [scorer.metric_values(doc, of) for doc, of in zip(docs, readings[variant], strict=True)]
+    metrics = scorer.metrics_of(**options)
+    return ScoredTask(name=name, docs=docs, responses=responses, readings=readings, values=values, metrics=metrics)
+
+
+def _ran(
+    scorer: Any,
+    docs: Sequence[Mapping[str, Any]],
+    responses: Sequence[Sequence[str]],
+    variant: str,
+    run_programs: RunPrograms,
+) -> list[list[sandbox.Ran]]:
+    programs = [
+        [tuple(scorer.programs(doc, text, variant=variant)) for text in texts]
+        for doc, texts in zip(docs, responses, strict=True)
+    ]
+    outcomes = iter(run_programs([program for of_doc in programs for several in of_doc for program in several]))
+    return [
+        [sandbox.Ran(text, tuple(next(outcomes) for _ in several)) for text, several in zip(texts, of_doc, strict=True)]
+        for texts, of_doc in zip(responses, programs, strict=True)
+    ]
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and value == value else None

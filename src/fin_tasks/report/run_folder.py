@@ -1,0 +1,102 @@
+"""Write scored responses as a run folder of lm-eval: `results_*.json` and `samples_*.jsonl`."""
+
+import hashlib
+import json
+import math
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import fin_tasks
+from fin_tasks.benchmarks.scored_task import ScoredTask
+from fin_tasks.errors import DataError
+from fin_tasks.resources import task_version
+from fin_tasks.stats.metric import Metric
+
+__all__ = ["write_run"]
+
+
+def write_run(
+    out: Path, tasks: Sequence[ScoredTask], *, model: str, made_by: str, provenance: Mapping[str, Mapping[str, Any]]
+) -> Path:
+    """Write a run below a folder, as `--output_path` and `--log_samples` of lm-eval do.
+
+    Args:
+        out: The folder; a folder named after the model is made in it.
+        tasks: What was scored; of several with one name only the last would be read.
+        model: Whose responses they are.
+        made_by: The command that scored them.
+        provenance: Task to what is known of its documents and responses.
+
+    Returns:
+        The results file.
+
+    Raises:
+        DataError: The folder cannot be written.
+    """
+    now = datetime.now()
+    stamp = now.isoformat().replace(":", "-")
+    folder = out / (re.sub(r"[^\w.-]", "__", model) or "model")
+    results = {
+        "results": {task.name: {"alias": task.name, **task.totals(), "sample_len": len(task.docs)} for task in tasks},
+        "group_subtasks": {task.name: [] for task in tasks},
+        "configs": {task.name: _config(task, provenance.get(task.name, {})) for task in tasks},
+        "versions": {task.name: task_version(task.name) for task in tasks},
+        "n-shot": {task.name: 0 for task in tasks},
+        "higher_is_better": {task.name: _directions(task) for task in tasks},
+        "n-samples": {task.name: {"original": len(task.docs), "effective": len(task.docs)} for task in tasks},
+        "config": {"model": made_by, "model_args": {}},
+        "date": time.time(),
+        "model_name": model,
+        "fin_tasks_version": fin_tasks.__version__,
+    }
+    path = folder / f"results_{stamp}.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for task in tasks:
+            with (folder / f"samples_{task.name}_{stamp}.jsonl").open("w", encoding="utf-8") as file:
+                file.writelines(json.dumps(line) + "\n" for line in _lines(task))
+        path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"--out {out}: expected a folder that can be written, got {error.strerror}.") from error
+    return path
+
+
+def _config(task: ScoredTask, provenance: Mapping[str, Any]) -> dict[str, Any]:
+    asked = hashlib.sha256(json.dumps(list(task.docs), sort_keys=True).encode()).hexdigest()[:16]
+    data = {"origin": "recording", "revision": asked}
+    facts = {
+        "version": task_version(task.name),
+        "provenance": {"fin_tasks": fin_tasks.__version__, "data": data, **provenance},
+    }
+    return {"task": task.name, "output_type": "generate_until", "metadata": facts}
+
+
+def _directions(task: ScoredTask) -> dict[str, bool | None]:
+    return {n: one.higher_is_better if isinstance(one, Metric) else one for n, one in task.metrics.items()}
+
+
+def _lines(task: ScoredTask) -> Iterator[dict[str, Any]]:
+    for variant, readings in task.readings.items():
+        for number, (doc, texts, read) in enumerate(zip(task.docs, task.responses, readings, strict=True)):
+            told = [dict(one) if isinstance(one, Mapping) else json.loads(str(one)) for one in read]
+            first = told[0] if told else {}
+            yield {
+                "doc_id": number,
+                "doc": doc,
+                "target": doc.get("target", ""),
+                "resps": [list(texts)],
+                "filtered_resps": [[json.dumps(one) for one in told]],
+                "filter": variant,
+                "metrics": list(task.metrics),
+                **task.values[variant][number],
+                "answer": _finite(first.get("answer")),
+                "reason": first.get("reason", ""),
+            }
+
+
+def _finite(answer: Any) -> Any:
+    return str(answer) if isinstance(answer, float) and not math.isfinite(answer) else answer
