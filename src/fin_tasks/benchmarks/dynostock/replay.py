@@ -1,6 +1,7 @@
 """Scores recorded DynoStock responses again, without a model: `fin-tasks replay dynostock`."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -107,15 +108,9 @@ class ReplayedFile:
         files, and of the task of lm-eval, are known to ask the same. It stays empty otherwise.
         """
         return [
-            {**_item(record, probability), "id": record.id or self._window_id(record)}
+            {**_item(record, probability), "id": record.id or _window_name(record, self.recording)}
             for record, probability in zip(self.recording.records, self.probabilities, strict=True)
         ]
-
-    def _window_id(self, record: Record) -> str:
-        bias, window = self.recording.condition.bias, self.recording.window
-        if not (bias and window and record.ticker and record.end):
-            return ""
-        return window_id(bias, window, record.ticker, record.end)
 
     def items(self) -> list[dict[str, Any]]:
         """Return one object per response, in the file's order."""
@@ -203,17 +198,16 @@ def scored_runs(result: Replay) -> Iterator[tuple[str, list[ScoredTask], dict[st
         tasks, facts = [], {}
         for recording in recordings:
             task = _task_name(recording)
-            docs: dict[str, dict[str, Any]] = {}
-            responses: dict[str, list[str]] = {}
-            for number, record in enumerate(recording.records, 1):
-                known = all((condition.bias, recording.window, record.ticker, record.end))
-                name = record.id or (
-                    window_id(str(condition.bias), int(recording.window or 0), record.ticker, record.end)
-                    if known
-                    else f"{recording.file.name}:{number}"
-                )
-                docs.setdefault(name, _doc(name, record, recording))
-                responses.setdefault(name, []).append(record.response)
+            docs: dict[int, dict[str, Any]] = {}
+            responses: dict[int, list[str]] = {}
+            names: Counter[str] = Counter()
+            for record in recording.records:
+                if record.document not in docs:
+                    name = record.id or _window_name(record, recording) or f"{recording.file.name}:{record.document}"
+                    names[name] += 1
+                    again = f"#{names[name]}" if names[name] > 1 else ""  # a set may draw a window twice
+                    docs[record.document] = _doc(name + again, record, recording)
+                responses.setdefault(record.document, []).append(record.response)
             options = {"bias": condition.bias or "plain", "window": recording.window, "mode": condition.mode}
             tasks.append(score_task("dynostock", task, list(docs.values()), list(responses.values()), options=options))
             facts[task] = {
@@ -229,6 +223,12 @@ def _task_name(recording: Recording) -> str:
     if bias in (None, "plain"):
         return f"dynostock_forecast{text}"
     return f"dynostock_{bias}_w{recording.window}{text}" if recording.window else f"dynostock_{bias}{text}"
+
+
+def _window_name(record: Record, recording: Recording) -> str:
+    bias, window = recording.condition.bias, recording.window
+    known = bias and window and record.ticker and record.end
+    return window_id(bias, window, record.ticker, record.end) if known and bias and window else ""
 
 
 def _doc(name: str, record: Record, recording: Recording) -> dict[str, Any]:
