@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from chat_server import Answer, completion, serve
 
-from fin_tasks.adapters.lm_eval_rubric import AskRubricJudge, RubricJudging, with_rubric_judge
+from fin_tasks.adapters.lm_eval_judge import AskRubricJudge, with_judges
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import JudgeItem
 from fin_tasks.judging.judged_response import JudgedResponse
+from fin_tasks.judging.task_judging import RubricJudging
 
 DOWN = "http://127.0.0.1:9/v1"  # the port of a service that nobody runs
 DOCS = [{"index": str(at)} for at in range(4)]
@@ -38,7 +39,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_proxy: 
 
 
 def judging(*, alone: bool = True, **metadata: Any) -> RubricJudging:
-    _, found = with_rubric_judge(PIPELINES, metadata, task="demo", options={"language": "en"})
+    _, found = with_judges(PIPELINES, metadata, task="demo", options={"language": "en"})
     assert found is not None
     found.alone = alone
     return found
@@ -55,17 +56,12 @@ def four(_: Mapping[str, Any]) -> Answer:
 
 
 def test_the_steps_share_one_judging_and_the_pipelines_stay_as_they_are() -> None:
-    told, shared = with_rubric_judge(
+    told, shared = with_judges(
         PIPELINES, {"judge_model": "m", "judge_base_url": DOWN}, task="demo", options={"language": "zh"}
     )
     assert shared is not None and shared.rubric.name == "mme_finance_zh"
     assert [pipeline["filter"] for pipeline in told] == [[{**STEP, "judging": shared}, {"function": "other"}]] * 2
     assert "judging" not in PIPELINES[0]["filter"][0]
-
-
-def test_tasks_that_need_no_rubric_do_not_look_at_the_judge() -> None:
-    plain = [{"name": "paper", "filter": [{"function": "fin_tasks_judge"}]}]
-    assert with_rubric_judge(plain, {"judge_colour": "red"}, task="demo", options={}) == (plain, None)
 
 
 def test_who_judged_is_told_without_address_and_key() -> None:

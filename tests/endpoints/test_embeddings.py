@@ -15,8 +15,8 @@ from embedding_server import DIMENSION, EmbeddingServer, Fault, vector_of
 from fin_tasks.endpoints.client import Endpoint
 from fin_tasks.endpoints.embeddings import Limits, RefusedTextError, embed
 from fin_tasks.errors import ConfigError, EndpointError
-from fin_tasks.retrieval.old_dense import DenseIndex
 from fin_tasks.retrieval.encoders import open_encoder
+from fin_tasks.retrieval.old_dense import DenseIndex
 from fin_tasks.settings import OPENAI, Settings
 
 TEXTS = [f"term {i}" for i in range(23)]

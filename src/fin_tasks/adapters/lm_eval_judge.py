@@ -1,4 +1,7 @@
-"""A filter that has a judge, another language model, read responses."""
+"""Filters that have a judge, another language model, look at all responses of a task at once.
+
+`fin_tasks_judge` reads an answer where rules cannot; `fin_tasks_rubric_judge` scores by a rubric.
+"""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,26 +15,27 @@ from tqdm import tqdm
 from fin_tasks.endpoints.chat import Chat
 from fin_tasks.endpoints.client import Endpoint
 from fin_tasks.errors import ConfigError
+from fin_tasks.judging.judged_response import JudgedResponse
+from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.judging.setup import setup_from
+from fin_tasks.judging.task_judging import ItemOf, RubricJudging
 from fin_tasks.settings import OPENAI, Settings
 
-__all__ = ["AskJudge", "with_judge"]
+__all__ = ["AskJudge", "AskRubricJudge", "with_judges"]
 
 _log = logging.getLogger(__name__)
-_NAME = "fin_tasks_judge"
-_KEYS = ("judge_base_url", "judge_key")
 
 
-@register_filter(_NAME)
+@register_filter("fin_tasks_judge")
 class AskJudge(Filter):  # type: ignore[misc]
-    """Read every response of a task at once, with a judge where there is one.
+    """Read every response, with a judge if there is one.
 
     Args:
-        read: Takes the responses, the judge (a `Chat`, or None) and a function to call with the number of responses
-            judged so far; returns one reading per response, whose `judge_error` says how the judge failed on it.
-        judge: Model, address and key variable of the judge; `with_judge` puts it here.
+        read: Takes responses, the judge (a `Chat` or None) and a progress callback; returns one reading per response.
+        judge: Its endpoint, set by `with_judges`.
     """
 
-    def __init__(self, *, read: Callable[..., Sequence[Any]], judge: Mapping[str, str] | None = None) -> None:
+    def __init__(self, *, read: Callable[..., Sequence[Any]], judge: Endpoint | None = None) -> None:
         self.read = read
         self.judge = judge
 
@@ -39,66 +43,88 @@ class AskJudge(Filter):  # type: ignore[misc]
         """Return one list of readings per document."""
         nested = [list(responses) for responses in resps]
         texts = tuple(response for responses in nested for response in responses)
-        readings = iter(_read_batch(self.read, texts, _endpoint(self.judge)))
+        readings = iter(_read_batch(self.read, texts, self.judge))
         return [[next(readings) for _ in responses] for responses in nested]
 
 
-def with_judge(pipelines: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Tell the filters that ask a judge which one the metadata names.
+@register_filter("fin_tasks_rubric_judge")
+class AskRubricJudge(Filter):  # type: ignore[misc]
+    """Score every response by a rubric, with a judge if there is one.
+
+    Args:
+        item: Makes what is judged from a document and a response.
+        rubric: The rubric pack to use if the metadata names none.
+        judging: What the filters of a task share, set by `with_judges`; if None, no judge is called.
+    """
+
+    def __init__(self, *, item: ItemOf, rubric: str, judging: RubricJudging | None = None) -> None:
+        self.judging = judging or RubricJudging(task="task", rubric=load_rubric(rubric), setup=None, item_of=item)
+
+    def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]) -> list[list[JudgedResponse]]:
+        """Return one list of judged responses per document."""
+        nested = [
+            # an API that gave no text leaves None
+            [self.judging.item_of(doc, response if isinstance(response, str) else "") for response in responses]
+            for responses, doc in zip(resps, docs, strict=True)
+        ]
+        judged = iter(self.judging.judge(tuple(item for items in nested for item in items)))
+        return [[next(judged) for _ in items] for items in nested]
+
+
+def with_judges(
+    pipelines: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any], *, task: str, options: Mapping[str, Any]
+) -> tuple[list[dict[str, Any]], RubricJudging | None]:
+    """Give the filters that need one their judge.
 
     Args:
         pipelines: The task's `filter_list`.
-        metadata: `judge_model` names a chat model, `judge_base_url` its OpenAI-compatible address (OpenAI's own where
-            absent) and `judge_key` the environment variable that holds its key (`OPENAI_API_KEY` where absent). Nobody
-            is asked without a model.
+        metadata: `judge_model`, `judge_base_url` and `judge_key` (an environment variable) name the judge.
+        task: The task's name.
+        options: Its `dataset_kwargs`; a rubric's name may hold them in braces, as `mme_finance_{language}`.
+
+    Returns:
+        The pipelines, and what their rubric filters share; None without such a filter.
 
     Raises:
-        ConfigError: There can be no such judge; found out before the model answers anything.
+        ConfigError: There is no such judge or rubric; raised before the model answers anything.
     """
-    if not any(step["function"] == _NAME for pipeline in pipelines for step in pipeline["filter"]):
-        return [dict(pipeline) for pipeline in pipelines]
-    judge = _judge(metadata)
-    return [{**pipeline, "filter": [_told(step, judge) for step in pipeline["filter"]]} for pipeline in pipelines]
+    steps = {step["function"]: step for pipeline in pipelines for step in pipeline["filter"]}
+    given: dict[str, dict[str, Any]] = {}
+    judging = None
+    if "fin_tasks_judge" in steps:
+        given["fin_tasks_judge"] = {"judge": _endpoint(metadata)}
+    if step := steps.get("fin_tasks_rubric_judge"):
+        named = step["rubric"].format(**options)
+        setup = setup_from(metadata, Settings.from_environ(), rubric=named)
+        rubric = load_rubric(setup.rubric if setup else named)
+        judging = RubricJudging(task=task, rubric=rubric, setup=setup, item_of=step["item"])
+        given["fin_tasks_rubric_judge"] = {"judging": judging}
+    made = [
+        {**pipeline, "filter": [{**step, **given.get(step["function"], {})} for step in pipeline["filter"]]}
+        for pipeline in pipelines
+    ]
+    return made, judging
 
 
-def _told(step: Mapping[str, Any], judge: Mapping[str, str] | None) -> Mapping[str, Any]:
-    return {**step, "judge": judge} if judge and step["function"] == _NAME else step
-
-
-def _judge(metadata: Mapping[str, Any]) -> dict[str, str] | None:
+def _endpoint(metadata: Mapping[str, Any]) -> Endpoint | None:
     if not metadata.get("judge_model"):
-        if named := [key for key in _KEYS if key in metadata]:
+        if named := [key for key in ("judge_base_url", "judge_key") if key in metadata]:
             raise ConfigError(f"metadata {', '.join(named)}: expected judge_model beside it, got none.")
         return None
-    judge = {
-        "model": str(metadata["judge_model"]),
-        "base_url": str(metadata.get("judge_base_url") or OPENAI),
-        "key_variable": str(metadata.get("judge_key") or "OPENAI_API_KEY"),
-    }
-    _endpoint(judge)
-    return judge
-
-
-def _endpoint(judge: Mapping[str, str] | None) -> Endpoint | None:
-    if judge is None:
-        return None
-    return Endpoint(model=judge["model"], base_url=judge["base_url"], key_variable=judge["key_variable"])
+    return Endpoint(
+        model=str(metadata["judge_model"]),
+        base_url=str(metadata.get("judge_base_url") or OPENAI),
+        key_variable=str(metadata.get("judge_key") or "OPENAI_API_KEY"),
+    )
 
 
 @lru_cache(maxsize=4)
 def _read_batch(read: Callable[..., Sequence[Any]], texts: tuple[str, ...], judge: Endpoint | None) -> tuple[Any, ...]:
-    # The filters of one task ask for the same batch under each variant; the judge is asked once.
+    # Both variants of a task read the same batch; the judge is asked once.
     if judge is None:
         return tuple(read(texts, None, None))
     with tqdm(desc="Judging", unit="response") as bar:
-
-        def advance(done: int) -> None:
-            bar.update(done - bar.n)
-
-        readings = tuple(read(texts, Chat(judge, Settings.from_environ()), advance))
-    failed = [reading.judge_error for reading in readings if reading.judge_error is not None]
-    if failed:
-        _log.error(
-            "%d of %d responses could not be judged; run again to ask again. %s", len(failed), len(texts), failed[0]
-        )
+        readings = tuple(read(texts, Chat(judge, Settings.from_environ()), lambda done: bar.update(done - bar.n)))
+    if failed := [reading.judge_error for reading in readings if reading.judge_error is not None]:
+        _log.error("The judge failed on %d of %d responses; run again. %s", len(failed), len(texts), failed[0])
     return readings

@@ -1,31 +1,27 @@
-"""A filter that has a judge, another language model, score responses by a rubric.
+"""Judge all responses of a task at once, and lose none whatever happens to the judge.
 
-Responses took a model hours; nothing that happens to the judge may lose them. So the filter never raises: what could
-not be judged stays unscored, and the log says how to go on.
+Responses took a model hours. So nothing here raises: a response that could not be judged stays unscored, and the log
+says how to go on.
 """
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from lm_eval.api.filter import Filter
-from lm_eval.api.registry import register_filter
-
 from fin_tasks.errors import FinTasksError
 from fin_tasks.judging.failures import response_failure
 from fin_tasks.judging.item import JudgeItem, Verdict, response_sha256
 from fin_tasks.judging.judge import Judged, JudgingFailedError, judge_items
 from fin_tasks.judging.judged_response import JudgedResponse
-from fin_tasks.judging.rubric import Rubric, load_rubric
+from fin_tasks.judging.rubric import Rubric
 from fin_tasks.judging.scores import item_record
-from fin_tasks.judging.setup import JudgeSetup, setup_from
+from fin_tasks.judging.setup import JudgeSetup
 from fin_tasks.sandbox import escape
 from fin_tasks.settings import Settings
 
-__all__ = ["AskRubricJudge", "RubricJudging", "with_rubric_judge"]
+__all__ = ["ItemOf", "RubricJudging"]
 
 _log = logging.getLogger(__name__)
-_NAME = "fin_tasks_rubric_judge"
 _OF_THE_DOC = ("index", "category", "image_type", "image_style")
 """What a judged item's record repeats of the document, which stands beside it in the samples file."""
 
@@ -152,70 +148,6 @@ class RubricJudging:
                 )
             )
         return tuple(told)
-
-
-@register_filter(_NAME)
-class AskRubricJudge(Filter):  # type: ignore[misc]
-    """Score every response of a task at once, with a judge where there is one.
-
-    Args:
-        item: Makes an item of a document and a response.
-        rubric: Name of the rubric pack to score by, where the metadata names none.
-        judging: The task's judging; `with_rubric_judge` puts it here. Nobody is asked where None.
-    """
-
-    def __init__(self, *, item: ItemOf, rubric: str, judging: RubricJudging | None = None) -> None:
-        self.judging = judging or RubricJudging(task="task", rubric=load_rubric(rubric), setup=None, item_of=item)
-
-    def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]) -> list[list[JudgedResponse]]:
-        """Return one list of judged responses per document."""
-        nested = [
-            # an API that gave no text leaves None
-            [self.judging.item_of(doc, response if isinstance(response, str) else "") for response in responses]
-            for responses, doc in zip(resps, docs, strict=True)
-        ]
-        judged = iter(self.judging.judge(tuple(item for items in nested for item in items)))
-        return [[next(judged) for _ in items] for items in nested]
-
-
-def with_rubric_judge(
-    pipelines: Sequence[Mapping[str, Any]],
-    metadata: Mapping[str, Any],
-    *,
-    task: str,
-    options: Mapping[str, Any],
-) -> tuple[list[dict[str, Any]], RubricJudging | None]:
-    """Tell the filters that score by a rubric which judge the metadata or the environment names.
-
-    Args:
-        pipelines: The task's `filter_list`.
-        metadata: See `judging.setup.setup_from`.
-        task: The task's name.
-        options: The task's `dataset_kwargs`; a rubric's name may hold them in braces, as `mme_finance_{language}`.
-
-    Returns:
-        The pipelines, and the judging that their filters share; None where no filter scores by a rubric.
-
-    Raises:
-        ConfigError: There can be no such judge or rubric; found out before the model answers anything.
-    """
-    step = next((step for pipeline in pipelines for step in pipeline["filter"] if step["function"] == _NAME), None)
-    if step is None:
-        return [dict(pipeline) for pipeline in pipelines], None
-    named = step["rubric"].format(**options)
-    setup = setup_from(metadata, Settings.from_environ(), rubric=named)
-    rubric = load_rubric(setup.rubric if setup else named)
-    judging = RubricJudging(task=task, rubric=rubric, setup=setup, item_of=step["item"])
-    told = [
-        {
-            **pipeline,
-            "filter": [
-                {**step, "judging": judging} if step["function"] == _NAME else step for step in pipeline["filter"]
-            ],
-        }
-        for pipeline in pipelines
-    ]
-    return told, judging
 
 
 def _percent(verdict: Verdict, rubric: Rubric) -> float | None:
