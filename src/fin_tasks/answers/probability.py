@@ -1,216 +1,158 @@
-"""Read the probability a forecast states: of the price going up, as a fraction of 1."""
+"""Read the probability of a rising price that a forecast states, as a fraction of 1."""
 
 import re
-from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import replace
 
-from fin_tasks.answers.notation import boxed
+from fin_tasks.answers.notation import boxed, plain
 from fin_tasks.answers.reasoning import strip_reasoning
-from fin_tasks.answers.shares import Share, find_shares, plain_forecast
-from fin_tasks.answers.sides import of_two_sides, of_up
-from fin_tasks.answers.standing import standing_lines
-from fin_tasks.answers.statements import committed_number, is_link, is_term, stated_probability
 
 __all__ = ["paper_probability", "robust_probability"]
 
-_PAPER_NUMBER = re.compile(r"[-+]?\d*\.\d+|\d+")
+_EDGE = 6_000  # Of a longer reply only the two ends are read.
 
-_FINAL = re.compile(
-    r"\bfinal[\s_*-]{1,4}(?:prediction|answer|forecast|estimate|probability)(?:[\s_](?:probability|estimate))?\b",
-    re.IGNORECASE,
+_UP = r"go(?:es|ing)?\sup|increas\w{0,3}|ris(?:es?|ing)|climb\w{0,3}|higher|upwards?|positive|bullish|yes|up"
+_DOWN = (
+    r"go(?:es|ing)?\sdown|decreas\w{0,3}|declin\w{0,3}|fall(?:s|ing)?|drop(?:s|ping)?|lower(?!\s(?:it|my))|downwards?"
+    r"|negative|bearish|no|down"
 )
-_COMMITS = re.compile(
-    r"[\s\"'*_`]{0,6}(?:\([^()\n]{0,80}\)[\s\"'*_`]{0,6})?(?:[:;=≈|-]|(?:is|was|of|at|(?:would|will)\s(?:be|stay))\b)"
-    r"|(?:,[^,.:;\n]{1,100},|\s(?:for|after|on|about|regarding)\s(?:(?!EPS|earnings|surprise|whose)[^,.:;\n]){1,100}?)\s(?:is|(?:would|will)\sbe)\b"
-    r"|[ \t*_`]{0,6}\n",
-    re.IGNORECASE,
+_CHANCE = r"\b(?:probability|chances?|likelihood|odds|confiden(?:ce|t)|sure)\b(?!\s(?:level|interval|weights?))"
+_NUMBER = (  # A decimal, percentage or fraction that is not part of a date, a price, a range or a calculation.
+    r"(?<![\w.,/¤-])(?:\d{1,9}(?:[.,]\d{1,30})?|\.\d{1,30})"
+    r"(?:(?:\s?/\s?|\sout\sof\s|\sin\s)(?:an?\s)?\d{1,4}(?:\.0)?)?(?:\s?(?:%|per\s?cent\b))?"
+    r"(?![\w%]|[.,/:-]\d|\s?(?:-|to|or)\s?\.?\d|\s-\s(?:\w{1,9}\)|P\s?\()|\)?\s?[+/^](?!\s?(?:up|down)\b)\s?[\w(]"
+    r"|\)?(?:\s[*x](?:[\s\d(]|\Z)|[*x][\d(])|\s?[+/^]\s?\Z)"
 )
-_IS_MY = re.compile(r"[\s\"'*_]{1,4}(?:is|as|=)\s(?:my|the|a)\s", re.IGNORECASE)
-_NO_WORDS = re.compile(r"[\s\"'*_`|]*")
+_LINK = (  # Words that may stand between `Final prediction` and its number.
+    r"(?:[\s:;=≈~+|\"'(\[,.*¤-]|\b(?:is|was|are|be|of|at|to|as|an?|the|that|it|would|will|my|I|say|about|approx\w{0,8}"
+    r"|around|roughly|nearly|only|therefore|probability|chance|likely|unlikely|not|with|p|stays?|equals?|high|low"
+    rf"|moderate|estimated|now|still|{_UP}|{_DOWN})\b)"
+)
+_REWRITES = (
+    (r"[-=]>|[→⇒➔]", ":"),
+    (r"<\s?([\d.,%]{1,12})\s?>|¤([\d.,]{1,12}%?)¤", r"\1\2"),
+    (r"(?<=[A-Za-z])_(?=[A-Za-z])", " "),
+    (r"(?m)^[ \t>]{0,8}[-*•+#]{1,6}[ \t]{1,4}(?=\S)", ""),
+    (r"(?<![\d.,])50\s?[/:-]\s?50(?![\d.,]\d|\s?%)", "50%"),
+    (r"\b0(?:\.0)?\s?%?\s?(?:and|to|-|,)\s?(?:1(?:\.0)?|100\s?%)(?![\d%]|[.,/]\d)", "scale"),
+    (r"(?<=\d)(?:\s?(?:/|\bor\b)\s?\d[\d.]{0,12}\s?%|\s?\(\d[\d.]{0,12}\s?%\))", ""),  # repeated as a percentage
+    (r":[ \t]{0,4}\n\s{0,8}", ": "),
+    (r"\([^()\n]{0,60}\Z", ""),  # cut off within brackets
+    (r"\(?(?<![\w.,])\d[\d\s().,+*/^x%-]{0,80}[=≈]\s?(?=\.?\d)", ""),  # a calculation, but not its result
+    (rf"(?:{_NUMBER})\s(?:down|bearish)\W{{1,6}}(?=(?:{_NUMBER})\s(?:up|bullish)\b)", ""),
+)
+_SIDE = re.compile(
+    r"(?i)(?P<denied>(?:\bnot|n['’]t|\bno|\bunlikely)\s(?:\w{1,12}\s){0,2})?(?<!recent\s)(?<!past\s)(?<!last\s)"
+    rf"\b(?:{_UP}|(?P<down>{_DOWN}))\b(?!\s(?:\w{{1,12}}\s)?(?:EPS|earnings|surprise)\b)"
+)
+_FALL = re.compile(
+    rf"(?i)\b(?:will|would|to|should|might|may|could|likely|expect\w{{0,3}})\s(?P<denied>not\s)?(?:{_DOWN})\b"
+)
 _VERDICT = re.compile(
-    r"\b(?:yes|up|rise|increase|positive|bullish|no|down|fall|decline|decrease|negative|bearish|unlikely)\b"
-    r"(?!\s(?:from|by|my|the|this|that|it)\b)",
-    re.IGNORECASE,
+    rf"(?i)[\s(\[,:\"*-]{{0,4}}(?P<denied>not\s|unlikely to\s)?(?:{_DOWN})\b(?=\s?(?:[,;:./|)(\]\"'*]|with|at|\n|\Z))"
 )
-_REFUSED = re.compile(
-    r"\b(?:can(?:no|['’])t|cannot|unable|impossible|n/a|unknown|insufficient|(?:do\snot|don['’]t)\sknow|none"
-    r"|not\s(?:able|possible|enough|sufficient|applicable|available)|declin\w{1,3}\sto|refus\w{1,3})\b",
-    re.IGNORECASE,
+_FINAL = re.compile(
+    r"(?i)\bfinal[\s-]{1,4}(?:prediction|answer|forecast|estimate|probability)\b(?:\s(?:probability|estimate)\b)?"
 )
+_DIRECT = re.compile(rf"(?i)\s{{0,9}}(?:\([^()\n]{{0,80}}\))?{_LINK}{{0,24}}(?P<number>{_NUMBER})")
+_ENDS = re.compile(rf"(?i)(?P<gap>[^\n]{{0,300}})(?:[:=,]|(?<![\d%]\s)\b(?:so|to|say))\s(?P<number>{_NUMBER})[^\w\n]*")
+_STATED = re.compile(
+    rf"(?im)(?P<behind>{_NUMBER})(?:[ \"'\]-]{{1,3}}(?:(?!prior|histor|base)\w{{1,20}}\s){{0,2}}?{_CHANCE}"
+    r"|\W{1,4}is\smy\s(?:final\s)?(?:prediction|answer|forecast))"
+    r"|(?P<other>\b(?:prior|initial|histor\w{1,5}|base\w{0,4}|margin|previous|past|conditional)\s(?:\w{1,12}\s)?)?"
+    rf"(?:{_CHANCE}|\b(?:my|the|our)\s(?:\w{{1,20}}\s)?(?:prediction|forecast|answer)|my\sestimate"
+    r"|^\W{0,4}(?:prediction|forecast|answer)\b|\bP\s?\((?:yes|up|increase|rise|positive(?!\sEPS)[^()]{0,40})\)"
+    r"|\bI(?:['’](?:d|ll)|\swill|\swould)?\s(?=go|answer|say|choose|predict))(?P<gap>[^.!?\n;|]{0,240}?)"
+    r"(?:[:=≈(,\"]|\b(?:is|are|of|at|to|as|be|an?|with|answer|say|choose|predict)\b|(?<=probability)|(?<=confidence))"
+    rf"{_LINK}{{0,9}}(?!0\Z)(?P<number>{_NUMBER})"
+)
+_FIGURE = re.compile(
+    r"(?i)\b(?:positive|negative|of\san?)\s(?:EPS|earnings|surprise)"
+    r"|\b(?:EPS|earnings|surprise)\s(?!report|meet|miss)[^,]{0,30}\Z"
+)
+_REFUSED = re.compile(r"(?i)\b(?:can(?:no|['’])t|cannot|unable|impossible|n/a|unknown|not\s(?:able|possible|enough))\b")
 _TURN = re.compile(
-    r"<\|[a-z_]{1,20}\|>|\[/?INST\]"
-    r"|\n[\s*#_>]{0,6}(?:question|user|human|instructions?|problem|exercise|example|response|assistant|input|output)(?:\s(?:\d{1,3}|background))?[*_]{0,2}\s?:",
-    re.IGNORECASE,
+    r"(?i)<\|[a-z_]{1,20}\|>|\[/?INST\]|\n\W{0,6}(?:question|user|human|instruction|example|response|assistant)\W{0,3}:"
 )
-_SMALL_PERCENT = re.compile(r"(0?\.\d{1,20})\s?%")
-_SUMS_UP = re.compile(
-    r"\W{0,4}(?:(?:taking|considering|weighing|given)\s(?:all|everything|both|this)|all\s(?:in\sall|told|things)|overall|on\sbalance"
-    r"|in\s(?:sum|summary|conclusion))\b[^,.:;\d\n]{0,60}[,:]",
-    re.IGNORECASE,
-)
-_PARAGRAPH = re.compile(r"\n[ \t]*\n")
-_REGION = 600
-"""Characters behind a marker in which its number may stand."""
-_EDGE = 10_000
-"""Characters read on either end of a response: far more than any answer takes."""
-_IN_NUMBERS = "0123456789.,/%"
-_MARKERS = 20
-"""Markers looked at, from the last one backwards."""
 
 
-def paper_probability(text: str) -> float | None:
-    """Read a forecast as the authors of DynoStock do.
-
-    Of the last two numbers anywhere in the response the last one within [0, 1] counts, whatever it is about; a sign
-    belongs to numbers with a decimal point only, and `65%` is 65.
-
-    Args:
-        text: The whole response.
-
-    Returns:
-        The probability, or None where neither number lies within [0, 1].
-
-    References:
-        `mydcxiao/vlm_behavioral_fin`, whose recorded counts this gives back.
-
-    Example:
-        >>> paper_probability("Final prediction: 0.8 (an 80% chance)"), paper_probability("65%, which is likely")
-        (0.8, None)
-    """
-    last_two = _PAPER_NUMBER.findall(text)[-2:]
-    return next((value for value in map(float, reversed(last_two)) if 0.0 <= value <= 1.0), None)
+def paper_probability(response: str) -> float | None:
+    """Read a probability as the authors do: of the last two unsigned numbers, the last one within [0, 1]."""
+    last_two = [float(number) for number in re.findall(r"\d+\.\d*|\d+|\.\d+", response)[-2:]]
+    return next((value for value in reversed(last_two) if 0 <= value <= 1), None)
 
 
-def robust_probability(text: str) -> float | None:
-    r"""Read a forecast as a careful reader would.
-
-    The first of these that holds a number: what follows the last `Final prediction` (or the like) that is followed by
-    one; the last box; a last or first line that is nothing but the number; the last sentence that states a
-    probability. What a model thinks aloud, made-up further turns, dates, the scale (`between 0 and 1`), bounds
-    (`less than 50%`), prior probabilities and terms of an equation do not count. A probability of the price going down
-    is turned round. A range stands for its midpoint. Where the last `Final prediction` is a refusal or a number outside
-    [0, 1], there is no answer, whatever stands before it.
-
-    Args:
-        text: The whole response.
-
-    Returns:
-        The probability, or None where none is stated.
-
-    Example:
-        >>> robust_probability("Final prediction: **65%**\n\nReported on 2019-01-31.")
-        0.65
-        >>> robust_probability("There is a 0.7 probability of it going down.")
-        0.3
-        >>> robust_probability("Final prediction: {{ Insert a number between 0 and 1 }}") is None
-        True
-    """
-    reply = _edges(strip_reasoning(text))
-    said = plain_forecast(reply)
-    shares = find_shares(said)
-    markers = list(_FINAL.finditer(said))
-    said = said[: _end_of_turn(said, shares, markers)]
-    for marker in reversed([m for m in markers if m.end() <= len(said)][-_MARKERS:]):
-        share, settled = _behind(said, shares, marker)
-        if settled:
-            return share
-    return _without_marker(reply, said)
-
-
-def _without_marker(reply: str, said: str) -> float | None:
-    box = boxed(reply)
-    if box is not None and (value := _alone(plain_forecast(box))) is not None:
-        return value
-    for line, inward in standing_lines(said):
-        value = _alone(line)
-        if value is not None and _alone(inward) in (None, value):
+def robust_probability(response: str) -> float | None:
+    """Read the probability that a careful reader takes a response to state; None if it states none or a range."""
+    reply = strip_reasoning(response).strip()
+    if len(reply) > 2 * _EDGE:
+        reply = reply[:_EDGE].rsplit(maxsplit=1)[0] + "\n\n" + re.split(r"\s", reply[-_EDGE:], maxsplit=1)[-1]
+    said = _tidy(reply)
+    finals = list(_FINAL.finditer(said))
+    answered = next((final.end() for final in finals if _DIRECT.match(said, final.end())), len(said))
+    if turn := _TURN.search(said, answered):
+        said = said[: turn.start()]  # The model goes on with a question of its own.
+    for final in reversed([final for final in finals if final.end() <= len(said)][-20:]):
+        if number := _DIRECT.match(said, final.end()):
+            return _up(said, final.end(), number, "number")
+        paragraph = said[final.end() :].lstrip(" :*=\n").split("\n\n", 1)[0][:600]
+        if _REFUSED.search(paragraph[:200]):
+            return None
+        if (value := _last_stated(paragraph)) is not None:
             return value
-    return stated_probability(said)
+        if (number := _ENDS.fullmatch(paragraph)) and not _FIGURE.search(number["gap"]):
+            return _up(paragraph, 0, number, "number")
+    box = boxed(reply)
+    lines = [line for line in said.split("\n") if re.search(r"\w", line)]
+    for line in ([] if box is None else [_tidy(box)]) + lines[-1:] + lines[:1]:
+        number = _DIRECT.match(line)
+        if number and line[0] != "=" and not re.search(r"\w", _SIDE.sub("", line[number.end() :])):
+            return _up(line, 0, number, "number")
+    return _last_stated(said)
 
 
-def _edges(reply: str) -> str:
-    """Head and tail of a response that is too long to be read as a whole."""
-    if len(reply) <= 2 * _EDGE:
-        return reply
-    # Without the number that may be cut in two.
-    return f"{reply[:_EDGE].rstrip(_IN_NUMBERS)}\n\n{reply[-_EDGE:].lstrip(_IN_NUMBERS)}"
+def _tidy(text: str) -> str:
+    text = plain(text.replace("\\*", "*"))
+    for pattern, replacement in _REWRITES:
+        text = re.sub(pattern, replacement, text)
+    return text.strip()
 
 
-def _behind(said: str, shares: Sequence[Share], marker: re.Match[str]) -> tuple[float | None, bool]:
-    """What a marker is followed by, and whether that settles the answer."""
-    place = _head(said, shares, marker)
-    if place is not None:
-        return (_meant(said, marker.start(), shares, place) if shares[place].is_probability else None), True
-    commits = _COMMITS.match(said, marker.end())
-    if commits is None:
-        before = _before(said, shares, marker)
-        return before, before is not None
-    region = said[commits.end() : commits.end() + _REGION].lstrip()
-    paragraph = _PARAGRAPH.split(region, maxsplit=1)[0]
-    value = stated_probability(paragraph, first=True)
-    if value is not None or _REFUSED.search(paragraph[:200]):
-        return value, True
-    value = committed_number(paragraph)
-    return value, value is not None
+def _last_stated(text: str) -> float | None:
+    for match in reversed(list(_STATED.finditer(text))[-40:]):
+        start = max(text.rfind(mark, 0, match.start()) for mark in (". ", "\n")) + 1
+        past = re.match(r"(?i)\W{0,4}(?:for|in) the (?:most recent )?(?:past|previous|last)\b", text[start:])
+        if not past and not match["other"] and not _FIGURE.search(match["gap"] or ""):
+            value = _up(text, start, match, "number" if match["number"] else "behind")
+            if value is not None:
+                return value
+    return None
 
 
-def _before(said: str, shares: Sequence[Share], marker: re.Match[str]) -> float | None:
-    """The number of `0.65 is my final prediction`."""
-    place = bisect_left(shares, marker.start(), key=lambda share: share.start) - 1
-    if place < 0 or not _IS_MY.fullmatch(said, shares[place].end, marker.start()):
+def _up(text: str, start: int, match: re.Match[str], group: str) -> float | None:
+    """Turn the number of a match into the probability of up, from the words beside it."""
+    digits = re.findall(r"[\d.]+", match[group].replace(",", "."))
+    value, percent = float(digits[0]), re.search(r"(?i)%|cent", match[group])
+    # Small models put a percent sign behind the fraction that they stated before: 0.7, then 0.7%.
+    if percent and not (value < 1 and re.search(rf"(?<![\d.]){re.escape(digits[0])}(?![\d.]|\s?%)", text[:start])):
+        value = float(f"{digits[0]}e-2")
+    if len(digits) > 1:
+        value /= float(digits[1]) or -1.0
+    if not 0 <= value <= 1:
         return None
-    return shares[place].value if shares[place].is_probability else None
+    before, behind = text[start : match.start(group)], text[match.end(group) :][:100].split("\n", 1)[0]
+    said_of = re.match(rf"(?i)[\s\"')]{{0,3}}(?:(?:\w+\s){{0,2}}{_CHANCE}|(?:that|for|to\san?)\b)(.*)", behind)
+    side = _side(said_of[1]) if said_of else None
+    if side is None and (chance := re.match(rf"(?is).*{_CHANCE}", before)):
+        side = _side(before[chance.end() :])
+        if side == "down" and before.rstrip(" (").endswith("="):
+            return None  # A step on the way to the probability of up.
+    if side is not None:
+        return round(1 - value, 12) if side == "down" else value
+    if "confidence" in before:
+        before = text[max(0, start - 250) : match.start(group)]
+    verdict = _VERDICT.match(behind) or _VERDICT.match(before) or _FALL.search(before)
+    return min(value, round(1 - value, 12)) if verdict and not verdict["denied"] else value
 
 
-def _head(said: str, shares: Sequence[Share], marker: re.Match[str]) -> int | None:
-    """The place of the number right behind a marker, with at most words between that say that it follows."""
-    place = bisect_left(shares, marker.end(), key=lambda share: share.start)
-    if place == len(shares) or shares[place].start - marker.end() > _REGION:
-        return None
-    share = shares[place]
-    if is_term(said, share):
-        return None
-    commits = _COMMITS.match(said, marker.end(), share.start + 1)
-    if commits is None or commits.end() > share.start:
-        return place if _NO_WORDS.fullmatch(said, marker.end(), share.start) else None
-    between = _VERDICT.sub(" ", said[commits.end() : share.start])
-    return place if is_link(between) else None
-
-
-def _meant(said: str, begin: int, shares: Sequence[Share], place: int) -> float:
-    """Turn a number round that is about the other side: `0.7 probability of a fall`, `Down (0.7)`, `0.7 (down)`.
-
-    Small models put a percent sign behind fractions: `0.76%` is 0.76 where the text before says 0.76 without one.
-    """
-    share = shares[place]
-    written = _SMALL_PERCENT.fullmatch(said, share.start, share.end)
-    if written and re.search(rf"(?<![\d.]){re.escape(written[1])}(?![\d.]|\s?%)", said[:begin]):
-        share = replace(share, value=float(written[1]))
-    both = of_two_sides(said, share, shares[place + 1]) if place + 1 < len(shares) else None
-    return both if both is not None else of_up(said, begin, share)
-
-
-def _alone(line: str) -> float | None:
-    """The number of a line that holds nothing else but a verdict, or the same number in percent."""
-    if len(line) > 120 or line.lstrip().startswith(("=", "≈")):
-        return None
-    line = _SUMS_UP.sub("", line, count=1)
-    shares = find_shares(line)
-    if len({share.value for share in shares}) != 1 or not shares[0].is_probability or is_term(line, shares[0]):
-        return None
-    verdict = _VERDICT.match(line)
-    before = line[verdict.end() if verdict else 0 : shares[0].start]
-    starts = [*(share.start for share in shares[1:]), len(line)]
-    behind = "".join(line[share.end : start] for share, start in zip(shares, starts, strict=True))
-    nothing_else = is_link(before) and not any(map(str.isalnum, _VERDICT.sub("", behind)))
-    return _meant(line, 0, shares, 0) if nothing_else else None
-
-
-def _end_of_turn(said: str, shares: Sequence[Share], markers: Sequence[re.Match[str]]) -> int:
-    """Where the reply ends: after an answer models go on with a question or a turn they make up."""
-    answered = next(
-        (m for m in markers if (place := _head(said, shares, m)) is not None and shares[place].is_probability), None
-    )
-    turn = _TURN.search(said, answered.end()) if answered else None
-    return turn.start() if turn else len(said)
+def _side(text: str) -> str | None:
+    found = _SIDE.search(text)
+    return None if found is None else "down" if bool(found["down"]) != bool(found["denied"]) else "up"

@@ -24,7 +24,7 @@ __all__ = [
     "read_probability",
 ]
 
-SCORER_VERSION = 1
+SCORER_VERSION = 2
 """Goes up whenever the same response could score differently."""
 
 PARSERS: Mapping[str, Callable[[str], float | None]] = {"paper": paper_probability, "robust": robust_probability}
