@@ -117,10 +117,11 @@ def _patch(module: ModuleType) -> None:
 def _wrap_task_manager(module: ModuleType) -> None:
     """Make every TaskManager with default tasks index ours too, before the user's own paths, so that theirs win."""
     import functools
+    import inspect
 
     init = module.TaskManager.__init__
-    if getattr(init, "fin_tasks", False):
-        return
+    if getattr(init, "fin_tasks", False) or "entry_points" in inspect.getsource(module):
+        return  # newer versions find our tasks by the entry-point group `lm_eval.tasks`
 
     @functools.wraps(init)
     def with_our_tasks(self: Any, *args: Any, **kwargs: Any) -> None:

@@ -1,0 +1,54 @@
+"""lm-eval in this process, with a model that answers as a function of the document says."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lm_eval import simple_evaluate
+from lm_eval.api.model import LM
+from lm_eval.tasks import TaskManager
+
+from fin_tasks.resources import task_yaml_dir
+
+
+class Scripted(LM):
+    """Answers each document with `answer(doc)`."""
+
+    MULTIMODAL = False
+
+    def __init__(self, answer: Callable[[Mapping[str, Any]], str], *, sees: bool) -> None:
+        super().__init__()
+        self.answer, self.MULTIMODAL = answer, sees
+
+    def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
+        return [self.answer(request.doc) for request in requests]
+
+    def loglikelihood(self, requests: Sequence[Any], disable_tqdm: bool = False) -> Any:
+        raise NotImplementedError
+
+    loglikelihood_rolling = loglikelihood
+
+
+def run(
+    *tasks: str,
+    answer: Callable[[Mapping[str, Any]], str] = lambda doc: "lol",
+    sees: bool = False,
+    limit: int | None = None,
+    **metadata: Any,
+) -> dict[str, Any]:
+    """Return what lm-eval returns, samples included, over the packaged sample unless `source` says otherwise."""
+    metadata = {"source": "sample", **metadata}
+    found = simple_evaluate(
+        model=Scripted(answer, sees=sees),
+        tasks=list(tasks),
+        task_manager=TaskManager(metadata=metadata, include_path=task_yaml_dir(), include_defaults=False),
+        limit=limit,
+        log_samples=True,
+        bootstrap_iters=0,
+        confirm_run_unsafe_code=True,
+    )
+    assert found is not None
+    return dict(found)
+
+
+def samples(found: Mapping[str, Any], task: str, variant: str = "paper") -> list[dict[str, Any]]:
+    return [sample for sample in found["samples"][task] if sample["filter"] == variant]
