@@ -34,7 +34,7 @@ def _find(name: str) -> Path:
     candidates = (_PACKAGE / name, _PACKAGE.parents[1] / name)
     for candidate in candidates:
         if candidate.is_dir():
-            return candidate
+            return candidate.resolve()
     looked = " and ".join(str(c) for c in candidates)
     raise ConfigError(
         f"{name}/: expected a folder that ships with fin-tasks, found none at {looked}. Reinstall fin-tasks."

@@ -117,11 +117,10 @@ def _patch(module: ModuleType) -> None:
 def _wrap_task_manager(module: ModuleType) -> None:
     """Make every TaskManager with default tasks index ours too, before the user's own paths, so that theirs win."""
     import functools
-    import inspect
 
     init = module.TaskManager.__init__
-    if getattr(init, "fin_tasks", False) or "entry_points" in inspect.getsource(module):
-        return  # newer versions find our tasks by the entry-point group `lm_eval.tasks`
+    if getattr(init, "fin_tasks", False) or _reads_entry_points(module):
+        return
 
     @functools.wraps(init)
     def with_our_tasks(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -130,6 +129,16 @@ def _wrap_task_manager(module: ModuleType) -> None:
 
     with_our_tasks.fin_tasks = True  # type: ignore[attr-defined]
     module.TaskManager.__init__ = with_our_tasks
+
+
+def _reads_entry_points(module: ModuleType) -> bool:
+    """Whether this lm-eval finds our tasks itself, by the entry-point group `lm_eval.tasks`."""
+    import inspect
+
+    try:
+        return "entry_points" in inspect.getsource(module)
+    except (OSError, TypeError):
+        return False
 
 
 def _add_path(init: Any, manager: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
