@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -139,22 +138,6 @@ def test_a_wrong_option_ends_with_our_message(tmp_path: Path) -> None:
     )
     assert done.returncode != 0
     assert "expected one of cot_role, da_role, cot, da, got 'x'" in done.stderr
-
-
-def test_entry_points_for_the_harness_name_what_exists() -> None:
-    for group, names in {
-        "lm_eval.filters": {
-            "fin_tasks_read",
-            "fin_tasks_run_programs",
-            "fin_tasks_run_doc_programs",
-            "fin_tasks_judge",
-            "fin_tasks_rubric_judge",
-        },
-        "lm_eval.aggregations": {"fin_tasks_mean_scored", "fin_tasks_stderr_scored"},
-    }.items():
-        ours = {entry.name: entry for entry in entry_points(group=group) if entry.name.startswith("fin_tasks")}
-        assert set(ours) == names
-        assert all(callable(entry.load()) for entry in ours.values())
 
 
 def test_every_way_in_finds_the_tasks(tmp_path: Path) -> None:

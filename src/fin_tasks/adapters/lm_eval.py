@@ -22,8 +22,7 @@ from tqdm import tqdm
 
 from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_judge import with_judges
-from fin_tasks.adapters.lm_eval_pictures import with_picture, without_pictures
-from fin_tasks.adapters.lm_eval_usage import usage_of
+from fin_tasks.adapters.lm_eval_requests import usage_of, with_picture, without_pictures
 from fin_tasks.errors import ConfigError, FinTasksError, SandboxError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average, standard_error
@@ -35,6 +34,8 @@ _log = logging.getLogger(__name__)
 _NOT_APPLICABLE: Literal["N/A"] = "N/A"
 _IN_GROUPS = ("acc", "acc_err", "score")
 """Metrics that groups average."""
+_clock: dict[str, float | None] = {"start": None, "seconds": None}
+"""When the last request was built, and the seconds until the first response was filtered."""
 
 
 def mean_scored(values: Iterable[float | None]) -> float | str:
@@ -132,14 +133,15 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         if self._judging is not None:
             self._judging.alone = (world_size or 1) == 1
         super().build_all_requests(world_size=world_size, **kwargs)
-        _Clock.start()
+        _clock.update(start=time.monotonic(), seconds=None)
 
     def apply_filters(self) -> Any:
         """Count tokens, replace pictures in requests by their hash, then filter the responses."""
-        seconds = _Clock.stop()
+        if _clock["seconds"] is None:  # the model has answered all tasks when the first one is filtered
+            _clock["seconds"] = round(time.monotonic() - (_clock["start"] or 0.0), 3)
         for request in self.instances:
             request.arguments = without_pictures(request.arguments)
-        usage = {**usage_of(self.instances, self._lm), "seconds_of_all_tasks": seconds}
+        usage = {**usage_of(self.instances, self._lm), "seconds_of_all_tasks": _clock["seconds"]}
         self.config.metadata = {**(self.config.metadata or {}), "usage": usage}
         return super().apply_filters()
 
@@ -164,23 +166,6 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
 
 class _Documents(list[dict[str, Any]]):
     features: Any = None
-
-
-class _Clock:
-    """Seconds from the last request that was built to the first response that is filtered."""
-
-    started = 0.0
-    seconds: float | None = None
-
-    @classmethod
-    def start(cls) -> None:
-        cls.started, cls.seconds = time.monotonic(), None
-
-    @classmethod
-    def stop(cls) -> float:
-        if cls.seconds is None:
-            cls.seconds = round(time.monotonic() - cls.started, 3)
-        return cls.seconds
 
 
 class _Scored(UserDict[str, Any]):

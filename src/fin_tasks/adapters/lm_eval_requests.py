@@ -1,0 +1,68 @@
+"""Requests of a task before and after the model is asked: pictures in chat messages, tokens of prompts and responses."""
+
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lm_eval.models.api_models import JsonChatStr, create_image_prompt
+
+from fin_tasks.endpoints.pictures import Picture
+from fin_tasks.errors import EndpointError
+
+__all__ = ["usage_of", "with_picture", "without_pictures"]
+
+
+def with_picture(chat: JsonChatStr, file: str | None, draw: Callable[[], Any]) -> JsonChatStr:
+    """Put a document's picture into the last message of a chat.
+
+    Args:
+        chat: The messages; the last one marks the place as lm-eval's own multimodal models do.
+        file: The picture, sent byte for byte: lm-eval would write a photograph anew as PNG, ten times as large.
+        draw: Returns the pictures if there is no file, or one that chat models do not take as it is.
+    """
+    messages = json.loads(chat.prompt)
+    text = messages[-1]["content"] = messages[-1]["content"].replace("<image>\n", "", 1)
+    try:
+        if not file:
+            raise EndpointError("no file")
+        image = {"type": "image_url", "image_url": {"url": Picture(Path(file)).data_address(), "detail": "auto"}}
+        messages[-1]["content"] = [image, {"type": "text", "text": text}]
+    except EndpointError:
+        messages = create_image_prompt(draw(), messages)
+    return JsonChatStr(json.dumps(messages))
+
+
+def without_pictures(arguments: Any) -> Any:
+    """Put a hash in place of each picture: lm-eval writes every request into the samples file once per filter."""
+    if not isinstance(arguments, tuple) or not isinstance(arguments[0], JsonChatStr):
+        return arguments
+    messages = json.loads(arguments[0].prompt)
+    for message in messages:
+        for part in message["content"] if isinstance(message.get("content"), list) else ():
+            kind, _, data = part.get("image_url", {}).get("url", "").partition(";base64,")
+            if data:
+                part["image_url"]["url"] = f"{kind};sha256,{hashlib.sha256(base64.b64decode(data)).hexdigest()}"
+    return (JsonChatStr(json.dumps(messages)), *arguments[1:])
+
+
+def usage_of(requests: Sequence[Any], lm: Any) -> dict[str, Any]:
+    """Count the tokens of prompts and responses, pictures left out.
+
+    Returns:
+        `prompt_tokens`, `response_tokens`, and `estimated`: true if the model has no tokenizer, so that the counts are
+        characters divided by four.
+    """
+    prompts = [getattr(request.args[0], "prompt", request.args[0]) for request in requests for _ in request.resps]
+    responses = [text for request in requests for text in request.resps]
+    texts = [[text for text in several if isinstance(text, str)] for several in (prompts, responses)]
+    # The instance's own: as a property of the class a tokenizer may be downloaded.
+    encode = getattr(getattr(lm, "__dict__", {}).get("tokenizer"), "encode", None)
+    try:
+        counts = [sum(len(encode(text)) for text in several) for several in texts] if encode else None
+    except Exception:  # noqa: BLE001 - a tokenizer of any model class; a count is not worth a run
+        counts = None
+    found = counts or [sum(map(len, several)) // 4 for several in texts]
+    return {"prompt_tokens": found[0], "response_tokens": found[1], "estimated": counts is None}
