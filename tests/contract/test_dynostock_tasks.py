@@ -50,21 +50,7 @@ def read(name: str) -> dict[str, Any]:
 
 def test_there_is_a_file_for_every_task_and_group_and_no_other() -> None:
     names = {path.stem for path in (task_yaml_dir() / "dynostock").glob("*.yaml")}
-    assert names == {"_base", "dynostock", "dynostock_text", *TASKS, *BY_BIAS}
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_a_task_is_what_its_name_says(name: str) -> None:
-    body = name.removeprefix("dynostock_").removesuffix("_text")
-    mode = "text" if name.endswith("_text") else "image"
-    options: dict[str, Any] = {"bias": "plain", "mode": mode}
-    if body != "forecast":
-        bias, size = body.split("_w")
-        options = {"bias": bias, "window": int(size), "mode": mode}
-    expected: dict[str, Any] = {"include": "_base.yaml", "task": name, "dataset_kwargs": options}
-    if mode == "image":
-        expected["doc_to_image"] = "!fin_tasks.benchmarks.dynostock.data.chart"
-    assert read(name) == expected
+    assert names == {"_base", *TASKS, *BY_BIAS}
 
 
 @pytest.mark.parametrize("name", BY_BIAS)
@@ -76,13 +62,6 @@ def test_a_group_averages_over_window_sizes(name: str) -> None:
     rule = {"aggregation": "mean", "weight_by_size": False, "filter_list": ["paper", "robust"]}
     names = ("acc", "bias_index", "acc_std", "bias_index_std")
     assert group["aggregate_metric_list"] == [{"metric": metric, **rule} for metric in names]
-
-
-@pytest.mark.parametrize("end", ["", "_text"])
-def test_the_whole_benchmark_is_its_two_biases(end: str) -> None:
-    group = read(f"dynostock{end}")
-    assert group["group"] == f"dynostock{end}"
-    assert group["task"] == [f"dynostock_recency{end}", f"dynostock_authority{end}"]
 
 
 def made_windows() -> list[Window]:

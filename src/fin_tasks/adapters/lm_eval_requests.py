@@ -1,4 +1,4 @@
-"""Requests of a task before and after the model is asked: pictures in chat messages, tokens of prompts and responses."""
+"""Requests of a task: pictures in chat messages, and the tokens of prompts and responses."""
 
 import base64
 import hashlib
