@@ -3,6 +3,7 @@
 `fin_tasks_judge` reads an answer where rules cannot; `fin_tasks_rubric_judge` scores by a rubric.
 """
 
+import itertools
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -28,12 +29,7 @@ _log = logging.getLogger(__name__)
 
 @register_filter("fin_tasks_judge")
 class AskJudge(Filter):  # type: ignore[misc]
-    """Read every response, with a judge if there is one.
-
-    Args:
-        read: Takes responses, the judge (a `Chat` or None) and a progress callback; returns one reading per response.
-        judge: Its endpoint, set by `with_judges`.
-    """
+    """Read every response with `read(responses, chat or None, on_done)`; `with_judges` sets the judge."""
 
     def __init__(self, *, read: Callable[..., Sequence[Any]], judge: Endpoint | None = None) -> None:
         self.read = read
@@ -42,20 +38,13 @@ class AskJudge(Filter):  # type: ignore[misc]
     def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
         """Return one list of readings per document."""
         nested = [list(responses) for responses in resps]
-        texts = tuple(response for responses in nested for response in responses)
-        readings = iter(_read_batch(self.read, texts, self.judge))
+        readings = iter(_read_batch(self.read, tuple(itertools.chain(*nested)), self.judge))
         return [[next(readings) for _ in responses] for responses in nested]
 
 
 @register_filter("fin_tasks_rubric_judge")
 class AskRubricJudge(Filter):  # type: ignore[misc]
-    """Score every response by a rubric, with a judge if there is one.
-
-    Args:
-        item: Makes what is judged from a document and a response.
-        rubric: The rubric pack to use if the metadata names none.
-        judging: What the filters of a task share, set by `with_judges`; if None, no judge is called.
-    """
+    """Score every response by a rubric; `with_judges` sets `judging`, and if None, no judge is called."""
 
     def __init__(self, *, item: ItemOf, rubric: str, judging: RubricJudging | None = None) -> None:
         self.judging = judging or RubricJudging(task="task", rubric=load_rubric(rubric), setup=None, item_of=item)
@@ -67,20 +56,16 @@ class AskRubricJudge(Filter):  # type: ignore[misc]
             [self.judging.item_of(doc, response if isinstance(response, str) else "") for response in responses]
             for responses, doc in zip(resps, docs, strict=True)
         ]
-        judged = iter(self.judging.judge(tuple(item for items in nested for item in items)))
+        judged = iter(self.judging.judge(tuple(itertools.chain(*nested))))
         return [[next(judged) for _ in items] for items in nested]
 
 
 def with_judges(
     pipelines: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any], *, task: str, options: Mapping[str, Any]
 ) -> tuple[list[dict[str, Any]], RubricJudging | None]:
-    """Give the filters that need one their judge.
+    """Give the filters of a task's `filter_list` the judge that the metadata or the environment names.
 
-    Args:
-        pipelines: The task's `filter_list`.
-        metadata: `judge_model`, `judge_base_url` and `judge_key` (an environment variable) name the judge.
-        task: The task's name.
-        options: Its `dataset_kwargs`; a rubric's name may hold them in braces, as `mme_finance_{language}`.
+    A rubric's name may hold the task's fixed options in braces, as `mme_finance_{language}`.
 
     Returns:
         The pipelines, and what their rubric filters share; None without such a filter.
