@@ -26,8 +26,8 @@ from fin_tasks.benchmarks.mme_finance.metrics import image_style_of, image_type_
 from fin_tasks.benchmarks.mme_finance.row import LANGUAGES
 from fin_tasks.benchmarks.xfinbench.files import SPLITS, locate
 from fin_tasks.benchmarks.xfinbench.inspection import Inspection, SplitReport, inspect
+from fin_tasks.data.fetch import load_pins, pinned_benchmarks
 from fin_tasks.data.inspection import Inspection as Questions
-from fin_tasks.data.sources import load_source, source_names
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
@@ -123,8 +123,8 @@ def show_installation(*, as_json: bool) -> None:
         else "No tier works: program-of-thought tasks refuse to run.",
         highlight=False,
     )
-    for name in source_names():
-        source = load_source(name)
+    for name in pinned_benchmarks():
+        source = load_pins(name)
         forbids = ", no commercial use" if source.non_commercial else ""
         console.print(
             f"{name}: data of {source.repo}, licence {source.licence}{forbids}", highlight=False, markup=False
@@ -211,7 +211,7 @@ def _here(find: Callable[..., _Files], splits: Iterable[str], source: str, data_
     return found
 
 
-def _mme_finance(*, split: str, **options: Any) -> mme_finance_files.Files:
+def _mme_finance(*, split: str, notify: Callable[[str], None], **options: Any) -> mme_finance_files.Files:
     """Find the files of a language, which is all the splits there are."""
     return mme_finance_files.locate(language=split, **options)
 

@@ -1,13 +1,16 @@
-"""Where `task_yaml/` and `judges/` are: inside an installed wheel, or at the top of a checkout."""
+"""Where `task_yaml/`, `judges/` and the sample prices are: in an installed wheel or at the top of a checkout."""
 
+import hashlib
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
-from fin_tasks.errors import ConfigError
+from fin_tasks.errors import ConfigError, DataError
 
-__all__ = ["judges_dir", "task_version", "task_yaml_dir"]
+__all__ = ["judges_dir", "stock_prices_file", "task_version", "task_yaml_dir"]
 
 _PACKAGE = Path(__file__).resolve().parent
+_STOCK_PRICES = "5abadf99b2d394f920120a27de6f0df129859d71d4cfb0bf661bcc99446ab1fd"
 
 
 def task_yaml_dir() -> Path:
@@ -28,6 +31,19 @@ def task_version(task: str) -> str:
             if found:
                 return found[1]
     return ""
+
+
+def stock_prices_file() -> Path:
+    """Return the daily prices of five stocks, 2000 to 2013, that the package bokeh-sampledata brings."""
+    spec = find_spec("bokeh_sampledata")  # to import the package would read all of its data
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        path = Path(folder, "_data", "stocks.csv.gz")
+        if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == _STOCK_PRICES:
+            return path
+    raise DataError(
+        "sample prices: expected stocks.csv.gz as in bokeh-sampledata 2026.1, found none or another. "
+        "Run `pip install --force-reinstall 'bokeh-sampledata>=2026.1'`."
+    )
 
 
 def _find(name: str) -> Path:

@@ -1,5 +1,7 @@
 """`fin-tasks fetch`: download a benchmark's files."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +20,9 @@ __all__ = ["app"]
 
 app = sub_commands("Download a benchmark's files into the cache, resuming where an earlier download stopped.")
 
-Verify = Annotated[bool, typer.Option("--verify", help="Only hash what is already here and compare.")]
+Verify = Annotated[
+    bool, typer.Option("--verify", help="Download nothing; check that all files are here and are the right ones.")
+]
 
 
 @app.command("xfinbench")
@@ -47,11 +51,9 @@ def fetch_bizbench(
     verify: Verify = False,
 ) -> None:
     """Download BizBench's questions."""
-    from fin_tasks.cli import benchmark_files
-
-    if verify:
-        raise typer.Exit(0 if benchmark_files.verify_cache("bizbench") else 1)
-    benchmark_files.fetch_bizbench(split=split, revision=revision)
+    if split not in ("test", "train"):
+        raise typer.BadParameter(f"expected test or train, got {split!r}.", param_hint="--split")
+    _fetch("bizbench", [f"data/{split}-*.parquet"], revision=revision, verify=verify)
 
 
 @app.command("mme-finance")
@@ -68,11 +70,17 @@ def fetch_mme_finance(
     verify: Verify = False,
 ) -> None:
     """Download MME-Finance's questions and pictures, and unpack the pictures."""
-    from fin_tasks.cli import benchmark_files
+    from fin_tasks.benchmarks.mme_finance.files import STEMS, locate
+    from fin_tasks.settings import Settings
 
-    if verify:
-        raise typer.Exit(0 if benchmark_files.verify_cache("mme-finance") else 1)
-    benchmark_files.fetch_mme_finance(languages=lang, revision=revision)
+    names = [name.strip() for name in lang.split(",")]
+    if unknown := [name for name in names if name not in STEMS]:
+        raise typer.BadParameter(f"expected en, zh or en,zh, got {unknown[0]!r}.", param_hint="--lang")
+    stems = [stem for language, stem in STEMS.items() if language in names]
+    files = [f"{stem}{suffix}" for stem in stems for suffix in (".tsv", ".zip")]
+    commit = _fetch("mme_finance", files, revision=revision, verify=verify)
+    for name in names:
+        print(locate(language=name, source="upstream", data_revision=commit, settings=Settings.from_environ()).pictures)
 
 
 @app.command("dynostock")
@@ -164,7 +172,6 @@ def _report_source(name: str, settings: "Settings", per_minute: float) -> "Repor
     from fin_tasks.benchmarks.dynostock.market.alpha_vantage import AlphaVantage
     from fin_tasks.benchmarks.dynostock.market.upstream import UpstreamReports
     from fin_tasks.benchmarks.dynostock.market.yahoo import Yahoo
-    from fin_tasks.data.store import Store
     from fin_tasks.errors import ConfigError, FetchError
 
     if name == "auto":
@@ -176,7 +183,7 @@ def _report_source(name: str, settings: "Settings", per_minute: float) -> "Repor
     if name == "upstream":
         if settings.offline:
             raise FetchError("--earnings upstream: downloads from GitHub are switched off. Unset HF_HUB_OFFLINE.")
-        return UpstreamReports(store=Store(settings, progress=False))
+        return UpstreamReports(settings=settings)
     raise ConfigError(f"--earnings: expected auto, alpha-vantage, yahoo or upstream, got {name!r}.")
 
 
@@ -185,9 +192,16 @@ def _yesterday() -> date:
     return datetime.now(timezone.utc).date() - timedelta(days=1)
 
 
-def _fetch(benchmark: str, *, verify: bool) -> None:
-    from fin_tasks.cli import benchmark_files
+def _fetch(
+    benchmark: str, paths: Sequence[str] = (), *, revision: str | None = None, verify: bool = False
+) -> str | None:
+    """Fetch files, all pinned ones if none are named, and return their commit."""
+    from fin_tasks.data.fetch import load_pins, locate
+    from fin_tasks.settings import Settings
 
-    if verify:
-        raise typer.Exit(0 if benchmark_files.verify_cache(benchmark) else 1)
-    benchmark_files.fetch_all(benchmark)
+    settings = Settings.from_environ()
+    settings = replace(settings, offline=True) if verify else settings
+    wanted = paths or [pin.path for pin in load_pins(benchmark).files]
+    found = locate(benchmark, wanted, source="upstream", settings=settings, revision=revision)
+    print(f"{benchmark}: {len(found.files)} files at commit {found.commit} in {found.root}")
+    return found.commit

@@ -216,7 +216,6 @@ def _benchmark_table(language: "Language", settings: "Settings", said: Mapping[s
         data_dir=said.get("data_dir"),
         data_revision=said.get("data_revision"),
         settings=replace(settings, offline=True),
-        notify=_say,
     )
     return {
         row.index: JudgeItem(

@@ -31,11 +31,11 @@ from urllib.parse import quote
 from fin_tasks.errors import ConfigError, DataError, FetchError
 from fin_tasks.settings import Settings
 
-__all__ = ["Located", "Pin", "Pins", "load_pins", "locate", "pinned_benchmarks", "sha256_of"]
+__all__ = ["Located", "Pin", "Pins", "load_pins", "locate", "pinned_benchmarks", "sha256_of", "write_file"]
 
 _SOURCES = ("auto", "upstream", "data_dir", "sample")
 _MOST = 512 << 20  # bytes of a file whose size is not pinned
-_OFFLINE = "downloads are switched off by FIN_TASKS_OFFLINE or HF_HUB_OFFLINE"
+_OFFLINE = "downloads are switched off (FIN_TASKS_OFFLINE, HF_HUB_OFFLINE or --verify)"
 _PINS = Path(__file__).parent / "pins"
 _log = logging.getLogger(__name__)
 
@@ -72,7 +72,8 @@ class Pins:
     def by_hand(self, path: str = "...") -> str:
         """Say how a user gets a file without us."""
         gate = " (if it is gated, accept its conditions there and run `hf auth login`)" if self.host == "hub" else ""
-        return f"Or get it from {self.homepage}{gate}, set FIN_TASKS_DATA=DIR and put it at DIR/{self.name}/{path}."
+        where = f"put it at DIR/{self.name}/{path}, and set data_dir or FIN_TASKS_DATA to DIR"
+        return f"Or get it from {self.homepage}{gate}, {where}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,7 +227,7 @@ def _ask_hub(pins: Pins, revision: str | None, settings: Settings) -> Pins:
     except Exception as error:  # the client raises its own errors and those of its HTTP library
         raise FetchError(f"{wanted}, but {_reason(error)}. {pins.by_hand()}") from error
     for name in (known.name, f"listing-{found.revision}.json"):
-        _write(folder / name, json.dumps(asdict(found)).encode())
+        write_file(folder / name, json.dumps(asdict(found)).encode())
     return found
 
 
@@ -235,7 +236,8 @@ def _fetch(pins: Pins, root: Path, wanted: set[Path], settings: Settings) -> Non
     chosen = [pin for pin in pins.files if root / pin.path in wanted]
     missing = [pin for pin in chosen if not (root / pin.path).is_file()]
     if missing and settings.offline:
-        raise FetchError(f"{root / missing[0].path}: not here, and {_OFFLINE}. {pins.by_hand(missing[0].path)}")
+        path = missing[0].path
+        raise FetchError(f"{pins.name}: {root / path} is not here, and {_OFFLINE}. {pins.by_hand(path)}")
     if missing:
         from tqdm import tqdm
 
@@ -275,7 +277,7 @@ def _from_github(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
                         raise FetchError(f"{url}: expected at most {most:,} bytes, got more. {pins.by_hand(pin.path)}")
     except requests.RequestException as error:
         raise FetchError(f"{url}: expected a file, but {_reason(error)}. {pins.by_hand(pin.path)}") from error
-    _write(root / pin.path, bytes(content))
+    write_file(root / pin.path, bytes(content))
 
 
 def _from_hub(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
@@ -291,7 +293,8 @@ def _from_hub(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
         raise FetchError(f"{at}: expected {pin.path}, but {_reason(error)}. {pins.by_hand(pin.path)}") from error
 
 
-def _write(target: Path, content: bytes) -> None:
+def write_file(target: Path, content: bytes) -> None:
+    """Write a file in one step, so that no reader sees half of it."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=target.parent, suffix=".part", delete=False) as draft:

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from fin_tasks.data.schema import Defect
-from fin_tasks.data.upright import FOLDER
+from fin_tasks.data.pictures import FOLDER
+from fin_tasks.data.tables import Defect
 from fin_tasks.errors import DataError
 from fin_tasks.judging.item import JudgeItem
 from fin_tasks.judging.kept_responses import TABLES, whole_response

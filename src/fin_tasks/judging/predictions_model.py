@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.data.model_names import model_of as model_named_in
+from fin_tasks.judging.model_names import model_of as model_named_in
 from fin_tasks.judging.predictions_files import SavedRow
 
 __all__ = ["model_of"]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fin_tasks.data.upright import change_of, upright_file
+from fin_tasks.data.pictures import change_of, upright_file
 from fin_tasks.errors import DataError
 from fin_tasks.judging.predictions_tables import read_delimited
 from fin_tasks.settings import Settings

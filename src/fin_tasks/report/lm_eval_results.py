@@ -7,8 +7,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.data.model_names import model_of
 from fin_tasks.errors import DataError
+from fin_tasks.judging.model_names import model_of
 from fin_tasks.report.estimates import largest, unit_of
 from fin_tasks.report.json_fields import MAX_METRICS, name_of
 from fin_tasks.report.redaction import without_secrets

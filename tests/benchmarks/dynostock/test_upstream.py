@@ -8,7 +8,7 @@ import pytest
 
 from fin_tasks.benchmarks.dynostock.authorities import AUTHORITIES
 from fin_tasks.benchmarks.dynostock.upstream import locate_config, read_authorities, read_template
-from fin_tasks.data.sources import load_source
+from fin_tasks.data.fetch import load_pins
 from fin_tasks.errors import ConfigError, DataError, FetchError
 from fin_tasks.settings import Settings
 
@@ -84,23 +84,23 @@ def test_a_folder_of_yours_comes_first(tmp_path: Path, below: str) -> None:
 
 def test_otherwise_they_are_downloaded(tmp_path: Path) -> None:
     written(tmp_path / "config" / "prompt.json", {})  # one of the two is not enough
-    with pytest.raises(FetchError, match=r"config/prompt\.json"):
+    with pytest.raises(FetchError, match=r"config/celebrity\.json"):
         locate_config(data_dir=tmp_path, settings=settings(tmp_path))
 
 
 def test_a_downloaded_file_that_was_changed_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "cache" / "dynostock" / load_source("dynostock").revision
+    folder = tmp_path / "cache" / "dynostock" / str(load_pins("dynostock").revision)
     for name in ("prompt.json", "celebrity.json"):
         written(folder / "config" / name, {})
-    with pytest.raises(DataError, match=r"config/prompt\.json: expected"):
+    with pytest.raises(DataError, match=r"config/celebrity\.json: expected"):
         locate_config(data_dir=None, settings=settings(tmp_path))
 
 
 @needs_real_files
 def test_the_authors_own_files() -> None:
     config = locate_config(data_dir=REAL, settings=Settings.from_environ({}))
-    pins = load_source("dynostock")
-    assert config.hashes() == {path: pins.file(path).sha256 for path in config.hashes()}
+    pins = {pin.path: pin.sha256 for pin in load_pins("dynostock").files}
+    assert config.hashes() == {path: pins[path] for path in config.hashes()}
     names = json.loads(config.prompt.read_text(encoding="utf-8"))
     (template,) = {read_template(config.prompt, name) for name in names}  # they differ in what is put around it alone
     assert not [mark for mark in ("INST", "<image>", "<|") if mark in template]

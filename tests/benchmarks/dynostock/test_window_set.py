@@ -17,7 +17,7 @@ from fin_tasks.benchmarks.dynostock.market.tables import Market
 from fin_tasks.benchmarks.dynostock.window import BIASES, frame_of, windows_of
 from fin_tasks.benchmarks.dynostock.window_set import MANIFEST, read_set, sample_set, sampled, shown_days, write_set
 from fin_tasks.benchmarks.dynostock.windows import WINDOWS, Found, find_windows, plain_window
-from fin_tasks.data.schema import Defect
+from fin_tasks.data.tables import Defect
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 

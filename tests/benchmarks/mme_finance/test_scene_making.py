@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -20,8 +19,8 @@ from fin_tasks.benchmarks.mme_finance.scenes import (
     StatisticsScene,
     TableScene,
 )
-from fin_tasks.data import stock_prices
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import ConfigError
+from fin_tasks.resources import stock_prices_file
 
 SEEDS = range(60)
 
@@ -103,7 +102,7 @@ def test_windows_are_whole_and_cross_no_split(image_type: str) -> None:
 
 
 def test_no_stretch_holds_a_split() -> None:
-    table = pd.read_csv(stock_prices.stock_prices_file("this test"), parse_dates=["Date"])
+    table = pd.read_csv(stock_prices_file(), parse_dates=["Date"])
     for symbol, rows in table.groupby("Ticker"):
         adjusted = rows["Close"] / rows["Adj Close"]
         jumps = rows["Date"][(adjusted / adjusted.shift() - 1).abs() > 0.2]
@@ -187,11 +186,3 @@ def test_only_known_types_and_languages() -> None:
         make_scene("radar chart", language="en", seed=1)
     with pytest.raises(ConfigError, match="en, zh, got 'fr'"):
         make_scene("table", language="fr", seed=1)  # type: ignore[arg-type]
-
-
-def test_another_file_of_prices_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    other = tmp_path / "stocks.csv.gz"
-    other.write_bytes(b"Ticker,Date")
-    monkeypatch.setattr(stock_prices, "_installed_file", lambda: other)
-    with pytest.raises(DataError, match=r"pictures of prices, .*expected sha256 5abadf"):
-        stretches.__wrapped__()

@@ -151,7 +151,7 @@ def _wording(
     elif style == "naive":
         raise ConfigError("metadata prompt: the authors' files hold no naive prompt. Use prompts: house for it.")
     else:
-        config = locate_config(data_dir=folder, settings=settings, notify=_log.warning)
+        config = locate_config(data_dir=folder, settings=settings)
         wording = upstream_prompts(read_template(config.prompt, model), read_authorities(config.celebrity))
         files = {"upstream_model": model, "files": config.hashes()}
     return wording, {"set": wording.name, "style": style, "sha256": wording.sha256(), **files}

@@ -5,23 +5,19 @@ over five window sizes, and the counts of three models' recordings of recency, a
 them has a note.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fin_tasks.data.printed_figures import FigureFile, FigureRow
+from fin_tasks.errors import ConfigError
 
-__all__ = ["PUBLISHED", "Figure", "published", "read_figures"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PUBLISHED", "Figure", "published"]
 
 PUBLISHED = Path(__file__).with_name("published.csv")
-
-_ALLOWED: Mapping[str, tuple[str, ...]] = {
-    "source": ("paper", "repository"),
-    "table": ("", "1"),
-    "bias": ("recency", "authority"),
-    "window": ("", "4", "8", "12", "16", "20"),
-    "metric": ("acc", "acc_std", "bias_index", "bias_index_std"),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,23 +58,20 @@ def published(**wanted: str) -> tuple[Figure, ...]:
         >>> [figure.value for figure in published(model="GPT-4o", bias="recency", window="")]
         [58.4, 5.2, 1.9, 1.6]
     """
-    return _FILE.ask(wanted)
+    table = _table()
+    for name, value in wanted.items():
+        known = [] if name in ("value", "note") else list(dict.fromkeys(_table().get(name, ())))
+        if value not in known:
+            raise ConfigError(
+                f"published figures, {name}: expected one of {', '.join(known) or 'no values'}, got {value!r}."
+            )
+        table = table[table[name] == value]
+    rows = table.assign(value=table["value"].astype(float)).to_dict("records")
+    return tuple(Figure(**{str(name): cell for name, cell in row.items()}) for row in rows)
 
 
-def read_figures(path: Path) -> tuple[Figure, ...]:
-    """Read and check a file of figures.
+@lru_cache(maxsize=1)
+def _table() -> "pd.DataFrame":
+    import pandas as pd
 
-    Raises:
-        DataError: It cannot be read, lacks a column, has a cell that is not allowed there, or one figure twice.
-    """
-    return _FILE.read(path)
-
-
-def _figure(row: FigureRow) -> Figure:
-    row.check(_ALLOWED)
-    if not row.cells["model"]:
-        raise row.error("model", "a name")
-    return Figure(value=row.number(high=100), **{name: row.cells[name] for name in (*_FILE.names, "note")})
-
-
-_FILE = FigureFile(path=PUBLISHED, kind=Figure, parse=_figure)
+    return pd.read_csv(PUBLISHED, dtype=str, keep_default_na=False)

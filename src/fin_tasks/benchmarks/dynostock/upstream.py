@@ -2,16 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 from typing import Any
 
 from fin_tasks.benchmarks.dynostock.authorities import Authority
-from fin_tasks.data.checksums import digest
-from fin_tasks.data.sources import load_source
-from fin_tasks.data.store import Store
+from fin_tasks.data.fetch import locate, sha256_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
@@ -39,18 +36,15 @@ class UpstreamConfig:
 
     def hashes(self) -> dict[str, str]:
         """Return path in the authors' repository to SHA-256."""
-        return {_PROMPT: digest(self.prompt).sha256, _CELEBRITY: digest(self.celebrity).sha256}
+        return {_PROMPT: sha256_of(self.prompt), _CELEBRITY: sha256_of(self.celebrity)}
 
 
-def locate_config(
-    *, data_dir: Path | None, settings: Settings, notify: Callable[[str], None] | None = None
-) -> UpstreamConfig:
+def locate_config(*, data_dir: Path | None, settings: Settings) -> UpstreamConfig:
     """Find the authors' files: in a folder of yours, else downloaded and checked against their pins.
 
     Args:
         data_dir: A folder with `config/`, `dynostock/config/`, or the authors' repository in `dynostock/`.
         settings: The environment.
-        notify: Told what `Store` has to tell.
 
     Raises:
         FetchError: They cannot be downloaded; the message says where to put them by hand.
@@ -61,7 +55,7 @@ def locate_config(
             config = UpstreamConfig(prompt=root / _PROMPT, celebrity=root / _CELEBRITY)
             if config.prompt.is_file() and config.celebrity.is_file():
                 return config
-    found = Store(settings, notify=notify).get_all(load_source("dynostock"), (_PROMPT, _CELEBRITY))
+    found = locate("dynostock", (_PROMPT, _CELEBRITY), source="upstream", settings=settings).files
     return UpstreamConfig(prompt=found[_PROMPT], celebrity=found[_CELEBRITY])
 
 

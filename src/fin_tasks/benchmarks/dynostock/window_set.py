@@ -28,8 +28,8 @@ from fin_tasks.benchmarks.dynostock.market.tables import Market
 from fin_tasks.benchmarks.dynostock.movements import day_numbers, row_keys
 from fin_tasks.benchmarks.dynostock.window import BIASES, WINDOW_COLUMNS, Window, typed, windows_of
 from fin_tasks.benchmarks.dynostock.windows import WINDOWS, Found, find_windows
-from fin_tasks.data.checksums import digest
-from fin_tasks.data.schema import Defect
+from fin_tasks.data.fetch import sha256_of
+from fin_tasks.data.tables import Defect
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 
@@ -145,7 +145,7 @@ def read_set(folder: Path) -> WindowSet:
     manifest = _read_manifest(folder)
     files = {name: folder / name for name in _FILES}
     for name, path in files.items():
-        expected, got = manifest["files"].get(name), digest(path).sha256
+        expected, got = manifest["files"].get(name), sha256_of(path)
         if got != expected:
             raise DataError(
                 f"{path}: expected the file that {MANIFEST} names, sha256 {expected}, got {got}. "
@@ -256,7 +256,7 @@ def _manifest(folder: Path, found: Found, market: Market, parameters: Mapping[st
         "parameters": dict(parameters),
         "windows": len(found.table),
         "counts": counts_of(found),
-        "files": {name: digest(folder / name).sha256 for name in _FILES},
+        "files": {name: sha256_of(folder / name) for name in _FILES},
         "market": dict(market.facts),
         "defects": defects_of(market.defects),
         "versions": {

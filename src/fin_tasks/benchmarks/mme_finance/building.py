@@ -26,7 +26,7 @@ from fin_tasks.benchmarks.mme_finance.planning import (
     table_text,
 )
 from fin_tasks.benchmarks.mme_finance.row import LANGUAGES, Language
-from fin_tasks.data.checksums import digest
+from fin_tasks.data.fetch import sha256_of
 from fin_tasks.errors import ConfigError
 
 __all__ = ["Built", "build_set"]
@@ -199,7 +199,7 @@ def _counts(rows: Sequence[Mapping[str, str]]) -> dict[str, Any]:
 def _hashes(folder: Path, tables: Mapping[Language, Sequence[Mapping[str, str]]]) -> dict[str, str]:
     names = [f"{STEMS[language]}.tsv" for language in tables]
     names += sorted({row["image_path"] for rows in tables.values() for row in rows})
-    return {name: digest(folder / name).sha256 for name in names}
+    return {name: sha256_of(folder / name) for name in names}
 
 
 def _write(path: Path, text: str) -> None:

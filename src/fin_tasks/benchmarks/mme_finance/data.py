@@ -71,7 +71,6 @@ def load(
         data_dir=data_dir,
         data_revision=data_revision,
         settings=settings,
-        notify=_log.warning,
     )
     stamp = files.table.stat()
     read = _read_rows(files, stamp.st_mtime_ns, stamp.st_size)

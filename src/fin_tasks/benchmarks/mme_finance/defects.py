@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
 from fin_tasks.benchmarks.mme_finance.table import OPTIONAL
-from fin_tasks.data.schema import Record
+from fin_tasks.data.tables import Record
 
 __all__ = ["DEFECTS", "LEFT_OUT", "says_nothing", "text_defects"]
 

@@ -1,7 +1,7 @@
 """Where MME-Finance's files are: on the hub, in a folder of yours, or the small sample that comes with the package."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -9,9 +9,10 @@ from typing import Literal
 from fin_tasks.benchmarks.mme_finance.pictures import Pictures, has_pictures
 from fin_tasks.benchmarks.mme_finance.row import LANGUAGES, Language
 from fin_tasks.benchmarks.mme_finance.table import read_table
-from fin_tasks.data import upright
-from fin_tasks.data.archives import unpack
-from fin_tasks.data.checksums import digest
+from fin_tasks.benchmarks.mme_finance.unpacking import unpack
+from fin_tasks.data import fetch
+from fin_tasks.data.fetch import sha256_of
+from fin_tasks.data.pictures import FOLDER as UPRIGHT
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
@@ -46,7 +47,7 @@ class Files:
         table: The questions.
         pictures: The folder below which the pictures are.
         decoded: Where pictures go that the table itself holds.
-        upright: Where copies go of pictures that would not look the same to all, see `data.upright`.
+        upright: Where copies go of pictures that would not look the same to all, see `data.pictures`.
         commit: Commit of the hub's data set, 40 hex digits; None where the files come from elsewhere.
         licence: As the hub's page states it; `LICENCE` where it states none, or the files are in a folder of yours.
     """
@@ -89,7 +90,6 @@ def locate(
     data_dir: str | Path | None = None,
     data_revision: str | None = None,
     settings: Settings,
-    notify: Callable[[str], None] | None = None,
 ) -> Files:
     """Find the files of a language; an archive of pictures is unpacked into the cache.
 
@@ -103,7 +103,6 @@ def locate(
         data_revision: Commit, branch or tag of the hub's data set; where None, the newest commit of `main` at the first
             use, and from then on the same.
         settings: The environment.
-        notify: Told which commit is used when it is new here, and under which licence it comes.
 
     Raises:
         ConfigError: A source or language that does not exist, or no folder is named for `data_dir`.
@@ -117,7 +116,7 @@ def locate(
     if source == "auto":
         source = "upstream" if folder is None else "data_dir"
     if source == "upstream":
-        return _upstream(chosen, data_revision, settings, notify)
+        return _upstream(chosen, data_revision, settings)
     if source == "data_dir":
         if folder is None:
             raise ConfigError(
@@ -132,7 +131,7 @@ def locate(
             table=_SAMPLE / f"{STEMS[chosen]}.tsv",
             pictures=_SAMPLE,
             decoded=settings.cache_dir / _CACHE / "decoded",
-            upright=settings.cache_dir / upright.FOLDER,
+            upright=settings.cache_dir / UPRIGHT,
             licence=SAMPLE_LICENCE,
         )
     raise ConfigError(f"mme_finance source: expected one of auto, upstream, data_dir, sample, got {source!r}.")
@@ -147,12 +146,12 @@ def revision_of(files: Files) -> Revision:
     Raises:
         DataError: A file cannot be read.
     """
-    hashes = {f"{STEMS[files.language]}.tsv": digest(files.table).sha256}
+    hashes = {f"{STEMS[files.language]}.tsv": sha256_of(files.table)}
     names = {record.cells.get("image_path", "") for record in read_table(files.table).records}
     found = files.find_pictures().find(names)
     # of a table that holds its pictures, the table's own hash says all
     if found:
-        hashes["pictures"] = _over({name: digest(found[name]).sha256 for name in sorted(found)})
+        hashes["pictures"] = _over({name: sha256_of(found[name]) for name in sorted(found)})
     return Revision(short=_over(hashes)[:16], files=hashes)
 
 
@@ -161,25 +160,9 @@ def _over(hashes: Mapping[str, str]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def _upstream(
-    language: Language, data_revision: str | None, settings: Settings, notify: Callable[[str], None] | None
-) -> Files:
-    from fin_tasks.data.hub import snapshot
-
+def _upstream(language: Language, data_revision: str | None, settings: Settings) -> Files:
     table, archive = (f"{STEMS[language]}{suffix}" for suffix in (".tsv", ".zip"))
-    found = snapshot(
-        REPO,
-        patterns=[table, archive],
-        revision=data_revision,
-        settings=settings,
-        licence=LICENCE,
-        notify=notify,
-    )
-    if missing := [name for name in (table, archive) if name not in found.files]:
-        raise DataError(
-            f"{REPO} at {found.revision[:12]}: expected {table} and {archive}, missing {missing[0]}. "
-            "Name another revision, or put the files into a folder and set data_dir."
-        )
+    found = fetch.locate("mme_finance", [table, archive], source="upstream", settings=settings, revision=data_revision)
     pictures = found.files[archive].with_suffix("")
     unpack(found.files[archive], pictures)
     return Files(
@@ -188,9 +171,9 @@ def _upstream(
         table=found.files[table],
         pictures=pictures,
         decoded=settings.cache_dir / _CACHE / "decoded",
-        upright=settings.cache_dir / upright.FOLDER,
-        commit=found.revision,
-        licence=found.licence,
+        upright=settings.cache_dir / UPRIGHT,
+        commit=found.commit,
+        licence=found.pins.licence,
     )
 
 
@@ -202,7 +185,7 @@ def _local(language: Language, root: Path, settings: Settings) -> Files:
         table=table,
         pictures=_pictures(table, settings),
         decoded=settings.cache_dir / _CACHE / "decoded",
-        upright=settings.cache_dir / upright.FOLDER,
+        upright=settings.cache_dir / UPRIGHT,
     )
 
 

@@ -10,7 +10,7 @@ from fin_tasks.benchmarks.mme_finance.published import implied_rows
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES, Language, Row
 from fin_tasks.benchmarks.mme_finance.rows import read_rows
 from fin_tasks.data.inspection import Inspection, SplitReport
-from fin_tasks.data.schema import ids_by_kind
+from fin_tasks.data.tables import ids_by_kind
 
 __all__ = ["LanguageReport", "inspect"]
 

@@ -8,12 +8,17 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES, Language
-from fin_tasks.data.printed_figures import FigureFile, FigureRow
+from fin_tasks.benchmarks.mme_finance.row import IMAGE_STYLES, IMAGE_TYPES, Language
+from fin_tasks.errors import ConfigError
 
-__all__ = ["IMPLIED_ROWS", "PUBLISHED", "UNRELIABLE_ELSEWHERE", "Figure", "implied_rows", "published", "read_figures"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["IMPLIED_ROWS", "PUBLISHED", "UNRELIABLE_ELSEWHERE", "Figure", "implied_rows", "published"]
 
 PUBLISHED = Path(__file__).with_name("published.csv")
 
@@ -31,26 +36,6 @@ UNRELIABLE_ELSEWHERE: Mapping[tuple[str, Language], str] = {
     ("InternVL3-2B", "zh"): "this row and that of InternVL2-2B are in doubt",
 }
 """Rows of the README in the authors' repository that are not to be compared with; their figures are not in our file."""
-
-_ALLOWED: Mapping[str, tuple[str, ...]] = {
-    "table": ("2", "3", "4", "5", "7", "8", "9", "10"),
-    "model_kind": ("open", "proprietary"),
-    "language": ("en", "zh"),
-    "not_applicable": ("own_category", "everywhere"),
-    "by": ("overall", "category", "image_type", "image_style", "judge"),
-    "metric": ("score", "spearman", "mean_absolute_difference"),
-    "unreliable": ("", "yes"),
-}
-_NAMES: Mapping[str, tuple[str, ...]] = {
-    "overall": ("all",),
-    "category": tuple(category.short for category in CATEGORIES.values()),
-    "image_type": IMAGE_TYPES,
-    "image_style": IMAGE_STYLES,
-    "judge": tuple(
-        f"{given} picture{kind}" for given in ("with", "without") for kind in ("", ", objective", ", subjective")
-    ),
-}
-_HIGHEST: Mapping[str, float] = {"score": 100, "spearman": 1, "mean_absolute_difference": 5}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +86,25 @@ def published(**wanted: str) -> tuple[Figure, ...]:
         >>> [figure.value for figure in published(table="2", model="GPT-4o", by="overall")]
         [63.18]
     """
-    return _FILE.ask(wanted)
+    table = _table()
+    for name, value in wanted.items():
+        known = [] if name in ("value", "note") else list(dict.fromkeys(_table().get(name, ())))
+        if value not in known:
+            raise ConfigError(
+                f"published figures, {name}: expected one of {', '.join(known) or 'no values'}, got {value!r}."
+            )
+        table = table[table[name] == value]
+    return tuple(
+        Figure(**{**row, "value": float(row["value"]), "unreliable": row["unreliable"] == "yes"})
+        for row in table.to_dict("records")
+    )
+
+
+@lru_cache(maxsize=1)
+def _table() -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.read_csv(PUBLISHED, dtype=str, keep_default_na=False)
 
 
 def implied_rows(name: str, *, language: Language) -> int | None:
@@ -124,25 +127,3 @@ def implied_rows(name: str, *, language: Language) -> int | None:
 def _words(name: str) -> frozenset[str]:
     found = re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", name).casefold())
     return frozenset(word.removesuffix("s") if word.isascii() else word for word in found) - {"chart", "on"}
-
-
-def read_figures(path: Path) -> tuple[Figure, ...]:
-    """Read and check a file of figures.
-
-    Raises:
-        DataError: It cannot be read, lacks a column, has a cell that is not allowed there, or one figure twice.
-    """
-    return _FILE.read(path)
-
-
-def _figure(row: FigureRow) -> Figure:
-    row.check({**_ALLOWED, "name": _NAMES.get(row.cells["by"], ())})
-    if bool(row.cells["note"]) != bool(row.cells["unreliable"]):
-        raise row.error("note", "a reason where, and only where, the figure is unreliable")
-    texts = {name: row.cells[name] for name in (*_FILE.names, "note")}
-    return Figure(
-        value=row.number(high=_HIGHEST[row.cells["metric"]]), unreliable=row.cells["unreliable"] == "yes", **texts
-    )
-
-
-_FILE = FigureFile(path=PUBLISHED, kind=Figure, parse=_figure)

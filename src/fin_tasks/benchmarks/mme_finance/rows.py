@@ -15,8 +15,8 @@ from fin_tasks.benchmarks.mme_finance.files import Files
 from fin_tasks.benchmarks.mme_finance.pictures import decode, faults
 from fin_tasks.benchmarks.mme_finance.row import Row
 from fin_tasks.benchmarks.mme_finance.table import read_table
-from fin_tasks.data.schema import Defect, Record, Table, ids_by_kind
-from fin_tasks.data.upright import change_of, upright_files
+from fin_tasks.data.pictures import change_of, upright_files
+from fin_tasks.data.tables import Defect, Record, Table, ids_by_kind
 
 __all__ = ["DEFECTS", "Rows", "read_rows"]
 

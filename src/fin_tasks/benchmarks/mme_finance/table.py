@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 
 from fin_tasks.benchmarks.mme_finance.category_names import category_of
-from fin_tasks.data.schema import Record, Table, read_csv
+from fin_tasks.data.tables import Record, Table, read_csv
 from fin_tasks.errors import DataError
 
 __all__ = ["OPTIONAL", "REQUIRED", "read_table"]

@@ -15,7 +15,7 @@ from fin_tasks.benchmarks.dynostock.market.fetched import FetchedFolder, read_ma
 from fin_tasks.benchmarks.dynostock.market.files import load_market
 from fin_tasks.benchmarks.dynostock.market.patience import LimitError
 from fin_tasks.benchmarks.dynostock.market.yahoo import Refusal
-from fin_tasks.data.schema import ids_by_kind
+from fin_tasks.data.tables import ids_by_kind
 from fin_tasks.errors import ConfigError, DataError, FetchError
 
 START, END = date(2024, 1, 2), date(2024, 1, 31)

@@ -14,12 +14,12 @@ from market_server import KEY, Answer, MarketServer, as_json, earnings
 from test_market_constituents import PAGE
 from typer.testing import CliRunner
 
-from fin_tasks.benchmarks.dynostock.market import yahoo
+from fin_tasks.benchmarks.dynostock.market import upstream, yahoo
 from fin_tasks.benchmarks.dynostock.market.files import load_market
 from fin_tasks.benchmarks.dynostock.market.upstream import UpstreamReports
 from fin_tasks.cli import app
-from fin_tasks.data.sources import RemoteFile, load_source
-from fin_tasks.data.store import Store
+from fin_tasks.data import fetch as fetching
+from fin_tasks.data.fetch import Pin, load_pins
 from fin_tasks.errors import ConfigError, FetchError, FinTasksError
 from fin_tasks.settings import Settings
 
@@ -144,16 +144,16 @@ def test_auto_takes_yahoo_without_a_key(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert isinstance(named.exception, ConfigError)
 
 
-def test_the_authors_history(server: MarketServer, tmp_path: Path) -> None:
+def test_the_authors_history(server: MarketServer, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = earnings("AAPL", ("2023-12-31", "2024-01-15", "2.18", "2.1"))
     content = answer.body.encode()
     path = "data/eps_history/data-AAPL.json"
-    pinned = load_source("dynostock")
-    file = RemoteFile(path=path, size=len(content), sha256=hashlib.sha256(content).hexdigest())
-    source = dataclasses.replace(pinned, files=(file,))
-    server.says(f"/{source.repo}/{source.revision}/{path}", answer)
-    settings = Settings.from_environ()
-    reports = UpstreamReports(store=Store(settings, progress=False, notify=lambda _: None), source=source)
+    pins = load_pins("dynostock")
+    pin = Pin(path, len(content), hashlib.sha256(content).hexdigest())
+    server.says(f"/{pins.repo}/{pins.revision}/{path}", answer)
+    for module in (fetching, upstream):
+        monkeypatch.setattr(module, "load_pins", lambda name: dataclasses.replace(pins, files=(pin,)))
+    reports = UpstreamReports(settings=Settings.from_environ())
     assert reports.name == "mydcxiao/vlm_behavioral_fin@051d103314df48ccf1dbf46f1d80bd92544df50a"
     assert reports.reports("AAPL")["eps"].tolist() == ["2.18"]
     with pytest.raises(FetchError, match="no earnings history of ZZZ"):

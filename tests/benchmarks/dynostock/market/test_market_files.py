@@ -12,7 +12,7 @@ from market_server import earnings
 from fin_tasks.benchmarks.dynostock.market.files import load_market
 from fin_tasks.benchmarks.dynostock.market.tables import Market
 from fin_tasks.benchmarks.dynostock.windows import find_windows
-from fin_tasks.data.schema import ids_by_kind
+from fin_tasks.data.tables import ids_by_kind
 from fin_tasks.errors import ConfigError, DataError
 
 REAL = Path(__file__).parents[5] / "shared" / "data" / "dynostock"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fin_tasks.benchmarks.dynostock.market.price_rows import checked, days_of, one_row_per_day, typed
-from fin_tasks.data.schema import Defect
+from fin_tasks.data.tables import Defect
 
 MONDAY = "2024-01-08"
 

@@ -16,7 +16,7 @@ from fin_tasks.benchmarks.dynostock.market.report_files import (
     with_fiscal_ends,
 )
 from fin_tasks.benchmarks.dynostock.market.tables import REPORT_COLUMNS
-from fin_tasks.data.schema import Defect
+from fin_tasks.data.tables import Defect
 from fin_tasks.errors import DataError
 
 HISTORY = Path(__file__).parents[5] / "shared" / "data" / "dynostock" / "eps_history"

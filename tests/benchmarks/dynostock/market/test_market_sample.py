@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fin_tasks import resources
 from fin_tasks.benchmarks.dynostock.market.report_files import checked_reports, read_report_file
 from fin_tasks.benchmarks.dynostock.market.sample import sample_market
-from fin_tasks.data import stock_prices
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import DataError
 
 HISTORY = Path(__file__).parents[5] / "shared" / "data" / "dynostock" / "eps_history"
 
@@ -40,17 +40,9 @@ def test_every_figure_is_that_of_the_history() -> None:
         assert reports.reset_index(drop=True).equals(theirs)
 
 
-def test_another_file_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    other = tmp_path / "stocks.csv.gz"
-    other.write_bytes(b"Ticker,Date,Close\n")
-    monkeypatch.setattr(stock_prices, "_installed_file", lambda: other)
-    with pytest.raises(DataError, match=r"sample market, .*expected sha256 5abadf99.*, or give files of your own"):
-        sample_market.__wrapped__()
-
-
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stock_prices, "find_spec", lambda name: None)
-    with pytest.raises(ConfigError, match=r"sample market: .*pip install 'bokeh-sampledata>=2026\.1'"):
+    monkeypatch.setattr(resources, "find_spec", lambda name: None)
+    with pytest.raises(DataError, match=r"sample prices: .*bokeh-sampledata>=2026\.1"):
         sample_market.__wrapped__()
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from fin_tasks.data.checksums import digest
+from fin_tasks.data.fetch import sha256_of
 from fin_tasks.errors import DataError, FetchError
 
 __all__ = ["MANIFEST", "FetchedFolder", "Part", "read_manifest"]
@@ -101,7 +101,7 @@ class FetchedFolder:
     def has(self, part: Part, ticker: str) -> bool:
         """Whether a ticker's table is there as it was fetched, and the last try brought it."""
         entry, file = self.entry(part, ticker), self.file(part, ticker)
-        return entry.get("state") == "done" and file.is_file() and digest(file).sha256 == entry.get("sha256")
+        return entry.get("state") == "done" and file.is_file() and sha256_of(file) == entry.get("sha256")
 
     def store(self, part: Part, ticker: str, table: pd.DataFrame, facts: dict[str, Any]) -> None:
         """Write a ticker's table, then say so in the manifest.
@@ -117,7 +117,7 @@ class FetchedFolder:
             draft.replace(file)
         except OSError as error:
             raise _cannot_write(file, error) from error
-        self._note(part, ticker, {"state": "done", **facts, "rows": len(table), "sha256": digest(file).sha256})
+        self._note(part, ticker, {"state": "done", **facts, "rows": len(table), "sha256": sha256_of(file)})
 
     def fail(self, part: Part, ticker: str, reason: str, *, tried: str) -> None:
         """Say in the manifest why a ticker's table did not come; one of an earlier run stays."""

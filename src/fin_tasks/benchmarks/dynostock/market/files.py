@@ -20,8 +20,8 @@ from fin_tasks.benchmarks.dynostock.market.report_files import (
 )
 from fin_tasks.benchmarks.dynostock.market.splits import Adjusted, adjusted
 from fin_tasks.benchmarks.dynostock.market.tables import Market
-from fin_tasks.data.checksums import digest
-from fin_tasks.data.schema import Defect
+from fin_tasks.data.fetch import sha256_of
+from fin_tasks.data.tables import Defect
 from fin_tasks.errors import DataError
 
 __all__ = ["load_market", "market_of"]
@@ -170,7 +170,7 @@ def _read_all(
     """Read a file, or the files of a folder, in the order of their names."""
     if place.is_file():
         table, odd = read(place)
-        return [table], {"files": {place.name: digest(place).sha256}}, odd
+        return [table], {"files": {place.name: sha256_of(place)}}, odd
     if not place.is_dir():
         raise DataError(f"{what}: expected a file or a folder at {place}, found nothing. Check the path.")
     manifest = read_manifest(place)
@@ -189,7 +189,7 @@ def _read_all(
             defects.append(Defect("unusable-file", file.name, str(error).replace(str(file), file.name)))
             continue
         tables.append(table)
-        used[file.name] = digest(file).sha256
+        used[file.name] = sha256_of(file)
         defects += odd
     if not tables:
         reason = f" The first one: {failures[0]}" if failures else ""

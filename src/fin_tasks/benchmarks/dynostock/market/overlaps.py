@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fin_tasks.benchmarks.dynostock.market.price_files import FIGURES
-from fin_tasks.data.schema import Defect
+from fin_tasks.data.tables import Defect
 
 __all__ = ["one_file_per_day"]
 

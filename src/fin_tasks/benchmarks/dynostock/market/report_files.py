@@ -11,7 +11,7 @@ import pandas as pd
 from fin_tasks.benchmarks.dynostock.market.price_files import ticker_of_name
 from fin_tasks.benchmarks.dynostock.market.price_rows import days_of, figures_of, tickers_of
 from fin_tasks.benchmarks.dynostock.market.tables import REPORT_COLUMNS
-from fin_tasks.data.schema import Defect
+from fin_tasks.data.tables import Defect
 from fin_tasks.errors import DataError
 
 __all__ = [

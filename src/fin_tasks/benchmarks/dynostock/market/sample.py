@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fin_tasks.benchmarks.dynostock.market.files import load_market
 from fin_tasks.benchmarks.dynostock.market.tables import Market
-from fin_tasks.data.stock_prices import stock_prices_file
+from fin_tasks.resources import stock_prices_file
 
 __all__ = ["sample_market"]
 
@@ -23,5 +23,5 @@ def sample_market() -> Market:
         DataError: Its file is another one than ours was made for.
     """
     earnings = Path(__file__).parent.parent / "sample" / "earnings.csv"
-    prices = stock_prices_file("sample market", otherwise="give files of your own")
+    prices = stock_prices_file()
     return load_market(prices, earnings)

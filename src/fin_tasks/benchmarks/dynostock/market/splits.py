@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from fin_tasks.data.schema import Defect
+from fin_tasks.data.tables import Defect
 from fin_tasks.errors import ConfigError
 
 __all__ = ["ADJUSTMENTS", "SPLIT_STEP", "Adjust", "Adjusted", "adjusted"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fin_tasks.data.schema import Defect
+from fin_tasks.data.tables import Defect
 from fin_tasks.errors import DataError
 
 __all__ = ["PRICE_COLUMNS", "REPORT_COLUMNS", "Market"]

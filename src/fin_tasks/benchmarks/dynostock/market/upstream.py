@@ -6,29 +6,24 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from fin_tasks.benchmarks.dynostock.market.report_files import reports_of_answer
-from fin_tasks.data.sources import Source, load_source
-from fin_tasks.data.store import Store
+from fin_tasks.data.fetch import load_pins, locate
 from fin_tasks.errors import FetchError
+from fin_tasks.settings import Settings
 
 __all__ = ["UpstreamReports"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class UpstreamReports:
-    """A source of earnings reports that never changes.
+    """A source of earnings reports that never changes."""
 
-    Attributes:
-        store: The cache the files come to.
-        source: The pinned files.
-    """
-
-    store: Store = field(repr=False)
-    source: Source = field(default_factory=lambda: load_source("dynostock"), repr=False)
+    settings: Settings = field(repr=False)
 
     @property
     def name(self) -> str:
         """Repository and revision."""
-        return f"{self.source.repo}@{self.source.revision}"
+        pins = load_pins("dynostock")
+        return f"{pins.repo}@{pins.revision}"
 
     def reports(self, ticker: str) -> pd.DataFrame:
         """Return a ticker's reports, cells as text.
@@ -38,7 +33,8 @@ class UpstreamReports:
             DataError: The file is not the pinned one.
         """
         path = f"data/eps_history/data-{ticker}.json"
-        if path not in {file.path for file in self.source.files}:
-            raise FetchError(f"{self.source.repo} has no earnings history of {ticker}")
-        answer = json.loads(self.store.get(self.source, path).read_text(encoding="utf-8"))
+        if path not in {pin.path for pin in load_pins("dynostock").files}:
+            raise FetchError(f"the authors have no earnings history of {ticker}")
+        found = locate("dynostock", [path], source="upstream", settings=self.settings)
+        answer = json.loads(found.files[path].read_text(encoding="utf-8"))
         return reports_of_answer(answer, name=path, ticker=ticker).assign(ticker=ticker)

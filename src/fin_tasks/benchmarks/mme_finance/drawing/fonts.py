@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fin_tasks.benchmarks.mme_finance.row import Language
-from fin_tasks.data.checksums import digest
+from fin_tasks.data.fetch import sha256_of
 from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def font_file(language: Language) -> FontFile:
     else:
         path = bold = _chinese()
     font = get_font(path)
-    return FontFile(path, bold, f"{font.family_name} {font.style_name}", digest(path).sha256)
+    return FontFile(path, bold, f"{font.family_name} {font.style_name}", sha256_of(path))
 
 
 def _chinese() -> Path:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fin_tasks.benchmarks.mme_finance.row import Language
 from fin_tasks.benchmarks.mme_finance.scene_making.wording import Words
 from fin_tasks.benchmarks.mme_finance.scenes import Prices
-from fin_tasks.data.stock_prices import stock_prices_file
+from fin_tasks.resources import stock_prices_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,7 @@ def stretches() -> tuple[tuple[str, "pd.DataFrame"], ...]:
     """
     import pandas as pd
 
-    path = stock_prices_file("pictures of prices")
+    path = stock_prices_file()
     table = pd.read_csv(path, parse_dates=["Date"]).rename(columns=str.lower)
     found_stretches = []
     for symbol, rows in table.groupby("ticker", sort=True):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fin_tasks.benchmarks.dynostock.records import read_recording
-from fin_tasks.data.model_names import model_of
+from fin_tasks.judging.model_names import model_of
 from fin_tasks.report.runs import read_runs
 
 DATE = "2026-03-01T10-00-00.123456"

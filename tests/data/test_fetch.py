@@ -1,0 +1,179 @@
+"""Files of a benchmark from GitHub, the hub and a folder, against one server on the loopback interface."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import huggingface_hub.constants
+import pytest
+from loopback import Loopback
+
+from fin_tasks.data import fetch
+from fin_tasks.data.fetch import Located, Pin, Pins, load_pins, locate, pinned_benchmarks
+from fin_tasks.errors import ConfigError, DataError, FetchError
+from fin_tasks.settings import Settings
+
+CSV, PICTURE, BANK = "dataset/test_set.csv", "dataset/figures/a.jpg", "dataset/knowledge_bank.csv"
+BODIES = {CSV: b"id,question\n", PICTURE: b"picture", BANK: b"bank"}
+TEST_SET = ["data/test-*.parquet|test.jsonl"]
+COMMIT, NEWER = "1" * 40, "2" * 40
+GITHUB = f"/Zhihan72/XFinBench/{load_pins('xfinbench').revision}/"
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+@pytest.fixture
+def server(no_proxy: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
+    """Serve BODIES as the files of XFinBench; the knowledge bank has no pin."""
+    files = [Pin(path, len(body), hashlib.sha256(body).hexdigest()) for path, body in BODIES.items() if path != BANK]
+
+    def pins(name: str) -> Pins:
+        return replace(load_pins(name), files=(*files, Pin(BANK, None, None)) if name == "xfinbench" else ())
+
+    monkeypatch.setattr(fetch, "load_pins", pins)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    with Loopback() as running:
+        running.files |= {GITHUB + path: body for path, body in BODIES.items()}
+        yield running
+
+
+@pytest.fixture
+def settings(server: Loopback, tmp_path: Path) -> Settings:
+    names = {"FIN_TASKS_GITHUB_RAW": server.url, "HF_ENDPOINT": server.url, "HF_TOKEN": "hf_secret"}
+    return Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path / "cache"), **names})
+
+
+def xfinbench(settings: Settings, *paths: str, **options: object) -> Located:
+    return locate("xfinbench", paths or [CSV], settings=settings, **options)  # type: ignore[arg-type]
+
+
+def test_a_file_is_downloaded_once_and_checked_each_time(server: Loopback, settings: Settings) -> None:
+    found = xfinbench(settings).more([PICTURE, "dataset/figures/b.png"], optional=True)
+    assert {name: path.read_bytes() for name, path in found.files.items()} == {CSV: BODIES[CSV], PICTURE: b"picture"}
+    assert found.provenance()["files"][CSV] == hashlib.sha256(BODIES[CSV]).hexdigest()
+    assert (found.origin, found.commit) == ("upstream", load_pins("xfinbench").revision)
+    offline = replace(settings, offline=True)
+    assert xfinbench(offline).files[CSV] == found.files[CSV]
+    assert len(server.asked) == 2
+    found.files[CSV].write_bytes(b"changed")
+    with pytest.raises(DataError, match=r"test_set.csv: expected sha256 .*, got .*Delete it"):
+        xfinbench(offline)
+
+
+def test_a_wrong_download_is_removed(server: Loopback, settings: Settings) -> None:
+    server.files[GITHUB + CSV] = b"id,Question\n"
+    with pytest.raises(DataError, match=r"expected sha256 .*The download was removed.*put it at DIR/xfinbench/dataset"):
+        xfinbench(settings)
+    assert not [path for path in settings.cache_dir.rglob("*") if path.is_file()]
+
+
+def test_a_busy_server_is_asked_again_and_a_missing_file_is_not(server: Loopback, settings: Settings) -> None:
+    server.faults[GITHUB + CSV] = [503, 429]
+    assert xfinbench(settings).files[CSV].is_file()
+    del server.files[GITHUB + PICTURE]
+    with pytest.raises(FetchError, match=r"a\.jpg: expected a file, but 404 .*set data_dir or FIN_TASKS_DATA to DIR"):
+        xfinbench(settings, PICTURE)
+    assert len(server.asked) == 4
+
+
+@pytest.mark.parametrize("path", [CSV, BANK])
+def test_too_large_a_file_is_refused(
+    server: Loopback, settings: Settings, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr(fetch, "_MOST", 20)
+    server.files[GITHUB + path] = b"x" * 21
+    with pytest.raises(FetchError, match=r"expected at most .* bytes, got more"):
+        xfinbench(settings, path)
+
+
+@pytest.mark.parametrize("host", ["offline", "http://127.0.0.1:9"])
+def test_without_a_network_the_message_says_where_to_put_the_file(settings: Settings, host: str) -> None:
+    unreachable = replace(settings, offline=host == "offline", github_raw=host, hub=host)
+    with pytest.raises(FetchError, match=r"github\.com/Zhihan72/XFinBench, put it at DIR/xfinbench/dataset/test_set"):
+        xfinbench(unreachable)
+    with pytest.raises(FetchError, match=r"kensho/bizbench: expected to look up main .*put it at DIR/bizbench/"):
+        locate("bizbench", TEST_SET, settings=unreachable)
+
+
+def publish(server: Loopback, body: bytes, commit: str = COMMIT, size: int = 10) -> str:
+    """Make a file of ten bytes BizBench's test set in the newest commit on the hub, and return its address."""
+    lfs = {"sha256": hashlib.sha256(body).hexdigest(), "size": size, "pointerSize": 9}
+    siblings = [{"rfilename": "data/test-0.parquet", "size": size, "lfs": lfs}, {"rfilename": "a.md"}]
+    listing = json.dumps({"id": "kensho/bizbench", "sha": commit, "siblings": siblings}).encode()
+    server.files |= dict.fromkeys(("/api/datasets/kensho/bizbench" + end for end in ("", "/revision/main")), listing)
+    server.files[file := f"/datasets/kensho/bizbench/resolve/{commit}/data/test-0.parquet"] = body
+    return file
+
+
+def test_the_hub_names_the_commit_and_the_hash(server: Loopback, settings: Settings) -> None:
+    publish(server, b"some rows!")
+    found = locate("bizbench", TEST_SET, settings=settings)
+    assert (found.commit, found.files["test-0.parquet"].read_bytes()) == (COMMIT, b"some rows!")
+    file, asked = publish(server, b"other rows", NEWER), len(server.asked)
+    assert locate("bizbench", TEST_SET, settings=settings).commit == COMMIT, "the first commit is used from then on"
+    assert locate("bizbench", TEST_SET, settings=replace(settings, offline=True)).files == found.files
+    assert len(server.asked) == asked
+    server.files[file] = b"wrong rows"
+    with pytest.raises(DataError, match="expected sha256"):
+        locate("bizbench", TEST_SET, settings=settings, revision="main")
+
+
+def test_the_token_goes_to_the_hub_and_not_where_it_redirects(server: Loopback, settings: Settings) -> None:
+    file = publish(server, b"some rows!")
+    with Loopback() as other:
+        other.files["/blob"] = b"some rows!"
+        server.redirects[file] = f"{other.url.replace('127.0.0.1', 'localhost')}/blob"
+        assert locate("bizbench", TEST_SET, settings=settings).files
+        assert {authorization for _, authorization in server.asked} == {"Bearer hf_secret"}
+        assert {authorization for _, authorization in other.asked} == {None}
+
+
+def test_what_the_hub_refuses_is_an_error(server: Loopback, settings: Settings) -> None:
+    publish(server, b"some rows!", size=1 << 40)
+    with pytest.raises(FetchError, match=r"expected at most 536,870,912 bytes"):
+        locate("bizbench", TEST_SET, settings=settings)
+    with pytest.raises(FetchError, match=r"look up no-such at .*404"):
+        locate("bizbench", TEST_SET, settings=settings, revision="no-such")
+
+
+@pytest.mark.parametrize("place", [CSV, "test_set.csv", f"xfinbench/{CSV}", "xfinbench/test_set.csv"])
+def test_a_folder_is_laid_out_like_the_repository_or_flat(settings: Settings, tmp_path: Path, place: str) -> None:
+    csv = tmp_path / "data" / place
+    for path, body in ((csv, BODIES[CSV]), (csv.parent / "figures" / "a.jpg", b"picture")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(body)
+    found = xfinbench(replace(settings, data_dir=tmp_path / "data")).more([PICTURE, BANK], optional=True)
+    assert (dict(found.files), found.commit) == ({CSV: csv, PICTURE: csv.parent / "figures" / "a.jpg"}, None)
+    assert found.provenance()["revision"] == xfinbench(settings, CSV, PICTURE).provenance()["revision"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"source": "hub"}, "one of auto, upstream, data_dir, sample, got 'hub'"),
+        ({"source": "data_dir"}, "data_dir needs a folder, got none"),
+        (
+            {"data_dir": "/no/such"},
+            "expected dataset/test_set.csv in /no/such, found none. Put the authors' file there",
+        ),
+        ({"data_dir": __file__}, r"ending in \.csv, got .*test_fetch.py"),
+        ({"paths": ["dataset/../../etc/passwd"], "data_dir": "/"}, "expected a path below the data folder"),
+        ({"paths": ["dataset/no.csv"]}, r"expected dataset/no\.csv"),
+    ],
+)
+def test_bad_input_is_one_clear_sentence(settings: Settings, options: dict[str, object], message: str) -> None:
+    with pytest.raises((ConfigError, DataError), match=message):
+        locate("xfinbench", **{"paths": [CSV], "settings": settings, **options})  # type: ignore[arg-type]
+
+
+def test_our_pins_agree_with_upstreams_list() -> None:
+    ours = {pins.repo: pins for pins in map(load_pins, pinned_benchmarks())}
+    assert all((pins.revision is None) == (pins.host == "hub") for pins in ours.values())
+    if not (SHARED / "pins.json").is_file():
+        pytest.skip("upstream's list is not beside the checkout")
+    for repo, listed in json.loads((SHARED / "pins.json").read_text()).items():
+        if repo in ours and ours[repo].host == "github":
+            files = {(file["path"], file["bytes"], file["sha256"]) for file in listed["files"]}
+            assert files == {(pin.path, pin.size, pin.sha256) for pin in ours[repo].files if pin.sha256}
+            assert ours[repo].revision == listed["commit"]
