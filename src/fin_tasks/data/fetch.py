@@ -236,8 +236,8 @@ def _fetch(pins: Pins, root: Path, wanted: set[Path], settings: Settings) -> Non
     chosen = [pin for pin in pins.files if root / pin.path in wanted]
     missing = [pin for pin in chosen if not (root / pin.path).is_file()]
     if missing and settings.offline:
-        path = missing[0].path
-        raise FetchError(f"{pins.name}: {root / path} is not here, and {_OFFLINE}. {pins.by_hand(path)}")
+        absent = missing[0].path
+        raise FetchError(f"{pins.name}: {root / absent} is not here, and {_OFFLINE}. {pins.by_hand(absent)}")
     if missing:
         from tqdm import tqdm
 
