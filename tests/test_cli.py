@@ -49,24 +49,27 @@ def test_doctor_names_the_sandbox_and_why(tmp_path: Path) -> None:
     assert f"Programs run in: {found['sandbox']}" in text
 
 
-def test_doctor_shows_the_sample(tmp_path: Path) -> None:
-    done = run("doctor", "xfinbench", "--source", "sample", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "the packaged sample" in done.stdout
-    assert "By capability: TU" in done.stdout
+def test_doctor_of_a_benchmark(tmp_path: Path) -> None:
+    for name in ("xfinbench", "bizbench", "financemath", "mme-finance", "dynostock"):
+        done = run("doctor", name, "--source", "sample", "--json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout).get("origin", "sample") == "sample"
+    assert "validation calc.rows" in run("doctor", "xfinbench", "--source", "sample", cwd=tmp_path).stdout
 
 
 @pytest.mark.skipif(not (REAL / "xfinbench").is_dir(), reason="the real files are not beside the checkout")
-def test_doctor_shows_the_real_files_with_their_defects(tmp_path: Path) -> None:
-    done = run("doctor", "xfinbench", cwd=tmp_path, FIN_TASKS_DATA=str(REAL))
-    for part in (
-        *("validation: 1000 rows", "Licence: MIT", "TU 582, TR 222, FF 44, SP 69, NM 188", "vali_figure_21 (18 rows)"),
-        *("en-dash-minus (2)", "vali_91, vali_755", "colon-separated-capabilities (5)", "bool-truth-as-integer (7)"),
-        "c5769cef57e5b4a6f4d7f2edb789d64ad9b4aaba99924fd16d5704407bbce119  pinned",
-    ):
-        assert part in done.stdout
-    report = json.loads(run("doctor", "xfinbench", "--json", "--data-dir", str(REAL), cwd=tmp_path).stdout)
-    assert report["splits"][0]["by_task"] == {"bool": 435, "mcq": 169, "calcu": 396}
+def test_doctor_shows_what_the_real_files_lack(tmp_path: Path) -> None:
+    (tmp_path / "xfinbench").mkdir()
+    table = (REAL / "xfinbench" / "validation_set.csv").read_bytes()
+    (tmp_path / "xfinbench" / "validation_set.csv").write_bytes(table + b"a,bool,Is it?,,1,,TU,\n")
+    done = run("doctor", "xfinbench", "--json", cwd=tmp_path, FIN_TASKS_DATA=str(REAL))
+    found = json.loads(done.stdout)
+    assert [found[f"validation {part}"]["rows"] for part in ("bool", "mcq", "mcq_visual", "calc")] == [435, 147, 2, 396]
+    assert len(found["validation mcq_visual"]["left_out"]["missing-figure"]) == 20
+    assert all(state.endswith("(pinned)") for state in found["files"].values())
+    assert "not here: xfinbench: expected" in done.stderr
+    changed = run("doctor", "xfinbench", "--data-dir", ".", cwd=tmp_path)
+    assert "(differs)" in changed.stdout
 
 
 def test_fetch_without_a_network_says_what_to_put_where(tmp_path: Path) -> None:
@@ -141,11 +144,11 @@ def test_a_replay_in_the_wrong_mode_is_told(tmp_path: Path, output: str, mode: s
 def test_what_a_strangers_file_says_cannot_steer_the_terminal(tmp_path: Path) -> None:
     (tmp_path / "xfinbench").mkdir()
     header = "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
-    rows = "[/red]a,bool,Is it?,,1,,TU,\n\x1b[31mb\x1b]0;c,bool,Is it so?,,0,,TU,\n"
+    rows = "a,bool,Is it?,,1,,TU,\n[/red]b,bool,,,1,,TU,\n\x1b[31mb\x1b]0;c,bool,,,0,,TU,\n"
     (tmp_path / "xfinbench" / "validation_set.csv").write_text(header + rows)
     done = run("doctor", "xfinbench", "--data-dir", ".", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "[/red]a" in done.stdout
+    assert "[/red]b" in done.stdout
     assert "\x1b" not in done.stdout
     (tmp_path / "r.csv").write_text("id,\x1b[31m\n1,2\n")
     refused = run("replay", "xfinbench", "--task", "bool", "r.csv", cwd=tmp_path)

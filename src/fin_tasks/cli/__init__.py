@@ -127,6 +127,6 @@ def demo(
     """Let a small language model answer the sample questions, offline, and show the scores."""
     from rich.console import Console
 
-    from fin_tasks.demo import Demo, find_model
+    from fin_tasks import demo as small_model
 
-    Demo(model=model or str(find_model()), limit=limit, max_tokens=max_tokens, output=output).run(Console())
+    small_model.run(model, limit=limit, max_tokens=max_tokens, output=output, console=Console())
