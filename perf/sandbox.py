@@ -8,6 +8,7 @@ programs are a few of our own. Starting the runner, canaries included, is told a
 
 import argparse
 import itertools
+import json
 import subprocess
 import sys
 import time
@@ -15,8 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from fin_tasks.benchmarks.financemath.programs import extract_program
-from fin_tasks.benchmarks.financemath.replay import read_records
+from fin_tasks.answers.paper import financemath_program
 from fin_tasks.sandbox import open_runner
 from fin_tasks.settings import SANDBOX_TIERS
 
@@ -42,7 +42,8 @@ print(repr(namespace["solution"]()))
 def collect(folder: Path, count: int) -> list[str]:
     """Return `count` programs: out of recordings, evenly over the files, or our own told apart by a comment."""
     files = sorted(folder.glob("*.json"))
-    found = (extract_program(r.output) for rows in zip(*map(read_records, files), strict=False) for r in rows)
+    recorded = (json.loads(file.read_text(encoding="utf-8")) for file in files)
+    found = (financemath_program(row["output"][0]) for rows in zip(*recorded, strict=False) for row in rows)
     programs = list(dict.fromkeys(p for p in found if p is not None))[:count]
     own = (f"{source}# {n}\n" for n, source in enumerate(itertools.cycle(OWN)))
     return programs or list(itertools.islice(own, count))

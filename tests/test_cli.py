@@ -109,24 +109,10 @@ def test_replay_prints_one_object_and_writes_items(tmp_path: Path) -> None:
     assert "100.0%" in table
 
 
-def test_replay_of_recorded_finance_programs(tmp_path: Path) -> None:
-    row = {"question_id": "q", "output": [RESPONSE["model_response"]], "ground_truth": 6.0}
-    (tmp_path / "r.json").write_text(json.dumps([row]))
-    done = run("replay", "financemath", "--mode", "pot", "r.json", "--json", "--items", "i.jsonl", cwd=tmp_path)
-    rates = {"execution_rate": 1.0, "acc": 1.0, "robust_acc": 1.0}
-    told = json.loads(done.stdout)
-    assert told.items() >= {"n": 1, **rates, "no_answer": 0, "unscored": 0, "model": "r", "mode": "pot"}.items()
-    (row,) = told["rows"]
-    assert (row["id"], row["paper"]["acc"], row["paper"]["execution_rate"]) == ("q", 1.0, 1.0)
-    assert done.stderr == ""
-    item = {"question_id": "q", "executed": 1, "value": 6.0, "acc": 1, "robust_acc": 1}
-    assert json.loads((tmp_path / "i.jsonl").read_text()) == item
-
-
 @pytest.mark.parametrize(
     ("output", "mode", "hint"),
     [
-        ("Therefore, the answer is 6.", "pot", "none of 1 responses holds a program that runs. Chains of thought are"),
+        ("Therefore, the answer is 6.", "pot", "none of 1 responses holds a program that runs. Words are scored with"),
         (RESPONSE["model_response"], "cot", "1 of 1 responses define solution(). Programs are scored with --mode pot"),
     ],
 )

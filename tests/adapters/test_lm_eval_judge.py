@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from fin_tasks.adapters.lm_eval_judge import AskJudge, with_judges
-from fin_tasks.benchmarks.financemath.reading import read_with
+from fin_tasks.benchmarks.financemath.judge import read_by_judge
 from fin_tasks.endpoints.client import Endpoint
 from fin_tasks.errors import ConfigError
 
-PIPELINES = [{"name": "paper", "filter": [{"function": "fin_tasks_judge", "read": read_with}, {"function": "other"}]}]
+STEPS: list[dict[str, Any]] = [{"function": "fin_tasks_judge", "read": read_by_judge}, {"function": "other"}]
+PIPELINES = [{"name": "paper", "filter": STEPS}]
 DOWN = "http://127.0.0.1:9/v1"  # the port of a service that nobody runs
 
 
@@ -25,7 +26,7 @@ def test_only_the_filter_of_the_judge_gets_it_and_the_pipelines_stay_as_they_are
     (made,) = given({"judge_model": "m", "judge_base_url": DOWN})
     assert made["filter"][0]["judge"] == ENDPOINT
     assert made["filter"][1] == {"function": "other"}
-    assert "judge" not in PIPELINES[0]["filter"][0]
+    assert "judge" not in STEPS[0]
     assert given({"source": "sample"})[0]["filter"][0]["judge"] is None
 
 
@@ -43,11 +44,8 @@ def test_a_judge_that_cannot_be_is_refused(metadata: dict[str, Any], message: st
 
 
 def test_nobody_is_asked_without_a_judge() -> None:
-    ((first,), (second, third)) = AskJudge(read=read_with).apply(
-        [["Therefore, the answer is 5."], ["I cannot say.", "The answer is 6."]], [{}, {}]
-    )
-    assert [reading.number and reading.number.value for reading in (first, second, third)] == [5.0, None, 6.0]
-    assert {reading.read_by for reading in (first, second, third)} == {"rules"}
+    texts = [["Therefore, the answer is 5."], ["I cannot say.", "The answer is 6."]]
+    assert AskJudge(read=read_by_judge).apply(texts, [{}, {}]) == texts
 
 
 def test_a_judge_that_is_down_loses_no_run(
@@ -55,9 +53,8 @@ def test_a_judge_that_is_down_loses_no_run(
 ) -> None:
     monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path))
     monkeypatch.setattr("openai._base_client.BaseClient._calculate_retry_timeout", lambda *_, **__: 0.0)
-    filters = AskJudge(read=read_with, judge=ENDPOINT)
+    filters = AskJudge(read=read_by_judge, judge=ENDPOINT)
     ((read,), (unread,)) = filters.apply([["The answer is 5."], ["I cannot say that."]], [{}, {}])
-    assert (read.read_by, read.judge_error) == ("rules", None)
-    assert (unread.read_by, unread.number) == (None, None)
-    assert "no connection" in unread.judge_error
+    assert read == "The answer is 5."
+    assert unread.number is None and "no connection" in unread.judge_error
     assert "The judge failed on 1 of 2 responses" in caplog.text

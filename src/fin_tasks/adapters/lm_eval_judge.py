@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 @register_filter("fin_tasks_judge")
 class AskJudge(Filter):  # type: ignore[misc]
-    """Read every response with `read(responses, chat or None, on_done)`; `with_judges` sets the judge."""
+    """Let a judge read responses with `read(chat, responses, on_done=...)`; `with_judges` sets the judge."""
 
     def __init__(self, *, read: Callable[..., Sequence[Any]], judge: Endpoint | None = None) -> None:
         self.read = read
@@ -107,9 +107,10 @@ def _endpoint(metadata: Mapping[str, Any]) -> Endpoint | None:
 def _read_batch(read: Callable[..., Sequence[Any]], texts: tuple[str, ...], judge: Endpoint | None) -> tuple[Any, ...]:
     # Both variants of a task read the same batch; the judge is asked once.
     if judge is None:
-        return tuple(read(texts, None, None))
+        return texts
     with tqdm(desc="Judging", unit="response") as bar:
-        readings = tuple(read(texts, Chat(judge, Settings.from_environ()), lambda done: bar.update(done - bar.n)))
-    if failed := [reading.judge_error for reading in readings if reading.judge_error is not None]:
+        chat = Chat(judge, Settings.from_environ())
+        readings = tuple(read(chat, texts, on_done=lambda done: bar.update(done - bar.n)))
+    if failed := list(filter(None, (getattr(reading, "judge_error", "") for reading in readings))):
         _log.error("The judge failed on %d of %d responses; run again. %s", len(failed), len(texts), failed[0])
     return readings

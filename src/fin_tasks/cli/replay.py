@@ -2,25 +2,21 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import fields
+from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fin_tasks.cli.options import Items, Json, Responses, counting, report, sub_commands
-from fin_tasks.errors import ConfigError, SandboxError
+from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from fin_tasks.benchmarks.financemath.reading import Judge
-    from fin_tasks.benchmarks.financemath.replay import Replay
     from fin_tasks.benchmarks.scored_task import ScoredTask
-    from fin_tasks.endpoints.client import Endpoint
-    from fin_tasks.sandbox import Runner
-    from fin_tasks.settings import Settings
 
 __all__ = ["app"]
 
@@ -56,9 +52,7 @@ def replay_xfinbench(
 def replay_financemath(
     file: Responses,
     mode: Annotated[str, typer.Option(help="cot: the responses end in a number; pot: they are programs.")] = "pot",
-    variant: Annotated[
-        str, typer.Option(help="Which comparison is called acc: paper, as the authors have it, or robust.")
-    ] = "paper",
+    variant: Annotated[str, typer.Option(help="Whose accuracy is called acc: paper or robust.")] = "paper",
     judge_model: Annotated[
         str | None, typer.Option(help="cot: a chat model that reads the responses the rules cannot read.")
     ] = None,
@@ -68,102 +62,71 @@ def replay_financemath(
     judge_key: Annotated[
         str, typer.Option(metavar="VARIABLE", help="The environment variable that holds its key.")
     ] = "OPENAI_API_KEY",
-    judge: Annotated[
-        str, typer.Option(help="What it reads: missing (answers the rules do not find) or all.")
-    ] = "missing",
     judge_max_tokens: Annotated[
         int, typer.Option(min=1, help="Tokens of a reply of its; models that reason need many.")
     ] = 2048,
-    model: Annotated[
-        str | None, typer.Option(help="Whose responses they are, for reports; else the file or lm-eval's results say.")
-    ] = None,
+    model: Model = None,
+    out: Out = None,
     as_json: Json = False,
-    items: Items = None,
 ) -> None:
-    """Score FinanceMath responses again: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples."""
-    from fin_tasks.benchmarks.financemath.replay import replay_cot, replay_pot
-    from fin_tasks.benchmarks.financemath.replayed_file import ReplayedFile, model_of_file
+    """Score FinanceMath responses again: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples.
+
+    Example: fin-tasks replay financemath --mode cot gpt-4o.json --out results
+    """
+    from fin_tasks.benchmarks.financemath.judge import read_by_judge
+    from fin_tasks.benchmarks.financemath.recording import read, summary
+    from fin_tasks.benchmarks.scored_task import score_task
+    from fin_tasks.endpoints.chat import Chat
     from fin_tasks.endpoints.client import Endpoint
+    from fin_tasks.judging.predictions_model import model_of
+    from fin_tasks.sandbox import open_runner
     from fin_tasks.settings import Settings
 
-    for name, value, allowed in (
-        ("mode", mode, ("cot", "pot")),
-        ("variant", variant, ("paper", "robust")),
-        ("judge", judge, ("missing", "all")),
-    ):
+    for option, value, allowed in (("mode", mode, ("cot", "pot")), ("variant", variant, ("paper", "robust"))):
         if value not in allowed:
-            raise ConfigError(f"replay financemath --{name}: expected {' or '.join(allowed)}, got {value!r}.")
+            raise ConfigError(f"replay financemath --{option}: expected {' or '.join(allowed)}, got {value!r}.")
     if judge_model is not None and mode == "pot":
         raise ConfigError("replay financemath --judge-model: expected --mode cot, got pot. Programs are run, not read.")
     settings = Settings.from_environ()
-    rounded = False
+    docs, texts = map(list, zip(*read(file, mode=mode), strict=True))
+    name, options, judged = "financemath" if mode == "cot" else "financemath_pot", {"mode": mode}, None
+    if judge_model is not None:
+        chat = Chat(Endpoint(base_url=judge_base_url, model=judge_model, key_variable=judge_key), settings)
+        with counting("Asking the judge", "response", total=len(texts)) as on_done:
+            judged = read_by_judge(chat, texts, max_tokens=judge_max_tokens, on_done=on_done)
+        if failed := list(filter(None, (getattr(one, "judge_error", "") for one in judged))):
+            print(f"fin-tasks: {len(failed)} response(s) could not be judged: {failed[0]}", file=sys.stderr)
+    given = [[one] for one in texts if judged is None] or [[one] for one in judged or ()]
     if mode == "pot":
-        with counting("Running programs", "program") as on_done, _runner(settings) as runner:
-            result = replay_pot(file, runner=runner, variant=variant, on_done=on_done)
+        with (
+            counting("Running programs", "program") as on_done,
+            open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner,
+        ):
+            run = partial(runner.run, on_done=on_done)
+            scored = score_task("financemath", name, docs, given, options=options, run_programs=run)
     else:
-        with _runner_or_none(settings) as runner_or_none:
-            rounded = runner_or_none is None
-            result = replay_cot(
-                file,
-                runner=runner_or_none,
-                variant=variant,
-                judge=None
-                if judge_model is None
-                else _judge(
-                    Endpoint(base_url=judge_base_url, model=judge_model, key_variable=judge_key),
-                    settings,
-                    judge_max_tokens,
-                ),
-                judge_all=judge == "all",
-            )
-        _tell_judge_failures(result)
-    if result.misfit is not None:
-        print(f"fin-tasks: {result.misfit}.", file=sys.stderr)
-    asked = None if judge_model is None else {"model": judge_model, "reads": judge}
-    name = model_of_file(file) if model is None else model
-    whole = ReplayedFile(replay=result, path=file, model=name, judge=asked, rounded=rounded)
-    report(whole if as_json else result, as_json=as_json, items=items)
+        scored = score_task("financemath", name, docs, given, options=options)
+    _tell_wrong_mode(texts, mode, ran=any(row["execution_rate"] for row in scored.values["paper"]))
+    whose = model or (model_of(file, "samples", []) if file.name.startswith("samples_") else None) or file.stem
+    asked = None if judge_model is None else {"model": judge_model, "reads": "missing"}
+    told = summary(docs, scored.values, variant=variant, judge=asked, file=str(file), model=whose)
+    if out is not None:
+        facts = {"mode": mode, "split": told["split"], "scorer": told["scorer"], "judge": asked}
+        known = {fact: value for fact, value in facts.items() if value is not None}
+        _write(out, [replace(scored, responses=[[one] for one in texts])], model=whose, provenance={name: known})
+    counts = {key: value for key, value in told.items() if isinstance(value, int | float | dict) and key != "scorer"}
+    report(SimpleNamespace(summary=lambda: told if as_json else counts), as_json=as_json, items=None)
 
 
-def _runner(settings: "Settings") -> "Runner":
-    from fin_tasks.sandbox import open_runner
-
-    return open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
-
-
-def _runner_or_none(settings: "Settings") -> "AbstractContextManager[Runner | None]":
-    """Chains of thought can be scored without a sandbox; only the full precision of the truths is lost."""
-    try:
-        return _runner(settings)
-    except SandboxError as error:
-        print(f"fin-tasks: reference results are rounded, as no sandbox runs their programs: {error}", file=sys.stderr)
-        return nullcontext()
-
-
-def _tell_judge_failures(result: "Replay") -> None:
-    from fin_tasks.sandbox import escape  # errors quote servers
-
-    errors = [item.judge_error for item in result.results if item.judge_error is not None]
-    if errors:
-        unscored = sum(item.correct is None for item in result.results)
-        print(
-            f"fin-tasks: {len(errors)} response(s) could not be judged, {unscored} of them unscored as the rules "
-            f"find no answer either. The first: {escape(errors[0])}",
-            file=sys.stderr,
-        )
-
-
-def _judge(endpoint: "Endpoint", settings: "Settings", max_tokens: int) -> "Judge":
-    from fin_tasks.benchmarks.financemath.judge import Verdict, read_by_judge
-    from fin_tasks.endpoints.chat import Chat
-
-    chat = Chat(endpoint, settings)
-
-    def read(responses: Sequence[str]) -> list[Verdict]:
-        with counting("Asking the judge", "response", total=len(responses)) as on_done:
-            return read_by_judge(chat, responses, max_tokens=max_tokens, on_done=on_done)
-
-    return read
+def _tell_wrong_mode(texts: Sequence[str], mode: str, *, ran: bool) -> None:
+    programs = sum("def solution" in text for text in texts)
+    if mode == "cot" and 2 * programs > len(texts):
+        hint = f"{programs} of {len(texts)} responses define solution(). Programs are scored with --mode pot"
+    elif mode == "pot" and not ran and not programs:
+        hint = f"none of {len(texts)} responses holds a program that runs. Words are scored with --mode cot"
+    else:
+        return
+    print(f"fin-tasks: {hint}.", file=sys.stderr)
 
 
 @app.command("dynostock")

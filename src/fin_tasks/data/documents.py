@@ -2,13 +2,35 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
-__all__ = ["dataset_of"]
+__all__ = ["dataset_of", "draw", "refuse_typos"]
+
+_Row = TypeVar("_Row")
+
+
+def refuse_typos(benchmark: str, given: Iterable[str], options: Sequence[str]) -> None:
+    """Refuse metadata that is nearly an option of ours; other keys are the model's arguments, which lm-eval adds."""
+    for name in given:
+        near = get_close_matches(name.lower().replace("-", "_"), options, n=1, cutoff=0.81)
+        if near and name not in options:
+            raise ConfigError(f"{benchmark} metadata: expected a known option, got {name!r}. Did you mean {near[0]!r}?")
+
+
+def draw(benchmark: str, rows: Sequence[_Row], n: int | None, seed: int, id_of: Callable[[_Row], str]) -> list[_Row]:
+    """Return a random sample of n rows in the order of the file, which seed and ids alone decide; all rows if None."""
+    if n is not None and (type(n) is not int or n < 1):
+        raise ConfigError(f"{benchmark} n: expected a whole number from 1, got {n!r}.")
+    ranked = sorted(map(id_of, rows), key=lambda one: hashlib.sha256(f"{seed} {one}".encode()).digest())
+    kept = set(ranked[:n])
+    return [row for row in rows if id_of(row) in kept]
 
 
 def dataset_of(docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> "Dataset":

@@ -1,4 +1,4 @@
-"""Read a benchmark's CSV tables, and collect what is wrong with their rows.
+"""Read a benchmark's CSV tables and JSON files, and collect what is wrong with their rows.
 
 A missing column makes a table useless and is an error. A bad row is a `Defect`: it is counted and shown, so that no row
 disappears silently.
@@ -6,14 +6,20 @@ disappears silently.
 
 import codecs
 import csv
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from fin_tasks.errors import DataError
 
-__all__ = ["Defect", "Record", "Table", "ids_by_kind", "read_csv"]
+__all__ = ["Defect", "Record", "Table", "ids_by_kind", "read_csv", "read_json", "read_models"]
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,42 @@ def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Tab
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path}: expected a CSV file in UTF-8, could not read it ({error}).") from error
     return Table(records=tuple(records), has_bom=content.startswith(codecs.BOM_UTF8))
+
+
+def read_json(path: Path) -> list[Any]:
+    """Read the rows of a JSON list or of JSON lines in UTF-8, of lm-eval's samples only the first filter's."""
+    line = 0
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        if text.lstrip().startswith("["):
+            return list(json.loads(text))
+        rows = []
+        for line, row in enumerate(text.split("\n"), start=1):  # noqa: B007 - the error names the line
+            rows += [json.loads(row)] if row.strip() else []
+    except (OSError, ValueError, RecursionError) as error:
+        where = f"{path}, line {line}" if line else str(path)
+        raise DataError(f"{where}: expected a JSON list or JSON lines in UTF-8, got {error}.") from error
+    filters = [row.get("filter") if isinstance(row, dict) else None for row in rows]
+    return [row for row, name in zip(rows, filters, strict=True) if name == filters[0]]
+
+
+def read_models(path: Path, kind: type[_Model], key: str) -> list[_Model]:
+    """Read JSON rows as models that differ in `key`; a DataError names the first row that does not fit."""
+    rows: dict[Any, _Model] = {}
+    for number, raw in enumerate(read_json(path), start=1):
+        where = f"{path}, row {number}"
+        try:
+            row = kind.model_validate(raw)
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            field = "".join(f", {part}" for part in wrong["loc"])
+            raise DataError(f"{where}{field}: {wrong['msg']}, got {wrong['input']!r:.200}.") from error
+        if getattr(row, key) in rows:
+            raise DataError(f"{where}: expected each {key} once, got {getattr(row, key)!r} again.")
+        rows[getattr(row, key)] = row
+    if not rows:
+        raise DataError(f"{path}: expected at least one row, got none.")
+    return list(rows.values())
 
 
 def ids_by_kind(defects: Iterable[Defect]) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from fin_tasks.benchmarks.financemath.rows import TOPICS
+from fin_tasks.benchmarks.financemath.score import TOPICS
 from fin_tasks.benchmarks.mme_finance.metrics import OTHER
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES
 from fin_tasks.benchmarks.xfinbench.metrics import CAPABILITIES

@@ -1,4 +1,4 @@
-"""FinanceMath's files, rows and documents."""
+"""FinanceMath's questions, exact truths and recordings."""
 
 import json
 from pathlib import Path
@@ -6,32 +6,17 @@ from typing import Any
 
 import pytest
 
-from fin_tasks.benchmarks.financemath import files as finding
-from fin_tasks.benchmarks.financemath import truths as exact
-from fin_tasks.benchmarks.financemath.data import load
-from fin_tasks.benchmarks.financemath.extraction import read_answer
-from fin_tasks.benchmarks.financemath.files import locate, revision_of
-from fin_tasks.benchmarks.financemath.prompts import fill
-from fin_tasks.benchmarks.financemath.rows import TOPICS, read_rows
-from fin_tasks.benchmarks.financemath.scoring import robust_equal
-from fin_tasks.errors import ConfigError, DataError, FetchError, SandboxError
+from fin_tasks.benchmarks.financemath import data, recording
+from fin_tasks.benchmarks.financemath.score import TOPICS, score
+from fin_tasks.benchmarks.scored_task import score_task
+from fin_tasks.errors import ConfigError, DataError, SandboxError
 from fin_tasks.sandbox import open_runner
-from fin_tasks.settings import Settings
 
 ROW: dict[str, Any] = {
-    "question_id": "validation-0",
-    "question": "What is a third?",
-    "tables": ["| a |\n|---|\n| 1 |  \n"],
-    "python_solution": "def solution():\n    return 1 / 3",
-    "ground_truth": 0.333,
-    "topic": "Accounting",
+    **{"question_id": "validation-0", "question": "What is a third?", "tables": ["| a |\n"], "topic": "Accounting"},
+    **{"python_solution": "def solution():\n    return 1 / 3", "ground_truth": 0.333},
 }
-SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path / "cache"), "FIN_TASKS_OFFLINE": "1"})
+RECORDED = {name: ROW[name] for name in ("question_id", "ground_truth", "python_solution", "topic")}
 
 
 @pytest.fixture(autouse=True)
@@ -42,188 +27,82 @@ def _sandbox() -> None:
         pytest.skip(f"no sandbox can be used here: {error}")
 
 
-def _write(path: Path, rows: object) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(rows), encoding="utf-8")
+def write(path: Path, *rows: object) -> Path:
+    path.write_text(json.dumps(rows) if path.suffix == ".json" else "\n".join(map(json.dumps, rows)), "utf-8")
     return path
 
 
-def _facts(dataset: Any) -> dict[str, Any]:
-    return dict(json.loads(dataset.info.description))
-
-
-@pytest.mark.parametrize("place", ["", "data", "financemath", "financemath/data"])
-def test_folders(tmp_path: Path, settings: Settings, place: str) -> None:
-    path = _write(tmp_path / place / "validation.json", [ROW])
-    found = locate(data_dir=tmp_path, settings=settings)
-    assert (found.origin, found.questions) == ("data_dir", path)
-
-
-@pytest.mark.parametrize("name", ["validation.json", "mine.jsonl"])
-def test_the_file_itself(tmp_path: Path, settings: Settings, name: str) -> None:
-    path = _write(tmp_path / name, ROW if name.endswith("l") else [ROW])
-    found = locate(data_dir=path, settings=settings)
-    assert (found.origin, found.questions) == ("data_dir", path)
-    assert len(load(data_dir=str(path))["validation"]) == 1
-
-
-def test_a_file_that_is_not_there_or_of_another_kind(tmp_path: Path, settings: Settings) -> None:
-    with pytest.raises(DataError) as missing:
-        locate(data_dir=tmp_path / "validation.json", settings=settings)
-    assert str(missing.value).count("validation.json") == 1
-    (tmp_path / "rows.csv").touch()
-    with pytest.raises(DataError, match=r"expected a folder or a file ending in \.json, \.jsonl, \.parquet"):
-        locate(data_dir=tmp_path / "rows.csv", settings=settings)
-
-
-def test_what_cannot_be_found(tmp_path: Path, settings: Settings) -> None:
-    with pytest.raises(DataError, match=r"expected the questions of validation.*financemath/validation.json"):
-        try:
-            locate(data_dir=tmp_path, settings=settings)
-        except DataError as error:
-            raise DataError(" ".join(str(error).split())) from error
-    with pytest.raises(ConfigError, match="split"):
-        locate(split="train", settings=settings)
-    with pytest.raises(ConfigError, match="expected one of auto"):
-        locate(source="cloud", settings=settings)
-    with pytest.raises(ConfigError, match="needs a folder"):
-        locate(source="data_dir", settings=settings)
-    with pytest.raises(FetchError):
-        locate(source="upstream", settings=settings)
-
-
-def test_the_gate_of_the_hub(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise FetchError("yale-nlp/FinanceMath: status 403.")
-
-    monkeypatch.setattr(finding, "snapshot", refuse)
-    with pytest.raises(FetchError, match=r"\Ayale-nlp/FinanceMath: status 403. Or use source: upstream") as refused:
-        locate(source="hub", settings=settings)
-    assert "hf auth login" not in str(refused.value)  # `data.hub` says that, once
-
-
-def test_formats_give_the_same_rows(tmp_path: Path) -> None:
-    import pyarrow
-    import pyarrow.parquet
-
-    other = {**ROW, "question_id": "validation-1", "tables": []}
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist([ROW, other]), tmp_path / "validation.parquet")
-    (tmp_path / "validation.jsonl").write_text(f"{json.dumps(ROW)}\n{json.dumps(other)}\n", encoding="utf-8")
-    whole = read_rows(_write(tmp_path / "validation.json", [ROW, other]))
-    assert read_rows(tmp_path / "validation.jsonl") == read_rows(tmp_path / "validation.parquet") == whole
-    assert whole.rows[0].tables == ("| a |\n|---|\n| 1 |",)
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{", "\x00", "[1,", "no"])
-def test_broken_files(tmp_path: Path, content: str) -> None:
-    path = tmp_path / "validation.json"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(DataError, match="expected"):
-        read_rows(path)
-
-
-def test_rows_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
-    bad = [
-        {**ROW},
-        {**ROW, "question_id": "a", "question": " "},
-        {**ROW, "question_id": "b", "ground_truth": None},
-        {**ROW, "question_id": "c", "ground_truth": float("nan")},
-        {**ROW, "question_id": "d", "tables": "| a |"},
-        7,
-        {**ROW, "question_id": "e", "topic": "Cooking"},
-    ]
-    read = read_rows(_write(tmp_path / "validation.json", [ROW, *bad]))
-    assert [row.question_id for row in read.rows] == ["validation-0", "e"]
-    assert read.left_out() == {
-        "bad-tables": ("d",),
-        "no-object": ("row 7",),
-        "no-question": ("a",),
-        "no-truth": ("b", "c"),
-        "repeated-id": ("validation-0",),
-    }
-    assert ("unknown-topic", "e") in {(defect.kind, defect.row_id) for defect in read.defects}
-
-
-def test_a_split_without_truths_is_refused(tmp_path: Path) -> None:
-    _write(tmp_path / "test.json", [{**ROW, "ground_truth": None}])
-    with pytest.raises(DataError, match=r"expected truths of test, found none.*have not published.*validation"):
-        load(data_dir=str(tmp_path), split="test")
-    _write(tmp_path / "validation.json", [{**ROW, "ground_truth": None}])
-    with pytest.raises(DataError, match=r"expected truths of validation, found none\. Fetch"):
-        load(data_dir=str(tmp_path))
-    _write(tmp_path / "test.json", [ROW])
-    assert len(load(data_dir=str(tmp_path), split="test")["test"]) == 1
-
-
 def test_documents(tmp_path: Path) -> None:
-    _write(tmp_path / "validation.json", [ROW])
-    docs = load(mode="cot", data_dir=str(tmp_path), pretrained="model args arrive too")["validation"]
-    (doc,) = docs
-    assert doc["exact_truth"] == 1 / 3
-    assert doc["ground_truth"] == 0.333
-    assert doc["prompt"].index("What is a third?") < doc["prompt"].index("| a |")
-    assert read_answer(doc["target"]).value == 0.333  # type: ignore[union-attr]
-    facts = _facts(docs)
-    assert facts["truths"]["rounded"] == []
-    assert facts["truths"]["sandbox"]
-    again, other = load(mode="cot", data_dir=str(tmp_path))["validation"], load(mode="pot", data_dir=str(tmp_path))
-    assert _facts(again)["hash"] == facts["hash"] != _facts(other["validation"])["hash"]
+    path = write(tmp_path / "validation.json", ROW, {**ROW, "question_id": 1, "tables": ["| b |", "| c |"]})
+    docs = data.load(mode="cot", data_dir=str(path), pretrained="m", sampling="paper")["validation"]
+    assert (docs[0]["exact_truth"], docs[0]["ground_truth"], docs[0]["topic_name"]) == (1 / 3, 0.333, "accounting")
+    assert docs[0]["prompt"].startswith("Question: What is a third?\n\nTable:\n| a |\n\n")
+    assert "Table 2:\n| c |" in docs[1]["prompt"] and docs[1]["question_id"] == "1"
+    facts = json.loads(docs.info.description)
+    assert (facts["truths"]["rounded"], facts["rows"], bool(facts["truths"]["sandbox"])) == ([], 2, True)
 
 
-def test_without_a_sandbox_truths_are_rounded_and_the_provenance_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def refuse(**_: object) -> None:
-        raise SandboxError("none here")
-
-    monkeypatch.setattr(exact, "open_runner", refuse)
-    exact._run.cache_clear()
-    _write(tmp_path / "validation.json", [ROW])
-    docs = load(data_dir=str(tmp_path))["validation"]
-    assert docs[0]["exact_truth"] == 0.333
-    assert _facts(docs)["truths"].items() >= {"sandbox": None, "rounded": ["validation-0"]}.items()
-    assert "none here" in caplog.text
-
-
-def test_a_hostile_solution_stays_in_the_sandbox(tmp_path: Path) -> None:
+def test_truths_are_rounded_if_programs_cannot_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     witness = tmp_path / "witness"
     solution = f"def solution():\n    open({str(witness)!r}, 'w').write('out')\n    return 5"
-    _write(tmp_path / "validation.json", [{**ROW, "python_solution": solution}])
-    docs = load(data_dir=str(tmp_path))["validation"]
-    assert not witness.exists()
-    assert docs[0]["exact_truth"] == 0.333
-    assert _facts(docs)["truths"]["rounded"] == ["validation-0"]
+    path = write(tmp_path / "mine.json", {**ROW, "python_solution": solution})
+    for sandbox in (True, False):
+        docs = data.load(mode="cot", data_dir=path)["validation"]
+        truths = json.loads(docs.info.description)["truths"]
+        assert (docs["exact_truth"], truths["rounded"], bool(truths["sandbox"])) == ([0.333], ["validation-0"], sandbox)
+        assert not witness.exists()
+        monkeypatch.setattr(data, "_run", lambda *_: (_ for _ in ()).throw(SandboxError("none here")))
 
 
-def test_the_sample(settings: Settings) -> None:
-    found = locate(source="sample", settings=settings)
-    read = read_rows(found.questions)
-    assert len(read.rows) >= 20
-    assert not read.defects
-    assert {row.topic for row in read.rows} == set(TOPICS)
-    assert sum(bool(row.tables) for row in read.rows) >= 5
-    truths = exact.find_truths(read.rows, settings=Settings.from_environ({}))
-    assert truths.rounded == ()
-    for row, value in zip(read.rows, truths.values, strict=True):
-        assert round(value, 3) == pytest.approx(row.ground_truth), row.question_id
-        number = read_answer(f"Therefore, the answer is {value:.6f}.")
-        assert number is not None
-        assert robust_equal(number, value)
-    assert len(revision_of(found).short) == 16
+@pytest.mark.parametrize(
+    ("row", "options", "told"),
+    [
+        ({}, {"splits": "test"}, "Did you mean 'split'"),
+        ({}, {"n": 0}, "expected a whole number from 1, got 0"),
+        ({}, {"split": "train"}, r"train\.json"),
+        ({"question": " "}, {}, "row 2, question: "),
+        ({"ground_truth": None}, {}, r"row 2, ground_truth: .*got None"),
+        ({"ground_truth": "nan"}, {}, "finite number, got 'nan'"),
+        ({"question_id": "validation-0"}, {}, "expected each question_id once, got 'validation-0' again"),
+    ],
+)
+def test_what_cannot_be_used(tmp_path: Path, row: dict[str, Any], options: dict[str, Any], told: str) -> None:
+    write(tmp_path / "validation.json", ROW, {**ROW, "question_id": "b", **row})
+    with pytest.raises((ConfigError, DataError), match=told):
+        data.load(**{"mode": "cot", "data_dir": str(tmp_path), **options})
 
 
-def test_several_tables_are_numbered() -> None:
-    user = fill("Why?", ["| a |", "| b |"], mode="pot").user
-    assert user.index("Table 1:\n| a |") < user.index("Table 2:\n| b |")
+def test_the_sample_and_a_part_of_it() -> None:
+    docs = data.load(mode="cot", source="sample")["validation"]
+    assert len(docs) == 25 and set(docs["topic"]) == set(TOPICS)
+    for doc in docs:
+        assert round(doc["exact_truth"], 3) == pytest.approx(doc["ground_truth"])
+        assert score(doc, doc["target"], variant="paper").correct
+        assert score(doc, f"Therefore, the answer is {doc['exact_truth']:.6f}.", variant="robust").correct
+    drawn = [data.load(mode=mode, source="sample", n=5, seed=3)["validation"]["question_id"] for mode in ("cot", "pot")]
+    assert drawn[0] == drawn[1] and len(drawn[0]) == 5
+    assert drawn[0] != data.load(mode="cot", source="sample", n=5, seed=4)["validation"]["question_id"]
 
 
-@pytest.mark.skipif(not (SHARED / "financemath").is_dir(), reason=f"the authors' files are not at {SHARED}")
-@pytest.mark.parametrize("folder", [SHARED, SHARED / "financemath"])
-def test_the_authors_questions(folder: Path) -> None:
-    docs = load(data_dir=str(folder))["validation"]
-    assert len(docs) == 200
-    facts = _facts(docs)
-    assert facts["left_out"] == {}
-    assert facts["truths"]["rounded"] == []
-    assert all(doc["topic_name"] for doc in docs)
-    assert all(abs(doc["exact_truth"] - doc["ground_truth"]) < 0.001 for doc in docs)
+@pytest.mark.parametrize("output", ["is 5\u2028", ["is 5\u2028", "x"]])
+def test_recordings(tmp_path: Path, output: object) -> None:
+    rows = [{**RECORDED, "output": output}, {"question_id": 7, "output": [], "ground_truth": "-8.5"}]
+    samples = [{"doc": RECORDED, "resps": [["is 5\u2028"]], "filter": name} for name in ("paper", "robust")]
+    (first, text), (second, blank) = recording.read(write(tmp_path / "m.jsonl", *rows), mode="cot")
+    assert recording.read(write(tmp_path / "s.jsonl", *samples), mode="cot") == [(first, text)]
+    assert (text, blank, second["id"], second["ground_truth"]) == ("is 5\u2028", "", "7", -8.5)
+    assert (first["exact_truth"], first["mode"], first["truths"]) == (1 / 3, "cot", "exact")
+    with pytest.raises(DataError, match=r"row 1, output: .*got 3"):
+        recording.read(write(tmp_path / "b.json", {**rows[0], "output": 3}), mode="cot")
+
+
+def test_summary(tmp_path: Path) -> None:
+    texts = ["Therefore, the answer is 0.333.", "Therefore, the answer is 33.3", "I cannot say."]
+    rows = [{**RECORDED, "question_id": f"test-{at}", "output": text} for at, text in enumerate(texts)]
+    docs, responses = zip(*recording.read(write(tmp_path / "m.json", *rows), mode="cot"), strict=True)
+    scored = score_task("financemath", "financemath", docs, [[text] for text in responses], options={"mode": "cot"})
+    rates = {"n": 3, "execution_rate": 2 / 3, "acc": 2 / 3, "robust_acc": 1 / 3}
+    found = recording.summary(docs, scored.values, judge={"model": "j"}, model="m")
+    assert found.items() >= {**rates, "no_answer": 1, "unscored": 0, "split": "test", "model": "m"}.items()
+    assert found["by_topic"] == {"Accounting": rates} and found["judge_failed"] == 0
+    assert recording.summary(docs, scored.values, variant="robust")["paper_acc"] == 2 / 3

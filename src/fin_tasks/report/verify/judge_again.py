@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fin_tasks.benchmarks.financemath.judge import Verdict as ReadAnswer
-from fin_tasks.benchmarks.financemath.judge import read_by_judge
+from fin_tasks.benchmarks.financemath.judge import Judged, read_by_judge
 from fin_tasks.endpoints.chat import Chat
 from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.judging.item import JudgeItem, Verdict
@@ -140,9 +139,11 @@ def _check_readings(
     except FinTasksError as error:
         yield not_checked("judge", place, f"the judge did not reply: {error}")
         return
-    read = [(name, one) for name, one in zip(names, found, strict=True) if one.error is None]
+    judged = [(name, one) for name, one in zip(names, found, strict=True) if isinstance(one, Judged)]
+    read = [(name, one) for name, one in judged if not one.judge_error]
     if not read:
-        yield not_checked("judge", place, f"the judge read none of {len(names)} responses: {found[0].error}")
+        why = judged[0][1].judge_error if judged else "none is left to the judge"
+        yield not_checked("judge", place, f"the judge read none of {len(names)} responses: {why}")
         return
     apart = [
         f"row {name}: claimed {responses[name][1]}, the judge reads {_value(one)}"
@@ -156,7 +157,7 @@ def _check_readings(
         yield passed("judge", place, told)
 
 
-def _value(read: ReadAnswer) -> float | None:
+def _value(read: Judged) -> float | None:
     return None if read.number is None else read.number.value
 
 

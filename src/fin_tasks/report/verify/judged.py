@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fin_tasks.answers.numbers import Number, number_from_float
-from fin_tasks.benchmarks.financemath.judge import numbers_shown
-from fin_tasks.benchmarks.financemath.reading import Reading, read_all
+from fin_tasks.answers.read import read_quantity
+from fin_tasks.benchmarks.financemath.judge import Judged, numbers_shown
 from fin_tasks.judging.item import JudgeItem, Verdict, response_sha256
 from fin_tasks.judging.judged_response import JudgedResponse
 from fin_tasks.judging.rubric import Rubric, load_rubric
@@ -61,51 +61,47 @@ class ClaimedVerdicts:
         stands = any(_number(answer, "percent") is not None for row in rows for answer in row.claimed.get(variant, ()))
         return [self._verdicts(variant, row, rubric, step.arguments["item"], stands=stands) for row in rows]
 
-    def _readings(self, variant: str, row: Asked) -> list[Reading]:
-        """Read by the rules; where they find no answer, take what a judge is said to have read."""
-        readings = read_all(row.responses)
-        claims = {name: _padded(of, len(readings)) for name, of in row.claimed.items()}
-        claimed = claims.get(variant) or [{}] * len(readings)
+    def _readings(self, variant: str, row: Asked) -> list[str | Judged]:
+        """Leave responses to the rules; where they find no answer, take what a judge is said to have read."""
+        claims = {name: _padded(of, len(row.responses)) for name, of in row.claimed.items()}
+        claimed = claims.get(variant) or [{}] * len(row.responses)
         return [
-            self._reading(
-                row.doc, response, rules, said, {name: _number(of[at], "answer") for name, of in claims.items()}
-            )
-            for at, (response, rules, said) in enumerate(zip(row.responses, readings, claimed, strict=True))
+            self._reading(row.doc, response, said, {name: _number(of[at], "answer") for name, of in claims.items()})
+            for at, (response, said) in enumerate(zip(row.responses, claimed, strict=True))
         ]
 
     def _reading(
         self,
         doc: Mapping[str, Any],
         response: str,
-        rules: Reading,
         said: Mapping[str, Any],
         answers: Mapping[str, float | None],
-    ) -> Reading:
-        error, name = said.get("judge_error"), _name(doc)
-        if rules.number is not None or (said.get("read_by") != "judge" and not error):
-            return rules
+    ) -> str | Judged:
+        name = _name(doc)
+        if said.get("read_by") != "judge" or read_quantity(response)[0] is not None:
+            return response
         if not self.judge:
             self.wrong.append(f"row {name}: read by a judge, but the results name none")
-            return rules
-        if error:
+            return response
+        if said.get("unscored"):
             self.failed.add(name)
-            return Reading(number=None, read_by=None, judge_error=str(error))
+            return Judged(None, str(said.get("reason")) or "it failed")
         answer = answers.get("robust")
         self.taken.add(name)
         self.responses[name] = response, answer
         if answer is None:
-            return Reading(number=None, read_by="judge")
+            return Judged()
         number, is_said = _said(response, answer, answers.get("paper"))
         if not is_said:
             self.wrong.append(
                 f"row {name}: a judge is said to have read {answer!r:.40}, which the response does not say"
             )
-            return rules
+            return response
         if number is None:  # in another unit than the response has it: how exact it is, nobody knows
             self.unsure.add(name)
             own = _number(said, "answer")
             number = number_from_float(answer if own is None else own)
-        return Reading(number=number, read_by="judge")
+        return Judged(number)
 
     def _verdicts(
         self,

@@ -1,0 +1,153 @@
+"""Read answers and compare them with the truth: `paper` as the authors do, oddities included; `robust` with care."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fin_tasks.answers.compare import equal_reading
+from fin_tasks.answers.numbers import Number, number_from_float
+from fin_tasks.answers.paper import financemath_program
+from fin_tasks.answers.programs import extract_program
+from fin_tasks.answers.read import read_quantity
+from fin_tasks.answers.score import Reading, Score
+from fin_tasks.benchmarks.financemath.judge import Judged
+from fin_tasks.sandbox import Outcome, Ran, Status
+from fin_tasks.stats.averages import average_or_none, rate
+from fin_tasks.stats.executions import REASONS, execution_values
+
+TOPICS: Mapping[str, str] = {
+    "Accounting": "accounting",
+    "Asset Classes & Derivatives": "asset_classes",
+    "Corporate & Securities Issuance": "corporate_issuance",
+    "Market Analysis & Economics": "market_analysis",
+    "Portfolio Management & Strategy": "portfolio",
+    "Quantitative Analysis & Valuation": "quantitative",
+    "Risk Management": "risk",
+}
+"""Topic as in the file to its name in metrics."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelReading(Reading):
+    """What one variant reads in a response; for `paper` the answer of a program is what the authors record."""
+
+    exact: float | None = None  # the result of a program, not rounded; None if it is no finite number
+    read_by: str = "rules"  # or "judge"
+
+
+def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[str | None, ...]:
+    """Return the program in a response; nothing unless the task asks for programs."""
+    if doc["mode"] != "pot":
+        return ()
+    return (financemath_program(response) if variant == "paper" else extract_program(response),)
+
+
+def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) -> ModelReading:
+    """Read the number that a response gives, that its program returned, or that a judge found in it."""
+    if isinstance(response, Ran):
+        return _read_result(response.outcomes[0], variant)
+    judged = isinstance(response, Judged)
+    number, reason = response if isinstance(response, Judged) else read_quantity(response)
+    return ModelReading(
+        variant=variant,
+        # the authors drop the unit: 15.3 for 15.3 %
+        answer=number.readings[-1] if number is not None and variant == "paper" else number,
+        reason=reason,
+        unscored=judged and bool(reason),
+        read_by="judge" if judged else "rules",
+    )
+
+
+def _read_result(outcome: Outcome, variant: str) -> ModelReading:
+    number = number_from_float(outcome.number) if outcome.ran and outcome.number is not None else None
+    answer: Number | float | str | None = number if variant == "robust" else outcome.value
+    if number is not None and variant == "paper" and outcome.is_number:
+        answer = float(outcome.value or "nan")
+    reason = "no finite number returned" if outcome.ran else f"{outcome.status.value}: {outcome.detail}"
+    return ModelReading(
+        variant=variant,
+        answer=answer,
+        exact=number.value if number else None,
+        reason="" if number else reason,
+        unscored=outcome.status in (Status.broken, Status.unsupported),
+        status=outcome.status.value,
+    )
+
+
+def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
+    """Compare what was read with the exact truth; words in `paper` with the rounded truth, as the authors do."""
+    answer, exact = reading.answer, getattr(reading, "exact", None)
+    rounded = reading.variant == "paper" and doc["mode"] == "cot"
+    truth, correct = doc["ground_truth" if rounded else "exact_truth"], False
+    if isinstance(answer, Number):
+        correct, answer = robust_equal(answer, truth), answer.value
+    elif isinstance(number := answer if exact is None else exact, float):
+        correct = paper_equal(number, truth)
+    reason = "right" if correct else reading.reason or ("no answer" if answer is None else "wrong")
+    if reading.unscored:
+        return Score(answer=None, correct=None, correct_err=None, reason=reading.reason, status=reading.status)
+    return Score(answer=answer, correct=correct, correct_err=None, reason=reason, status=reading.status)
+
+
+def score(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) -> Score:
+    """Score a response, or the result of its program, under `paper` or `robust`."""
+    return compare(doc, read(doc, response, variant=variant))
+
+
+def metrics_of(*, mode: str, **_: Any) -> dict[str, bool]:
+    """Name the metrics of a task, the headline first, and whether more is better."""
+    reasons = REASONS if mode == "pot" else ("judge_error",)
+    names = ("acc", *(f"acc_{name}" for name in TOPICS.values()), "execution_rate", "no_answer", "unscored", *reasons)
+    return {name: name.startswith("acc") or name == "execution_rate" for name in names}
+
+
+def metric_values(doc: Mapping[str, Any], readings: Sequence[ModelReading]) -> dict[str, float | None]:
+    """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored."""
+    rows = []
+    for reading in readings:
+        correct, unscored = rate(compare(doc, reading).correct), reading.unscored
+        silent = reading.exact is None if doc["mode"] == "pot" else reading.answer is None
+        row = {"acc": correct, "unscored": float(unscored), "no_answer": None if unscored else float(silent)}
+        row |= {f"acc_{name}": correct if doc["topic_name"] == name else None for name in TOPICS.values()}
+        if doc["mode"] == "pot":
+            row |= execution_values(reading.status or Status.broken.value)
+        else:
+            row["execution_rate"] = None if unscored else float(not silent)
+            row["judge_error"] = float(unscored) if reading.read_by == "judge" else None
+        rows.append(row)
+    return {name: average_or_none(row[name] for row in rows) for name in metrics_of(mode=doc["mode"])}
+
+
+def paper_equal(prediction: float, truth: float) -> bool:
+    """Compare two finite numbers as the authors do: many powers of ten and, nearly always, signs are forgiven.
+
+    Example:
+        >>> paper_equal(12.5, 0.125), paper_equal(-800.0, 800.0), paper_equal(1.1, 1.0)
+        (True, True, False)
+    """
+    if not (math.isfinite(prediction) and math.isfinite(truth)):
+        return False
+    large, small = max(abs(prediction), abs(truth)), min(abs(prediction), abs(truth))
+    power_of_ten = small > 0 and math.isfinite(large / small) and math.log10(large / small).is_integer()
+    rounded_up = math.isfinite(large * 1000) and math.ceil(large * 1000) == math.ceil(small * 1000)
+    forgiven = any(_near(small * factor, large) for factor in (100, 1_000, 100_000))
+    return power_of_ten or rounded_up or forgiven or _near(prediction, truth)
+
+
+def robust_equal(answer: Number, truth: float) -> bool:
+    """Compare a number with the exact truth: within 0.15 %, or the truth rounded as the answer is, see `equal_reading`.
+
+    Example:
+        >>> percent = Number(value=0.153, readings=(0.153, 15.3), step=0.001)
+        >>> robust_equal(percent, 0.1532), robust_equal(percent, 15.32), robust_equal(percent, -0.1532)
+        (True, True, False)
+    """
+    near = any(_near(reading, truth) for reading in answer.readings)
+    return math.isfinite(truth) and (near or equal_reading(answer, truth, 0.0) is not None)
+
+
+def _near(number: float, truth: float) -> bool:
+    # an interval rather than a difference: at the very edge the two round differently
+    margin = abs(truth) * 0.0015
+    return truth - margin <= number <= truth + margin

@@ -1,0 +1,126 @@
+"""FinanceMath's readings, comparisons and metrics, and the optional judge."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fin_tasks.benchmarks.financemath import score as scorer
+from fin_tasks.benchmarks.financemath.judge import read_by_judge
+from fin_tasks.endpoints.chat import Reply
+from fin_tasks.errors import EndpointError
+from fin_tasks.sandbox import Outcome, Ran, Status
+
+DOC: dict[str, Any] = {"ground_truth": 0.154, "exact_truth": 0.15372, "topic_name": "risk", "mode": "cot"}
+POT = {**DOC, "mode": "pot"}
+PATH = Path(__file__).resolve().parents[2] / "cases" / "financemath.jsonl"
+CASES = [json.loads(line) for line in PATH.read_text("utf-8").splitlines()]
+OK: dict[str, Any] = {"status": Status.ok, "is_number": True}
+UNREAD = "<think>5</think>either 1,250.5 or 15.3% or 7, hard to say ("
+
+
+@pytest.mark.xfail(reason="the shared reader of numbers is about to learn these cases", strict=False)
+@pytest.mark.parametrize("case", CASES, ids=[case["note"] for case in CASES])
+def test_case(case: dict[str, Any]) -> None:
+    paper, robust = (scorer.score(DOC, case["response"], variant=variant) for variant in ("paper", "robust"))
+    assert (paper.answer, robust.answer) == (case["written"], case["value"])
+
+
+@pytest.mark.parametrize(
+    ("said", "right"),
+    [
+        *((text, ["paper", "robust"]) for text in ("0.1537", "0.154", "15.4%")),
+        *((text, ["paper"]) for text in ("15.4", "1.54", "-0.154")),  # no sign explains the factor
+        *((text, []) for text in ("0.15", "0.1545")),
+    ],
+)
+def test_variants(said: str, right: list[str]) -> None:
+    text = f"Therefore, the answer is {said}."
+    assert [variant for variant in ("paper", "robust") if scorer.score(DOC, text, variant=variant).correct] == right
+
+
+@pytest.mark.parametrize(
+    ("truth", "equal", "other"),
+    [
+        (-0.5, (5.0, -500.0), (6.0,)),  # a pure power of ten, signs aside
+        (101.45798, (), (1014.58,)),
+        (0.51672, (51.7, -51.7, 516.7, 51_700.0), (5.17, 5170.0)),  # 100, 1,000 or 100,000 within 0.15 %
+        (0.0059, (0.0051, -0.0051, 0.006), (0.0049,)),  # the same when rounded up to three decimals
+        (1.0, (1.0015,), (1.0016, math.nan, math.inf)),  # within 0.15 % of the truth
+        (1e308, (1e308,), (1.5e308, 3e-308)),
+        (0.0, (0.0, -0.0), (1e-12, 5e-324)),
+        (math.inf, (), (math.inf,)),
+    ],
+)
+def test_paper_equal(truth: float, equal: tuple[float, ...], other: tuple[float, ...]) -> None:
+    assert [scorer.paper_equal(one, truth) for one in (*equal, *other)] == [True] * len(equal) + [False] * len(other)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "answer", "correct", "values"),
+    [
+        (Outcome(**OK, value="0.154", number=0.15372), 0.154, True, {"acc": 1.0, "execution_rate": 1.0}),
+        (Outcome(**OK, value="0.152", number=0.15249), 0.152, False, {"acc": 0.0, "no_answer": 0.0}),
+        (Outcome(status=Status.ok, value="0.15372", number=0.15372), "0.15372", True, {"acc_risk": 1.0}),
+        (Outcome(status=Status.ok, value="(1, 2)"), "(1, 2)", False, {"execution_rate": 1.0, "no_answer": 1.0}),
+        (Outcome(**OK, value="nan", number=math.nan), "nan", False, {"execution_rate": 1.0, "no_answer": 1.0}),
+        (Outcome(status=Status.timeout), None, False, {"execution_rate": 0.0, "timeout": 1.0, "acc_portfolio": None}),
+        (Outcome(status=Status.broken, detail="gone"), None, None, {"acc": None, "unscored": 1.0, "no_answer": None}),
+        (Outcome(status=Status.unsupported), None, None, {"execution_rate": None, "unscored": 1.0}),
+    ],
+)
+def test_programs(outcome: Outcome, answer: object, correct: bool | None, values: dict[str, float | None]) -> None:
+    for variant in ("paper", "robust"):
+        reading = scorer.read(POT, Ran("", (outcome,)), variant=variant)
+        found = scorer.compare(POT, reading)
+        assert found.correct is correct
+        assert variant == "robust" or found.answer == answer
+        assert scorer.metric_values(POT, [reading]).items() >= values.items()
+        assert scorer.metrics_of(mode="pot").keys() == scorer.metric_values(POT, [reading]).keys()
+        assert json.loads(str(reading))["status"] == outcome.status.value
+
+
+def test_variants_take_different_programs() -> None:
+    text = "".join(f"```python\ndef solution():\n    return {n}\n```\n" for n in (1, 2))
+    both = [scorer.programs(POT, text, variant=variant) for variant in ("paper", "robust")]
+    assert both == [("def solution():\n    return 1",), ("def solution():\n    return 2",)]
+    assert scorer.programs(DOC, text, variant="paper") == ()
+
+
+class FakeChat:
+    def __init__(self, reply: str | None) -> None:
+        self.reply = reply
+
+    def ask(self, requests: list[Any], *, accept: Any, on_done: object) -> list[Reply]:
+        if self.reply is None:
+            raise EndpointError("no connection")
+        self.asked, self.accepted = [one.messages[1]["content"] for one in requests], accept(0, self.reply)
+        return [Reply(text=self.reply)]
+
+
+@pytest.mark.parametrize(
+    ("reply", "value"),
+    [
+        ('{"answer": "1,250.5"}', 1250.5),
+        ('{"answer": -7}', -7.0),
+        ('```json\n{"answer": "15.3%"}\n```', 0.153),
+        ('<think>Is it {"answer": "8"}?</think>{"answer": "7"}', 7.0),
+        ('{"answer": null}', None),
+        *((text, "failed") for text in ('{"answer": "8"}', '{"answer": true}', "7", "[" * 9_000, '{"result": 7}')),
+        (None, "failed"),
+    ],
+)
+def test_the_judge_reads_what_the_rules_cannot(reply: str | None, value: object) -> None:
+    chat: Any = FakeChat(reply)
+    texts = ["Therefore, the answer is 0.154.", UNREAD]
+    readings = [scorer.read(DOC, one, variant="robust") for one in read_by_judge(chat, texts)]
+    assert [reading.read_by for reading in readings] == ["rules", "judge"]
+    values, failed = scorer.metric_values(DOC, readings), value == "failed"
+    assert (values["judge_error"], values["unscored"]) == (float(failed), 0.5 * failed)
+    assert values["acc"] == (1.0 if failed else 0.5)
+    assert failed or scorer.compare(DOC, readings[1]).answer == value
+    if reply is not None:
+        assert chat.accepted is not failed
+        assert len(chat.asked) == 1 and "1,250.5" in chat.asked[0] and "<think>" not in chat.asked[0]

@@ -1,0 +1,73 @@
+"""Six models' recorded programs and chains of thought: the authors' own verdicts, item by item."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fin_tasks.benchmarks.financemath import recording
+from fin_tasks.benchmarks.financemath.score import compare
+from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
+from fin_tasks.errors import SandboxError
+from fin_tasks.sandbox import open_runner
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "financemath"
+AGREE = {
+    "Meta-Llama-3-8B-Instruct": 198,
+    "Mixtral-8x7B-Instruct-v0_1": 197,
+    "claude-3-5-sonnet-20240620": 196,
+    "deepseek-coder": 198,
+    "gemma-2b-it": 200,
+    "gpt-4o": 199,
+}
+"""Model -> recorded chains of thought, of 200, whose verdict is ours: 1,188 of 1,200. A chat model read the others."""
+
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the authors' recordings are not at {DATA}")
+
+
+def scored(model: str, mode: str, tier: str = "auto") -> tuple[ScoredTask, list[dict[str, Any]]]:
+    """Return a file scored by us, and the authors' rows."""
+    path = DATA / mode / f"{model}.json"
+    try:
+        with open_runner(tier=tier, workers=2) as runner:
+            if tier == "auto" and runner.tier == "monty":
+                pytest.skip("Monty cannot run the programs that use numpy, scipy or sympy")
+            docs, texts = zip(*recording.read(path, mode=mode), strict=True)
+            run = runner.run if mode == "pot" else None
+            task = score_task("financemath", "", docs, [[t] for t in texts], options={"mode": mode}, run_programs=run)
+    except SandboxError as error:
+        pytest.skip(f"no sandbox can be used here: {error}")
+    return task, json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("model", AGREE)
+def test_programs_and_published_rates(model: str) -> None:
+    task, rows = scored(model, "pot")
+    found = [compare(doc, reading) for doc, (reading,) in zip(task.docs, task.readings["paper"], strict=True)]
+    ours = [(int(one.answer is not None), one.answer, int(bool(one.correct))) for one in found]
+    names = ("execution_rate", "prediction_executed_result", "acc")
+    assert ours == [tuple(row["result"][name] for name in names) for row in rows]
+    published = json.loads((DATA / "validation_pot_results.json").read_text(encoding="utf-8"))
+    (theirs,) = (row for row in published if row["model_name"] == model)
+    summary = recording.summary(task.docs, task.values)
+    assert (summary["n"], summary["unscored"]) == (200, 0)
+    for name, rates in (("execution_rate", "topic_execution_rate"), ("acc", "topic_accuracy")):
+        assert {topic: round(100 * of[name], 2) for topic, of in summary["by_topic"].items()} == theirs[rates]
+
+
+@pytest.mark.parametrize("model", AGREE)
+def test_words(model: str) -> None:
+    task, rows = scored(model, "cot")
+    agree = [values["acc"] == row["result"]["acc"] for values, row in zip(task.values["paper"], rows, strict=True)]
+    assert (sum(agree), len(agree)) == (AGREE[model], 200)
+
+
+@pytest.mark.parametrize("model", AGREE)
+def test_monty_is_never_wrong(model: str) -> None:
+    pytest.importorskip("pydantic_monty")
+    task, rows = scored(model, "pot", tier="monty")
+    pairs = [(compare(doc, one), row) for doc, (one,), row in zip(task.docs, task.readings["paper"], rows, strict=True)]
+    ran = [(found.answer, row) for found, row in pairs if found.correct is not None]
+    assert len(ran) >= 190
+    assert [answer for answer, _ in ran] == [row["result"]["prediction_executed_result"] for _, row in ran]
