@@ -1,223 +1,158 @@
 """BizBench's rows as documents of lm-eval."""
 
+import difflib
+import hashlib
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 import fin_tasks
-from fin_tasks.benchmarks.bizbench import prompts as prompting
-from fin_tasks.benchmarks.bizbench.contexts import cut
-from fin_tasks.benchmarks.bizbench.files import Files, locate, revision_of
+from fin_tasks.benchmarks.bizbench import prompts
 from fin_tasks.benchmarks.bizbench.formulas import reference_of
-from fin_tasks.benchmarks.bizbench.row import PARTS, Row
-from fin_tasks.benchmarks.bizbench.rows import Rows, read_rows
-from fin_tasks.benchmarks.bizbench.sampling import in_no_column, paper_sample
-from fin_tasks.benchmarks.bizbench.targets import target_of
+from fin_tasks.benchmarks.bizbench.score import PAPER_PARTS
 from fin_tasks.data.documents import dataset_of
+from fin_tasks.data.fetch import locate
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
-__all__ = ["CONTEXT_CHARS", "SUBSETS", "load"]
+__all__ = ["FILES", "PARTS", "load"]
 
+FILES = "data/{split}-*.parquet|*{split}*.parquet|{split}.jsonl"
+"""Names of a split's files, as `data.fetch.locate` takes them."""
+PARTS = ("fincode", "codefinqa", "codetatqa", "convfinqa_e", "tatqa_e", "secnum", "finknow", "formulaeval")
+SCORER_VERSION = 2
+"""Goes up with every change that moves a score; part of the provenance."""
+_SAMPLE = Path(__file__).with_name("sample")
+_COLUMNS = ["question", "answer", "task", "context", "options", "program"]
+_OPTIONS = ("split", "source", "data_dir", "data_revision", "max_context_chars", "seed")
+_CUT = "[... {dropped:,} characters of the document are left out here ...]"
 _log = logging.getLogger(__name__)
-
-SUBSETS: Mapping[str, str] = {
-    **{str(part): name for part, name in PARTS.items()},
-    "paper_choice": "the paper's sample, choices",
-    "paper_quantity": "the paper's sample, numbers",
-}
-"""What a task can ask: a part, or one half of the sample that XFinBench's authors compare with."""
-
-CONTEXT_CHARS = 24_000
-"""Characters of a document that are shown unless told otherwise: 6,000 to 8,000 tokens."""
-
-SCORER_VERSION = 1
-"""Goes up with every change that moves a score; part of the provenance hash."""
-
-_MODES = ("cot", "pot", "code")
-_Stamps = tuple[tuple[int, int], ...]
-"""When each file was changed, in nanoseconds, and its size in bytes."""
 
 
 def load(
     *,
     part: str,
     mode: str,
-    split: str | None = None,
+    split: str = "test",
     source: str = "auto",
     data_dir: str | None = None,
     data_revision: str | None = None,
-    max_context_chars: int | None = CONTEXT_CHARS,
-    sample_n: int = 500,
-    sample_seed: int = 42,
-    **_: Any,
+    max_context_chars: int | None = 24_000,
+    n: int | None = None,
+    seed: int = 42,
+    **unknown: Any,
 ) -> "dict[str, Dataset]":
-    """Load the documents of one task; lm-eval calls this as `custom_dataset` with the task's metadata.
+    """Load `{split: documents}` of one task, with the provenance as JSON in `info.description`.
 
-    Args:
-        part: A key of `SUBSETS`.
-        mode: `cot` reasons and states the answer, `pot` writes a program that computes it, `code` writes the function
-            asked for. Rows with choices are asked as `cot` in any mode.
-        split: `test` (default) or `train`.
-        source: `upstream`, `data_dir`, `sample`, or `auto`: a data folder where one is named, else upstream.
-        data_dir: Folder with the benchmark's files, or the split's file; `FIN_TASKS_DATA` where None.
-        data_revision: Commit, branch or tag of the hub's data set; where None, the newest at the first use, and from
-            then on the same.
-        max_context_chars: Characters of a document to show; None for all of it.
-        sample_n: Rows of the paper's sample, both halves together.
-        sample_seed: Names the draw of the paper's sample.
-
-    Returns:
-        `{split: Dataset}`. The dataset's `info.description` holds the provenance as JSON.
-
-    Raises:
-        ConfigError: An option has a value that does not exist.
-        FetchError: The files cannot be downloaded.
-        DataError: A file is missing or broken, or has no row for the task.
+    `part` is one of `PARTS`, or a column of the long XFinBench paper (`PAPER_PARTS`); these two are drawn together, 500
+    rows if `n` is None. `mode` is `cot`, `pot` (a program computes the number) or `code` (the function asked for).
+    `source`, `data_dir` and `data_revision` are those of `data.fetch.locate`; `unknown` are the model's arguments.
     """
-    if part not in SUBSETS:
-        raise ConfigError(f"bizbench: expected part to be one of {', '.join(SUBSETS)}, got {part!r}.")
-    if mode not in _MODES:
-        raise ConfigError(f"bizbench: expected mode to be one of {', '.join(_MODES)}, got {mode!r}.")
-    limit = _positive("max_context_chars", max_context_chars) if max_context_chars is not None else None
-    _positive("sample_n", sample_n)
-    settings = Settings.from_environ()
-    files = locate(
-        source=source,
-        data_dir=data_dir,
-        split=split or "test",
-        data_revision=data_revision,
-        settings=settings,
-        notify=_log.warning,
-    )
-    stamps = _stamps(files)
-    read = _read_rows(files, stamps)
-    rows, left_out = _chosen(files, stamps, part, n=sample_n, seed=sample_seed)
-    if not rows:
-        found = ", ".join(f"{name} {len(read.part(name))}" for name in PARTS if read.part(name)) or "nothing"
-        raise DataError(
-            f"bizbench {part}: expected at least one row in {', '.join(path.name for path in files.paths)}, found none "
-            f"(rows by part: {found}; left out: {left_out or 'none'}). See `fin-tasks doctor bizbench`."
-        )
-    docs = [_doc(row, part, mode, limit) for row in rows]
-    facts = {
-        "fin_tasks": fin_tasks.__version__,
-        "scorer": SCORER_VERSION,
-        "split": files.split,
-        "part": part,
-        "mode": mode,
-        "prompts": {"set": prompting.NAME, "sha256": prompting.sha256()},
-        "data": _data_facts(files),
-        "context": _context_facts(part, docs, limit),
-        "sample": {"n": sample_n, "seed": sample_seed} if part.startswith("paper_") else None,
-        "rows": len(docs),
-        "left_out": left_out,
-    }
-    return {files.split: dataset_of(docs, facts)}
+    for name in unknown:
+        if near := difflib.get_close_matches(name.lower().replace("-", "_"), _OPTIONS, n=1, cutoff=0.81):
+            raise ConfigError(f"bizbench metadata: expected a known option, got {name!r}. Did you mean {near[0]!r}?")
+    for name, size in {"max_context_chars": max_context_chars, "n": n}.items():
+        if size is not None and (type(size) is not int or size < 1):
+            raise ConfigError(f"bizbench {name}: expected a whole number from 1, got {size!r}.")
+    place: dict[str, Any] = {"source": source, "data_dir": data_dir, "revision": data_revision, "sample": _SAMPLE}
+    name = FILES.format(split="test" if source == "sample" else split)
+    files = locate("bizbench", [name], settings=Settings.from_environ(), **place)
+    data, limit = files.provenance(), max_context_chars
+    prefix = "sample" if files.origin == "sample" else split
+    rows, left_out = _read(tuple(files.files.values()), prefix, data["revision"])
+    n = 500 if n is None and part in PAPER_PARTS else n
+    chosen = _draw(rows, part, n, seed)
+    if not chosen:
+        found = ", ".join(sorted({row["part"] for row in rows})) or "none"
+        raise DataError(f"bizbench {part}: expected rows in {', '.join(files.files)}, got none (parts: {found}).")
+    docs = [_doc(row, part, mode, limit) for row in chosen]
+    cut = [doc["context_cut"] for doc in docs if doc["context_cut"]]
+    if cut:
+        _log.warning("bizbench %s: %d of %d documents are cut to %d characters", part, len(cut), len(docs), limit)
+    facts = {"fin_tasks": fin_tasks.__version__, "scorer": SCORER_VERSION, "split": split, "part": part, "mode": mode}
+    facts |= {"prompts": {"set": prompts.NAME, "sha256": prompts.sha256()}, "data": data, "rows": len(docs)}
+    facts |= {"context": {"max_chars": limit, "cut_rows": len(cut), "cut_chars": sum(cut)}}
+    facts |= {"sample": None if n is None else {"n": n, "seed": seed}, "left_out": left_out}
+    facts |= {"without_truth": [doc["id"] for doc in docs if not doc["target"]]}
+    return {split: dataset_of(docs, facts)}
 
 
-def _positive(name: str, value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ConfigError(f"metadata {name}: expected a whole number from 1, got {value!r}.")
-    return value
+@lru_cache(maxsize=2)  # the tasks of a group read the same file
+def _read(paths: Sequence[Path], prefix: str, _revision: str) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
+    import pandas
+
+    try:
+        tables = [
+            pandas.read_json(path, lines=True, dtype=False) if path.suffix == ".jsonl" else pandas.read_parquet(path)
+            for path in paths
+        ]
+        table = pandas.concat(tables)[_COLUMNS]
+    except (OSError, ValueError, KeyError) as error:
+        wanted = f"Parquet or JSON lines with the columns {', '.join(_COLUMNS)}"
+        raise DataError(f"{paths[0]}: expected {wanted}, got {error}. Fetch the file again.") from error
+    rows: list[dict[str, Any]] = []
+    left_out: dict[str, list[str]] = {}
+    for place, cells in enumerate(table.to_dict("records")):
+        options = cells.pop("options")
+        row: dict[str, Any] = {name: "" if cell is None or cell != cell else str(cell) for name, cell in cells.items()}
+        name = re.sub(r"qae(xtract\w*)?$", "qa", re.sub(r"[\W_]", "", row["task"]).lower())
+        part = next((part for part in PARTS if part.removesuffix("_e") == name), "")
+        row |= {"id": f"{prefix}_{place}", "part": part}
+        row["options"] = [] if options is None or isinstance(options, float | str) else [*map(str, options)]
+        chooses = part in PAPER_PARTS["paper_choice"] and len(row["options"]) > 1
+        row["kind"] = "choice" if chooses else "code" if part == "formulaeval" else "number"
+        if part and row["question"].strip():
+            rows.append(row)
+        else:
+            left_out.setdefault("empty-question" if part else "unknown-task", []).append(row["id"])
+    if left_out:
+        _log.warning("bizbench: rows left out: %s", ", ".join(f"{kind} {len(ids)}" for kind, ids in left_out.items()))
+    return rows, left_out
 
 
-def _stamps(files: Files) -> _Stamps:
-    stats = [path.stat() for path in files.paths]
-    return tuple((stat.st_mtime_ns, stat.st_size) for stat in stats)
+def _draw(rows: Sequence[dict[str, Any]], part: str, n: int | None, seed: int) -> list[dict[str, Any]]:
+    # Ranked by a hash, so that the sample depends on nothing but the seed and the ids.
+    ranked = sorted(rows, key=lambda row: hashlib.sha256(f"{seed}:{row['id']}".encode()).digest())
+    drawn = [row for row in ranked if row["part"] == part][:n]
+    if part in PAPER_PARTS and n is not None:
+        choices = [row for row in ranked if row["kind"] == "choice"]
+        numbers = [row for row in ranked if row["kind"] == "number" and row["part"] in PAPER_PARTS["paper_quantity"]]
+        # Only 141 of 500 rows with choices fit all figures of the paper's Table 3.
+        n_choices = min(len(choices), max(round(n * 141 / 500), n - len(numbers)))
+        drawn = choices[:n_choices] if part == "paper_choice" else numbers[: n - n_choices]
+    ids = {row["id"] for row in drawn}
+    return [row for row in rows if row["id"] in ids]
 
 
-# The tasks of a group ask for the same files one after the other: these are read and drawn from once, and what is to be
-# said of them is said once. A file that changed is read anew.
-@lru_cache(maxsize=4)
-def _read_rows(files: Files, _stamps: _Stamps) -> Rows:
-    read = read_rows(files)
-    if read.left_out:
-        _log.warning("bizbench, %s: rows left out: %s", files.split, _counted(read.left_out))
-    return read
-
-
-@lru_cache(maxsize=4)
-def _draw(files: Files, stamps: _Stamps, n: int, seed: int) -> tuple[tuple[Row, ...], Mapping[str, tuple[str, ...]]]:
-    """Draw the paper's sample; name the rows that cannot be in it, by kind of defect."""
-    read = _read_rows(files, stamps)
-    drawn = paper_sample(read, n=n, seed=seed)
-    if len(drawn) < n:
-        _log.warning(
-            "bizbench, %s: the paper's sample has %d rows, not %d: the file has no more", files.split, len(drawn), n
-        )
-    unfit = {"knowledge-without-options": ids} if (ids := tuple(row.id for row in in_no_column(read))) else {}
-    if unfit:
-        _log.warning("bizbench, %s: rows left out of the paper's sample: %s", files.split, _counted(unfit))
-    return drawn, unfit
-
-
-def _chosen(
-    files: Files, stamps: _Stamps, part: str, *, n: int, seed: int
-) -> tuple[tuple[Row, ...], dict[str, tuple[str, ...]]]:
-    """Return the rows of a subset, and the ids left out, by kind of defect."""
-    read = _read_rows(files, stamps)
-    if not part.startswith("paper_"):
-        return tuple(row for row in read.rows if row.part == part), read.left_out
-    kind = "choice" if part == "paper_choice" else "number"
-    drawn, unfit = _draw(files, stamps, n, seed)
-    return tuple(row for row in drawn if row.kind == kind), {**read.left_out, **unfit}
-
-
-def _counted(left_out: Mapping[str, Sequence[str]]) -> str:
-    return ", ".join(
-        f"{kind} {len(ids)} ({', '.join(ids[:5])}{', ...' if len(ids) > 5 else ''})" for kind, ids in left_out.items()
-    )
-
-
-def _doc(row: Row, subset: str, mode: str, limit: int | None) -> dict[str, Any]:
-    asked = {"choice": "cot", "code": "code"}.get(row.kind, "cot" if mode == "code" else mode)
-    shown = cut(row.context, limit)
-    code = row.kind == "code"
-    program = reference_of(row.question, (row.program, row.answer)) if code else ""
-    letter = ascii_uppercase[row.correct] if row.correct is not None and row.correct < len(ascii_uppercase) else ""
-    gold = program if code else row.program
-    prompt = prompting.fill(kind=row.kind, mode=asked, question=row.question, context=shown.text, options=row.options)
+def _doc(row: Mapping[str, Any], subset: str, task_mode: str, limit: int | None) -> dict[str, Any]:
+    kind, question, answer, options = row["kind"], row["question"], row["answer"], row["options"]
+    mode = {"choice": "cot", "code": "code"}.get(kind, "cot" if task_mode == "code" else task_mode)
+    texts = [" ".join(text.split()).casefold() for text in (answer, *options, *ascii_uppercase[: len(options)])]
+    place = texts.index(texts[0], 1) - 1 if texts[0] in texts[1:] else None  # an option's text, or its letter
+    letter = "" if kind != "choice" or place is None else ascii_uppercase[place % len(options)]
+    program = reference_of(question, (row["program"], answer)) if kind == "code" else ""
+    context, dropped = _cut(row["context"], limit)
     return {
-        "id": row.id,
-        "part": row.part,
-        "subset": subset,
-        "kind": row.kind,
-        "mode": asked,
-        "task_mode": mode,
-        "ground_truth": row.answer,
-        "letter": letter,
-        "options": list(row.options),
-        "stub": row.question if code else "",
-        "program": program,
-        "context_cut": shown.dropped,
-        "target": target_of(kind=row.kind, mode=asked, answer=row.answer, letter=letter, program=gold),
-        "system": prompt.system,
-        "prompt": prompt.user,
-        "cue": prompt.cue,
+        **{"id": row["id"], "part": row["part"], "subset": subset, "kind": kind, "mode": mode, "task_mode": task_mode},
+        **{"ground_truth": answer, "letter": letter, "options": options if kind == "choice" else []},
+        **{"stub": question if kind == "code" else "", "program": program, "context_cut": dropped},
+        "target": prompts.target_of(kind, mode, answer=answer, letter=letter, program=program or row["program"]),
+        **prompts.fill(kind, mode, question=question, context=context, options=options),
     }
 
 
-def _data_facts(files: Files) -> dict[str, Any]:
-    revision = revision_of(files)
-    return {
-        "origin": files.origin,
-        "commit": files.commit,
-        "revision": revision.short,
-        "files": dict(revision.files),
-    }
-
-
-def _context_facts(part: str, docs: Sequence[Mapping[str, Any]], limit: int | None) -> dict[str, Any]:
-    dropped = [doc["context_cut"] for doc in docs if doc["context_cut"]]
-    if dropped:
-        _log.warning(
-            "bizbench %s: %d of %d documents are cut to %d characters, %d left out in all (metadata max_context_chars)",
-            *(part, len(dropped), len(docs), limit, sum(dropped)),
-        )
-    return {"max_chars": limit, "cut_rows": len(dropped), "cut_chars": sum(dropped)}
+def _cut(text: str, limit: int | None) -> tuple[str, int]:
+    if limit is None or len(text) <= limit:
+        return text, 0
+    # The beginning is kept, where tables have their headers: up to a whole line, or a whole word if lines are long.
+    ends = [limit if text[limit] == mark else text.rfind(mark, 0, limit) + 1 for mark in "\n "]
+    kept = text[: next((end for end in ends if end * 2 >= limit), limit)]
+    dropped = len(text) - len(kept)
+    return f"{kept}{'' if kept.endswith(chr(10)) else chr(10)}{_CUT.format(dropped=dropped)}", dropped

@@ -1,191 +1,166 @@
-"""Scores functions by what they return: the model's and the reference's, on the same arguments, in separate processes.
+"""FormulaEval: run the function that a response finishes and the reference on the same arguments, and compare results.
 
-Both run in the sandbox, each as a program of its own, so what is right never stands in the process that runs the
-model's code. Here, outside, functions are parsed for their parameters and results are compared; nothing is executed.
+They run in the sandbox as two programs, so that the process with the model's code never holds the reference.
 """
 
 import ast
 import math
-from collections.abc import Mapping, Sequence
+import random
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fin_tasks.answers.score import Score
-from fin_tasks.benchmarks.bizbench.functions import Stub, finished, read_stub
-from fin_tasks.benchmarks.bizbench.inputs import CALLS, Call, calls_for
+from fin_tasks.answers.programs import extract_function
+from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.score import Reading
 from fin_tasks.sandbox import Outcome, Status
 
-__all__ = ["programs_of", "reference_of", "score_function"]
+__all__ = ["programs", "read", "reference_of", "stub_of"]
 
-_TOLERANCE = 1e-6
-_TINY = 1e-12
-_LONGEST = 75
-"""Characters of one result; the results of three shapes of arguments have to fit into what the sandbox hands out."""
-_ERROR = "!"
-"""First character of what a program tells of a call that raised."""
-
+_CALLS = 8  # with each choice of argument types
+_DEF = re.compile(r"^def[ \t]+(\w+)[ \t]*\(", re.MULTILINE)
+_IMPORTS = {"math.": "import math", "np.": "import numpy as np", "List[": "from typing import List"}
+_WORDS = {  # a parameter with one of these words in its name, or type, takes this kind of argument; others an amount
+    "list": "list array series vector values flows cashflows payments dividends prices returns weights amounts data"
+    " probabilities forecasts rates yields",
+    "share": "r g i rate yield growth margin percent percentage pct prob probability discount return volatility sigma"
+    " wacc inflation weight tax alpha beta correlation",
+    "count": "int n m t k num number period periods year years month months day days week weeks quarter quarters times"
+    " count frequency compound compounds term",
+}
+_DRAW: Mapping[str, Callable[[random.Random], Any]] = {
+    "list": lambda draw: [round(draw.uniform(10.0, 1000.0), 2) for _ in range(4)],
+    "share": lambda draw: round(draw.uniform(0.01, 0.3), 4),
+    "count": lambda draw: draw.randint(2, 9),
+    "amount": lambda draw: round(draw.uniform(10.0, 1000.0), 2),
+}
 _HARNESS = """
-
 _fin_tasks_function = {name}
-
-
-def _fin_tasks_told(value):
-    if value is None or isinstance(value, str):
-        return value
-    try:
-        number = float(value)
-    except Exception:
-        number = None
-    if number is not None:
-        return float(format(number, ".12g")) if abs(number) < 1e300 else "{error}" + repr(number)
-    if isinstance(value, dict):
-        return [[_fin_tasks_told(key), _fin_tasks_told(held)] for key, held in value.items()]
-    return [_fin_tasks_told(held) for held in value]
-
-
 def solution():
-    told = []
-    for call in {calls}:
+    results = []
+    for arguments in {calls}:
         try:
-            result = _fin_tasks_told(_fin_tasks_function(*call[0], **call[1]))
-            told.append(result if len(repr(result)) <= {longest} else "{error}too long")
+            value = _fin_tasks_function(*arguments)
+            values = [] if value is None else list(value) if hasattr(value, "__len__") else [value]
+            numbers = [float(format(float(each), ".12g")) for each in values]
+            if len(repr(numbers)) > 75 or not all(abs(number) < 1e300 for number in numbers):
+                raise ValueError("expected a few finite numbers")
+            results.append(numbers)
         except Exception as error:
-            told.append("{error}" + type(error).__name__)
-    return repr(told)
+            results.append(type(error).__name__)
+    return repr(results)
 """
 
 
+def stub_of(text: str) -> ast.FunctionDef | None:
+    """Return the last function that a text begins, with the statements it shows but without its `return`."""
+    text = text.replace("\r\n", "\n").expandtabs(4)
+    starts = [match.start() for match in _DEF.finditer(text)] or [0]
+    lines = text[starts[-1] :].split("\n")
+    for end in range(len(lines), 0, -1):
+        indent = " " * (len(lines[end - 1]) - len(lines[end - 1].lstrip()) or 4)
+        tree = _parse("\n".join([*lines[:end], f"{indent}pass"]))
+        if tree and isinstance(stub := tree.body[-1], ast.FunctionDef):
+            stub.body = [node for node in stub.body if not isinstance(node, ast.Raise | ast.Pass | ast.Return)]
+            return stub
+    return None
+
+
 def reference_of(question: str, texts: Sequence[str]) -> str:
-    r"""Return the source of the right function.
-
-    Args:
-        question: With the function's beginning, where it shows one.
-        texts: Where the function may stand, whole or as what is missing from the question, the likeliest first.
-
-    Returns:
-        Code that parses; empty where none of the texts holds a function.
-
-    Example:
-        >>> print(reference_of("def half(x):\n    pass", ["", "return x / 2"]))
-        def half(x):
-            return x / 2
-    """
+    """Return the source of the right function, which one of the texts holds or finishes; empty if none does."""
     for text in filter(str.strip, texts):
-        stub = _stub(question, text)
-        if stub is None:
-            continue
-        code = finished(stub, f"```python\n{text}\n```" if "```" not in text else text)
-        if code is not None and read_stub(code) is not None:
+        stub = stub_of(question) or stub_of(text)
+        code = stub and _finished(stub, text)
+        if code and _parse(code):
             return code
     return ""
 
 
-def programs_of(doc: Mapping[str, Any], response: str) -> tuple[str | None, ...]:
-    """Return what the sandbox has to run for a response: the model's function, and the reference.
-
-    Args:
-        doc: A document of `data.load`.
-        response: What the model wrote.
-
-    Returns:
-        Two programs, None for one that is not there; none at all for a document that asks for no function.
-    """
-    if doc["kind"] != "code":
-        return ()
-    stub = _stub(doc["stub"], doc["program"])
-    if stub is None:
+def programs(doc: Mapping[str, Any], response: str) -> tuple[str | None, ...]:
+    """Return two programs, None for a missing one: the model's function and the reference, on the same calls."""
+    if (stub := stub_of(doc["stub"]) or stub_of(doc["program"])) is None:
         return (None, None)
-    code = finished(stub, response)
-    calls = [call for shape in _shapes(stub) for call in shape]
-    return tuple(None if not source else _program(source, stub.name, calls) for source in (code, doc["program"]))
+    harness = _HARNESS.format(name=stub.name, calls=repr(_calls(stub)))
+    return tuple(code + harness if code else None for code in (_finished(stub, response), doc["program"]))
 
 
-def score_function(doc: Mapping[str, Any], outcomes: Sequence[Outcome]) -> tuple[Score, Outcome]:
-    """Compare what two functions returned.
+def read(outcomes: Sequence[Outcome], *, variant: str) -> Reading:
+    """Compare the results of both programs; the answer is the number of calls that agree, such as `7/8`.
 
-    A call on which the reference raises, or returns nothing finite, is left out. Right is who agrees on all the others
-    to a relative 1e-6. Without any other the row says nothing about the model.
-
-    Args:
-        doc: A document of `data.load`, of kind `code`.
-        outcomes: Of the programs of `programs_of`, in order.
-
-    Returns:
-        The score, its answer being the calls that agree (`"7/8"`); and the outcome of the model's program, an
-        `exception` where every call that counts raised.
+    Calls on which the reference fails do not count; without any other call the response is unscored.
     """
     mine, reference = outcomes
-    stub = _stub(doc["stub"], doc["program"])
-    shapes = [] if stub is None else _shapes(stub)
-    right = _results(reference, len(shapes) * CALLS)
-    chosen = _usable(right)
-    if not chosen:
-        detail = reference.detail if not reference.ran else "it gives nothing to compare with"
-        return Score(answer=None, correct=None, correct_err=None, reason=f"unscored: reference: {detail}"), mine
-    if mine.status in (Status.broken, Status.unsupported):
-        return Score(answer=None, correct=None, correct_err=None, reason=f"unscored: {mine.detail}"), mine
-    if not mine.ran:
-        return Score(answer=None, correct=False, correct_err=None, reason=mine.detail or mine.status.value), mine
-    given = _results(mine, len(right))
-    results = [given[place] if given else f"{_ERROR}not read" for place in chosen]
-    if all(_raised(result) for result in results):
-        mine = Outcome(status=Status.exception, detail=str(results[0])[1:100], cpu_s=mine.cpu_s)
-        return Score(answer=None, correct=False, correct_err=None, reason=mine.detail), mine
-    agreeing = sum(_agree(result, right[place]) for result, place in zip(results, chosen, strict=True))
-    told = "right" if agreeing == len(chosen) else "wrong"
-    score = Score(
-        answer=f"{agreeing}/{len(chosen)}",
-        correct=agreeing == len(chosen),
-        correct_err=None,
-        reason=f"{told}: agrees on {agreeing} of {len(chosen)} calls",
-    )
-    return score, mine
+    given, right, status = _results(mine), _results(reference), mine.status.value
+    shapes = [range(start, start + _CALLS) for start in range(0, len(right), _CALLS)]
+    works = [[place for place in shape if right[place] and isinstance(right[place], list)] for shape in shapes]
+    counted = max(works, key=len, default=[])
+    if not counted or not mine.ran:
+        reason = mine.detail if counted else f"the reference gives no results. {reference.detail}".strip()
+        unscored = not counted or mine.status in (Status.broken, Status.unsupported)
+        return Reading(variant=variant, answer=None, reason=reason or status, unscored=unscored, status=status)
+    results: list[Any] = [given[place] if len(given) == len(right) else None for place in counted]
+    if all(isinstance(result, str) for result in results):
+        return Reading(variant=variant, answer=None, reason=results[0][:100], status=Status.exception.value)
+    agreeing = sum(_agree(result, right[place]) for result, place in zip(results, counted, strict=True))
+    return Reading(variant=variant, answer=f"{agreeing}/{len(counted)}", status=status)
 
 
-def _stub(question: str, reference: str) -> Stub | None:
-    return read_stub(question) or read_stub(reference)
+def _finished(stub: ast.FunctionDef, response: str) -> str | None:
+    """Finish the function with a response that holds all of it, its body, or one expression."""
+    reply = strip_reasoning(response).replace("\r\n", "\n")
+    head, expression, names = ast.unparse(stub), reply.partition("```")[0].strip(), set(_DEF.findall(reply))
+    codes = [extract_function(reply, name=stub.name, head=head)]
+    tree = _parse(f"({expression})")
+    if tree and any(isinstance(node, ast.BinOp | ast.Call) for node in ast.walk(tree)):
+        codes.append(f"{head}\n    return ({expression})")
+    if len(names) == 1:  # the only function there, under a name of its own
+        other = names.pop()
+        codes.append(f"{extract_function(reply, name=other, head='')}\n\n{stub.name} = {other}")
+    found = [code for code in codes if code]
+    code = next(filter(_parse, found), found[0] if found else None)
+    return code and "\n".join([*(line for used, line in _IMPORTS.items() if used in code), code])
 
 
-def _shapes(stub: Stub) -> tuple[tuple[Call, ...], ...]:
-    return calls_for(stub.args, stub.name)
+def _calls(stub: ast.FunctionDef) -> list[list[Any]]:
+    parameters = [*stub.args.posonlyargs, *stub.args.args]
+    defaults = dict(zip(reversed(parameters), reversed(stub.args.defaults), strict=False))
+    likely: list[str] = []
+    for parameter in parameters:
+        given = getattr(defaults.get(parameter), "value", None)
+        if isinstance(given, str):
+            break  # no text can be made up: the defaults hold from here on
+        words = set(re.findall("[a-z]+", f"{ast.unparse(parameter)} {type(given).__name__}".lower()))
+        likely.append(next((kind for kind, names in _WORDS.items() if words & set(names.split())), "amount"))
+    # Names mislead: `dividends` may be a list or one number. `read` takes the types on which the reference works best.
+    lists = ["list" if kind == "amount" else kind for kind in likely]
+    numbers = ["amount" if kind == "list" else kind for kind in likely]
+    calls: list[list[Any]] = []
+    for place, kinds in enumerate(dict.fromkeys(map(tuple, (likely, lists, numbers)))):
+        draw = random.Random(f"20240308:{stub.name}:{place}")  # noqa: S311 - made-up numbers, the same in every run
+        calls += [[_DRAW[kind](draw) for kind in kinds] for _ in range(_CALLS)]
+    return calls
 
 
-def _program(source: str, name: str, calls: Sequence[Call]) -> str:
-    listed = [(list(call.positional), dict(call.named)) for call in calls]
-    return source + _HARNESS.format(name=name, calls=repr(listed), longest=_LONGEST, error=_ERROR)
-
-
-def _results(outcome: Outcome, count: int) -> list[Any]:
-    """What a program told of its calls; empty where it told something else."""
+def _results(outcome: Outcome) -> list[Any]:
     try:
-        told = ast.literal_eval(outcome.value) if outcome.ran and outcome.value else []
+        results = ast.literal_eval(outcome.value) if outcome.ran and outcome.value else []
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return []
-    return told if isinstance(told, list) and len(told) == count else []
+        results = []
+    return results if isinstance(results, list) else []
 
 
-def _usable(right: Sequence[Any]) -> list[int]:
-    """Places of the calls that count: of the shape of arguments on which the reference works best, the first such."""
-    shapes = [
-        [place for place in range(start, start + CALLS) if not _failed(right[place])]
-        for start in range(0, len(right), CALLS)
-    ]
-    return max(shapes, key=len, default=[])
+def _agree(given: Any, right: list[float]) -> bool:
+    if not isinstance(given, list) or len(given) != len(right):
+        return False
+    pairs = zip(given, right, strict=True)
+    return all(isinstance(a, float) and math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-12) for a, b in pairs)
 
 
-def _failed(result: Any) -> bool:
-    """Whether a call raised, returned nothing, or something that is no finite number, text or list of such."""
-    if isinstance(result, list):
-        return not result or any(_failed(held) for held in result)
-    return result is None or _raised(result)
-
-
-def _raised(result: Any) -> bool:
-    return isinstance(result, str) and result.startswith(_ERROR)
-
-
-def _agree(result: Any, right: Any) -> bool:
-    if isinstance(result, float) and isinstance(right, float):
-        return math.isclose(result, right, rel_tol=_TOLERANCE, abs_tol=_TINY)
-    if isinstance(result, list) and isinstance(right, list):
-        return len(result) == len(right) and all(map(_agree, result, right))
-    return isinstance(result, str) and isinstance(right, str) and result == right
+def _parse(code: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about escapes in strings of the code
+            return ast.parse(code) if len(code) <= 20_000 else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None

@@ -1,42 +1,23 @@
-"""What the model is asked: document, question, and what form the answer has.
+"""What the model is asked, document first, and the right answer worded as a model should word it."""
 
-The document comes first: it is the long part, and what is asked should stand nearest to where the answer begins. Every
-answer but code ends in XFinBench's marker, numbers in square brackets, because that is what `paper` reads.
-"""
-
+import ast
 import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from decimal import Decimal
 from string import ascii_uppercase
 
 from fin_tasks.answers.choices import choice_texts
-from fin_tasks.answers.marked import MARKER
-from fin_tasks.benchmarks.bizbench.functions import read_stub
-from fin_tasks.benchmarks.bizbench.row import Kind
+from fin_tasks.answers.compare import as_written
+from fin_tasks.answers.paper import MARKER, marked_number
+from fin_tasks.benchmarks.bizbench.formulas import stub_of
+from fin_tasks.benchmarks.bizbench.score import number_truth
 
-__all__ = ["MARKER", "NAME", "Prompt", "fill", "sha256"]
+__all__ = ["NAME", "fill", "sha256", "target_of"]
 
 NAME = "house"
-"""The one set there is: the authors' prompts are not published with the data."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Prompt:
-    """A finished prompt.
-
-    Attributes:
-        system: System message.
-        user: Document and question with its instructions.
-        cue: Words that make a base model start answering; only added where no chat template is used.
-    """
-
-    system: str
-    user: str
-    cue: str
-
-
+"""The only prompt set: the authors publish none with the data."""
 _ROLE = "You are an expert in business and finance."
 _SYSTEM = {
     "cot": f"{_ROLE} Answer the question you are given.",
@@ -45,68 +26,59 @@ _SYSTEM = {
 }
 _DOCUMENT = "Document:\n{context}\n\n"
 _KEEP_SCALE = " Where the question names no unit or scale, keep those of the document."
-_KEEP_FIGURES = " Write the figures it needs from the document into the program."
+_HINTS = {"cot": _KEEP_SCALE, "pot": f"{_KEEP_SCALE} Write the figures it needs from the document into the program."}
+_CUE = {"cot": "Solution:", "pot": "```python\ndef solution():", "code": "```python\n{head}"}
 _USER = {
-    ("choice", "cot"): "{document}Question: {question}\n\nChoices:\n{options}\n\n"
-    "Pick the choice that answers the question best. Reason step by step, then finish with a line of this form, which "
-    f"names the letter of your choice:\n{MARKER} <letter>.",
+    ("choice", "cot"): "{document}Question: {question}\n\nChoices:\n{options}\n\nPick the choice that answers the "
+    "question best. Reason step by step, then finish with a line of this form, which names the letter of your choice:\n"
+    f"{MARKER} <letter>.",
     ("number", "cot"): "{document}Question: {question}\n\nFind the number asked for.{hint} Reason step by step, then "
     f"finish with a line of this form, with the number in square brackets:\n{MARKER} [<number>].",
-    (
-        "number",
-        "pot",
-    ): "{document}Question: {question}\n\nWrite a Python program that computes the answer.{hint} It may "
-    "import math, statistics, numpy, scipy and sympy. Reply with one code block that holds one function of this form, "
-    "which returns the answer as a plain number:\n\n```python\ndef solution():\n    ...\n    return answer\n```",
-    (
-        "code",
-        "code",
-    ): "{document}Finish this Python function:\n\n{question}\n\nReply with one code block that holds the "
-    "whole function, under the same name and with the same parameters. It has to return its result and print nothing.",
+    ("number", "pot"): "{document}Question: {question}\n\nWrite a Python program that computes the answer.{hint} It "
+    "may import math, statistics, numpy, scipy and sympy. Reply with one code block that holds one function of this "
+    "form, which returns the answer as a plain number:\n\n```python\ndef solution():\n    ...\n    return answer\n```",
+    ("code", "code"): "{document}Finish this Python function:\n\n{question}\n\nReply with one code block that holds "
+    "the whole function, under the same name and with the same parameters. It has to return its result and print "
+    "nothing.",
 }
-_HINTS = {"cot": _KEEP_SCALE, "pot": _KEEP_SCALE + _KEEP_FIGURES}
-_CUE = {"cot": "Solution:", "pot": "```python\ndef solution():", "code": "```python\n{head}"}
 
 
-def fill(*, kind: Kind, mode: str, question: str, context: str = "", options: Sequence[str] = ()) -> Prompt:
-    """Word the prompt of a row.
-
-    Args:
-        kind: What an answer is.
-        mode: `cot`, `pot` or `code`.
-        question: As the file has it.
-        context: The document, already cut to its length; empty where there is none.
-        options: Choices in order, with or without letters.
-    """
+def fill(kind: str, mode: str, *, question: str, context: str = "", options: Sequence[str] = ()) -> dict[str, str]:
+    """Return the system message, the prompt, and the cue that makes a base model start its answer."""
     document = _DOCUMENT.format(context=context.strip("\n")) if context.strip() else ""
+    stub = stub_of(question) if mode == "code" else None
+    asked, code = question.strip(), question.strip("\n").rstrip()
+    if "```" not in code and re.match(r"def \w+\s*\(|import \w|from [\w.]+ import |@\w", code):
+        asked = f"{'' if mode == 'code' else chr(10)}```python\n{code}\n```"
+    lettered = zip(ascii_uppercase, choice_texts(options), strict=False)
     pieces = {
         "document": document,
-        "question": _fenced(question, opens=kind != "code"),
-        "options": "\n".join(
-            f"{letter}. {text}" for letter, text in zip(ascii_uppercase, choice_texts(options), strict=False)
-        ),
+        "question": asked,
+        "options": "\n".join(f"{letter}. {text}" for letter, text in lettered),
         "hint": _HINTS.get(mode, "") if document else "",
     }
-    # All fields at once, so that a question which happens to hold "{options}" reaches the model as it is.
-    return Prompt(system=_SYSTEM[mode], user=_USER[kind, mode].format(**pieces), cue=_cue(mode, question))
+    head = "" if stub is None else ast.unparse(stub).split("\n")[0]
+    cue = _CUE[mode].format(head=head).rstrip("\n")
+    return {"system": _SYSTEM[mode], "prompt": _USER[kind, mode].format(**pieces), "cue": cue}
 
 
 def sha256() -> str:
-    """Return the hash of every template, so that two results can be told to come from the same wording."""
+    """Return the hash of all templates, for the provenance."""
     user = sorted((*key, text) for key, text in _USER.items())
     parts = [NAME, sorted(_SYSTEM.items()), user, _DOCUMENT, sorted(_HINTS.items()), sorted(_CUE.items())]
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
 
-def _fenced(question: str, *, opens: bool) -> str:
-    """Put a question that is code as a whole into a fence, on a line of its own where other words stand before it."""
-    code = question.strip("\n").rstrip()
-    if "```" in code or not re.match(r"(?:def \w+\s*\(|import \w|from [\w.]+ import |@\w)", code):
-        return question.strip()
-    fence = f"```python\n{code}\n```"
-    return f"\n{fence}" if opens else fence
-
-
-def _cue(mode: str, question: str) -> str:
-    stub = read_stub(question) if mode == "code" else None
-    return _CUE[mode].format(head="" if stub is None else stub.head).rstrip("\n")
+def target_of(kind: str, mode: str, *, answer: str, letter: str, program: str) -> str:
+    """Return the right answer as a response, for few-shot examples; empty if the row has no usable truth."""
+    if kind == "choice":
+        return f"{MARKER} {letter}." if letter else ""
+    if kind == "number":
+        if (truth := number_truth(answer)) is None:
+            return ""
+        digits = f"{Decimal(repr(as_written(truth))):f}".removesuffix(".0")
+        shown = answer.strip() if marked_number(f"{MARKER} [{answer}].")[0] == as_written(truth) else digits
+        if mode == "cot":
+            return f"{MARKER} [{shown}]."
+        program = program if "def solution(" in program else f"def solution():\n    return {digits}"
+    return f"```python\n{program.strip()}\n```" if program else ""
