@@ -22,10 +22,8 @@ from fin_tasks.settings import Settings
 if TYPE_CHECKING:
     from datasets import Dataset
 
-__all__ = ["FILES", "PARTS", "load"]
+__all__ = ["PARTS", "load"]
 
-FILES = "data/{split}-*.parquet|*{split}*.parquet|{split}.jsonl"
-"""Names of a split's files, as `data.fetch.locate` takes them."""
 PARTS = ("fincode", "codefinqa", "codetatqa", "convfinqa_e", "tatqa_e", "secnum", "finknow", "formulaeval")
 SCORER_VERSION = 2
 """Goes up with every change that moves a score; part of the provenance."""
@@ -62,8 +60,9 @@ def load(
         if size is not None and (type(size) is not int or size < 1):
             raise ConfigError(f"bizbench {name}: expected a whole number from 1, got {size!r}.")
     place: dict[str, Any] = {"source": source, "data_dir": data_dir, "revision": data_revision, "sample": _SAMPLE}
-    name = FILES.format(split="test" if source == "sample" else split)
-    files = locate("bizbench", [name], settings=Settings.from_environ(), **place)
+    there = "test" if source == "sample" else split
+    names = f"data/{there}-*.parquet|*{there}*.parquet|{there}.jsonl"
+    files = locate("bizbench", [names], settings=Settings.from_environ(), **place)
     data, limit = files.provenance(), max_context_chars
     prefix = "sample" if files.origin == "sample" else split
     rows, left_out = _read(tuple(files.files.values()), prefix, data["revision"])
@@ -80,7 +79,7 @@ def load(
     facts |= {"prompts": {"set": prompts.NAME, "sha256": prompts.sha256()}, "data": data, "rows": len(docs)}
     facts |= {"context": {"max_chars": limit, "cut_rows": len(cut), "cut_chars": sum(cut)}}
     facts |= {"sample": None if n is None else {"n": n, "seed": seed}, "left_out": left_out}
-    facts |= {"without_truth": [doc["id"] for doc in docs if not doc["target"]]}
+    facts |= {"defects": {"without-truth": sum(not doc["target"] for doc in docs)}}
     return {split: dataset_of(docs, facts)}
 
 

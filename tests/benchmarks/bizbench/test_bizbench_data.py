@@ -1,0 +1,161 @@
+"""Rows as lm-eval documents: a Parquet file of the real schema, and the packaged sample."""
+
+import json
+import logging
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+from fin_tasks.benchmarks.bizbench import score
+from fin_tasks.benchmarks.bizbench.data import PARTS, load
+from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.sandbox import Ran, open_runner
+
+MODES = {**dict.fromkeys(("fincode", "codefinqa", "codetatqa"), "pot"), "formulaeval": "code"}
+TABLE = "| | 2021 | 2020 |\n|---|---|---|\n| Sales | 1,250 | 1,000 |\n| Costs | (900) | (800) |\n"
+MARGIN = "def margin(profit, sales):\n    '''Profit as a share of sales.'''\n"
+SCRIPT = "def solution():\n    return 200 * 0.05\n"
+
+
+def row(task: str, question: str, answer: Any, **more: Any) -> dict[str, Any]:
+    empty = {"context": None, "context_type": None, "options": None, "program": None}
+    return {"question": question, "answer": answer, "task": task, **empty, **more}
+
+
+ROWS = [
+    row("FinCode", "A deposit of 200 earns 5 %. What is the interest?", "10.0", program=SCRIPT),
+    row("CodeFinQA", "By what share did sales grow?", "0.25", context=TABLE, program="answer = 1250 / 1000 - 1"),
+    row("Code TAT-QA", "What were costs on average?", "(850)", context=TABLE),
+    row("ConvFinQA (E)", "What were sales in 2021?", "1,250", context=TABLE),
+    row("TAT-QA (Extract)", "What were costs in 2020?", "(800)", context=TABLE),
+    row("tatqa_e", "Why did costs rise?", "more staff", context=TABLE),
+    row("SEC-NUM", "Sales in 2020", "1,000", context="word " * 6000),
+    row("FinKnow", "Which is a liability?", " loan", options=["Cash", "Loan", "Plant"]),
+    row("FinKnow", "Which is an asset?", "A", options=["Cash", "Loan", "Plant"]),
+    row("FinKnow", "Which is a tree?", "Oak", options=["Cash", "Loan", "Plant"]),
+    row("FormulaEval", MARGIN, "return profit / sales", options=["return sales", "return profit / sales"]),
+    row("FormulaEval", MARGIN, "return profit / sales", options=[]),
+    row("Poetry", "Why?", "1"),
+    row("FinCode", " ", "1"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("FIN_TASKS_DATA", raising=False)
+    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "bizbench" / "data" / "test-00000-of-00001.parquet"
+    path.parent.mkdir(parents=True)
+    pandas.DataFrame(ROWS).to_parquet(path)
+    return tmp_path
+
+
+def loaded(part: str, mode: str | None = None, **options: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    (docs,) = load(part=part, mode=mode or MODES.get(part, "cot"), **options).values()
+    return docs.to_list(), json.loads(docs.info.description)
+
+
+def test_rows_of_the_real_schema(folder: Path) -> None:
+    docs = {part: loaded(part, data_dir=str(folder))[0] for part in PARTS}
+    kinds = {"number": ["test_0", "test_1", "test_2", "test_3", "test_4", "test_5", "test_6"]}
+    kinds |= {"choice": ["test_7", "test_8", "test_9", "test_10"], "code": ["test_11"]}
+    for kind, ids in kinds.items():
+        assert [doc["id"] for part in PARTS for doc in docs[part] if doc["kind"] == kind] == ids
+    assert [doc["letter"] for doc in (*docs["finknow"], *docs["formulaeval"])] == ["B", "A", "", "B", ""]
+    choice, code = docs["formulaeval"]
+    assert (choice["mode"], code["mode"], choice["task_mode"], choice["program"]) == ("cot", "code", "code", "")
+    assert code["program"].endswith("    return profit / sales")
+    targets = [doc["target"] for part in ("fincode", "codetatqa", "convfinqa_e", "tatqa_e") for doc in docs[part]]
+    programs = [f"```python\n{code}\n```" for code in (SCRIPT.strip(), "def solution():\n    return -850")]
+    assert targets == [*programs, f"{score.MARKER} [1,250].", f"{score.MARKER} [-800].", ""]
+    (extract,) = docs["convfinqa_e"]
+    assert extract["prompt"].startswith(f"Document:\n{TABLE.strip()}\n\nQuestion: What were sales in 2021?\n\n")
+    assert score.MARKER in extract["prompt"] and "A. Cash\nB. Loan" in docs["finknow"][0]["prompt"]
+
+
+def test_provenance_counts_odd_rows_and_cut_documents(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        (doc,), facts = loaded("secnum", data_dir=str(folder))
+    assert facts["context"] == {"max_chars": 24_000, "cut_rows": 1, "cut_chars": doc["context_cut"]}
+    assert "left out here" in doc["prompt"] and "1 of 1 documents are cut to 24000" in caplog.text
+    assert facts["left_out"] == {"unknown-task": ["test_12"], "empty-question": ["test_13"]}
+    assert loaded("finknow", data_dir=str(folder))[1]["defects"] == {"without-truth": 1}
+    (whole,), other = loaded("secnum", data_dir=str(folder), max_context_chars=None)
+    assert whole["context_cut"] == 0 and other["hash"] != facts["hash"]
+    assert loaded("tatqa_e", source="sample")[1]["data"]["origin"] == "sample"
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "kept"),
+    [("| a |\n| b |\n", 9, "| a |\n"), ("a\nseven eight", 12, "a\nseven "), ("x" * 9, 4, "xxxx"), ("ab", 2, "ab")],
+)
+def test_cut_documents_keep_whole_lines_or_words(text: str, limit: int, kept: str, tmp_path: Path) -> None:
+    pandas.DataFrame([row("SEC-NUM", "?", "1", context=text)]).to_parquet(tmp_path / "test.parquet")
+    (doc,) = loaded("secnum", data_dir=str(tmp_path), max_context_chars=limit)[0]
+    assert doc["context_cut"] == len(text) - len(kept)
+    assert doc["prompt"].startswith(f"Document:\n{kept.rstrip(chr(10))}\n" + ("[..." if doc["context_cut"] else "\n"))
+
+
+def test_the_papers_sample_leaves_sec_num_out_and_is_drawn_by_seed(tmp_path: Path) -> None:
+    tasks = {"SEC-NUM": None, "TAT-QA (E)": None, "FinKnow": ["1", "2"]}
+    rows = [row(task, f"{at}?", "1", options=options) for at in range(40) for task, options in tasks.items()]
+    pandas.DataFrame(rows).to_json(tmp_path / "test.jsonl", orient="records", lines=True)
+    here = {"data_dir": str(tmp_path / "test.jsonl"), "n": 50}
+    (quantity, facts), (choice, _) = loaded("paper_quantity", **here), loaded("paper_choice", **here)
+    assert (Counter(doc["part"] for doc in quantity), len(choice)) == ({"tatqa_e": 36}, 14)
+    assert facts["sample"] == {"n": 50, "seed": 42}
+    ids = {doc["id"] for doc in quantity}
+    assert ids != {doc["id"] for doc in loaded("paper_quantity", seed=1, **here)[0]}
+    assert ids == {doc["id"] for doc in loaded("paper_quantity", "pot", **here)[0]}
+    assert [doc["id"] for doc in loaded("secnum", **{**here, "n": 3})[0]] == ["test_39", "test_48", "test_90"]
+
+
+def test_every_target_of_the_sample_is_right() -> None:
+    with open_runner() as runner:
+        for part in (*PARTS, "paper_choice", "paper_quantity"):
+            docs, facts = loaded(part, source="sample")
+            assert facts["defects"] == {"without-truth": 0} and len(docs) >= 5
+            for doc in docs:
+                for variant in ("paper", "robust"):
+                    outcomes = tuple(runner.run(score.programs(doc, doc["target"], variant=variant)))
+                    found = score.score(doc, Ran(doc["target"], outcomes), variant=variant)
+                    # The authors compare floats as they are, and answers in the file are rounded.
+                    near = variant == "paper" and doc["mode"] == "pot"
+                    assert (found.correct_err if near else found.correct) is True, (doc["id"], variant, found)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"max_context_chars": 0}, ConfigError, "max_context_chars: expected a whole number from 1, got 0"),
+        ({"n": True}, ConfigError, "got True"),
+        ({"max_context_char": 9}, ConfigError, "Did you mean 'max_context_chars'"),
+        ({"source": "web"}, ConfigError, "got 'web'"),
+        ({"source": "data_dir", "split": "dev"}, ConfigError, "needs a folder"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        loaded("finknow", **{"source": "sample", **options})
+
+
+def test_bad_files_and_foreign_options(folder: Path) -> None:
+    assert loaded("finknow", source="sample", pretrained="gpt2", model="o1", revision="main", dtype="float32")
+    file = folder / "test.parquet"
+    for content, message in ((b"PAR1 broken", "expected Parquet"), (None, "missing|not in index")):
+        file.write_bytes(content) if content else pandas.DataFrame(ROWS).drop(columns="program").to_parquet(file)
+        with pytest.raises(DataError, match=message):
+            loaded("finknow", data_dir=str(file))
+    pandas.DataFrame(ROWS[:1]).to_parquet(file)
+    with pytest.raises(DataError, match=r"secnum: expected rows in test\.parquet, got none \(parts: fincode\)"):
+        loaded("secnum", data_dir=str(file))
+    with pytest.raises(DataError, match="dev"):
+        loaded("finknow", data_dir=str(folder), split="dev")

@@ -1,0 +1,146 @@
+"""Scores in both variants: the case file, unscored programs, truths, functions, metrics."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fin_tasks.answers.compare import as_written
+from fin_tasks.answers.score import Reading, Score
+from fin_tasks.benchmarks.bizbench import formulas, score
+from fin_tasks.errors import ConfigError
+from fin_tasks.sandbox import Outcome, Ran, Runner, Status, open_runner
+
+CASES = [json.loads(line) for line in (Path(__file__).parents[2] / "cases" / "bizbench.jsonl").read_text().splitlines()]
+VARIANTS = ("paper", "robust")
+STUB = "def margin(profit, sales):\n    '''Profit as a share of sales.'''\n"
+RIGHT = "return profit / sales"
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    with open_runner() as opened:
+        yield opened
+
+
+def doc_of(kind: str = "number", **case: Any) -> dict[str, Any]:
+    question = case.get("question", "")
+    return {
+        "kind": "number" if kind == "program" else kind,
+        "mode": {"program": "pot", "code": "code"}.get(kind, "cot"),
+        "ground_truth": case.get("truth", ""),
+        "letter": case["truth"] if kind == "choice" else "",
+        "options": case.get("options", []),
+        "stub": question,
+        "program": formulas.reference_of(question, [case["reference"]]) if kind == "code" else "",
+    }
+
+
+def scored(doc: dict[str, Any], response: str, runner: Runner, variant: str = "robust") -> Score:
+    programs = score.programs(doc, response, variant=variant)
+    ran = Ran(response, tuple(runner.run(programs))) if programs else response
+    return score.score(doc, ran, variant=variant)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_case(case: dict[str, Any], variant: str, runner: Runner) -> None:
+    found = scored(doc_of(**case), case["response"], runner, variant)
+    assert [found.answer, found.correct, found.correct_err] == case[variant], case["why"]
+    assert found.status == case.get(f"{variant}_status", case.get("status")), case["why"]
+
+
+@pytest.mark.parametrize("status", [Status.broken, Status.unsupported])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_program_that_could_not_run_is_unscored(status: Status, variant: str, runner: Runner) -> None:
+    failed = Outcome(status=status, detail="no luck")
+    found = score.score(doc_of("program", truth="0"), Ran("", (failed,)), variant=variant)
+    assert (found.correct, found.correct_err, found.reason) == (None, None, "unscored: no luck")
+    code = doc_of("code", question=STUB, reference=RIGHT)
+    mine, reference = runner.run(score.programs(code, RIGHT, variant=variant))
+    for outcomes in ((failed, reference), (mine, failed)):
+        assert score.score(code, Ran("", outcomes), variant=variant).correct is None
+
+
+def test_reasons_say_what_happened() -> None:
+    doc = doc_of(truth="1000")
+    texts = {"no marker": "no idea", "near, not equal": "[1004]", "wrong": "[7]", "right": "[1000]"}
+    for reason, text in texts.items():
+        assert score.score(doc, f"{score.MARKER} {text}." if "[" in text else text, variant="paper").reason == reason
+    words = score.score(doc_of(truth="a lot"), f"{score.MARKER} [7].", variant="robust")
+    assert words.reason == "unscored: the truth is not one number"
+    with pytest.raises(ConfigError, match="got 'strict'"):
+        score.score(doc, "5", variant="strict")
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "value"),
+    [
+        *[("1,234", 1234.0, 1234.0), ("(5.2)", -5.2, -5.2), ("( 1,234 )", -1234.0, -1234.0), ("2019", 2019.0, 2019.0)],
+        *[("$(1,234)", -1234.0, -1234.0), ("$ (4.5) million", -4.5, -4500000.0), ("12.3%", 12.3, 0.123)],
+        *[("(12.3%)", -12.3, -0.123), ("(12.3)%", -12.3, -0.123), ("$ 4.5 million", 4.5, 4500000.0)],
+        *[("US$ 4 billion", 4.0, 4e9), ("\u20136.0", -6.0, -6.0), ("1e-05", 1e-05, 1e-05), ("5 years", 5.0, 5.0)],
+        *[("['12.3']", 12.3, 12.3), ("3/4", 0.75, 0.75), ("25 basis points", 25.0, 0.0025)],
+    ],
+)
+def test_truths(text: str, written: float, value: float) -> None:
+    truth = score.number_truth(text)
+    assert truth is not None and (as_written(truth), truth.value) == (written, value)
+
+
+def test_unusable_truths() -> None:
+    texts = ["", "  ", "n/a", "yes", "5 and 7", "7 to 9", "nan", "inf", "9" * 400]
+    assert [text for text in texts if score.number_truth(text) is not None] == []
+
+
+@given(st.text(), st.sampled_from(["1,234", "(5.2)", "12.3%", "none"]))
+def test_no_response_breaks_the_scorer(response: str, truth: str) -> None:
+    for text in (response, f"{score.MARKER} [{response}]"):
+        assert score.score(doc_of(truth=truth), text, variant="paper").correct is not None
+        assert (score.score(doc_of(truth=truth), text, variant="robust").correct is None) == (truth == "none")
+
+
+@given(st.text(alphabet="def f(a):\n  '\"`#=,returnimport0 "))
+def test_no_text_breaks_the_reader_of_functions(text: str) -> None:
+    formulas.programs({"stub": f"def f(a):\n{text}", "program": "def f(a):\n    return a"}, text)
+
+
+def test_the_model_never_shares_a_process_with_the_reference(runner: Runner) -> None:
+    doc = doc_of("code", question=STUB, reference=RIGHT)
+    mine, reference = score.programs(doc, "return 1 - sales / sales", variant="paper")
+    assert "profit / sales" not in str(mine) and "profit / sales" in str(reference)
+    (outcome,) = runner.run([reference])
+    for value in ("[1.0, 2.0]", "[" * 5000, "__import__('os')", "", None, "{1: 2}", "[[1.0]]"):
+        lying = Ran("", (Outcome(status=Status.ok, value=value), outcome))
+        assert score.score(doc, lying, variant="paper").correct is False, value
+
+
+@pytest.mark.parametrize("reference", ["", "no idea", "return missing + 1", "return None", "return float('nan')"])
+def test_without_results_of_the_reference_a_row_is_unscored(reference: str, runner: Runner) -> None:
+    found = scored(doc_of("code", question=STUB, reference=reference), RIGHT, runner)
+    assert (found.correct, found.reason.startswith("unscored: the reference gives no results")) == (None, True)
+
+
+def test_calls_on_which_the_reference_raises_do_not_count(runner: Runner) -> None:
+    doc = doc_of("code", question=STUB, reference=f"{RIGHT} if profit > 300 else 1 / 0")
+    agreed, counted = str(scored(doc, RIGHT, runner).answer).split("/")
+    assert agreed == counted and 0 < int(counted) < 8
+
+
+def test_metrics() -> None:
+    doc = doc_of(truth="1000") | {"part": "tatqa_e", "subset": "paper_quantity", "task_mode": "pot", "context_cut": 7}
+    near = Reading(variant="paper", answer=1004.0, status="ok")
+    broken = Reading(variant="paper", answer=None, unscored=True, status="broken")
+    failed = Reading(variant="paper", answer=0.0, status="timeout")
+    values = score.metric_values(doc, [near, failed, broken])
+    assert values.keys() == score.metrics_of(part="paper_quantity", mode="pot").keys()
+    assert (values["acc"], values["acc_err"], values["acc_tatqa_e"], values["acc_fincode"]) == (0.0, 0.5, 0.0, None)
+    assert (values["unscored"], values["no_answer"], values["context_cut"]) == (pytest.approx(1 / 3), 0.0, 1.0)
+    assert (values["execution_rate"], values["timeout"]) == (0.5, 0.5)
+    choice = doc | {"kind": "choice", "letter": "B"}
+    values = score.metric_values(choice, [Reading(variant="robust", answer="B")])
+    assert (values["acc"], values["acc_err"], values["execution_rate"]) == (1.0, 1.0, None)
