@@ -77,24 +77,16 @@ def test_reasons_say_what_happened() -> None:
         score.score(doc, "5", variant="strict")
 
 
-@pytest.mark.parametrize(
-    ("text", "written", "value"),
-    [
-        *[("1,234", 1234.0, 1234.0), ("(5.2)", -5.2, -5.2), ("( 1,234 )", -1234.0, -1234.0), ("2019", 2019.0, 2019.0)],
-        *[("$(1,234)", -1234.0, -1234.0), ("$ (4.5) million", -4.5, -4500000.0), ("12.3%", 12.3, 0.123)],
-        *[("(12.3%)", -12.3, -0.123), ("(12.3)%", -12.3, -0.123), ("$ 4.5 million", 4.5, 4500000.0)],
-        *[("US$ 4 billion", 4.0, 4e9), ("\u20136.0", -6.0, -6.0), ("1e-05", 1e-05, 1e-05), ("5 years", 5.0, 5.0)],
-        *[("['12.3']", 12.3, 12.3), ("3/4", 0.75, 0.75), ("25 basis points", 25.0, 0.0025)],
-    ],
-)
-def test_truths(text: str, written: float, value: float) -> None:
-    truth = score.number_truth(text)
-    assert truth is not None and (as_written(truth), truth.value) == (written, value)
-
-
-def test_unusable_truths() -> None:
-    texts = ["", "  ", "n/a", "yes", "5 and 7", "7 to 9", "nan", "inf", "9" * 400]
-    assert [text for text in texts if score.number_truth(text) is not None] == []
+def test_truths() -> None:
+    plain = {"1,234": 1234.0, "(5.2)": -5.2, "( 1,234 )": -1234.0, "2019": 2019.0, "$(1,234)": -1234.0, "3/4": 0.75}
+    plain |= {"\u20136.0": -6.0, "1e-05": 1e-05, "5 years": 5.0, "['12.3']": 12.3}
+    units = {"$ (4.5) million": (-4.5, -4.5e6), "12.3%": (12.3, 0.123), "(12.3%)": (-12.3, -0.123)}
+    units |= {"(12.3)%": (-12.3, -0.123), "US$ 4 billion": (4.0, 4e9), "25 basis points": (25.0, 0.0025)}
+    for text, expected in {**{text: (value, value) for text, value in plain.items()}, **units}.items():
+        truth = score.number_truth(text)
+        assert truth is not None and (as_written(truth), truth.value) == expected, text
+    for text in ("", "  ", "n/a", "yes", "5 and 7", "7 to 9", "nan", "inf", "9" * 400):
+        assert score.number_truth(text) is None, text
 
 
 @given(st.text(), st.sampled_from(["1,234", "(5.2)", "12.3%", "none"]))
@@ -119,15 +111,12 @@ def test_the_model_never_shares_a_process_with_the_reference(runner: Runner) -> 
         assert score.score(doc, lying, variant="paper").correct is False, value
 
 
-@pytest.mark.parametrize("reference", ["", "no idea", "return missing + 1", "return None", "return float('nan')"])
-def test_without_results_of_the_reference_a_row_is_unscored(reference: str, runner: Runner) -> None:
-    found = scored(doc_of("code", question=STUB, reference=reference), RIGHT, runner)
-    assert (found.correct, found.reason.startswith("unscored: the reference gives no results")) == (None, True)
-
-
-def test_calls_on_which_the_reference_raises_do_not_count(runner: Runner) -> None:
-    doc = doc_of("code", question=STUB, reference=f"{RIGHT} if profit > 300 else 1 / 0")
-    agreed, counted = str(scored(doc, RIGHT, runner).answer).split("/")
+def test_calls_without_a_result_of_the_reference_do_not_count(runner: Runner) -> None:
+    for reference in ("", "no idea", "return missing + 1", "return None", "return float('nan')"):
+        found = scored(doc_of("code", question=STUB, reference=reference), RIGHT, runner)
+        assert (found.correct, found.reason.startswith("unscored: the reference gives no results")) == (None, True)
+    partly = scored(doc_of("code", question=STUB, reference=f"{RIGHT} if profit > 300 else 1 / 0"), RIGHT, runner)
+    agreed, counted = str(partly.answer).split("/")
     assert agreed == counted and 0 < int(counted) < 8
 
 
