@@ -71,6 +71,7 @@ def test_rows_of_the_real_schema(folder: Path) -> None:
     (extract,) = docs["convfinqa_e"]
     assert extract["prompt"].startswith(f"Document:\n{TABLE.strip()}\n\nQuestion: What were sales in 2021?\n\n")
     assert score.MARKER in extract["prompt"] and "A. Cash\nB. Loan" in docs["finknow"][0]["prompt"]
+    assert "ocument" not in docs["fincode"][0]["prompt"]
 
 
 def test_provenance_counts_odd_rows_and_cut_documents(folder: Path, caplog: pytest.LogCaptureFixture) -> None:

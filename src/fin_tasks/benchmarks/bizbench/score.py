@@ -29,8 +29,7 @@ PAPER_PARTS: Mapping[str, Sequence[str]] = {
 }
 """Columns of the long XFinBench paper, and the parts of BizBench their rows come from."""
 _ACCOUNTING = re.compile(r"\(\s*([^\w()]*[\d.,]+\s*%?)\s*\)")
-_TEXT = "text: "
-_CALL = f"\nval_ = solution()\nsolution = lambda: {_TEXT!r} + val_ if isinstance(val_, str) else val_"
+_CALL = "\nval_ = solution()\nsolution = lambda: 'text: ' + val_ if isinstance(val_, str) else val_"
 """The authors' last line; as they read a returned text as a response, the sandbox must not take "5" for 5."""
 
 
@@ -135,7 +134,7 @@ def _read_result(outcome: Outcome, variant: str) -> Reading:
     elif variant == "robust":
         answer = number_of_result(outcome.number, outcome.value)
     elif outcome.number is None:
-        answer, reason = marked_number((outcome.value or "").removeprefix(_TEXT))
+        answer, reason = marked_number(outcome.value or "")
     elif math.isfinite(outcome.number):
         answer, reason = outcome.number, ""
     return Reading(variant=variant, answer=answer, reason=reason, unscored=unscored, status=status)
