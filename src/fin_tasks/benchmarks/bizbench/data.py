@@ -79,7 +79,7 @@ def load(
     facts |= {"prompts": {"set": prompts.NAME, "sha256": prompts.sha256()}, "data": data, "rows": len(docs)}
     facts |= {"context": {"max_chars": limit, "cut_rows": len(cut), "cut_chars": sum(cut)}}
     facts |= {"sample": None if n is None else {"n": n, "seed": seed}, "left_out": left_out}
-    facts |= {"defects": {"without-truth": sum(not doc["target"] for doc in docs)}}
+    facts |= {"defects": {"without-truth": unusable} if (unusable := sum(not doc["target"] for doc in docs)) else {}}
     return {split: dataset_of(docs, facts)}
 
 
