@@ -1,4 +1,8 @@
-"""Read a benchmark's CSV and JSON files; a bad row is a `Defect`, counted and shown, so that no row just disappears."""
+"""Read a benchmark's CSV tables and JSON files, and collect what is wrong with their rows.
+
+A missing column makes a table useless and is an error. A bad row is a `Defect`: it is counted and shown, so that no row
+disappears silently.
+"""
 
 import codecs
 import csv
@@ -38,10 +42,10 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """The rows of a file without blank lines."""
+    """The rows of a file without blank lines, and whether it starts with a byte order mark."""
 
     records: tuple[Record, ...]
-    has_bom: bool  # whether the file starts with a byte order mark
+    has_bom: bool
 
 
 def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Table:
@@ -67,7 +71,10 @@ def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Tab
 
 
 def read_json(path: Path) -> list[Any]:
-    """Read the rows of a JSON list or of JSON lines in UTF-8, of lm-eval's samples only the first filter's."""
+    """Read the rows of a JSON list or of JSON lines in UTF-8.
+
+    Samples of lm-eval become their document with the responses as `output`, once: all filters list the same responses.
+    """
     line = 0
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -79,8 +86,15 @@ def read_json(path: Path) -> list[Any]:
     except (OSError, ValueError, RecursionError) as error:
         where = f"{path}, line {line}" if line else str(path)
         raise DataError(f"{where}: expected a JSON list or JSON lines in UTF-8, got {error}.") from error
-    filters = [row.get("filter") if isinstance(row, dict) else None for row in rows]
-    return [row for row, name in zip(rows, filters, strict=True) if name == filters[0]]
+    if not (rows and isinstance(rows[0], dict) and isinstance(rows[0].get("doc"), dict)):
+        return rows
+    return [
+        {**row["doc"], "output": row.get("resps")}
+        if isinstance(row, dict) and isinstance(row.get("doc"), dict)
+        else row
+        for row in rows
+        if not isinstance(row, dict) or row.get("filter") == rows[0].get("filter")
+    ]
 
 
 def read_models(path: Path, kind: type[_Model], key: str) -> list[_Model]:

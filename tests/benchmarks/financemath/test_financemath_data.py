@@ -84,9 +84,8 @@ def test_the_sample_and_a_part_of_it() -> None:
     assert drawn[0] != data.load(mode="cot", source="sample", n=5, seed=4)["validation"]["question_id"]
 
 
-@pytest.mark.parametrize("output", ["is 5\u2028", ["is 5\u2028", "x"]])
-def test_recordings(tmp_path: Path, output: object) -> None:
-    rows = [{**RECORDED, "output": output}, {"question_id": 7, "output": [], "ground_truth": "-8.5"}]
+def test_recordings(tmp_path: Path) -> None:
+    rows = [{**RECORDED, "output": ["is 5\u2028", "x"]}, {"question_id": 7, "output": [], "ground_truth": "-8.5"}]
     samples = [{"doc": RECORDED, "resps": [["is 5\u2028"]], "filter": name} for name in ("paper", "robust")]
     (first, text), (second, blank) = recording.read(write(tmp_path / "m.jsonl", *rows), mode="cot")
     assert recording.read(write(tmp_path / "s.jsonl", *samples), mode="cot") == [(first, text)]

@@ -45,13 +45,11 @@ def test_variants(said: str, right: list[str]) -> None:
     ("truth", "equal", "other"),
     [
         (-0.5, (5.0, -500.0), (6.0,)),  # a pure power of ten, signs aside
-        (101.45798, (), (1014.58,)),
         (0.51672, (51.7, -51.7, 516.7, 51_700.0), (5.17, 5170.0)),  # 100, 1,000 or 100,000 within 0.15 %
         (0.0059, (0.0051, -0.0051, 0.006), (0.0049,)),  # the same when rounded up to three decimals
         (1.0, (1.0015,), (1.0016, math.nan, math.inf)),  # within 0.15 % of the truth
         (1e308, (1e308,), (1.5e308, 3e-308)),
         (0.0, (0.0, -0.0), (1e-12, 5e-324)),
-        (math.inf, (), (math.inf,)),
     ],
 )
 def test_paper_equal(truth: float, equal: tuple[float, ...], other: tuple[float, ...]) -> None:
@@ -82,11 +80,11 @@ def test_programs(outcome: Outcome, answer: object, correct: bool | None, values
         assert json.loads(str(reading))["status"] == outcome.status.value
 
 
-def test_variants_take_different_programs() -> None:
+@pytest.mark.parametrize(("variant", "number"), [("paper", 1), ("robust", 2)])
+def test_variants_take_different_programs(variant: str, number: int) -> None:
     text = "".join(f"```python\ndef solution():\n    return {n}\n```\n" for n in (1, 2))
-    both = [scorer.programs(POT, text, variant=variant) for variant in ("paper", "robust")]
-    assert both == [("def solution():\n    return 1",), ("def solution():\n    return 2",)]
-    assert scorer.programs(DOC, text, variant="paper") == ()
+    assert scorer.programs(POT, text, variant=variant) == (f"def solution():\n    return {number}",)
+    assert scorer.programs(DOC, text, variant=variant) == ()
 
 
 class FakeChat:
@@ -104,12 +102,9 @@ class FakeChat:
     ("reply", "value"),
     [
         ('{"answer": "1,250.5"}', 1250.5),
-        ('{"answer": -7}', -7.0),
-        ('```json\n{"answer": "15.3%"}\n```', 0.153),
-        ('<think>Is it {"answer": "8"}?</think>{"answer": "7"}', 7.0),
+        ('<think>Is it {"answer": "8"}?</think>```json\n{"answer": "15.3%"}\n```', 0.153),
         ('{"answer": null}', None),
-        *((text, "failed") for text in ('{"answer": "8"}', '{"answer": true}', "7", "[" * 9_000, '{"result": 7}')),
-        (None, "failed"),
+        *((said, "failed") for said in ('{"answer": "8"}', '{"answer": true}', "7", "[" * 9_000, "{}", None)),
     ],
 )
 def test_the_judge_reads_what_the_rules_cannot(reply: str | None, value: object) -> None:
@@ -118,8 +113,8 @@ def test_the_judge_reads_what_the_rules_cannot(reply: str | None, value: object)
     readings = [scorer.read(DOC, one, variant="robust") for one in read_by_judge(chat, texts)]
     assert [reading.read_by for reading in readings] == ["rules", "judge"]
     values, failed = scorer.metric_values(DOC, readings), value == "failed"
-    assert (values["judge_error"], values["unscored"]) == (float(failed), 0.5 * failed)
-    assert values["acc"] == (1.0 if failed else 0.5)
+    expected = (1.0, 0.5, 1.0) if failed else (0.0, 0.0, 0.5)
+    assert (values["judge_error"], values["unscored"], values["acc"]) == expected
     assert failed or scorer.compare(DOC, readings[1]).answer == value
     if reply is not None:
         assert chat.accepted is not failed

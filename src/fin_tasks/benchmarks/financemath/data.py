@@ -5,9 +5,9 @@ import json
 import logging
 import math
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, FiniteFloat, StringConstraints
 
@@ -20,12 +20,8 @@ from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox import open_runner
 from fin_tasks.settings import Settings
 
-if TYPE_CHECKING:
-    from datasets import Dataset
-
-SCORER_VERSION = 2
-"""Goes up with every change that moves a score; part of the provenance."""
-
+SCORER_VERSION = 2  # goes up with every change that moves a score; part of the provenance
+_SAMPLE = Path(__file__).with_name("sample")
 _OPTIONS = ("split", "source", "data_dir", "n", "seed", "sampling", "judge_model", "judge_base_url", "judge_key")
 _SYSTEM = {
     "cot": "You are a finance professional who works problems out on paper. Go through the calculation in order, then "
@@ -62,16 +58,16 @@ def load(
     n: int | None = None,
     seed: int = 0,
     **unknown: Any,
-) -> "dict[str, Dataset]":
-    """Load the documents of one task, `cot` or `pot`, by split; `info.description` holds the provenance as JSON.
+) -> dict[str, Any]:
+    """Load the documents of one task, `cot` or `pot`, as `{split: Dataset}` with the provenance in `info.description`.
 
     `source` and `data_dir` are those of `data.fetch.locate`; `n` and `seed` name a random sample. The authors publish
     no truths of the test split, so it needs a file of yours. lm-eval adds the arguments of the model.
     """
     refuse_typos("financemath", unknown, _OPTIONS)
     name = f"data/{'validation' if source == 'sample' else split}.json"
-    find = partial(locate, "financemath", settings=Settings.from_environ(), sample=Path(__file__).with_name("sample"))
-    files = find([name], source=source, data_dir=data_dir)
+    settings = Settings.from_environ()
+    files = locate("financemath", [name], source=source, data_dir=data_dir, settings=settings, sample=_SAMPLE)
     questions = read_models(files.files[name], _Question, "question_id")
     questions = draw("financemath", questions, n, seed, lambda row: row.question_id)
     docs, run = scoring_docs(questions, mode)
@@ -121,8 +117,8 @@ def _run(programs: tuple[str | None, ...], tier: str, workers: int) -> tuple[str
 
 
 def _prompt(row: _Question, mode: str) -> dict[str, Any]:
-    heads = ["Table"] if len(row.tables) == 1 else [f"Table {number}" for number in range(1, len(row.tables) + 1)]
-    tables = [f"{head}:\n{table.strip()}" for head, table in zip(heads, row.tables, strict=True)]
+    several = len(row.tables) > 1
+    tables = [f"Table{f' {at}' if several else ''}:\n{text.strip()}" for at, text in enumerate(row.tables, start=1)]
     words = f"Therefore, the answer is {row.ground_truth:.12g}."
     return {
         "has_table": bool(row.tables),

@@ -29,17 +29,17 @@ def read_by_judge(
 ) -> list[str | Judged]:
     """Replace each response in which the rules find no number by what the judge reads there."""
     asked = list(dict.fromkeys(text for text in responses if read_quantity(text)[0] is None))
-    requests = []
-    for text in asked:
-        user = {"role": "user", "content": json.dumps({"text": _shown(text)})}
-        messages = [{"role": "system", "content": _ASK}, user]
-        requests.append(ChatRequest(messages=messages, options={"temperature": 0.0, "max_tokens": max_tokens}))
+    system, options = {"role": "system", "content": _ASK}, {"temperature": 0.0, "max_tokens": max_tokens}
+    users = [{"role": "user", "content": json.dumps({"text": _shown(text)})} for text in asked]
+    requests = [ChatRequest(messages=[system, user], options=options) for user in users]
     try:  # a reply that is not accepted is not cached, so the next run asks again
         replies = chat.ask(requests, accept=lambda at, said: not _parse(asked[at], said).judge_error, on_done=on_done)
     except EndpointError as error:
         replies = [Reply(error=str(error))] * len(asked)
-    said = [reply.text if reply.text is not None else reply.error for reply in replies]
-    read = {text: _parse(text, reply or "") for text, reply in zip(asked, said, strict=True)}
+    read = {
+        text: Judged(None, reply.error or "no reply") if reply.text is None else _parse(text, reply.text)
+        for text, reply in zip(asked, replies, strict=True)
+    }
     return [read.get(text, text) for text in responses]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import StrictStr, field_validator, model_validator
+from pydantic import StrictStr, field_validator
 
 import fin_tasks
 from fin_tasks.benchmarks.financemath.data import SCORER_VERSION, Row, scoring_docs
@@ -16,15 +16,9 @@ from fin_tasks.stats.averages import average_or_none
 class _Recorded(Row):
     output: StrictStr
 
-    @model_validator(mode="before")
-    @classmethod
-    def _of_lm_eval(cls, row: Any) -> Any:
-        is_sample = isinstance(row, dict) and "resps" in row and isinstance(row.get("doc"), dict)
-        return {**row["doc"], "output": row["resps"]} if is_sample else row
-
     @field_validator("output", mode="before")
     @classmethod
-    def _first(cls, output: Any) -> Any:
+    def _first_of_several(cls, output: Any) -> Any:
         while isinstance(output, list):
             output = output[0] if output else None
         return "" if output is None else output

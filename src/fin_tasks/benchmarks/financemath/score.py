@@ -16,7 +16,7 @@ from fin_tasks.sandbox import Outcome, Ran, Status
 from fin_tasks.stats.averages import average_or_none, rate
 from fin_tasks.stats.executions import REASONS, execution_values
 
-TOPICS: Mapping[str, str] = {
+TOPICS: Mapping[str, str] = {  # topic in the file -> its name in metrics
     "Accounting": "accounting",
     "Asset Classes & Derivatives": "asset_classes",
     "Corporate & Securities Issuance": "corporate_issuance",
@@ -25,7 +25,6 @@ TOPICS: Mapping[str, str] = {
     "Quantitative Analysis & Valuation": "quantitative",
     "Risk Management": "risk",
 }
-"""Topic as in the file to its name in metrics."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,12 +119,7 @@ def metric_values(doc: Mapping[str, Any], readings: Sequence[ModelReading]) -> d
 
 
 def paper_equal(prediction: float, truth: float) -> bool:
-    """Compare two finite numbers as the authors do: many powers of ten and, nearly always, signs are forgiven.
-
-    Example:
-        >>> paper_equal(12.5, 0.125), paper_equal(-800.0, 800.0), paper_equal(1.1, 1.0)
-        (True, True, False)
-    """
+    """Compare two numbers as the authors do: 0.15 %, three decimals, powers of ten; signs hardly count."""
     if not (math.isfinite(prediction) and math.isfinite(truth)):
         return False
     large, small = max(abs(prediction), abs(truth)), min(abs(prediction), abs(truth))
@@ -136,13 +130,7 @@ def paper_equal(prediction: float, truth: float) -> bool:
 
 
 def robust_equal(answer: Number, truth: float) -> bool:
-    """Compare a number with the exact truth: within 0.15 %, or the truth rounded as the answer is, see `equal_reading`.
-
-    Example:
-        >>> percent = Number(value=0.153, readings=(0.153, 15.3), step=0.001)
-        >>> robust_equal(percent, 0.1532), robust_equal(percent, 15.32), robust_equal(percent, -0.1532)
-        (True, True, False)
-    """
+    """Compare a number with the exact truth: within 0.15 %, or the truth rounded as the answer is."""
     near = any(_near(reading, truth) for reading in answer.readings)
     return math.isfinite(truth) and (near or equal_reading(answer, truth, 0.0) is not None)
 
