@@ -41,14 +41,11 @@ class _Handler(BaseHTTPRequestHandler):
         status = 302 if path in self.server.redirects else 404 if body is None else 200
         status = self.server.faults[path].pop(0) if self.server.faults[path] else status
         body = body if status == 200 and body is not None else b""
+        headers = {"Content-Length": len(body), "ETag": '"1"', "X-Repo-Commit": "1" * 40, "X-Linked-Size": 10}
+        headers |= {"Location": self.server.redirects[path]} if status == 302 else {}
         self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("ETag", '"1"')
-        self.send_header("X-Repo-Commit", "1" * 40)
-        if status == 302:
-            self.send_header("Location", self.server.redirects[path])
-            self.send_header("X-Linked-Size", "10")
-            self.send_header("X-Linked-Etag", '"1"')
+        for name, value in headers.items():
+            self.send_header(name, str(value))
         self.end_headers()
         if self.command == "GET":
             self.wfile.write(body)

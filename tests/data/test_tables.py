@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from fin_tasks.data.tables import Defect, ids_by_kind, read_csv
+from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import DataError
 
 
@@ -24,8 +24,3 @@ def test_a_table_that_cannot_be_used_is_one_clear_sentence(tmp_path: Path, body:
         (tmp_path / "a.csv").write_bytes(body)
     with pytest.raises(DataError, match=r"a\.csv: expected "):
         read_csv(tmp_path / "a.csv", ["id", "text"])
-
-
-def test_defects_are_counted_by_kind() -> None:
-    defects = [Defect("zero", "b", "0"), Defect("bom", "", ""), Defect("zero", "a", "0")]
-    assert ids_by_kind(defects) == {"bom": ("",), "zero": ("b", "a")}

@@ -5,7 +5,7 @@ import pytest
 
 from fin_tasks.errors import ConfigError, DataError, FinTasksError
 from fin_tasks.retrieval import dense
-from fin_tasks.retrieval.search import facts, measures, retrieve
+from fin_tasks.retrieval.search import facts, retrieve
 from fin_tasks.settings import Settings
 
 TERMS = ["Bond: a loan that is traded.", "Put option: the right to sell.", "Stock: a share of a firm."]
@@ -77,8 +77,3 @@ def test_a_bad_option_is_one_clear_sentence(settings: Settings, options: dict[st
 def test_an_empty_bank_is_an_error(settings: Settings) -> None:
     with pytest.raises(DataError, match="at least one text"):
         retrieve([], ["a"], method="bm25", settings=settings)
-
-
-def test_measures() -> None:
-    assert measures([(3, 1.0), (5, 0.5)], gold=[5, 7]) == {"accuracy": 1.0, "recall_at_k": 0.5}
-    assert measures([(3, 1.0)], gold=[5]) == {"accuracy": 0.0, "recall_at_k": 0.0}

@@ -28,6 +28,8 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 from urllib.parse import quote
 
+from tqdm import tqdm
+
 from fin_tasks.errors import ConfigError, DataError, FetchError
 from fin_tasks.settings import Settings
 
@@ -116,11 +118,6 @@ class Located:
         revision = hashlib.sha256(lines.encode()).hexdigest()[:16]
         return {"origin": self.origin, "commit": self.commit, "revision": revision, "files": hashes}
 
-    def differing(self) -> list[str]:
-        """Return the files that have a pin and are not the pinned ones, as a user's own files may be."""
-        pinned = {pin.path: pin.sha256 for pin in self.pins.files if pin.sha256}
-        return [name for name, path in self.files.items() if name in pinned and sha256_of(path) != pinned[name]]
-
     def _here(self, name: str) -> dict[str, Path]:
         for option in name.split("|"):
             if self.origin == "upstream":
@@ -145,14 +142,9 @@ def locate(
 ) -> Located:
     """Find files of a benchmark, all of which are needed; download what upstream has and the cache lacks.
 
-    Args:
-        benchmark: One of `pinned_benchmarks()`.
-        paths: See the module.
-        source: `upstream`, `data_dir`, `sample`, or `auto`: data_dir if a folder is named, else upstream.
-        data_dir: The user's folder; `FIN_TASKS_DATA` if None.
-        settings: The environment.
-        sample: Folder of the packaged sample.
-        revision: Commit, branch or tag of a data set on the hub.
+    The source is `upstream`, `data_dir`, `sample`, or `auto`: data_dir if a folder is named, else upstream. `data_dir`
+    is the user's folder, `FIN_TASKS_DATA` if None; `sample` is the folder of the packaged sample. The revision is a
+    commit, branch or tag of a data set on the hub.
     """
     pins = load_pins(benchmark)
     folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
@@ -168,13 +160,13 @@ def locate(
         raise ConfigError(f"{benchmark} source: {source} needs a folder, got none. Set data_dir or FIN_TASKS_DATA.")
     found = Located(benchmark=benchmark, origin=source, root=place, pins=pins, settings=settings)
     if source == "data_dir" and place.is_file():
-        if place.suffix not in (suffixes := {Path(option).suffix for option in paths[0].split("|")}):
-            raise DataError(f"{benchmark}: expected a file ending in {' or '.join(sorted(suffixes))}, got {place}.")
+        suffixes = sorted({Path(option).suffix for option in paths[0].split("|")})
+        if place.suffix not in suffixes:
+            raise DataError(f"{benchmark}: expected a file ending in {' or '.join(suffixes)}, got {place}.")
         return replace(found, root=place.parent, files={_key(paths[0], place): place}).more(paths[1:])
-    if source == "data_dir":  # only one folder is searched from here on, so that two copies never mix
-        below = replace(found, root=place / benchmark)
-        found = below if below._here(paths[0]) else found
-    return found.more(paths)
+    below = replace(found, root=place / benchmark)
+    # only one folder is searched from here on, so that two copies never mix
+    return (below if source == "data_dir" and below._here(paths[0]) else found).more(paths)
 
 
 def pinned_benchmarks() -> tuple[str, ...]:
@@ -220,9 +212,8 @@ def _ask_hub(pins: Pins, revision: str | None, settings: Settings) -> Pins:
     try:
         api = HfApi(endpoint=settings.hub, token=settings.hub_token)
         info = api.dataset_info(pins.repo, revision=revision, files_metadata=True, timeout=30)
-        files = tuple(
-            Pin(each.rfilename, each.size, each.lfs.sha256 if each.lfs else None) for each in info.siblings or ()
-        )
+        listed = [each for each in info.siblings or () if not {"..", "/"} & set(Path(each.rfilename).parts)]
+        files = tuple(Pin(each.rfilename, each.size, each.lfs.sha256 if each.lfs else None) for each in listed)
         found = replace(pins, revision=str(info.sha), files=files)
     except Exception as error:  # the client raises its own errors and those of its HTTP library
         raise FetchError(f"{wanted}, but {_reason(error)}. {pins.by_hand()}") from error
@@ -239,8 +230,6 @@ def _fetch(pins: Pins, root: Path, wanted: set[Path], settings: Settings) -> Non
         absent = missing[0].path
         raise FetchError(f"{pins.name}: {root / absent} is not here, and {_OFFLINE}. {pins.by_hand(absent)}")
     if missing:
-        from tqdm import tqdm
-
         _log.warning("%s: downloading from %s at %s, licence %s", pins.name, pins.repo, pins.revision, pins.licence)
         download = _from_hub if pins.host == "hub" else _from_github
         with ThreadPoolExecutor(8) as pool:
@@ -250,11 +239,10 @@ def _fetch(pins: Pins, root: Path, wanted: set[Path], settings: Settings) -> Non
     for pin in chosen:
         path = root / pin.path
         if pin.sha256 and (found := sha256_of(path)) != pin.sha256:
+            advice = "Delete it, and it is downloaded again."
             if pin in missing:
-                path.unlink()
                 advice = "The download was removed. Does a proxy or a mirror serve another file?"
-            else:
-                advice = "Delete it, and it is downloaded again."
+                path.unlink()
             raise DataError(f"{path}: expected sha256 {pin.sha256}, got {found}. {advice} {pins.by_hand(pin.path)}")
 
 
@@ -302,9 +290,7 @@ def write_file(target: Path, content: bytes) -> None:
         Path(draft.name).chmod(0o644)
         Path(draft.name).replace(target)
     except OSError as error:
-        raise DataError(
-            f"{target}: cannot write it ({error.strerror}). Name another cache: FIN_TASKS_CACHE."
-        ) from error
+        raise DataError(f"{target}: cannot be written ({error.strerror}). Set FIN_TASKS_CACHE.") from error
 
 
 def _reason(error: BaseException) -> str:

@@ -4,6 +4,7 @@ A photograph may be stored on its side with a note (EXIF orientation) that some 
 model and its judge could see two different pictures. Both get the file of `upright_file`: the original, or a copy.
 """
 
+import re
 import warnings
 from collections.abc import Iterable
 from io import BytesIO
@@ -19,7 +20,7 @@ __all__ = ["FOLDER", "change_of", "upright_file", "upright_files"]
 
 FOLDER = "upright"  # of the copies, in the cache
 _FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")  # chat models take the first four
-_BROKEN = (OSError, SyntaxError, ValueError, EOFError)
+_BROKEN = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError)
 
 
 def change_of(path: Path) -> Literal["turned", "converted"] | None:
@@ -30,11 +31,11 @@ def change_of(path: Path) -> Literal["turned", "converted"] | None:
             with Image.open(path, formats=_FORMATS) as image:
                 if image.format in ("BMP", "TIFF"):
                     return "converted"
-                # Pillow would decode a PNG to look for a note behind the pixels, which takes long
-                if image.format == "PNG" and not any(m in path.read_bytes() for m in (b"eXIf", b"exif", b"xmp")):
+                # to look for a note behind the pixels, Pillow would decode the whole PNG
+                if image.format == "PNG" and not re.search(rb"eXIf|exif|xmp", path.read_bytes()):
                     return None
                 return "turned" if image.getexif().get(0x0112, 1) in range(2, 9) else None
-        except (*_BROKEN, Image.DecompressionBombError):
+        except _BROKEN:
             return None
 
 
@@ -60,7 +61,7 @@ def upright_file(path: Path, folder: Path) -> Path | None:
             else:
                 shown = shown if shown.mode in ("1", "L", "LA", "P", "RGB", "RGBA") else shown.convert("RGB")
                 shown.save(out, "PNG", compress_level=1, exif=b"")
-        except (*_BROKEN, Image.DecompressionBombError):
+        except _BROKEN:
             return None
     copy = folder / f"{name}{'.jpg' if jpeg else '.png'}"
     write_file(copy, out.getvalue())

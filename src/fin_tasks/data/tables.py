@@ -1,8 +1,4 @@
-"""Read a benchmark's CSV tables and JSON files, and collect what is wrong with their rows.
-
-A missing column makes a table useless and is an error. A bad row is a `Defect`: it is counted and shown, so that no row
-disappears silently.
-"""
+"""Read a benchmark's CSV and JSON files; a bad row is a `Defect`, counted and shown, so that no row just disappears."""
 
 import codecs
 import csv
@@ -42,10 +38,10 @@ class Record:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """The rows of a file without blank lines, and whether it starts with a byte order mark."""
+    """The rows of a file without blank lines."""
 
     records: tuple[Record, ...]
-    has_bom: bool
+    has_bom: bool  # whether the file starts with a byte order mark
 
 
 def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Table:

@@ -3,8 +3,6 @@
 The library scores one query at a time, in Python. Here the weight of each word in each text is computed once, with the
 library's own numbers, and a block of queries is one sparse matrix product. The scores are bit for bit the library's, so
 the same texts tie: scipy adds the weights in the order of the query's words.
-
-Robertson, Walker (1994), Some simple effective approximations to the 2-Poisson model, SIGIR.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +30,6 @@ def bm25_scores(texts: Sequence[str], queries: Sequence[str]) -> Iterator[npt.ND
 
     model = BM25Okapi([text.split(" ") for text in texts])
     rows = {word: row for row, word in enumerate(model.idf)}
-
     sizes = [len(counts) for counts in model.doc_freqs]
     ends = np.cumsum([0, *sizes], dtype=np.int32)
     words = np.fromiter((rows[word] for counts in model.doc_freqs for word in counts), dtype=np.int32, count=ends[-1])

@@ -5,13 +5,14 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fin_tasks.data.fetch import sha256_of
+from fin_tasks.data.fetch import sha256_of, write_file
 from fin_tasks.errors import ConfigError, EndpointError, FetchError
 from fin_tasks.settings import Settings
 
@@ -59,10 +60,9 @@ def _folder(model: str, settings: Settings) -> Path:
     from huggingface_hub import snapshot_download
 
     repo = model if "/" in model else f"sentence-transformers/{model}"
-    where: dict[str, Any] = {"endpoint": settings.hub, "token": settings.hub_token}
-    where |= {"allow_patterns": [f"*{suffix}" for suffix in _FILES], "local_files_only": settings.offline}
+    how: dict[str, Any] = {"endpoint": settings.hub, "token": settings.hub_token, "local_files_only": settings.offline}
     try:
-        return Path(snapshot_download(repo, **where))
+        return Path(snapshot_download(repo, allow_patterns=[f"*{suffix}" for suffix in _FILES], **how))
     except Exception as error:  # the client raises its own errors and those of its HTTP library
         raise FetchError(
             f"encoder {model}: expected a folder, or the model {repo} from {settings.hub}, got neither "
@@ -93,8 +93,7 @@ def _embed(texts: Sequence[str], name: str | None, settings: Settings, query: bo
 
 
 def _vectors(texts: Sequence[str], name: str | None, settings: Settings, *, query: bool) -> npt.NDArray[np.float64]:
-    """Embed texts, or read their vectors from the cache; rows have the length 1."""
-    # the address, as two servers may use one name for different models
+    """Embed texts, or read their vectors from the cache; rows have the length 1. Each address has its own vectors."""
     key = _hash([encoder_facts(name, settings), settings.embeddings, query, list(texts)])
     file = settings.cache_dir / "vectors" / f"{key[:32]}.npy"
     if not file.is_file():
@@ -102,10 +101,8 @@ def _vectors(texts: Sequence[str], name: str | None, settings: Settings, *, quer
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         if not (np.isfinite(lengths) & (lengths > 0)).all():
             raise EndpointError(f"encoder {name}: expected finite vectors that are not 0, got another one.")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        draft = file.with_suffix(".part.npy")
-        np.save(draft, (rows / lengths).astype(np.float32))
-        draft.replace(file)
+        np.save(content := BytesIO(), (rows / lengths).astype(np.float32))
+        write_file(file, content.getvalue())
     return np.asarray(np.load(file), dtype=np.float64)
 
 

@@ -1,10 +1,6 @@
-"""The texts that score best for each query, by BM25 or by embeddings.
+"""The texts that score best for each query, by BM25 or by embeddings."""
 
-found = retrieve(texts, questions, method="bm25", top_k=3, settings=settings)  # [[(index, score), ...], ...]
-provenance = facts("bm25", settings=settings)
-"""
-
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +9,7 @@ import numpy.typing as npt
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["METHODS", "facts", "measures", "retrieve"]
+__all__ = ["METHODS", "facts", "retrieve"]
 
 METHODS = ("bm25", "dense")
 
@@ -54,12 +50,6 @@ def facts(method: str, *, encoder: str | None = None, settings: Settings) -> dic
 
         return {"method": method, "encoder": encoder_facts(encoder, settings)}
     return {"method": method, "definition": "rank_bm25.BM25Okapi", "tokens": "split at single spaces"}
-
-
-def measures(found: Sequence[tuple[int, float]], gold: Collection[int]) -> dict[str, float]:
-    """Return whether a gold text was found, and the share of the gold texts that were found."""
-    hits = {index for index, _ in found} & set(gold)
-    return {"accuracy": float(bool(hits)), "recall_at_k": len(hits) / len(set(gold))}
 
 
 def _best(scores: npt.NDArray[np.float64], top_k: int) -> list[tuple[int, float]]:

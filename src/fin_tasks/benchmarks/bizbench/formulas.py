@@ -22,12 +22,10 @@ _CALLS = 8  # with each choice of argument types
 _DEF = re.compile(r"^def[ \t]+(\w+)[ \t]*\(", re.MULTILINE)
 _IMPORTS = {"math.": "import math", "np.": "import numpy as np", "List[": "from typing import List"}
 _WORDS = {  # a parameter with one of these words in its name, or type, takes this kind of argument; others an amount
-    "list": "list array series vector values flows cashflows payments dividends prices returns weights amounts data"
-    " probabilities forecasts rates yields",
+    "list": "list series values flows payments dividends prices returns weights amounts probabilities rates yields",
     "share": "r g i rate yield growth margin percent percentage pct prob probability discount return volatility sigma"
     " wacc inflation weight tax alpha beta correlation",
-    "count": "int n m t k num number period periods year years month months day days week weeks quarter quarters times"
-    " count frequency compound compounds term",
+    "count": "int n m t k num number period periods year years month months day days weeks quarters times count term",
 }
 _DRAW: Mapping[str, Callable[[random.Random], Any]] = {
     "list": lambda draw: [round(draw.uniform(10.0, 1000.0), 2) for _ in range(4)],
@@ -42,7 +40,8 @@ def solution():
     for arguments in {calls}:
         try:
             value = _fin_tasks_function(*arguments)
-            values = [] if value is None else list(value) if hasattr(value, "__len__") else [value]
+            several = isinstance(value, (list, tuple)) or hasattr(value, "__len__")
+            values = [] if value is None else list(value) if several else [value]
             numbers = [float(format(float(each), ".12g")) for each in values]
             if len(repr(numbers)) > 75 or not all(abs(number) < 1e300 for number in numbers):
                 raise ValueError("expected a few finite numbers")
