@@ -1,64 +1,40 @@
-"""What became of a program: the outcome, and the one place where bytes out of the sandbox are interpreted."""
+"""What became of a program, and the one place where bytes out of the sandbox are interpreted."""
 
-import json
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from fin_tasks.sandbox.child import FRAME_KEYS, TEXT_LIMIT
-from fin_tasks.sandbox.wire import LOCKED, RAN_ON, TOO_MUCH, WALL
-
-__all__ = ["ENOUGH_CPU", "Outcome", "Ran", "Status", "classify", "escape", "parse_frame"]
-
-ENOUGH_CPU = 0.5
-"""Share of the CPU limit from which a kill is put down to it; below, a busy machine or want of memory may be why."""
-_NUMBER_TEXT_LIMIT = 64
-_DETAIL_LIMIT = 600
+from fin_tasks.sandbox.server import LOCKED, MAX_TEXT, RAN_ON, TOO_MUCH, WALL
 
 
 class Status(str, Enum):
     """How a program ended."""
 
     ok = "ok"
-    """It ran and returned."""
-    no_code = "no_code"
-    """The response held no program."""
+    no_code = "no_code"  # the response held no program
     syntax = "syntax"
-    """It is not Python."""
-    exception = "exception"
-    """It raised, ended its own process, or crashed the interpreter."""
+    exception = "exception"  # it raised, ended its own process, or crashed the interpreter
     timeout = "timeout"
-    """It used up its CPU or wall time."""
     memory = "memory"
-    """It wanted more memory than there is for it."""
-    forbidden = "forbidden"
-    """It asked the operating system for something, or tampered with the runner."""
-    unsupported = "unsupported"
-    """This tier cannot run it; another one could."""
-    broken = "broken"
-    """The runner failed, not the program: leave the item unscored."""
+    forbidden = "forbidden"  # it asked the operating system for something, or tampered with the runner
+    unsupported = "unsupported"  # this tier cannot run it, another one could: unscored
+    broken = "broken"  # the runner failed, not the program: unscored
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What one program gave.
-
-    Attributes:
-        status: How it ended.
-        value: The result in the authors' terms: a plain int or float as `repr(round(float(x), 3))`, anything else as
-            `str(x)`, cut at 2,000 characters. It is the program's own text: escape it before you show it.
-        number: `float(x)` at full precision where that works, numpy and sympy scalars included.
-        is_number: Whether the result was exactly an int or a float.
-        detail: The exception's class and message, or what else went wrong, with control characters escaped.
-        cpu_s: CPU seconds used.
-    """
+    """The result of one program."""
 
     status: Status
     value: str | None = None
+    """A plain int or float as `repr(round(float(x), 3))`, anything else as `str(x)`, cut; escape it to show it."""
     number: float | None = None
+    """`float(x)` at full precision where that works."""
     is_number: bool = False
+    """Whether the result was exactly an int or a float."""
     detail: str = ""
+    """The exception's class and message, or what else went wrong; printable."""
     cpu_s: float = 0.0
 
     @property
@@ -68,7 +44,7 @@ class Outcome:
 
     @property
     def told(self) -> dict[str, str | None]:
-        """What the samples of a run show of it."""
+        """The fields that samples files show."""
         return {"status": self.status.value, "value": self.value, "detail": self.detail}
 
 
@@ -80,124 +56,59 @@ class Ran(NamedTuple):
 
 
 def escape(text: str) -> str:
-    r"""Make text safe to print: whatever is not printable becomes a backslash escape.
+    r"""Make text safe to print: every character that is not printable becomes a backslash escape.
 
     Example:
         >>> print(escape("red \x1b[31m\nnext"))
         red \x1b[31m\nnext
     """
-    if text.isprintable():
-        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def parse_frame(data: bytes) -> Outcome | None:
-    """Read a child's frame; total, as the bytes may be the program's own.
-
-    Args:
-        data: Anything.
-
-    Returns:
-        The outcome, without CPU time, or None where the bytes are not a frame.
-
-    Example:
-        >>> parse_frame(b'{"status":"ok","value":"3.0","number":"3.0","is_number":"1","detail":""}').number
-        3.0
-        >>> parse_frame(b"[1]") is None
-        True
-    """
+    """Read the four lines of `run_program`, or return None; the bytes may be the program's own, so any are taken."""
     try:
-        fields = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(fields, dict) or tuple(fields) != FRAME_KEYS or not _well_typed(fields):
-        return None
-    number = _number(fields["number"])
-    if number is None and fields["number"] is not None:
-        return None
-    value = fields["value"]
-    return Outcome(
-        status=Status(fields["status"]),
-        value=None if value is None else value.encode("utf-8", "backslashreplace").decode("utf-8"),
-        number=number,
-        is_number=fields["is_number"] == "1",
-        detail=escape(fields["detail"]),
-    )
-
-
-def _well_typed(fields: dict[str, Any]) -> bool:
-    told = ("ok", "syntax", "exception", "memory", "forbidden")  # the rest is for the runner to say
-    return (
-        fields["status"] in told
-        and all(text is None or isinstance(text, str) for text in (fields["value"], fields["number"]))
-        and fields["is_number"] in ("0", "1")
-        and isinstance(fields["detail"], str)
-        and len(fields["value"] or "") <= TEXT_LIMIT
-        and len(fields["detail"]) <= _DETAIL_LIMIT
-        and (fields["status"] == "ok") == (fields["value"] is not None)
-    )
-
-
-def _number(text: str | None) -> float | None:
-    if text is None or len(text) > _NUMBER_TEXT_LIMIT:
-        return None
-    try:
-        return float(text)
+        name, is_number, number, text = data.decode("utf-8").split("\n", 3)
+        status = Status(name)
+        x = float(number[:64]) if number else None
     except ValueError:
         return None
+    # Only the runner may say timeout, unsupported or broken.
+    claimable = (Status.ok, Status.syntax, Status.exception, Status.memory, Status.forbidden)
+    if status not in claimable or is_number not in ("0", "1"):
+        return None
+    if status is Status.ok:
+        return Outcome(status=status, value=text[:MAX_TEXT], number=x, is_number=is_number == "1")
+    return Outcome(status=status, detail=escape(text[:500]))
 
 
-def classify(*, data: bytes, wait_status: int, ending: int, cpu_s: float, cpu_limit_s: float) -> Outcome:
-    """Turn what the server reports about a child into an outcome.
+def classify(data: bytes, *, wait_status: int, ending: int, cpu_s: float, cpu_limit_s: float) -> tuple[Outcome, bool]:
+    """Turn the server's report about a child into an outcome, and say whether a second try could end differently.
 
-    Args:
-        data: The child's bytes, as they came.
-        wait_status: Its wait status.
-        ending: One of the server's `ENDED`, `WALL`, `TOO_MUCH`, `RAN_ON`.
-        cpu_s: CPU seconds it used.
-        cpu_limit_s: CPU seconds it was allowed.
+    `data` are the child's bytes as they came. A second try helps if the runner failed, or if the system killed the
+    program with little CPU used, since a busy machine may be the cause. It does not help a program that sleeps.
     """
+    again, caught = False, wait_status & 0x7F
+    status, detail = Status.exception, f"ended its own process (exit code {wait_status >> 8 & 0xFF})"
     if not data.startswith(LOCKED):
-        return Outcome(status=Status.broken, detail="the child could not be locked down", cpu_s=cpu_s)
-    status, detail = Status.exception, ""
-    if ending == WALL:
+        status, detail, again = Status.broken, "the child could not be locked down", True
+    elif ending == WALL:
         status, detail = Status.timeout, "ran out of wall time"
     elif ending == TOO_MUCH:
         status, detail = Status.forbidden, "wrote more than a result takes"
     elif len(data) > len(LOCKED):
         frame = parse_frame(data[len(LOCKED) :])
         if frame is not None:
-            return _with_cpu(frame, cpu_s)
+            return replace(frame, cpu_s=cpu_s), False
         status, detail = Status.forbidden, "wrote something that is not a result"
     elif ending == RAN_ON:
         status, detail = Status.forbidden, "closed its result pipe and ran on"
-    else:
-        status, detail = _death(wait_status, cpu_s, cpu_limit_s)
-    return Outcome(status=status, detail=detail, cpu_s=cpu_s)
-
-
-def _death(wait_status: int, cpu_s: float, cpu_limit_s: float) -> tuple[Status, str]:
-    """Say why a child ended without a word."""
-    caught = wait_status & 0x7F
-    if not caught:
-        return Status.exception, f"ended its own process (exit code {wait_status >> 8 & 0xFF})"
-    name = next(
-        (known.name for known in signal.Signals if known == caught), f"signal {caught}"
-    )  # 35 to 63 have no name
-    if name in ("SIGKILL", "SIGXCPU"):
+    elif caught in (signal.SIGKILL, signal.SIGXCPU) and cpu_s >= 0.5 * cpu_limit_s:
         # The kernel counts whole ticks towards the limit, so on a busy machine it may kill well before the limit.
-        if cpu_s >= ENOUGH_CPU * cpu_limit_s:
-            return Status.timeout, "ran out of CPU time"
-        return Status.memory, f"killed by the system ({name}) after {cpu_s:.2f} s of CPU"
-    return Status.exception, f"crashed the interpreter ({name})"
-
-
-def _with_cpu(frame: Outcome, cpu_s: float) -> Outcome:
-    return Outcome(
-        status=frame.status,
-        value=frame.value,
-        number=frame.number,
-        is_number=frame.is_number,
-        detail=frame.detail,
-        cpu_s=cpu_s,
-    )
+        status, detail = Status.timeout, "ran out of CPU time"
+    elif caught in (signal.SIGKILL, signal.SIGXCPU):
+        status, again = Status.memory, caught == signal.SIGKILL
+        detail = f"killed by the system (signal {caught}) after {cpu_s:.2f} s of CPU"
+    elif caught:
+        detail = f"crashed the interpreter (signal {caught})"
+    return Outcome(status=status, detail=detail, cpu_s=cpu_s), again

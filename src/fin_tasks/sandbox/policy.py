@@ -1,20 +1,17 @@
-"""What the kernel lets a program do: a seccomp allow-list and a Landlock rule set. Standard library only.
+"""What the kernel lets a program do: seccomp allow-list, Landlock rules, capabilities, resource limits.
 
-Both are set up through ctypes, because the server must run under a bare interpreter: the seccomp binding on PyPI
-needs the C library `libseccomp`, which most machines lack. A system call that is not named here fails with `EPERM`.
-
-Sources: seccomp(2), landlock(7), and the kernel's `unistd.h` for the numbers of the system calls.
+Standard library only, as the server runs this file under a bare interpreter. A system call that is not named here
+fails with `EPERM`. Sources: seccomp(2), landlock(7), capabilities(7), and the kernel's `unistd.h` for the numbers.
 """
 
 import ctypes
 import errno
+import math
+import mmap
 import os
 import platform
+import resource
 import struct
-import sys
-from collections.abc import Sequence
-
-__all__ = ["Policy", "PolicyError", "die_with_parent", "landlock_abi", "seccomp_program"]
 
 _X86_64 = (
     "0:read 1:write 3:close 4:stat 5:fstat 6:lstat 8:lseek 9:mmap 10:mprotect 11:munmap 12:brk 13:rt_sigaction "
@@ -38,157 +35,142 @@ _AARCH64 = (
     "214:brk 215:munmap 216:mremap 222:mmap 226:mprotect 233:madvise 278:getrandom 283:membarrier 291:statx 293:rseq "
     "439:faccessat2"
 )
-_MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}
-"""Machine -> (AUDIT_ARCH constant, its system calls as number:name)."""
-
-_F_DUPFD, _F_GETFD, _F_SETFD, _F_GETFL, _F_DUPFD_CLOEXEC = 0, 1, 2, 3, 1030
-_TCGETS = 0x5401
+_MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}  # AUDIT_ARCH constant, system calls
+# Call -> (argument, mask, values): allowed only if argument & mask is one of the values.
 _CHECKED: dict[str, tuple[int, int, tuple[int, ...]]] = {
     "openat": (2, os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC, (0,)),
-    # F_SETOWN with F_SETSIG would have the kernel send signals to other processes: no setter but F_SETFD.
-    "fcntl": (1, 0xFFFFFFFF, (_F_DUPFD, _F_GETFD, _F_SETFD, _F_GETFL, _F_DUPFD_CLOEXEC)),
-    "ioctl": (1, 0xFFFFFFFF, (_TCGETS,)),
+    # F_DUPFD, GETFD, SETFD, GETFL, DUPFD_CLOEXEC. F_SETOWN with F_SETSIG would send signals to other processes.
+    "fcntl": (1, 0xFFFFFFFF, (0, 1, 2, 3, 1030)),
+    "ioctl": (1, 0xFFFFFFFF, (0x5401,)),  # TCGETS
+    # NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE: what malloc and numpy need.
+    "madvise": (2, 0xFFFFFFFF, (0, 1, 2, 3, 4, 8, 14, 15)),
+    "membarrier": (0, 0xFFFFFFFF, (0, 8, 16)),  # QUERY and PRIVATE_EXPEDITED; the others interrupt every processor
 }
-"""Call -> (argument, mask, values): let through only where argument & mask is one of the values."""
-
 _LOAD, _AND, _JUMP_EQUAL, _RETURN = 0x20, 0x54, 0x15, 0x06
 _ALLOW, _KILL_PROCESS, _REFUSE = 0x7FFF0000, 0x80000000, 0x00050000 | errno.EPERM
-
-_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
-_SECCOMP_MODE_FILTER = 2
-
+_PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 22, 24, 38
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
-_RIGHTS_BY_ABI = (13, 14, 15, 15, 16)
-"""How many file-system rights each ABI knows; later ones add none."""
+_RIGHTS_BY_ABI = (13, 14, 15, 15, 16)  # how many file-system rights each ABI knows; later ones add none
+_libc = ctypes.CDLL(None, use_errno=True)
 
 
-class PolicyError(OSError):
-    """The kernel refused a part of the policy, so the program must not run."""
+def _check(what: str, result: int) -> int:
+    if result < 0:
+        raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
+    return result
 
 
 def seccomp_program(machine: str) -> bytes:
-    """Assemble the filter as classic BPF.
-
-    Args:
-        machine: `x86_64` or `aarch64`.
-
-    Returns:
-        `struct sock_filter` records of 8 bytes: kill on a foreign architecture, let the allow-list through, check
-        the arguments of a few calls, refuse the rest with `EPERM`.
-
-    Raises:
-        PolicyError: There is no table for this machine.
-
-    Example:
-        >>> len(seccomp_program("x86_64")) % 8
-        0
-    """
+    """Assemble the filter for `x86_64` or `aarch64` as classic BPF, 8 bytes per `struct sock_filter`."""
     if machine not in _MACHINES:
-        raise PolicyError(f"seccomp: expected a machine out of {', '.join(_MACHINES)}, got {machine!r}")
+        raise OSError(f"seccomp: expected a machine out of {', '.join(_MACHINES)}, got {machine!r}")
     arch, table = _MACHINES[machine]
+    # Kill on a foreign architecture, let the allow-list through, check a few arguments, refuse the rest.
     code = [(_LOAD, 0, 0, 4), (_JUMP_EQUAL, 1, 0, arch), (_RETURN, 0, 0, _KILL_PROCESS), (_LOAD, 0, 0, 0)]
     for pair in table.split():
         number, name = pair.split(":")
-        block = _argument_check(*_CHECKED[name]) if name in _CHECKED else [(_RETURN, 0, 0, _ALLOW)]
+        block = [(_RETURN, 0, 0, _ALLOW)]
+        if name in _CHECKED:
+            index, mask, values = _CHECKED[name]  # 32-bit arguments, so the low word is enough (little-endian)
+            block = [(_LOAD, 0, 0, 16 + 8 * index), (_AND, 0, 0, mask)]
+            for value in values:
+                block += [(_JUMP_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
+            block.append((_RETURN, 0, 0, _REFUSE))
         code += [(_JUMP_EQUAL, 0, len(block), int(number)), *block]
     code.append((_RETURN, 0, 0, _REFUSE))
     return b"".join(struct.pack("=HBBI", *line) for line in code)
 
 
-def _argument_check(index: int, mask: int, values: Sequence[int]) -> list[tuple[int, int, int, int]]:
-    low_word = 16 + 8 * index  # the checked arguments are 32-bit, and both machines are little-endian
-    block = [(_LOAD, 0, 0, low_word), (_AND, 0, 0, mask)]
-    for value in values:
-        block += [(_JUMP_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
-    return [*block, (_RETURN, 0, 0, _REFUSE)]
-
-
 def landlock_abi() -> int:
-    """Return the Landlock ABI of the running kernel, 0 where there is none."""
-    if sys.platform != "linux":
-        return 0
-    version = ctypes.CDLL(None, use_errno=True).syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)
-    return max(0, int(version))
+    """Return the Landlock ABI of the running Linux kernel, 0 if it has none."""
+    return max(0, int(_libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)))
 
 
 class Policy:
-    """A policy that was prepared once and is entered by every child.
+    """Seccomp and Landlock, prepared once and entered by every child.
 
-    Args:
-        readable: Files and folders programs may read (the interpreter's own libraries); everything else is closed.
-        need_landlock: Whether a kernel without Landlock is an error; inside bubblewrap the mounts already close the
-            file system, so there it is a second wall.
-
-    Raises:
-        PolicyError: The machine has no seccomp table, or the kernel no Landlock.
+    Programs may read `readable` files and folders, except what lies in `hidden`. Raises OSError where the machine has
+    no seccomp table, or where the kernel has no Landlock and `need_landlock` is set.
     """
 
-    def __init__(self, readable: Sequence[str], *, need_landlock: bool) -> None:
-        self._libc = ctypes.CDLL(None, use_errno=True)
+    def __init__(self, readable: list[str], *, hidden: str, need_landlock: bool) -> None:
         code = seccomp_program(platform.machine())
         self._code = ctypes.create_string_buffer(code, len(code))
         # struct sock_fprog: a count, padding up to the pointer, the pointer
         self._program = struct.pack("@HP", len(code) // 8, ctypes.addressof(self._code))
-        self.landlock_abi = landlock_abi()
-        if need_landlock and not self.landlock_abi:
-            raise PolicyError("Landlock: expected a kernel of 5.13 or newer with Landlock switched on, found none")
-        self._ruleset = self._make_ruleset(readable) if self.landlock_abi else None
+        self._ruleset, abi = None, landlock_abi()
+        if need_landlock and not abi:
+            raise OSError("Landlock: expected a kernel of 5.13 or newer with Landlock switched on, found none")
+        if abi:
+            words = [(1 << _RIGHTS_BY_ABI[min(abi, len(_RIGHTS_BY_ABI)) - 1]) - 1]
+            words += [0b11] if abi >= 4 else []  # bind and connect TCP
+            words += [0b11] if abi >= 6 else []  # abstract unix sockets and signals beyond the own domain
+            attributes = struct.pack(f"={len(words)}Q", *words)
+            made = _libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
+            self._ruleset = _check("landlock_create_ruleset", made)
+            for path in readable:
+                self._allow(os.path.realpath(path), os.path.realpath(hidden))
+
+    def _allow(self, path: str, hidden: str) -> None:
+        if path == hidden or not os.path.exists(path):  # noqa: PTH110 - pathlib costs start-up time
+            return
+        # Landlock only adds rights, so a folder around the hidden one is listed and its other entries are allowed.
+        around = hidden.startswith(path + "/")
+        rights = _READ_DIR if around else _READ_FILE | (_READ_DIR if os.path.isdir(path) else 0)  # noqa: PTH112
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        rule = struct.pack("=Qi", rights, fd)
+        _check(f"landlock_add_rule {path}", _libc.syscall(_ADD_RULE, self._ruleset, 1, rule, 0))
+        os.close(fd)
+        for entry in os.scandir(path) if around else ():
+            if not entry.is_symlink():  # its target may lie anywhere
+                self._allow(entry.path, hidden)
 
     def close_files(self) -> None:
-        """Close the file system to the calling process for good, by Landlock.
-
-        Raises:
-            PolicyError: The kernel refused.
-        """
-        self._check("no_new_privs", self._libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        """Close the file system to the calling process for good, by Landlock."""
+        _check("no_new_privs", _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         if self._ruleset is not None:
-            self._check("landlock_restrict_self", self._libc.syscall(_RESTRICT_SELF, self._ruleset, 0))
+            _check("landlock_restrict_self", _libc.syscall(_RESTRICT_SELF, self._ruleset, 0))
 
     def close_calls(self) -> None:
-        """Refuse the calling process every system call that is not on the list, for good, by seccomp.
-
-        Raises:
-            PolicyError: The kernel refused.
-        """
-        self._check("seccomp", self._libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, self._program, 0, 0))
-
-    def _make_ruleset(self, readable: Sequence[str]) -> int:
-        abi = self.landlock_abi
-        files = (1 << _RIGHTS_BY_ABI[min(abi, len(_RIGHTS_BY_ABI)) - 1]) - 1
-        words = [files]
-        if abi >= 4:
-            words.append(0b11)  # bind and connect TCP
-        if abi >= 6:
-            words.append(0b11)  # abstract unix sockets and signals beyond the own domain
-        attributes = struct.pack(f"={len(words)}Q", *words)
-        size = ctypes.c_size_t(len(attributes))
-        ruleset = self._check("landlock_create_ruleset", self._libc.syscall(_CREATE_RULESET, attributes, size, 0))
-        for path in readable:
-            self._add_readable(ruleset, path)
-        return ruleset
-
-    def _add_readable(self, ruleset: int, path: str) -> None:
-        try:
-            fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return
-        try:
-            rights = _READ_FILE | (_READ_DIR if os.path.isdir(path) else 0)  # noqa: PTH112 - pathlib costs start-up time
-            rule = struct.pack("=Qi", rights, fd)
-            self._check("landlock_add_rule", self._libc.syscall(_ADD_RULE, ruleset, 1, rule, 0))
-        finally:
-            os.close(fd)
-
-    @staticmethod
-    def _check(what: str, result: int) -> int:
-        if result < 0:
-            code = ctypes.get_errno()
-            raise PolicyError(code, f"{what}: {os.strerror(code)}")
-        return result
+        """Refuse the calling process every system call that is not on the list, for good, by seccomp."""
+        _check("seccomp", _libc.prctl(_PR_SET_SECCOMP, 2, self._program, 0, 0))  # 2: SECCOMP_MODE_FILTER
 
 
 def die_with_parent(signal_number: int) -> None:
-    """Have the kernel send this process a signal when its parent ends (Linux; elsewhere nothing happens)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0)
+    """Have the kernel send this process a signal when its parent ends (Linux only)."""
+    if platform.system() == "Linux":
+        _libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0)
+
+
+def drop_capabilities() -> None:
+    """Give up all of root's privileges for good."""
+    for capability in range(64):
+        _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # fails for an ordinary user, who has none to pass on
+    _check("capset", _libc.capset(struct.pack("=Ii", 0x20080522, 0), bytes(24)))  # version 3; all sets empty
+
+
+def address_space_bytes() -> int:
+    """Return the size of this single-threaded process's address space to one MiB, found without /proc."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    low, high = 0, 1 << 47 if hard == resource.RLIM_INFINITY else hard
+    while high - low > 1024 * 1024:  # lower the limit by bisection until one more page cannot be mapped
+        middle = (low + high) // 2
+        resource.setrlimit(resource.RLIMIT_AS, (middle, hard))
+        try:
+            mmap.mmap(-1, mmap.PAGESIZE).close()
+            high = middle
+        except (OSError, MemoryError):
+            low = middle
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    return high
+
+
+def apply_limits(*, cpu_s: float, address_space: int) -> None:
+    """Bind the calling process for good; the kernel counts whole CPU seconds, so a fraction is rounded up."""
+    limits = {"CPU": max(1, math.ceil(cpu_s)), "AS": address_space, "NOFILE": 32, "FSIZE": 0, "CORE": 0, "NPROC": 0}
+    for name, value in limits.items():
+        kind = getattr(resource, f"RLIMIT_{name}")
+        hard = resource.getrlimit(kind)[1]
+        most = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (most, most))

@@ -1,168 +1,133 @@
-"""One server process as the evaluator sees it: start, send a program, read what came back, end."""
+"""One server process as the evaluator sees it: start, send a program, read the report, end."""
 
-import contextlib
 import json
 import os
-import select
+import shutil
 import subprocess
+import sys
+import sysconfig
 import tempfile
-import time
-from dataclasses import asdict, dataclass
-from types import TracebackType
+import threading
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from fin_tasks.errors import SandboxError
-from fin_tasks.sandbox.outcome import ENOUGH_CPU, Outcome, classify, escape
-from fin_tasks.sandbox.tiers import library_dirs, readable_paths, server_command, server_environ
-from fin_tasks.sandbox.wire import ENDED, MAX_FRAME, REQUEST, RESPONSE, WALL
+from fin_tasks.sandbox.outcome import Outcome, classify, escape
+from fin_tasks.sandbox.server import MAX_FRAME, REQUEST, RESPONSE
 
-__all__ = ["Limits", "Report", "Server", "ServerDied"]
+_HERE = Path(__file__).absolute().parent
+_INSIDE = "/fin_tasks_sandbox"
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+_START_S, _SLACK_S = 120.0, 10.0
 
-_START_S = 120.0
-_SLACK_S = 10.0
 
-
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """What one program may use.
-
-    Attributes:
-        cpu_s: CPU seconds; the kernel rounds up to whole ones.
-        wall_s: Seconds from start to end.
-        memory_mb: Address space in MiB beyond what the libraries take.
-    """
+class Limits(NamedTuple):
+    """The CPU seconds, the wall seconds, and the MiB of memory beyond the libraries that one program may use."""
 
     cpu_s: float
     wall_s: float
     memory_mb: int
 
-    def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            if not 0 < value < 1_000_000:
-                raise SandboxError(f"sandbox limit {name}: expected a number above 0, got {value!r}")
-
-
-class ServerDied(Exception):  # noqa: N818 - an event the client handles, not an error of the package
-    """The server ended or went silent while a program was in it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Report:
-    """An outcome and whether a second try could end differently."""
-
-    outcome: Outcome
-    cut_short: bool
-    """Killed with little CPU used: a busy machine may be to blame rather than the program."""
-
 
 class Server:
     """A running server; use it from one thread at a time, and start it from a thread that outlives it."""
 
-    def __init__(self, *, tier: str, limits: Limits, preload: tuple[str, ...]) -> None:
-        self._limits = limits
-        self._asked = 0
+    def __init__(self, tier: str, limits: Limits, preload: tuple[str, ...]) -> None:
+        self._limits, self._asked = limits, 0
+        # All folders with packages, also those that the bare interpreter of the server does not know.
+        packages = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+        libraries = [sysconfig.get_path("stdlib"), *packages]
+        system = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/etc/ld.so.cache", *_DEVICES]
         config = {
-            "cpu_s": limits.cpu_s,
-            "wall_s": limits.wall_s,
-            "memory_mb": limits.memory_mb,
+            **limits._asdict(),
             "confine": tier != "unsafe-local-exec",
-            "need_landlock": tier != "bwrap",
+            "need_landlock": tier != "bwrap",  # inside bubblewrap the mounts close the file system already
             "preload": preload,
-            "library_dirs": library_dirs(),
-            "readable": readable_paths(),
+            "library_dirs": packages,
+            "readable": [*libraries, f"{sys.base_prefix}/lib", *system],
+            "hidden": str(_HERE.parent),  # an installed package holds sample answers
         }
-        command = server_command(tier, json.dumps(config))
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
-        try:
+        # No -P before Python 3.11; there, -I does it but also ignores PYTHONHASHSEED.
+        flags = ["-S", "-s", "-P", "-B"] if sys.version_info >= (3, 11) else ["-S", "-I", "-B"]
+        inside = _INSIDE if tier == "bwrap" else str(_HERE)
+        command = [os.path.realpath(sys.executable), *flags, f"{inside}/server.py", json.dumps(config)]
+        threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+        environ = {**dict.fromkeys(threads, "1"), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+        if tier != "unsafe-local-exec" and sys.platform != "linux":
+            raise SandboxError(f"{tier}: expected Linux, got {sys.platform}")
+        if tier == "bwrap":
+            command = [*_bubblewrap(libraries, environ), *command]
+        pipe = subprocess.PIPE
+        with tempfile.TemporaryFile() as errors:
             self._process = subprocess.Popen(  # noqa: S603 - our own command, no shell
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                env=server_environ(),
-                bufsize=0,
-                start_new_session=True,
+                command, stdin=pipe, stdout=pipe, stderr=errors, env=environ, start_new_session=True
             )
-            self.greeting = self._greet(tier)
-        except BaseException:
-            self.close()
-            raise
+            try:
+                self._exchange(b"", _START_S)
+            except ConnectionError as death:
+                self.close()
+                errors.seek(0)
+                lines = errors.read().decode("utf-8", "replace").strip().splitlines() or ["it left no message"]
+                reason = escape(lines[-1][:500])
+                raise SandboxError(f"{tier}: the server did not start ({death}): {reason}") from death
 
-    def _greet(self, tier: str) -> dict[str, object]:
-        try:
-            data = self._receive(timeout_s=_START_S)[3]
-        except ServerDied as death:
-            raise SandboxError(f"{tier}: the server did not start ({death}): {self._last_words()}") from death
-        greeting: dict[str, object] = json.loads(data)
-        return greeting
-
-    def _last_words(self) -> str:
-        self._process.kill()
-        self._process.wait()
-        self._errors.seek(0)
-        lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
-        return escape(lines[-1][:500]) if lines else "it left no message"
-
-    def run(self, program: bytes) -> Report:
-        """Run one program.
+    def run(self, source: str) -> tuple[Outcome, bool]:
+        """Run one program; return its outcome, and whether a second try could end differently.
 
         Raises:
-            ServerDied: The server is gone; close it and start another.
+            ConnectionError: The server is gone; close it and start another.
         """
+        program = source.encode()
         self._asked += 1
-        self._send(REQUEST.pack(len(program)) + program)
-        wait_status, ending, cpu_s, data = self._receive(timeout_s=self._limits.wall_s + _SLACK_S)
-        outcome = classify(
-            data=data, wait_status=wait_status, ending=ending, cpu_s=cpu_s, cpu_limit_s=self._limits.cpu_s
-        )
-        silent = len(data) <= 1 or ending == WALL
-        killed = ending == WALL or (ending == ENDED and wait_status & 0x7F == 9)
-        return Report(outcome=outcome, cut_short=silent and killed and cpu_s < ENOUGH_CPU * self._limits.cpu_s)
+        request = REQUEST.pack(len(program)) + program
+        wait_status, ending, cpu_s, data = self._exchange(request, self._limits.wall_s + _SLACK_S)
+        return classify(data, wait_status=wait_status, ending=ending, cpu_s=cpu_s, cpu_limit_s=self._limits.cpu_s)
 
-    def _send(self, data: bytes) -> None:
-        assert self._process.stdin is not None  # noqa: S101 - for the type checker: Popen was given PIPE
-        view = memoryview(data)
+    def _exchange(self, request: bytes, timeout_s: float) -> tuple[int, int, float, bytes]:
+        stdin: Any = self._process.stdin
+        stdout: Any = self._process.stdout
+        watchdog = threading.Timer(timeout_s, self._process.kill)
+        watchdog.start()
         try:
-            while view:
-                view = view[self._process.stdin.write(view) or 0 :]
-        except OSError as error:
-            raise ServerDied(str(error)) from error
-
-    def _receive(self, *, timeout_s: float) -> tuple[int, int, float, bytes]:
-        deadline = time.monotonic() + timeout_s
-        number, wait_status, ending, cpu_s, length = RESPONSE.unpack(self._read(RESPONSE.size, deadline))
-        if number != self._asked or length > MAX_FRAME:
-            raise ServerDied(f"answered {number} with {length} bytes when asked {self._asked}")
-        return wait_status, ending, cpu_s, self._read(length, deadline)
-
-    def _read(self, size: int, deadline: float) -> bytes:
-        assert self._process.stdout is not None  # noqa: S101 - for the type checker: Popen was given PIPE
-        fd = self._process.stdout.fileno()
-        parts = b""
-        while len(parts) < size:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([fd], [], [], left)[0]:
-                raise ServerDied("silent for too long")
-            part = os.read(fd, size - len(parts))
-            if not part:
-                raise ServerDied("ended")
-            parts += part
-        return parts
+            stdin.write(request)
+            stdin.flush()
+            header = stdout.read(RESPONSE.size).ljust(RESPONSE.size, b"\xff")
+            number, wait_status, ending, cpu_s, length = RESPONSE.unpack(header)
+            data = stdout.read(length) if number == self._asked and length <= MAX_FRAME else b""
+        finally:
+            watchdog.cancel()
+        if number != self._asked or len(data) != length:
+            raise ConnectionError("it gave no answer")
+        return wait_status, ending, cpu_s, data
 
     def close(self) -> None:
-        """End the server and whatever runs in it; harmless when it is gone already."""
-        process = getattr(self, "_process", None)
-        if process is not None:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                with contextlib.suppress(OSError):
-                    pipe.close()
-        self._errors.close()
+        """End the server and the program in it; harmless when it is gone already."""
+        self._process.kill()
+        self._process.communicate()
 
-    def __enter__(self) -> "Server":
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+def _bubblewrap(libraries: list[str], environ: dict[str, str]) -> list[str]:
+    bwrap = shutil.which("bwrap")
+    if bwrap is None:
+        raise SandboxError("bwrap: expected the program of the package `bubblewrap` on PATH, found none. Install it.")
+    command = [bwrap, "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
+    command += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
+    command += ["--uid", "65534", "--gid", "65534"]
+    known = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False, timeout=10)  # noqa: S603
+    if "--disable-userns" in known.stdout + known.stderr:  # from 0.8; seccomp refuses a new namespace anyway
+        command.append("--disable-userns")
+    for name, value in environ.items():
+        command += ["--setenv", name, value]
+    command += ["--tmpfs", "/tmp"]  # noqa: S108 - first, as a virtual environment may lie under it
+    bound: list[Path] = []
+    system = ("/usr", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
+    for path in map(Path, (*system, sys.base_prefix, sys.prefix, os.path.realpath(sys.executable), *libraries)):
+        if not any(path.is_relative_to(parent) for parent in bound):
+            bound.append(path)
+            command += ["--ro-bind-try", str(path), str(path)]
+    for device in _DEVICES:
+        command += ["--dev-bind", device, device]
+    command += ["--tmpfs", str(_HERE.parent), "--remount-ro", str(_HERE.parent)]
+    for name in ("server.py", "policy.py"):
+        command += ["--ro-bind", str(_HERE / name), f"{_INSIDE}/{name}"]
+    return [*command, "--remount-ro", "/tmp", "--remount-ro", "/", "--"]  # noqa: S108

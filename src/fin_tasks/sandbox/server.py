@@ -1,181 +1,158 @@
-"""The fork server: preloads the libraries once and forks a locked-down child for every program.
+"""The fork server: it preloads the libraries once and forks a locked-down child for every program.
 
-Runs as a script under a bare interpreter (`python -s -P -B server.py CONFIG`), inside bubblewrap or directly, with
-nothing of fin-tasks importable; it loads the four modules beside it by path. It speaks the
-protocol of `wire.py` on descriptors 0 and 1.
-
-The child's bytes are opaque to the server: it caps them, kills the child when they end, and adds what it knows itself.
-It wipes its own copy of every program and every frame, since the next child inherits its memory.
+It runs as a script under a bare interpreter, inside bubblewrap or directly, with `policy.py` beside it and the
+standard library only; the evaluator imports the constants of the protocol from here. The child's bytes are opaque to
+the server. It wipes its copy of every program and result, because the next child inherits its memory.
 """
 
+import contextlib
+import errno
 import gc
 import importlib
-import importlib.util
 import json
 import os
 import random
 import select
 import signal
+import struct
 import sys
 import time
 import warnings
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
-if TYPE_CHECKING:
-    from fin_tasks.sandbox import child, limits, policy, wire
-else:
-
-    def _sibling(name: str) -> ModuleType:
-        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")  # noqa: PTH100, PTH118, PTH120
-        spec = importlib.util.spec_from_file_location("fin_tasks_sandbox_" + name, path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-    child, limits, policy, wire = (_sibling(name) for name in ("child", "limits", "policy", "wire"))
-
-__all__ = ["main"]
-
-_HIGHEST_FD = 256
-_GRACE_S = 0.05
+REQUEST = struct.Struct("!I")  # length; the program as UTF-8 follows
+RESPONSE = struct.Struct("!IiBdI")  # request number, wait status, ending, CPU seconds, length; the child's bytes follow
+ENDED, WALL, TOO_MUCH, RAN_ON = range(4)  # it ended; out of wall time; wrote too much; closed its pipe and ran on
+LOCKED = b"+"  # the child writes it after its lockdown and before the program runs
+MAX_PROGRAM, MAX_FRAME, MAX_TEXT = 1024 * 1024, 64 * 1024, 2000
+_RESULT_FD, _HIGHEST_FD, _GRACE_S = 3, 256, 0.05
 
 
-def main() -> None:
-    """Preload, report readiness, then serve until the requests end."""
+def run_program(source: bytes) -> bytes:
+    """Call the program's `solution()`; return four lines: status, 1 for a plain number, `float(x)`, value or error.
+
+    The process is locked down by then. A program that tampers with this code only fakes its own answer.
+    """
+    status, is_number, number = "syntax", "0", ""
+    try:
+        code = compile(source, "<program>", "exec", dont_inherit=True)
+        status = "exception"
+        names: dict[str, Any] = {"__name__": "program"}
+        exec(code, names)  # noqa: S102 - this is what the locked-down process is for
+        if "solution" not in names:
+            raise NameError("the program defines no solution()")
+        answer = names["solution"]()
+        if not (isinstance(answer, str | bytes) and len(answer) > 100):  # parsing a million digits takes minutes
+            with contextlib.suppress(Exception):  # a class of the program's own may raise whatever it likes
+                number = repr(float(answer))
+        if type(answer) in (int, float):  # the authors' terms: plain numbers to three decimals, anything else as text
+            is_number = "1"
+            text = repr(round(float(number), 3)) if number else f"integer of {answer.bit_length()} bits"
+        else:
+            text = str(answer)
+        status = "ok"
+    except BaseException as error:  # noqa: BLE001 - sys.exit and KeyboardInterrupt are a program's failures too
+        number = ""
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+            status = "memory"
+        elif isinstance(error, OSError):  # a calculation needs nothing of the operating system
+            status = "forbidden"
+        text = type(error).__name__
+        with contextlib.suppress(BaseException):  # __str__ is the program's
+            text = f"{text}: {error}" if str(error) else text
+    return f"{status}\n{is_number}\n{number}\n{text[:MAX_TEXT]}".encode("utf-8", "backslashreplace")
+
+
+def _main() -> None:
     config: dict[str, Any] = json.loads(sys.argv[1])
     policy.die_with_parent(signal.SIGKILL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the evaluator's business; it closes our input
     sys.path.extend(config["library_dirs"])
-    loaded = _preload(config["preload"])
+    warnings.simplefilter("ignore")
+    for name in config["preload"]:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(0)
+        sys.modules["numpy"].set_printoptions(legacy="1.25")  # numbers inside lists print as in the published records
     null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, wire.RESULT_FD)  # taken, so that no descriptor a child still needs lies where its result pipe goes
-    lockdown = _policy(config)
-    room = limits.address_space_bytes()
-    address_space = None if room is None else room + config["memory_mb"] * 1024 * 1024
+    os.dup2(null, _RESULT_FD)  # taken, so that no descriptor a child still needs lies where its result pipe goes
+    lockdown = None
+    if config["confine"]:
+        lockdown = policy.Policy(config["readable"], hidden=config["hidden"], need_landlock=config["need_landlock"])
+        policy.drop_capabilities()
+    address_space = policy.address_space_bytes() + config["memory_mb"] * 1024 * 1024
     gc.collect()
     gc.freeze()
-    ready = json.dumps({"python": sys.version.split()[0], "loaded": loaded, "pid": os.getpid()}).encode()
-    _respond(0, 0, wire.ENDED, 0.0, memoryview(ready))
+    _write(1, RESPONSE.pack(0, 0, ENDED, 0.0, 0))  # ready
     os.dup2(null, 2)
     os.chdir("/")
-    _serve(config, lockdown, address_space, null)
-
-
-def _policy(config: dict[str, Any]) -> "policy.Policy | None":
-    if not config["confine"]:
-        return None
-    return policy.Policy(config["readable"], need_landlock=config["need_landlock"])
-
-
-def _preload(names: list[str]) -> dict[str, str]:
-    """Import what programs use, where it is installed."""
-    warnings.simplefilter("ignore")
-    loaded = {}
-    for name in names:
-        try:
-            module = importlib.import_module(name)
-        except ImportError:
-            continue
-        loaded[name] = str(getattr(module, "__version__", ""))
-    if "numpy" in loaded:
-        numpy = sys.modules["numpy"]
-        numpy.random.seed(0)
-        numpy.set_printoptions(legacy="1.25")  # numbers inside lists print as they did for the published records
-    return loaded
-
-
-def _serve(config: dict[str, Any], lockdown: "policy.Policy | None", address_space: int | None, null: int) -> None:
-    frame = bytearray(wire.MAX_FRAME + 1)
-    header = bytearray(wire.REQUEST.size)
-    number = 0
-    while _read_exactly(memoryview(header)):
-        (length,) = wire.REQUEST.unpack(header)
-        if length > wire.MAX_PROGRAM:
-            return  # the evaluator never sends that much, so the stream is broken
-        program = bytearray(length)
-        if not _read_exactly(memoryview(program)):
+    header, frame, number = bytearray(REQUEST.size), bytearray(MAX_FRAME + 1), 0
+    while _read(memoryview(header)):
+        program = bytearray(min(REQUEST.unpack(header)[0], MAX_PROGRAM))
+        if not _read(memoryview(program)):
             return
         number += 1
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
-            _become_child(program, writer, null, config, lockdown, address_space)
+            _become_child(program, writer, null, lockdown, config["cpu_s"], address_space)
         os.close(writer)
-        program[:] = bytes(length)
-        ending, size = _collect(reader, memoryview(frame), config["wall_s"])
-        os.close(reader)
-        status, cpu_s, ending = _reap(pid, ending)
-        _respond(number, status, ending, cpu_s, memoryview(frame)[:size])
-        frame[:size] = bytes(size)
+        program[:] = bytes(len(program))
+        *report, size = _watch(pid, reader, memoryview(frame), config["wall_s"])
+        _write(1, RESPONSE.pack(number, *report, size))
+        _write(1, memoryview(frame)[:size])
+        frame[:] = bytes(len(frame))
 
 
 def _become_child(
-    program: bytearray,
-    writer: int,
-    null: int,
-    config: dict[str, Any],
-    lockdown: "policy.Policy | None",
-    address_space: int | None,
-) -> None:
-    """Give up everything but one pipe, lock down, run, tell, end."""
+    program: bytearray, writer: int, null: int, lockdown: Any, cpu_s: float, address_space: int
+) -> NoReturn:
     try:
         policy.die_with_parent(signal.SIGKILL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
         for fd in (0, 1, 2):
             os.dup2(null, fd)
-        os.dup2(writer, wire.RESULT_FD)
-        limits.apply_limits(cpu_s=config["cpu_s"], address_space=address_space)
+        os.dup2(writer, _RESULT_FD)
+        policy.apply_limits(cpu_s=cpu_s, address_space=address_space)
         if lockdown is not None:
             lockdown.close_files()
-        os.closerange(wire.RESULT_FD + 1, _HIGHEST_FD)
+        os.closerange(_RESULT_FD + 1, _HIGHEST_FD)
         if lockdown is not None:
             lockdown.close_calls()
-        os.write(wire.RESULT_FD, wire.LOCKED)
+        os.write(_RESULT_FD, LOCKED)
         random.seed(0)  # Python reseeds it at every fork
         gc.enable()
-        child.write_all(wire.RESULT_FD, child.run_program(bytes(program)))
+        _write(_RESULT_FD, run_program(bytes(program)))
         os._exit(0)
     finally:
         os._exit(1)
 
 
-def _collect(reader: int, frame: memoryview, wall_s: float) -> tuple[int, int]:
-    """Read the child's bytes into `frame` until they end, time is up, or there are too many."""
-    deadline = time.monotonic() + wall_s
-    size = 0
-    while True:
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([reader], [], [], left)[0]:
-            return wire.WALL, size
-        got = os.readv(reader, [frame[size:]])
-        if got == 0:
-            return wire.ENDED, size
+def _watch(pid: int, reader: int, frame: memoryview, wall_s: float) -> tuple[int, int, float, int]:
+    """Read the child's bytes until they end, time is up, or there are too many; then end the child."""
+    deadline, size, ending, done = time.monotonic() + wall_s, 0, TOO_MUCH, 0
+    while ending == TOO_MUCH and size <= MAX_FRAME:
+        ready = select.select([reader], [], [], max(0.0, deadline - time.monotonic()))[0]
+        got = os.readv(reader, [frame[size:]]) if ready else 0
         size += got
-        if size > wire.MAX_FRAME:
-            return wire.TOO_MUCH, size
-
-
-def _reap(pid: int, ending: int) -> tuple[int, float, int]:
-    """End the child and return its wait status, its CPU seconds, and how it ended."""
-    if ending == wire.ENDED:
-        # A dying process closes its files a moment before it can be waited for; one that lives on closed them itself.
-        deadline = time.monotonic() + _GRACE_S
-        while True:
-            done, status, usage = os.wait4(pid, os.WNOHANG)
-            if done:
-                return status, usage.ru_utime + usage.ru_stime, ending
-            if time.monotonic() > deadline:
-                ending = wire.RAN_ON
-                break
+        if got == 0:
+            ending = ENDED if ready else WALL
+    os.close(reader)
+    # A dying process closes its files a moment before it can be waited for; one that lives on closed them itself.
+    deadline = time.monotonic() + _GRACE_S
+    while ending == ENDED and not done:
+        done, status, usage = os.wait4(pid, os.WNOHANG)
+        if not done and time.monotonic() > deadline:
+            ending = RAN_ON
+        elif not done:
             time.sleep(0.0002)
-    os.kill(pid, signal.SIGKILL)
-    _, status, usage = os.wait4(pid, 0)
-    return status, usage.ru_utime + usage.ru_stime, ending
+    if not done:
+        os.kill(pid, signal.SIGKILL)
+        _, status, usage = os.wait4(pid, 0)
+    return status, ending, usage.ru_utime + usage.ru_stime, min(size, MAX_FRAME)
 
 
-def _read_exactly(view: memoryview) -> bool:
-    """Fill the view from standard input; False where the input ends."""
+def _read(view: memoryview) -> bool:
+    """Fill the view from standard input; return False if the input ends."""
     while view:
         got = os.readv(0, [view])
         if got == 0:
@@ -184,12 +161,13 @@ def _read_exactly(view: memoryview) -> bool:
     return True
 
 
-def _respond(number: int, status: int, ending: int, cpu_s: float, frame: memoryview) -> None:
-    size = min(len(frame), wire.MAX_FRAME)
-    header = wire.RESPONSE.pack(number, status, ending, cpu_s, size)
-    for part in (header, frame[:size]):
-        child.write_all(1, part)
+def _write(fd: int, data: bytes | memoryview) -> None:
+    while data:
+        data = data[os.write(fd, data) :]
 
 
 if __name__ == "__main__":
-    main()
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
+    policy: Any = importlib.import_module("policy")
+    del sys.path[0]
+    _main()

@@ -1,0 +1,194 @@
+"""The runner: it picks a tier, keeps its servers alive, and runs batches of programs."""
+
+import contextlib
+import re
+import socket
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from queue import SimpleQueue
+from typing import NamedTuple
+
+from fin_tasks.errors import SandboxError
+from fin_tasks.sandbox.monty import MontyServer
+from fin_tasks.sandbox.outcome import Outcome, Status, escape
+from fin_tasks.sandbox.process import Limits, Server
+from fin_tasks.sandbox.server import MAX_PROGRAM
+from fin_tasks.settings import SANDBOX_TIERS, Settings
+
+_PLAIN = ("math", "statistics", "random", "datetime", "decimal", "fractions", "itertools", "re")
+_NUMERIC = (*_PLAIN, "numpy", "scipy.optimize", "scipy.stats", "sympy")
+_NAMES_NUMERIC = re.compile(r"numpy|scipy|sympy|mpmath|pandas")
+_HOW = {
+    "bwrap": "bubblewrap, seccomp and Landlock around a fork server",
+    "landlock": "seccomp and Landlock around a fork server",
+    "monty": "pydantic-monty; programs that need more than it has come back as unsupported",
+    "unsafe-local-exec": "no protection; only if you ask for it",
+}
+CANARIES = {  # programs that must not return in a tier before it is trusted
+    "read a file": "def solution(): return open({bait!r}).read()",
+    "write a file": "def solution(): return open({target!r}, 'w').write('x')",
+    "open a socket": "import socket\ndef solution(): return str(socket.create_connection(('127.0.0.1', {port}), 2))",
+    "fork": "import os\ndef solution(): return os.fork() or os._exit(0)",
+    "kill the parent": "import os\ndef solution(): return os.kill(os.getppid(), 9)",
+}
+
+
+class Runner(contextlib.AbstractContextManager["Runner"]):
+    """Runs batches of programs side by side in `tier`, chosen for `reason`; made by `open_runner`."""
+
+    def __init__(self, tier: str, limits: Limits, workers: int) -> None:
+        self.tier, self.reason, self._limits, self._failure = tier, _HOW[tier], limits, ""
+        # A server dies with the thread that started it (PDEATHSIG), so the threads live as long as the runner.
+        self._threads = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="fin-tasks-sandbox")
+        # Forking costs in proportion to the memory of the parent, so programs that name no numeric library run on
+        # servers without any, about twice as fast.
+        self._idle: dict[tuple[str, ...], SimpleQueue[Server | MontyServer | None]] = {}
+        for preload in (_PLAIN, _NUMERIC):
+            self._idle[preload] = SimpleQueue()
+            for _ in range(workers):
+                self._idle[preload].put(None)  # started when it is first needed
+
+    def run(self, programs: Sequence[str | None], *, on_done: Callable[[int], None] | None = None) -> list[Outcome]:
+        """Run a batch of sources that define `solution()`, identical ones once; None is a response without a program.
+
+        `on_done` is called in this thread with the number of programs settled so far. Programs that cannot run
+        because no server starts any more are `broken`.
+        """
+        places: dict[str | None, list[int]] = {}
+        for index, program in enumerate(programs):
+            places.setdefault(program, []).append(index)
+        outcomes = [Outcome(status=Status.no_code, detail="the response holds no program")] * len(programs)
+        settled = len(places.pop(None, []))
+        if on_done is not None and settled:
+            on_done(settled)
+        self._failure = ""
+        pending = {self._threads.submit(self._run_one, source or ""): indexes for source, indexes in places.items()}
+        for future in as_completed(pending):
+            for index in pending[future]:
+                outcomes[index] = future.result()
+            settled += len(pending[future])
+            if on_done is not None:
+                on_done(settled)
+        return outcomes
+
+    def _run_one(self, source: str) -> Outcome:
+        try:
+            if len(source.encode()) > MAX_PROGRAM:
+                return Outcome(status=Status.forbidden, detail=f"the program is longer than {MAX_PROGRAM} bytes")
+        except UnicodeEncodeError as error:
+            return Outcome(status=Status.syntax, detail=f"UnicodeEncodeError: {error.reason} at {error.start}")
+        outcome = Outcome(status=Status.forbidden, detail="its server died twice with it")
+        preload = _NUMERIC if _NAMES_NUMERIC.search(source) else _PLAIN
+        server = self._idle[preload].get()
+        try:
+            for _ in range(2):
+                server = server or self._start(preload)
+                try:
+                    outcome, again = server.run(source)
+                except ConnectionError:
+                    server.close()
+                    server = None
+                else:
+                    if not again:
+                        break
+            return outcome
+        except SandboxError as error:
+            self._failure = escape(str(error))
+            return Outcome(status=Status.broken, detail=self._failure)
+        finally:
+            self._idle[preload].put(server)
+
+    def _start(self, preload: tuple[str, ...]) -> Server | MontyServer:
+        if self._failure:
+            raise SandboxError(self._failure)
+        return MontyServer(self._limits) if self.tier == "monty" else Server(self.tier, self._limits, preload)
+
+    def close(self) -> None:
+        """End all servers; the runner cannot be used afterwards."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        for idle in self._idle.values():
+            while not idle.empty():
+                server = idle.get()
+                if server is not None:
+                    server.close()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_runner(
+    *, tier: str = "auto", workers: int = 2, cpu_limit_s: float = 3.0, wall_limit_s: float = 12.0, memory_mb: int = 512
+) -> Runner:
+    """Start a runner in the best tier that works here, or in the one asked for; `auto` never runs without protection.
+
+    A program has its own CPU seconds (rounded up to whole ones), wall seconds, and MiB beyond the libraries.
+
+    Raises:
+        SandboxError: No tier works here, or the one asked for does not; the message says why.
+    """
+    if tier not in SANDBOX_TIERS:
+        raise SandboxError(f"sandbox tier: expected one of {', '.join(SANDBOX_TIERS)}, got {tier!r}")
+    limits = Limits(cpu_limit_s, wall_limit_s, memory_mb)
+    if min(workers, *limits) <= 0:
+        raise SandboxError(f"sandbox: expected workers and limits above 0, got {workers!r} and {limits!r}")
+    failures: list[str] = []
+    for name in SANDBOX_TIERS[1:-1] if tier == "auto" else (tier,):
+        runner = Runner(name, limits, workers)
+        try:
+            _check_tier(runner)
+        except BaseException as error:
+            runner.close()
+            if not isinstance(error, SandboxError):
+                raise
+            failures.append(str(error))
+        else:
+            runner.reason = "; ".join([runner.reason, *failures])
+            return runner
+    raise SandboxError(
+        f"programs cannot be run safely here: {'; '.join(failures)}. Install the package `bubblewrap` (Linux) or "
+        "pydantic-monty (`pip install 'fin-tasks[monty]'`), or accept the risk with the tier unsafe-local-exec."
+    )
+
+
+def _check_tier(runner: Runner) -> None:
+    works = runner.run(["def solution(): return 6 * 7"])[0]
+    if works.value != "42.0":
+        raise SandboxError(works.detail if works.status is Status.broken else f"{runner.tier}: 6 * 7 gave {works}")
+    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as listener:
+        bait, target = Path(folder, "bait"), Path(folder, "target")
+        bait.write_text("bait")
+        places = {"bait": str(bait), "target": str(target), "port": listener.getsockname()[1]}
+        outcomes = runner.run([program.format_map(places) for program in CANARIES.values()])
+        escaped = [name for name, o in zip(CANARIES, outcomes, strict=True) if o.ran or "server died" in o.detail]
+        if (escaped or target.exists()) and runner.tier != "unsafe-local-exec":
+            raise SandboxError(f"{runner.tier}: expected every canary to fail, but these did not: {escaped}")
+
+
+def run_programs(
+    programs: Sequence[str | None], *, settings: Settings, on_done: Callable[[int], None] | None = None
+) -> list[Outcome]:
+    """Run programs with the tier and workers of the settings; raise SandboxError if no runner can be opened."""
+    with open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
+        return runner.run(programs, on_done=on_done)
+
+
+class TierReport(NamedTuple):
+    """Whether a tier can be used on this machine, and why (not)."""
+
+    name: str
+    usable: bool
+    reason: str
+
+
+def describe_tiers() -> list[TierReport]:
+    """Try every tier on this machine with its canaries, best first."""
+    reports = []
+    for name in SANDBOX_TIERS[1:]:
+        try:
+            with open_runner(tier=name, workers=1) as runner:
+                reports.append(TierReport(name, True, runner.reason))
+        except SandboxError as error:
+            reports.append(TierReport(name, False, str(error)))
+    return reports
