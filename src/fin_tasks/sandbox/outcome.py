@@ -1,6 +1,5 @@
 """What became of a program, and the one place where bytes out of the sandbox are interpreted."""
 
-import signal
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple
@@ -22,19 +21,18 @@ class Status(str, Enum):
     broken = "broken"  # the runner failed, not the program: unscored
 
 
+_CLAIMABLE = (Status.ok, Status.syntax, Status.exception, Status.memory, Status.forbidden)  # the runner says the rest
+
+
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """The result of one program."""
 
     status: Status
-    value: str | None = None
-    """A plain int or float as `repr(round(float(x), 3))`, anything else as `str(x)`, cut; escape it to show it."""
-    number: float | None = None
-    """`float(x)` at full precision where that works."""
-    is_number: bool = False
-    """Whether the result was exactly an int or a float."""
-    detail: str = ""
-    """The exception's class and message, or what else went wrong; printable."""
+    value: str | None = None  # int or float as `repr(round(float(x), 3))`, else `str(x)`, cut; escape it to show it
+    number: float | None = None  # `float(x)` at full precision where that works
+    is_number: bool = False  # whether the result was exactly an int or a float
+    detail: str = ""  # the exception's class and message, or what else went wrong; printable
     cpu_s: float = 0.0
 
     @property
@@ -56,12 +54,7 @@ class Ran(NamedTuple):
 
 
 def escape(text: str) -> str:
-    r"""Make text safe to print: every character that is not printable becomes a backslash escape.
-
-    Example:
-        >>> print(escape("red \x1b[31m\nnext"))
-        red \x1b[31m\nnext
-    """
+    """Make text safe to print: every character that is not printable becomes a backslash escape."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
@@ -69,30 +62,23 @@ def parse_frame(data: bytes) -> Outcome | None:
     """Read the four lines of `run_program`, or return None; the bytes may be the program's own, so any are taken."""
     try:
         name, is_number, number, text = data.decode("utf-8").split("\n", 3)
-        status = Status(name)
-        x = float(number[:64]) if number else None
+        status, x = Status(name), float(number[:64]) if number else None
     except ValueError:
         return None
-    # Only the runner may say timeout, unsupported or broken.
-    claimable = (Status.ok, Status.syntax, Status.exception, Status.memory, Status.forbidden)
-    if status not in claimable or is_number not in ("0", "1"):
+    if status not in _CLAIMABLE or is_number not in ("0", "1"):
         return None
     if status is Status.ok:
         return Outcome(status=status, value=text[:MAX_TEXT], number=x, is_number=is_number == "1")
     return Outcome(status=status, detail=escape(text[:500]))
 
 
-def classify(data: bytes, *, wait_status: int, ending: int, cpu_s: float, cpu_limit_s: float) -> tuple[Outcome, bool]:
-    """Turn the server's report about a child into an outcome, and say whether a second try could end differently.
-
-    `data` are the child's bytes as they came. A second try helps if the runner failed, or if the system killed the
-    program with little CPU used, since a busy machine may be the cause. It does not help a program that sleeps.
-    """
+def classify(data: bytes, wait_status: int, ending: int, cpu_s: float, cpu_limit_s: float) -> tuple[Outcome, bool]:
+    """Turn the server's report and the child's bytes into an outcome; True if a second try could end differently."""
     again, caught = False, wait_status & 0x7F
     status, detail = Status.exception, f"ended its own process (exit code {wait_status >> 8 & 0xFF})"
     if not data.startswith(LOCKED):
         status, detail, again = Status.broken, "the child could not be locked down", True
-    elif ending == WALL:
+    elif ending == WALL:  # no second try: it would only sleep again
         status, detail = Status.timeout, "ran out of wall time"
     elif ending == TOO_MUCH:
         status, detail = Status.forbidden, "wrote more than a result takes"
@@ -103,12 +89,11 @@ def classify(data: bytes, *, wait_status: int, ending: int, cpu_s: float, cpu_li
         status, detail = Status.forbidden, "wrote something that is not a result"
     elif ending == RAN_ON:
         status, detail = Status.forbidden, "closed its result pipe and ran on"
-    elif caught in (signal.SIGKILL, signal.SIGXCPU) and cpu_s >= 0.5 * cpu_limit_s:
+    elif caught in (9, 24) and cpu_s >= 0.5 * cpu_limit_s:  # SIGKILL, SIGXCPU
         # The kernel counts whole ticks towards the limit, so on a busy machine it may kill well before the limit.
         status, detail = Status.timeout, "ran out of CPU time"
-    elif caught in (signal.SIGKILL, signal.SIGXCPU):
-        status, again = Status.memory, caught == signal.SIGKILL
-        detail = f"killed by the system (signal {caught}) after {cpu_s:.2f} s of CPU"
+    elif caught in (9, 24):  # a busy machine may be to blame rather than the program
+        status, detail, again = Status.memory, f"killed by the system after {cpu_s:.2f} s of CPU", True
     elif caught:
         detail = f"crashed the interpreter (signal {caught})"
     return Outcome(status=status, detail=detail, cpu_s=cpu_s), again

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fin_tasks.errors import SandboxError
-from fin_tasks.sandbox.outcome import Outcome, classify, escape
+from fin_tasks.sandbox.outcome import Outcome, Status, classify, escape
 from fin_tasks.sandbox.server import MAX_FRAME, REQUEST, RESPONSE
 
 _HERE = Path(__file__).absolute().parent
@@ -30,94 +30,105 @@ class Limits(NamedTuple):
 
 
 class Server:
-    """A running server; use it from one thread at a time, and start it from a thread that outlives it."""
+    """A fork server, started when first needed and again when it died.
+
+    Use it from one thread at a time; it dies with the thread that started it.
+    """
 
     def __init__(self, tier: str, limits: Limits, preload: tuple[str, ...]) -> None:
-        self._limits, self._asked = limits, 0
-        # All folders with packages, also those that the bare interpreter of the server does not know.
-        packages = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-        libraries = [sysconfig.get_path("stdlib"), *packages]
-        system = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/etc/ld.so.cache", *_DEVICES]
-        config = {
-            **limits._asdict(),
-            "confine": tier != "unsafe-local-exec",
-            "need_landlock": tier != "bwrap",  # inside bubblewrap the mounts close the file system already
-            "preload": preload,
-            "library_dirs": packages,
-            "readable": [*libraries, f"{sys.base_prefix}/lib", *system],
-            "hidden": str(_HERE.parent),  # an installed package holds sample answers
-        }
-        # No -P before Python 3.11; there, -I does it but also ignores PYTHONHASHSEED.
-        flags = ["-S", "-s", "-P", "-B"] if sys.version_info >= (3, 11) else ["-S", "-I", "-B"]
-        inside = _INSIDE if tier == "bwrap" else str(_HERE)
-        command = [os.path.realpath(sys.executable), *flags, f"{inside}/server.py", json.dumps(config)]
-        threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-        environ = {**dict.fromkeys(threads, "1"), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
-        if tier != "unsafe-local-exec" and sys.platform != "linux":
-            raise SandboxError(f"{tier}: expected Linux, got {sys.platform}")
-        if tier == "bwrap":
-            command = [*_bubblewrap(libraries, environ), *command]
-        pipe = subprocess.PIPE
-        with tempfile.TemporaryFile() as errors:
-            self._process = subprocess.Popen(  # noqa: S603 - our own command, no shell
-                command, stdin=pipe, stdout=pipe, stderr=errors, env=environ, start_new_session=True
-            )
-            try:
-                self._exchange(b"", _START_S)
-            except ConnectionError as death:
-                self.close()
-                errors.seek(0)
-                lines = errors.read().decode("utf-8", "replace").strip().splitlines() or ["it left no message"]
-                reason = escape(lines[-1][:500])
-                raise SandboxError(f"{tier}: the server did not start ({death}): {reason}") from death
+        self._tier, self._limits, self._preload = tier, limits, preload
+        self._process: subprocess.Popen[bytes] | None = None
 
     def run(self, source: str) -> tuple[Outcome, bool]:
         """Run one program; return its outcome, and whether a second try could end differently.
 
         Raises:
-            ConnectionError: The server is gone; close it and start another.
+            SandboxError: The server cannot be started.
         """
+        if self._process is None:
+            self._process = self._start()
         program = source.encode()
         self._asked += 1
-        request = REQUEST.pack(len(program)) + program
-        wait_status, ending, cpu_s, data = self._exchange(request, self._limits.wall_s + _SLACK_S)
-        return classify(data, wait_status=wait_status, ending=ending, cpu_s=cpu_s, cpu_limit_s=self._limits.cpu_s)
+        try:
+            report = self._exchange(self._process, REQUEST.pack(len(program)) + program, self._limits.wall_s + _SLACK_S)
+        except ConnectionError:
+            self.close()
+            return Outcome(status=Status.forbidden, detail="its server died with it"), True
+        return classify(*report, cpu_limit_s=self._limits.cpu_s)
 
-    def _exchange(self, request: bytes, timeout_s: float) -> tuple[int, int, float, bytes]:
-        stdin: Any = self._process.stdin
-        stdout: Any = self._process.stdout
-        watchdog = threading.Timer(timeout_s, self._process.kill)
+    def _start(self) -> subprocess.Popen[bytes]:
+        # All folders with packages, also those that the bare interpreter of the server does not know.
+        packages = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+        libraries = [sysconfig.get_path("stdlib"), *packages]
+        system = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/etc/ld.so.cache", *_DEVICES]
+        config = {
+            **self._limits._asdict(),
+            "confine": self._tier != "unsafe-local-exec",
+            "need_landlock": self._tier != "bwrap",  # inside bubblewrap the mounts close the file system already
+            "preload": self._preload,
+            "library_dirs": packages,
+            "readable": [*libraries, f"{sys.base_prefix}/lib", *system],
+            "hidden": str(_HERE.parent),  # an installed package holds sample answers
+        }
+        # No -P before Python 3.11; there, -I does it but also ignores PYTHONHASHSEED.
+        flags = ["-S", "-P", "-B"] if sys.version_info >= (3, 11) else ["-S", "-I", "-B"]
+        inside = _INSIDE if self._tier == "bwrap" else str(_HERE)
+        command = [os.path.realpath(sys.executable), *flags, f"{inside}/server.py", json.dumps(config)]
+        if self._tier != "unsafe-local-exec" and sys.platform != "linux":
+            raise SandboxError(f"{self._tier}: expected Linux, got {sys.platform}")
+        if self._tier == "bwrap":
+            command = [*_bubblewrap(libraries), *command]
+        threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+        environ = {**dict.fromkeys(threads, "1"), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+        pipe = subprocess.PIPE
+        with tempfile.TemporaryFile() as errors:
+            process = subprocess.Popen(  # noqa: S603 - our own command, no shell
+                command, stdin=pipe, stdout=pipe, stderr=errors, env=environ, start_new_session=True
+            )
+            self._asked = 0
+            try:
+                self._exchange(process, b"", _START_S)
+            except ConnectionError as death:
+                process.kill()
+                process.communicate()
+                errors.seek(0)
+                said = errors.read().decode("utf-8", "replace").strip().splitlines() or ["it left no message"]
+                raise SandboxError(f"{self._tier}: the server did not start: {escape(said[-1][:500])}") from death
+        return process
+
+    def _exchange(self, process: Any, request: bytes, timeout_s: float) -> tuple[bytes, int, int, float]:
+        watchdog = threading.Timer(timeout_s, process.kill)
         watchdog.start()
         try:
-            stdin.write(request)
-            stdin.flush()
-            header = stdout.read(RESPONSE.size).ljust(RESPONSE.size, b"\xff")
+            process.stdin.write(request)
+            process.stdin.flush()
+            header = process.stdout.read(RESPONSE.size).ljust(RESPONSE.size, b"\xff")
             number, wait_status, ending, cpu_s, length = RESPONSE.unpack(header)
-            data = stdout.read(length) if number == self._asked and length <= MAX_FRAME else b""
+            data = process.stdout.read(length) if number == self._asked and length <= MAX_FRAME else b""
         finally:
             watchdog.cancel()
         if number != self._asked or len(data) != length:
-            raise ConnectionError("it gave no answer")
-        return wait_status, ending, cpu_s, data
+            raise ConnectionError("the server gave no answer")
+        return data, wait_status, ending, cpu_s
 
     def close(self) -> None:
-        """End the server and the program in it; harmless when it is gone already."""
-        self._process.kill()
-        self._process.communicate()
+        """End the server and the program in it."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
 
 
-def _bubblewrap(libraries: list[str], environ: dict[str, str]) -> list[str]:
+def _bubblewrap(libraries: list[str]) -> list[str]:
     bwrap = shutil.which("bwrap")
     if bwrap is None:
         raise SandboxError("bwrap: expected the program of the package `bubblewrap` on PATH, found none. Install it.")
     command = [bwrap, "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
-    command += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--clearenv", "--cap-drop", "ALL"]
+    command += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     command += ["--uid", "65534", "--gid", "65534"]
     known = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False, timeout=10)  # noqa: S603
     if "--disable-userns" in known.stdout + known.stderr:  # from 0.8; seccomp refuses a new namespace anyway
         command.append("--disable-userns")
-    for name, value in environ.items():
-        command += ["--setenv", name, value]
     command += ["--tmpfs", "/tmp"]  # noqa: S108 - first, as a virtual environment may lie under it
     bound: list[Path] = []
     system = ("/usr", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")

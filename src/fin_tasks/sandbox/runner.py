@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from queue import SimpleQueue
 from typing import NamedTuple
 
 from fin_tasks.errors import SandboxError
@@ -44,11 +43,7 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
         self._threads = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="fin-tasks-sandbox")
         # Forking costs in proportion to the memory of the parent, so programs that name no numeric library run on
         # servers without any, about twice as fast.
-        self._idle: dict[tuple[str, ...], SimpleQueue[Server | MontyServer | None]] = {}
-        for preload in (_PLAIN, _NUMERIC):
-            self._idle[preload] = SimpleQueue()
-            for _ in range(workers):
-                self._idle[preload].put(None)  # started when it is first needed
+        self._idle: dict[tuple[str, ...], list[Server | MontyServer]] = {_PLAIN: [], _NUMERIC: []}
 
     def run(self, programs: Sequence[str | None], *, on_done: Callable[[int], None] | None = None) -> list[Outcome]:
         """Run a batch of sources that define `solution()`, identical ones once; None is a response without a program.
@@ -79,40 +74,31 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
                 return Outcome(status=Status.forbidden, detail=f"the program is longer than {MAX_PROGRAM} bytes")
         except UnicodeEncodeError as error:
             return Outcome(status=Status.syntax, detail=f"UnicodeEncodeError: {error.reason} at {error.start}")
-        outcome = Outcome(status=Status.forbidden, detail="its server died twice with it")
         preload = _NUMERIC if _NAMES_NUMERIC.search(source) else _PLAIN
-        server = self._idle[preload].get()
         try:
+            server = self._take(preload)
             for _ in range(2):
-                server = server or self._start(preload)
-                try:
-                    outcome, again = server.run(source)
-                except ConnectionError:
-                    server.close()
-                    server = None
-                else:
-                    if not again:
-                        break
-            return outcome
+                outcome, again = server.run(source)
+                if not again:
+                    break
         except SandboxError as error:
             self._failure = escape(str(error))
             return Outcome(status=Status.broken, detail=self._failure)
-        finally:
-            self._idle[preload].put(server)
+        self._idle[preload].append(server)
+        return outcome
 
-    def _start(self, preload: tuple[str, ...]) -> Server | MontyServer:
+    def _take(self, preload: tuple[str, ...]) -> Server | MontyServer:
         if self._failure:
             raise SandboxError(self._failure)
+        with contextlib.suppress(IndexError):
+            return self._idle[preload].pop()
         return MontyServer(self._limits) if self.tier == "monty" else Server(self.tier, self._limits, preload)
 
     def close(self) -> None:
         """End all servers; the runner cannot be used afterwards."""
         self._threads.shutdown(wait=True, cancel_futures=True)
-        for idle in self._idle.values():
-            while not idle.empty():
-                server = idle.get()
-                if server is not None:
-                    server.close()
+        for server in (*self._idle[_PLAIN], *self._idle[_NUMERIC]):
+            server.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -132,16 +118,14 @@ def open_runner(
         raise SandboxError(f"sandbox tier: expected one of {', '.join(SANDBOX_TIERS)}, got {tier!r}")
     limits = Limits(cpu_limit_s, wall_limit_s, memory_mb)
     if min(workers, *limits) <= 0:
-        raise SandboxError(f"sandbox: expected workers and limits above 0, got {workers!r} and {limits!r}")
+        raise SandboxError(f"sandbox: expected workers and limits above 0, got {workers!r} workers and {limits!r}")
     failures: list[str] = []
     for name in SANDBOX_TIERS[1:-1] if tier == "auto" else (tier,):
         runner = Runner(name, limits, workers)
         try:
             _check_tier(runner)
-        except BaseException as error:
+        except SandboxError as error:
             runner.close()
-            if not isinstance(error, SandboxError):
-                raise
             failures.append(str(error))
         else:
             runner.reason = "; ".join([runner.reason, *failures])

@@ -18,7 +18,7 @@ import struct
 import sys
 import time
 import warnings
-from typing import Any, NoReturn
+from typing import Any
 
 REQUEST = struct.Struct("!I")  # length; the program as UTF-8 follows
 RESPONSE = struct.Struct("!IiBdI")  # request number, wait status, ending, CPU seconds, length; the child's bytes follow
@@ -33,7 +33,7 @@ def run_program(source: bytes) -> bytes:
 
     The process is locked down by then. A program that tampers with this code only fakes its own answer.
     """
-    status, is_number, number = "syntax", "0", ""
+    status, is_number, number = "syntax", 0, ""
     try:
         code = compile(source, "<program>", "exec", dont_inherit=True)
         status = "exception"
@@ -45,21 +45,20 @@ def run_program(source: bytes) -> bytes:
         if not (isinstance(answer, str | bytes) and len(answer) > 100):  # parsing a million digits takes minutes
             with contextlib.suppress(Exception):  # a class of the program's own may raise whatever it likes
                 number = repr(float(answer))
-        if type(answer) in (int, float):  # the authors' terms: plain numbers to three decimals, anything else as text
-            is_number = "1"
+        is_number = int(type(answer) in (int, float))  # the authors round plain numbers and take the text of the rest
+        if is_number:
             text = repr(round(float(number), 3)) if number else f"integer of {answer.bit_length()} bits"
         else:
             text = str(answer)
         status = "ok"
     except BaseException as error:  # noqa: BLE001 - sys.exit and KeyboardInterrupt are a program's failures too
-        number = ""
         if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
             status = "memory"
         elif isinstance(error, OSError):  # a calculation needs nothing of the operating system
             status = "forbidden"
         text = type(error).__name__
         with contextlib.suppress(BaseException):  # __str__ is the program's
-            text = f"{text}: {error}" if str(error) else text
+            text += f": {error}" if str(error) else ""
     return f"{status}\n{is_number}\n{number}\n{text[:MAX_TEXT]}".encode("utf-8", "backslashreplace")
 
 
@@ -80,10 +79,10 @@ def _main() -> None:
     if config["confine"]:
         lockdown = policy.Policy(config["readable"], hidden=config["hidden"], need_landlock=config["need_landlock"])
         policy.drop_capabilities()
-    address_space = policy.address_space_bytes() + config["memory_mb"] * 1024 * 1024
+    config["address_space"] = policy.address_space_bytes() + config["memory_mb"] * 1024 * 1024
     gc.collect()
     gc.freeze()
-    _write(1, RESPONSE.pack(0, 0, ENDED, 0.0, 0))  # ready
+    os.write(1, RESPONSE.pack(0, 0, ENDED, 0.0, 0))  # ready
     os.dup2(null, 2)
     os.chdir("/")
     header, frame, number = bytearray(REQUEST.size), bytearray(MAX_FRAME + 1), 0
@@ -95,36 +94,33 @@ def _main() -> None:
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
-            _become_child(program, writer, null, lockdown, config["cpu_s"], address_space)
+            try:
+                _run_child(bytes(program), writer, null, lockdown, config)
+            finally:
+                os._exit(1)
         os.close(writer)
         program[:] = bytes(len(program))
         *report, size = _watch(pid, reader, memoryview(frame), config["wall_s"])
-        _write(1, RESPONSE.pack(number, *report, size))
-        _write(1, memoryview(frame)[:size])
+        os.writev(1, [RESPONSE.pack(number, *report, size), memoryview(frame)[:size]])
         frame[:] = bytes(len(frame))
 
 
-def _become_child(
-    program: bytearray, writer: int, null: int, lockdown: Any, cpu_s: float, address_space: int
-) -> NoReturn:
-    try:
-        policy.die_with_parent(signal.SIGKILL)
-        for fd in (0, 1, 2):
-            os.dup2(null, fd)
-        os.dup2(writer, _RESULT_FD)
-        policy.apply_limits(cpu_s=cpu_s, address_space=address_space)
-        if lockdown is not None:
-            lockdown.close_files()
-        os.closerange(_RESULT_FD + 1, _HIGHEST_FD)
-        if lockdown is not None:
-            lockdown.close_calls()
-        os.write(_RESULT_FD, LOCKED)
-        random.seed(0)  # Python reseeds it at every fork
-        gc.enable()
-        _write(_RESULT_FD, run_program(bytes(program)))
-        os._exit(0)
-    finally:
-        os._exit(1)
+def _run_child(program: bytes, writer: int, null: int, lockdown: Any, config: dict[str, Any]) -> None:
+    policy.die_with_parent(signal.SIGKILL)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    os.dup2(writer, _RESULT_FD)
+    policy.apply_limits(cpu_s=config["cpu_s"], address_space=config["address_space"])
+    if lockdown is not None:
+        lockdown.close_files()
+    os.closerange(_RESULT_FD + 1, _HIGHEST_FD)
+    if lockdown is not None:
+        lockdown.close_calls()
+    os.write(_RESULT_FD, LOCKED)
+    random.seed(0)  # Python reseeds it at every fork
+    gc.enable()
+    os.write(_RESULT_FD, run_program(program))  # blocks until all is written
+    os._exit(0)
 
 
 def _watch(pid: int, reader: int, frame: memoryview, wall_s: float) -> tuple[int, int, float, int]:
@@ -153,17 +149,11 @@ def _watch(pid: int, reader: int, frame: memoryview, wall_s: float) -> tuple[int
 
 def _read(view: memoryview) -> bool:
     """Fill the view from standard input; return False if the input ends."""
-    while view:
+    got = 1
+    while view and got:
         got = os.readv(0, [view])
-        if got == 0:
-            return False
         view = view[got:]
-    return True
-
-
-def _write(fd: int, data: bytes | memoryview) -> None:
-    while data:
-        data = data[os.write(fd, data) :]
+    return not view
 
 
 if __name__ == "__main__":
