@@ -14,7 +14,7 @@ from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE
 from fin_tasks.benchmarks.mme_finance.rows import read_rows
 from fin_tasks.benchmarks.mme_finance.scene_making.indicators import INDICATORS
 from fin_tasks.benchmarks.mme_finance.scenes import IndicatorScene, MixedScene, StatisticsScene
-from fin_tasks.data.checksums import digest
+from fin_tasks.data.fetch import sha256_of
 from fin_tasks.errors import ConfigError
 from fin_tasks.settings import Settings
 
@@ -54,7 +54,7 @@ def test_every_indicator_and_form_of_chart_is_there(language: Language) -> None:
 
 
 def test_the_files_are_those_of_the_manifest() -> None:
-    assert {name: digest(SAMPLE / name).sha256 for name in MANIFEST["sha256"]} == MANIFEST["sha256"]
+    assert {name: sha256_of(SAMPLE / name) for name in MANIFEST["sha256"]} == MANIFEST["sha256"]
     pictures = {f"images/{path.name}" for path in (SAMPLE / "images").iterdir()}
     assert pictures == {name for name in MANIFEST["sha256"] if name.startswith("images/")}
     assert sum((SAMPLE / name).stat().st_size for name in pictures) <= 3_500_000
