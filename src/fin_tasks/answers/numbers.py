@@ -1,4 +1,4 @@
-"""Read numbers as people write them: signs, grouping, currencies, percentages, scale words, powers, fractions."""
+"""Read numbers as people write them: signs, grouping, currencies, units, scale words, powers, fractions, words."""
 
 import math
 import re
@@ -7,209 +7,162 @@ from decimal import Decimal
 
 from fin_tasks.answers.notation import CURRENCY
 
-__all__ = ["FoundNumber", "Number", "find_numbers", "number_from_float"]
+__all__ = ["FoundNumber", "Number", "find_numbers", "number_from_float", "words_as_digits"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Number:
-    """A number with every value it may stand for.
-
-    Attributes:
-        value: What is literally said: 0.0766 for `7.66%`, 5000000.0 for `5 million`.
-        readings: The values a reader may take it for, `value` first: (0.0766, 7.66) for `7.66%`, as the question may
-            ask for either unit. A number without such a sign has one reading.
-        step: The last written place, in units of `value`: 0.0001 for `7.66%`; 0.0 where it is exact, as in `3/4`.
-    """
+    """A number with every value it may stand for."""
 
     value: float
+    """The literal value: 0.0766 for `7.66%`, 5000000.0 for `5 million`."""
     readings: tuple[float, ...]
+    """`value`, then the values in other units that the question may ask for: (0.0766, 7.66) for `7.66%`."""
     step: float
+    """The last written place, in units of `value`: 0.0001 for `7.66%`; 0.0 if it is exact, as in `3/4`."""
 
     def step_of(self, reading: float) -> float:
         """Return the last written place in units of a reading."""
-        if self.value == 0.0 or reading == 0.0:
-            return self.step
-        step = self.step * abs(reading / self.value)
+        step = self.step * abs(reading / self.value) if self.value and reading else self.step
         return step if math.isfinite(step) else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class FoundNumber:
-    """A number and where it stands in the text, its sign, currency and unit included."""
+    """A number and its place in the text, with its sign, currency and unit."""
 
     start: int
     end: int
     number: Number
-    in_brackets: bool
-    """It is all that a pair of round brackets holds."""
 
 
-_MANTISSA = r"""
-    (?P<indian>\d{1,2}(?:,\d{2}){1,12},\d{3}(?:\.\d{1,60})?)
-  | (?P<grouped>[1-9]\d{0,2}(?:,\d{3}){1,20}(?:\.\d{1,60})?)
-  | (?P<spaced>[1-9]\d{0,2}(?:[ '’]\d{3}){1,20}(?:[.,]\d{1,60})?)
-  | (?P<european>\d{1,3}(?:\.\d{3}){1,20},\d{1,60} | \d{1,3}(?:\.\d{3}){2,20} | 0,\d{1,60}
-        | \d{1,60},(?:\d{1,2}|\d{4,60}) | \d{4,60},\d{3})
-  | (?P<simple>\d{1,60}(?:\.\d{1,60})?|\.\d{1,60})
-"""
-_ENDS = (
-    r"(?!\d|_\d|x[\da-f]|\s?[π²³⁴-⁹]|[.,]\d|[eE][-+]?\d|[/:]\d|\s?\^|(?:st|nd|rd|th)\b"
-    r"|-(?:years?|yrs?|months?|days?|weeks?|quarters?|periods?|steps?|for|factor)\b)"
-)
 _NUMBER = re.compile(
-    rf"""(?<![\w^√])(?<!\d[.,/:])(?:
-    (?:(?P<whole>\d{{1,9}})\s{{1,2}})?
-        (?P<over>\d{{1,15}}(?:\.\d{{1,15}})?)\s?/\s?(?P<under>\d{{1,15}}(?:\.\d{{1,15}})?)(?!\s?/)
-  | (?P<ten>10)\s?\^\s?\(?(?P<power>[-+]?\d{{1,4}})\b\)?
-  | (?:{_MANTISSA})(?:[eE](?P<e>[-+]?\d{{1,4}})\b|\s{{0,3}}[x*]\s{{0,3}}10\s?\^\s?\(?(?P<by>[-+]?\d{{1,4}})\b\)?)?
-    ){_ENDS}""",
+    r"""(?<![\w^√])(?<!\d[.,/:])(?:
+    (?:(?P<whole>\d{1,9})\s{1,2})?(?P<over>\d{1,15}(?:\.\d{1,15})?)\s?/\s?(?P<under>\d{1,15}(?:\.\d{1,15})?)(?!\s?/)
+  | 10\s?\^\s?\(?(?P<power>[-+]?\d{1,4})\b\)?
+  | (?:(?P<grouped>[1-9]\d{0,2}(?:,\d{3}){1,20}(?:\.\d{1,60})? | \d{1,2}(?:,\d{2}){1,12},\d{3}(?:\.\d{1,60})?)
+      | (?P<spaced>[1-9]\d{0,2}(?:[ ']\d{3}){1,20}(?:[.,]\d{1,60})?)
+      | (?P<european>\d{1,3}(?:\.\d{3}){1,20},\d{1,60} | \d{1,3}(?:\.\d{3}){2,20} | 0,\d{1,60}
+            | \d{1,60},(?:\d{1,2}|\d{4,60}) | \d{4,60},\d{3})
+      | (?P<simple>\d{1,60}(?:\.\d{1,60})?|\.\d{1,60})
+    )(?:[eE](?P<e>[-+]?\d{1,4})\b|\s{0,3}[x*]\s{0,3}10\s?\^\s?\(?(?P<by>[-+]?\d{1,4})\b\)?)?
+    )(?!\d|_\d|x[\da-f]|\s?π|[.,]\d|[eE][-+]?\d|[/:]\d|\s?\^|(?:st|nd|rd|th)\b
+      |-(?:years?|yrs?|months?|days?|weeks?|quarters?|periods?|steps?|for|factor)\b)""",
     re.VERBOSE,
 )
-_BEFORE = re.compile(rf"(?P<open>\(\s?)?(?P<sign>[-+]\s?)?(?:{CURRENCY}\s?(?P<inner>[-+]\s?)?)?\Z")
+_BEFORE = re.compile(rf"(?P<sign>[-+]\s?)?(?:{CURRENCY}\s?(?P<inner>[-+]\s?)?)?\Z")
 _NEGATIVE_WORD = re.compile(rf"\b(?:minus|negative)\s{{1,2}}{CURRENCY}?\s?\Z", re.IGNORECASE)
-_SCALE_WORD = "hundred|thousand|million|billion|trillion|lakh|crore|mio|mil|mn|mm|bn|tn"
+_SCALES = {2: "hundred", 3: "thousand k", 5: "lakh", 6: "million mio mil mn mm m", 7: "crore", 9: "billion bn b",
+           12: "trillion tn t"}  # fmt: skip
+_POWERS = {word: power for power, words in _SCALES.items() for word in words.split()}
 _SUFFIX = re.compile(
     rf"""\s{{0,2}}{CURRENCY}?\s{{0,2}}-?(?:
     (?P<percent>%|(?i:per\s?cent(?:age)?(?:\s{{1,2}}points?)?|pct|pp)\b)
   | (?P<bps>(?i:bps?|basis\s{{1,2}}points?)\b)
   | (?P<cents>¢|(?i:cents?)\b)
-  | \(?(?:(?i:in)\s{{1,2}})?{CURRENCY}?(?P<word>(?i:{_SCALE_WORD})(?i:s?))\b
-  | (?P<letter>[kKMBT]|(?<=\d)[mb])\b
+  | \(?(?:(?i:in)\s{{1,2}})?{CURRENCY}?(?P<word>(?i:{"|".join(word for word in _POWERS if len(word) > 1)})(?i:s?))\b
+  | (?P<letter>[kKMBT]|(?<=\d)[mb])\b(?!\^)
     )""",
     re.VERBOSE,
 )
-_POWERS = {
-    "hundred": 2,
-    "thousand": 3,
-    "k": 3,
-    "lakh": 5,
-    "million": 6,
-    "mio": 6,
-    "mil": 6,
-    "mn": 6,
-    "mm": 6,
-    "m": 6,
-    "crore": 7,
-    "billion": 9,
-    "bn": 9,
-    "b": 9,
-    "trillion": 12,
-    "tn": 12,
-    "t": 12,
-}
-"""Scale words as powers of ten."""
+_WORDS = (
+    "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen"
+    "|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|nil"
+)
+_VALUES = dict(zip(_WORDS.split("|"), (*range(20), *range(20, 100, 10), 0), strict=True))
+_PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "tenth": 10}
+_SPELT = re.compile(
+    rf"(?<![\w-])(?:(?P<number>(?:{_WORDS})(?:(?:-|\s(?:and\s)?)(?:{_WORDS}|hundred|thousand)){{0,12}})"
+    rf"(?:(?:-|\s)(?P<some>and\sa\s)?(?P<part>{'|'.join(_PARTS)})s?)?|(?:an?\s)?half)(?![\w-]|\s(?:of|in|that|which)\b)",
+    re.IGNORECASE,
+)
 
 
 def find_numbers(text: str) -> list[FoundNumber]:
     """Find every number in plain text (see `notation.plain`), in order.
 
-    Ordinals, `5-year` and digits inside words are not numbers; nor is a run of digits and commas that follows no
-    convention, nor what a float cannot hold. A comma is a decimal sign only where it cannot group thousands.
-
-    Example:
-        >>> [found.number.value for found in find_numbers("-¤1,234.5 against 7.66% and 3/4 of 5 million")]
-        [-1234.5, 0.0766, 0.75, 5000000.0]
-        >>> find_numbers("7.66%")[0].number
-        Number(value=0.0766, readings=(0.0766, 7.66), step=0.0001)
+    Ordinals, `5-year` and digits inside words are no numbers. A comma is a decimal sign only if it cannot group
+    thousands.
     """
-    found = (_build(text, match) for match in _NUMBER.finditer(text))
-    return [number for number in found if number is not None]
+    return [found for match in _NUMBER.finditer(text) if (found := _build(text, match))]
 
 
 def number_from_float(value: float) -> Number | None:
-    """Return a program's result as a number, rounded where its shortest decimal form ends; None if not finite.
-
-    Example:
-        >>> number_from_float(142.9).step, number_from_float(143.0).step
-        (0.1, 1.0)
-    """
+    """Return a program's result as a number, rounded where its shortest decimal form ends; None if not finite."""
     if not math.isfinite(value):
         return None
     mantissa, _, exponent = repr(float(value)).partition("e")
-    _, _, decimals = mantissa.partition(".")
+    decimals = mantissa.partition(".")[2]
     places = 0 if decimals in ("", "0") else len(decimals)
     return Number(value=value, readings=(value,), step=float(f"1e{int(exponent or 0) - places}"))
 
 
+def words_as_digits(text: str) -> str:
+    """Return text with numbers in words written in digits: `twelve`, `one hundred and five`, `two and a half`."""
+    return _SPELT.sub(_in_digits, text)
+
+
+def _in_digits(match: re.Match[str]) -> str:
+    total = below = 0
+    for word in re.split(r"[\s-]+", (match["number"] or "").lower()):
+        below = max(below, 1) * 100 if word == "hundred" else below + _VALUES.get(word, 0)
+        if word == "thousand":
+            total, below = total + max(below, 1) * 1000, 0
+    part = f"/{_PARTS[match['part'].lower()]}" if match["part"] else ""
+    if match["number"] is None:
+        return "1/2"
+    return f"{total + below} 1{part}" if match["some"] else f"{total + below}{part}"
+
+
 def _build(text: str, match: re.Match[str]) -> FoundNumber | None:
+    start, negative = _sign(text, match.start())
+    end, powers = match.end(), [0]
+    if suffix := _SUFFIX.match(text, end):
+        scale = (suffix["word"] or suffix["letter"] or "").lower()
+        units = {"percent": [-2, 0], "bps": [-4, -2, 0], "cents": [0, -2]}
+        powers = units.get(suffix.lastgroup or "") or [_POWERS[scale if scale in _POWERS else scale[:-1]], 0]
+        end = suffix.end()
     size, step = _magnitude(match)
-    if size is None or not math.isfinite(size):
-        return None
-    start, negative, opened = _sign(text, match.start())
-    end, powers = _unit(text, match.end())
-    closed = opened and re.match(r"\s?\)", text[end : end + 2]) is not None
     signed = -size if negative and size else size
     readings = tuple(dict.fromkeys(_scaled(signed, power) for power in powers))
     if not all(math.isfinite(reading) for reading in readings):
         return None
     number = Number(value=readings[0], readings=readings, step=_scaled(step, powers[0]))
-    return FoundNumber(start=start, end=end, number=number, in_brackets=closed)
+    return FoundNumber(start=start, end=end, number=number)
 
 
 def _scaled(value: float, power: int) -> float:
-    """Multiply by a power of ten in decimal, so that 7.66% is 0.0766 and not 0.07660000000000001."""
-    return float(Decimal(repr(value)).scaleb(power)) if power else value
+    # In decimal, so that 7.66% is 0.0766 and not 0.07660000000000001.
+    return float(Decimal(repr(value)).scaleb(power)) if power and math.isfinite(value) else value
 
 
-def _magnitude(match: re.Match[str]) -> tuple[float | None, float]:
-    """The unsigned value and its last written place."""
+def _magnitude(match: re.Match[str]) -> tuple[float, float]:
     if match["over"]:
         under = float(match["under"])
-        return (float(match["whole"] or 0) + float(match["over"]) / under if under else None), 0.0
-    if match["ten"]:
+        return (float(match["whole"] or 0) + float(match["over"]) / under if under else math.nan), 0.0
+    if match["power"]:
         return float(f"1e{match['power']}"), 0.0
-    digits = _digits(match)
+    digits = re.sub(r"[ ']", "", match["spaced"] or "").replace(",", ".") or (match["european"] or "").replace(".", "")
+    digits = digits.replace(",", ".") or (match["grouped"] or match["simple"]).replace(",", "")
     exponent = int(match["e"] or match["by"] or 0)
-    decimals = len(digits.partition(".")[2])
-    return float(f"{digits}e{exponent}"), float(f"1e{exponent - decimals}")
+    return float(f"{digits}e{exponent}"), float(f"1e{exponent - len(digits.partition('.')[2])}")
 
 
-def _digits(match: re.Match[str]) -> str:
-    if european := match["european"]:
-        return str(european).replace(".", "").replace(",", ".")
-    if spaced := match["spaced"]:
-        return re.sub(r"[ '’]", "", spaced).replace(",", ".")
-    digits = match["indian"] or match["grouped"] or match["simple"]
-    return str(digits).replace(",", "")
-
-
-def _sign(text: str, start: int) -> tuple[int, bool, bool]:
-    """Look left of the digits: where the number begins, whether it is negative, whether a bracket opens before it."""
+def _sign(text: str, start: int) -> tuple[int, bool]:
+    """Return where the number with its sign begins, and whether it is negative."""
     prefix = text[max(0, start - 14) : start]
+    if word := _NEGATIVE_WORD.search(prefix):
+        return start - len(prefix) + word.start(), True
     before = _BEFORE.search(prefix)
     if before is None:
-        return start, False, False
-    offset = start - len(prefix)
+        return start, False
     sign, inner = before["sign"] or "", before["inner"] or ""
-    sign_at = offset + before.start("sign")
-    if sign and not _is_sign(text[max(0, sign_at - 3) : sign_at], sign):
-        return sign_at + len(sign), inner.startswith("-"), False
-    if word := _NEGATIVE_WORD.search(prefix):
-        return offset + word.start(), True, False
-    negative = sign.startswith("-") != inner.startswith("-")
-    begin = before.end("open") if before["open"] else before.start()
-    return offset + begin, negative, before["open"] is not None
-
-
-def _is_sign(left: str, sign: str) -> bool:
-    """Whether a `-` or `+` belongs to the number behind it, and is no dash, range or subtraction."""
-    if sign.endswith(" "):
-        return not left.strip(" ") or left.rstrip(" ")[-1] in "[({=≈:\n\"'"
-    return not left or not (left[-1].isalnum() or left[-1] in ")%]")
-
-
-def _unit(text: str, end: int) -> tuple[int, tuple[int, ...]]:
-    """Look right of the digits: where the number with its unit ends, and its readings as powers of ten."""
-    suffix = _SUFFIX.match(text, end)
-    if suffix is None:
-        return end, (0,)
-    if suffix["percent"]:
-        powers: tuple[int, ...] = (-2, 0)
-    elif suffix["bps"]:
-        powers = (-4, -2, 0)
-    elif suffix["cents"]:
-        powers = (0, -2)
-    else:
-        scale = str(suffix["word"] or suffix["letter"]).lower()
-        powers = (_POWERS[scale.removesuffix("s")], 0)
-    return suffix.end(), powers
+    begin = start - len(prefix) + before.start()
+    left = text[max(0, begin - 3) : begin]
+    # Otherwise a dash, a range or a subtraction.
+    is_sign = not left.strip(" ") or left.rstrip(" ")[-1] in "[({=≈:\n\"'" if sign.endswith(" ") else (
+        not left or not (left[-1].isalnum() or left[-1] in ")%]")
+    )  # fmt: skip
+    if sign and not is_sign:
+        return begin + len(sign), inner.startswith("-")
+    return begin, sign.startswith("-") != inner.startswith("-")

@@ -5,7 +5,7 @@ import math
 from dataclasses import asdict, dataclass
 
 from fin_tasks.answers.numbers import Number, number_from_float
-from fin_tasks.answers.quantities import read_bare
+from fin_tasks.answers.quantities import quantity_in
 
 __all__ = ["Reading", "Score", "Scores", "number_of_result", "scored"]
 
@@ -104,4 +104,4 @@ def number_of_result(value: float | None, text: str | None) -> Number | None:
     if value is not None:
         return number_from_float(value) if math.isfinite(value) else None
     # As a response, so that a number inside a description (`integer of 1329 bits`) or an escape is none.
-    return read_bare(text[:200]) if text is not None and "\\" not in text else None
+    return quantity_in(text[:200], "alone") if text is not None and "\\" not in text else None

@@ -21,7 +21,6 @@ OK: dict[str, Any] = {"status": Status.ok, "is_number": True}
 UNREAD = "<think>5</think>either 1,250.5 or 15.3% or 7, hard to say ("
 
 
-@pytest.mark.xfail(reason="the shared reader of numbers is about to learn these cases", strict=False)
 @pytest.mark.parametrize("case", CASES, ids=[case["note"] for case in CASES])
 def test_case(case: dict[str, Any]) -> None:
     paper, robust = (scorer.score(DOC, case["response"], variant=variant) for variant in ("paper", "robust"))

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from decimal import Decimal
 
-from fin_tasks.answers.marker import committed_text
+from fin_tasks.answers.locate import committed_text
 from fin_tasks.answers.notation import boxed
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.benchmarks.mme_finance.exact_chinese import in_digits

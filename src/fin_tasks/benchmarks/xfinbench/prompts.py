@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
 from typing import Any
 
-from fin_tasks.answers.marked import MARKER
+from fin_tasks.answers.paper import MARKER
 from fin_tasks.errors import ConfigError
 
 __all__ = [

@@ -8,16 +8,13 @@ be had apart.
 import math
 from collections.abc import Sequence
 
-from fin_tasks.answers.choices import bare_choice, read_choice
-from fin_tasks.answers.comparison import equal_reading, near_reading
-from fin_tasks.answers.marked import MARKER, marked_letter, marked_number, marked_verdict, near_marked
-from fin_tasks.answers.marker import committed_text
+from fin_tasks.answers.compare import equal_reading, near_reading
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import Number, find_numbers, number_from_float
-from fin_tasks.answers.quantities import read_bare, read_quantity
+from fin_tasks.answers.paper import MARKER, marked_letter, marked_number, marked_verdict, near_marked
+from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.score import Score, Scores, number_of_result, scored
-from fin_tasks.answers.verdicts import bare_verdict, read_verdict
 from fin_tasks.benchmarks.xfinbench.truths import Task, Truth, normalise_task
 from fin_tasks.errors import ConfigError
 
@@ -141,19 +138,9 @@ def _read_paper(task: Task, reply: str) -> tuple[int | str | float | None, str]:
 
 def _read_robust(task: Task, reply: str, choices: Sequence[str]) -> tuple[int | str | Number | None, str]:
     """Read as a careful reader does; beside a missing answer stands why."""
-    if not reply.strip():
-        return None, "no reply"
-    committed = committed_text(reply)
-    answer: int | str | Number | None
     if task == "bool":
-        answer = bare_verdict(reply) if committed is None else read_verdict(committed)
-    elif task == "mcq":
-        answer = bare_choice(reply, choices) if committed is None else read_choice(committed, choices)
-    else:
-        answer = read_bare(reply) if committed is None else read_quantity(committed)
-    if answer is not None:
-        return answer, ""
-    return None, "no marker" if committed is None else "no single answer behind the marker"
+        return read_verdict(reply)
+    return read_choice(reply, choices) if task == "mcq" else read_quantity(reply)
 
 
 def _compare_paper(task: Task, answer: Answer, reason: str, truth: Truth) -> Score:
