@@ -96,14 +96,16 @@ def test_verify_compares_what_is_cached_with_the_pins(tmp_path: Path) -> None:
     assert "test.json: expected sha256 8aaabdc9" in wrong.stderr
 
 
-def test_replay_prints_one_object_and_writes_items(tmp_path: Path) -> None:
+def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> None:
     (tmp_path / "r.jsonl").write_text(json.dumps(RESPONSE) + "\n")
     arguments = ("replay", "xfinbench", "--task", "calc", "--mode", "pot", "r.jsonl")
-    done = run(*arguments, "--json", "--items", "items.jsonl", cwd=tmp_path)
+    done = run(*arguments, "--json", "--out", "out", "--model", "made", cwd=tmp_path)
     summary = json.loads(done.stdout)
     assert (summary["n"], summary["paper"]["acc_em"], summary["execution_rate"]) == (1, 1.0, 1.0)
-    (item,) = (tmp_path / "items.jsonl").read_text().splitlines()
-    assert json.loads(item)["paper_answer"] == 6.0
+    (samples,) = (tmp_path / "out" / "made").glob("samples_xfinbench_calc_pot_*.jsonl")
+    lines = [json.loads(line) for line in samples.read_text().splitlines()]
+    told = [(line["filter"], line["answer"], line["acc_em"]) for line in lines]
+    assert told == [("paper", 6.0, 1.0), ("robust", 6.0, 1.0)]
     table = run(*arguments, cwd=tmp_path).stdout
     assert "paper.acc_em" in table
     assert "100.0%" in table
@@ -140,16 +142,6 @@ def test_what_a_strangers_file_says_cannot_steer_the_terminal(tmp_path: Path) ->
     refused = run("replay", "xfinbench", "--task", "bool", "r.csv", cwd=tmp_path)
     assert refused.returncode == 1
     assert "\x1b" not in refused.stderr
-
-
-def test_items_hold_any_text_and_are_opened_first(tmp_path: Path) -> None:
-    row = '{"id": "\\ud800", "ground_truth": 1, "model_response": "Therefore, my answer is true."}\n'
-    (tmp_path / "r.jsonl").write_text(row)
-    assert run("replay", "xfinbench", "--task", "bool", "r.jsonl", "--items", "i.jsonl", cwd=tmp_path).returncode == 0
-    assert json.loads((tmp_path / "i.jsonl").read_text())["id"] == "\ud800"
-    refused = run("replay", "xfinbench", "--task", "bool", "r.jsonl", "--items", "none/i.jsonl", cwd=tmp_path)
-    assert refused.returncode == 1
-    assert "expected a file that can be written" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -46,9 +46,11 @@ def test_results_hold_both_variants_with_standard_errors(dummy_run: Path) -> Non
         for variant in ("paper", "robust"):
             assert results[task][f"acc,{variant}"] == 0.0
             assert results[task][f"acc_stderr,{variant}"] == 0.0
-            assert results[task][f"no_answer,{variant}"] == 1.0
+            failed_program = (task, variant) == ("xfinbench_calc_pot", "paper")  # it has the answer 0 there
+            assert results[task][f"no_answer,{variant}"] == 1.0 - failed_program
             assert results[task][f"unscored,{variant}"] == 0.0
-    assert results["xfinbench_calc_pot"]["no_code,paper"] == 1.0
+    assert results["xfinbench_calc_pot"]["no_code,robust"] == 1.0
+    assert results["xfinbench_calc_pot"]["exception,paper"] == 1.0  # the authors run the whole response
     assert results["xfinbench_calc_pot"]["execution_rate,paper"] == 0.0
     assert results["xfinbench_text"]["acc,paper"] == 0.0
 

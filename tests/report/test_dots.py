@@ -68,34 +68,11 @@ def test_styles_are_drawn_and_written(
     assert "<svg" in (tmp_path / "out" / "sensitivity.svg").read_text()
 
 
-def test_retrievers_are_drawn_written_and_fit_80_columns(
+def test_a_folder_that_cannot_be_made_is_said_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
-    arguments = ("retrieval-report", "--source", "sample", "--retriever", "bm25")
-    assert run(monkeypatch, *arguments, "--out", str(tmp_path / "out")) == 0
-    shown = capsys.readouterr().out
-    assert max(map(len, shown.splitlines())) <= 80
-    assert run(monkeypatch, *arguments, "--json") == 0
-    (bm25,) = json.loads(capsys.readouterr().out)["retrievers"]
-    rows = list(csv.DictReader((tmp_path / "out" / "report.csv").read_text().splitlines()))
-    by = {(row["grouping"], row["group"]): row for row in rows}
-    assert len(rows) == len(by) == 1 + 1 + 3 + 5
-    for key, part in ((("all", ""), bm25), (("task", "calcu"), bm25["by_task"]["calcu"])):
-        assert {name: float(by[key][name]) for name in ("n", "accuracy", "mrr")} == {
-            name: part[name] for name in ("n", "accuracy", "mrr")
-        }
-        assert f"{100 * part['accuracy']:.1f} ({100 * part['accuracy_low']:.1f}" in shown
-    assert (tmp_path / "out" / "report.png").read_bytes().startswith(b"\x89PNG")
-    assert "<svg" in (tmp_path / "out" / "report.svg").read_text()
-
-
-@pytest.mark.parametrize("command", [("retrieval-report",), ("sensitivity", ".")])
-def test_a_folder_that_cannot_be_made_is_said_first(
-    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
     (tmp_path / "file").touch()
-    assert run(monkeypatch, *command, "--out", str(tmp_path / "file")) == 1
+    assert run(monkeypatch, "sensitivity", ".", "--out", str(tmp_path / "file")) == 1
     assert "expected a folder to write to" in capsys.readouterr().err
 
 

@@ -5,6 +5,7 @@ import io
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ from typing import Any
 from PIL import Image
 from serving import Server
 
+from fin_tasks import sandbox
 from fin_tasks.benchmarks.dynostock.replay import replay as replay_dynostock
-from fin_tasks.benchmarks.xfinbench.replay import replay as replay_xfinbench
+from fin_tasks.benchmarks.scored_task import score_task
+from fin_tasks.benchmarks.xfinbench import recording
 
 __all__ = ["TASKS", "Check", "Run", "RunError", "check_pictures", "check_run", "check_traffic", "counters", "read_run"]
 
@@ -124,11 +127,13 @@ def _scores(run: Run, task: str) -> Check:
 
 
 def _answers_again(path: Path, kind: str, mode: str) -> dict[str, float | None]:
-    again = replay_xfinbench(path, task=kind, mode=mode).summary()
-    wanted = {f"{name},{variant}": value for variant in ("paper", "robust") for name, value in again[variant].items()}
-    if mode == "pot":
-        wanted |= {f"execution_rate,{variant}": again["execution_rate"] for variant in ("paper", "robust")}
-    return wanted
+    docs, texts = zip(*recording.read(path, task=kind, mode=mode), strict=True)
+    options = {"subset": docs[0]["subset"], "mode": mode}
+    with sandbox.open_runner() if mode == "pot" else nullcontext() as runner:
+        run = runner.run if runner else None
+        scored = score_task("xfinbench", "", docs, [[text] for text in texts], options=options, run_programs=run)
+    names = ("acc,", "acc_em,", "acc_err,", "no_answer,", "execution_rate,")
+    return {name: value for name, value in scored.totals().items() if name.startswith(names) and value is not None}
 
 
 def _forecasts_again(path: Path) -> dict[str, float | None]:

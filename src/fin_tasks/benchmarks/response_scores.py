@@ -48,15 +48,15 @@ def text_of(doc: Mapping[str, Any]) -> str:
 
 def xfinbench(**options: Any) -> Scorers:
     """Return XFinBench's scorers for a task's fixed options."""
-    from fin_tasks.benchmarks.xfinbench.doc_scores import score_response
-    from fin_tasks.benchmarks.xfinbench.metrics import metric_values, metrics_of
+    from fin_tasks.answers.score import Score
+    from fin_tasks.benchmarks.xfinbench.score import metrics_of, score, values_of
 
-    nothing = {"answer": None, "correct": None, "correct_err": None}
+    nothing = Score(answer=None, correct=None, correct_err=None, reason="")
     return Scorers(
-        score_response=score_response,
-        metric_values=metric_values,
+        score_response=lambda doc, response, *, variant: score(doc, response, variant=variant).told,
+        metric_values=lambda doc, answers: values_of(doc, Score(**answers[0])),
         metrics=metrics_of(**options),
-        unscored=lambda doc: metric_values(doc, [nothing]),
+        unscored=lambda doc: values_of(doc, nothing),
     )
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fin_tasks.cli.options import Items, Json, Responses, counting, report, sub_commands
+from fin_tasks.cli.options import Json, Responses, counting, report, sub_commands
 from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -37,15 +38,35 @@ def replay_xfinbench(
     data_dir: Annotated[
         Path | None, typer.Option(help="XFinBench's files; adds capabilities and choices the file lacks, by id.")
     ] = None,
+    model: Model = None,
+    out: Out = None,
     as_json: Json = False,
-    items: Items = None,
 ) -> None:
-    """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/JSONL with id, ground_truth, model_response."""
-    from fin_tasks.benchmarks.xfinbench.replay import replay
+    """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/TSV/JSON with id, ground_truth, model_response.
 
-    with counting("Running programs" if mode == "pot" else None, "program") as on_done:
-        result = replay(file, task=task, mode=mode, data_dir=data_dir, on_done=on_done)
-    report(result, as_json=as_json, items=items)
+    Example: fin-tasks replay xfinbench responses.csv --task calc --model gpt-4o --out results
+    """
+    from fin_tasks.benchmarks.scored_task import score_task
+    from fin_tasks.benchmarks.xfinbench import recording
+    from fin_tasks.judging.predictions_model import model_of
+    from fin_tasks.sandbox import open_runner
+    from fin_tasks.settings import Settings
+
+    settings, pot = Settings.from_environ(), mode == "pot"
+    docs, texts = map(list, zip(*recording.read(file, task=task, mode=mode, data_dir=data_dir), strict=True))
+    options = {"subset": docs[0]["subset"], "mode": mode}
+    name = f"xfinbench_{options['subset']}" + ("" if mode == "cot" else f"_{mode}")
+    with (
+        counting("Running programs" if pot else None, "program") as on_done,
+        open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) if pot else nullcontext() as runner,
+    ):
+        run = partial(runner.run, on_done=on_done) if runner else None
+        scored = score_task("xfinbench", name, docs, [[text] for text in texts], options=options, run_programs=run)
+    if out is not None:
+        whose = model or (model_of(file, "samples", []) if file.name.startswith("samples_") else None) or file.stem
+        _write(out, [scored], model=whose, provenance={name: {"style": {"mode": mode}}})
+    told = recording.summary(docs, scored.readings, tier=runner.tier if runner else None)
+    report(SimpleNamespace(summary=lambda: told), as_json=as_json, items=None)
 
 
 @app.command("financemath")

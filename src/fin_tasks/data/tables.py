@@ -48,6 +48,7 @@ def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Tab
     """Read a UTF-8 CSV file that has at least these columns; a DataError says what is wrong with it."""
     try:
         content = path.read_bytes()
+        csv.field_size_limit(max(csv.field_size_limit(), len(content)))  # a response may be longer than 128 kB
         reader = csv.reader(StringIO(content.decode("utf-8-sig"), newline=""), delimiter=delimiter)
         header = next(reader, [])
         missing = [column for column in columns if column not in header]

@@ -9,7 +9,7 @@ from typing import Literal
 from fin_tasks.benchmarks.financemath.score import TOPICS
 from fin_tasks.benchmarks.mme_finance.metrics import OTHER
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES
-from fin_tasks.benchmarks.xfinbench.metrics import CAPABILITIES
+from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
 from fin_tasks.stats.executions import REASONS
 
 __all__ = ["BENCHMARKS", "By", "MetricName", "headline", "named"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fin_tasks.benchmarks.financemath.score import TOPICS
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES
-from fin_tasks.benchmarks.xfinbench.metrics import CAPABILITIES
+from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
 from fin_tasks.report.tables import Column, Document, Table, Task, arrange, only, over_windows, pooled
 from fin_tasks.report.variants import split_title
 

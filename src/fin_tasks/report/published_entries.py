@@ -10,13 +10,16 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from fin_tasks.benchmarks.dynostock import published as dynostock
 from fin_tasks.benchmarks.mme_finance import published as mme_finance
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
-from fin_tasks.benchmarks.xfinbench import published as xfinbench
-from fin_tasks.benchmarks.xfinbench.metrics import CAPABILITIES
+from fin_tasks.benchmarks.xfinbench import score as scorer
+from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
 from fin_tasks.report.entry import Entry, RunFacts, RunRead
 from fin_tasks.report.estimates import unit_of
 
@@ -25,6 +28,7 @@ __all__ = ["DOUBT", "published"]
 DOUBT = "in doubt"
 """What marks of figures begin with that may be wrong in print; others are right, but over other rows."""
 
+_XFINBENCH_FIGURES = Path(scorer.__file__).with_name("published.csv")
 _XFINBENCH_PAPERS = {"acl": "XFinBench, ACL version", "long": "XFinBench, long version"}
 _MME_PAPER = "MME-Finance, arXiv:2411.03314v1"
 _BIAS_PAPERS = {
@@ -115,7 +119,8 @@ def _entry(benchmark: str, **fields: Any) -> Entry:
 
 
 def _xfinbench() -> Iterator[_Printed]:
-    for figure in sorted(xfinbench.published(), key=lambda figure: (figure.paper != "acl", int(figure.table))):
+    table = pd.read_csv(_XFINBENCH_FIGURES, dtype={"table": str}, keep_default_na=False)
+    for figure in sorted(table.itertuples(), key=lambda figure: (figure.paper != "acl", int(figure.table))):
         fields = _place(figure)
         if fields is not None:
             yield _Printed(
@@ -128,7 +133,7 @@ def _xfinbench() -> Iterator[_Printed]:
             )
 
 
-def _place(figure: xfinbench.Figure) -> dict[str, Any] | None:
+def _place(figure: Any) -> dict[str, Any] | None:
     """Say which metric of which task of ours a figure is; None where none is it."""
     if figure.model_kind == "retriever" or figure.metric.endswith("_gain"):
         return None
@@ -171,7 +176,7 @@ def _xfinbench_rows(part: str, metric: str, *, study: bool) -> int:
     return next((rows for ending, rows in _TABLE_ROWS.items() if metric.endswith(ending)), _XFINBENCH_ROWS[part])
 
 
-def _xfinbench_marks(figure: xfinbench.Figure) -> tuple[str, ...]:
+def _xfinbench_marks(figure: Any) -> tuple[str, ...]:
     marks = []
     if figure.note and not figure.note.startswith(_READING):
         marks.append(_doubt(figure.note))

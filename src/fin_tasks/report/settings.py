@@ -35,7 +35,7 @@ MAX_FACTS = 5_000
 _MAX_TEXT = 1_000_000  # characters of all of them
 _DEEPEST = 32
 _OUTCOME = tuple(  # what follows from the rest, or is counted elsewhere
-    f"provenance.{name}" for name in ("hash", "rows", "left_out", "asked")
+    f"provenance.{name}" for name in ("hash", "rows", "left_out", "defects", "asked")
 ) + tuple(  # differ from task to task, as the questions do
     f"provenance.retrieval.{name}" for name in ("gold_missing", "rows_with_more_terms", "rows_without_terms")
 )

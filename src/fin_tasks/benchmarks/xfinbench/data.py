@@ -1,239 +1,243 @@
-"""XFinBench's rows as documents of lm-eval."""
+"""XFinBench's rows as documents of lm-eval; `docs/xfinbench.md` explains the options."""
 
+import difflib
+import hashlib
 import logging
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from pathlib import Path
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from PIL import Image
 
 import fin_tasks
-from fin_tasks.benchmarks.xfinbench import prompts as prompting
-from fin_tasks.benchmarks.xfinbench.augmentation import CONDITIONS, Augmentation, Options, Shown, augment
-from fin_tasks.benchmarks.xfinbench.files import Files, locate, prompt_templates, revision_of
-from fin_tasks.benchmarks.xfinbench.knowledge import knowledge_bank
-from fin_tasks.benchmarks.xfinbench.rows import Row, Rows, read_rows
-from fin_tasks.benchmarks.xfinbench.truths import Task
+from fin_tasks.benchmarks.xfinbench.knowledge import CONDITIONS, Term, find_terms
+from fin_tasks.benchmarks.xfinbench.prompts import MARKER, TEMPLATES, house_prompts, style_named, upstream_prompts
+from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES, parse_truth
 from fin_tasks.data.documents import dataset_of
-from fin_tasks.data.schema import ids_by_kind
+from fin_tasks.data.fetch import Located, locate
+from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-if TYPE_CHECKING:
-    from datasets import Dataset
-    from PIL.Image import Image
+__all__ = ["PRESETS", "SPLITS", "SUBSETS", "blank_image", "codes_of", "figure", "load", "parse_choices", "read_rows"]
 
-__all__ = ["SUBSETS", "blank_image", "figure", "load"]
+SUBSETS: Mapping[str, str] = {"bool": "bool", "mcq": "mcq", "mcq_visual": "mcq", "calc": "calcu"}
+"""Part of the benchmark to the value of the file's `task` column."""
+SPLITS: Mapping[str, str] = {"test": "dataset/test_set.csv", "validation": "dataset/validation_set.csv"}
+PRESETS: Mapping[str, tuple[str, Mapping[str, int]]] = {
+    "human": ("test", {"bool": 400, "mcq": 170, "calcu": 430}),
+    "sensitivity": ("validation", {"bool": 253, "mcq": 67, "calcu": 180}),
+}
+"""The samples of the paper's studies: the split, and the rows of each task."""
 
+_SCORER_VERSION = 2  # goes up with every change that moves a score
+_SAMPLE = Path(__file__).with_name("sample")
+
+_COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
+_UNUSABLE = {"unknown-task", "cell-count", "empty-id", "duplicate-id", "empty-question", "mcq-without-choices"}
+_UNUSABLE |= {"unexpected-figure", "missing-figure"}
+_CHOICE = re.compile(r"(?:^|\n|\\n)[ \t]*\(?([A-Z])[.):][ \t]*")
 _log = logging.getLogger(__name__)
-
-SUBSETS: Mapping[str, Task] = {"bool": "bool", "mcq": "mcq", "mcq_visual": "mcq", "calc": "calcu"}
-"""Task family to the value of the file's `task` column."""
-
-IMAGE_MARK = "<image>\n"
-"""Where lm-eval's multimodal models put the picture."""
-
-SCORER_VERSION = 1
-"""Goes up with every change that moves a score; part of the provenance hash."""
 
 
 def load(
     *,
     subset: str,
     mode: str = "cot",
-    knowledge: str = "none",
     split: str | None = None,
     source: str = "auto",
     data_dir: str | None = None,
     prompts: str = "house",
     style: str | None = None,
     blank_image: bool = False,
+    knowledge: str = "none",
     top_k: int = 3,
-    ties: str = "paper",
-    tokeniser: str = "whitespace",
     encoder: str | None = None,
-    **_: Any,
-) -> "dict[str, Dataset]":
-    """Load the documents of one task; lm-eval calls this as `custom_dataset` with the task's metadata.
+    n: int | str | None = None,
+    seed: int = 0,
+    sampling: str | None = None,
+    **unknown: Any,
+) -> dict[str, Any]:
+    """Return `{split: datasets.Dataset}` of one subset; `info.description` holds the provenance as JSON."""
+    for name in unknown:  # lm-eval adds the model's arguments, so an unknown name is no mistake in itself
+        known = set(load.__kwdefaults__ or ()) - {"mode"}  # lm-eval's `model` is no typo
+        if near := difflib.get_close_matches(name.lower().replace("-", "_"), known, n=1, cutoff=0.81):
+            raise ConfigError(f"xfinbench metadata: expected a known option, got {name!r}. Did you mean {near[0]!r}?")
+    preset = PRESETS.get(n) if isinstance(n, str) else None
+    if not (n is None or preset or (type(n) is int and n > 0)):
+        raise ConfigError(f"xfinbench n: expected a number of rows, {' or '.join(PRESETS)}, got {n!r}.")
+    if preset and split not in (None, preset[0]):
+        raise ConfigError(f"xfinbench split: n {n!r} is a sample of {preset[0]}, got {split!r}. Leave split out.")
+    split = preset[0] if preset else split or "test"
+    options = {"subset": (subset, SUBSETS), "split": (split, SPLITS), "knowledge": (knowledge, CONDITIONS)}
+    for name, (value, allowed) in {**options, "prompts": (prompts, ("house", "upstream"))}.items():
+        if value not in allowed:
+            raise ConfigError(f"xfinbench {name}: expected one of {', '.join(allowed)}, got {value!r}.")
+    chosen, task, visual = style_named(style, mode=mode), SUBSETS[subset], subset == "mcq_visual"
 
-    Args:
-        subset: `bool`, `mcq` (without figures), `mcq_visual` or `calc`.
-        mode: `cot`, `da` or `pot`.
-        knowledge: Which finance terms go before a question: one of `augmentation.CONDITIONS`.
-        split: `test` (default) or `validation`. The sample has one split and gives it for either; reports call that
-            `sample`, whichever was asked for.
-        source: `upstream`, `data_dir`, `sample`, or `auto`: a data folder where one is named, else upstream.
-        data_dir: Folder with the benchmark's files; `FIN_TASKS_DATA` where None.
-        prompts: `house` or `upstream` wording.
-        style: A prompt style of the sensitivity study, see `prompts.STYLES`.
-        blank_image: Send a blank picture with each text question, for models that insist on one.
-        top_k: Terms to retrieve; this and the options below are those of `augmentation.Options`.
-        ties: Which terms count as the `top_k` best.
-        tokeniser: How BM25 splits texts.
-        encoder: What embeds them for dense retrieval.
+    settings, table = Settings.from_environ(), SPLITS["validation" if source == "sample" else split]
+    files = locate("xfinbench", [table], source=source, data_dir=data_dir, settings=settings, sample=_SAMPLE)
+    of_task = [row for row in read_rows(files.files[table]) if row["task"] in (task, "")]
+    with_figures = _find_figures(files, of_task) if visual or (preset and task == "mcq") else files
+    own = [row for row in of_task if row["task"] != "mcq" or bool(row["figure"]) == visual]
+    asked = [row for row in (of_task if preset else own) if not _UNUSABLE.intersection(row["defects"])]
+    if n is not None:
+        asked = _drawn(asked, preset[1][task] if preset else int(n), seed, exactly=preset is not None)
+    asked = [row for row in asked if bool(row["figure"]) == visual]
+    left_out = {kind: ids for kind in sorted(_UNUSABLE) if (ids := [r["id"] for r in own if kind in r["defects"]])}
+    counts = ", ".join(f"{kind} {len(ids)}" for kind, ids in left_out.items())
+    if counts:
+        _log.warning("xfinbench %s, %s: rows left out: %s", subset, split, counts)
+    if not asked:
+        where = f"{files.files[table]} (n: {n}, left out: {counts or 'nothing'})"
+        raise DataError(f"xfinbench {subset}: no row to ask in {where}. Leave out this task, or take another seed.")
 
-    Returns:
-        `{split: Dataset}`. The dataset's `info.description` holds the provenance as JSON.
-
-    Raises:
-        ConfigError: An option has a value that does not exist, or a package for dense retrieval is missing.
-        FetchError: A file cannot be downloaded.
-        DataError: A file is missing or broken, or no row is left for the task.
-        EndpointError: The encoder is behind an address that does not answer.
-    """
-    if subset not in SUBSETS:
-        raise ConfigError(f"xfinbench: expected subset to be one of {', '.join(SUBSETS)}, got {subset!r}.")
-    split = _one_of("split", split or "test", ("test", "validation"))
-    prompts = _one_of("prompts", prompts, ("house", "upstream"))
-    knowledge = _one_of("knowledge", knowledge, CONDITIONS)
-    options = Options(top_k=top_k, ties=ties, tokeniser=tokeniser, encoder=encoder)
-    style_used = prompting.style_named(style, mode=mode)
-    settings = Settings.from_environ()
-    files = locate(source=source, data_dir=data_dir, settings=settings, split=split, notify=_log.warning)
-    rows, left_out = _rows(files, subset)
-    templates = (
-        prompting.upstream_prompts(prompt_templates(files)) if prompts == "upstream" else prompting.house_prompts()
-    )
-    mark = subset == "mcq_visual" or blank_image
-    augmentation = _augmentation(files, rows, subset, knowledge, options, settings)
-    shown = augmentation.shown if augmentation else ((),) * len(rows)
-    docs = [_doc(row, terms, subset, style_used, templates, mark) for row, terms in zip(rows, shown, strict=True)]
-    facts = {
+    house, facts = prompts == "house", {}
+    terms: list[list[Term]] = [[] for _ in asked]
+    if knowledge != "none":
+        bank = files.more(["dataset/knowledge_bank.csv"]).files["dataset/knowledge_bank.csv"]
+        terms, facts["retrieval"] = find_terms(asked, bank, knowledge, top_k, encoder, settings)
+    templates = house_prompts() if house else upstream_prompts(_texts(files))
+    docs = []
+    for row, shown in zip(asked, terms, strict=True):
+        question, choices = row["question"], row["choice"].replace("\\n", "\n")  # some cells spell it out
+        if house:
+            lettered = map(". ".join, zip(ascii_uppercase, row["choices"], strict=False))
+            question, choices = question.strip(), "\n".join(lettered)
+        prompt = templates.fill(task, chosen, question=question, choices=choices, terms=shown)
+        mark = "<image>\n" if visual or blank_image else ""
+        docs.append({**_doc(row, subset, chosen.mode, shown), **prompt, "prompt": mark + prompt["prompt"]})
+    provenance = {
         "fin_tasks": fin_tasks.__version__,
-        "scorer": SCORER_VERSION,
+        "scorer": _SCORER_VERSION,
         "split": split,
-        "style": {"mode": style_used.mode, "role": style_used.role},
-        "prompts": {"set": templates.name, "sha256": templates.sha256(knowledge=augmentation is not None)},
-        "data": _data_facts(files, rows),
+        "style": chosen._asdict(),
+        "prompts": {"set": prompts, "sha256": templates.sha256(knowledge=knowledge != "none")},
+        "data": (with_figures if visual else files).provenance(),
         "blank_image": blank_image,
         "rows": len(docs),
         "left_out": left_out,
-        # No key without knowledge: such a run keeps the hash that it had before there was any.
-        **({"retrieval": augmentation.facts} if augmentation else {}),
+        "defects": dict(sorted(Counter(kind for row in own for kind in row["defects"]).items())),
+        **facts,
+        **({} if n is None else {"n": n, "seed": seed}),
+        **({} if sampling is None else {"sampling": sampling}),
     }
-    return {split: dataset_of(docs, facts)}
+    return {split: dataset_of(docs, provenance)}
 
 
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise ConfigError(f"metadata {name}: expected one of {', '.join(allowed)}, got {value!r}.")
-    return value
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Read a table of questions, one dict a row: `task` is empty if unknown, `defects` names what is odd."""
+    rows: list[dict[str, Any]] = []
+    ids: set[str] = set()
+    questions: set[str] = {""}
+    for record in read_csv(path, _COLUMNS).records:
+        cells = {column: record.cells[column].strip() for column in _COLUMNS}
+        question = " ".join(cells["question"].split())
+        row: dict[str, Any] = {
+            **{column: record.cells[column] for column in ("question", "choice", "ground_truth")},
+            **{column: cells[column] for column in ("id", "figure")},
+            "task": cells["task"] if cells["task"] in SUBSETS.values() else "",
+            "choices": parse_choices(cells["choice"])
+            or [line for line in map(str.strip, cells["choice"].split("\n")) if line],
+            "capabilities": [code for code in codes_of(cells["fin_capability"]) if code in CAPABILITIES],
+            "has_table": re.search(r"\\begin\{(?:table|tabular)", question) is not None,
+            "figure_path": "",
+            "gold_terms": list(dict.fromkeys(filter(None, map(str.strip, cells["gold_fin_term_id"].split(";"))))),
+        }
+        odd = {**_odd(row, cells), "cell-count": record.surplus, "duplicate-id": row["id"] in ids}
+        odd["duplicate-question"] = question in questions and question
+        row["defects"] = [kind for kind, found in odd.items() if found]
+        rows.append(row)
+        ids.add(row["id"])
+        questions.add(question)
+    return rows
 
 
-def _rows(files: Files, subset: str) -> tuple[tuple[Row, ...], dict[str, tuple[str, ...]]]:
-    visual = subset == "mcq_visual"
-    stamp = files.questions.stat()
-    read = _read_rows(files, visual, stamp.st_mtime_ns, stamp.st_size)
-    # Only multiple choice comes with figures; a figure in any other row would have to be shown, so it is left out too.
-    rows, left_out = read.usable(SUBSETS[subset], figure=visual), read.left_out(SUBSETS[subset], figure=visual)
-    if left_out:
-        _log.warning("xfinbench %s, %s: rows left out: %s", subset, files.split, _counted(left_out))
-    if not rows:
-        raise DataError(
-            f"xfinbench {subset}: expected at least one usable row in {files.questions}, found none "
-            f"(left out: {left_out or 'nothing'}). See `fin-tasks doctor xfinbench`."
-        )
-    return rows, left_out
+def parse_choices(cell: str) -> list[str]:
+    """Return the texts of lettered choices without their letters; empty if they are not lettered A, B, C in order."""
+    starts: list[re.Match[str]] = []
+    for match in _CHOICE.finditer(cell):
+        if match[1] == ascii_uppercase[len(starts) : len(starts) + 1]:
+            starts.append(match)
+    if len(starts) < 2 or cell[: starts[0].start()].strip():
+        return []
+    ends = [match.start() for match in starts[1:]] + [len(cell)]
+    texts = [cell[match.end() : end].strip() for match, end in zip(starts, ends, strict=True)]
+    return texts if all(texts) else []
 
 
-def _counted(kinds: Mapping[str, Sequence[str]]) -> str:
-    return ", ".join(f"{kind} {len(ids)} ({_first(ids)})" for kind, ids in kinds.items())
+def codes_of(cell: str) -> list[str]:
+    """Return the codes in a cell of capabilities, known or not."""
+    return list(dict.fromkeys(filter(None, (code.strip().upper() for code in re.split("[;:,]", cell)))))
 
 
-def _first(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+def _odd(row: Mapping[str, Any], cells: Mapping[str, str]) -> dict[str, Any]:
+    task, choices, choice = row["task"], row["choices"], cells["choice"]
+    truth, text = parse_truth(task, cells["ground_truth"]), cells["ground_truth"]
+    mcq, calcu = task == "mcq", task == "calcu"
+    return {
+        "unknown-task": not task,
+        "empty-id": not row["id"],
+        "empty-question": not cells["question"],
+        "mcq-without-choices": mcq and not choices,
+        "unexpected-figure": row["figure"] and not mcq,
+        "bool-truth-as-integer": task == "bool" and text in ("0", "1"),
+        "en-dash-minus": calcu and re.search("[‐‑‒–—−]", text),
+        "scientific-notation": calcu and re.search(r"\d[eE][-+]?\d", text),
+        "zero-truth": calcu and truth.value == 0,
+        "several-numbers": truth.flaw == "two numbers",
+        "unusable-truth": task and truth.flaw not in ("", "two numbers"),
+        "truth-not-a-choice": mcq and choices and truth.value not in [None, *ascii_uppercase[: len(choices)]],
+        "unreadable-choices": mcq and choices and not parse_choices(choice),
+        "literal-newline-in-choices": "\\n" in choice and len(choices) > len(choice.splitlines()),
+        "colon-separated-capabilities": ":" in cells["fin_capability"],
+        "unknown-capability": set(codes_of(cells["fin_capability"])) - set(CAPABILITIES),
+    }
 
 
-@lru_cache(maxsize=4)
-def _read_rows(files: Files, fetch_figures: bool, _mtime: int, _size: int) -> Rows:
-    # The tasks of a group ask for the same file one after the other; a file that changed is read anew.
-    return read_rows(files, fetch_figures=fetch_figures)
-
-
-def _augmentation(
-    files: Files, rows: tuple[Row, ...], subset: str, knowledge: str, options: Options, settings: Settings
-) -> Augmentation | None:
-    if knowledge == "none":
-        return None
-    bank = knowledge_bank(files)
-    found = augment(rows, bank, condition=knowledge, options=options, settings=settings)
-    task = f"xfinbench {subset}, {files.split}, {knowledge}"
-    if bank.defects:
-        _log.warning("%s: rows of the knowledge bank left out: %s", task, _counted(ids_by_kind(bank.defects)))
-    if found.gold_missing:
-        lacking = [f"{row}: {' and '.join(terms)}" for row, terms in found.gold_missing.items()]
-        _log.warning("%s: rows with gold terms the knowledge bank lacks: %d (%s)", task, len(lacking), _first(lacking))
-    if found.more:
-        _log.warning("%s: rows with more terms, as scores tie: %d (%s)", task, len(found.more), _first(found.more))
-    if found.without:
-        _log.warning("%s: rows asked without any term: %d (%s)", task, len(found.without), _first(found.without))
+def _find_figures(files: Located, rows: Sequence[dict[str, Any]]) -> Located:
+    names = sorted({row["figure"] for row in rows if re.fullmatch(r"[\w-]+", row["figure"])})
+    paths = [f"dataset/figures/{name}.{suffix}" for suffix in ("jpeg", "jpg", "png") for name in names]
+    found = files.more(paths, optional=True)
+    pictures = {path.stem: path for path in found.files.values() if path.suffix != ".csv"}
+    for row in rows:
+        row["figure_path"] = str(pictures.get(row["figure"], ""))
+        row["defects"] += ["missing-figure"] if row["figure"] and not row["figure_path"] else []
     return found
 
 
-def _doc(
-    row: Row,
-    terms: tuple[Shown, ...],
-    subset: str,
-    style: prompting.Style,
-    templates: prompting.PromptSet,
-    mark_image: bool,
-) -> dict[str, Any]:
-    house = templates.name == "house"
-    prompt = templates.fill(
-        task=row.task,
-        style=style,
-        question=row.question.strip() if house else row.question,
-        choices=_lettered(row.choices) if house else row.choice_text.replace("\\n", "\n"),  # some cells spell it out
-        knowledge=templates.knowledge.write((shown.term.name, shown.term.definition) for shown in terms),
-    )
-    return {
-        "id": row.id,
-        "task": row.task,
-        "subset": subset,
-        "mode": style.mode,
-        "choices": list(row.choices),
-        "ground_truth": row.truth_text,
-        "target": _target(row),
-        "capabilities": list(row.capabilities),
-        "has_table": row.has_table,
-        "figure": row.figure or "",
-        "figure_path": str(row.figure_path or ""),
-        "gold_terms": list(row.gold_terms),
-        "terms": [{"id": shown.term.id, "name": shown.term.name, "score": shown.score} for shown in terms],
-        "system": prompt.system,
-        "prompt": IMAGE_MARK + prompt.user if mark_image else prompt.user,
-        "cue": prompt.cue,
-    }
+def _drawn(rows: Sequence[dict[str, Any]], size: int, seed: int, *, exactly: bool) -> list[dict[str, Any]]:
+    if exactly and len(rows) < size:
+        raise ConfigError(f"xfinbench n: expected at least {size} usable rows of the task, got {len(rows)}.")
+    # Ranked by a hash, so that the sample depends on nothing but the seed and the ids.
+    order = sorted((row["id"] for row in rows), key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest())
+    drawn = set(order[:size])
+    return [row for row in rows if row["id"] in drawn]
 
 
-def _lettered(choices: tuple[str, ...]) -> str:
-    return "\n".join(f"{letter}. {text}" for letter, text in zip(ascii_uppercase, choices, strict=False))
+def _texts(files: Located) -> dict[str, str]:
+    paths = {name: f"evaluate/prompt_template/{name}" for name in TEMPLATES}
+    found = files.more(tuple(paths.values())).files
+    return {name: found[path].read_text(encoding="utf-8") for name, path in paths.items()}
 
 
-def _target(row: Row) -> str:
-    """Word the truth as a model should, for few-shot examples and the samples file."""
-    if row.task == "bool":
-        return f"{prompting.MARKER} {'true' if row.truth.value else 'false'}."
-    if row.task == "mcq":
-        return f"{prompting.MARKER} {row.truth_text}."
-    return f"{prompting.MARKER} [{row.truth_text}]"
+def _doc(row: Mapping[str, Any], subset: str, mode: str, terms: Sequence[Term]) -> dict[str, Any]:
+    keys = ("id", "task", "choices", "ground_truth", "capabilities", "has_table", "figure", "figure_path", "gold_terms")
+    truth, verdict = row["ground_truth"], "true." if parse_truth("bool", row["ground_truth"]).value else "false."
+    target = {"bool": verdict, "mcq": f"{truth}.", "calcu": f"[{truth}]"}[row["task"]]
+    shown = [{"id": term.id, "name": term.name, "score": term.score} for term in terms]
+    return {**{k: row[k] for k in keys}, "subset": subset, "mode": mode, "target": f"{MARKER} {target}", "terms": shown}
 
 
-def _data_facts(files: Files, rows: tuple[Row, ...]) -> dict[str, Any]:
-    revision = revision_of(files, [row.figure_path for row in rows if row.figure_path is not None])
-    commit = files.source.revision if files.origin == "upstream" else None
-    return {"origin": files.origin, "commit": commit, "revision": revision.short, "files": dict(revision.files)}
-
-
-def figure(doc: Mapping[str, Any]) -> "list[Image]":
+def figure(doc: Mapping[str, Any]) -> list[Image.Image]:
     """Open a document's figure; lm-eval calls this as `doc_to_image`."""
-    from PIL import Image
-
     with Image.open(doc["figure_path"]) as picture:
         return [picture.convert("RGB")]
 
 
-def blank_image(doc: Mapping[str, Any]) -> "list[Image]":
+def blank_image(doc: Mapping[str, Any]) -> list[Image.Image]:
     """Return a white picture for a question that has no figure."""
-    from PIL import Image
-
     return [Image.new("RGB", (336, 336), "white")]

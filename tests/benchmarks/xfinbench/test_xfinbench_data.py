@@ -1,0 +1,240 @@
+"""Documents: the real validation set and its defects, samples, knowledge, prompts, options; the packaged sample."""
+
+import csv
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fin_tasks.benchmarks.xfinbench import data as xfinbench
+from fin_tasks.benchmarks.xfinbench.data import blank_image, figure, load, parse_choices, read_rows
+from fin_tasks.benchmarks.xfinbench.prompts import STYLES
+from fin_tasks.errors import ConfigError, DataError
+
+REAL = Path(__file__).resolve().parents[3].parent / "shared" / "data"
+real_file = pytest.mark.skipif(not (REAL / "xfinbench").is_dir(), reason="the real files are not beside this checkout")
+FOLDER = Path(xfinbench.__file__).parent
+COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
+GOOD = dict(zip(COLUMNS, ("q", "bool", "Cash is an asset.", "", "1.0", "", "TU", "t1;t2"), strict=True))
+MCQ = {"task": "mcq", "question": "Which?", "choice": "A. up\nB. down", "ground_truth": "A"}
+SUBSETS = tuple(xfinbench.SUBSETS)
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in [name for name in os.environ if name.startswith("FIN_TASKS")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
+
+
+def documents(subset: str = "bool", **options: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    (found,) = load(subset=subset, **{"source": "sample", **options}).values()
+    return found.to_list(), json.loads(found.info.description)
+
+
+def write(folder: Path, *rows: dict[str, str], split: str = "validation") -> dict[str, Any]:
+    with (folder / f"{split}_set.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows({**GOOD, "id": f"q{place}", **row} for place, row in enumerate(rows))
+    return {"source": "data_dir", "data_dir": str(folder), "split": split}
+
+
+@real_file
+def test_the_real_validation_set_counts_as_published() -> None:
+    found = {subset: documents(subset, source="auto", data_dir=str(REAL), split="validation") for subset in SUBSETS}
+    docs = [doc for of, _ in found.values() for doc in of]
+    assert {subset: len(of) for subset, (of, _) in found.items()} == {
+        "bool": 435,
+        "mcq": 147,
+        "mcq_visual": 2,
+        "calc": 396,
+    }
+    assert Counter(doc["has_table"] for doc in found["calc"][0]) == {False: 337, True: 59}
+    assert len(found["mcq_visual"][1]["left_out"]["missing-figure"]) == 20
+    assert sum((Counter(facts["defects"]) for _, facts in found.values()), Counter()) == {
+        **{"bool-truth-as-integer": 7, "colon-separated-capabilities": 5, "en-dash-minus": 2},
+        **{"literal-newline-in-choices": 13, "missing-figure": 20, "scientific-notation": 1},
+    }
+    rows = read_rows(REAL / "xfinbench" / "validation_set.csv")
+    capabilities = Counter(code for row in rows for code in row["capabilities"])
+    assert capabilities == {"TU": 582, "TR": 222, "FF": 44, "SP": 69, "NM": 188}
+    assert {len(row["choices"]) for row in rows if row["task"] == "mcq"} == {3}
+    assert {figure(doc)[0].mode for doc in found["mcq_visual"][0]} == {"RGB"}
+    assert not any(doc["prompt"].startswith("<image>") for doc in docs if not doc["figure"])
+
+
+@real_file
+def test_the_authors_templates_are_filled_as_they_are() -> None:
+    options = {"source": "data_dir", "data_dir": str(REAL), "split": "validation", "prompts": "upstream"}
+    (doc, *_), facts = documents("mcq", **options)
+    (row, *_) = (one for one in read_rows(REAL / "xfinbench" / "validation_set.csv") if one["id"] == doc["id"])
+    template = (REAL / "xfinbench" / "prompt_template" / "mcq_CoT.txt").read_text().replace("\\n", "\n")
+    filled = template.replace("{knowledge}", "").replace("{question}", row["question"])
+    assert doc["prompt"] == filled.replace("{choices}", row["choice"].replace("\\n", "\n"))
+    assert facts["prompts"]["set"] == "upstream"
+    with pytest.raises(DataError, match="prompt_template"):
+        documents(prompts="upstream")
+
+
+@real_file
+@pytest.mark.parametrize(("n", "sizes"), [("sensitivity", (253, 67, 180)), (100, (100, 100 + 2, 100))])
+def test_samples(n: int | str, sizes: tuple[int, ...]) -> None:
+    options: dict[str, Any] = {"source": "data_dir", "data_dir": str(REAL), "n": n}
+    options |= {} if n == "sensitivity" else {"split": "validation"}
+    ids = {subset: [doc["id"] for doc in documents(subset, **options)[0]] for subset in SUBSETS}
+    assert (len(ids["bool"]), len(ids["mcq"]) + len(ids["mcq_visual"]), len(ids["calc"])) == sizes
+    for mode in ("da", "pot"):
+        again, facts = documents("calc", mode=mode, **options)
+        assert [doc["id"] for doc in again] == ids["calc"]
+        assert (facts["n"], facts["seed"]) == (n, 0)
+    other, _ = documents("calc", seed=1, **options)
+    assert [doc["id"] for doc in other] != ids["calc"]
+
+
+DEFECTS: dict[str, dict[str, dict[str, str]]] = {
+    "bool": {
+        **{"unknown-task": {"task": "essay"}, "empty-id": {"id": ""}, "duplicate-id": {"id": "q0"}},
+        **{"empty-question": {"question": " \n"}, "duplicate-question": {"question": " Cash is  an asset."}},
+        **{"unexpected-figure": {"figure": "figure_1"}, "unusable-truth": {"ground_truth": "maybe"}},
+        **{"bool-truth-as-integer": {"ground_truth": "0"}, "unknown-capability": {"fin_capability": "TU; XY"}},
+    },
+    "mcq": {
+        **{"mcq-without-choices": {"choice": " "}, "unreadable-choices": {"choice": "up or down"}},
+        **{"truth-not-a-choice": {"ground_truth": "C"}, "literal-newline-in-choices": {"choice": "A. up\\n B. down"}},
+    },
+    "mcq_visual": {"missing-figure": {"figure": "../validation_set"}},
+    "calc": {
+        **{"en-dash-minus": {"ground_truth": "\u20136.0"}, "scientific-notation": {"ground_truth": "5e-05"}},
+        **{"several-numbers": {"ground_truth": "56.14, -85.77"}, "zero-truth": {"ground_truth": "0.00"}},
+        **{"colon-separated-capabilities": {"fin_capability": "TR: SP"}},
+    },
+}
+
+
+@pytest.mark.parametrize("subset", SUBSETS)
+def test_defects_are_counted_and_never_end_the_run(subset: str, tmp_path: Path) -> None:
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "one.jpg").write_bytes(b"")
+    usable = {"bool": {}, "mcq": MCQ, "mcq_visual": {**MCQ, "figure": "one"}, "calc": {"task": "calcu"}}[subset]
+    odd = [{**usable, "question": f"About {kind}?", **row} for kind, row in DEFECTS[subset].items()]
+    docs, facts = documents(subset, **write(tmp_path, usable, *odd))
+    assert facts["defects"] == dict.fromkeys(DEFECTS[subset], 1)
+    assert len(facts["left_out"]) == {"bool": 5, "mcq": 1, "mcq_visual": 1, "calc": 0}[subset]
+    assert len(docs) == 1 + len(odd) - len(facts["left_out"])
+
+
+def test_a_row_of_too_few_cells_is_left_out_and_a_missing_column_is_an_error(tmp_path: Path) -> None:
+    options = write(tmp_path, {})
+    with (tmp_path / "validation_set.csv").open("a") as file:
+        file.write("q9,bool,Short.\n")
+    assert documents(**options)[1]["left_out"] == {"cell-count": ["q9"]}
+    (tmp_path / "validation_set.csv").write_text("id,task\n1,bool\n")
+    with pytest.raises(DataError, match="expected the columns id, task, question"):
+        documents(**options)
+
+
+@pytest.mark.parametrize(
+    ("cell", "choices"),
+    [
+        ("A. up\r\nB. down\r\nC. flat", ["up", "down", "flat"]),
+        ("A. the $\\nu$ of B. Smith\nB. none", ["the $\\nu$ of B. Smith", "none"]),
+        ("A) up\nB) down\nC) C. Ltd", ["up", "down", "C. Ltd"]),
+        ("A. up\nA. in a line\nB. down", ["up\nA. in a line", "down"]),
+        *((cell, []) for cell in ("A. only", "A. up\nB. ", "Pick one:\nA. up\nB. down", "")),
+    ],
+)
+def test_choices(cell: str, choices: list[str]) -> None:
+    assert parse_choices(cell) == choices
+
+
+def test_knowledge(tmp_path: Path) -> None:
+    options = write(tmp_path, {"question": "Which  coupon?"}, {"question": "Zzz?", "gold_fin_term_id": "t9"})
+    bank = "id,term_name,term_definition\nt1,Coupon,\\frac{c} {question}\nt2,,A put.\nt1,x,y\n,e,f\nt4,Which,\n"
+    (tmp_path / "knowledge_bank.csv").write_text(bank)
+    (plain, _), _ = documents(**options)
+    (oracle, without), facts = documents(knowledge="oracle", **options)
+    _, coupon, put, *rest = oracle["prompt"].split("\n\n")
+    assert (coupon, put, "\n\n".join(rest)) == ("Coupon: \\frac{c} {question}", "A put.", plain["prompt"])
+    assert without["terms"] == []
+    assert facts["retrieval"]["gold_missing"] == 1
+    assert {name: facts["retrieval"]["bank"][name] for name in ("n", "left_out")} == {"n": 3, "left_out": 2}
+    (found, _), facts = documents(knowledge="bm25", top_k=1, **options)
+    assert [(term["id"], term["score"] > 0) for term in found["terms"]] == [("t4", True)]  # `coupon?` is another word
+    assert facts["retrieval"]["condition"] == "bm25"
+    assert facts["prompts"] != documents(**options)[1]["prompts"]
+    with pytest.raises(ConfigError, match="top_k"):
+        documents(knowledge="bm25", top_k=0, **options)
+
+
+@pytest.mark.parametrize("style", [None, *STYLES])
+def test_house_wording_and_styles(style: str | None) -> None:
+    for mode in ("cot", "pot"):
+        (doc, *_), facts = documents("calc", mode=mode, style=style)
+        assert facts["prompts"]["sha256"] == "c59f4aaa28726c799a72fab1b623d93b13c5d5fdade99de136ddfbac31e22b92"
+        assert bool(doc["system"]) is (style is None or style.endswith("_role"))
+        assert ("def solution():" in doc["prompt"]) is (mode == "pot")
+        assert ("Give no reasoning" in doc["prompt"]) is (mode == "cot" and (style or "").startswith("da"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"subset": "essay"}, "got 'essay'"),
+        ({"split": "train"}, "expected one of test, validation, got 'train'"),
+        ({"source": "cloud"}, "got 'cloud'"),
+        ({"knowledge": "hybrid"}, "expected one of none, bm25, dense, oracle, got 'hybrid'"),
+        ({"mode": "da", "style": "cot"}, "Use the task without _da"),
+        ({"n": "human", "split": "validation"}, "n 'human' is a sample of test, got 'validation'"),
+        ({"n": "human"}, "expected at least 400 usable rows"),
+        ({"n": 0}, "expected a number of rows, human or sensitivity, got 0"),
+        ({"knowlege": "bm25"}, "got 'knowlege'. Did you mean 'knowledge'?"),
+        ({"top-k": 5}, "Did you mean 'top_k'?"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message.replace("?", r"\?")) as caught:
+        documents(**{"subset": "bool", **options})
+    assert "\n" not in str(caught.value)
+
+
+def test_the_models_arguments_are_no_typos() -> None:
+    arguments = {"pretrained": "x", "model": "x", "dtype": "x", "tokenizer": "x", "device": "x", "max_length": 1}
+    docs, facts = documents("bool", **arguments, sampling="paper", blank_image=True)
+    assert facts["sampling"] == "paper"
+    assert all(doc["prompt"].startswith("<image>\n") for doc in docs)
+    assert blank_image(docs[0])[0].size == (336, 336)
+
+
+def test_the_packaged_sample_is_sound() -> None:
+    found = {subset: documents(subset) for subset in SUBSETS}
+    docs = [doc for of, _ in found.values() for doc in of]
+    assert all(facts["defects"] == {} == facts["left_out"] for _, facts in found.values())
+    assert Counter(doc["target"].rpartition(" ")[2] for doc in found["bool"][0]) == {"true.": 16, "false.": 16}
+    assert all(doc["ground_truth"] in "ABCD"[: len(doc["choices"])] for doc in docs if doc["task"] == "mcq")
+    terms = set(pd.read_csv(FOLDER / "sample" / "knowledge_bank.csv")["id"])
+    assert all(doc["gold_terms"] and set(doc["gold_terms"]) <= terms and doc["capabilities"] for doc in docs)
+    assert all(figure(doc)[0].width >= 400 for doc in found["mcq_visual"][0])
+    solutions = json.loads((FOLDER / "sample" / "solutions.json").read_text(encoding="utf-8"))
+    for doc in found["calc"][0]:
+        namespace: dict[str, Any] = {}
+        exec(solutions[doc["id"]], namespace)  # noqa: S102 - our own programs
+        decimals = len(doc["ground_truth"].partition(".")[2])
+        assert f"{namespace['solution']():.{decimals}f}" == doc["ground_truth"], doc["id"]
+
+
+def test_published_figures() -> None:
+    table = pd.read_csv(FOLDER / "published.csv", dtype={"table": str}, keep_default_na=False)
+    assert len(table) == 1247
+    assert not table.duplicated([name for name in table.columns if name not in ("value", "note")]).any()
+    percent = table[~table["metric"].str.endswith("_gain")]["value"]
+    assert percent.between(0, 100).all()
+    rows = table[(table.paper == "acl") & (table.table == "3") & (table.model == "gpt-4o") & (table["mode"] == "cot")]
+    values = {(row.task, row.metric): row.value for row in rows.itertuples()}
+    assert (values["bool", "acc"], values["mcq", "acc"], values["mcq_visual", "acc"]) == (84.0, 91.5, 65.3)
+    assert values["all", "acc"] == 63.6

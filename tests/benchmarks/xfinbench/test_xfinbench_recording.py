@@ -1,0 +1,78 @@
+"""Saved responses in every format, and their summary."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fin_tasks.benchmarks.xfinbench import recording
+from fin_tasks.benchmarks.xfinbench.score import read
+from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.sandbox import Outcome, Ran, Status
+
+RIGHT, WRONG = "Therefore, my answer is [6].", "<think>6</think>" + "no " * 60_000
+ROWS = [("a", "6", RIGHT, "NM; TR"), ("b", "6.0", WRONG, "NM")]
+KEYS = ("id", "ground_truth", "model_response", "fin_capability")
+OBJECTS: list[dict[str, Any]] = [dict(zip(KEYS, row, strict=True)) for row in ROWS]
+SAMPLES = [
+    {"filter": name, "doc": {**one, "task": "calcu", "has_table": False}, "resps": [[one["model_response"]]]}
+    for name in ("paper", "robust")
+    for one in OBJECTS
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("r.csv", "\ufeff" + "".join('"' + '","'.join(row) + '"\n' for row in [KEYS, *ROWS])),
+        ("r.tsv", "\n".join("\t".join(row) for row in [KEYS, *ROWS])),
+        ("r.json", json.dumps(OBJECTS)),
+        ("r.jsonl", "\n\n".join(map(json.dumps, OBJECTS))),
+        ("samples_xfinbench_calc_2026.jsonl", "\n".join(map(json.dumps, SAMPLES))),
+    ],
+)
+def test_formats_and_summary(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    docs, texts = zip(*recording.read(tmp_path / name, task="calc"), strict=True)
+    assert texts == (RIGHT, WRONG)
+    assert docs[0].items() >= {"id": "a", "task": "calcu", "subset": "calc", "capabilities": ["NM", "TR"]}.items()
+    pairs = list(zip(docs, texts, strict=True))
+    readings = {v: [[read(doc, said, variant=v)] for doc, said in pairs] for v in ("paper", "robust")}
+    half = {name: dict.fromkeys(("acc_em", "acc_err", "no_answer"), 0.5) for name in readings}
+    right = {name: {"acc_em": 1.0, "acc_err": 1.0, "no_answer": 0.0} for name in readings}
+    by_capability = {"TR": {"n": 1, **right}, "NM": {"n": 2, **half}}
+    assert recording.summary(docs, readings) == {"n": 2, **half, "unscored": 0, "by_capability": by_capability}
+
+
+def test_programs_and_what_the_data_folder_adds(tmp_path: Path) -> None:
+    columns = "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
+    (tmp_path / "test_set.csv").write_text(columns + 'a,calcu,"\\begin{tabular}",,0,,SP,\n')
+    (tmp_path / "r.jsonl").write_text('{"id": "a", "ground_truth": 0, "model_response": null}')
+    ((doc, response),) = recording.read(tmp_path / "r.jsonl", task="calc", mode="pot", data_dir=tmp_path)
+    assert (doc["capabilities"], doc["has_table"], doc["ground_truth"], response) == (["SP"], True, "0", "")
+    ended = {"paper": Status.exception, "robust": Status.no_code}
+    readings = {v: [[read(doc, Ran("", (Outcome(status=of),)), variant=v)]] for v, of in ended.items()}
+    found = recording.summary([doc], readings, tier="bwrap")
+    assert found["paper"] == {"acc_em": 1.0, "acc_err": 0.0, "no_answer": 0.0}
+    assert (found["execution_rate"], found["robust_execution_rate"], found["sandbox"]) == (0.0, 0.0, "bwrap")
+    assert found["outcomes"] == {"exception": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "task", "message"),
+    [
+        ('{"id": 1}', "calc", "row 1: expected an object with id, ground_truth, model_response"),
+        ('{"id": 1, "ground_truth": 1, "model_response": "", "task": "mcq"}', "calc", r"got \['mcq'\]"),
+        ('{"id": 1\n', "calc", "line 1: expected a JSON list or JSON lines"),
+        ("[1]", "calc", "row 1"),
+        ("", "calc", "no row"),
+    ],
+)
+def test_a_broken_file_is_one_sentence(text: str, task: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text(text)
+    with pytest.raises(DataError, match=message):
+        recording.read(tmp_path / "r.jsonl", task=task)
+    for options in ({"task": "essay"}, {"task": "bool", "mode": "pot"}):
+        with pytest.raises(ConfigError, match="expected task bool, mcq or calc"):
+            recording.read(tmp_path / "r.jsonl", **options)

@@ -1,0 +1,116 @@
+"""Scores in both variants: the case file, programs, and numbers and texts that hypothesis makes up."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fin_tasks.answers.paper import MARKER
+from fin_tasks.benchmarks.xfinbench.score import compare, metric_values, metrics_of, parse_truth, programs, read, score
+from fin_tasks.errors import ConfigError
+from fin_tasks.sandbox import Outcome, Ran, Runner, Status, open_runner
+
+CASE_FILE = Path(__file__).parents[2] / "cases" / "xfinbench.jsonl"
+CASES = [json.loads(line) for line in CASE_FILE.read_text(encoding="utf-8").splitlines()]
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def doc_of(task: str, truth: str, mode: str = "cot", **more: Any) -> dict[str, Any]:
+    name = "calcu" if task == "calc" else task
+    doc = {"task": name, "subset": task, "mode": mode, "ground_truth": truth, "choices": ["up", "down", "flat"]}
+    return {**doc, "capabilities": ["TU", "NM"], "has_table": True, **more}
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    with open_runner(workers=1) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_case(case: dict[str, Any], runner: Runner) -> None:
+    doc = doc_of(case["task"], case["truth"], case.get("mode", "cot"), choices=case.get("choices", []))
+    found = {}
+    for variant in ("paper", "robust"):
+        outcomes = tuple(runner.run(list(made))) if (made := programs(doc, case["response"], variant=variant)) else ()
+        response = Ran(case["response"], outcomes) if outcomes else case["response"]
+        found[variant] = score(doc, response, variant=variant)
+    paper, robust = found["paper"], found["robust"]
+    wanted = tuple(case[f"paper_{name}"] for name in ("answer", "correct", "correct_err"))
+    assert (paper.answer, paper.correct, paper.correct_err) == wanted, case["why"]
+    assert (robust.answer, robust.correct) == (case["robust_answer"], case["robust_correct"]), case["why"]
+
+
+@pytest.mark.parametrize(
+    ("task", "cell", "value", "flaw"),
+    [
+        *(("bool", cell, value, "") for cell, value in (("1.0", 1), ("0", 0), (" True", 1), ("0.0", 0))),
+        *(("mcq", cell, "B", "") for cell in ("B", "b.", "(B)", "B. down")),
+        *(("calcu", cell, -6.0, "") for cell in ("\u20136.0", "\u22126", "-$6", "-6.00%")),
+        *(("calcu", cell, value, "") for cell, value in (("5e-05", 5e-05), ("1,234.5", 1234.5), (".5", 0.5))),
+        ("calcu", "56.14, -85.77", None, "two numbers"),
+        *(("calcu", cell, None, "not one number") for cell in ("", "1e999", "1-2-3", "five", "nan")),
+        ("mcq", "13.07", None, "no letter"),
+        ("bool", "2", None, "no verdict"),
+    ],
+)
+def test_truths(task: str, cell: str, value: object, flaw: str) -> None:
+    assert (parse_truth(task, cell).value, parse_truth(task, cell).flaw) == (value, flaw)
+
+
+@pytest.mark.parametrize("variant", ["paper", "robust"])
+@pytest.mark.parametrize("status", list(Status))
+def test_how_a_program_ended(status: Status, variant: str) -> None:
+    ended = Outcome(status=status, value="5.0" if status is Status.ok else None, number=5.0, detail="what happened")
+    doc = doc_of("calc", "5", "pot")
+    values = metric_values(doc, [read(doc, Ran("", (ended,)), variant=variant)])
+    silent = status in (Status.broken, Status.unsupported)
+    assert values.keys() == metrics_of(subset="calc", mode="pot").keys()
+    assert values["acc_em"] == (None if silent else float(status is Status.ok))
+    assert values["execution_rate"] == (None if silent else float(status is Status.ok))
+    assert values["unscored"] == float(silent)
+    failed = not silent and status is not Status.ok
+    assert values["no_answer"] == (None if silent else float(failed and variant == "robust"))
+
+
+def test_metrics_of_a_document() -> None:
+    doc = doc_of("calc", "142.86", has_table=False)
+    values = metric_values(doc, [read(doc, f"{MARKER} [{said}].", variant="paper") for said in ("142.86", "143")])
+    assert {name: value for name, value in values.items() if value is not None} == {
+        **{"acc": 0.5, "acc_em": 0.5, "acc_err": 1.0, "acc_em_no_table": 0.5, "acc_err_no_table": 1.0},
+        **{"acc_TU": 0.5, "acc_NM": 0.5, "acc_err_TU": 1.0, "acc_err_NM": 1.0, "no_answer": 0.0, "unscored": 0.0},
+    }
+    higher_is_better = metrics_of(subset="bool", mode="cot")
+    assert next(iter(higher_is_better)) == "acc"
+    assert [name for name, better in higher_is_better.items() if not better] == ["no_answer", "unscored"]
+    unusable = doc_of("calc", "1, 2")
+    assert metric_values(unusable, [read(unusable, f"{MARKER} [1].", variant="robust")])["acc"] is None
+    with pytest.raises(ConfigError, match="got 'strict'"):
+        score(doc, "", variant="strict")
+
+
+@given(st.sampled_from(["bool", "mcq", "calc"]), st.text(), st.sampled_from(["1", "B", "-6.0", "1, 2"]))
+def test_no_response_breaks_the_scorer(task: str, response: str, truth: str) -> None:
+    for text in (response, f"{MARKER} {response}", f"{MARKER} [{response}]"):
+        assert score(doc_of(task, truth), text, variant="paper").correct is not None
+        score(doc_of(task, truth), text, variant="robust")
+
+
+@given(FINITE, FINITE)
+def test_results_of_programs(value: float, truth: float) -> None:
+    scores = {}
+    for sign in (1, -1):
+        ended = Outcome(status=Status.ok, value=str(sign * value), number=sign * value)
+        doc = doc_of("calc", repr(sign * truth), "pot")
+        for variant in ("paper", "robust"):
+            one = compare(doc, read(doc, Ran("", (ended,)), variant=variant))
+            scores[variant, sign] = (one.correct, one.correct_err)
+        assert scores["paper", sign][0] is (value == truth)
+        assert scores["robust", sign][0] or value != truth
+        assert scores["robust", sign][1] or not scores["robust", sign][0]  # equal is also near
+    assert scores["paper", 1] == scores["paper", -1]
+    assert scores["robust", 1] == scores["robust", -1]
