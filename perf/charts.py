@@ -27,7 +27,7 @@ from matplotlib import pyplot as plt
 from PIL import Image
 
 from fin_tasks.benchmarks.dynostock.charting import chart_between
-from fin_tasks.benchmarks.dynostock.market.sample import sample_market
+from fin_tasks.benchmarks.dynostock.market import sample_market
 from fin_tasks.charts.pool import draw
 from fin_tasks.charts.render import render
 from fin_tasks.charts.spec import ChartSpec

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.windows import WINDOWS, find_windows
 
 YEARS = 25

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from fin_tasks.benchmarks.dynostock.charting import chart_between
-from fin_tasks.benchmarks.dynostock.market.sample import sample_market
+from fin_tasks.benchmarks.dynostock.market import sample_market
 from fin_tasks.charts.render import compose, render
 from fin_tasks.charts.spec import ChartSpec
 

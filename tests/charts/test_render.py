@@ -23,7 +23,7 @@ from matplotlib.transforms import Bbox
 from PIL import Image
 
 from fin_tasks.benchmarks.dynostock.charting import chart_between
-from fin_tasks.benchmarks.dynostock.market.sample import sample_market
+from fin_tasks.benchmarks.dynostock.market import sample_market
 from fin_tasks.charts import png, style
 from fin_tasks.charts.compose import Picture
 from fin_tasks.charts.render import compose, render

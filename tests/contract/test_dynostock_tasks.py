@@ -21,7 +21,7 @@ from test_chat_server import ChatServer, lm_eval, serving
 
 from fin_tasks.benchmarks.dynostock.charting import chart_of
 from fin_tasks.benchmarks.dynostock.data import load
-from fin_tasks.benchmarks.dynostock.market.sample import sample_market
+from fin_tasks.benchmarks.dynostock.market import sample_market
 from fin_tasks.benchmarks.dynostock.options import ARGUMENTS_OF_OTHERS
 from fin_tasks.benchmarks.dynostock.window import Window, frame_of, windows_of
 from fin_tasks.benchmarks.dynostock.window_set import write_set

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fin_tasks.benchmarks.dynostock.market.files import load_market
+from fin_tasks.benchmarks.dynostock.market import read_market
 from fin_tasks.benchmarks.dynostock.window import windows_of
 from fin_tasks.benchmarks.dynostock.windows import find_windows
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the authors' recordi
 def test_recorded_recency_samples() -> None:
     recordings = sorted(DATA.glob("recordings/recency/*/exp_recency_*.json"))
     sizes = {path: int(path.stem.removeprefix("exp_recency_")) for path in recordings}
-    market = load_market(DATA / "prices" / "adjclose_20_tickers_1990_2022.csv.gz", DATA / "eps_history")
+    market = read_market(DATA / "prices" / "adjclose_20_tickers_1990_2022.csv.gz", DATA / "eps_history")
     found = find_windows(market, biases=["recency"], windows=set(sizes.values()))
     ours = {
         (window.window, window.ticker, window.end): (window.start, window.signal, window.truth)

@@ -27,7 +27,7 @@ from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.dynostock.charting import Charts
-    from fin_tasks.benchmarks.dynostock.market.tables import Market
+    from fin_tasks.benchmarks.dynostock.market import Market
     from fin_tasks.benchmarks.dynostock.window_set import WindowSet
     from fin_tasks.benchmarks.dynostock.windows import Found
 
@@ -79,7 +79,7 @@ def build_dynostock(
     ticker: Annotated[
         str | None, typer.Option(help="Make one window of this stock, without a biased statement.")
     ] = None,
-    adjust: Adjust = "auto",
+    adjust: Adjust = "none",
     charts: Annotated[bool, typer.Option("--charts/--no-charts", help="Draw the charts too.")] = True,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that draw charts.")] = 1,
     engine: Annotated[str, typer.Option(help="What runs them: local or ray.")] = "local",

@@ -18,7 +18,7 @@ def chart(
     prices: Prices = None,
     earnings: Earnings = None,
     sample: Sample = False,
-    adjust: Adjust = "auto",
+    adjust: Adjust = "none",
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.png", help="Where to write it; TICKER_START_END.png here otherwise.")
     ] = None,

@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fin_tasks.cli.market_options import day_of
 from fin_tasks.cli.options import sub_commands
+from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
-    from fin_tasks.benchmarks.dynostock.market.collect import Plan, ReportSource, Summary
-    from fin_tasks.benchmarks.dynostock.market.fetched import FetchedFolder
-    from fin_tasks.settings import Settings
+    pass
 
 __all__ = ["app"]
 
@@ -85,111 +83,49 @@ def fetch_mme_finance(
 
 @app.command("dynostock")
 def fetch_dynostock(
-    start: Annotated[str, typer.Option(help="First day of prices, as 2000-01-31.")] = "2000-01-01",
-    end: Annotated[str | None, typer.Option(help="Last day of prices; yesterday otherwise, the last full day.")] = None,
-    tickers: Annotated[
-        str | None, typer.Option(metavar="AAPL,MSFT|FILE", help="Stocks as Yahoo writes them; the S&P 500 otherwise.")
+    start: Annotated[str, typer.Option(metavar="DATE", help="First day of prices.")] = "2000-01-01",
+    end: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="Last day of prices; by default the folder's, or yesterday."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder to fill; <cache>/dynostock/market otherwise.")] = None,
+    tickers: Annotated[
+        str | None, typer.Option(metavar="AAPL,MSFT|FILE", help="As Yahoo spells them; by default the S&P 500.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder to fill; by default <cache>/dynostock/market.")
+    ] = None,
     earnings: Annotated[
-        str, typer.Option(help="alpha-vantage, yahoo, upstream; auto: the first where there is a key, else the second.")
-    ] = "auto",
+        str | None, typer.Option(help="alpha-vantage (the default if there is a key) or upstream.")
+    ] = None,
     per_minute: Annotated[float, typer.Option(min=0.1, help="Requests a minute to Alpha Vantage.")] = 5.0,
 ) -> None:
     """Download daily prices and earnings reports into a folder, resuming where an earlier run stopped."""
-    from fin_tasks.benchmarks.dynostock.market.collect import Plan
-    from fin_tasks.benchmarks.dynostock.market.fetched import FetchedFolder
-    from fin_tasks.errors import FetchError
+    from fin_tasks.benchmarks.dynostock.fetch import fetch_market, sp500
+    from fin_tasks.benchmarks.dynostock.market import TICKER
+    from fin_tasks.sandbox import escape
     from fin_tasks.settings import Settings
 
+    first, last = day_of("--start", start), day_of("--end", end) if end else None
     settings = Settings.from_environ()
-    if settings.offline_markets:
-        raise FetchError("fetch dynostock: downloads are switched off. Unset FIN_TASKS_OFFLINE.")
-    first, last = day_of("--start", start), day_of("--end", end) if end else _yesterday()
-    source = _report_source(earnings, settings, per_minute)
-    names, facts = _tickers(tickers, settings)
-    plan = Plan(tickers=names, start=first, end=last, constituents=facts)
-    folder = FetchedFolder(path=out or settings.cache_dir / "dynostock" / "market")
-    _collect(plan, folder, source, settings)
-
-
-def _collect(plan: "Plan", folder: "FetchedFolder", source: "ReportSource", settings: "Settings") -> None:
-    from tqdm import tqdm
-
-    from fin_tasks.benchmarks.dynostock.market.collect import collect
-    from fin_tasks.benchmarks.dynostock.market.yahoo import Yahoo
-
-    n = len(plan.tickers)
-    prices = Yahoo(cache=settings.cache_dir / "dynostock" / "yfinance")
-    with tqdm(desc="tickers", unit="ticker", total=n, disable=None) as bar:
-
-        def advance(part: str, done: int) -> None:
-            bar.set_description(part, refresh=False)
-            bar.n = done
-            bar.refresh()
-
-        summary = collect(plan, folder, prices=prices, reports=source, on_done=advance)
-    _show(summary, folder.path, n)
-    if not summary.complete:
-        raise typer.Exit(1)
-
-
-def _show(summary: "Summary", folder: Path, n_tickers: int) -> None:
-    from fin_tasks.sandbox import escape
-
-    print(f"{folder}: {n_tickers} ticker(s)")
-    for part, fetched in summary.fetched.items():
-        failed = sum(failure.part == part for failure in summary.failures)
-        left = len(summary.left[part])
-        print(f"{part}: {fetched} fetched, {summary.kept[part]} already there, {failed} failed, {left} left")
-    for failure in summary.failures:
-        print(f"  {failure.ticker} {failure.part}: {escape(failure.reason)}")
-    for reason in summary.stopped:
-        print(f"stopped: {escape(reason)}")
-    if not summary.complete:
-        print("Run the same command again to try what is missing; what is here is not fetched again.")
-
-
-def _tickers(text: str | None, settings: "Settings") -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Tickers of the option, a file or the S&P 500 list, each once, and where they come from."""
-    from fin_tasks.benchmarks.dynostock.market.constituents import fetch_constituents
-    from fin_tasks.benchmarks.dynostock.market.price_rows import TICKER
-    from fin_tasks.errors import ConfigError
-
-    if text is None:
-        found = fetch_constituents(settings)
-        return found.tickers, found.facts
-    is_file = Path(text).is_file()
-    words = (Path(text).read_text(encoding="utf-8-sig") if is_file else text).replace(",", " ").upper().split()
-    names = tuple(dict.fromkeys(words))
+    text = tickers or ""
+    if Path(text).is_file():
+        text = Path(text).read_text(encoding="utf-8-sig")
+    names = list(dict.fromkeys(text.replace(",", " ").upper().split())) if tickers else sp500(settings)
     if not names or (bad := [name for name in names if not TICKER.fullmatch(name)]):
-        found_there = repr(bad[0]) if names else "nothing"
-        raise ConfigError(f"--tickers: expected tickers such as AAPL,MSFT or a file of them, got {found_there}.")
-    return names, {"source": "--tickers", "n": len(names)}
-
-
-def _report_source(name: str, settings: "Settings", per_minute: float) -> "ReportSource":
-    from fin_tasks.benchmarks.dynostock.market.alpha_vantage import AlphaVantage
-    from fin_tasks.benchmarks.dynostock.market.upstream import UpstreamReports
-    from fin_tasks.benchmarks.dynostock.market.yahoo import Yahoo
-    from fin_tasks.errors import ConfigError, FetchError
-
-    if name == "auto":
-        name = "alpha-vantage" if settings.alpha_vantage_key else "yahoo"
-    if name == "alpha-vantage":
-        return AlphaVantage.of(settings, per_minute=per_minute)
-    if name == "yahoo":
-        return Yahoo(cache=settings.cache_dir / "dynostock" / "yfinance")
-    if name == "upstream":
-        if settings.offline:
-            raise FetchError("--earnings upstream: downloads from GitHub are switched off. Unset HF_HUB_OFFLINE.")
-        return UpstreamReports(settings=settings)
-    raise ConfigError(f"--earnings: expected auto, alpha-vantage, yahoo or upstream, got {name!r}.")
-
-
-def _yesterday() -> date:
-    """The last day that is over everywhere stocks of ours trade: a price of today is not final."""
-    return datetime.now(timezone.utc).date() - timedelta(days=1)
+        raise ConfigError(f"--tickers: expected tickers such as AAPL,MSFT or a file of them, got {names and bad[0]!r}.")
+    folder = out or settings.cache_dir / "dynostock" / "market"
+    done = fetch_market(
+        folder, names, start=first, end=last, earnings=earnings, per_minute=per_minute, settings=settings
+    )
+    for part, failed in done.failed.items():
+        there = sum(1 for name in names if any((folder / part).glob(f"{name}.*")))
+        print(f"{part}: {there} of {len(names)} tickers in {folder / part}, {done.new[part]} new, {len(failed)} failed")
+        for ticker, reason in failed.items():
+            print(f"  {ticker}: {escape(reason)}")
+    for sentence in done.stopped:
+        print(escape(sentence))
+    if done.stopped or any(done.failed.values()):
+        raise typer.Exit(1)
 
 
 def _fetch(

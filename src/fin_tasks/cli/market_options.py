@@ -1,4 +1,4 @@
-"""What the commands that read market data share: their options, days and the market itself."""
+"""Options of the commands that read market data, and the market that they name."""
 
 from datetime import date
 from pathlib import Path
@@ -9,32 +9,21 @@ import typer
 from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
-    from fin_tasks.benchmarks.dynostock.market.tables import Market
+    from fin_tasks.benchmarks.dynostock.market import Market
 
 __all__ = ["FIRST_DAY", "LAST_DAY", "Adjust", "Earnings", "Prices", "Sample", "day_of", "market_of"]
 
-FIRST_DAY, LAST_DAY = date(1800, 1, 1), date(2200, 1, 1)  # what pandas can count in nanoseconds
+FIRST_DAY, LAST_DAY = date(1800, 1, 1), date(2200, 1, 1)  # pandas can count these in nanoseconds
 
-Prices = Annotated[
-    Path | None, typer.Option(metavar="FILE|DIR", help="Daily prices; what `fetch dynostock` stored otherwise.")
-]
-Earnings = Annotated[
-    Path | None, typer.Option(metavar="FILE|DIR", help="Earnings reports; what `fetch dynostock` stored otherwise.")
-]
+_FETCHED = "by default what `fetch dynostock` stored."
+Prices = Annotated[Path | None, typer.Option(metavar="FILE|DIR", help=f"Daily prices; {_FETCHED}")]
+Earnings = Annotated[Path | None, typer.Option(metavar="FILE|DIR", help=f"Earnings reports; {_FETCHED}")]
 Sample = Annotated[bool, typer.Option("--sample", help="Use the packaged sample market.")]
-Adjust = Annotated[str, typer.Option(help="How to adjust prices: auto, none or full.")]
+Adjust = Annotated[str, typer.Option(help="none, or splits for prices that are not adjusted for splits.")]
 
 
 def day_of(option: str, value: str) -> date:
-    """Read a day as `2010-01-31`.
-
-    Args:
-        option: What an error names, such as `chart --start`.
-        value: The text.
-
-    Raises:
-        ConfigError: It is no such day, or one that no table of prices can have.
-    """
+    """Read the day that an option gives, such as 2010-01-31."""
     try:
         day = date.fromisoformat(value)
     except ValueError:
@@ -45,18 +34,12 @@ def day_of(option: str, value: str) -> date:
 
 
 def market_of(command: str, prices: Path | None, earnings: Path | None, *, adjust: str, sample: bool) -> "Market":
-    """Load the market that a command's options name; without any, what `fin-tasks fetch dynostock` stored.
-
-    Raises:
-        ConfigError: The options contradict each other, or nothing is stored.
-        DataError: The files cannot be read.
-    """
-    from fin_tasks.benchmarks.dynostock.market.files import load_market
-    from fin_tasks.benchmarks.dynostock.market.sample import sample_market
+    """Read the market that a command's options name, by default what `fin-tasks fetch dynostock` stored."""
+    from fin_tasks.benchmarks.dynostock.market import read_market, sample_market
     from fin_tasks.settings import Settings
 
     if sample:
-        if prices or earnings or adjust != "auto":
+        if prices or earnings or adjust != "none":
             raise ConfigError(f"{command} --sample: expected no --prices, --earnings or --adjust with it.")
         return sample_market()
     store = Settings.from_environ().cache_dir / "dynostock" / "market"
@@ -65,4 +48,4 @@ def market_of(command: str, prices: Path | None, earnings: Path | None, *, adjus
             f"{command}: expected --prices and --earnings, or what `fin-tasks fetch dynostock` stores in {store}; "
             "found neither. --sample uses the packaged sample."
         )
-    return load_market(prices or store, earnings or store, adjust=adjust)
+    return read_market(prices or store, earnings or store, adjust=adjust)

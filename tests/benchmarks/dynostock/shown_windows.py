@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market.sample import sample_market as read_sample
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
+from fin_tasks.benchmarks.dynostock.market import sample_market as read_sample
 from fin_tasks.benchmarks.dynostock.window import Window, windows_of
 from fin_tasks.benchmarks.dynostock.windows import find_windows
 

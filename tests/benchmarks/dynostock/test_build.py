@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from fin_tasks.benchmarks.dynostock.window_set import read_set
-from fin_tasks.sandbox import escape
 
 REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "dynostock"
 WIDE = REAL / "prices" / "adjclose_20_tickers_1990_2022.csv.gz"
@@ -84,36 +83,6 @@ def test_one_window_of_ones_own(tmp_path: Path) -> None:
     assert window.truth is not None
 
 
-def test_days_that_cost_most_and_defects_with_their_reason(tmp_path: Path) -> None:
-    days = pd.bdate_range("2010-01-04", periods=400)
-    rows = [f"{day:%Y-%m-%d},{name},{10 + n % 7}" for name in ("AB", "CD") for n, day in enumerate(days)]
-    rows += [f"{days[200]:%Y-%m-%d},EF,1", "2010-07-10,EF,5"]  # the latter is a Saturday
-    rows += [f"{day:%Y-%m-%d},CD,x\x1b[2J" for day in days[:25]]
-    (tmp_path / "prices.csv").write_text("date,ticker,close\n" + "\n".join(rows) + "\n")
-    reports = [
-        f"{name},{days[n - 20]:%Y-%m-%d},{days[n]:%Y-%m-%d},1,0.9,0.1,11.1"
-        for name in ("AB", "CD")
-        for n in range(30, 390, 60)
-    ]
-    header = "ticker,fiscal_end,reported,eps,estimate,surprise,surprise_percentage\n"
-    (tmp_path / "earnings.csv").write_text(header + "\n".join(reports) + "\n")
-    options = ("--prices", "prices.csv", "--earnings", "earnings.csv", "--windows", "2", "--no-charts", "--out", "set")
-    done = build(*options, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "days without a price that cost most: 2010-07-10 (2 tickers)" in done.stdout
-    assert "\x1b" not in done.stdout
-    summary = json.loads(build(*options, "--json", cwd=tmp_path).stdout)
-    assert summary["missing_days"][0]["day"] == "2010-07-10"
-    many = {kind: found for kind, found in summary["defects"].items() if found["count"] > 20}
-    assert many
-    for kind, found in many.items():
-        assert len(found["first"]) == 20
-        first = found["first"][0]
-        told = escape(f"{first['id']}: {first['detail']}")
-        assert f"defect {kind}: {found['count']}\n  {told}\n" in done.stdout
-        assert f"  and {found['count'] - 3} more" in done.stdout
-
-
 def test_charts_are_drawn_and_kept(tmp_path: Path) -> None:
     own = ("--sample", "--ticker", "IBM", "--start", "2005-01-01", "--end", "2005-05-01", "--out", "own", "--dpi", "60")
     done = build(*own, "--json", cwd=tmp_path)
@@ -131,7 +100,7 @@ def test_charts_are_drawn_and_kept(tmp_path: Path) -> None:
     [
         ((), "expected --prices and --earnings, or what `fin-tasks fetch dynostock` stores in"),
         (("--sample", "--prices", "x"), "--sample: expected no --prices"),
-        (("--prices", "x", "--earnings", "y"), "expected a file or a folder at x"),
+        (("--prices", "x", "--earnings", "y"), "expected files (.csv, .csv.gz, .parquet) at x"),
         (
             ("--sample", "--windows", "4,x"),
             "--windows: expected whole numbers with commas between, such as 4,8, got 'x'",

@@ -10,7 +10,7 @@ import pytest
 
 from fin_tasks.benchmarks.dynostock import charting
 from fin_tasks.benchmarks.dynostock.charting import chart_between, chart_of, draw_charts
-from fin_tasks.benchmarks.dynostock.market.tables import REPORT_COLUMNS, Market
+from fin_tasks.benchmarks.dynostock.market import REPORT_COLUMNS, Market
 from fin_tasks.benchmarks.dynostock.window import Window
 from fin_tasks.charts import pool
 from fin_tasks.charts.render import render
@@ -29,7 +29,7 @@ REPORTS = (
 
 def market_of(prices: pd.DataFrame) -> Market:
     rows = [("T/1", end, day, 1.0, 1.0, surprise, 0.0) for end, day, surprise in REPORTS]
-    return Market.of(prices, pd.DataFrame(rows, columns=list(REPORT_COLUMNS)))
+    return Market.of(prices, pd.DataFrame(rows, columns=list(REPORT_COLUMNS[:-1])))
 
 
 def window_of(**changes: object) -> Window:

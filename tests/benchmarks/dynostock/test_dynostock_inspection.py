@@ -1,10 +1,10 @@
+import json
 from pathlib import Path
 
 import pytest
 
 from fin_tasks.benchmarks.dynostock.inspection import inspect
-from fin_tasks.benchmarks.dynostock.market.fetched import FetchedFolder
-from fin_tasks.benchmarks.dynostock.market.sample import sample_market
+from fin_tasks.benchmarks.dynostock.market import sample_market
 from fin_tasks.benchmarks.dynostock.window_set import write_set
 from fin_tasks.benchmarks.dynostock.windows import find_windows
 from fin_tasks.errors import DataError
@@ -30,11 +30,10 @@ def test_the_sample_has_every_size(tmp_path: Path) -> None:
 
 def test_market_and_windows_are_counted(tmp_path: Path) -> None:
     cache, market = tmp_path / "cache" / "dynostock", sample_market()
-    folder = FetchedFolder(path=cache / "market")
-    with folder.locked():
-        folder.store("prices", "IBM", market.prices.head(3), {})
-        folder.fail("earnings", "IBM", "no rows", tried="2026-01-01")
-        folder.save()
+    (cache / "market" / "prices").mkdir(parents=True)
+    (cache / "market" / "prices" / "IBM.parquet").touch()
+    failed = {"prices": {}, "earnings": {"IBM": "no rows"}}
+    (cache / "market" / "manifest.json").write_text(json.dumps({"failed": failed}))
     write_set(cache / "windows", find_windows(market, windows=[4]), market, parameters={"windows": [4]})
     (cache / "windows" / "charts").mkdir()
     (cache / "windows" / "charts" / "one.png").touch()

@@ -9,7 +9,7 @@ import pytest
 from shown_windows import sample_market
 
 from fin_tasks.benchmarks.dynostock import data
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.statements import ARMS
 from fin_tasks.benchmarks.dynostock.window import Window, frame_of, windows_of
 from fin_tasks.benchmarks.dynostock.window_set import WindowSet

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shown_windows import daily, one, plain, report, sample_market, sample_windows, with_candles
 
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.narrative import FREQUENCIES, TEXTS, in_words, price_periods, reports_shown
 from fin_tasks.errors import DataError
 

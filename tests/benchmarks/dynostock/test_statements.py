@@ -8,7 +8,7 @@ import pytest
 from shown_windows import daily, one, plain, report, sample_market, sample_windows
 
 from fin_tasks.benchmarks.dynostock.authorities import Authority
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.prompts import house_prompts
 from fin_tasks.benchmarks.dynostock.statements import (
     ARMS,

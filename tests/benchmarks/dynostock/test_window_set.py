@@ -13,7 +13,7 @@ from filelock import FileLock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.window import BIASES, frame_of, windows_of
 from fin_tasks.benchmarks.dynostock.window_set import MANIFEST, read_set, sample_set, sampled, shown_days, write_set
 from fin_tasks.benchmarks.dynostock.windows import WINDOWS, Found, find_windows, plain_window

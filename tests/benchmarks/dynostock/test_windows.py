@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fin_tasks.benchmarks.dynostock.authorities import AUTHORITIES
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.window import WINDOW_COLUMNS, Window, windows_of
 from fin_tasks.benchmarks.dynostock.windows import REASONS, Found, find_windows, plain_window
 from fin_tasks.errors import ConfigError, DataError

@@ -10,7 +10,7 @@ from datetime import date, timedelta
 
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.window import Window
 
 __all__ = ["ANONYMOUS_TICKER", "anonymise", "shift_of"]

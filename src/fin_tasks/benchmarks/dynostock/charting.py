@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.shown_prices import shown_prices
 from fin_tasks.benchmarks.dynostock.window import Window
 from fin_tasks.charts.pool import draw_missing, raise_failures

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 import fin_tasks
 from fin_tasks.benchmarks.dynostock.anonymous import anonymise as without_names
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.narrative import FREQUENCIES, TEXTS, in_words, reports_shown
 from fin_tasks.benchmarks.dynostock.options import Options, arm_of, flag, one_of, positive, warn_of_unknown
 from fin_tasks.benchmarks.dynostock.prompts import STYLES, PromptSet, Style, house_prompts, upstream_prompts

@@ -1,17 +1,15 @@
 """What of DynoStock is on this machine: the fetched market, and the set of windows the tasks would take."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.benchmarks.dynostock.market.fetched import read_manifest
 from fin_tasks.benchmarks.dynostock.window_set import MANIFEST, WindowSet, read_set, sample_set
 from fin_tasks.settings import Settings
 
 __all__ = ["Inspection", "MarketState", "SetState", "inspect"]
-
-_PARTS = ("prices", "earnings")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,18 +81,13 @@ def inspect(*, settings: Settings, data_dir: Path | None = None, sample: bool = 
 
 
 def _market_state(folder: Path) -> MarketState | None:
-    manifest = read_manifest(folder)
-    if not manifest:
+    manifest = folder / MANIFEST
+    if not manifest.is_file():
         return None
-    tickers: dict[str, dict[str, Any]] = manifest["tickers"]
-    entries = {part: {name: parts[part] for name, parts in tickers.items() if part in parts} for part in _PARTS}
     return MarketState(
         folder=str(folder),
-        done={part: sum(entry.get("state") == "done" for entry in found.values()) for part, found in entries.items()},
-        failed={
-            part: {name: str(entry.get("reason")) for name, entry in found.items() if entry.get("state") == "failed"}
-            for part, found in entries.items()
-        },
+        done={part: len(list((folder / part).glob("*"))) for part in ("prices", "earnings")},
+        failed=json.loads(manifest.read_text(encoding="utf-8"))["failed"],
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 
 __all__ = ["AFTER", "DOWN", "UNKNOWN", "UP", "Prices", "day_numbers", "row_keys"]
 

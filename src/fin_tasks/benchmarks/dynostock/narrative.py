@@ -8,7 +8,7 @@ from typing import Literal, cast, get_args
 import numpy as np
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.window import Window
 from fin_tasks.benchmarks.dynostock.wording import day, figure, millions, outcome_of, percent, price
 from fin_tasks.errors import DataError

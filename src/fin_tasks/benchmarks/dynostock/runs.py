@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.movements import AFTER, Prices, day_numbers
 
 __all__ = ["Reports", "Runs"]

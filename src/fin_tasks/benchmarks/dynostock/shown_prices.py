@@ -4,7 +4,7 @@ from datetime import date
 
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.errors import DataError
 
 __all__ = ["shown_prices"]

@@ -18,7 +18,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from fin_tasks.benchmarks.dynostock.authorities import Authority
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.movements import UNKNOWN, Prices, day_numbers
 from fin_tasks.benchmarks.dynostock.narrative import reports_shown
 from fin_tasks.benchmarks.dynostock.window import Window

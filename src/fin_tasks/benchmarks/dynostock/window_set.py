@@ -23,8 +23,7 @@ import pandas as pd
 from filelock import FileLock
 
 import fin_tasks
-from fin_tasks.benchmarks.dynostock.market.sample import sample_market
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market, sample_market
 from fin_tasks.benchmarks.dynostock.movements import day_numbers, row_keys
 from fin_tasks.benchmarks.dynostock.window import BIASES, WINDOW_COLUMNS, Window, typed, windows_of
 from fin_tasks.benchmarks.dynostock.windows import WINDOWS, Found, find_windows

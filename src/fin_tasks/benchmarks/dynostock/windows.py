@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from fin_tasks.benchmarks.dynostock.authorities import AUTHORITIES
-from fin_tasks.benchmarks.dynostock.market.tables import Market
+from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.missing_days import MissingDay, costliest_days
 from fin_tasks.benchmarks.dynostock.movements import AFTER, UNKNOWN, UP, Prices, day_numbers
 from fin_tasks.benchmarks.dynostock.runs import Reports, Runs

@@ -1,1 +1,0 @@
-"""Prices and earnings reports: where they come from, and the two tables they become."""
