@@ -14,10 +14,9 @@ from embedding_server import DIMENSION, EmbeddingServer, Fault, vector_of
 
 from fin_tasks.endpoints.client import Endpoint
 from fin_tasks.endpoints.embeddings import Limits, RefusedTextError, embed
-from fin_tasks.errors import ConfigError, EndpointError
-from fin_tasks.retrieval.encoders import open_encoder
-from fin_tasks.retrieval.old_dense import DenseIndex
-from fin_tasks.settings import OPENAI, Settings
+from fin_tasks.errors import EndpointError
+from fin_tasks.retrieval.search import retrieve
+from fin_tasks.settings import Settings
 
 TEXTS = [f"term {i}" for i in range(23)]
 KEY = "sk-loopback-0123456789"
@@ -52,11 +51,6 @@ def endpoint(server: EmbeddingServer) -> Endpoint:
 
 def _expected(texts: Sequence[str]) -> np.ndarray:
     return np.array([vector_of(text) for text in texts])
-
-
-def _units(texts: Sequence[str]) -> np.ndarray:
-    rows = _expected(texts)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def test_every_text_gets_its_own_vector(server: EmbeddingServer, settings: Settings, endpoint: Endpoint) -> None:
@@ -250,91 +244,15 @@ def test_a_key_the_server_refuses_stays_out_of_the_message(
     assert KEY not in str(caught.value)
 
 
-def test_the_paper_s_encoder_needs_a_key_and_says_so_before_anything_is_sent(tmp_path: Path) -> None:
-    settings = Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path)})
-    assert settings.embeddings == OPENAI
-    with pytest.raises(ConfigError, match=r"endpoint:text-embedding-ada-002: .*OPENAI_API_KEY is not set"):
-        open_encoder("endpoint:text-embedding-ada-002", settings)
-
-
-def test_an_own_server_needs_no_key(server: EmbeddingServer, tmp_path: Path) -> None:
-    settings = Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path), "FIN_TASKS_EMBEDDINGS_BASE_URL": server.url})
-    found = open_encoder("endpoint:toy", settings).encode(TEXTS)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, _units(TEXTS), atol=1e-7)
-
-
-def test_a_second_index_asks_nothing(server: EmbeddingServer, settings: Settings) -> None:
-    done: list[int] = []
-    first = DenseIndex(TEXTS, open_encoder("endpoint:toy", settings), settings, on_done=done.append)
-    scores = list(first.scores(["what is term 3?", "term 4"]))
-    assert sorted(server.texts) == sorted([*TEXTS, "what is term 3?", "term 4"])
-    assert sum(done) == 25
-    server.asked.clear()
-    second = DenseIndex(TEXTS, open_encoder("endpoint:toy", settings), settings, on_done=done.append)
-    assert np.array_equal(list(second.scores(["what is term 3?", "term 4"])), scores)
-    assert server.asked == []
-    assert sum(done) == 25
-    assert first.facts == second.facts
-
-
-def test_only_new_texts_are_asked(server: EmbeddingServer, settings: Settings) -> None:
-    DenseIndex(TEXTS[:20], open_encoder("endpoint:toy", settings), settings)
-    server.asked.clear()
-    DenseIndex([*TEXTS, TEXTS[22]], open_encoder("endpoint:toy", settings), settings)
-    assert sorted(server.texts) == sorted(TEXTS[20:])
-
-
-def test_another_model_or_server_shares_no_vectors(server: EmbeddingServer, settings: Settings) -> None:
-    DenseIndex(TEXTS, open_encoder("endpoint:toy", settings), settings)
-    DenseIndex(TEXTS, open_encoder("endpoint:other", settings), settings)
-    with EmbeddingServer() as another:
-        moved = Settings.from_environ(
-            {"FIN_TASKS_CACHE": str(settings.cache_dir), "FIN_TASKS_EMBEDDINGS_BASE_URL": another.url}
-        )
-        DenseIndex(TEXTS, open_encoder("endpoint:toy", moved), moved)
-        assert len(another.texts) == 23
-    assert len(server.texts) == 46
-
-
-def test_a_run_that_failed_goes_on_where_it_stood(server: EmbeddingServer, settings: Settings) -> None:
-    texts = [f"{i:03}" for i in range(300)]
-    server.longest = 3
-    with pytest.raises(EndpointError):
-        DenseIndex([*texts, "too long"], open_encoder("endpoint:toy", settings), settings)
-    server.asked.clear()
-    DenseIndex(texts, open_encoder("endpoint:toy", settings), settings)
-    # the second of the two batches held the long text and was lost
-    assert sorted(server.texts) == texts[256:]
-
-
-def test_a_refused_text_is_named_by_its_place_in_the_collection(server: EmbeddingServer, settings: Settings) -> None:
-    DenseIndex(TEXTS, open_encoder("endpoint:toy", settings), settings)
-    server.longest = 20
-    with pytest.raises(EndpointError, match=r"endpoint:toy: text 24: expected toy to embed it"):
-        DenseIndex(["new", *TEXTS, "far too long a definition"], open_encoder("endpoint:toy", settings), settings)
-
-
-def test_an_embedding_of_zeros_has_no_direction(server: EmbeddingServer, settings: Settings) -> None:
-    server.faults.append(Fault(change=_with_first([0.0] * DIMENSION)))
-    with pytest.raises(EndpointError, match=r"expected a vector with a direction, got one of the length 0\.0"):
-        DenseIndex(TEXTS, open_encoder("endpoint:toy", settings), settings)
-
-
-def test_a_model_that_changed_under_its_name_is_noticed(server: EmbeddingServer, settings: Settings) -> None:
-    DenseIndex(TEXTS, open_encoder("endpoint:toy", settings), settings)
-    server.faults.append(Fault(change=_with_first([1.0, 2.0])))
-    with pytest.raises(EndpointError, match=r"some of 2 numbers and some of 8.*delete .*\.sqlite"):
-        DenseIndex([*TEXTS, "new"], open_encoder("endpoint:toy", settings), settings)
-
-
-def test_the_key_is_neither_stored_nor_logged(
+def test_retrieval_asks_once_and_stores_no_key(
     server: EmbeddingServer, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
-        index = DenseIndex(TEXTS, open_encoder("endpoint:toy", settings), settings)
-    assert index.facts["encoder"] == {"name": "endpoint:toy", "dimension": DIMENSION}
-    (stored,) = settings.cache_dir.rglob("*.sqlite")
-    assert KEY.encode() not in stored.read_bytes()
+        found = retrieve(TEXTS, ["term 4"], method="dense", top_k=1, encoder="endpoint:toy", settings=settings)
+    assert found[0][0] == (4, pytest.approx(1.0))
+    assert sorted(server.texts) == sorted([*TEXTS, "term 4"])
+    server.asked.clear()
+    assert retrieve(TEXTS, ["term 4"], method="dense", top_k=1, encoder="endpoint:toy", settings=settings) == found
+    assert server.asked == []
     assert KEY not in caplog.text
-    assert KEY not in repr(vars(open_encoder("endpoint:toy", settings)))
+    assert not [path for path in settings.cache_dir.rglob("*.*") if KEY.encode() in path.read_bytes()]

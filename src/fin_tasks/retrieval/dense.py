@@ -44,8 +44,9 @@ def encoder_facts(name: str | None, settings: Settings) -> dict[str, Any]:
     if kind == "endpoint":
         return {"name": name}
     folder = _folder(model, settings)
+    shown = f"{kind}:{folder.name}" if Path(model).expanduser() == folder else name or kind  # no private path
     files = [path for path in sorted(folder.rglob("*")) if path.suffix in _FILES]
-    return {"name": name or kind, "sha256": _hash([(str(path.relative_to(folder)), sha256_of(path)) for path in files])}
+    return {"name": shown, "sha256": _hash([(str(path.relative_to(folder)), sha256_of(path)) for path in files])}
 
 
 def _folder(model: str, settings: Settings) -> Path:
