@@ -12,7 +12,7 @@ from fin_tasks.sandbox import Runner, open_runner
 from fin_tasks.sandbox.policy import landlock_abi
 
 
-def _missing(tier: str) -> str:
+def missing(tier: str) -> str:
     # Asked without our own code: a tier that we broke must fail its tests, not skip them.
     if tier == "monty":
         return "" if importlib.util.find_spec("pydantic_monty") else "pydantic-monty is not installed"
@@ -26,18 +26,11 @@ def _missing(tier: str) -> str:
     return "bubblewrap cannot make namespaces here" if done.returncode or bwrap == "true" else ""
 
 
-@pytest.fixture(scope="session")
-def need_tier() -> object:
-    def need(tier: str) -> None:
-        if reason := _missing(tier):
-            pytest.skip(f"{tier}: {reason}")
-
-    return need
-
-
 @pytest.fixture(scope="session", params=["bwrap", "landlock", "monty"])
 def any_runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
-    if reason := _missing(request.param):
+    if reason := missing(request.param):
         pytest.skip(f"{request.param}: {reason}")
-    with open_runner(tier=request.param, workers=1, cpu_limit_s=1.0, wall_limit_s=1.2, memory_mb=256) as runner:
-        yield runner
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FIN_TASKS_TEST_SECRET", "bait-7d1f")
+        with open_runner(tier=request.param, workers=1, cpu_limit_s=1.0, wall_limit_s=1.2, memory_mb=256) as runner:
+            yield runner

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fin_tasks.sandbox import Runner, Status
+from fin_tasks.sandbox import Runner
 
 CASES: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("hostile.yaml").read_text(encoding="utf-8"))
 SECRET = "bait-7d1f"  # noqa: S105 - bait, not a password
@@ -22,21 +22,27 @@ NOT_OK = ["unsupported", "exception", "forbidden", "syntax", "timeout", "memory"
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
-def test_hostile_program(
-    any_runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: dict[str, Any]
-) -> None:
+def test_hostile_program(any_runner: Runner, tmp_path: Path, case: dict[str, Any]) -> None:
     tier = any_runner.tier
     bait, target = tmp_path / "bait", tmp_path / "target"
     bait.write_text(SECRET)
     (tmp_path / "secretmodule.py").write_text(f"secret = {SECRET!r}\n")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
-        places = {"BAIT": bait, "TARGET": target, "FOLDER": tmp_path, "PORT": listener.getsockname()[1]}
-        program = case["program"]
+        places: dict[str, object] = {
+            "BAIT": bait,
+            "TARGET": target,
+            "FOLDER": tmp_path,
+            "PORT": listener.getsockname()[1],
+        }
+        before, program = case.get("before", "x = 1"), case["program"]
+        places["TRACE"] = "wiped-source " * 5_000
         for name, place in {**places, **CALLS[platform.machine()]}.items():
-            program = program.replace(f"@{name}@", str(place))
+            before, program = (source.replace(f"@{name}@", str(place)) for source in (before, program))
         after = [BENIGN] if tier == "monty" else [BENIGN, NUMERIC]  # numeric programs have a server of their own
-        hostile, *benign = any_runner.run([program, *(source.format(case["id"]) for source in after)])
+        _, hostile, *benign = any_runner.run(
+            [f"{before}# {case['id']}", program, *(source.format(case["id"]) for source in after)]
+        )
         with pytest.raises(BlockingIOError):
             listener.accept()[0].close()
     expected = case.get("monty", NOT_OK) if tier == "monty" else case["expect"]
@@ -49,36 +55,6 @@ def test_hostile_program(
     if hostile.ran and tier != "monty":
         assert re.fullmatch(case["value"], hostile.value or "")
     assert {outcome.value for outcome in benign} == {"7.0"}
-
-
-SEARCH = """
-import ctypes
-def solution():
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.sbrk.restype = ctypes.c_void_p
-    libc.access.argtypes = (ctypes.c_void_p, ctypes.c_int)
-    words = [b"wiped-" + b"source", b"wiped-" + b"result"]
-    libc.memmem.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)
-    libc.memmem.restype = ctypes.c_void_p
-    end = libc.sbrk(0)
-    start = end - end % 4096 - 4096
-    while libc.access(start, 0) == 0 or ctypes.get_errno() != 14:  # EFAULT: below the heap
-        start -= 4096
-    start += 4096
-    if end - start < 100_000:
-        raise ValueError("this is not the heap")
-    return [word.decode() for word in words if libc.memmem(start, end - start, word, len(word))]
-"""
-
-
-def test_a_program_leaves_no_trace_for_the_next(any_runner: Runner) -> None:
-    if any_runner.tier == "monty":
-        pytest.skip("monty has no ctypes")
-    # Longer than what the small-object allocator takes, so that both would lie in the heap that is searched.
-    leaves = f"# {'wiped-source ' * 5_000}\ndef solution():\n    return 'wiped-' * 50 + 'result'\n"
-    left, found = any_runner.run([leaves, SEARCH])
-    assert (left.value or "").endswith("wiped-result")
-    assert (found.status, found.value) == (Status.ok, "[]"), found
 
 
 @pytest.mark.parametrize("answer", ["shared", "['x' * 10**7] * 100", "'x' * 10**7", "{1: [0] * 10**6}"])

@@ -88,13 +88,9 @@ def landlock_abi() -> int:
 
 
 class Policy:
-    """Seccomp and Landlock, prepared once and entered by every child.
+    """Seccomp and Landlock, prepared once and entered by every child, which may read `readable` but not `hidden`."""
 
-    Programs may read `readable` files and folders, except what lies in `hidden`. Raises OSError where the machine has
-    no seccomp table, or where the kernel has no Landlock and `need_landlock` is set.
-    """
-
-    def __init__(self, readable: list[str], *, hidden: str, need_landlock: bool) -> None:
+    def __init__(self, readable: list[str], hidden: str, *, need_landlock: bool) -> None:
         code = seccomp_program(platform.machine())
         self._code = ctypes.create_string_buffer(code, len(code))
         # struct sock_fprog: a count, padding up to the pointer, the pointer
@@ -126,14 +122,12 @@ class Policy:
             if not entry.is_symlink():  # its target may lie anywhere
                 self._allow(entry.path, hidden)
 
-    def close_files(self) -> None:
-        """Close the file system to the calling process for good, by Landlock."""
+    def enter(self, *, kept_fds: int) -> None:
+        """Bind the calling process for good: close its other descriptors, the file system, and all calls not listed."""
         _check("no_new_privs", _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         if self._ruleset is not None:
             _check("landlock_restrict_self", _libc.syscall(_RESTRICT_SELF, self._ruleset, 0))
-
-    def close_calls(self) -> None:
-        """Refuse the calling process every system call that is not on the list, for good, by seccomp."""
+        os.closerange(kept_fds, 256)
         _check("seccomp", _libc.prctl(_PR_SET_SECCOMP, 2, self._program, 0, 0))  # 2: SECCOMP_MODE_FILTER
 
 

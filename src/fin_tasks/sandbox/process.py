@@ -15,7 +15,7 @@ from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox.outcome import Outcome, Status, classify, escape
 from fin_tasks.sandbox.server import MAX_FRAME, REQUEST, RESPONSE
 
-_HERE = Path(__file__).absolute().parent
+_HERE = Path(__file__).absolute().parent  # in fin_tasks, which is hidden: an installed package holds sample answers
 _INSIDE = "/fin_tasks_sandbox"
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 _START_S, _SLACK_S = 120.0, 10.0
@@ -30,46 +30,35 @@ class Limits(NamedTuple):
 
 
 class Server:
-    """A fork server, started when first needed and again when it died.
-
-    Use it from one thread at a time; it dies with the thread that started it.
-    """
+    """A fork server, started when first needed and again when it died; it dies with the thread that started it."""
 
     def __init__(self, tier: str, limits: Limits, preload: tuple[str, ...]) -> None:
         self._tier, self._limits, self._preload = tier, limits, preload
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self, source: str) -> tuple[Outcome, bool]:
-        """Run one program; return its outcome, and whether a second try could end differently.
-
-        Raises:
-            SandboxError: The server cannot be started.
-        """
+        """Return a program's outcome, and whether a second try could differ; SandboxError if no server starts."""
         if self._process is None:
-            self._process = self._start()
+            self._start()
         program = source.encode()
         self._asked += 1
         try:
-            report = self._exchange(self._process, REQUEST.pack(len(program)) + program, self._limits.wall_s + _SLACK_S)
+            report = self._exchange(REQUEST.pack(len(program)) + program, self._limits.wall_s + _SLACK_S)
         except ConnectionError:
             self.close()
             return Outcome(status=Status.forbidden, detail="its server died with it"), True
         return classify(*report, cpu_limit_s=self._limits.cpu_s)
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> None:
         # All folders with packages, also those that the bare interpreter of the server does not know.
         packages = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
         libraries = [sysconfig.get_path("stdlib"), *packages]
         system = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/etc/ld.so.cache", *_DEVICES]
-        config = {
-            **self._limits._asdict(),
-            "confine": self._tier != "unsafe-local-exec",
-            "need_landlock": self._tier != "bwrap",  # inside bubblewrap the mounts close the file system already
-            "preload": self._preload,
-            "library_dirs": packages,
+        config: dict[str, Any] = {
             "readable": [*libraries, f"{sys.base_prefix}/lib", *system],
-            "hidden": str(_HERE.parent),  # an installed package holds sample answers
+            "hidden": str(_HERE.parent),
         }
+        config |= {"library_dirs": packages, "preload": self._preload, "tier": self._tier, **self._limits._asdict()}
         # No -P before Python 3.11; there, -I does it but also ignores PYTHONHASHSEED.
         flags = ["-S", "-P", "-B"] if sys.version_info >= (3, 11) else ["-S", "-I", "-B"]
         inside = _INSIDE if self._tier == "bwrap" else str(_HERE)
@@ -82,21 +71,20 @@ class Server:
         environ = {**dict.fromkeys(threads, "1"), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
         pipe = subprocess.PIPE
         with tempfile.TemporaryFile() as errors:
-            process = subprocess.Popen(  # noqa: S603 - our own command, no shell
+            self._process = subprocess.Popen(  # noqa: S603 - our own command, no shell
                 command, stdin=pipe, stdout=pipe, stderr=errors, env=environ, start_new_session=True
             )
             self._asked = 0
             try:
-                self._exchange(process, b"", _START_S)
+                self._exchange(b"", _START_S)
             except ConnectionError as death:
-                process.kill()
-                process.communicate()
+                self.close()
                 errors.seek(0)
                 said = errors.read().decode("utf-8", "replace").strip().splitlines() or ["it left no message"]
                 raise SandboxError(f"{self._tier}: the server did not start: {escape(said[-1][:500])}") from death
-        return process
 
-    def _exchange(self, process: Any, request: bytes, timeout_s: float) -> tuple[bytes, int, int, float]:
+    def _exchange(self, request: bytes, timeout_s: float) -> tuple[bytes, int, int, float]:
+        process: Any = self._process
         watchdog = threading.Timer(timeout_s, process.kill)
         watchdog.start()
         try:

@@ -46,10 +46,9 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
         self._idle: dict[tuple[str, ...], list[Server | MontyServer]] = {_PLAIN: [], _NUMERIC: []}
 
     def run(self, programs: Sequence[str | None], *, on_done: Callable[[int], None] | None = None) -> list[Outcome]:
-        """Run a batch of sources that define `solution()`, identical ones once; None is a response without a program.
+        """Run sources that define `solution()`, identical ones once; None is a response without a program.
 
-        `on_done` is called in this thread with the number of programs settled so far. Programs that cannot run
-        because no server starts any more are `broken`.
+        `on_done` is called in this thread with the number settled so far. If no server starts, the rest is `broken`.
         """
         places: dict[str | None, list[int]] = {}
         for index, program in enumerate(programs):
@@ -109,10 +108,8 @@ def open_runner(
 ) -> Runner:
     """Start a runner in the best tier that works here, or in the one asked for; `auto` never runs without protection.
 
-    A program has its own CPU seconds (rounded up to whole ones), wall seconds, and MiB beyond the libraries.
-
-    Raises:
-        SandboxError: No tier works here, or the one asked for does not; the message says why.
+    Each program has its own CPU seconds (rounded up), wall seconds, and MiB beyond the libraries. SandboxError says
+    why no tier works.
     """
     if tier not in SANDBOX_TIERS:
         raise SandboxError(f"sandbox tier: expected one of {', '.join(SANDBOX_TIERS)}, got {tier!r}")
@@ -137,14 +134,14 @@ def open_runner(
 
 
 def _check_tier(runner: Runner) -> None:
-    works = runner.run(["def solution(): return 6 * 7"])[0]
-    if works.value != "42.0":
-        raise SandboxError(works.detail if works.status is Status.broken else f"{runner.tier}: 6 * 7 gave {works}")
     with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as listener:
         bait, target = Path(folder, "bait"), Path(folder, "target")
         bait.write_text("bait")
         places = {"bait": str(bait), "target": str(target), "port": listener.getsockname()[1]}
-        outcomes = runner.run([program.format_map(places) for program in CANARIES.values()])
+        canaries = [program.format_map(places) for program in CANARIES.values()]
+        works, *outcomes = runner.run(["def solution(): return 6 * 7", *canaries])
+        if works.value != "42.0":
+            raise SandboxError(works.detail if works.status is Status.broken else f"{runner.tier}: 6 * 7 gave {works}")
         escaped = [name for name, o in zip(CANARIES, outcomes, strict=True) if o.ran or "server died" in o.detail]
         if (escaped or target.exists()) and runner.tier != "unsafe-local-exec":
             raise SandboxError(f"{runner.tier}: expected every canary to fail, but these did not: {escaped}")

@@ -25,7 +25,7 @@ RESPONSE = struct.Struct("!IiBdI")  # request number, wait status, ending, CPU s
 ENDED, WALL, TOO_MUCH, RAN_ON = range(4)  # it ended; out of wall time; wrote too much; closed its pipe and ran on
 LOCKED = b"+"  # the child writes it after its lockdown and before the program runs
 MAX_PROGRAM, MAX_FRAME, MAX_TEXT = 1024 * 1024, 64 * 1024, 2000
-_RESULT_FD, _HIGHEST_FD, _GRACE_S = 3, 256, 0.05
+_RESULT_FD, _GRACE_S = 3, 0.05
 
 
 def run_program(source: bytes) -> bytes:
@@ -76,8 +76,8 @@ def _main() -> None:
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, _RESULT_FD)  # taken, so that no descriptor a child still needs lies where its result pipe goes
     lockdown = None
-    if config["confine"]:
-        lockdown = policy.Policy(config["readable"], hidden=config["hidden"], need_landlock=config["need_landlock"])
+    if config["tier"] != "unsafe-local-exec":  # inside bubblewrap the mounts close the file system already
+        lockdown = policy.Policy(config["readable"], config["hidden"], need_landlock=config["tier"] != "bwrap")
         policy.drop_capabilities()
     config["address_space"] = policy.address_space_bytes() + config["memory_mb"] * 1024 * 1024
     gc.collect()
@@ -112,10 +112,7 @@ def _run_child(program: bytes, writer: int, null: int, lockdown: Any, config: di
     os.dup2(writer, _RESULT_FD)
     policy.apply_limits(cpu_s=config["cpu_s"], address_space=config["address_space"])
     if lockdown is not None:
-        lockdown.close_files()
-    os.closerange(_RESULT_FD + 1, _HIGHEST_FD)
-    if lockdown is not None:
-        lockdown.close_calls()
+        lockdown.enter(kept_fds=_RESULT_FD + 1)
     os.write(_RESULT_FD, LOCKED)
     random.seed(0)  # Python reseeds it at every fork
     gc.enable()
