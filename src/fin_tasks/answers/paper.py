@@ -24,38 +24,33 @@ MARKER = "Therefore, my answer is"
 
 def marked_verdict(response: str) -> tuple[int | None, str]:
     """Read 1 or 0 up to the first full stop behind the last marker; "incorrect" holds "correct", so it is 1."""
-    behind = _behind(response)
-    if behind is None:
-        return None, "no marker"
-    sentence = behind.partition(".")[0]
+    _, marker, behind = response.rpartition(MARKER)
+    sentence = behind.partition(".")[0] if marker else ""
     if any(word in sentence for word in ("TRUE", "true", "True", "correct")):
         return 1, ""
-    if any(word in sentence for word in ("FALSE", "false", "False", "incorrect")):
+    if any(word in sentence for word in ("FALSE", "false", "False")):
         return 0, ""
-    return None, "no verdict up to the first full stop"
+    return None, "no verdict up to the first full stop" if marker else "no marker"
 
 
 def marked_letter(response: str) -> tuple[str | None, str]:
     """Read the alphabetically first of A to D anywhere up to the first full stop behind the last marker."""
-    behind = _behind(response)
-    if behind is None:
-        return None, "no marker"
-    sentence = behind.partition(".")[0]
-    letter = next((letter for letter in "ABCD" if letter in sentence), None)
-    return letter, "" if letter else "no letter up to the first full stop"
+    _, marker, behind = response.rpartition(MARKER)
+    found = sorted(set(behind.partition(".")[0]) & set("ABCD")) if marker else []
+    return (found[0], "") if found else (None, "no letter up to the first full stop" if marker else "no marker")
 
 
 def marked_number(response: str) -> tuple[float | None, str]:
     """Read a finite number in the last square brackets behind the last marker, by its digits, `.`, `-` and `/` only."""
-    behind = _behind(response)
-    if behind is None:
-        return None, "no marker"
-    held = behind.rpartition("[")[2].partition("]")[0]
+    _, marker, behind = response.rpartition(MARKER)
+    held = behind.rpartition("[")[2].partition("]")[0] if marker else ""
     try:
         number = float("".join(char for char in held if char in "-./0123456789"))
     except ValueError:
         number = math.nan
-    return (number, "") if math.isfinite(number) else (None, "no number where the authors look")
+    if math.isfinite(number):
+        return number, ""
+    return None, "no number where the authors look" if marker else "no marker"
 
 
 def near_marked(m: float, g: float) -> bool:
@@ -63,17 +58,14 @@ def near_marked(m: float, g: float) -> bool:
 
     An answer of 0 is never near.
     """
-    if m == 0 or m / 100 == 0:
-        return False
     pairs = ((m, g, m), (m / 100, g, m / 100), (m, g / 100, m))
-    return any(abs(answer - truth) / abs(base) < TOLERANCE for answer, truth, base in pairs)
+    return m / 100 != 0 and any(abs(answer - truth) / abs(base) < TOLERANCE for answer, truth, base in pairs)
 
 
 def xfinbench_program(response: str) -> str:
     """Return the program XFinBench's authors run: what follows the last python fence, else the whole response."""
     program = response.rpartition("```python")[2].partition("```")[0] if "```python" in response else response
-    imports = "".join(f"import {module}\n" for module in ("math", "scipy") if module in program)
-    return imports + program
+    return "".join(f"import {module}\n" for module in ("math", "scipy") if module in program) + program
 
 
 def financemath_program(response: str) -> str | None:
@@ -81,16 +73,8 @@ def financemath_program(response: str) -> str | None:
     if not response.strip() or "argparse" in response:
         return None
     block = re.search(r"```python(.*?)```", response, re.DOTALL) or re.search(r"```(.*?)```", response, re.DOTALL)
-    if block is not None:
-        program = block[1]
-    elif "def solution():" in response:
-        program = response
-    else:
+    program = block[1] if block else response
+    if block is None and "def solution():" not in response:
         body = response.partition("```")[0] if response.count("```") == 1 else response
         program = f"def solution():\n{'' if body.startswith('    ') else '    '}{body}"
     return program.strip("` \t\r\n")
-
-
-def _behind(response: str) -> str | None:
-    _, marker, behind = response.rpartition(MARKER)
-    return behind if marker else None

@@ -13,38 +13,41 @@ from fin_tasks.answers.numbers import FoundNumber, Number, find_numbers, words_a
 
 __all__ = ["quantity_in", "read_number"]
 
-_SHORT = 120
-_FINISHED = (".", "!", ")", "]", "*", "`", "$", "}")
 _re = partial(re.compile, flags=re.IGNORECASE)
-
-_ABOUT = "about|approximately|approx|around|roughly|nearly|almost"
+_ABOUT = "about|approximately|approx|around|roughly|nearly|almost|exactly"
 _BE = "is|are|was|were|be|been|equals?"
-_TIME = r"(?:more\s|full\s|business\s|trading\s)?(?:years?|months?|weeks?|days?|quarters?|periods?|hours?|minutes?)\b"
+_TIME = r"(?:(?:more|full|business|trading)\s)?(?:years?|months?|weeks?|days?|quarters?|periods?|hours?|minutes?)\b"
 _YEAR = r"(?:19|20)\d\d(?![\d%]|[.,]\d|\s?(?:x|\*|/|=))"
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _MONTH = (
     "(?:january|february|march|april|may|june|july|august|september|october|november|december"
     "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 )
-_AMOUNT = rf"(?:(?:{_ABOUT})\s)?-?{CURRENCY}?\s?-?\d"
 # Dates and steps are never results.
 _DATE = _re(
-    rf"\b{_MONTH}\.?\s\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s{_YEAR})?(?!\d)|\b(?:\d{{1,2}}(?:st|nd|rd|th)?\s)?{_MONTH}\.?,?\s{_YEAR}"
-    rf"|\b{_YEAR}-\d\d-\d\d\b|\bstep\s\d{{1,2}}\b"
+    rf"\b{_MONTH}\.?\s{_DAY}(?:,?\s{_YEAR})?(?!\d)|\b(?:{_DAY}\s)?{_MONTH}\.?,?\s{_YEAR}|\b{_YEAR}-\d\d-\d\d\b|\bstep\s\d{{1,2}}\b"
 )
 # Nor are these, if another number is left: margins, bases, decimals, conditions, years, names, levels of confidence.
-_NOISE = [_re(pattern) for pattern in (
-    rf"\(?(?:±|\+/-|\+-)\s?{CURRENCY}?\s?[\d.,]{{0,40}}\d\s?%?\)?",
-    rf"\b(?:per|for\s+every|out\s+of)\s+{CURRENCY}?\s?\d[\d,.]{{0,40}}",
-    r"\b\d{1,2}[\s-]?(?:decimals?|significant|d\.?p\.?)(?:\s(?:places?|points?|figures?|digits?))?\b",
-    r"\b(?:at|for|in|when|where|if|with|assuming|given|using)\s(?:[^\W\d]{1,12}\s){0,3}\w{1,12}\s?=\s?[-+¤\d.,%]{1,20}",
-    r"\(\w{1,12}\s?=\s?[^()=]{1,30}\)",
-    rf"\b(?:in|for|of|by|during|since|year|fy|the|and|to|from|until|fiscal)\s{_YEAR}",
-    r"\b(?:S&P|Nasdaq|Russell|FTSE|Nikkei|CAC|Stoxx|DJIA|CSI|TOPIX)[\s-]\d{2,4}\b|\b10-[KQ]\b|\b(?:IFRS|IAS|S?FAS|ASC|FIN)\s\d{1,3}\b",
-    r"\b(?:tier|level|year|month|quarter|period|day|week|stage|phase|case|scenario|option|project|class|tranche|bond|stock"
-    r"|asset|fund|portfolio|company|firm|plan|method|alternative|table|exhibit|note|basel|section)\s\d{1,2}\b"
-    r"(?![\d%]|[.,]\d|\s?(?:%|percent|bps|[-+*/x=^]))",
-    r"\b\d\d(?:\.\d+)?\s?(?:%|percent|per\scent)[\s-](?:confiden\w+|level|value[\s-]at[\s-]risk|var\b|certain\w*|sure|interval)",
-)]  # fmt: skip
+_NOISE = [
+    _re(rf"\(?(?:±|\+/-|\+-)\s?{CURRENCY}?\s?[\d.,]{{0,40}}\d\s?%?\)?"),
+    _re(rf"\b(?:per|for\s+every|out\s+of)\s+{CURRENCY}?\s?\d[\d,.]{{0,40}}"),
+    _re(r"\b\d{1,2}[\s-]?(?:decimals?|significant|d\.?p\.?)(?:\s(?:places?|points?|figures?|digits?))?\b"),
+    _re(
+        r"\b(?:at|for|in|when|where|if|with|assuming|given|using)\s(?:[^\W\d]{1,12}\s){0,3}\w{1,12}\s?=\s?[-+¤\d.,%]{1,20}"
+    ),
+    _re(rf"\b(?:in|for|of|by|during|since|year|fy|the|and|to|from|until|fiscal)\s{_YEAR}"),
+    _re(
+        r"\b(?:S&P|Nasdaq|Russell|FTSE|Nikkei|CAC|Stoxx|DJIA|CSI|TOPIX)[\s-]\d{2,4}\b|\b(?:10-[KQ]|(?:IFRS|IAS|S?FAS|ASC|FIN)\s\d{1,3})\b"
+    ),
+    _re(
+        r"\b(?:tier|level|year|month|quarter|period|day|week|stage|phase|case|scenario|option|project|class|tranche|bond|stock"
+        r"|asset|fund|portfolio|company|firm|plan|method|alternative|table|exhibit|note|basel|section)\s\d{1,2}\b"
+        r"(?![\d%]|[.,]\d|\s?(?:%|percent|bps|[-+*/x=^]))"
+    ),
+    _re(
+        r"\b\d\d(?:\.\d+)?\s?(?:%|percent|per\scent)[\s-](?:confiden\w+|level|value[\s-]at[\s-]risk|var\b|certain\w*|sure|interval)"
+    ),
+]
 _ADJUNCT = _re(
     r"\b(?:at|with|over|after|in|within|during|under|than|above|below|exceeds?|exceeding|given|assuming|using)\s"
     rf"(?:(?:a|an|the|its|about|next|first)\s){{0,3}}{CURRENCY}?\d[\d,.]{{0,20}}\s?(?:%|{_TIME})?(?![-+*/x=^\d])"
@@ -59,22 +62,15 @@ _CLAUSE = _re(
 )
 _SENTENCE = re.compile(r"(?<=[.!?])[\s)\"'*]+|\n+")
 _ABBREVIATION = _re(
-    r"\b(Corp|Inc|Co|Ltd|Mr|Mrs|Ms|Dr|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|U\.S|approx|ca|est|no|vs|incl|resp)"
-    r"\.(?=\s|['’]s)"
+    r"\b(Corp|Inc|Co|Ltd|Mr|Mrs|Ms|Dr|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|U\.S|approx|ca|est|no|vs)\.(?=\s|['’]s)"
 )
-_LEAD = _re(
-    rf"(?:[^\w(\[.+-]|\b(?:{_ABOUT}|{_BE}|that|it|the|a|an|to|of|equal|exactly|sell|buy|purchase|short|long|gain|profit|final"
-    r"|answer)\b\.?)*"
-)
+_LEAD = _re(rf"(?:[^\w(\[.+-]|\b(?:{_ABOUT}|{_BE}|that|it|the|an?|to|equal|sell|buy|short|final|answer)\b\.?)*")
 _IS = _re(
     rf"(?:\b(?:{_BE}|gives|totals?)\b|[=≈:])\W{{0,4}}(?:\b(?:{_ABOUT}|now|then|only|just|equal\sto|an?|the)\b\s?){{0,3}}\s{{0,3}}\Z"
 )
-_SAYS = _re(
-    rf"\b(?:to|(?<!\d\s)of|at|by|paid|earned|received|gained|lost|costs?|pay|receive|need)\s(?:(?:{_ABOUT}|a|an|the)\s)?\Z"
-)
 _TODAY = _re(r"\s(?:today|now|at\spresent)\b")
-_RESULT_IS = _re(rf"\W{{0,20}}(?:the|its|their|our)\b.{{0,80}}?\b(?:{_BE})\s{_AMOUNT}")
 _COUNT = _re(r"\W{0,20}there\s(?:is|are|was|were|will\sbe)\b")
+_RESULT = _re(rf"\W{{0,20}}(?:the|its|their|our)\b.{{0,80}}?\b(?:{_BE})\s(?:(?:{_ABOUT})\s)?-?{CURRENCY}?\s?-?\d")
 _DECLINED = _re(
     r"\W*(?:n/?a|not\s(?:applicable|enough|possible)|none|unknown|undefined|indeterminate|cannot|insufficient)\b"
 )
@@ -84,16 +80,14 @@ _JOINED = _re(
     rf"|(?:divided|multiplied|times|plus|minus)\b)\s*{CURRENCY}?"
 )
 _TO = _re(rf"\s?(?:[a-z]{{1,12}}\s)?(?:to|or|through)\s{CURRENCY}?")
-_RANGE = _re(
-    rf"\b(?:between|ranges?\s(?:of|from|between))\s{_AMOUNT}|\bfrom\s{_AMOUNT}\S{{0,30}}\s(?:[a-z]{{1,12}}\s)?to\s{_AMOUNT}"
-)
 _BRACKETS = re.compile(r"\[([^\[\]]{0,400})\]|\[([^\[\]\n]{0,400})")
 _UNIT_BEHIND = _re(
-    r"\s?(?:%|(?:per\s?cent|percentage\spoints?|bps|basis\spoints?|\(?(?:in\s)?(?:thousand|million|billion|trillion)s?)\b)"
+    r"\]\s?(%|(?:per\s?cent|percentage\spoints?|bps|basis\spoints?|\(?(?:in\s)?(?:thousand|million|billion|trillion)s?)\b)"
 )
 _UNITS = _re(
-    r"(?:[\W_]|\b(?:dollars?|euros?|percent|per|cent|shares?|annum|a|years?|months?|days?|units?|contracts?|times|points?|each"
-    r"|p\.a|bonds?|periods?)\b)*"
+    r"(?:[\W_]|\b(?:dollars?|euros?|per\s?cent|per|shares?|annum|a|units?|contracts?|times|points?|each|p\.a|bonds?)\b|"
+    + _TIME
+    + ")*"
 )
 _ASIDE = re.compile(r"(?<![*/^+-])(?<![x*/+-]\s)\([^()]{0,400}\)")
 # What nobody worked out: √2, ln(2), 5!, 2(3), 0x10, (1.05)^5, e^2, 2π.
@@ -101,12 +95,10 @@ _OPERATED = _re(
     rf"(?:√|\b(?:ln|log|exp|sqrt)\b)\s{{0,3}}\(?\s{{0,3}}{CURRENCY}?[\d.]|\d!|\d\(\s?[\d.]|\dx(?!10\s?\^)[\da-f]"
 )
 _POWER = _re(r"[\d)\]]\s?\^|\be\s?\^|√|π")
-_WORK = re.compile(r"=[^=≈]*[=≈]|[\w)\]%]\s?[*/^x+]\s?[\w(¤]|[\w)%]\s-\s")
 _OPENER = _re(
     r"\W*(?:return|print|calculate|compute|find|determine|use|apply|substitute|plug|let|given|assum(?:e|ing)|suppose|where|if"
     r"|when|we know|recall|for example)\b"
 )
-_NUMBERED = _re(r"\W*(?:year|period|month|quarter)\b[^:]{0,20}:")
 _CUT_OFF = re.compile(
     r"(?:\d,\d{0,2}|\d\s?/\s?\d{1,9}|[-+*/=(^,:x≈\[]|\n\s{0,9}\d{1,2}\.|\([^()\n]{1,60}|\[[^\[\]\n]{1,60})\Z"
 )
@@ -115,12 +107,11 @@ _LABEL = _re(
     r"[\s*_:#>]{0,20}[^\s*_:#>|][^\n|]{0,400}?:[ \t*_]{0,8}\n(?=[\s*_`$#]{0,40}[^\s*_`$#])"
     rf"|[\s*_:#>]{{0,20}}[^\n:|]{{0,400}}?\b(?:{_BE}|follows|becomes|gives)[*_]{{0,3}}\s?:(?![^\S\n]{{0,40}}\n?\Z)"
 )
-_WORKING = _re(r"[\s*_:#>]{0,20}(?:step\s?\d|to\s\w+|let(?:['’]s|\sus)?|we\sneed|first|second|here\sare)\b")
 _MARKUP = re.compile(
     r"^[ \t]*```[^\n]*$|\\\[|\\\]|\$\$|\\(?:begin|end)\{[a-z]+\*?\}|\\\\(?=\s|\[|&|\Z)(?:\[[^\]\n]{0,10}\])?", re.M
 )
 _ITEM = re.compile(r"\s*(?!\*\*)(?:[-*•+]\s+|\(?\d{1,2}[.)]\s+)(?=\S)")
-_PROSE = _re(r"\W*(?:where|with|given|note|here|this|if|since|because|assuming|i)\b")
+_EQUATION = re.compile(r"(?!\s*\|)[^|\n]*(?:[=≈]|\\approx)")
 _TOTAL = _re(r"\b(?:total|net|final|answer|result|overall|sum)\b")
 
 
@@ -134,12 +125,12 @@ def quantity_in(text: str, kind: Kind) -> Number | None:
     if kind == "alone":
         return _alone(text)
     raw = below = _ABBREVIATION.sub(r"\1", text[:4000])
-    while (label := _LABEL.match(below)) and not _WORKING.match(below):
+    while label := _LABEL.match(below):
         below = below[label.end() :]
     text = _DATE.sub(" ", plain(raw))
     sentences = _sentences(text) or [""]
     if below is not raw:
-        return _below(below) or (None if REFUSAL.search(sentences[0]) else _said(sentences[0], _IS))
+        return _below(below) or (None if REFUSAL.search(sentences[0]) else _said(sentences[0]))
     framed = _framed(text)
     if framed is not None and not _leading(text.partition("[")[0]):
         return read_number(framed, framed=True) if framed else None
@@ -172,6 +163,7 @@ def read_number(text: str, *, framed: bool = False) -> Number | None:
 
 def _framed(text: str) -> str | None:
     # Empty if brackets contradict each other or decline.
+    text = _UNIT_BEHIND.sub(r" \1]", text)
     pairs = [(match, words_as_digits(match[1] or match[2] or "")) for match in _BRACKETS.finditer(text)]
     if pairs and _DECLINED.match(pairs[0][1]):
         return ""
@@ -186,8 +178,6 @@ def _framed(text: str) -> str | None:
                 return ""
             break
         chosen, held = following, next_held
-    if unit := _UNIT_BEHIND.match(text, chosen.end()):
-        held += unit[0]
     negative = re.search(rf"(?:-|minus|negative)\s?{CURRENCY}?\Z", text[max(0, chosen.start() - 12) : chosen.start()])
     return f"-{held.lstrip()}" if negative else held
 
@@ -202,22 +192,22 @@ def _leading(text: str, *, words: bool = False) -> FoundNumber | None:
     if not numbers or numbers[0].start > begin + 1 or _JOINED.match(head, numbers[0].end):
         return None
     clause = _main_clause(re.split(r"[,;(]\s|[.!?:](?:\s|\Z)|\n", head[numbers[0].start :])[0])
-    behind = [found for found in find_numbers(clause)[1:] if _follows(_IS, clause, found)]
+    behind = [found for found in find_numbers(clause)[1:] if _said_of(clause, found)]
     return behind[0] if behind else numbers[0]  # the 95% value at risk is 27.5
 
 
 def _in_sentence(sentences: list[str], *, closing: bool = False) -> Number | None:
     if len(sentences) > 1:
-        counted = _COUNT.match(sentences[0]) and _RESULT_IS.match(sentences[1])
+        counted = _COUNT.match(sentences[0]) and _RESULT.match(sentences[1])
         announced = not find_numbers(sentences[0]) and (sentences[0].endswith(":") or _leading(sentences[1]))
         sentences = sentences[1:] if counted or announced else sentences
     sentence = _without(_NOISE, sentences[0])
     numbers = find_numbers(sentence)
     refusal = REFUSAL.search(sentence)
-    if _RANGE.search(sentence) or (refusal and not _said(sentence[: refusal.start()], _IS)):
+    if refusal and not _said(sentence[: refusal.start()]):
         return None
     if not numbers:
-        return _said(words_as_digits(sentence), _IS)
+        return _said(words_as_digits(sentence))
     if any(_TO.fullmatch(sentence, a.end, b.start) and not _same(a.number, b.number) for a, b in pairwise(numbers)):
         return None
     rest = reduce(lambda text, pattern: pattern.sub(" ", text), (*_NOISE, _ADJUNCT), sentence)
@@ -228,16 +218,16 @@ def _in_sentence(sentences: list[str], *, closing: bool = False) -> Number | Non
     sentence = _without([_INTRODUCTION, _ADJUNCT], sentence)
     clause = _main_clause(sentence)
     for part in (clause, sentence):
-        if any(_follows(_IS, part, found) for found in find_numbers(part)):
-            return _said(part, _IS)
+        if any(_said_of(part, found) for found in find_numbers(part)):
+            return _said(part)
     today = [found.number for found in find_numbers(clause) if _TODAY.match(clause, found.end)]
-    return read_number(clause) or _said(clause, _SAYS) or (today[0] if len(today) == 1 else None)
+    return read_number(clause) or (today[0] if len(today) == 1 else None)
 
 
-def _said(text: str, way: re.Pattern[str]) -> Number | None:
-    # The only number behind such words, if no sum or list begins with it.
+def _said(text: str) -> Number | None:
+    # The only number that something is said to be, if no sum or list begins with it.
     numbers = find_numbers(text)
-    one = _merged([found for found in numbers if _follows(way, text, found)])
+    one = _merged([found for found in numbers if _said_of(text, found)])
     if one is None or re.match(rf"\s*[x*/^+]\s*[(\d{CURRENCY}]", text[one.end :]):
         return None
     behind = [found for found in numbers if found.start >= one.end and not _same(one.number, found.number)]
@@ -245,8 +235,8 @@ def _said(text: str, way: re.Pattern[str]) -> Number | None:
     return None if behind and joined and joined.end() >= behind[0].start else one.number
 
 
-def _follows(way: re.Pattern[str], text: str, found: FoundNumber) -> re.Match[str] | None:
-    return way.search(text[max(0, found.start - 60) : found.start])
+def _said_of(text: str, found: FoundNumber) -> re.Match[str] | None:
+    return _IS.search(text[max(0, found.start - 60) : found.start])
 
 
 def _below(text: str) -> Number | None:
@@ -254,7 +244,7 @@ def _below(text: str) -> Number | None:
     if (box := boxed(text)) is not None:
         return read_number(plain(box), framed=True)
     lines = [line for line in _MARKUP.sub("\n", text).replace("&", " ").split("\n") if re.search(r"\w", line)]
-    kind = next((kind for kind in (_is_row, _ITEM.match, _is_equation) if lines and kind(lines[0])), None)
+    kind = next((kind for kind in (_is_row, _ITEM.match, _EQUATION.match) if lines and kind(lines[0])), None)
     if kind is None:
         return quantity_in("\n".join(lines), "loose")
     block = [_ITEM.sub("", line, count=1) for line in takewhile(kind, lines)]
@@ -269,7 +259,7 @@ def _below(text: str) -> Number | None:
         results = [
             (line, _value(side[-1])) for line, side in zip(block, sides, strict=True) if find_numbers(plain(line))
         ]
-        if all(map(_is_equation, block)):
+        if all(map(_EQUATION.match, block)):
             given = {side[0]: _value(side[1]) for side in sides if len(side) == 2 and side[0].strip()}
             values = [value for value in given.values() if value]
             several = len(values) == len(block) and not all(_same(values[0], value) for value in values)
@@ -283,19 +273,19 @@ def _below(text: str) -> Number | None:
 def _alone(reply: str) -> Number | None:
     # A short line, else the last or the first line, else the last sentence.
     line = plain(reply.strip()[:200])
-    if "\n" not in line and len(line) <= _SHORT and line[:1] != "[" and _leading(line):
+    if "\n" not in line and len(line) <= 120 and line[:1] != "[" and _leading(line):
         return _in_sentence([_DATE.sub(" ", line)])
     if _CUT_OFF.search(plain(reply[-300:]).rstrip()):
         return None
     for at, (line, beside) in enumerate(end_lines(reply)):
         number = _only(line) or (_stated(line) if at == 0 else None)
-        other = _only(beside) or (None if _WORK.search(beside) else _stated(beside))
+        other = _only(beside) or _stated(beside)
         # One of several such lines is an item of a list.
-        if number and (other is None or _same(number, other) or _WORK.search(line)):
+        if number and (other is None or _same(number, other) or line.count("=") > 1):
             return number
     parts = _sentences(_DATE.sub(" ", plain(_ABBREVIATION.sub(r"\1", reply[-2000:]))))
     sentences = [part for part in parts if find_numbers(words_as_digits(part)) or REFUSAL.search(part)]
-    return _in_sentence(sentences[-1:], closing=True) if sentences and reply.rstrip().endswith(_FINISHED) else None
+    return _in_sentence(sentences[-1:], closing=True) if sentences and reply.rstrip()[-1] in ".!)]*`$}" else None
 
 
 def _only(line: str) -> Number | None:
@@ -303,27 +293,23 @@ def _only(line: str) -> Number | None:
     line = line if find_numbers(line) else words_as_digits(line)
     if line.startswith("[") and line.rstrip(".").endswith("]"):
         return read_number(line.rstrip(".").strip("[]"), framed=True)
-    found = _leading(line) if len(line) <= _SHORT else None
+    found = _leading(line) if len(line) <= 120 else None
     return read_number(line) if found and _UNITS.fullmatch(line, found.end) else None
 
 
 def _stated(line: str) -> Number | None:
     # The line ends in a number, behind a sign of equality or in a finished sentence behind `is`.
-    numbers = [] if len(line) > 2 * _SHORT or _OPENER.match(line) else find_numbers(line)
-    said = _follows(_IS, line, numbers[-1]) if numbers else None
+    numbers = [] if len(line) > 240 or _OPENER.match(line) else find_numbers(line)
+    said = _said_of(line, numbers[-1]) if numbers else None
     if said is None or "/" in line[numbers[-1].start : numbers[-1].end] or not _UNITS.fullmatch(line, numbers[-1].end):
         return None
-    if said[0][0] in "=≈" or (said[0][0] == ":" and not _NUMBERED.match(line)):
+    if said[0][0] in "=≈:":
         return numbers[-1].number if read_number(line) else None
     return _in_sentence([line]) if line.endswith((".", "!", ")", "]")) else None
 
 
 def _is_row(line: str) -> bool:
     return line.count("|") >= 2 or line.lstrip().startswith("|")
-
-
-def _is_equation(line: str) -> bool:
-    return re.search("[=≈]", plain(line)) is not None and not _PROSE.match(line) and not _is_row(line)
 
 
 def _value(text: str) -> Number | None:
