@@ -54,7 +54,7 @@ def failures(*, count: int, seed: int, size: int = SIZE) -> list[str]:
     found = []
     source = random.Random(seed)  # noqa: S311  (reproducible, not secret)
     texts = [(random_text(source), 60.0) for _ in range(count)]
-    heads = ("", "Therefore, my answer is ", "Final answer: ", "So ") if size else ()
+    heads = ("", "Therefore, my answer is ", "Final answer: ", "So ")
     texts += [(head + word * (size // len(word)) + "x", LIMIT) for word in FRAGMENTS for head in heads]
     for text, limit in texts:
         for name, read in READERS.items():

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from fin_tasks.answers.compare import as_written
+from fin_tasks.answers.notation import plain
+from fin_tasks.answers.numbers import Number, find_numbers
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 
 FOLDER = Path(__file__).parents[1] / "cases"
@@ -14,34 +16,36 @@ FOLDER = Path(__file__).parents[1] / "cases"
 
 def rows(name: str) -> list[Any]:
     lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [pytest.param(row, id=row.get("id") or row["note"]) for row in map(json.loads, lines)]
+    return [row for row in map(json.loads, lines) if "mode" not in row and row.get("kind") not in ("program", "code")]
 
 
-@pytest.mark.parametrize("row", [row for row in rows("xfinbench") if "mode" not in row.values[0]])
-def test_xfinbench(row: dict[str, Any]) -> None:
-    response, expected = row["response"], row["robust_answer"]
-    if row["task"] == "bool":
-        assert read_verdict(response)[0] == expected, row["why"]
-    elif row["task"] == "mcq":
-        assert read_choice(response, row.get("choices", ()))[0] == expected, row["why"]
+def name_of(row: dict[str, Any]) -> str:
+    return str(row.get("id") or row.get("note") or ascii(row.get("text")))
+
+
+def meant(number: Number | None) -> tuple[float | None, ...]:
+    return number.readings if number else (None,)
+
+
+@pytest.mark.parametrize("row", rows("xfinbench") + rows("bizbench"), ids=name_of)
+def test_robust_answer(row: dict[str, Any]) -> None:
+    kind, choices = row.get("task") or row["kind"], row.get("choices") or row.get("options") or ()
+    expected = row["robust_answer"] if "robust_answer" in row else row["robust"][0]
+    if kind == "bool":
+        assert read_verdict(row["response"])[0] == expected, row["why"]
+    elif kind in ("mcq", "choice"):
+        assert read_choice(row["response"], choices)[0] == expected, row["why"]
     else:
-        number, reason = read_quantity(response)
-        assert expected in (number.readings if number else [None]), row["why"]
-        assert (number is None) == bool(reason)
+        assert expected in meant(read_quantity(row["response"])[0]), row["why"]
 
 
-@pytest.mark.parametrize("row", rows("financemath"))
-def test_financemath(row: dict[str, Any]) -> None:
-    number, _ = read_quantity(row["response"])
-    assert (number and as_written(number)) == row["written"]
-    assert (number and number.value) == row["value"]
+@pytest.mark.parametrize("row", rows("financemath"), ids=name_of)
+def test_both_readings(row: dict[str, Any]) -> None:
+    number, reason = read_quantity(row["response"])
+    assert (number and as_written(number), number and number.value) == (row["written"], row["value"])
+    assert bool(reason) == (number is None)
 
 
-@pytest.mark.parametrize("row", [row for row in rows("bizbench") if row.values[0]["kind"] in ("number", "choice")])
-def test_bizbench(row: dict[str, Any]) -> None:
-    expected = row["robust"][0]
-    if row["kind"] == "choice":
-        assert read_choice(row["response"], row["options"])[0] == expected, row["why"]
-    else:
-        number, _ = read_quantity(row["response"])
-        assert expected in (number.readings if number else [None]), row["why"]
+@pytest.mark.parametrize("row", rows("numbers"), ids=name_of)
+def test_numbers_in_a_text(row: dict[str, Any]) -> None:
+    assert [found.number.value for found in find_numbers(plain(row["text"]))] == row["values"]

@@ -1,55 +1,33 @@
-"""The authors' readings, defects included."""
+"""The authors' readings, defects included; more of them are rows of the case files."""
+
+from typing import Any
 
 import pytest
 
-from fin_tasks.answers.paper import (
-    financemath_program,
-    marked_letter,
-    marked_number,
-    marked_verdict,
-    near_marked,
-    xfinbench_program,
-)
+from fin_tasks.answers import paper
+
+ASKED = "Therefore, my answer is"
+FENCED = "```python\nx = 1\n```"
 
 
 @pytest.mark.parametrize(
-    ("reply", "verdict"),
+    ("read", "response", "answer"),
     [
-        ("Therefore, my answer is true.", 1),
-        ("Therefore, my answer is FALSE", 0),
-        ("Therefore, my answer is incorrect.", 1),
-        ("Therefore, my answer is. True", None),
-        ("The answer is true.", None),
-        ("Therefore, my answer is true. Therefore, my answer is false.", 0),
+        (paper.marked_verdict, f"{ASKED} incorrect.", 1),
+        (paper.marked_verdict, f"{ASKED}. True", None),
+        (paper.marked_verdict, f"{ASKED} true. {ASKED} false.", 0),
+        (paper.marked_letter, f"{ASKED} D, not A.", "A"),
+        (paper.marked_letter, "C", None),
+        (paper.marked_number, f"{ASKED} 12", 12.0),
+        (paper.marked_number, f"{ASKED} [1] or [-2.5%]", -2.5),
+        (paper.marked_number, f"{ASKED} [1/2]", None),
+        (paper.marked_number, f"{ASKED} [{'9' * 400}]", None),
     ],
 )
-def test_a_verdict_is_read_up_to_the_first_full_stop(reply: str, verdict: int | None) -> None:
-    assert marked_verdict(reply)[0] == verdict
-
-
-@pytest.mark.parametrize(
-    ("reply", "letter"),
-    [("Therefore, my answer is C.", "C"), ("Therefore, my answer is D, not A.", "A"), ("C", None)],
-)
-def test_the_first_letter_of_the_alphabet_wins(reply: str, letter: str | None) -> None:
-    assert marked_letter(reply)[0] == letter
-
-
-@pytest.mark.parametrize(
-    ("reply", "number"),
-    [
-        ("Therefore, my answer is [12.5%].", 12.5),
-        ("Therefore, my answer is 12", 12.0),
-        ("Therefore, my answer is [1] or [-2]", -2.0),
-        ("Therefore, my answer is [1/2]", None),
-        ("Therefore, my answer is [" + "9" * 400 + "]", None),
-        ("[3]", None),
-    ],
-)
-def test_a_number_is_read_from_the_last_brackets(reply: str, number: float | None) -> None:
-    value, reason = marked_number(reply)
-    assert value == number
-    assert bool(reason) == (number is None)
+def test_answers(read: Any, response: str, answer: int | str | float | None) -> None:
+    found, reason = read(response)
+    assert found == answer
+    assert bool(reason) == (answer is None)
 
 
 @pytest.mark.parametrize(
@@ -57,35 +35,27 @@ def test_a_number_is_read_from_the_last_brackets(reply: str, number: float | Non
     [(100.0, 100.4, True), (1.0, 100.0, True), (100.0, 1.0, True), (100.0, 101.0, False), (0.0, 0.0, False)],
 )
 def test_the_tolerance_is_blind_to_a_factor_of_100(answer: float, truth: float, near: bool) -> None:
-    assert near_marked(answer, truth) is near
-
-
-FENCED = "```python\nx = 1\n```"
+    assert paper.near_marked(answer, truth) is near
 
 
 @pytest.mark.parametrize(
-    ("response", "program"),
+    ("extract", "response", "program"),
     [
-        (f"{FENCED}\nBetter:\n```python\nuse math\n``` done", "import math\n\nuse math\n"),
-        ("```python\nscipy math", "import math\nimport scipy\n\nscipy math"),
-        ("no fence ```\ny\n```", "no fence ```\ny\n```"),
+        (paper.xfinbench_program, f"{FENCED}\n```python\nuse math\n``` done", "import math\n\nuse math\n"),
+        (paper.xfinbench_program, "```python\nscipy math", "import math\nimport scipy\n\nscipy math"),
+        (paper.xfinbench_program, "no fence ```\ny\n```", "no fence ```\ny\n```"),
+        (paper.financemath_program, "", None),
+        (paper.financemath_program, "import argparse", None),
+        (paper.financemath_program, f"```\nfirst\n```\n{FENCED}\n```python\nlast\n```", "x = 1"),
+        (paper.financemath_program, "```Python\nx\n```", "Python\nx"),
+        (paper.financemath_program, "    x = 1\n    return x\n```\nOne.", "def solution():\n    x = 1\n    return x"),
+        (paper.financemath_program, "return 1", "def solution():\n    return 1"),
+        (
+            paper.financemath_program,
+            "```python\ndef solution():\n    return 1",
+            "python\ndef solution():\n    return 1",
+        ),
     ],
 )
-def test_xfinbench_runs_the_last_python_fence(response: str, program: str) -> None:
-    assert xfinbench_program(response) == program
-
-
-@pytest.mark.parametrize(
-    ("response", "program"),
-    [
-        ("", None),
-        ("import argparse", None),
-        (f"```\nfirst\n```\n{FENCED}\n```python\nlast\n```", "x = 1"),
-        ("```Python\nx\n```", "Python\nx"),
-        ("    x = 1\n    return x\n```\nIt is one.", "def solution():\n    x = 1\n    return x"),
-        ("return 1", "def solution():\n    return 1"),
-        ("```python\ndef solution():\n    return 1", "python\ndef solution():\n    return 1"),
-    ],
-)
-def test_financemath_runs_the_first_fence(response: str, program: str | None) -> None:
-    assert financemath_program(response) == program
+def test_programs(extract: Any, response: str, program: str | None) -> None:
+    assert extract(response) == program

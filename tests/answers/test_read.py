@@ -1,5 +1,8 @@
 """The readers of whole responses, over many forms of the same answer."""
 
+import runpy
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,8 +16,8 @@ CHOICES = ("A. Net float falls", "B. The discount rate rises", "C. No effect")
 ASKED = st.sampled_from(
     ["Therefore, my answer is", "**Final Answer:**", "We add up.\n\nThe answer is", "### Answer\n\n"]
 )
-WORDS = {"true": 1, "false": 0, "correct": 1, "incorrect": 0, "right": 1, "wrong": 0}
 FRAMES = st.sampled_from([" {}", " {}.", " **{}**", " [{}].", " $\\boxed{{{}}}$"])
+WORDS = {"true": 1, "false": 0, "correct": 1, "incorrect": 0, "right": 1, "wrong": 0}
 
 
 @given(asked=ASKED, frame=FRAMES, word=st.sampled_from(sorted(WORDS)), turned=st.booleans())
@@ -30,10 +33,7 @@ def test_choices(asked: str, frame: str, index: int, form: str) -> None:
 
 
 @given(
-    asked=ASKED,
-    frame=FRAMES,
-    cents=st.integers(-(10**12), 10**12),
-    form=st.sampled_from(["{:.2f}", "${:,.2f}", "{:.2f} USD"]),
+    asked=ASKED, frame=FRAMES, cents=st.integers(-(10**12), 10**12), form=st.sampled_from(["{:.2f}", "${:,.2f} USD"])
 )
 def test_quantities(asked: str, frame: str, cents: int, form: str) -> None:
     number, reason = read_quantity(asked + frame.format(form.format(cents / 100)))
@@ -43,41 +43,22 @@ def test_quantities(asked: str, frame: str, cents: int, form: str) -> None:
 
 @pytest.mark.parametrize(
     ("response", "reason"),
-    [
-        ("<think>5", "no reply"),
-        ("Rates rise.", "no marker"),
-        ("Therefore, my answer is [5, 7].", "no single answer behind the marker"),
-    ],
+    [("<think>5", "no reply"), ("Rates rise.", "no marker"), ("Answer: [5, 7].", "no single answer behind the marker")],
 )
 def test_the_reason_for_no_answer(response: str, reason: str) -> None:
     assert read_quantity(response) == (None, reason)
 
 
 @pytest.mark.parametrize(
-    ("choices", "texts"),
-    [(("A. x", "B. y"), ("x", "y")), (("A) x", "B) y"), ("x", "y")), (("B. x", "A. y"), ("B. x", "A. y")), ((), ())],
-)
-def test_labels_go_only_if_all_choices_have_theirs(choices: tuple[str, ...], texts: tuple[str, ...]) -> None:
-    assert choice_texts(choices) == texts
-
-
-@pytest.mark.parametrize(
     ("text", "reply"),
     [
-        ("Plain reply.", "Plain reply."),
-        ("<THINK>a</THINK>b", "b"),
-        ("Start <think>a</think> middle <thinking>c</thinking> end", "Start  middle  end"),
-        ("a</think>b</think>c", "c"),
+        ("Start <think>a</think> middle <THINKING>c</thinking> end", "Start  middle  end"),
         ("x<think>a</think>b</think>c", "c"),
         ("b<reasoning>a", "b"),
-        ("◁think▷a◁/think▷b", "b"),
-        ("[THINK]a[/THINK]b", "b"),
-        ("<|begin_of_thought|>a<|end_of_thought|>b", "b"),
+        ("◁think▷a◁/think▷b[THINK]a[/THINK]c<|begin_of_thought|>a<|end_of_thought|>d", "bcd"),
         ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>", "b"),
-        ("<|channel|>final <|constrain|>json<|message|>b", "b"),
         ("<|channel|>analysis<|message|>a", ""),
         ("analysisWe add.assistantfinalb", "b"),
-        ("analysis of the case", "analysis of the case"),
     ],
 )
 def test_reasoning_goes(text: str, reply: str) -> None:
@@ -89,3 +70,8 @@ def test_results_of_programs() -> None:
     assert [number and number.value for number in said] == [142.9, 0.0766]
     for text in ("(1, 2)", "integer of 1329 bits", "\\x00 5", ""):
         assert number_of_result(None, text) is None
+
+
+def test_hostile_texts_end_soon_and_raise_nothing() -> None:
+    fuzz = runpy.run_path(str(Path(__file__).parents[2] / "perf" / "fuzz_answers.py"))
+    assert fuzz["failures"](count=200, seed=13, size=400) == []

@@ -1,4 +1,4 @@
-"""How one answer fares, and what a program's result says, for the benchmarks that score both ways."""
+"""What one variant reads in a response, and how that answer fares."""
 
 import json
 import math
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from fin_tasks.answers.numbers import Number, number_from_float
 from fin_tasks.answers.quantities import quantity_in
 
-__all__ = ["Reading", "Score", "Scores", "number_of_result", "scored"]
+__all__ = ["Reading", "Score", "number_of_result"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,76 +31,18 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """How one answer fares in one variant.
-
-    Attributes:
-        answer: What was read; None where there is no answer.
-        correct: Whether it is right; None where the row cannot be scored because its truth is unusable.
-        correct_err: Whether a number is right within 0.5 %; None for other tasks and unscored rows.
-        reason: In a few words, why.
-    """
+    """How one answer fares in one variant; `correct` and `correct_err` are None if it cannot be scored."""
 
     answer: int | str | float | None
     correct: bool | None
     correct_err: bool | None
+    """Whether a number is right within 0.5 %; None for other tasks."""
     reason: str
     status: str | None = None
-    """How the program ended, as `sandbox.Status` has it; None for text."""
-
-    @property
-    def told(self) -> dict[str, int | str | float | bool | None]:
-        """What the samples of a run show of it, and metrics are made of."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scores:
-    """The scores of one answer in both variants."""
-
-    paper: Score
-    robust: Score
-
-
-def scored(
-    answer: int | str | float | None, *, correct: bool, near: bool | None, reason: str = "", flaw: str = ""
-) -> Score:
-    """Put a comparison into words.
-
-    Args:
-        answer: What was read; None is wrong whatever `correct` says.
-        correct: Whether it equals the truth.
-        near: Whether it is near the truth; None where nearness means nothing.
-        reason: Why there is no answer.
-        flaw: What makes the truth unusable, where it is counted wrong all the same.
-
-    Example:
-        >>> scored(143.0, correct=False, near=True).reason, scored(None, correct=False, near=False).reason
-        ('near, not equal', 'no answer')
-    """
-    if answer is None:
-        return Score(answer=None, correct=False, correct_err=near, reason=reason or "no answer")
-    if flaw:
-        told = f"wrong: the truth is {flaw}"
-    elif correct:
-        told = "right"
-    else:
-        told = "near, not equal" if near else "wrong"
-    return Score(answer=answer, correct=correct, correct_err=near, reason=told)
 
 
 def number_of_result(value: float | None, text: str | None) -> Number | None:
-    r"""Read what a program returned as a careful reader does.
-
-    Args:
-        value: The result as a float; None where it is no number.
-        text: The result as text, read where there is no value and the text says a number and nothing else.
-
-    Example:
-        >>> number_of_result(142.9, None).value, number_of_result(None, "7.66%").value
-        (142.9, 0.0766)
-        >>> number_of_result(None, "(1, 2)") is None, number_of_result(None, "integer of 1329 bits") is None
-        (True, True)
-    """
+    """Read what a program returned: a float, or a text that is a number and nothing else, such as `7.66%`."""
     if value is not None:
         return number_from_float(value) if math.isfinite(value) else None
     # As a response, so that a number inside a description (`integer of 1329 bits`) or an escape is none.

@@ -1,7 +1,7 @@
 """Scores of data sets that need no judge, as their lm-eval tasks compute them, both variants side by side."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from fin_tasks.stats.averages import average
@@ -53,7 +53,7 @@ def xfinbench(**options: Any) -> Scorers:
 
     nothing = Score(answer=None, correct=None, correct_err=None, reason="")
     return Scorers(
-        score_response=lambda doc, response, *, variant: score(doc, response, variant=variant).told,
+        score_response=lambda doc, response, *, variant: asdict(score(doc, response, variant=variant)),
         metric_values=lambda doc, answers: values_of(doc, Score(**answers[0])),
         metrics=metrics_of(**options),
         unscored=lambda doc: values_of(doc, nothing),
