@@ -1,6 +1,7 @@
 """Score the responses to one task's documents with the benchmark's own `score.py`, both variants side by side."""
 
 import importlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from fin_tasks import sandbox
 from fin_tasks.stats.averages import average, standard_error
 from fin_tasks.stats.metric import Metric
 
-__all__ = ["VARIANTS", "RunPrograms", "ScoredTask", "score_task"]
+__all__ = ["VARIANTS", "RunPrograms", "ScoredTask", "by_document", "score_task"]
 
 VARIANTS = ("paper", "robust")
 
@@ -71,6 +72,20 @@ def score_task(
         values[variant] = [scorer.metric_values(doc, of) for doc, of in zip(docs, readings[variant], strict=True)]
     metrics = scorer.metrics_of(**options)
     return ScoredTask(name=name, docs=docs, responses=responses, readings=readings, values=values, metrics=metrics)
+
+
+def by_document(pairs: Sequence[tuple[Mapping[str, Any], str]]) -> tuple[list[Mapping[str, Any]], list[list[str]]]:
+    """Put responses to one document together; documents that share an id but not the truth get ids of their own."""
+    docs: dict[tuple[str, str], Mapping[str, Any]] = {}
+    responses: dict[tuple[str, str], list[str]] = {}
+    seen: Counter[str] = Counter()
+    for doc, response in pairs:
+        key = (str(doc["id"]), str(doc["ground_truth"]))
+        if key not in docs:
+            seen[key[0]] += 1
+            docs[key] = doc if seen[key[0]] == 1 else {**doc, "id": f"{doc['id']}#{seen[key[0]]}"}
+        responses.setdefault(key, []).append(response)
+    return list(docs.values()), list(responses.values())
 
 
 def _ran(

@@ -1,17 +1,17 @@
 """`fin-tasks replay`: score saved responses again, without a model."""
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fin_tasks.cli.options import Json, Responses, counting, report, sub_commands
+from fin_tasks.cli.options import Json, counting, sub_commands
 from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,19 +22,21 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 _SHOWN_PROBLEMS = 20
+Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses, one model a file.")]
 Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help="Whose responses they are.")]
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="Write a run folder as lm-eval does, for fin-tasks report.")
 ]
+Mode = Annotated[str, typer.Option(help="cot or da: the responses are words; pot: they are programs.")]
 
 app = sub_commands("Score saved responses again, without a model.")
 
 
 @app.command("xfinbench")
 def replay_xfinbench(
-    file: Responses,
+    files: Files,
     task: Annotated[str, typer.Option(help="bool, mcq or calc.")],
-    mode: Annotated[str, typer.Option(help="cot, da or pot (calc only: the responses are programs).")] = "cot",
+    mode: Mode = "cot",
     data_dir: Annotated[
         Path | None, typer.Option(help="XFinBench's files; adds capabilities and choices the file lacks, by id.")
     ] = None,
@@ -42,37 +44,35 @@ def replay_xfinbench(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/TSV/JSON with id, ground_truth, model_response.
+    """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/JSONL with id, ground_truth, model_response.
 
-    Example: fin-tasks replay xfinbench responses.csv --task calc --model gpt-4o --out results
+    Example: fin-tasks replay xfinbench --task calc --mode pot responses.csv --model gpt-4o --out results
     """
-    from fin_tasks.benchmarks.scored_task import score_task
+    from fin_tasks.benchmarks.scored_task import by_document
     from fin_tasks.benchmarks.xfinbench import recording
-    from fin_tasks.judging.predictions_model import model_of
-    from fin_tasks.sandbox import open_runner
-    from fin_tasks.settings import Settings
+    from fin_tasks.benchmarks.xfinbench.score import compare
 
-    settings, pot = Settings.from_environ(), mode == "pot"
-    docs, texts = map(list, zip(*recording.read(file, task=task, mode=mode, data_dir=data_dir), strict=True))
-    options = {"subset": docs[0]["subset"], "mode": mode}
-    name = f"xfinbench_{options['subset']}" + ("" if mode == "cot" else f"_{mode}")
-    with (
-        counting("Running programs" if pot else None, "program") as on_done,
-        open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) if pot else nullcontext() as runner,
-    ):
-        run = partial(runner.run, on_done=on_done) if runner else None
-        scored = score_task("xfinbench", name, docs, [[text] for text in texts], options=options, run_programs=run)
-    if out is not None:
-        whose = model or (model_of(file, "samples", []) if file.name.startswith("samples_") else None) or file.stem
-        _write(out, [scored], model=whose, provenance={name: {"style": {"mode": mode}}})
-    told = recording.summary(docs, scored.readings, tier=runner.tier if runner else None)
-    report(SimpleNamespace(summary=lambda: told), as_json=as_json, items=None)
+    told = []
+    for file in files:
+        docs, responses = by_document(recording.read(file, task=task, mode=mode, data_dir=data_dir))
+        subset = "calc" if docs[0]["task"] == "calcu" else docs[0]["task"]
+        name = f"xfinbench_{subset}" + ("" if mode == "cot" else f"_{mode}")
+        scored, tier = _score("xfinbench", name, docs, responses, {"subset": subset, "mode": mode})
+        asked = [doc for doc, texts in zip(docs, responses, strict=True) for _ in texts]
+        scores = {
+            variant: [compare(*pair) for pair in zip(asked, (one for of in readings for one in of), strict=True)]
+            for variant, readings in scored.readings.items()
+        }
+        told.append(recording.summary(asked, scores, tier=tier))
+        facts = {"style": {"mode": mode}, **({"sandbox": tier} if tier else {})}
+        _write(out, [scored], model=model or _model_of(file), provenance={name: facts})
+    _show(told, as_json=as_json)
 
 
 @app.command("financemath")
 def replay_financemath(
-    file: Responses,
-    mode: Annotated[str, typer.Option(help="cot: the responses end in a number; pot: they are programs.")] = "pot",
+    files: Files,
+    mode: Mode = "pot",
     variant: Annotated[str, typer.Option(help="Whose accuracy is called acc: paper or robust.")] = "paper",
     judge_model: Annotated[
         str | None, typer.Option(help="cot: a chat model that reads the responses the rules cannot read.")
@@ -83,64 +83,59 @@ def replay_financemath(
     judge_key: Annotated[
         str, typer.Option(metavar="VARIABLE", help="The environment variable that holds its key.")
     ] = "OPENAI_API_KEY",
-    judge_max_tokens: Annotated[
-        int, typer.Option(min=1, help="Tokens of a reply of its; models that reason need many.")
-    ] = 2048,
+    judge_max_tokens: Annotated[int, typer.Option(min=1, help="Tokens a reply of the judge may have.")] = 2048,
     model: Model = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Score FinanceMath responses again: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples.
+    """Score FinanceMath responses: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples.
 
     Example: fin-tasks replay financemath --mode cot gpt-4o.json --out results
     """
-    from fin_tasks.benchmarks.financemath.judge import read_by_judge
     from fin_tasks.benchmarks.financemath.recording import read, summary
-    from fin_tasks.benchmarks.scored_task import score_task
-    from fin_tasks.endpoints.chat import Chat
-    from fin_tasks.endpoints.client import Endpoint
-    from fin_tasks.judging.predictions_model import model_of
-    from fin_tasks.sandbox import open_runner
-    from fin_tasks.settings import Settings
+    from fin_tasks.benchmarks.scored_task import by_document
 
     for option, value, allowed in (("mode", mode, ("cot", "pot")), ("variant", variant, ("paper", "robust"))):
         if value not in allowed:
             raise ConfigError(f"replay financemath --{option}: expected {' or '.join(allowed)}, got {value!r}.")
     if judge_model is not None and mode == "pot":
         raise ConfigError("replay financemath --judge-model: expected --mode cot, got pot. Programs are run, not read.")
-    settings = Settings.from_environ()
-    docs, texts = map(list, zip(*read(file, mode=mode), strict=True))
-    name, options, judged = "financemath" if mode == "cot" else "financemath_pot", {"mode": mode}, None
-    if judge_model is not None:
-        chat = Chat(Endpoint(base_url=judge_base_url, model=judge_model, key_variable=judge_key), settings)
-        with counting("Asking the judge", "response", total=len(texts)) as on_done:
-            judged = read_by_judge(chat, texts, max_tokens=judge_max_tokens, on_done=on_done)
-        if failed := list(filter(None, (getattr(one, "judge_error", "") for one in judged))):
-            print(f"fin-tasks: {len(failed)} response(s) could not be judged: {failed[0]}", file=sys.stderr)
-    given = [[one] for one in texts if judged is None] or [[one] for one in judged or ()]
-    if mode == "pot":
-        with (
-            counting("Running programs", "program") as on_done,
-            open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner,
-        ):
-            run = partial(runner.run, on_done=on_done)
-            scored = score_task("financemath", name, docs, given, options=options, run_programs=run)
-    else:
-        scored = score_task("financemath", name, docs, given, options=options)
-    _tell_wrong_mode(texts, mode, ran=any(row["execution_rate"] for row in scored.values["paper"]))
-    whose = model or (model_of(file, "samples", []) if file.name.startswith("samples_") else None) or file.stem
-    asked = None if judge_model is None else {"model": judge_model, "reads": "missing"}
-    told = summary(docs, scored.values, variant=variant, judge=asked, file=str(file), model=whose)
-    if out is not None:
-        facts = {"mode": mode, "split": told["split"], "scorer": told["scorer"], "judge": asked}
+    judge = {"model": judge_model, "reads": "missing"} if judge_model else None
+    name, told = "financemath" if mode == "cot" else "financemath_pot", []
+    for file in files:
+        docs, texts = by_document(read(file, mode=mode))
+        given = _judged(texts, judge_model, judge_base_url, judge_key, judge_max_tokens) if judge_model else texts
+        scored, tier = _score("financemath", name, docs, given, {"mode": mode})
+        _hint_at_mode([text for of in texts for text in of], scored, mode)
+        whose = model or _model_of(file)
+        counts = summary(docs, scored.values, variant=variant, judge=judge, file=str(file), model=whose)
+        told.append(counts)
+        facts = {"mode": mode, "split": counts["split"], "scorer": counts["scorer"], "judge": judge, "sandbox": tier}
         known = {fact: value for fact, value in facts.items() if value is not None}
-        _write(out, [replace(scored, responses=[[one] for one in texts])], model=whose, provenance={name: known})
-    counts = {key: value for key, value in told.items() if isinstance(value, int | float | dict) and key != "scorer"}
-    report(SimpleNamespace(summary=lambda: told if as_json else counts), as_json=as_json, items=None)
+        _write(out, [replace(scored, responses=texts)], model=whose, provenance={name: known})
+    _show(told, as_json=as_json)
 
 
-def _tell_wrong_mode(texts: Sequence[str], mode: str, *, ran: bool) -> None:
-    programs = sum("def solution" in text for text in texts)
+def _judged(
+    texts: Sequence[Sequence[str]], model: str, base_url: str, key_variable: str, max_tokens: int
+) -> list[list[Any]]:
+    from fin_tasks.benchmarks.financemath.judge import read_by_judge
+    from fin_tasks.endpoints.chat import Chat
+    from fin_tasks.endpoints.client import Endpoint
+    from fin_tasks.settings import Settings
+
+    chat = Chat(Endpoint(base_url=base_url, model=model, key_variable=key_variable), Settings.from_environ())
+    flat = [text for of in texts for text in of]
+    with counting("Asking the judge", "response", total=len(flat)) as on_done:
+        judged = read_by_judge(chat, flat, max_tokens=max_tokens, on_done=on_done)
+    if failed := list(filter(None, (getattr(one, "judge_error", "") for one in judged))):
+        print(f"fin-tasks: {len(failed)} response(s) could not be judged: {failed[0]}", file=sys.stderr)
+    rest = iter(judged)
+    return [[next(rest) for _ in of] for of in texts]
+
+
+def _hint_at_mode(texts: Sequence[str], scored: "ScoredTask", mode: str) -> None:
+    programs, ran = sum("def solution" in text for text in texts), scored.totals()["execution_rate,paper"]
     if mode == "cot" and 2 * programs > len(texts):
         hint = f"{programs} of {len(texts)} responses define solution(). Programs are scored with --mode pot"
     elif mode == "pot" and not ran and not programs:
@@ -148,6 +143,49 @@ def _tell_wrong_mode(texts: Sequence[str], mode: str, *, ran: bool) -> None:
     else:
         return
     print(f"fin-tasks: {hint}.", file=sys.stderr)
+
+
+def _score(
+    benchmark: str,
+    name: str,
+    docs: Sequence[Mapping[str, Any]],
+    responses: Sequence[Sequence[Any]],
+    options: Mapping[str, Any],
+) -> "tuple[ScoredTask, str | None]":
+    """Score responses, their programs in the sandbox; return the tier that ran them as well."""
+    from fin_tasks.benchmarks.scored_task import score_task
+    from fin_tasks.sandbox import open_runner
+    from fin_tasks.settings import Settings
+
+    if options["mode"] != "pot":
+        return score_task(benchmark, name, docs, responses, options=options), None
+    settings = Settings.from_environ()
+    with ExitStack() as stack:
+        on_done = stack.enter_context(counting("Running programs", "program"))
+        runner = stack.enter_context(open_runner(tier=settings.sandbox, workers=settings.sandbox_workers))
+        run = partial(runner.run, on_done=on_done)
+        return score_task(benchmark, name, docs, responses, options=options, run_programs=run), runner.tier
+
+
+def _model_of(file: Path) -> str:
+    """Name the model by the results beside lm-eval's samples, or their folder; else by the file's name."""
+    from fin_tasks.judging.predictions_model import model_of
+
+    if not file.name.startswith("samples_"):
+        return file.stem
+    return model_of(file, "samples", []) or file.resolve().parent.name
+
+
+def _show(told: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(told[0] if len(told) == 1 else list(told)))
+        return
+    from rich.console import Console
+
+    from fin_tasks.doctor import summary_table
+
+    for one in told:
+        Console().print(summary_table({name: value for name, value in one.items() if value is not None}))
 
 
 @app.command("dynostock")
@@ -164,6 +202,8 @@ def replay_dynostock(
 
     Example: fin-tasks replay dynostock recordings/ --out results
     """
+    from rich.console import Console
+
     from fin_tasks.benchmarks.dynostock.records import find_files
     from fin_tasks.benchmarks.dynostock.replay import replay, scored_runs
     from fin_tasks.sandbox import escape  # messages quote strangers' files
@@ -173,7 +213,11 @@ def replay_dynostock(
     if out is not None:
         for found, tasks, provenance in scored_runs(result):
             _write(out, tasks, model=model or found, provenance=provenance)
-    report(result, as_json=as_json, items=None, table=_bias_tables)
+    summary = result.summary()
+    if as_json:
+        print(json.dumps(summary))
+    else:
+        Console().print(_bias_tables(summary))
     for problem in result.problems[:_SHOWN_PROBLEMS]:
         where = f"{problem.file}, row {problem.row}: " if problem.row is not None else ""
         print(escape(f"fin-tasks: {where}{problem.error}"), file=sys.stderr)
@@ -182,9 +226,11 @@ def replay_dynostock(
         raise typer.Exit(1)
 
 
-def _write(out: Path, tasks: "Sequence[ScoredTask]", *, model: str, provenance: Mapping[str, Any]) -> None:
+def _write(out: Path | None, tasks: "Sequence[ScoredTask]", *, model: str, provenance: Mapping[str, Any]) -> None:
     from fin_tasks.report.run_folder import write_run
 
+    if out is None:
+        return
     path = write_run(out, tasks, model=model, made_by="fin-tasks replay", provenance=provenance)
     print(f"fin-tasks: wrote {path}", file=sys.stderr)
 
