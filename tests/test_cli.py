@@ -99,16 +99,24 @@ def test_verify_compares_what_is_cached_with_the_pins(tmp_path: Path) -> None:
 def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> None:
     (tmp_path / "r.jsonl").write_text(json.dumps(RESPONSE) + "\n")
     arguments = ("replay", "xfinbench", "--task", "calc", "--mode", "pot", "r.jsonl")
-    done = run(*arguments, "--json", "--out", "out", "--model", "made", cwd=tmp_path)
+    done = run(*arguments, "--json", "--out", "runs", "--model", "org/m", cwd=tmp_path)
     summary = json.loads(done.stdout)
     assert (summary["n"], summary["paper"]["acc_em"], summary["execution_rate"]) == (1, 1.0, 1.0)
-    (samples,) = (tmp_path / "out" / "made").glob("samples_xfinbench_calc_pot_*.jsonl")
+    (samples,) = (tmp_path / "runs" / "org__m").glob("samples_xfinbench_calc_pot_*.jsonl")
     lines = [json.loads(line) for line in samples.read_text().splitlines()]
-    told = [(line["filter"], line["answer"], line["acc_em"]) for line in lines]
-    assert told == [("paper", 6.0, 1.0), ("robust", 6.0, 1.0)]
+    assert [(line["filter"], line["answer"], line["acc"]) for line in lines] == [
+        ("paper", 6.0, 1.0),
+        ("robust", 6.0, 1.0),
+    ]
+    assert {line["doc"]["id"] for line in lines} == {RESPONSE["id"]}
+    assert [line["resps"] for line in lines] == [[[RESPONSE["model_response"]]]] * 2
+    (results,) = (tmp_path / "runs" / "org__m").glob("results_*.json")
+    assert json.loads(results.read_text())["results"]["xfinbench_calc_pot"]["acc,paper"] == 1.0
     table = run(*arguments, cwd=tmp_path).stdout
     assert "paper.acc_em" in table
     assert "100.0%" in table
+    both = run(*arguments, "r.jsonl", "--json", cwd=tmp_path)
+    assert json.loads(both.stdout) == [summary, summary]
 
 
 @pytest.mark.parametrize(
@@ -142,6 +150,19 @@ def test_what_a_strangers_file_says_cannot_steer_the_terminal(tmp_path: Path) ->
     refused = run("replay", "xfinbench", "--task", "bool", "r.csv", cwd=tmp_path)
     assert refused.returncode == 1
     assert "\x1b" not in refused.stderr
+
+
+def test_a_run_folder_holds_any_text(tmp_path: Path) -> None:
+    row = '{"id": "\\ud800", "ground_truth": 1, "model_response": "Therefore, my answer is true."}\n'
+    (tmp_path / "r.jsonl").write_text(row)
+    done = run("replay", "xfinbench", "--task", "bool", "r.jsonl", "--out", "runs", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (samples,) = (tmp_path / "runs" / "r").glob("samples_*.jsonl")
+    assert json.loads(samples.read_text().splitlines()[0])["doc"]["id"] == "\ud800"
+    (tmp_path / "file").write_text("")
+    refused = run("replay", "xfinbench", "--task", "bool", "r.jsonl", "--out", "file/runs", cwd=tmp_path)
+    assert refused.returncode == 1
+    assert "expected a folder that can be written" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -133,8 +133,9 @@ def _draw(rows: Sequence[dict[str, Any]], part: str, n: int | None, seed: int) -
 def _doc(row: Mapping[str, Any], subset: str, task_mode: str, limit: int | None) -> dict[str, Any]:
     kind, question, answer, options = row["kind"], row["question"], row["answer"], row["options"]
     mode = {"choice": "cot", "code": "code"}.get(kind, "cot" if task_mode == "code" else task_mode)
-    texts = [" ".join(text.split()).casefold() for text in (answer, *options, *ascii_uppercase[: len(options)])]
-    place = texts.index(texts[0], 1) - 1 if texts[0] in texts[1:] else None  # an option's text, or its letter
+    names = (*options, *ascii_uppercase[: len(options)], *map(str, range(len(options))))
+    texts = [" ".join(text.split()).casefold() for text in (answer, *names)]
+    place = texts.index(texts[0], 1) - 1 if texts[0] in texts[1:] else None  # an option's text, letter or index
     letter = "" if kind != "choice" or place is None else ascii_uppercase[place % len(options)]
     program = reference_of(question, (row["program"], answer)) if kind == "code" else ""
     context, dropped = _cut(row["context"], limit)
