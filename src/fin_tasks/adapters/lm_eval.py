@@ -196,8 +196,9 @@ def _sampling(config: Mapping[str, Any], named: str, paper: Mapping[str, Any] | 
 
 def _require_sandbox(task: str) -> dict[str, str]:
     """Fail before the model answers anything; the tier is part of what is measured."""
+    settings = Settings.from_environ()
     try:
-        with _open_runner() as runner:
+        with sandbox.open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
             return {"tier": runner.tier, "reason": runner.reason}
     except SandboxError as error:
         raise SandboxError(
@@ -226,55 +227,33 @@ class ReadResponses(Filter):  # type: ignore[misc]
 class RunPrograms(Filter):  # type: ignore[misc]
     """Run the programs of every response, all of a task at once; each response becomes a `sandbox.Ran`."""
 
-    def __init__(
-        self,
-        *,
-        programs: Callable[..., Sequence[str | None]] | None = None,
-        variant: str = "",
-        extract: Callable[[str], str | None] | None = None,
-    ) -> None:
-        self.programs = programs or (lambda doc, response, variant: (extract(response),) if extract else ())
+    def __init__(self, *, programs: Callable[..., Sequence[str | None]], variant: str) -> None:
+        self.programs = programs
         self.variant = variant
-        self.extract = extract  # only until all benchmarks name their programs
 
-    def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+    def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]) -> list[list[sandbox.Ran]]:
         """Return one list per document. A sandbox that breaks leaves outcomes `broken` and never raises."""
         nested = [
             [(response, tuple(self.programs(doc, response, variant=self.variant))) for response in responses]
             for responses, doc in zip(resps, docs, strict=True)
         ]
         outcomes = iter(_run_batch(tuple(text for made in nested for _, texts in made for text in texts)))
-        ran = [[sandbox.Ran(response, tuple(next(outcomes) for _ in texts)) for response, texts in m] for m in nested]
-        return [[one.outcomes[0] for one in of_doc] for of_doc in ran] if self.extract else ran
-
-
-@register_filter("fin_tasks_run_doc_programs")
-class RunDocPrograms(RunPrograms):
-    """Run programs made from document and response; goes with the old BizBench."""
-
-    def __init__(self, *, programs: Callable[..., Sequence[str | None]]) -> None:
-        super().__init__(programs=lambda doc, response, variant: programs(doc, response))
+        return [[sandbox.Ran(response, tuple(next(outcomes) for _ in texts)) for response, texts in m] for m in nested]
 
 
 @functools.lru_cache(maxsize=4)
 def _run_batch(programs: tuple[str | None, ...]) -> tuple[sandbox.Outcome, ...]:
     # Both variants of a task may ask for the same batch; it runs once.
     with tqdm(total=len(programs), desc="Running programs", unit="program") as bar:
+
+        def advance(done: int) -> None:
+            bar.update(done - bar.n)
+
         try:
-            with _open_runner() as runner:
-                return tuple(runner.run(programs, on_done=lambda done: _advance(bar, done)))
+            return tuple(sandbox.run_programs(programs, settings=Settings.from_environ(), on_done=advance))
         except SandboxError as error:
             _log.error("The sandbox broke, every program of this task stays unscored: %s", error)
             return (sandbox.Outcome(status=sandbox.Status.broken, detail=str(error)),) * len(programs)
-
-
-def _advance(bar: Any, done: int) -> None:
-    bar.update(done - bar.n)
-
-
-def _open_runner() -> sandbox.Runner:
-    settings = Settings.from_environ()
-    return sandbox.open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
 
 
 def _wrap_evaluate() -> None:

@@ -44,26 +44,23 @@ def replay_xfinbench(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/JSONL with id, ground_truth, model_response.
+    """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/TSV/JSON with id, ground_truth, model_response.
 
     Example: fin-tasks replay xfinbench --task calc --mode pot responses.csv --model gpt-4o --out results
     """
     from fin_tasks.benchmarks.scored_task import by_document
     from fin_tasks.benchmarks.xfinbench import recording
-    from fin_tasks.benchmarks.xfinbench.score import compare
 
     told = []
     for file in files:
         docs, responses = by_document(recording.read(file, task=task, mode=mode, data_dir=data_dir))
-        subset = "calc" if docs[0]["task"] == "calcu" else docs[0]["task"]
+        subsets = {doc["subset"] for doc in docs}
+        subset = subsets.pop() if len(subsets) == 1 else "mcq"  # with figures and without
         name = f"xfinbench_{subset}" + ("" if mode == "cot" else f"_{mode}")
         scored, tier = _score("xfinbench", name, docs, responses, {"subset": subset, "mode": mode})
         asked = [doc for doc, texts in zip(docs, responses, strict=True) for _ in texts]
-        scores = {
-            variant: [compare(*pair) for pair in zip(asked, (one for of in readings for one in of), strict=True)]
-            for variant, readings in scored.readings.items()
-        }
-        told.append(recording.summary(asked, scores, tier=tier))
+        readings = {variant: [[one] for of in scored.readings[variant] for one in of] for variant in scored.readings}
+        told.append(recording.summary(asked, readings, tier=tier))
         facts = {"style": {"mode": mode}, **({"sandbox": tier} if tier else {})}
         _write(out, [scored], model=model or _model_of(file), provenance={name: facts})
     _show(told, as_json=as_json)

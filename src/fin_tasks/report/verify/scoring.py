@@ -14,7 +14,7 @@ __all__ = ["Asked", "Programs", "Read", "score"]
 Read = Callable[[str, Step, Sequence["Asked"]], list[list[Any]]]
 """What becomes of responses that a judge reads: takes the variant, the filter and the rows."""
 
-_RUNS = ("fin_tasks_run_programs", "fin_tasks_run_doc_programs")
+_RUNS = ("fin_tasks_run_programs",)
 _JUDGED = ("fin_tasks_judge", "fin_tasks_rubric_judge")
 
 
@@ -117,8 +117,6 @@ def _apply(
         ]
         outcomes = iter(programs.run(tuple(text for row in made for texts in row for text in texts), again=again))
         ran = [[tuple(next(outcomes) for _ in texts) for texts in row] for row in made]
-        if "extract" in step.arguments:
-            return [[of_one for (of_one,) in row] for row in ran]
         return [list(map(sandbox.Ran, responses, row)) for responses, row in zip(given, ran, strict=True)]
     reader = step.arguments["reader"]
     return [
@@ -128,7 +126,4 @@ def _apply(
 
 
 def _programs(step: Step, doc: Mapping[str, Any], response: str) -> tuple[str | None, ...]:
-    if "extract" in step.arguments:
-        return (step.arguments["extract"](response),)
-    variant = {"variant": step.arguments["variant"]} if "variant" in step.arguments else {}
-    return tuple(step.arguments["programs"](doc, response, **variant))
+    return tuple(step.arguments["programs"](doc, response, variant=step.arguments["variant"]))
