@@ -76,12 +76,11 @@ def _pairs(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
         raise DataError(f"{path}, line {long}: expected as many cells as columns, got more. Quote cells.")
     rows: list[Any] = [record.cells for record in records] if delimiter else read_json(path)
     for number, row in enumerate(rows, 1):
-        sample = isinstance(row, dict) and "resps" in row
-        doc = row.get("doc") if sample else row
-        if not isinstance(doc, dict) or not all(name in doc for name in _COLUMNS[: 2 if sample else 3]):
+        sample = isinstance(row, dict) and isinstance(row.get("output"), list)  # of lm-eval, see `read_json`
+        if not isinstance(row, dict) or not all(name in row for name in _COLUMNS[: 2 if sample else 3]):
             raise DataError(f"{path}, row {number}: expected an object with {', '.join(_COLUMNS)}, got {row!r:.200}.")
-        texts = [text for of in row["resps"] for text in of] if sample else [row["model_response"]]
-        yield from ((doc, _text(text)) for text in texts or [""])  # a lost response counts as an empty one
+        texts = [text for of in row["output"] for text in of] if sample else [row["model_response"]]
+        yield from ((row, _text(text)) for text in texts or [""])  # a lost response counts as an empty one
 
 
 def _known_rows(data_dir: Path | None) -> dict[str, dict[str, Any]]:
