@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from made_results import write_results
 
-from fin_tasks.benchmarks.dynostock.metrics import metrics_of
 from fin_tasks.benchmarks.dynostock.replay import replay, scored_runs
+from fin_tasks.benchmarks.dynostock.score import metrics_of
 from fin_tasks.benchmarks.response_scores import dynostock
 from fin_tasks.benchmarks.response_scores import score as score_responses
 from fin_tasks.report.collect import Collected, collect

@@ -13,8 +13,6 @@ VARIANTS = ("paper", "robust")
 
 _IMAGE_MARK = "<image>\n"
 """At the head of documents' prompts, for lm-eval; here the picture is a part of its own."""
-_OVER_TASKS = "_std"
-"""Ends the names of metrics that mean something for a group of lm-eval's tasks only."""
 
 Answer = Mapping[str, Any]
 
@@ -62,16 +60,18 @@ def xfinbench(**options: Any) -> Scorers:
 
 def dynostock(**options: Any) -> Scorers:
     """Return DynoStock's scorers for a task's fixed options."""
-    from fin_tasks.benchmarks.dynostock.doc_scores import score_response
-    from fin_tasks.benchmarks.dynostock.metrics import metric_values, metrics_of
+    from fin_tasks.benchmarks.dynostock.score import Forecast, metric_values, metrics_of, score
 
-    def unscored(doc: Mapping[str, Any]) -> Mapping[str, Any]:
-        without_truth = {**doc, "truth": None}
-        values = metric_values(without_truth, [score_response(without_truth, None, variant="robust")])
-        return {**values, "no_answer": None}  # it is not the model that gave none
+    def values(doc: Mapping[str, Any], answers: Sequence[Answer]) -> Mapping[str, Any]:
+        said = [(answer["answer"], answer["probability"]) for answer in answers]
+        return metric_values(doc, [Forecast(variant="", answer=side, probability=stated) for side, stated in said])
 
     return Scorers(
-        score_response=score_response, metric_values=metric_values, metrics=metrics_of(**options), unscored=unscored
+        score_response=lambda doc, response, variant: asdict(score(doc, response, variant=variant)),
+        metric_values=values,
+        metrics=metrics_of(**options),
+        # the model is not to blame for a response that is missing
+        unscored=lambda doc: {**dict.fromkeys(metric_values(doc, [])), "unscored": 1.0},
     )
 
 
@@ -105,15 +105,13 @@ def score(
     totals = {
         name: {variant: _total(metric, [row[name] for row in values[variant]]) for variant in VARIANTS}
         for name, metric in scorers.metrics.items()
-        if not name.endswith(_OVER_TASKS)
     }
     return totals, items
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out spreads and bounds, which say nothing of one row, and what only an aggregation understands."""
-    names = (name for name in values if not name.endswith(("_std", "_low", "_high", "_stderr")))
-    return {name: values[name] for name in names if values[name] is None or isinstance(values[name], int | float)}
+    """Leave out what only an aggregation understands."""
+    return {name: value for name, value in values.items() if value is None or isinstance(value, int | float)}
 
 
 def _total(metric: bool | Metric, values: Sequence[Any]) -> float | None:

@@ -49,7 +49,7 @@ def report_bias(
     """Pair the arms of a DynoStock experiment and give the effect of the biased statement."""
     from fin_tasks.benchmarks.dynostock.effects import compare_arms
     from fin_tasks.benchmarks.dynostock.experiment import read_experiment
-    from fin_tasks.benchmarks.dynostock.scoring import PARSERS
+    from fin_tasks.benchmarks.dynostock.score import PARSERS
 
     if parser not in PARSERS:
         raise ConfigError(f"report-bias --parser: expected {' or '.join(PARSERS)}, got {parser!r}.")

@@ -9,9 +9,8 @@ import pytest
 from test_dynostock_records import row, sample, write, write_lines
 from typer.testing import CliRunner
 
-from fin_tasks.benchmarks.dynostock.doc_scores import score_response
-from fin_tasks.benchmarks.dynostock.metrics import metric_values, metrics_of
 from fin_tasks.benchmarks.dynostock.replay import replay
+from fin_tasks.benchmarks.dynostock.score import metric_values, metrics_of, read
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.stats.metric import Metric
@@ -158,7 +157,7 @@ def test_intervals_with_repeats_are_the_tasks_own(tmp_path: Path) -> None:
     rows = [sample(doc_id=place, resps=[responses]) for place, responses in enumerate(texts)]
     (file,) = replay([write_lines(tmp_path / "samples_a_1.jsonl", rows)], parser="robust").summary()["files"]
     doc = rows[0]["doc"]
-    reported = [metric_values(doc, [score_response(doc, text, variant="robust") for text in of]) for of in texts]
+    reported = [metric_values(doc, [read(doc, text, variant="robust") for text in of]) for of in texts]
     metrics = metrics_of(bias="recency")
     for ours, theirs in (("accuracy", "acc"), ("bias_index", "bias_index")):
         for bound in ("low", "high"):

@@ -11,7 +11,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from fin_tasks.benchmarks.dynostock.plots import Series, draw_windows, drawing, save, write_table
-from fin_tasks.benchmarks.dynostock.scoring import Counts
+from fin_tasks.benchmarks.dynostock.score import Counts
 
 SIZES = (4, 8, 12, 16, 20)
 

@@ -11,7 +11,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.dynostock.plots import write_table
-from fin_tasks.benchmarks.dynostock.scoring import Counts
+from fin_tasks.benchmarks.dynostock.score import Counts
 from fin_tasks.benchmarks.dynostock.series import find_series
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError

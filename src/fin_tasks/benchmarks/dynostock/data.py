@@ -18,7 +18,7 @@ from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.narrative import FREQUENCIES, TEXTS, in_words, reports_shown
 from fin_tasks.benchmarks.dynostock.options import Options, arm_of, flag, one_of, positive, warn_of_unknown
 from fin_tasks.benchmarks.dynostock.prompts import STYLES, PromptSet, Style, house_prompts, upstream_prompts
-from fin_tasks.benchmarks.dynostock.scoring import SCORER_VERSION
+from fin_tasks.benchmarks.dynostock.score import SCORER_VERSION
 from fin_tasks.benchmarks.dynostock.statements import ARMS, statement_of
 from fin_tasks.benchmarks.dynostock.upstream import DEFAULT_MODEL, locate_config, read_authorities, read_template
 from fin_tasks.benchmarks.dynostock.window import BIASES, BiasType, Window

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from fin_tasks.benchmarks.dynostock.experiment import Experiment, Reply, Run
+from fin_tasks.benchmarks.dynostock.score import bias_index
 from fin_tasks.benchmarks.dynostock.statements import ARMS
 from fin_tasks.stats.averages import average
 from fin_tasks.stats.paired import PairedDifference, paired_difference
@@ -225,10 +226,12 @@ def _summaries(group: Group, by_arm: _ByArm) -> Iterator[ArmSummary]:
 
 
 def _bias_index(replies: Sequence[Reply]) -> float | None:
-    known = [reply for reply in replies if reply.truth is not None]
-    wrong = math.fsum(1 - (reply.up if reply.truth else reply.down) for reply in known)
-    led = math.fsum(reply.up if reply.signal else reply.down for reply in known if reply.signal != reply.truth)
-    return led / wrong if wrong else None
+    shares = []
+    for reply in (reply for reply in replies if reply.truth is not None):
+        right = reply.says(reply.truth) or 0.0
+        led = reply.says(reply.signal) or 0.0 if reply.signal != reply.truth else 0.0
+        shares.append((right, led, 1 - right - led))
+    return bias_index(shares) if any(right < 1 for right, *_ in shares) else None
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.benchmarks.dynostock.doc_scores import score_response
+from fin_tasks.benchmarks.dynostock.score import read
 from fin_tasks.benchmarks.dynostock.statements import ARMS
 from fin_tasks.errors import DataError
 
@@ -259,8 +259,8 @@ def _responses(where: str, resps: Any) -> list[str]:
 
 
 def _reply(doc: Mapping[str, Any], responses: Sequence[str], parser: str) -> Reply:
-    scored = [score_response(doc, response, variant=parser) for response in responses]
-    stated = [answer["probability"] for answer in scored if answer["probability"] is not None]
+    forecasts = [read(doc, response, variant=parser) for response in responses]
+    stated = [forecast.probability for forecast in forecasts if forecast.probability is not None]
     return Reply(
         id=doc["id"],
         ticker=doc["ticker"],
@@ -268,8 +268,8 @@ def _reply(doc: Mapping[str, Any], responses: Sequence[str], parser: str) -> Rep
         truth=doc["truth"],
         statement=doc["statement"],
         probability=math.fsum(stated) / len(stated) if stated else None,
-        up=sum(answer["answer"] == 1 for answer in scored) / len(scored),
-        down=sum(answer["answer"] == 0 for answer in scored) / len(scored),
+        up=sum(forecast.answer == 1 for forecast in forecasts) / len(forecasts),
+        down=sum(forecast.answer == 0 for forecast in forecasts) / len(forecasts),
     )
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fin_tasks.benchmarks.dynostock.scoring import Counts
+from fin_tasks.benchmarks.dynostock.score import Counts
 from fin_tasks.charts import figures
 from fin_tasks.charts.figures import save
 from fin_tasks.sandbox import escape

@@ -5,24 +5,26 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import pstdev
 from typing import Any
 
-from fin_tasks.benchmarks.dynostock.metrics import accuracy_interval, index_interval, shares_of
 from fin_tasks.benchmarks.dynostock.records import Condition, Record, Recording, find_files, read_recording
-from fin_tasks.benchmarks.dynostock.scoring import (
+from fin_tasks.benchmarks.dynostock.score import (
     PARSERS,
     Counts,
     Forecast,
-    answer_of,
+    accuracy_interval,
+    compare,
     count,
-    read_probability,
+    index_interval,
+    metric_values,
+    read,
 )
 from fin_tasks.benchmarks.dynostock.windows import window_id
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.stats.averages import average
 from fin_tasks.stats.intervals import Interval
-from fin_tasks.stats.spread import population_deviation
 
 __all__ = ["Problem", "Replay", "ReplayedFile", "replay", "scored_runs"]
 
@@ -47,16 +49,19 @@ class ReplayedFile:
     """A file's responses with what was read from them."""
 
     recording: Recording
-    probabilities: tuple[float | None, ...]
-    """Stated probability of up, one per record."""
+    readings: tuple[Forecast, ...]
+
+    @property
+    def probabilities(self) -> tuple[float | None, ...]:
+        """Stated probability of up, one per record."""
+        return tuple(reading.probability for reading in self.readings)
 
     @property
     def counts(self) -> Counts:
         """The authors' counts, over the responses whose truth is known."""
         return count(
-            Forecast(answer=answer_of(probability), truth=record.truth, signal=record.signal, probability=probability)
-            for record, probability in zip(self.recording.records, self.probabilities, strict=True)
-            if record.truth is not None
+            compare(asdict(record), reading)
+            for record, reading in zip(self.recording.records, self.readings, strict=True)
         )
 
     @property
@@ -65,12 +70,13 @@ class ReplayedFile:
 
         Responses to one document are not independent: with `repeats` it counts once, with its shares.
         """
-        documents: dict[int, list[dict[str, Any]]] = {}
-        for record, probability in zip(self.recording.records, self.probabilities, strict=True):
+        documents: dict[int, list[Forecast]] = {}
+        docs = {record.document: {**asdict(record), "bias_type": ""} for record in self.recording.records}
+        for record, reading in zip(self.recording.records, self.readings, strict=True):
             if record.truth is not None:
-                documents.setdefault(record.document, []).append(_item(record, probability))
-        shares = [shares_of(answers) for answers in documents.values()]
-        return accuracy_interval([right for right, *_ in shares]), index_interval(shares)
+                documents.setdefault(record.document, []).append(reading)
+        shares = [metric_values(docs[document], readings)["bias_index"] for document, readings in documents.items()]
+        return accuracy_interval(shares), index_interval(shares)
 
     def summary(self) -> dict[str, Any]:
         """Return counts, rates as fractions of 1, which are None where no response can be scored, and `rows`."""
@@ -83,8 +89,8 @@ class ReplayedFile:
             "accuracy_high": accuracy.high,
             "bias_index_low": index.low,
             "bias_index_high": index.high,
-            "bias_percentage": counts.bias_percentage,
-            "no_answer_rate": counts.no_answer_rate,
+            "bias_percentage": counts.wrong_by_bias / max(counts.total, 1),
+            "no_answer_rate": counts.no_answer / max(counts.total, 1),
         }
         return {
             "file": str(self.recording.file),
@@ -108,8 +114,8 @@ class ReplayedFile:
         files, and of the task of lm-eval, are known to ask the same. It stays empty otherwise.
         """
         return [
-            {**_item(record, probability), "id": record.id or _window_name(record, self.recording)}
-            for record, probability in zip(self.recording.records, self.probabilities, strict=True)
+            {**_item(record, reading), "id": record.id or _window_name(record, self.recording)}
+            for record, reading in zip(self.recording.records, self.readings, strict=True)
         ]
 
     def items(self) -> list[dict[str, Any]]:
@@ -177,8 +183,8 @@ def replay(paths: Sequence[Path], *, parser: str = "paper", on_done: Callable[[i
         except DataError as error:
             problems.append(Problem(file=str(path), row=None, error=str(error)))
         else:
-            read = tuple(read_probability(record.response, parser=parser) for record in recording.records)
-            files.append(ReplayedFile(recording=recording, probabilities=read))
+            readings = tuple(read({}, record.response, variant=parser) for record in recording.records)
+            files.append(ReplayedFile(recording=recording, readings=readings))
             problems += (
                 Problem(file=str(path), row=int(defect.row_id), error=defect.detail) for defect in recording.defects
             )
@@ -243,9 +249,9 @@ def _over(files: Sequence[ReplayedFile]) -> dict[str, float | None]:
     indices = [counts.bias_index for counts in scored]
     return {
         "accuracy_mean": _percent(average(accuracies)),
-        "accuracy_std": _percent(population_deviation(accuracies)),
+        "accuracy_std": _percent(pstdev(accuracies) if accuracies else math.nan),
         "bias_index_mean": _percent(average(indices)),
-        "bias_index_std": _percent(population_deviation(indices)),
+        "bias_index_std": _percent(pstdev(indices) if indices else math.nan),
     }
 
 
@@ -253,11 +259,7 @@ def _percent(fraction: float) -> float | None:
     return None if math.isnan(fraction) else 100 * fraction
 
 
-def _item(record: Record, probability: float | None) -> dict[str, Any]:
-    answer = answer_of(probability)
-    item: dict[str, Any] = {name: value for name, value in asdict(record).items() if name != "response"}
-    if record.truth is None:
-        return {**item, "answer": answer, "probability": probability, "correct": None, "led": None}
-    scored = Forecast(answer=answer, truth=record.truth, signal=record.signal)
-    led = None if record.signal is None else scored.led
-    return {**item, "answer": answer, "probability": probability, "correct": scored.correct, "led": led}
+def _item(record: Record, reading: Forecast) -> dict[str, Any]:
+    scored = compare(asdict(record), reading)
+    item = {name: value for name, value in asdict(record).items() if name != "response"}
+    return {**item, **{name: getattr(scored, name) for name in ("answer", "probability", "correct", "led")}}
