@@ -242,7 +242,7 @@ def _bias_tables(summary: Mapping[str, Any]) -> "Group":
     from fin_tasks.sandbox import escape
 
     names = [field.name for field in fields(Condition)]
-    means = Table(title="Mean ± standard deviation over files, percent", title_justify="left")
+    means = Table(title="Mean ± standard deviation over files (95 % interval), percent", title_justify="left")
     for column in ("Model", "Bias", "Files", "Accuracy", "Bias index"):
         means.add_column(column, overflow="fold", no_wrap=column != "Model")
     tables = []
@@ -273,8 +273,8 @@ def _named(group: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _spread(group: Mapping[str, Any], name: str) -> str:
-    mean, deviation = group[f"{name}_mean"], group[f"{name}_std"]
-    return "-" if mean is None else f"{mean:.1f} ± {deviation:.1f}"
+    mean, deviation, low, high = (group[f"{name}_{part}"] for part in ("mean", "std", "low", "high"))
+    return "-" if mean is None else f"{mean:.1f} ± {deviation:.1f} ({low:.0f}-{high:.0f})"
 
 
 def _interval(file: Mapping[str, Any], name: str) -> str:

@@ -24,7 +24,7 @@ from fin_tasks.benchmarks.dynostock.windows import window_id
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.stats.averages import average
-from fin_tasks.stats.intervals import Interval
+from fin_tasks.stats.intervals import Interval, pooled_interval
 
 __all__ = ["Problem", "Replay", "ReplayedFile", "replay", "scored_runs"]
 
@@ -137,7 +137,8 @@ class Replay:
         Returns:
             `parser`; `files`, see `ReplayedFile.summary`; `accuracy_mean`, `accuracy_std`, `bias_index_mean` and
             `bias_index_std` over all files in PERCENT, as in the paper's Table 1, with population standard deviations,
-            None where no file can be scored; `groups`: the same four for each folder, model and bias (and mode, arm
+            and 95 % intervals of the means (`_low`, `_high`); None where no file can be scored; `groups`: the same for each folder,
+            model and bias (and mode, arm
             and anonymity), as only windows of one kind and run belong together; `errors`: `file`, `row` and `error`.
         """
         groups: dict[tuple[str, Condition], list[ReplayedFile]] = {}
@@ -244,15 +245,17 @@ def _doc(name: str, record: Record, recording: Recording) -> dict[str, Any]:
 
 
 def _over(files: Sequence[ReplayedFile]) -> dict[str, float | None]:
-    scored = [counts for file in files if (counts := file.counts).total]
-    accuracies = [counts.accuracy for counts in scored]
-    indices = [counts.bias_index for counts in scored]
-    return {
-        "accuracy_mean": _percent(average(accuracies)),
-        "accuracy_std": _percent(pstdev(accuracies) if accuracies else math.nan),
-        "bias_index_mean": _percent(average(indices)),
-        "bias_index_std": _percent(pstdev(indices) if indices else math.nan),
-    }
+    """Return mean, population standard deviation and 95 % interval of the mean over files, each with the same weight."""
+    scored = [(file.counts, file.intervals) for file in files if file.counts.total]
+    found: dict[str, float | None] = {}
+    for place, name in enumerate(("accuracy", "bias_index")):
+        parts = [(1, getattr(counts, name), intervals[place]) for counts, intervals in scored]
+        values = [value for _, value, _ in parts]
+        interval = pooled_interval(parts) if parts else Interval(math.nan, math.nan)
+        found[f"{name}_mean"] = _percent(average(values))
+        found[f"{name}_std"] = _percent(pstdev(values) if values else math.nan)
+        found |= {f"{name}_low": _percent(interval.low), f"{name}_high": _percent(interval.high)}
+    return found
 
 
 def _percent(fraction: float) -> float | None:
