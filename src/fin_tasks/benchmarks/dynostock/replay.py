@@ -137,9 +137,9 @@ class Replay:
         Returns:
             `parser`; `files`, see `ReplayedFile.summary`; `accuracy_mean`, `accuracy_std`, `bias_index_mean` and
             `bias_index_std` over all files in PERCENT, as in the paper's Table 1, with population standard deviations,
-            and 95 % intervals of the means (`_low`, `_high`); None where no file can be scored; `groups`: the same for each folder,
-            model and bias (and mode, arm
-            and anonymity), as only windows of one kind and run belong together; `errors`: `file`, `row` and `error`.
+            and 95 % intervals of the means (`_low`, `_high`); None where no file can be scored; `groups`: the same for
+            each folder, model, bias, mode, arm and anonymity, as only windows of one kind and run belong together;
+            `errors`: `file`, `row` and `error`.
         """
         groups: dict[tuple[str, Condition], list[ReplayedFile]] = {}
         for file in self.files:
@@ -245,7 +245,7 @@ def _doc(name: str, record: Record, recording: Recording) -> dict[str, Any]:
 
 
 def _over(files: Sequence[ReplayedFile]) -> dict[str, float | None]:
-    """Return mean, population standard deviation and 95 % interval of the mean over files, each with the same weight."""
+    """Return mean, population standard deviation and 95 % interval of the mean over files of equal weight."""
     scored = [(file.counts, file.intervals) for file in files if file.counts.total]
     found: dict[str, float | None] = {}
     for place, name in enumerate(("accuracy", "bias_index")):
