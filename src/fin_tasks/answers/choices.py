@@ -36,7 +36,10 @@ _LINE = re.compile(
     re.MULTILINE,
 )
 _PLACES = ("first|1st", "second|2nd", "third|3rd", "fourth|4th", "fifth|5th", "sixth|6th", "seventh|7th", "eighth|8th")
-_PLACE = _re(rf"\b(?:{'|'.join(f'({words})' for words in _PLACES)}|(last))\s(?:{_NAMES}|one)s?\b")
+_NTH = "|".join(f"({words})" for words in _PLACES)
+_PLACE = _re(
+    rf"\b(?:{_NTH}|(last|final(?=\s(?:option|choice))))\s(?:(?:{_NAMES}|one)s?\b|(?=(?:and|or)\s(?:the\s)?(?:{'|'.join(_PLACES)})\b))"
+)
 _ONE = rf"(?:(?i:{_NAMES})s?\s{{1,2}})?\(?\b[A-H]\b(?!')\)?"
 _LIST = rf"{_ONE}(?:(?:\s?,\s?|\s?/\s?|\s)(?:(?:and|or|nor)\s)?{_ONE}){{0,7}}"
 # `A, B and C are all wrong`, `not A`, `none of A and B`, `rather than A`.
@@ -69,7 +72,7 @@ def choice_in(text: str, kind: Kind, choices: Sequence[str] = ()) -> str | None:
     upper = _LETTERS[: len(choices) or 4]
     places = [*upper, *[None] * (8 - len(upper)), upper[-1] if choices else None]
     text = _REJECTED.sub(" ", plain(text[:600]).strip().replace("\\n", "\n"))
-    text = _PLACE.sub(lambda found: f"option {places[(found.lastindex or 1) - 1]}", text)
+    text = _PLACE.sub(lambda found: f"option {places[(found.lastindex or 1) - 1]} ", text)
     if (only := _ONLY.match(text)) and only[1].upper() in upper:
         return only[1].upper()
     lead = _LEAD.match(text)

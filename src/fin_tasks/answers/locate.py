@@ -19,10 +19,6 @@ REFUSAL = re.compile(
     re.I,
 )
 _LONGEST = 4000
-_SAYS = re.compile(
-    r"(?:\b(?:is|are|was|were|equals?)\b|[=≈])(?:\s(?:about|approximately|roughly|around|only))?[\s*$£€\\(-]{0,6}\d",
-    re.I,
-)
 _GAP = r"[\s*_,:]{1,8}"
 _UNQUOTED = r"(?!['\"’”`])"
 _ASKED = re.compile(rf"\btherefore{_GAP}my{_GAP}(?:final{_GAP})?answer{_GAP}(?:is|would{_GAP}be)\b{_UNQUOTED}", re.I)
@@ -32,7 +28,7 @@ _IS = rf"\s{{1,3}}(?:is|would\s{{1,3}}be|should\s{{1,3}}be)\b{_UNQUOTED}"
 _COLON = rf"['\"]?[*_\s]{{0,4}}[:=](?![ \t*_]{{0,9}}\n{_WORKING})"
 _MARKER = re.compile(
     r"(?P<firm>\b(?:final|correct)\s{1,3}|\b(?:therefore|thus|so|hence|consequently),?\s(?:the|my)\s)?"
-    rf"\banswer(?:\s{{1,3}}(?:choice|option|to\s{{1,3}}(?:the|this)\s{{1,3}}(?:question|problem)))?(?:{_IS}|(?P<colon1>{_COLON}))"
+    rf"(?<!this\s)(?<!that\s)\banswer(?:\s{{1,3}}(?:choice|option|to\s{{1,3}}(?:the|this)\s{{1,3}}(?:question|problem)))?(?:{_IS}|(?P<colon1>{_COLON}))"
     rf"|\b(?P<choice>correct|best|right|closest|appropriate|suitable)\s{{1,3}}(?:choice|option)(?:{_IS}|(?P<colon2>{_COLON}))"
     rf"|(?P<head>{_HEAD}(?:verdict[*_]{{0,3}}\s?:|answer[*_]{{0,3}}\s[-–—]\s)"
     rf"|{_HEAD}(?:answer|verdict)[ \t*_:#]{{0,6}}(?=\n\s*(?!{_WORKING})[^\n]{{1,120}}(?:\n|\Z))"
@@ -81,7 +77,7 @@ def commitments(reply: str) -> Iterator[tuple[Kind, str]]:
     closings = [match for match in _CONCLUSION.finditer(text, begin) if not _NOTHING.match(text, match.end())]
     yield from (("closing", text[match.end() :]) for match in closings[:-6:-1])
     yield "alone", reply
-    if closings and not (REFUSAL.search(text, closings[-1].end()) or _SAYS.search(text, closings[-1].end())):
+    if closings and not REFUSAL.search(text, closings[-1].end()):
         yield "alone", reply[: closings[0].start() + 1]
 
 

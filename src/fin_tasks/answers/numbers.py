@@ -73,7 +73,7 @@ _VALUES = dict(zip(_WORDS.split("|"), (*range(20), *range(20, 100, 10), 0), stri
 _PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "tenth": 10}
 _SPELT = re.compile(
     rf"(?<![\w-])(?:(?P<number>(?:{_WORDS})(?:(?:-|\s(?:and\s)?)(?:{_WORDS}|hundred|thousand)){{0,12}})"
-    rf"(?:(?:-|\s)(?P<some>and\sa\s)?(?P<part>{'|'.join(_PARTS)})s?)?|(?:an?\s)?half)(?![\w-]|\s(?:of|in|that|which)\b)",
+    rf"(?:(?:-|\s)(?P<some>and\sa\s)?(?P<part>{'|'.join(_PARTS)})s?)?|(?:an?\s)?half)(?![\w-]|\s(?:of|in|that|which|a)\b)",
     re.IGNORECASE,
 )
 

@@ -49,7 +49,7 @@ _NOISE = [
     ),
 ]
 _ADJUNCT = _re(
-    r"\b(?:at|with|over|after|in|within|during|under|than|above|below|exceeds?|exceeding|given|assuming|using)\s"
+    r"(?:\b(?:at|with|over|after|in|within|during|under|than|above|below|exceeds?|exceeding|given|assuming|using)\s|[<>≤≥]\s?)"
     rf"(?:(?:a|an|the|its|about|next|first)\s){{0,3}}{CURRENCY}?\d[\d,.]{{0,20}}\s?(?:%|{_TIME})?(?![-+*/x=^\d])"
 )
 _INTRODUCTION = _re(
@@ -76,7 +76,7 @@ _DECLINED = _re(
 )
 # A sum, a list or a range goes on behind a number.
 _JOINED = _re(
-    rf"\s*(?:[-+x*/^=≈]|,\s*{CURRENCY}?(?=\d)|(?:[a-z]{{1,12}}\s)?(?:to|or|and|through|&)\s|{_TIME},?\s(?=\d)|of\b|out\b"
+    rf"\s*(?:[-+x*/^=≈]|[,;]\s*{CURRENCY}?(?=\d)|(?:[a-z]{{1,12}}\s)?(?:to|or|and|through|&)\s|{_TIME},?\s(?=\d)|of\b|out\b"
     rf"|(?:divided|multiplied|times|plus|minus)\b)\s*{CURRENCY}?"
 )
 _TO = _re(rf"\s?(?:[a-z]{{1,12}}\s)?(?:to|or|through)\s{CURRENCY}?")

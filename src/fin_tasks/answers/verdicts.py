@@ -38,7 +38,10 @@ _IGNORED = _re(
     r"|(?<!not the )(?<!not a )\b(?:correct|right|wrong|incorrect|true|valid|accurate)\s+(?:answer|choice|option"
     r"|response|judge?ment|verdict|term|formula|value|way|to|side|now|away)\b"
 )
-_UNCLEAR = _re(r"\bneither\s+(?:true|correct)\s+nor\b|\b(?:part(?:ly|ially)|both|half)[\s-]+(?:true|correct)")
+_UNCLEAR = _re(
+    r"\bneither\s+(?:\w+\s+)?(?:true|correct)\s+nor\b|\b(?:part(?:ly|ially)|both|half|sometimes)[\s-]+(?:true|correct)\b"
+    r"|\b(?:but|though)\s+not\s+(?:for|in|under|when|if|with|at|on|during|always)\b"
+)
 _REASON = _re(
     r"[;:]|\s-\s"
     r"|\s(?:because|since|as(?! a whole)|given|due to|(?:al)?though|whereas|while|when|(?:only )?if|unless|provided)\b"
@@ -54,7 +57,7 @@ _LETTER = re.compile(r"[\W_]*(?:(?<=')([TF])(?=')|([TF])(?![\w']))")
 _STANDS_ALONE = _re(r"[^\w.,;:!?-]*(?:[.,;:!?-]|\Z|(?:because|since|as)\b)")
 _SPEAKER = _re(r"(?:\A\W*|\b(?:i|we)(?:\s+[\w']+){0,3}\s+)\Z")
 _HOLDER = _re(rf"(?:\A\W*|\b(?:{_STATEMENT}|it|this|that)(?:\s+[\w']+){{0,5}}\s+)\Z")
-_HELD = _re(r"[\W_]*\Z|[\"')*]*[.,;:!?]|\s+(?:true|in|for|under|with|because|as|since|when|even|if|up|good)\b")
+_HELD = _re(r"[\W_]*\Z|[\"')*]*[.,;:!?]|\s+(?:true|in|for|under|with|because|as|since|when|even|if|up|good|water)\b")
 _ONLY = _re(rf"[\W_]*(?:{_POSITIVE}|{_NEGATIVE}|T|F)[\W_]*")
 _FINISHED = _re(rf"[.!*)\"'\]}}>]\Z|(?:\A|[^\w-])(?:{_POSITIVE}|{_NEGATIVE})[\W_]*\Z")
 _GIVEN = _re(r"[\W_]*\Z|[\"')*]*[.,;:!]|\s-\s|\s(?:because|since|as|with)\b")
