@@ -119,7 +119,7 @@ def fetch_dynostock(
     )
     for part, failed in done.failed.items():
         there = sum(1 for name in names if any((folder / part).glob(f"{name}.*")))
-        print(f"{part}: {there} of {len(names)} tickers in {folder / part}, {done.new[part]} new, {len(failed)} failed")
+        print(f"{part}: {there} of {len(names)} tickers in {folder / part}, {len(failed)} failed")
         for ticker, reason in failed.items():
             print(f"  {ticker}: {escape(reason)}")
     for sentence in done.stopped:
