@@ -73,6 +73,9 @@ def test_a_broken_file_is_one_sentence(text: str, task: str, message: str, tmp_p
     (tmp_path / "r.jsonl").write_text(text)
     with pytest.raises(DataError, match=message):
         recording.read(tmp_path / "r.jsonl", task=task)
+    (tmp_path / "r.csv").write_text(",".join(KEYS) + "\na,6,Therefore, my answer is [6].,NM\n")
+    with pytest.raises(DataError, match="line 2: expected as many cells"):
+        recording.read(tmp_path / "r.csv", task="calc")
     for options in ({"task": "essay"}, {"task": "bool", "mode": "pot"}):
         with pytest.raises(ConfigError, match="expected task bool, mcq or calc"):
             recording.read(tmp_path / "r.jsonl", **options)

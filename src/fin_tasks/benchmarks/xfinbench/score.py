@@ -30,8 +30,7 @@ CAPABILITIES: Mapping[str, str] = {
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−﹣-", "-"))
 _NUMBER = re.compile(r"([-+]?)\s*[$€£¥]?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(e[-+]?\d{1,4})?\s*%?", re.I)
 _LETTER = re.compile(r"\**\(?([A-Za-z])(?:[).:]?\**|[).:]\s.*)", re.DOTALL)
-_TEXT = "text: "
-_CALL = f"\nval_ = solution()\nsolution = lambda: {_TEXT!r} + val_ if isinstance(val_, str) else val_"
+_CALL = "\nval_ = solution()\nsolution = lambda: 'text: ' + val_ if isinstance(val_, str) else val_"
 """The authors' last line; and as they read a returned text as a response, the sandbox must not take "5" for 5."""
 
 
@@ -48,7 +47,7 @@ def parse_truth(task: str, cell: str) -> Truth:
     """Read a cell of the `ground_truth` column; a currency or percent sign does not change the value."""
     text = cell.strip().translate(_DASHES)
     number, step = None, 0.0
-    if match := _NUMBER.fullmatch(text):
+    if match := _NUMBER.fullmatch(re.sub(r"\A\(([^-+]*)\)\Z", r"-\1", text)):  # ($6) is -6
         exact = Decimal(f"{match[1]}{match[2]}{match[3] or ''}".replace(",", ""))
         number, step = float(exact), float(Decimal(1).scaleb(int(exact.as_tuple().exponent)))
     if task == "calcu":
@@ -96,7 +95,7 @@ def _read_result(outcome: Outcome, variant: str) -> Reading:
     if _is_robust(variant):
         answer = number_of_result(outcome.number, outcome.value)
     elif outcome.number is None:
-        answer, reason = marked_number((outcome.value or "").removeprefix(_TEXT))
+        answer, reason = marked_number(outcome.value or "")
     else:
         answer = outcome.number if math.isfinite(outcome.number) else None
     return Reading(variant=variant, answer=answer, reason=reason if answer is None else "", status=status)
