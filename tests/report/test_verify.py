@@ -70,7 +70,7 @@ def scores(body: dict[str, Any]) -> Any:
     """Scores pictures' answers, and copies the number that a response of FinanceMath's ends with."""
     said = json.dumps(body["messages"])
     if "You copy final answers" in said:
-        found = re.search(r"around ([\d.]+) or so", said)
+        found = re.search(r"either ([\d.]+) or", said)
         return completion(json.dumps({"answer": found[1] if found else None}))
     return completion(str(len(said) % 6))
 
