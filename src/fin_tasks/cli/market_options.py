@@ -11,7 +11,7 @@ from fin_tasks.errors import ConfigError
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.dynostock.market import Market
 
-__all__ = ["FIRST_DAY", "LAST_DAY", "Adjust", "Earnings", "Prices", "Sample", "day_of", "market_of"]
+__all__ = ["FIRST_DAY", "LAST_DAY", "Adjust", "Earnings", "Prices", "Sample", "day_of", "market_of", "tickers_of"]
 
 FIRST_DAY, LAST_DAY = date(1800, 1, 1), date(2200, 1, 1)  # pandas can count these in nanoseconds
 
@@ -33,7 +33,22 @@ def day_of(option: str, value: str) -> date:
     return day
 
 
-def market_of(command: str, prices: Path | None, earnings: Path | None, *, adjust: str, sample: bool) -> "Market":
+def tickers_of(value: str | None) -> list[str] | None:
+    """Read the tickers that an option gives, separated by commas or in a file; None if it is not given."""
+    from fin_tasks.benchmarks.dynostock.market import TICKER
+
+    if value is None:
+        return None
+    text = Path(value).read_text(encoding="utf-8-sig") if Path(value).is_file() else value
+    names = list(dict.fromkeys(text.replace(",", " ").upper().split())) or [""]
+    if odd := [name for name in names if not TICKER.fullmatch(name)]:
+        raise ConfigError(f"--tickers: expected tickers such as AAPL,MSFT or a file of them, got {odd[0]!r}.")
+    return names
+
+
+def market_of(
+    command: str, prices: Path | None, earnings: Path | None, *, adjust: str, sample: bool, tickers: str | None = None
+) -> "Market":
     """Read the market that a command's options name, by default what `fin-tasks fetch dynostock` stored."""
     from fin_tasks.benchmarks.dynostock.market import read_market, sample_market
     from fin_tasks.settings import Settings
@@ -45,7 +60,7 @@ def market_of(command: str, prices: Path | None, earnings: Path | None, *, adjus
     store = Settings.from_environ().cache_dir / "dynostock" / "market"
     if (prices is None or earnings is None) and not store.is_dir():
         raise ConfigError(
-            f"{command}: expected --prices and --earnings, or what `fin-tasks fetch dynostock` stores in {store}; "
+            f"{command}: expected --prices and --earnings, or the folder of `fin-tasks fetch dynostock` at {store}; "
             "found neither. --sample uses the packaged sample."
         )
-    return read_market(prices or store, earnings or store, adjust=adjust)
+    return read_market(prices or store, earnings or store, tickers=tickers_of(tickers), adjust=adjust)

@@ -4,17 +4,15 @@ import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
-from zoneinfo import ZoneInfo
+
+import pandas as pd
 
 
 class MarketServer(ThreadingHTTPServer):
-    """Answers by path or by path and `symbol`: text, JSON, a status, or a list of these, the last one for ever."""
-
-    daemon_threads = True
+    """Answers by path and `symbol`: text, JSON, a status, or a list of these, the last one for ever."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -31,8 +29,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
-        symbol = parse_qs(parts.query).get("symbol", [""])[0]
-        path = parts.path + (f"?{symbol}" if parts.path == "/query" else "")
+        path = parts.path + (f"?{parse_qs(parts.query)['symbol'][0]}" if parts.path == "/query" else "")
         self.server.asked.append(path)
         answer = self.server.answers.get(path, 404)
         if isinstance(answer, list):
@@ -46,7 +43,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def serving() -> Iterator[MarketServer]:
     with MarketServer() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield server
         server.shutdown()
@@ -55,23 +52,15 @@ def serving() -> Iterator[MarketServer]:
 
 def chart(ticker: str, closes: Mapping[str, float | None], splits: Mapping[str, int] | None = None) -> dict[str, Any]:
     """Return Yahoo's chart of daily closes; a split of n:1 on its day."""
-
-    def stamp(day: str) -> int:
-        return int(datetime.fromisoformat(f"{day}T09:30").replace(tzinfo=ZoneInfo("America/New_York")).timestamp())
-
-    names = {"exchangeTimezoneName": "America/New_York", "timezone": "EST", "instrumentType": "EQUITY"}
-    meta = {"symbol": ticker, "currency": "USD", "gmtoffset": -18000, "priceHint": 2, "dataGranularity": "1d", **names}
-    meta |= {"regularMarketTime": 1700000000, "firstTradeDate": 0, "range": "", "validRanges": ["1d", "max"]}
+    stamps = {day: int(pd.Timestamp(f"{day} 09:30", tz="America/New_York").timestamp()) for day in closes}
+    meta = {"symbol": ticker, "currency": "USD", "exchangeTimezoneName": "America/New_York", "instrumentType": "EQUITY"}
+    meta |= {"dataGranularity": "1d", "validRanges": ["1d", "max"], "priceHint": 2, "regularMarketTime": 1700000000}
     figures = list(closes.values())
-    quote: dict[str, Any] = dict.fromkeys(("open", "high", "low", "close"), figures)
+    quote = {**dict.fromkeys(("open", "high", "low", "close"), figures), "volume": [1000] * len(figures)}
     events = {
-        str(stamp(day)): {"date": stamp(day), "numerator": n, "denominator": 1, "splitRatio": f"{n}:1"}
+        str(stamps[day]): {"date": stamps[day], "numerator": n, "denominator": 1, "splitRatio": f"{n}:1"}
         for day, n in (splits or {}).items()
     }
-    result = {
-        "meta": meta,
-        "timestamp": [stamp(day) for day in closes],
-        "events": {"splits": events} if events else {},
-        "indicators": {"quote": [{**quote, "volume": [1000] * len(figures)}], "adjclose": [{"adjclose": figures}]},
-    }
+    indicators = {"quote": [quote], "adjclose": [{"adjclose": figures}]}
+    result = {"meta": meta, "timestamp": [*stamps.values()], "indicators": indicators, "events": {"splits": events}}
     return {"chart": {"result": [result], "error": None}}

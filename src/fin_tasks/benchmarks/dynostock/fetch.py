@@ -6,13 +6,11 @@ may stop at any time, and the same command goes on.
 
 import io
 import json
-import logging
 import re
 import time
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
-from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any
 
@@ -129,38 +127,30 @@ def _fetch_prices(done: Fetched, folder: Path, tickers: Sequence[str], start: da
     with tqdm(total=len(tickers), desc="Prices", unit="ticker", disable=None) as bar:
         for first in range(0, len(tickers), _BATCH):
             batch = tickers[first : first + _BATCH]
-            frame, messages = _download(batch, start)
-            for ticker in batch:
-                table = _prices_of(frame, ticker, end)
+            tables = {ticker: _prices_of(frame, ticker, end) for frame in [_download(batch, start)] for ticker in batch}
+            for ticker, table in tables.items():
                 if len(table):
                     write_file(folder / f"{ticker}.parquet", table.to_parquet(index=False))
                 else:
-                    reason = next((text for text in messages if f"'{ticker}'" in text), "Yahoo gave no prices")
-                    done.failed["prices"][ticker] = reason.rpartition("]: ")[2]
+                    done.failed["prices"][ticker] = "Yahoo gave no prices. Is it listed under this name?"
             bar.update(len(batch))
-            if re.search("rate ?limit|too many requests", " ".join(messages), re.IGNORECASE):
-                done.stopped.append("Yahoo answers no more for now. Run the same command again in an hour.")
+            if not any(map(len, tables.values())):
+                done.stopped.append(f"Yahoo gave none of {len(batch)} tickers. Run the same command again in an hour.")
                 return
 
 
-def _download(tickers: Sequence[str], start: date) -> tuple[pd.DataFrame, list[str]]:
-    """Return yfinance's table from `start` until today, which tells of all later splits, and what it logged."""
+def _download(tickers: Sequence[str], start: date) -> pd.DataFrame:
+    """Return yfinance's table from `start` until today, which tells of all later splits."""
     try:
         import yfinance
     except ImportError as error:
         raise ConfigError("prices: expected yfinance, found none. Run `pip install 'fin-tasks[market]'`.") from error
-    log, handler = logging.getLogger("yfinance"), BufferingHandler(10_000)
-    log.addHandler(handler)
-    log.propagate = False
     yfinance.config.network.retries = 3
     options = {"auto_adjust": False, "actions": True, "group_by": "ticker", "progress": False}
     try:
-        frame = yfinance.download(list(tickers), start=f"{start}", **options)
-        return frame, [record.getMessage() for record in handler.buffer]
-    except Exception as error:  # noqa: BLE001 - yfinance raises whatever its libraries do
-        return pd.DataFrame(), [f"{list(tickers)}: {type(error).__name__}: {error}"]
-    finally:
-        log.removeHandler(handler)
+        return yfinance.download(list(tickers), start=f"{start}", **options)
+    except Exception as error:  # yfinance raises whatever its libraries do
+        raise FetchError(f"Yahoo: expected prices, but yfinance failed ({error}). Run the command again.") from error
 
 
 def _prices_of(frame: pd.DataFrame, ticker: str, end: date) -> pd.DataFrame:

@@ -1,15 +1,15 @@
 """A market: daily prices and quarterly earnings reports of many tickers, read from files.
 
-Prices may be CSV (packed with gzip or not) or Parquet: long tables (`Ticker, Date, Open, High, Low, Close, Volume, Adj
-Close`; without Ticker the file is named after it), what yfinance saves of several tickers (two header rows), or a day
-and one column of closes per ticker. Reports may be Alpha Vantage's `EARNINGS` answers or tables with their columns.
+Prices are CSV (packed with gzip or not) or Parquet: long tables (without Ticker the file is named after it), what
+yfinance saves of several tickers (two header rows), or a day and a column of closes per ticker. Reports are Alpha
+Vantage's `EARNINGS` answers or tables with the same columns.
 """
 
 import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property, lru_cache
@@ -45,34 +45,28 @@ _SMALLEST_STEP, _NEAR, _DAYS_MOVE = 1.15, 1.01, 1.4
 # before pandas 3.1 the default parser may be wrong in the last bit
 _EXACT: Any = {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
 _UNREADABLE = (OSError, EOFError, ValueError, zlib.error)
+_Facts = Mapping[str, Any]
+_Defects = tuple[Defect, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Market:
-    """Prices and reports, sorted by ticker and day; make one with `Market.of` or `read_market`.
+    """Prices and reports of the columns above, sorted by ticker and day; make one with `Market.of` or `read_market`.
 
-    Attributes:
-        prices: The columns of `PRICE_COLUMNS`, all tickers on the same basis; dollars per share and shares, NaN if
-            unknown. There is no open, high, low and volume if no ticker has them. `splits_after` is the product of the
-            ratios of the known splits after the day, by which prices of that day were divided.
-        reports: The columns of `REPORT_COLUMNS`: dollars per share and percent, NaN, NaT or None if unknown.
-        facts: The files, what was adjusted and the basis, as JSON values.
-        defects: What was odd in the files.
+    Prices are dollars per share, all tickers on the same basis; NaN, NaT and None stand for unknown. There is no open,
+    high, low and volume if no ticker has them. `splits_after` is the product of the ratios of the known splits after
+    the day, by which the prices of the day were divided. `facts` name files, basis and splits as JSON values, and
+    `defects` what was odd.
     """
 
     prices: pd.DataFrame
     reports: pd.DataFrame
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    defects: tuple[Defect, ...] = ()
+    facts: _Facts = field(default_factory=dict)
+    defects: _Defects = ()
 
     @classmethod
     def of(
-        cls,
-        prices: pd.DataFrame,
-        reports: pd.DataFrame,
-        *,
-        facts: Mapping[str, Any] | None = None,
-        defects: tuple[Defect, ...] = (),
+        cls, prices: pd.DataFrame, reports: pd.DataFrame, *, facts: _Facts | None = None, defects: _Defects = ()
     ) -> "Market":
         """Sort both tables and set their types; `splits_after` and `report_time` may be missing."""
         columns = PRICE_COLUMNS if "low" in prices else ("ticker", "date", "close", "splits_after")
@@ -118,17 +112,11 @@ class Market:
         return _between(self.reports, ticker, "reported", start, end).reset_index(drop=True)
 
 
-def read_market(
-    prices: Path, earnings: Path, *, tickers: Collection[str] | None = None, adjust: str = "none"
-) -> Market:
+def read_market(prices: Path, earnings: Path, *, tickers: Iterable[str] | None = None, adjust: str = "none") -> Market:
     """Read a market; a path is a file, a folder of files of different tickers, or a folder that `fetch_market` filled.
 
-    Args:
-        prices: See above.
-        earnings: See above.
-        tickers: Read only these; each must have prices and reports.
-        adjust: `none`, or `splits` for closes that ignore splits: those that Adj Close / Close shows are taken out.
-            A dividend never counts as a split, so only usual ratios from 3:2 on do.
+    Each of `tickers` must have prices and reports. `adjust` is `none`, or `splits` if closes ignore splits: those that
+    Adj Close / Close shows are taken out. A dividend below a third of the price is none: only ratios from 3:2 on count.
     """
     if adjust not in ADJUSTMENTS:
         raise ConfigError(f"adjust: expected one of {', '.join(ADJUSTMENTS)}, got {adjust!r}.")
@@ -138,17 +126,16 @@ def read_market(
     wanted = None if tickers is None else {ticker.upper() for ticker in tickers}
     price_table, price_facts = _read_all(prices, "prices", _prices_of, wanted)
     report_table, report_facts = _read_all(earnings, "earnings", _reports_of, wanted)
-    price_table, defects = _checked(_sorted(price_table, "ticker", "date"))
-    price_table, splits, steps = _adjusted(price_table, adjust)
-    report_table, unusable = _usable_reports(report_table)
-    defects += steps + unusable
+    price_table, splits, odd_prices = _adjusted(price_table, adjust)
+    report_table, odd_reports = _usable_reports(report_table)
+    defects = (*odd_prices, *odd_reports)
     facts = {
         "basis": "split-adjusted" if is_fetched or adjust == "splits" else "as in the files",
         "prices": {**price_facts, "adjust": adjust, "splits": splits},
         "earnings": report_facts,
-        "defects": dict(sorted(Counter(defect.kind for defect in defects).items())),
+        "defects": dict(Counter(defect.kind for defect in defects)),
     }
-    return Market.of(price_table, report_table, facts=facts, defects=tuple(defects))
+    return Market.of(price_table, report_table, facts=facts, defects=defects)
 
 
 @lru_cache(maxsize=1)
@@ -253,8 +240,7 @@ def _days(column: pd.Series, path: Path) -> pd.Series:
 def _numbers(column: pd.Series, path: Path) -> pd.Series:
     numbers = pd.to_numeric(column, errors="coerce").astype("float64")
     odd = column[~np.isfinite(numbers) & column.notna()]
-    if not odd.isin(_UNKNOWN).all():
-        odd = odd[~odd.isin(_UNKNOWN)]
+    if len(odd := odd[~odd.isin(_UNKNOWN)]):
         raise DataError(f"{path}: expected numbers in {column.name}, got {str(odd.iloc[0])[:60]!r}.")
     return numbers
 
@@ -264,15 +250,10 @@ def _reports_of(path: Path) -> pd.DataFrame:
     if path.name.endswith(".json"):
         try:
             answer = json.loads(path.read_text(encoding="utf-8-sig"))
-        except _UNREADABLE as error:
-            raise DataError(f"{path}: expected JSON, got a file that cannot be read ({error}).") from error
-        rows = answer.get("quarterlyEarnings") if isinstance(answer, dict) else None
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            found = (
-                list(answer) if isinstance(answer, dict) else answer
-            )  # not what it says: it may quote the user's key
-            raise DataError(f"{path}: expected Alpha Vantage's quarterlyEarnings, got {found!r:.80}. Fetch it again.")
-        frame = pd.DataFrame(rows, columns=list(_ALPHA_VANTAGE))
+            frame = pd.DataFrame(list(map(dict, answer["quarterlyEarnings"])), columns=list(_ALPHA_VANTAGE))
+        except (*_UNREADABLE, TypeError, KeyError) as error:  # not the text, which may quote the user's key
+            what = f"{type(error).__name__}: {error}"
+            raise DataError(f"{path}: expected quarterlyEarnings as JSON, got {what}. Fetch it again.") from error
         frame["ticker"] = answer.get("symbol") or _ticker_of(path)
     else:
         frame = _read_table(path)
@@ -289,25 +270,12 @@ def _reports_of(path: Path) -> pd.DataFrame:
 
 def _usable_reports(table: pd.DataFrame) -> tuple[pd.DataFrame, list[Defect]]:
     """Leave out reports without a day and, of a quarter that is reported again, all but the first."""
-    table = _sorted(table, "ticker", "reported", "fiscal_end")
+    table = _ordered(table, REPORT_COLUMNS, ("ticker", "reported", "fiscal_end"))
     undated = table["reported"].isna()
     again = table.duplicated(["ticker", "fiscal_end"]) & table["fiscal_end"].notna() & ~undated
     defects = _defects("report-without-day", table[undated], "fiscal_end", "left out")
     defects += _defects("duplicate-report", table[again], "reported", "this quarter was reported before; left out")
     return table[~undated & ~again], defects
-
-
-def _checked(prices: pd.DataFrame) -> tuple[pd.DataFrame, list[Defect]]:
-    """Turn prices that cannot be into unknown ones."""
-    figures = [name for name in ("open", "high", "low", "close", "adj_close") if name in prices]
-    bad = prices[figures] <= 0
-    if {"high", "low"} <= {*figures}:
-        candle = [name for name in ("open", "high", "low") if name in figures]
-        bad.loc[prices["high"] < prices["low"], candle] = True
-    odd = bad.any(axis=1)
-    detail = "a price of 0 or less, or a high below the low; taken as unknown"
-    prices[figures] = prices[figures].mask(bad)
-    return prices, _defects("impossible-price", prices[odd], "date", detail)
 
 
 def _adjusted(prices: pd.DataFrame, adjust: str) -> tuple[pd.DataFrame, dict[str, dict[str, float]], list[Defect]]:
@@ -316,6 +284,13 @@ def _adjusted(prices: pd.DataFrame, adjust: str) -> tuple[pd.DataFrame, dict[str
     Adj Close / Close steps by the split's ratio, but also by 1 / (1 - dividend / price): 1.25, as of 5 shares for 4,
     after a dividend of 20 %. Hence only ratios that no usual dividend reaches count.
     """
+    prices = _ordered(prices, [name for name in (*PRICE_COLUMNS, "adj_close") if name in prices], ("ticker", "date"))
+    figures = [name for name in ("open", "high", "low", "close", "adj_close") if name in prices]
+    bad = prices[figures] <= 0
+    if {"open", "high", "low"} <= {*figures}:
+        bad.loc[prices["high"] < prices["low"], ["open", "high", "low"]] = True
+    defects = _defects("impossible-price", prices[bad.any(axis=1)], "date", "0 or less, or high below low; unknown")
+    prices[figures] = prices[figures].mask(bad)
     if "adj_close" not in prices:
         prices["adj_close"] = np.nan
     has_both = prices["adj_close"].notna() & prices["close"].notna()
@@ -328,7 +303,7 @@ def _adjusted(prices: pd.DataFrame, adjust: str) -> tuple[pd.DataFrame, dict[str
     distance = abs(step.to_numpy()[:, None] - np.log(_SPLITS))
     ratio = pd.Series(_SPLITS[distance.argmin(axis=1)], index=known.index)
     is_split = (distance.min(axis=1) < np.log(_NEAR)) & ((fall - np.log(ratio)).abs() < np.log(_DAYS_MOVE))
-    defects = _defects("large-dividend", known[~is_split], "date", "Adj Close / Close steps; taken as a dividend")
+    defects += _defects("large-dividend", known[~is_split], "date", "Adj Close / Close steps; taken as a dividend")
     if adjust == "none":
         defects += _defects("split-in-close", known[is_split], "date", "Close ignores a split; use --adjust splits")
         return prices.drop(columns="adj_close"), {}, defects
@@ -345,19 +320,16 @@ def _adjusted(prices: pd.DataFrame, adjust: str) -> tuple[pd.DataFrame, dict[str
 
 def _defects(kind: str, rows: pd.DataFrame, day: str, detail: str) -> list[Defect]:
     groups = rows.groupby("ticker")[day]
-    return [Defect(kind, str(name), f"{len(days)} from {days.min():%Y-%m-%d}: {detail}") for name, days in groups]
+    return [Defect(kind, str(name), f"{len(days)} from {str(days.min())[:10]}: {detail}") for name, days in groups]
 
 
-def _ordered(table: pd.DataFrame, columns: tuple[str, ...], by: tuple[str, ...]) -> pd.DataFrame:
+def _ordered(table: pd.DataFrame, columns: Sequence[str], by: Sequence[str]) -> pd.DataFrame:
     types = {**dict.fromkeys(columns, "float64"), "ticker": object, "report_time": object}
     types |= dict.fromkeys(("date", "fiscal_end", "reported"), "datetime64[ns]")
-    return _sorted(table.reindex(columns=list(columns)).astype({name: types[name] for name in columns}), *by)
-
-
-def _sorted(table: pd.DataFrame, *by: str) -> pd.DataFrame:
+    table = table.reindex(columns=list(columns)).astype({name: types[name] for name in columns})
     # numbers sort much faster than names
-    keys = {name: pd.factorize(table[name], sort=True)[0] if name == "ticker" else table[name] for name in by}
-    return table.take(np.lexsort([*keys.values()][::-1])).reset_index(drop=True)
+    keys = [pd.factorize(table[name], sort=True)[0] if name == "ticker" else table[name] for name in reversed(by)]
+    return table.take(np.lexsort(keys)).reset_index(drop=True)
 
 
 def _between(table: pd.DataFrame, ticker: str, column: str, start: date, end: date) -> pd.DataFrame:
