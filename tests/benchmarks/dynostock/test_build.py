@@ -98,7 +98,7 @@ def test_charts_are_drawn_and_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "expected --prices and --earnings, or what `fin-tasks fetch dynostock` stores in"),
+        ((), "expected --prices and --earnings, or the folder of `fin-tasks fetch dynostock`"),
         (("--sample", "--prices", "x"), "--sample: expected no --prices"),
         (("--prices", "x", "--earnings", "y"), "expected files (.csv, .csv.gz, .parquet) at x"),
         (
