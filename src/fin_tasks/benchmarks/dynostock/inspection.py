@@ -87,7 +87,7 @@ def _market_state(folder: Path) -> MarketState | None:
     return MarketState(
         folder=str(folder),
         done={part: len(list((folder / part).glob("*"))) for part in ("prices", "earnings")},
-        failed=json.loads(manifest.read_text(encoding="utf-8"))["failed"],
+        failed=json.loads(manifest.read_text(encoding="utf-8")).get("failed", {}),
     )
 
 
