@@ -22,11 +22,10 @@ from fin_tasks.cli.market_options import (
     day_of,
     market_of,
 )
-from fin_tasks.cli.options import Json, counting, sub_commands
+from fin_tasks.cli.options import Json, sub_commands
 from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
-    from fin_tasks.benchmarks.dynostock.charting import Charts
     from fin_tasks.benchmarks.dynostock.market import Market
     from fin_tasks.benchmarks.dynostock.window_set import WindowSet
     from fin_tasks.benchmarks.dynostock.windows import Found
@@ -121,8 +120,8 @@ def build_dynostock(
     made = write_set(folder, found, market, parameters=parameters)
     if not as_json:
         _show(found, market, folder)
-    done = _draw(made, dpi=dpi, jobs=jobs, engine=engine) if charts else None
-    files, drawn = (done.files, done.drawn) if done else (0, 0)
+    paths, drawn = _draw(made, dpi=dpi, jobs=jobs, engine=engine) if charts else ([], 0)
+    files = len(set(paths))
     if as_json:
         print(json.dumps({**_summary(found, market), "folder": str(folder), "charts": files, "drawn": drawn}))
     elif charts:
@@ -143,13 +142,11 @@ def _one_window(market: "Market", own: tuple[str, date, date]) -> "Found":
     return Found(frame_of([plain_window(market, *own)]), ())
 
 
-def _draw(made: "WindowSet", *, dpi: int, jobs: int, engine: str) -> "Charts":
+def _draw(made: "WindowSet", *, dpi: int, jobs: int, engine: str) -> tuple[list[Path], int]:
     from fin_tasks.benchmarks.dynostock.charting import draw_charts
     from fin_tasks.benchmarks.dynostock.window import windows_of
 
-    windows = windows_of(made.table)
-    with counting("Drawing charts", "chart", total=len(windows)) as on_done:
-        return draw_charts(made.market, windows, made.charts, jobs=jobs, engine=engine, dpi=dpi, on_done=on_done)
+    return draw_charts(made.market, windows_of(made.table), made.charts, jobs=jobs, engine=engine, dpi=dpi)
 
 
 def _summary(found: "Found", market: "Market") -> dict[str, Any]:

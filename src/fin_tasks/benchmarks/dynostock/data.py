@@ -10,8 +10,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from tqdm import tqdm
-
 import fin_tasks
 from fin_tasks.benchmarks.dynostock.anonymous import anonymise as without_names
 from fin_tasks.benchmarks.dynostock.market import Market
@@ -24,7 +22,6 @@ from fin_tasks.benchmarks.dynostock.upstream import DEFAULT_MODEL, locate_config
 from fin_tasks.benchmarks.dynostock.window import BIASES, BiasType, Window
 from fin_tasks.benchmarks.dynostock.window_set import MANIFEST, WindowSet, read_set, sample_set
 from fin_tasks.benchmarks.dynostock.windows import WINDOWS
-from fin_tasks.charts.spec import RENDERER, ChartSpec
 from fin_tasks.data.documents import dataset_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
@@ -221,26 +218,15 @@ def _shown(market: Market, window: Window, options: Options) -> _Shown:
 def _with_charts(shown: Sequence[_Shown], built: Path, settings: Settings, options: Options) -> list[_Shown]:
     """Find each window's chart among those built with the set, and draw the others into the cache."""
     from fin_tasks.benchmarks.dynostock.charting import chart_of  # matplotlib, which text tasks do without
+    from fin_tasks.charts.pool import draw_charts
 
-    specs = [chart_of(item.shown_market, item.shown_window, dpi=options.dpi) for item in shown]
-    paths = [built / spec.file_name for spec in specs]
-    missing = {i: spec for i, spec in enumerate(specs) if not paths[i].is_file()}
-    if missing:
-        drawn = _draw(list(missing.values()), settings.cache_dir / "dynostock" / "charts")
-        for i, path in zip(missing, drawn, strict=True):
-            paths[i] = path
+    charts = [chart_of(item.shown_market, item.shown_window, dpi=options.dpi) for item in shown]
+    cached = settings.cache_dir / "dynostock" / "charts"
+    paths = [built / chart.file_name for chart in charts]
+    paths = [path if path.is_file() else cached / path.name for path in paths]
+    if missing := [chart for chart, path in zip(charts, paths, strict=True) if not path.is_file()]:
+        draw_charts(missing, cached, total=len(missing))
     return [replace(item, chart=str(path)) for item, path in zip(shown, paths, strict=True)]
-
-
-def _draw(specs: Sequence[ChartSpec], folder: Path) -> list[Path]:
-    from fin_tasks.charts.pool import draw
-
-    with tqdm(total=len(specs), desc="Drawing charts", unit="chart", disable=None) as bar:
-
-        def advance(done: int) -> None:
-            bar.update(done - bar.n)
-
-        return draw(specs, folder, on_done=advance)
 
 
 def _doc(item: _Shown, options: Options, wording: PromptSet) -> dict[str, Any]:
@@ -282,6 +268,8 @@ def _options_facts(options: Options) -> dict[str, Any]:
     facts: dict[str, Any] = {"mode": options.mode, "arm": options.arm, "anonymise": options.anonymise}
     if options.mode == "text":
         return {**facts, "text": options.text, "frequency": options.frequency}
+    from fin_tasks.charts.candlestick import RENDERER
+
     return {**facts, "dpi": options.dpi, "renderer": RENDERER}
 
 
