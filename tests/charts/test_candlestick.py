@@ -8,7 +8,6 @@ import mplfinance
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 from scipy import ndimage
 
@@ -67,14 +66,9 @@ def test_candles_and_volume_agree_in_color() -> None:
 
 @pytest.mark.parametrize(("days", "width"), [(365, 12.1333), (1825, 30.0), (3650, 30.0), (9125, 30.0), (100, 10.0)])
 def test_labels_cover_neither_prices_nor_each_other(days: int, width: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    figures = []
-
-    class Canvas(FigureCanvasAgg):
-        def draw(self) -> None:
-            super().draw()
-            figures.append(self.figure)
-
-    monkeypatch.setattr(candlestick, "FigureCanvasAgg", Canvas)
+    figures: list[Any] = []
+    make = candlestick.Figure
+    monkeypatch.setattr(candlestick, "Figure", lambda **options: figures.append(make(**options)) or figures[0])
     image = Image.open(io.BytesIO(draw(made(days, marks=tuple((day, -0.12) for day in range(9, days, 91)), dpi=300))))
     axes, boxes = figures[0].axes[0], [text.get_window_extent() for text in figures[0].axes[0].texts]
     lowest, highest = (axes.transData.transform((0, y))[1] for y in (49.7, 50.3 + 0.1 * (days - 1)))
@@ -84,8 +78,7 @@ def test_labels_cover_neither_prices_nor_each_other(days: int, width: float, mon
     assert all(axes.bbox.padded(1).fully_containsx(x) for box in boxes for x in (box.x0, box.x1))
     assert all(axes.bbox.padded(1).fully_containsy(y) for box in boxes for y in (box.y0, box.y1))
     assert not [box for n, box in enumerate(boxes) for other in boxes[:n] if box.overlaps(other)]
-    words = " ".join(text.get_text() for text in figures[0].texts)
-    assert "T: " in words and "Price (USD)" in words
+    assert [text.get_text().split()[0] for text in figures[0].texts] == ["Price", "Volume", "T:"]
 
 
 def test_labels_name_day_and_surprise() -> None:
@@ -118,20 +111,14 @@ def test_paper_draws_a_line_from_600_rows(monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_cannot_be_drawn_is_refused() -> None:
     closes = made().prices[["close"]]
     assert pixels(made(prices=closes.assign(open=1.0, high=float("nan")))).any()  # as a line
-    bad: list[dict[str, Any]] = [
-        {"style": "x"},
-        {"dpi": 5},
-        {"prices": closes, "style": "paper"},
-        {"start": date(2012, 1, 1)},
-    ]
-    for options in bad:
+    for options in ({"style": "x"}, {"dpi": 5}, {"prices": closes, "style": "paper"}, {"start": date(2012, 1, 1)}):
         with pytest.raises(FinTasksError):
-            made(**options)
+            made(**options)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="Show fewer days"):
         draw(made(marks=tuple((day, 0.1) for day in range(101))))
 
 
 def test_the_name_changes_with_the_picture() -> None:
-    charts = [made(), made(dpi=101), made(style="paper"), made(currency="EUR"), made(marks=((50, 0.1),)), made(step=1)]
+    charts = [made(), made(dpi=99), made(style="paper"), made(currency="EUR"), made(marks=((50, 0.1),)), made(step=1)]
     assert len({chart.file_name for chart in charts}) == 6
     assert made(ticker="../BRK/B").stem == "BRK-B_2010-01-04_2010-04-14"

@@ -48,6 +48,7 @@ def test_a_killed_run_leaves_whole_charts_only(tmp_path: Path, monkeypatch: pyte
         raise KeyboardInterrupt
 
     draw_charts(charts(1), tmp_path)
+    (tmp_path / "of_another_process.png.1.part").touch()
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Path, "write_bytes", half)
         draw_charts(charts(), tmp_path)

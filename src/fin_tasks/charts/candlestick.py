@@ -5,6 +5,7 @@ import io
 import re
 from dataclasses import dataclass
 from datetime import date
+from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import matplotlib as mpl
@@ -30,7 +31,7 @@ RENDERER = 2  # version of the pictures; raise it when they change, so that char
 Style = Literal["house", "paper"]
 
 _CANDLE = ["open", "high", "low", "close"]
-_UP, _DOWN, _GREY, _AVERAGE, _BEHIND = "#00a046", "#e0222c", "#707070", "#1f5fbf", "#fafafa"
+_UP, _DOWN, _GREY, _AVERAGE, _BEHIND = "#00a046", "#e0222c", "#707070", "#1f5fbf", "#f8f8f8"
 _MARKS = {"meet": ("v", _UP, "EPS Meet"), "miss": ("v", _DOWN, "EPS Miss"), "fiscal": ("^", _GREY, "Fiscal End Date")}
 _AVERAGED = 7  # trading days of the moving average
 _BUFFER = 0.1  # share of the price range that stays free above and below the prices
@@ -38,6 +39,12 @@ _PAPER_LINE = 600  # rows from which mplfinance warns of too much data, and the 
 _HEIGHT, _LEFT, _RIGHT, _HEAD, _FOOT = 6.0, 0.25, 0.95, 0.62, 0.32  # inches
 _SIDE, _TRIANGLE, _CLEAR, _LABEL = 14.0, 8.0, 4.0, 8.0  # points: beside the first day, mark, mark to price, letters
 _LOOK = {"font.size": 9, "axes.facecolor": _BEHIND, "axes.spines.left": False, "axes.grid": True, "axes.grid.axis": "y"}
+
+# PNGs with a palette are small and written fast. Pillow compares in steps of four: 252 would stand for white.
+_COLORS = to_rgba_array([_UP, _DOWN, _AVERAGE, _BEHIND])[:, :3] * 255
+_STEPS = [a + (b - a) * step for a, b in combinations(_COLORS, 2) for step in np.linspace(0, 1, 25)]
+_PALETTE = Image.new("P", (1, 1))
+_PALETTE.putpalette(np.rint([*_STEPS, *([gray] * 3 for gray in (*range(0, 252, 4), 255))]).astype(np.uint8).tobytes())
 
 
 class Mark(NamedTuple):
@@ -61,8 +68,7 @@ class Chart:
     """What a chart shows; prices and reports before `start` or after `end` are cut off.
 
     Attributes:
-        prices: One row per trading day, indexed by date: open, high, low, close and volume, or close alone (drawn as a
-            line). Rows with an unknown price are left out.
+        prices: Indexed by date: open, high, low, close, volume, or close alone (a line); rows with NaN are dropped.
         reports: The columns `reported` and `fiscal_end` (dates) and `surprise` (in `currency` per share).
         style: `paper` draws as the authors of DynoStock did: from 600 rows on the closes as a line.
 
@@ -146,19 +152,19 @@ def draw(chart: Chart) -> bytes:
         panels = figure.subplots(len(names), squeeze=False, sharex=True, gridspec_kw=grid)[:, 0]
         for axes, label in zip(panels, names, strict=True):
             axes.yaxis.tick_right()
-            place = axes.get_position()
-            figure.text(1 - 0.08 / width, place.y0 + place.height / 2, label, ha="right", va="center", rotation=90)
+            middle = float(np.mean(axes.get_position().intervaly))
+            figure.text(1 - 0.08 / width, middle, label, ha="right", va="center", rotation=90)
         axes.set_xlim(shown.min() - _SIDE / pitch, shown.min() + span + _SIDE / pitch)
-        dates: Any = mpl.dates  # it has no types
-        axes.xaxis.set_major_locator(dates.AutoDateLocator(minticks=int(width / 2), maxticks=int(width)))
-        axes.xaxis.set_major_formatter(dates.DateFormatter("%Y-%m-%d"))
+        axes.xaxis.set_major_locator(mpl.dates.AutoDateLocator(minticks=int(width / 2), maxticks=int(width)))  # type: ignore[no-untyped-call]
+        axes.xaxis.set_major_formatter(mpl.dates.DateFormatter("%Y-%m-%d"))  # type: ignore[no-untyped-call]
         _draw_prices(panels, days, chart.prices, pitch)
         _draw_marks(panels[0], days, chart, pitch)
         title = f"{chart.ticker}: daily price and earnings reports, {chart.start} to {chart.end}"
         figure.text(_LEFT / width, 1 - 0.08 / _HEIGHT, title, va="top", fontsize=13, fontweight="bold")
         canvas.draw()
         image = Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba()).convert("RGB")
-    image.save(file, "png", compress_level=1, dpi=(chart.dpi, chart.dpi))
+        vars(canvas.renderer).clear()  # frees up to 65 MB, which would wait for the garbage collector
+    image.quantize(palette=_PALETTE, dither=Image.Dither.NONE).save(file, "png", compress_level=1, dpi=(chart.dpi,) * 2)
     return file.getvalue()
 
 
@@ -167,10 +173,10 @@ def _numbers(days: Any) -> npt.NDArray[np.float64]:
 
 
 def _draw_prices(panels: Any, days: npt.NDArray[np.float64], prices: pd.DataFrame, pitch: float) -> None:
-    """Draw candles and volume as one collection each: an object per day would take most of the time."""
     handles, close = [], prices["close"].to_numpy()
     if len(panels) == 2:
         opened, volume = prices["open"].to_numpy(), prices["volume"].to_numpy() / 1e6
+        # one collection for all bars, because an object for each day would take most of the time
         colors = to_rgba_array([_DOWN, _UP])[(close >= opened).astype(int)]
         wicks, bodies = (panels[0], 0.0, prices["low"], prices["high"]), (panels[0], 0.33, opened, close)
         for axes, half, low, high in (wicks, bodies, (panels[1], 0.33, 0 * volume, volume)):
@@ -219,7 +225,7 @@ def _draw_marks(axes: Axes, days: npt.NDArray[np.float64], chart: Chart, pitch: 
             y, end = tip + sign * unit * (_CLEAR + _TRIANGLE / 2), edge + sign * unit * row * level
             axes.plot([day] * 2, [y, end], marker=shape, markersize=_TRIANGLE, mfc=color, mew=0, **look)
             side: Any = "bottom" if sign > 0 else "top"
-            axes.text(center, end, mark.label, fontsize=_LABEL, bbox=box, zorder=5, ha="center", va=side)
+            axes.text(center, end, mark.label, size=_LABEL, bbox=box, zorder=5, ha="center", va=side)
 
 
 def _place(marks: list[Mark], limits: tuple[float, float], pitch: float) -> list[tuple[float, int]]:

@@ -18,17 +18,11 @@ __all__ = ["draw_charts"]
 def draw_charts(
     charts: Iterable[Chart], folder: Path, *, jobs: int = 1, engine: str = "local", total: int | None = None
 ) -> tuple[list[Path], int]:
-    """Draw the charts that a folder lacks, with a progress bar; runs that share a folder wait for each other.
+    """Draw the charts that a folder lacks; return the file of each chart, and how many were drawn.
 
-    Args:
-        charts: Read one by one, so that a generator of many needs little memory. Equal charts share a file.
-        folder: Made if it is missing. All machines of a Ray cluster must see it.
-        jobs: Charts drawn at the same time.
-        engine: `local` for processes of this machine; `ray` for a Ray cluster, started here if none can be reached.
-        total: Number of charts, for the progress bar.
-
-    Returns:
-        The file of each chart, in their order, and how many files this run drew.
+    Equal charts share a file, and runs that share a folder wait for each other. Charts are read one by one, so that a
+    generator needs little memory. The engine is `local` (processes) or `ray` (a cluster that can be reached and sees
+    the folder, otherwise one started here).
 
     Raises:
         DataError: Some charts cannot be drawn; raised after all others are finished.
