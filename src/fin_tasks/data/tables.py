@@ -3,7 +3,7 @@
 import codecs
 import csv
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -88,9 +88,7 @@ def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
     return list(rows)
 
 
-def ids_by_kind(defects: Iterable[Defect]) -> dict[str, tuple[str, ...]]:
+def ids_by_kind(defects: Sequence[Defect]) -> dict[str, tuple[str, ...]]:
     """Return the row ids of each kind of defect, kinds in alphabetical order."""
-    ids: dict[str, list[str]] = {}
-    for defect in defects:
-        ids.setdefault(defect.kind, []).append(defect.row_id)
-    return {kind: tuple(ids[kind]) for kind in sorted(ids)}
+    kinds = sorted({defect.kind for defect in defects})
+    return {kind: tuple(defect.row_id for defect in defects if defect.kind == kind) for kind in kinds}
