@@ -50,13 +50,18 @@ def market_of(
     command: str, prices: Path | None, earnings: Path | None, *, adjust: str, sample: bool, tickers: str | None = None
 ) -> "Market":
     """Read the market that a command's options name, by default what `fin-tasks fetch dynostock` stored."""
-    from fin_tasks.benchmarks.dynostock.market import read_market, sample_market
+    from fin_tasks.benchmarks.dynostock.market import Market, read_market, sample_market
     from fin_tasks.settings import Settings
 
     if sample:
         if prices or earnings or adjust != "none":
             raise ConfigError(f"{command} --sample: expected no --prices, --earnings or --adjust with it.")
-        return sample_market()
+        market = sample_market()
+        wanted = tickers_of(tickers) or market.tickers
+        if unknown := sorted(set(wanted) - set(market.tickers)):
+            raise ConfigError(f"{command} --tickers: expected some of {', '.join(market.tickers)}, got {unknown[0]!r}.")
+        kept = (table[table["ticker"].isin(wanted)] for table in (market.prices, market.reports))
+        return Market.of(*kept, facts=market.facts) if tickers else market
     store = Settings.from_environ().cache_dir / "dynostock" / "market"
     if (prices is None or earnings is None) and not store.is_dir():
         raise ConfigError(

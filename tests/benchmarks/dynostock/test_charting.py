@@ -10,7 +10,7 @@ import pytest
 
 from fin_tasks.benchmarks.dynostock.charting import chart_between, chart_of, draw_charts
 from fin_tasks.benchmarks.dynostock.market import REPORT_COLUMNS, Market
-from fin_tasks.benchmarks.dynostock.window import Window
+from fin_tasks.benchmarks.dynostock.windows import Window
 from fin_tasks.charts.candlestick import draw
 from fin_tasks.errors import DataError
 

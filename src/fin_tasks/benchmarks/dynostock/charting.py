@@ -5,8 +5,7 @@ from datetime import date
 from pathlib import Path
 
 from fin_tasks.benchmarks.dynostock.market import Market
-from fin_tasks.benchmarks.dynostock.shown_prices import shown_prices
-from fin_tasks.benchmarks.dynostock.window import Window
+from fin_tasks.benchmarks.dynostock.windows import Window, shown_prices
 from fin_tasks.charts import pool
 from fin_tasks.charts.candlestick import Chart, Style
 
