@@ -35,6 +35,8 @@ from fin_tasks.settings import Settings
 __all__ = ["Located", "Pin", "Pins", "load_pins", "locate", "pinned_benchmarks", "sha256_of", "write_file"]
 
 _SOURCES = ("auto", "upstream", "data_dir", "sample")
+_MOST = 512 << 20  # bytes of a file whose size is not pinned
+_MOST_HUB = 4 << 30  # archives of pictures are larger
 _OFFLINE = "downloads are switched off (FIN_TASKS_OFFLINE, HF_HUB_OFFLINE or --verify)"
 _PINS = Path(__file__).parent / "pins"
 _log = logging.getLogger(__name__)
@@ -238,22 +240,29 @@ def _from_github(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
     import requests
     from requests.adapters import HTTPAdapter
     from urllib3 import Retry
+    from urllib3.exceptions import HTTPError
 
     url = f"{settings.github_raw}/{pins.repo}/{pins.revision}/{quote(pin.path)}"
     retry = Retry(5, backoff_factor=0.3, status_forcelist=(408, 429, 500, 502, 503, 504))
     try:
         with requests.Session() as session:
             session.mount(settings.github_raw, HTTPAdapter(max_retries=retry))
-            reply = session.get(url, timeout=(10, 30))
-            reply.raise_for_status()
-    except requests.RequestException as error:
+            with session.get(url, stream=True, timeout=(10, 30)) as reply:
+                reply.raise_for_status()
+                content = reply.raw.read((pin.size or _MOST) + 1, decode_content=True)
+    except (requests.RequestException, HTTPError) as error:
         raise FetchError(f"{url}: expected a file, but {_reason(error)}. {pins.by_hand(pin.path)}") from error
-    write_file(root / pin.path, reply.content)
+    if len(content) > (pin.size or _MOST):
+        raise FetchError(f"{url}: expected at most {pin.size or _MOST:,} bytes, got more. {pins.by_hand(pin.path)}")
+    write_file(root / pin.path, content)
 
 
 def _from_hub(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
     from huggingface_hub import hf_hub_download
 
+    if (pin.size or 0) > _MOST_HUB:
+        got = f"expected at most {_MOST_HUB:,} bytes, got {pin.size:,}"
+        raise FetchError(f"{pins.repo}, {pin.path}: {got}. {pins.by_hand(pin.path)}")
     where: dict[str, Any] = {"repo_type": "dataset", "revision": pins.revision, "endpoint": settings.hub}
     try:
         hf_hub_download(pins.repo, pin.path, **where, local_dir=root, token=settings.hub_token)
