@@ -89,14 +89,10 @@ def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> dict[s
     """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored."""
     rows: list[dict[str, float | None]] = []
     for one in (compare(doc, reading) for reading in readings):
-        row = {
-            "acc": rate(one.correct),
-            f"acc_{doc['part']}": rate(one.correct),
-            "unscored": float(one.correct is None),
-        }
-        row["acc_err"] = rate(one.correct_err) if doc["kind"] == "number" else row["acc"]
-        row["no_answer"] = None if one.correct is None else float(one.answer is None)
-        row["context_cut"] = float(doc["context_cut"] > 0)
-        rows.append({**row, **(execution_values(one.status) if one.status else {})})
+        acc, unscored = rate(one.correct), one.correct is None
+        row = {"acc": acc, f"acc_{doc['part']}": acc, "unscored": float(unscored)}
+        row["acc_err"] = rate(one.correct_err) if doc["kind"] == "number" else acc
+        row |= {"no_answer": None if unscored else float(one.answer is None), "context_cut": doc["context_cut"] > 0}
+        rows.append(row | (execution_values(one.status) if one.status else {}))
     names = metrics_of(part=doc["subset"], mode=doc["task_mode"])
     return {name: average_or_none(row.get(name) for row in rows) for name in names}
