@@ -16,9 +16,12 @@ __all__ = ["usage_of", "with_picture", "without_pictures"]
 
 
 def with_picture(chat: JsonChatStr, file: str | None, draw: Callable[[], Any]) -> JsonChatStr:
-    """Put a picture into the last message: the file's own bytes, or what `draw` returns if no model takes the file.
+    """Put a document's picture into the last message of a chat.
 
-    lm-eval would write a photograph anew as PNG, ten times as large.
+    Args:
+        chat: The messages; the last one marks the place as lm-eval's own multimodal models do.
+        file: The picture, sent byte for byte: lm-eval would write a photograph anew as PNG, ten times as large.
+        draw: Returns the pictures if there is no file, or one that chat models do not take as it is.
     """
     messages = json.loads(chat.prompt)
     text = messages[-1]["content"] = messages[-1]["content"].replace("<image>\n", "", 1)
@@ -46,9 +49,11 @@ def without_pictures(arguments: Any) -> Any:
 
 
 def usage_of(requests: Sequence[Any], lm: Any) -> dict[str, Any]:
-    """Count `prompt_tokens` and `response_tokens`, pictures left out.
+    """Count the tokens of prompts and responses, pictures left out.
 
-    `estimated` is true if the model has no tokenizer: the counts are then characters divided by four.
+    Returns:
+        `prompt_tokens`, `response_tokens`, and `estimated`: true if the model has no tokenizer, so that the counts are
+        characters divided by four.
     """
     prompts = [getattr(request.args[0], "prompt", request.args[0]) for request in requests for _ in request.resps]
     responses = [text for request in requests for text in request.resps]

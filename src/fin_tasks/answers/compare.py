@@ -4,8 +4,6 @@ import math
 
 from fin_tasks.answers.numbers import Number
 
-__all__ = ["TOLERANCE", "as_written", "equal_reading", "near_reading"]
-
 TOLERANCE = 0.005
 """Relative distance from the truth within which a number is near it."""
 _NOISE = 1e-9
@@ -17,11 +15,7 @@ def as_written(number: Number) -> float:
 
 
 def equal_reading(number: Number, truth: float, truth_step: float) -> float | None:
-    """Return the reading that equals the truth up to the rounding shown, or None.
-
-    With a the reading, g the truth and s the larger of their last written places (`truth_step` is 0.0 for an exact
-    truth): |a - g| <= s / 2, and either |a - g| <= 0.005 |g| or the one written coarser has three significant digits.
-    """
+    """Return the reading that equals the truth up to the rounding shown, or None (`truth_step`: its last place)."""
     return next((r for r in number.readings if _equal(r, number.step_of(r), truth, truth_step)), None)
 
 
@@ -33,6 +27,7 @@ def near_reading(number: Number, truth: float) -> float | None:
 def _equal(reading: float, step: float, truth: float, truth_step: float) -> bool:
     if math.isclose(reading, truth, rel_tol=_NOISE):
         return True
+    # Within half of the last place of the one written coarser, which is near or has three significant digits.
     coarse, size = (step, abs(reading)) if step >= truth_step else (truth_step, abs(truth))
     if abs(reading - truth) > coarse / 2 + _NOISE * abs(truth):
         return False

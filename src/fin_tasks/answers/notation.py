@@ -3,8 +3,6 @@
 import re
 import unicodedata
 
-__all__ = ["CURRENCY", "boxed", "plain"]
-
 CURRENCY = "¤"
 """Stands for any currency symbol or code in plain text."""
 
@@ -23,16 +21,12 @@ _LATEX = {
     **dict.fromkeys(("approx", "simeq", "sim", "cong"), " ≈ "),
     **dict.fromkeys(("dollar", "pounds", "euro"), CURRENCY),
     **{name: f" {name} " for name in ("ln", "log", "exp")},
-    **{"div": "/", "pm": " ± ", "percent": "%", "sqrt": "√", "pi": "π"},
-    **{"%": "%", "$": "$", "!": "", "&": "&", "#": "#", "_": "_", "{": "", "}": "", "\n": "\n"},
+    **{"div": "/", "pm": " ± ", "percent": "%", "sqrt": "√", "pi": "π", "!": "", "{": "", "}": "", "\n": "\n"},
+    **{sign: sign for sign in "%$&#_"},
 }
-_SUPERSCRIPT = re.compile(r"[⁺⁻⁰¹²³⁴-⁹]{1,5}")
-_TILDE_RANGE = re.compile(r"(?<=\d)\s?~\s?(?=\d)")
-_PYTHON_POWER = re.compile(r"(?<!\d)10\s?\*\*\s?(?=[-+(]?\d)")
 _FRACTION = re.compile(r"\\[dtc]?frac\s?\{([^{}]{1,60})\}\s?\{([^{}]{1,60})\}")
 _COMMAND = re.compile(r"\\(?:([A-Za-z]{1,30})\*?|(.))", re.DOTALL)
 _MARKS = re.compile(r"</?[A-Za-z][^<>\n]{0,30}>|(\*{2,}|_{2,}|`+|[{}])")
-_UNDERSCORED = re.compile(r"(?<![\w.])\d{1,3}(?:_\d{3}){1,20}(?!\w)")
 # `A$` is a currency before digits only: `$\boxed{A}$` has become `$ A$` here.
 _CURRENCIES = re.compile(
     r"(?<![A-Za-z])(?:US|CA|HK|AU|NZ|SG|[CAS])\$(?=\s?[-+(]?\d)|[$€£¥₹₤₩₽]"
@@ -41,28 +35,23 @@ _CURRENCIES = re.compile(
 
 
 def plain(text: str) -> str:
-    r"""Return text without LaTeX, Markdown emphasis and typographic variants.
-
-    Dashes become hyphens, odd spaces become spaces, currencies become `¤`, `\frac{a}{b}` becomes `a/b`. Square brackets
-    stay, except LaTeX's own `\[` and `\]`.
-    """
-    text = _SUPERSCRIPT.sub(lambda found: "^" + unicodedata.normalize("NFKC", found[0]), text)
-    text = _PYTHON_POWER.sub("10^", _TILDE_RANGE.sub("-", text)).translate(_SIGNS)
+    r"""Return text without LaTeX and Markdown: `¤` for currencies, `a/b` for fractions, ASCII signs."""
+    text = re.sub("[⁺⁻⁰¹²³⁴-⁹]{1,5}", lambda found: "^" + unicodedata.normalize("NFKC", found[0]), text)
+    text = re.sub(r"(?<=\d)\s?~\s?(?=\d)", "-", text)
+    text = re.sub(r"(?<!\d)10\s?\*\*\s?(?=[-+(]?\d)", "10^", text).translate(_SIGNS)
     if "\\" in text:
-        text = _FRACTION.sub(r" \1/\2 ", text)
-        text = _COMMAND.sub(lambda found: _LATEX.get(found[1] or found[2], " "), text)
+        text = _COMMAND.sub(lambda found: _LATEX.get(found[1] or found[2], " "), _FRACTION.sub(r" \1/\2 ", text))
     text = _MARKS.sub(lambda found: "" if found[1] else " ", text)
-    return _CURRENCIES.sub(CURRENCY, _UNDERSCORED.sub(lambda found: found[0].replace("_", ""), text))
+    text = re.sub(r"(?<![\w.])\d{1,3}(?:_\d{3}){1,20}(?!\w)", lambda found: found[0].replace("_", ""), text)
+    return _CURRENCIES.sub(CURRENCY, text)
 
 
 def boxed(text: str) -> str | None:
     r"""Return the content of the last `\boxed{...}`, or None."""
-    starts = [found.end() for found in re.finditer(r"\\(?:boxed|fbox)\s?\{", text)]
-    if not starts:
-        return None
+    start = next((found.end() for found in reversed(list(re.finditer(r"\\(?:boxed|fbox)\s?\{", text)))), None)
     depth = 1
-    for position in range(starts[-1], len(text)):
+    for position in range(start or 0, len(text) if start else 0):
         depth += {"{": 1, "}": -1}.get(text[position], 0)
         if depth == 0:
-            return text[starts[-1] : position]
-    return text[starts[-1] :]
+            return text[start:position]
+    return None if start is None else text[start:]

@@ -8,16 +8,6 @@ import re
 
 from fin_tasks.answers.compare import TOLERANCE
 
-__all__ = [
-    "MARKER",
-    "financemath_program",
-    "marked_letter",
-    "marked_number",
-    "marked_verdict",
-    "near_marked",
-    "xfinbench_program",
-]
-
 MARKER = "Therefore, my answer is"
 """What XFinBench asks a model to write before its answer."""
 

@@ -10,8 +10,6 @@ from fin_tasks.answers.quantities import quantity_in
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.verdicts import verdict_in
 
-__all__ = ["read_choice", "read_quantity", "read_verdict"]
-
 Answer = TypeVar("Answer")
 
 
@@ -33,8 +31,9 @@ def read_quantity(response: str) -> tuple[Number | None, str]:
 def _read(response: str, read: Callable[[str, Kind], Answer | None]) -> tuple[Answer | None, str]:
     reply = strip_reasoning(response)
     reason = "no marker" if reply.strip() else "no reply"
-    for kind, text in commitments(reply):
-        if (answer := read(text, kind)) is not None:
+    for kind, text, beside in commitments(reply):
+        # One of two such lines with different answers is an item of a list.
+        if (answer := read(text, kind)) is not None and read(beside, kind) in (None, answer):
             return answer, ""
-        reason = reason if kind == "alone" else "no single answer behind the marker"
+        reason = reason if kind in ("last", "first") else "no single answer behind the marker"
     return None, reason

@@ -1,13 +1,10 @@
 """What one variant reads in a response, and how that answer fares."""
 
 import json
-import math
 from dataclasses import asdict, dataclass
 
 from fin_tasks.answers.numbers import Number, number_from_float
-from fin_tasks.answers.quantities import quantity_in
-
-__all__ = ["Reading", "Score", "number_of_result"]
+from fin_tasks.answers.read import read_quantity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,14 +12,10 @@ class Reading:
     """What one variant reads in a response; lm-eval writes its text, JSON, into the samples file."""
 
     variant: str
-    answer: int | str | float | Number | None
-    """1 or 0 for a verdict, a letter, a number; None if there is no answer."""
-    reason: str = ""
-    """Why there is no answer, or why the response cannot be scored."""
-    unscored: bool = False
-    """The judge or the sandbox failed, so nothing is known about the answer."""
-    status: str | None = None
-    """How the program ended, as `sandbox.Status` has it."""
+    answer: int | str | float | Number | None  # 1 or 0 for a verdict, a letter, a number; None without an answer
+    reason: str = ""  # why there is no answer, or why the response cannot be scored
+    unscored: bool = False  # the judge or the sandbox failed, so nothing is known about the answer
+    status: str | None = None  # how the program ended, as `sandbox.Status` has it
 
     def __str__(self) -> str:
         answer = self.answer.value if isinstance(self.answer, Number) else self.answer
@@ -35,8 +28,7 @@ class Score:
 
     answer: int | str | float | None
     correct: bool | None
-    correct_err: bool | None
-    """Whether a number is right within 0.5 %; None for other tasks."""
+    correct_err: bool | None  # whether a number is right within 0.5 %; None for other tasks
     reason: str
     status: str | None = None
 
@@ -44,6 +36,5 @@ class Score:
 def number_of_result(value: float | None, text: str | None) -> Number | None:
     """Read what a program returned: a float, or a text that is a number and nothing else, such as `7.66%`."""
     if value is not None:
-        return number_from_float(value) if math.isfinite(value) else None
-    # As a response, so that a number inside a description (`integer of 1329 bits`) or an escape is none.
-    return quantity_in(text[:200], "alone") if text is not None and "\\" not in text else None
+        return number_from_float(value)
+    return read_quantity(text[:200])[0] if text is not None and "\\" not in text else None

@@ -1,1 +1,1 @@
-"""Candlestick charts with earnings reports, and the look of all other figures."""
+"""Candlestick charts, drawn the same to the byte, many at a time."""
