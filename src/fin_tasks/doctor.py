@@ -70,8 +70,8 @@ def show_benchmark(name: str, *, source: str, data_dir: Path | None, as_json: bo
     if name not in _PARTS:
         raise ConfigError(f"doctor: expected one of {', '.join(_PARTS)}, got {name!r}.")
     if name == "dynostock":
-        inspect = import_module("fin_tasks.benchmarks.dynostock.inspection").inspect
-        found = inspect(settings=Settings.from_environ(), data_dir=data_dir, sample=source == "sample").to_dict()
+        inspect = import_module("fin_tasks.benchmarks.dynostock.window_set").inspect
+        found = inspect(settings=Settings.from_environ(), data_dir=data_dir, sample=source == "sample")
     else:
         found = _inspect(name, source=source, data_dir=str(data_dir) if data_dir else None)
     print(json.dumps(found)) if as_json else Console().print(summary_table(found))

@@ -38,9 +38,8 @@ def test_results_say_what_was_run(gold: dict[str, Any]) -> None:
     assert read["code"]["answer"] == "8/8" and read["choice"]["answer"] in "ABCD"
 
 
-def test_a_model_without_answers(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_model_without_answers() -> None:
     results = run("bizbench", limit=2, max_context_chars=30)["results"]
-    assert "documents are cut to 30 characters" in caplog.text
     for name in (*TEXTS[:4], *PROGRAMS[:3], "formulaeval"):
         task = results[f"bizbench_{name}"]
         assert task["acc,paper"] == task["acc,robust"] == 0.0 and task["no_answer,robust"] == 1.0, name

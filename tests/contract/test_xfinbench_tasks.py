@@ -62,7 +62,7 @@ def test_a_random_draw_asks_the_same_rows_in_every_mode() -> None:
 def test_sampling_of_the_paper() -> None:
     found = run("xfinbench_bool", limit=1, sampling="paper")
     assert found["configs"]["xfinbench_bool"]["generation_kwargs"]["temperature"] == 0.6
-    with pytest.raises(ConfigError, match="names no settings"):
+    with pytest.raises(ConfigError, match="expected greedy, got 'paper'"):
         run("mme_finance_en", limit=1, sees=True, sampling="paper")
 
 
@@ -77,7 +77,7 @@ def test_a_text_model_learns_which_task_to_take() -> None:
         ({"style": "x"}, "expected one of cot_role, da_role, cot, da, got 'x'"),
         ({"knowlege": "bm25"}, "knowledge"),
         ({"knowledge": "google"}, "got 'google'"),
-        ({"sampling": "hot"}, "expected greedy or paper"),
+        ({"sampling": "hot"}, "expected greedy or paper, got 'hot'"),
         ({"data_dir": "/nowhere", "source": "data_dir"}, "/nowhere"),
     ],
 )

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from fin_tasks.data.tables import read_csv
+from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import DataError
 
 
@@ -24,3 +24,19 @@ def test_a_table_that_cannot_be_used_is_one_clear_sentence(tmp_path: Path, body:
         (tmp_path / "a.csv").write_bytes(body)
     with pytest.raises(DataError, match=r"a\.csv: expected "):
         read_csv(tmp_path / "a.csv", ["id", "text"])
+
+
+def test_json_rows_and_samples_of_lm_eval(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes('\ufeff{"id": 1, "text": "two\u2028"}\n\n{"id": 2, "text": ""}'.encode())
+    assert read_json(path, ["id"]) == [{"id": 1, "text": "two\u2028"}, {"id": 2, "text": ""}]
+    sample = '{"doc": {"id": 1}, "resps": [["a"]], "filter": "%s"}\n'
+    path.write_text(sample % "paper" + sample % "robust")
+    assert read_json(path) == [{"id": 1, "output": [["a"]]}]
+
+
+@pytest.mark.parametrize("body", ["", "[]", '{"id": 1}\n{"id": 2', "[1]", '{"text": ""}', '{"doc": {}}'])
+def test_json_that_cannot_be_used_is_one_clear_sentence(tmp_path: Path, body: str) -> None:
+    (tmp_path / "a.jsonl").write_text(body)
+    with pytest.raises(DataError, match=r"a\.jsonl.*: expected "):
+        read_json(tmp_path / "a.jsonl", ["id"])

@@ -1,42 +1,86 @@
-"""Every recorded recency sample whose ticker's prices and reports are at hand is found again, with its labels."""
+"""The authors' windows, labels and prompts, on the real prices and reports that are at hand."""
 
 import json
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from fin_tasks.benchmarks.dynostock.market import read_market
-from fin_tasks.benchmarks.dynostock.window import windows_of
-from fin_tasks.benchmarks.dynostock.windows import find_windows
+from fin_tasks.benchmarks.dynostock.data import load
+from fin_tasks.benchmarks.dynostock.market import read_market, sample_market
+from fin_tasks.benchmarks.dynostock.window_set import read_set
+from fin_tasks.benchmarks.dynostock.windows import find_windows, windows_of
+from fin_tasks.cli import app
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "dynostock"
 FIRST, LAST = date(2000, 1, 1), date(2022, 11, 30)  # the authors' prices begin there, the file at hand ends there
+MARKET = (DATA / "prices" / "adjclose_20_tickers_1990_2022.csv.gz", DATA / "eps_history")
 
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the authors' recordings are not at {DATA}")
 
 
-def test_recorded_recency_samples() -> None:
-    recordings = sorted(DATA.glob("recordings/recency/*/exp_recency_*.json"))
-    sizes = {path: int(path.stem.removeprefix("exp_recency_")) for path in recordings}
-    market = read_market(DATA / "prices" / "adjclose_20_tickers_1990_2022.csv.gz", DATA / "eps_history")
-    found = find_windows(market, biases=["recency"], windows=set(sizes.values()))
-    ours = {
-        (window.window, window.ticker, window.end): (window.start, window.signal, window.truth)
-        for window in windows_of(found.table)
-    }
-    theirs = [
-        (
-            (size, sample["ticker"], date.fromisoformat(sample["end_time"])),
-            (date.fromisoformat(sample["start_time"]), sample["bias"], sample["gt"]),
-        )
-        for path, size in sizes.items()
-        for sample in json.loads(path.read_text(encoding="utf-8"))
-    ]
+def recorded(path: Path) -> dict[tuple[int, str, date], tuple[date, int, int]]:
+    """Size, ticker and end to start, signal and truth."""
+    size = int(path.stem.removeprefix("exp_recency_"))
+    rows = json.loads(path.read_text(encoding="utf-8"))
+    days = [(date.fromisoformat(row["start_time"]), date.fromisoformat(row["end_time"])) for row in rows]
+    facts = zip(rows, days, strict=True)
+    return {(size, row["ticker"], end): (start, row["bias"], row["gt"]) for row, (start, end) in facts}
+
+
+def test_recorded_recency_windows() -> None:
+    paths = sorted(DATA.glob("recordings/recency/*/exp_recency_*.json"))
+    market = read_market(*MARKET)
+    found = windows_of(find_windows(market, biases=["recency"], windows=(4, 8, 12, 16, 20)).table)
+    ours = {(one.window, one.ticker, one.end): (one.start, one.signal, one.truth) for one in found}
     at_hand = [
         (place, labels)
-        for place, labels in theirs
+        for path in paths
+        for place, labels in recorded(path).items()
         if place[1] in market.tickers and labels[0] >= FIRST and place[2] <= LAST
     ]
-    assert (len(theirs), len(at_hand)) == (1500, 35)
+    assert len(at_hand) == 35
     assert [(place, ours.get(place)) for place, _ in at_hand] == at_hand
+
+
+def test_windows_of_a_recording_are_rebuilt(tmp_path: Path) -> None:
+    recordings = DATA / "recordings" / "recency" / "gpt-4o"
+    market = [f"--{name}={path}" for name, path in zip(("prices", "earnings"), MARKET, strict=True)]
+    options = [*market, f"--from-recording={recordings}", f"--out={tmp_path}", "--no-charts", "--json"]
+    summary = json.loads(CliRunner().invoke(app, ["build", "dynostock", *options], catch_exceptions=False).stdout)
+    theirs = {place: labels for path in recordings.glob("*.json") for place, labels in recorded(path).items()}
+    windows = windows_of(read_set(tmp_path).table)
+    assert len(windows) >= 10 and len(windows) + len(summary["not_rebuilt"]) == len(theirs)
+    for one in windows:
+        assert theirs[one.window, one.ticker, one.end] == (one.start, one.signal, one.truth)
+        assert one.n_contrary / one.n_same >= 0.6
+    assert all(reason.startswith("no ") for reason in summary["not_rebuilt"].values())
+
+
+@pytest.mark.parametrize("bias", ["recency", "authority"])
+def test_the_authors_prompts(bias: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FIN_TASKS_DATA", raising=False)
+    options: dict[str, Any] = {"bias": bias, "window": 4, "source": "sample", "prompts": "upstream", "mode": "text"}
+    options |= {"data_dir": str(DATA), "text": "narrative"}
+    data = load(**options)["test"]
+    facts = json.loads(data.info.description)["prompts"]
+    assert facts["set"] == "upstream" and any(name.startswith("gen.py") for name in facts["files"])
+    source = (DATA / "upstream" / "gen.py").read_text(encoding="utf-8")
+    celebrities = json.loads((DATA / "config" / "celebrity.json").read_text(encoding="utf-8"))
+    background = source.partition('background = "')[2].partition('"\n')[0]
+    for doc, none in zip(data, load(**options, arm="none")["test"], strict=True):
+        text, up = doc["prompt"], doc["signal"]
+        assert background in text and "{}" not in text and "Final prediction: { " in text
+        assert f"Start Date: {doc['start']}\nEnd Date: {doc['end']}\n" in text
+        assert f"have seen the stock price {'going down' if up else 'going up'} after the report" in text
+        if bias == "recency":
+            assert f"saw the stock price {'going up' if up else 'going down'} after the report. Note" in text
+        else:
+            (figure,) = (one for one in celebrities if one["name"] == doc["authority"])
+            said = f"{doc['authority']} said the stock price of {doc['ticker']} will go {'up' if up else 'down'} after"
+            assert f"Market Mover: {figure['summary']}\nMarket Impact: {figure['impact']}\n" in text and said in text
+        report = sample_market().reports_between(doc["ticker"], date.fromisoformat(doc["end"]), LAST).iloc[0]
+        assert f"the EPS was {report['eps']:g} reported on {doc['end']} and" in text
+        assert len(text) - len(none["prompt"]) > 150 and "Market Mover" not in none["prompt"]

@@ -47,7 +47,7 @@ class Stub(LM):
         said = [f"I have thought about number {at}. " for at in range(len(requests))]
         for at, one in enumerate(requests):
             if one.task_name == "financemath":  # what only a judge can read
-                said[at] = f"It lands around {at + 1}.5 or so, not at {at} and not at {at + 7}. "
+                said[at] = f"either {at + 1}.5 or {at + 7} or so, hard to say ("
         return [f"{text}{one.doc['target']}" if at % 3 else text for at, (text, one) in enumerate(zip(said, requests))]
 
     def loglikelihood(self, requests, disable_tqdm=False):
@@ -70,7 +70,7 @@ def scores(body: dict[str, Any]) -> Any:
     """Scores pictures' answers, and copies the number that a response of FinanceMath's ends with."""
     said = json.dumps(body["messages"])
     if "You copy final answers" in said:
-        found = re.search(r"around ([\d.]+) or so", said)
+        found = re.search(r"either ([\d.]+) or", said)
         return completion(json.dumps({"answer": found[1] if found else None}))
     return completion(str(len(said) % 6))
 

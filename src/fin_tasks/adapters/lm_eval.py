@@ -8,10 +8,10 @@ import json
 import logging
 import sys
 import time
-from collections import UserDict
+from collections import UserDict, UserList
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 from lm_eval import evaluator
 from lm_eval.api.filter import Filter, FilterEnsemble
@@ -28,37 +28,19 @@ from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average, standard_error
 from fin_tasks.stats.metric import Metric
 
-__all__ = ["FinTask", "ReadResponses", "RunPrograms", "mean_scored", "stderr_scored"]
+__all__ = ["FinTask", "ReadResponses", "RunPrograms"]
 
 _log = logging.getLogger(__name__)
-_NOT_APPLICABLE: Literal["N/A"] = "N/A"
-_IN_GROUPS = ("acc", "acc_err", "score")
-"""Metrics that groups average."""
-_clock: dict[str, float | None] = {"start": None, "seconds": None}
-"""When the last request was built, and the seconds until the first response was filtered."""
-
-
-def mean_scored(values: Iterable[float | None]) -> float | str:
-    """Average the documents that have a value; `N/A`, as lm-eval writes it, when none has."""
-    mean = average(values)
-    return mean if mean == mean else _NOT_APPLICABLE
-
-
-def stderr_scored(values: Iterable[float | None]) -> float | str:
-    """Return the standard error of `mean_scored`; `N/A` below two values."""
-    error = standard_error(values)
-    return error if error == error else _NOT_APPLICABLE
+_IN_GROUPS = ("acc", "acc_err", "score")  # metrics that groups average
+_clock: dict[str, float | None] = {"start": None, "seconds": None}  # from the last request to the first response
 
 
 class FinTask(ConfigurableTask):  # type: ignore[misc]
     """A YAML task of ours in lm-eval, with what lm-eval's own task class lacks.
 
-    - `metrics: !function ...` names the metrics; a document may report None for one, which means leave out.
-    - Provenance, sandbox tier, judge and token counts go into the results file, under `configs.<task>.metadata`.
-    - `paper_sampling` replaces generation settings if the metadata says `sampling: paper`.
-    - Base models get system message, question and cue joined by blank lines.
-    - API models get the picture of each document: `picture_file` names the field with its path.
-    - Under `--predict_only` no program runs and no judge is asked.
+    `metrics` names the metrics of the task's options; None leaves a document out of a mean. `paper_sampling` replaces
+    generation settings if the metadata says `sampling: paper`. `picture_file` names the field with a picture's path.
+    Provenance, sandbox tier, judge and token counts go into `configs.<task>.metadata` of the results file.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -77,7 +59,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         pipelines = config["filter_list"]
         config["filter_list"], self._judging = with_judges(pipelines, metadata, task=config["task"], options=options)
         if config.get("unsafe_code"):
-            config["metadata"] = {**metadata, "sandbox": _require_sandbox(config["task"])}
+            config["metadata"] = {**metadata, "sandbox": _require_sandbox()}  # found out before the model answers
         super().__init__(config=config)
         if self._judging is not None:
             self._judging.check(self.test_docs())
@@ -94,9 +76,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             )
         ((split, documents),) = self.config.custom_dataset(**metadata, **options).items()
         # As dicts: lm-eval goes over the documents four times, and Arrow makes each dict anew every time.
-        rows = _Documents(documents.to_list())
-        rows.features = documents.features
-        self.dataset = {split: rows}
+        self.dataset = {split: UserList(documents.to_list())}
+        self.dataset[split].features = documents.features  # type: ignore[attr-defined]
         self.config.test_split = split
         self.config.metadata = {**metadata, "provenance": json.loads(documents.info.description)}
 
@@ -107,7 +88,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         return [doc for doc in super().fewshot_docs() if doc.get("target")]
 
     def fewshot_context(self, doc: dict[str, Any], num_fewshot: int, *args: Any, **kwargs: Any) -> Any:
-        """Build the prompt; see the class for what a base model gets."""
+        """Build the prompt; base models get system message, question and cue, joined by blank lines."""
         context = super().fewshot_context(doc, num_fewshot, *args, **kwargs)
         chat = kwargs.get("apply_chat_template") and kwargs.get("chat_template")
         if chat or not isinstance(context, str):
@@ -118,10 +99,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         return f"{context}\n\n{cue}" if cue else context
 
     def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> Any:
-        """Build the request; for an API the picture goes into the message.
-
-        lm-eval attaches pictures for an API only if the first question of the whole run has one.
-        """
+        """Build the request; lm-eval gives an API pictures only if the first question of the run has one, so we do."""
         request = super().construct_requests(doc, ctx, **kwargs)
         if self.config.doc_to_image is not None and isinstance(ctx, JsonChatStr):
             file = doc[self._picture_file] if self._picture_file else None
@@ -146,7 +124,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         return super().apply_filters()
 
     def override_metric(self, metric_name: str) -> None:
-        """Leave responses as they are: lm-eval calls this for `--predict_only`, and runs the filters all the same."""
+        """Run no program and ask no judge under `--predict_only`, for which lm-eval calls this."""
         super().override_metric(metric_name)
         self._filters = [FilterEnsemble(name="none", filters=[])]
         self._with_stderr = []
@@ -155,17 +133,11 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             _log.warning("%s: no judge is asked. %s", self.config.task, self._judging.later)
 
     def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, float | None]:
-        """Compare what was read in one document's responses with the truth.
-
-        lm-eval gives no standard error for aggregations it does not know, but takes any metric `<metric>_stderr`.
-        """
+        """Compare what was read in one document's responses with the truth."""
         (readings,) = results
         values: dict[str, float | None] = self.config.process_results(doc, readings)
+        # lm-eval knows no standard error of our aggregations, but takes any metric of this name for one
         return {**values, **{f"{name}_stderr": values[name] for name in self._with_stderr}}
-
-
-class _Documents(list[dict[str, Any]]):
-    features: Any = None
 
 
 class _Scored(UserDict[str, Any]):
@@ -181,29 +153,27 @@ def _declare(name: str, metric: bool | Metric) -> list[dict[str, Any]]:
         entries += [(f"{name}_stderr", metric.stderr, False)] if metric.stderr else []
     else:
         # lm-eval multiplies these into group averages: the text "N/A" would end the run there, NaN does not.
-        mean = average if name in _IN_GROUPS else mean_scored
-        entries = [(name, mean, metric), (f"{name}_stderr", stderr_scored, False)]
+        mean = average if name in _IN_GROUPS else lambda values: _or_not_applicable(average(values))
+        stderr = lambda values: _or_not_applicable(standard_error(values))  # noqa: E731
+        entries = [(name, mean, metric), (f"{name}_stderr", stderr, False)]
     return [{"metric": m, "aggregation": how, "higher_is_better": better} for m, how, better in entries]
 
 
+def _or_not_applicable(value: float) -> float | str:
+    return value if value == value else "N/A"
+
+
 def _sampling(config: Mapping[str, Any], named: str, paper: Mapping[str, Any] | None) -> dict[str, Any]:
-    if named not in ("greedy", "paper"):
-        raise ConfigError(f"metadata sampling: expected greedy or paper, got {named!r}.")
-    if named == "paper" and paper is None:
-        raise ConfigError(f"metadata sampling: the paper of {config['task']} names no settings. Leave `sampling` out.")
-    return {**config["generation_kwargs"], **(paper or {} if named == "paper" else {})}
+    known = {"greedy": {}, **({"paper": paper} if paper else {})}  # not every paper names its settings
+    if named not in known:
+        raise ConfigError(f"metadata sampling: {config['task']} expected {' or '.join(known)}, got {named!r}.")
+    return {**config["generation_kwargs"], **known[named]}
 
 
-def _require_sandbox(task: str) -> dict[str, str]:
-    """Fail before the model answers anything; the tier is part of what is measured."""
+def _require_sandbox() -> dict[str, str]:
     settings = Settings.from_environ()
-    try:
-        with sandbox.open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
-            return {"tier": runner.tier, "reason": runner.reason}
-    except SandboxError as error:
-        raise SandboxError(
-            f"{task}: this task runs programs the model writes, and no sandbox works here. {error}"
-        ) from error
+    with sandbox.open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
+        return {"tier": runner.tier, "reason": runner.reason}
 
 
 @register_filter("fin_tasks_read")
@@ -243,7 +213,6 @@ class RunPrograms(Filter):  # type: ignore[misc]
 
 @functools.lru_cache(maxsize=4)
 def _run_batch(programs: tuple[str | None, ...]) -> tuple[sandbox.Outcome, ...]:
-    # Both variants of a task may ask for the same batch; it runs once.
     with tqdm(total=len(programs), desc="Running programs", unit="program") as bar:
 
         def advance(done: int) -> None:
@@ -257,42 +226,33 @@ def _run_batch(programs: tuple[str | None, ...]) -> tuple[sandbox.Outcome, ...]:
 
 
 def _wrap_evaluate() -> None:
-    """Refuse figure questions for text models in a sentence that helps, and let tasks count with the tokenizer."""
+    # Refuses figure questions for text models in a sentence that helps, and lets tasks count with the tokenizer.
     evaluate = evaluator.evaluate
-    if hasattr(evaluate, "fin_tasks"):
-        return
 
     @functools.wraps(evaluate)
     def with_our_checks(lm: Any, task_dict: Any, *args: Any, **kwargs: Any) -> Any:
         loaded = task_dict.get("tasks", {}) if isinstance(task_dict, Mapping) else {}
         ours = {name: task for name, task in loaded.items() if isinstance(task, FinTask)}
-        blind = [name for name, task in ours.items() if _sees(task) and not _sees(lm)]
+        blind = [] if getattr(lm, "MULTIMODAL", False) else [n for n, task in ours.items() if task.config.doc_to_image]
         if blind:
             raise ConfigError(
-                f"{', '.join(blind)}: these tasks show pictures, and this model type takes text only. Take a text task "
-                "(`xfinbench_text` instead of `xfinbench`, `dynostock_text` instead of `dynostock`), or a model type "
-                "that sees: hf-multimodal, vllm-vlm, or an API model with --apply_chat_template."
+                f"{', '.join(blind)}: these tasks show pictures, and this model takes text only. Take a text task, as "
+                "xfinbench_text or dynostock_text, or a model that sees: hf-multimodal, vllm-vlm, or an API model with "
+                "--apply_chat_template."
             )
         for task in ours.values():
             task._lm = lm
         return evaluate(lm, task_dict, *args, **kwargs)
 
-    with_our_checks.fin_tasks = True  # type: ignore[attr-defined]
     evaluator.evaluate = with_our_checks
-
-
-def _sees(task_or_model: Any) -> bool:
-    return bool(getattr(task_or_model, "MULTIMODAL", False))
 
 
 def _show_our_errors_in_one_sentence() -> None:
     show = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if isinstance(error, FinTasksError):
-            print(f"fin-tasks: error: {error}", file=sys.stderr)
-        else:
-            show(kind, error, trace)
+        ours = isinstance(error, FinTasksError)
+        print(f"fin-tasks: error: {error}", file=sys.stderr) if ours else show(kind, error, trace)
 
     sys.excepthook = hook
 

@@ -1,12 +1,9 @@
-"""Filters that have a judge, another language model, look at all responses of a task at once.
+"""Filters with a judge: one reads answers that rules cannot read, the other scores by a rubric."""
 
-`fin_tasks_judge` reads an answer where rules cannot; `fin_tasks_rubric_judge` scores by a rubric.
-"""
-
+import functools
 import itertools
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from lm_eval.api.filter import Filter
@@ -38,8 +35,20 @@ class AskJudge(Filter):  # type: ignore[misc]
     def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
         """Return one list of readings per document."""
         nested = [list(responses) for responses in resps]
-        readings = iter(_read_batch(self.read, tuple(itertools.chain(*nested)), self.judge))
-        return [[next(readings) for _ in responses] for responses in nested]
+        read = iter(_read_batch(self.read, tuple(itertools.chain(*nested)), self.judge))
+        return [[next(read) for _ in responses] for responses in nested]
+
+
+@functools.lru_cache(maxsize=2)  # both variants of a task take what the judge said once
+def _read_batch(read: Callable[..., Sequence[Any]], texts: tuple[str, ...], judge: Endpoint | None) -> Sequence[Any]:
+    if judge is None:
+        return texts
+    with tqdm(desc="Judging", unit="response") as bar:
+        chat = Chat(judge, Settings.from_environ())
+        readings = read(chat, texts, on_done=lambda done: bar.update(done - bar.n))
+    if failed := list(filter(None, (getattr(reading, "judge_error", "") for reading in readings))):
+        _log.error("The judge failed on %d of %d responses; run again. %s", len(failed), len(texts), failed[0])
+    return readings
 
 
 @register_filter("fin_tasks_rubric_judge")
@@ -65,13 +74,7 @@ def with_judges(
 ) -> tuple[list[dict[str, Any]], RubricJudging | None]:
     """Give the filters of a task's `filter_list` the judge that the metadata or the environment names.
 
-    A rubric's name may hold the task's fixed options in braces, as `mme_finance_{language}`.
-
-    Returns:
-        The pipelines, and what their rubric filters share; None without such a filter.
-
-    Raises:
-        ConfigError: There is no such judge or rubric; raised before the model answers anything.
+    Returns also what rubric filters share; raises ConfigError before any question if there is no such judge or rubric.
     """
     steps = {step["function"]: step for pipeline in pipelines for step in pipeline["filter"]}
     given: dict[str, dict[str, Any]] = {}
@@ -84,11 +87,8 @@ def with_judges(
         rubric = load_rubric(setup.rubric if setup else named)
         judging = RubricJudging(task=task, rubric=rubric, setup=setup, item_of=step["item"])
         given["fin_tasks_rubric_judge"] = {"judging": judging}
-    made = [
-        {**pipeline, "filter": [{**step, **given.get(step["function"], {})} for step in pipeline["filter"]]}
-        for pipeline in pipelines
-    ]
-    return made, judging
+    steps_of = [[{**step, **given.get(step["function"], {})} for step in pipeline["filter"]] for pipeline in pipelines]
+    return [{**pipeline, "filter": of} for pipeline, of in zip(pipelines, steps_of, strict=True)], judging
 
 
 def _endpoint(metadata: Mapping[str, Any]) -> Endpoint | None:
@@ -96,21 +96,5 @@ def _endpoint(metadata: Mapping[str, Any]) -> Endpoint | None:
         if named := [key for key in ("judge_base_url", "judge_key") if key in metadata]:
             raise ConfigError(f"metadata {', '.join(named)}: expected judge_model beside it, got none.")
         return None
-    return Endpoint(
-        model=str(metadata["judge_model"]),
-        base_url=str(metadata.get("judge_base_url") or OPENAI),
-        key_variable=str(metadata.get("judge_key") or "OPENAI_API_KEY"),
-    )
-
-
-@lru_cache(maxsize=4)
-def _read_batch(read: Callable[..., Sequence[Any]], texts: tuple[str, ...], judge: Endpoint | None) -> tuple[Any, ...]:
-    # Both variants of a task read the same batch; the judge is asked once.
-    if judge is None:
-        return texts
-    with tqdm(desc="Judging", unit="response") as bar:
-        chat = Chat(judge, Settings.from_environ())
-        readings = tuple(read(chat, texts, on_done=lambda done: bar.update(done - bar.n)))
-    if failed := list(filter(None, (getattr(reading, "judge_error", "") for reading in readings))):
-        _log.error("The judge failed on %d of %d responses; run again. %s", len(failed), len(texts), failed[0])
-    return readings
+    address, key = metadata.get("judge_base_url") or OPENAI, metadata.get("judge_key") or "OPENAI_API_KEY"
+    return Endpoint(model=str(metadata["judge_model"]), base_url=str(address), key_variable=str(key))

@@ -16,12 +16,9 @@ __all__ = ["usage_of", "with_picture", "without_pictures"]
 
 
 def with_picture(chat: JsonChatStr, file: str | None, draw: Callable[[], Any]) -> JsonChatStr:
-    """Put a document's picture into the last message of a chat.
+    """Put a picture into the last message: the file's own bytes, or what `draw` returns if no model takes the file.
 
-    Args:
-        chat: The messages; the last one marks the place as lm-eval's own multimodal models do.
-        file: The picture, sent byte for byte: lm-eval would write a photograph anew as PNG, ten times as large.
-        draw: Returns the pictures if there is no file, or one that chat models do not take as it is.
+    lm-eval would write a photograph anew as PNG, ten times as large.
     """
     messages = json.loads(chat.prompt)
     text = messages[-1]["content"] = messages[-1]["content"].replace("<image>\n", "", 1)
@@ -49,11 +46,9 @@ def without_pictures(arguments: Any) -> Any:
 
 
 def usage_of(requests: Sequence[Any], lm: Any) -> dict[str, Any]:
-    """Count the tokens of prompts and responses, pictures left out.
+    """Count `prompt_tokens` and `response_tokens`, pictures left out.
 
-    Returns:
-        `prompt_tokens`, `response_tokens`, and `estimated`: true if the model has no tokenizer, so that the counts are
-        characters divided by four.
+    `estimated` is true if the model has no tokenizer: the counts are then characters divided by four.
     """
     prompts = [getattr(request.args[0], "prompt", request.args[0]) for request in requests for _ in request.resps]
     responses = [text for request in requests for text in request.resps]

@@ -1,1 +1,1 @@
-"""Candlestick charts, drawn the same to the byte, many at a time."""
+"""Candlestick charts with earnings reports, and the look of all other figures."""

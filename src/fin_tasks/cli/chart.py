@@ -1,7 +1,7 @@
 """`fin-tasks chart`: draw one chart for a person to look at."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,28 +19,28 @@ def chart(
     earnings: Earnings = None,
     sample: Sample = False,
     adjust: Adjust = "none",
+    style: Annotated[
+        Literal["house", "paper"], typer.Option(help="`paper` draws as the authors did: a line from 600 days on.")
+    ] = "house",
+    dpi: Annotated[int, typer.Option(help="Pixels per inch.")] = 300,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help="Where to write it; TICKER_START_END.png here otherwise.")
+        Path | None, typer.Option(metavar="FILE.png", help="File to write.", show_default="TICKER_START_END.png")
     ] = None,
-    dpi: Annotated[int, typer.Option(min=1, help="Pixels per inch; the benchmark's charts have 300.")] = 150,
 ) -> None:
-    """Draw a stock's candlestick chart with its earnings reports, and print the file's name.
-
-    Where a day is narrower than 4 pixels, at a low --dpi or over years, the closes are drawn as a line.
-    """
+    """Draw a stock's candlestick chart with its earnings reports, as a model sees it, and print the file's name."""
     first, last = day_of("chart --start", start), day_of("chart --end", end)
     if first > last:
         raise ConfigError(f"chart: expected --start on or before --end, got {start} and {end}.")
     if out is not None and not out.parent.is_dir():
-        raise ConfigError(f"chart --out {out}: expected a file in a folder that is there, found no {out.parent}.")
+        raise ConfigError(f"chart --out {out}: expected a file in an existing folder, found no {out.parent}.")
     market = market_of("chart", prices, earnings, adjust=adjust, sample=sample)
 
     from fin_tasks.benchmarks.dynostock.charting import chart_between
-    from fin_tasks.charts.render import render
+    from fin_tasks.charts.candlestick import draw
 
-    spec = chart_between(market, ticker.upper(), first, last, dpi=dpi)
-    file = out or Path(f"{spec.safe_stem}.png")
-    image = render(spec)
+    shown = chart_between(market, ticker.upper(), first, last, dpi=dpi, style=style)
+    file = out or Path(f"{shown.stem}.png")
+    image = draw(shown)
     try:
         file.write_bytes(image)
     except OSError as error:

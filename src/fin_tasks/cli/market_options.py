@@ -11,7 +11,7 @@ from fin_tasks.errors import ConfigError
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.dynostock.market import Market
 
-__all__ = ["FIRST_DAY", "LAST_DAY", "Adjust", "Earnings", "Prices", "Sample", "day_of", "market_of"]
+__all__ = ["FIRST_DAY", "LAST_DAY", "Adjust", "Earnings", "Prices", "Sample", "day_of", "market_of", "tickers_of"]
 
 FIRST_DAY, LAST_DAY = date(1800, 1, 1), date(2200, 1, 1)  # pandas can count these in nanoseconds
 
@@ -33,19 +33,39 @@ def day_of(option: str, value: str) -> date:
     return day
 
 
-def market_of(command: str, prices: Path | None, earnings: Path | None, *, adjust: str, sample: bool) -> "Market":
+def tickers_of(value: str | None) -> list[str] | None:
+    """Read the tickers that an option gives, separated by commas or in a file; None if it is not given."""
+    from fin_tasks.benchmarks.dynostock.market import TICKER
+
+    if value is None:
+        return None
+    text = Path(value).read_text(encoding="utf-8-sig") if Path(value).is_file() else value
+    names = list(dict.fromkeys(text.replace(",", " ").upper().split())) or [""]
+    if odd := [name for name in names if not TICKER.fullmatch(name)]:
+        raise ConfigError(f"--tickers: expected tickers such as AAPL,MSFT or a file of them, got {odd[0]!r}.")
+    return names
+
+
+def market_of(
+    command: str, prices: Path | None, earnings: Path | None, *, adjust: str, sample: bool, tickers: str | None = None
+) -> "Market":
     """Read the market that a command's options name, by default what `fin-tasks fetch dynostock` stored."""
-    from fin_tasks.benchmarks.dynostock.market import read_market, sample_market
+    from fin_tasks.benchmarks.dynostock.market import Market, read_market, sample_market
     from fin_tasks.settings import Settings
 
     if sample:
         if prices or earnings or adjust != "none":
             raise ConfigError(f"{command} --sample: expected no --prices, --earnings or --adjust with it.")
-        return sample_market()
+        market = sample_market()
+        wanted = tickers_of(tickers) or market.tickers
+        if unknown := sorted(set(wanted) - set(market.tickers)):
+            raise ConfigError(f"{command} --tickers: expected some of {', '.join(market.tickers)}, got {unknown[0]!r}.")
+        kept = (table[table["ticker"].isin(wanted)] for table in (market.prices, market.reports))
+        return Market.of(*kept, facts=market.facts) if tickers else market
     store = Settings.from_environ().cache_dir / "dynostock" / "market"
     if (prices is None or earnings is None) and not store.is_dir():
         raise ConfigError(
-            f"{command}: expected --prices and --earnings, or what `fin-tasks fetch dynostock` stores in {store}; "
+            f"{command}: expected --prices and --earnings, or the folder of `fin-tasks fetch dynostock` at {store}; "
             "found neither. --sample uses the packaged sample."
         )
-    return read_market(prices or store, earnings or store, adjust=adjust)
+    return read_market(prices or store, earnings or store, tickers=tickers_of(tickers), adjust=adjust)

@@ -45,7 +45,7 @@ def plot_dynostock(
     """Draw bias index and accuracy against window size, a line per model and setting, with 95 % intervals."""
     from fin_tasks.benchmarks.dynostock.plots import draw_windows, drawing, save, write_table
     from fin_tasks.benchmarks.dynostock.series import find_series
-    from fin_tasks.benchmarks.dynostock.window import BIASES
+    from fin_tasks.benchmarks.dynostock.windows import BIASES
     from fin_tasks.sandbox import escape
 
     if bias is not None and bias not in BIASES:

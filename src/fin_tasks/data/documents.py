@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import fin_tasks
 from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -36,11 +37,13 @@ def draw(benchmark: str, rows: Sequence[_Row], n: int | None, seed: int, id_of: 
 def dataset_of(docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> "Dataset":
     """Return documents as a data set whose `info.description` is the JSON of the facts with their hash as `hash`.
 
-    There is at least one document, and all have the same keys. Equal facts mean equal documents.
+    There is at least one document, and all have the same keys. Our version and the number of rows are added to the
+    facts. Equal facts mean equal documents.
     """
     from datasets import Dataset, DatasetInfo
     from datasets.table import InMemoryTable
 
+    facts = {"fin_tasks": fin_tasks.__version__, "rows": len(docs), **facts}
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
     table = InMemoryTable.from_pydict({name: [doc[name] for doc in docs] for name in docs[0]})
     info = DatasetInfo(description=json.dumps({"hash": digest[:16], **facts}))

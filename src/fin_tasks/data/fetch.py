@@ -6,28 +6,27 @@
     located.provenance()                                 # for the results: origin, commit, hash of every file
 
 Files are named by their path in the authors' repository, whatever the origin. A name may hold alternatives separated by
-`|`, and an alternative may be a shell pattern: `data/test-*.parquet|test.jsonl`. The first alternative that finds files
-counts; each of them is then listed under its own file name, without folders. A folder of the user's is laid out like
-the repository, or without its first level of folders; it may be DIR, DIR/<benchmark> or the one file that is needed.
+`|`, and an alternative may be a shell pattern, `data/test-*.parquet|test.jsonl`: the first that finds files counts, and
+each file is then listed under its own name, without folders. A folder of the user's is laid out like the repository, or
+without its first level of folders; it may be DIR, DIR/<benchmark> or the one file that is needed.
 
-`pins/<benchmark>.json` names the repository of each benchmark. GitHub repositories are pinned to a commit, with size
-and SHA-256 of nearly all files. Hub data sets are not: the hub says which commit is the newest at the first use, and
-that commit is used from then on, unless `revision` names another. The cache is `<cache_dir>/<benchmark>/<commit>/`.
+`pins/<benchmark>.json` names each repository. GitHub's are pinned to a commit, with the SHA-256 of nearly all files.
+The hub is asked for the newest commit at the first use; it is used from then on, unless `revision` names another.
 """
 
 import hashlib
-import json
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 from urllib.parse import quote
 
+from pydantic import TypeAdapter
 from tqdm import tqdm
 
 from fin_tasks.errors import ConfigError, DataError, FetchError
@@ -37,6 +36,7 @@ __all__ = ["Located", "Pin", "Pins", "load_pins", "locate", "pinned_benchmarks",
 
 _SOURCES = ("auto", "upstream", "data_dir", "sample")
 _MOST = 512 << 20  # bytes of a file whose size is not pinned
+_MOST_HUB = 4 << 30  # archives of pictures are larger
 _OFFLINE = "downloads are switched off (FIN_TASKS_OFFLINE, HF_HUB_OFFLINE or --verify)"
 _PINS = Path(__file__).parent / "pins"
 _log = logging.getLogger(__name__)
@@ -62,20 +62,16 @@ class Pins:
     licence: str
     non_commercial: bool
     homepage: str
-    note: str
     files: tuple[Pin, ...]
-
-    @classmethod
-    def read(cls, path: Path) -> "Pins":
-        """Read a file of pins."""
-        raw = json.loads(path.read_text(encoding="utf-8"))
-        return cls(**{**raw, "files": tuple(Pin(**entry) for entry in raw["files"])})
 
     def by_hand(self, path: str = "...") -> str:
         """Say how a user gets a file without us."""
         gate = " (if it is gated, accept its conditions there and run `hf auth login`)" if self.host == "hub" else ""
         where = f"put it at DIR/{self.name}/{path}, and set data_dir or FIN_TASKS_DATA to DIR"
         return f"Or get it from {self.homepage}{gate}, {where}."
+
+
+_PINS_FILE = TypeAdapter(Pins)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,9 +156,6 @@ def locate(
         raise ConfigError(f"{benchmark} source: {source} needs a folder, got none. Set data_dir or FIN_TASKS_DATA.")
     found = Located(benchmark=benchmark, origin=source, root=place, pins=pins, settings=settings)
     if source == "data_dir" and place.is_file():
-        suffixes = sorted({Path(option).suffix for option in paths[0].split("|")})
-        if place.suffix not in suffixes:
-            raise DataError(f"{benchmark}: expected a file ending in {' or '.join(suffixes)}, got {place}.")
         return replace(found, root=place.parent, files={_key(paths[0], place): place}).more(paths[1:])
     below = replace(found, root=place / benchmark)
     # only one folder is searched from here on, so that two copies never mix
@@ -178,7 +171,7 @@ def load_pins(benchmark: str) -> Pins:
     """Return a benchmark's pins, as packaged."""
     if benchmark not in pinned_benchmarks():
         raise ConfigError(f"benchmark: expected one of {', '.join(pinned_benchmarks())}, got {benchmark!r}.")
-    return Pins.read(_PINS / f"{benchmark}.json")
+    return _PINS_FILE.validate_json((_PINS / f"{benchmark}.json").read_bytes())
 
 
 def sha256_of(path: Path) -> str:
@@ -199,11 +192,10 @@ def _key(name: str, path: Path) -> str:
 
 def _ask_hub(pins: Pins, revision: str | None, settings: Settings) -> Pins:
     """Ask the hub for the commit, the files and their SHA-256, and remember the answer."""
-    folder = settings.cache_dir / pins.name
-    known = folder / f"listing-{quote(revision or 'main', safe='')}.json"
+    known = settings.cache_dir / pins.name / f"listing-{quote(revision or 'main', safe='')}.json"
     may_move = revision is not None and not re.fullmatch("[0-9a-f]{40}", revision)
     if known.is_file() and (settings.offline or not may_move):
-        return Pins.read(known)
+        return _PINS_FILE.validate_json(known.read_bytes())
     wanted = f"{pins.repo}: expected to look up {revision or 'main'} at {settings.hub}"
     if settings.offline:
         raise FetchError(f"{wanted}, but {_OFFLINE}. {pins.by_hand()}")
@@ -217,8 +209,7 @@ def _ask_hub(pins: Pins, revision: str | None, settings: Settings) -> Pins:
         found = replace(pins, revision=str(info.sha), files=files)
     except Exception as error:  # the client raises its own errors and those of its HTTP library
         raise FetchError(f"{wanted}, but {_reason(error)}. {pins.by_hand()}") from error
-    for name in (known.name, f"listing-{found.revision}.json"):
-        write_file(folder / name, json.dumps(asdict(found)).encode())
+    write_file(known, _PINS_FILE.dump_json(found))
     return found
 
 
@@ -239,40 +230,39 @@ def _fetch(pins: Pins, root: Path, wanted: set[Path], settings: Settings) -> Non
     for pin in chosen:
         path = root / pin.path
         if pin.sha256 and (found := sha256_of(path)) != pin.sha256:
-            advice = "Delete it, and it is downloaded again."
             if pin in missing:
-                advice = "The download was removed. Does a proxy or a mirror serve another file?"
                 path.unlink()
-            raise DataError(f"{path}: expected sha256 {pin.sha256}, got {found}. {advice} {pins.by_hand(pin.path)}")
+            wrong = f"{path}: expected sha256 {pin.sha256}, got {found}"
+            raise DataError(f"{wrong}. Delete the file if it is still there, and try again. {pins.by_hand(pin.path)}")
 
 
 def _from_github(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
     import requests
     from requests.adapters import HTTPAdapter
     from urllib3 import Retry
+    from urllib3.exceptions import HTTPError
 
     url = f"{settings.github_raw}/{pins.repo}/{pins.revision}/{quote(pin.path)}"
-    most, content = pin.size or _MOST, bytearray()
     retry = Retry(5, backoff_factor=0.3, status_forcelist=(408, 429, 500, 502, 503, 504))
     try:
         with requests.Session() as session:
             session.mount(settings.github_raw, HTTPAdapter(max_retries=retry))
             with session.get(url, stream=True, timeout=(10, 30)) as reply:
                 reply.raise_for_status()
-                for block in reply.iter_content(1 << 16):
-                    content += block
-                    if len(content) > most:
-                        raise FetchError(f"{url}: expected at most {most:,} bytes, got more. {pins.by_hand(pin.path)}")
-    except requests.RequestException as error:
+                content = reply.raw.read((pin.size or _MOST) + 1, decode_content=True)
+    except (requests.RequestException, HTTPError) as error:
         raise FetchError(f"{url}: expected a file, but {_reason(error)}. {pins.by_hand(pin.path)}") from error
-    write_file(root / pin.path, bytes(content))
+    if len(content) > (pin.size or _MOST):
+        raise FetchError(f"{url}: expected at most {pin.size or _MOST:,} bytes, got more. {pins.by_hand(pin.path)}")
+    write_file(root / pin.path, content)
 
 
 def _from_hub(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
     from huggingface_hub import hf_hub_download
 
-    if (pin.size or 0) > _MOST:
-        raise FetchError(f"{pins.repo}, {pin.path}: expected at most {_MOST:,} bytes, got {pin.size:,}.")
+    if (pin.size or 0) > _MOST_HUB:
+        got = f"expected at most {_MOST_HUB:,} bytes, got {pin.size:,}"
+        raise FetchError(f"{pins.repo}, {pin.path}: {got}. {pins.by_hand(pin.path)}")
     where: dict[str, Any] = {"repo_type": "dataset", "revision": pins.revision, "endpoint": settings.hub}
     try:
         hf_hub_download(pins.repo, pin.path, **where, local_dir=root, token=settings.hub_token)

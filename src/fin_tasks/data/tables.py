@@ -3,19 +3,15 @@
 import codecs
 import csv
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import Any
 
 from fin_tasks.errors import DataError
 
-__all__ = ["Defect", "Record", "Table", "ids_by_kind", "read_csv", "read_json", "read_models"]
-
-_Model = TypeVar("_Model", bound=BaseModel)
+__all__ = ["Defect", "Record", "Table", "ids_by_kind", "read_csv", "read_json"]
 
 
 @dataclass(frozen=True)
@@ -67,55 +63,32 @@ def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Tab
     return Table(records=tuple(records), has_bom=content.startswith(codecs.BOM_UTF8))
 
 
-def read_json(path: Path) -> list[Any]:
-    """Read the rows of a JSON list or of JSON lines in UTF-8.
+def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Read the objects of a JSON list or of JSON lines in UTF-8, which have at least these columns.
 
     Samples of lm-eval become their document with the responses as `output`, once: all filters list the same responses.
     """
-    line = 0
     try:
         text = path.read_bytes().decode("utf-8-sig")
-        if text.lstrip().startswith("["):
-            return list(json.loads(text))
-        rows = []
-        for line, row in enumerate(text.split("\n"), start=1):  # noqa: B007 - the error names the line
-            rows += [json.loads(row)] if row.strip() else []
+        if not text.lstrip().startswith("["):
+            text = "[" + ",\n".join(filter(str.strip, text.split("\n"))) + "]"
+        rows = json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
-        where = f"{path}, line {line}" if line else str(path)
-        raise DataError(f"{where}: expected a JSON list or JSON lines in UTF-8, got {error}.") from error
-    if not (rows and isinstance(rows[0], dict) and isinstance(rows[0].get("doc"), dict)):
-        return rows
-    return [
-        {**row["doc"], "output": row.get("resps")}
-        if isinstance(row, dict) and isinstance(row.get("doc"), dict)
-        else row
-        for row in rows
-        if not isinstance(row, dict) or row.get("filter") == rows[0].get("filter")
-    ]
-
-
-def read_models(path: Path, kind: type[_Model], key: str) -> list[_Model]:
-    """Read JSON rows as models that differ in `key`; a DataError names the first row that does not fit."""
-    rows: dict[Any, _Model] = {}
-    for number, raw in enumerate(read_json(path), start=1):
-        where = f"{path}, row {number}"
-        try:
-            row = kind.model_validate(raw)
-        except ValidationError as error:
-            wrong = error.errors()[0]
-            field = "".join(f", {part}" for part in wrong["loc"])
-            raise DataError(f"{where}{field}: {wrong['msg']}, got {wrong['input']!r:.200}.") from error
-        if getattr(row, key) in rows:
-            raise DataError(f"{where}: expected each {key} once, got {getattr(row, key)!r} again.")
-        rows[getattr(row, key)] = row
+        raise DataError(f"{path}: expected a JSON list or JSON lines in UTF-8, got {error}.") from error
+    if all(isinstance(row, dict) and isinstance(row.get("doc"), dict) for row in rows):
+        rows = [
+            {**row["doc"], "output": row.get("resps")} for row in rows if row.get("filter") == rows[0].get("filter")
+        ]
+    wanted = f"an object with {', '.join(columns)}"
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict) or not all(name in row for name in columns):
+            raise DataError(f"{path}, row {number}: expected {wanted}, got {row!r:.200}.")
     if not rows:
         raise DataError(f"{path}: expected at least one row, got none.")
-    return list(rows.values())
+    return list(rows)
 
 
-def ids_by_kind(defects: Iterable[Defect]) -> dict[str, tuple[str, ...]]:
+def ids_by_kind(defects: Sequence[Defect]) -> dict[str, tuple[str, ...]]:
     """Return the row ids of each kind of defect, kinds in alphabetical order."""
-    ids: dict[str, list[str]] = {}
-    for defect in defects:
-        ids.setdefault(defect.kind, []).append(defect.row_id)
-    return {kind: tuple(ids[kind]) for kind in sorted(ids)}
+    kinds = sorted({defect.kind for defect in defects})
+    return {kind: tuple(defect.row_id for defect in defects if defect.kind == kind) for kind in kinds}

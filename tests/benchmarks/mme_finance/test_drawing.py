@@ -178,7 +178,7 @@ def test_bars_are_as_high_as_their_values(monkeypatch: pytest.MonkeyPatch) -> No
 def test_kept_pictures_still_look_like_this(request: pytest.FixtureRequest) -> None:
     """Another matplotlib or FreeType may shift letters by a pixel, not move or recolour anything.
 
-    `pytest tests/charts tests/benchmarks/mme_finance --update-golden` keeps new ones; then look at them.
+    `pytest tests/benchmarks/mme_finance --update-golden` keeps new ones; then look at them.
     """
     kept = Path(__file__).parents[2] / "golden" / "mme_finance"
     for image_type, style in (("candlestick chart", SCREENS[0]), ("document", SCREENS[1]), ("mixed chart", SCREENS[2])):

@@ -155,7 +155,7 @@ def test_choices(cell: str, choices: list[str]) -> None:
 
 def test_knowledge(tmp_path: Path) -> None:
     options = write(tmp_path, {"question": "Which  coupon?"}, {"question": "Zzz?", "gold_fin_term_id": "t9"})
-    bank = "id,term_name,term_definition\nt1,Coupon,\\frac{c} {question}\nt2,,A put.\nt1,x,y\n,e,f\nt4,Which,\n"
+    bank = "id,term_name,term_definition\nt1,Coupon,\\frac{c} {question}\nt2,,A put.\nt1,x,y\n,e,f\nt5, ,\nt4,Which,\n"
     (tmp_path / "knowledge_bank.csv").write_text(bank)
     (plain, _), _ = documents(**options)
     (oracle, without), facts = documents(knowledge="oracle", **options)
@@ -163,7 +163,7 @@ def test_knowledge(tmp_path: Path) -> None:
     assert (coupon, put, "\n\n".join(rest)) == ("Coupon: \\frac{c} {question}", "A put.", plain["prompt"])
     assert without["terms"] == []
     assert facts["retrieval"]["gold_missing"] == 1
-    assert {name: facts["retrieval"]["bank"][name] for name in ("n", "left_out")} == {"n": 3, "left_out": 2}
+    assert {name: facts["retrieval"]["bank"][name] for name in ("n", "left_out")} == {"n": 3, "left_out": 3}
     (found, _), facts = documents(knowledge="bm25", top_k=1, **options)
     assert [(term["id"], term["score"] > 0) for term in found["terms"]] == [("t4", True)]  # `coupon?` is another word
     assert facts["retrieval"]["condition"] == "bm25"

@@ -50,7 +50,7 @@ def test_case(case: dict[str, Any], runner: Runner) -> None:
     [
         *(("bool", cell, value, "") for cell, value in (("1.0", 1), ("0", 0), (" True", 1), ("0.0", 0))),
         *(("mcq", cell, "B", "") for cell in ("B", "b.", "(B)", "B. down")),
-        *(("calcu", cell, -6.0, "") for cell in ("\u20136.0", "\u22126", "-$6", "-6.00%")),
+        *(("calcu", cell, -6.0, "") for cell in ("\u20136.0", "\u22126", "-$6", "($6.0)", "- 6.00%")),
         *(("calcu", cell, value, "") for cell, value in (("5e-05", 5e-05), ("1,234.5", 1234.5), (".5", 0.5))),
         ("calcu", "56.14, -85.77", None, "two numbers"),
         *(("calcu", cell, None, "not one number") for cell in ("", "1e999", "1-2-3", "five", "nan")),

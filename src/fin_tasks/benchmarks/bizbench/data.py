@@ -1,20 +1,17 @@
 """BizBench's rows as documents of lm-eval."""
 
-import difflib
 import hashlib
-import logging
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
-import fin_tasks
 from fin_tasks.benchmarks.bizbench import prompts
 from fin_tasks.benchmarks.bizbench.formulas import reference_of
 from fin_tasks.benchmarks.bizbench.score import PAPER_PARTS
-from fin_tasks.data.documents import dataset_of
+from fin_tasks.data.documents import dataset_of, refuse_typos
 from fin_tasks.data.fetch import locate
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
@@ -31,7 +28,6 @@ _SAMPLE = Path(__file__).with_name("sample")
 _COLUMNS = ["question", "answer", "task", "context", "options", "program"]
 _OPTIONS = ("split", "source", "data_dir", "data_revision", "max_context_chars", "seed")
 _CUT = "[... {dropped:,} characters of the document are left out here ...]"
-_log = logging.getLogger(__name__)
 
 
 def load(
@@ -53,9 +49,7 @@ def load(
     rows if `n` is None. `mode` is `cot`, `pot` (a program computes the number) or `code` (the function asked for).
     `source`, `data_dir` and `data_revision` are those of `data.fetch.locate`; `unknown` are the model's arguments.
     """
-    for name in unknown:
-        if near := difflib.get_close_matches(name.lower().replace("-", "_"), _OPTIONS, n=1, cutoff=0.81):
-            raise ConfigError(f"bizbench metadata: expected a known option, got {name!r}. Did you mean {near[0]!r}?")
+    refuse_typos("bizbench", unknown, _OPTIONS)
     for name, size in {"max_context_chars": max_context_chars, "n": n}.items():
         if size is not None and (type(size) is not int or size < 1):
             raise ConfigError(f"bizbench {name}: expected a whole number from 1, got {size!r}.")
@@ -63,7 +57,7 @@ def load(
     there = "test" if source == "sample" else split
     names = f"data/{there}-*.parquet|*{there}*.parquet|{there}.jsonl"
     files = locate("bizbench", [names], settings=Settings.from_environ(), **place)
-    data, limit = files.provenance(), max_context_chars
+    data = files.provenance()
     prefix = "sample" if files.origin == "sample" else split
     rows, left_out = _read(tuple(files.files.values()), prefix, data["revision"])
     n = 500 if n is None and part in PAPER_PARTS else n
@@ -71,15 +65,17 @@ def load(
     if not chosen:
         found = ", ".join(sorted({row["part"] for row in rows})) or "none"
         raise DataError(f"bizbench {part}: expected rows in {', '.join(files.files)}, got none (parts: {found}).")
-    docs = [_doc(row, part, mode, limit) for row in chosen]
+    docs = [_doc(row, part, mode, max_context_chars) for row in chosen]
     cut = [doc["context_cut"] for doc in docs if doc["context_cut"]]
-    if cut:
-        _log.warning("bizbench %s: %d of %d documents are cut to %d characters", part, len(cut), len(docs), limit)
-    facts = {"fin_tasks": fin_tasks.__version__, "scorer": SCORER_VERSION, "split": split, "part": part, "mode": mode}
-    facts |= {"prompts": {"set": prompts.NAME, "sha256": prompts.sha256()}, "data": data, "rows": len(docs)}
-    facts |= {"context": {"max_chars": limit, "cut_rows": len(cut), "cut_chars": sum(cut)}}
-    facts |= {"sample": None if n is None else {"n": n, "seed": seed}, "left_out": left_out}
-    facts |= {"defects": {"without-truth": unusable} if (unusable := sum(not doc["target"] for doc in docs)) else {}}
+    without_truth = sum(not doc["target"] for doc in docs)
+    facts = {
+        **{"scorer": SCORER_VERSION, "split": split, "part": part, "mode": mode, "data": data},
+        "prompts": {"set": "house", "sha256": prompts.sha256()},  # the authors publish no prompts with the data
+        "context": {"max_chars": max_context_chars, "cut_rows": len(cut), "cut_chars": sum(cut)},
+        "sample": None if n is None else {"n": n, "seed": seed},
+        "left_out": left_out,
+        "defects": {"without-truth": without_truth} if without_truth else {},
+    }
     return {split: dataset_of(docs, facts)}
 
 
@@ -88,11 +84,8 @@ def _read(paths: Sequence[Path], prefix: str, _revision: str) -> tuple[list[dict
     import pandas
 
     try:
-        tables = [
-            pandas.read_json(path, lines=True, dtype=False) if path.suffix == ".jsonl" else pandas.read_parquet(path)
-            for path in paths
-        ]
-        table = pandas.concat(tables)[_COLUMNS]
+        readers = {".jsonl": partial(pandas.read_json, lines=True, dtype=False)}
+        table = pandas.concat(readers.get(path.suffix, pandas.read_parquet)(path) for path in paths)[_COLUMNS]
     except (OSError, ValueError, KeyError) as error:
         wanted = f"Parquet or JSON lines with the columns {', '.join(_COLUMNS)}"
         raise DataError(f"{paths[0]}: expected {wanted}, got {error}. Fetch the file again.") from error
@@ -111,8 +104,6 @@ def _read(paths: Sequence[Path], prefix: str, _revision: str) -> tuple[list[dict
             rows.append(row)
         else:
             left_out.setdefault("empty-question" if part else "unknown-task", []).append(row["id"])
-    if left_out:
-        _log.warning("bizbench: rows left out: %s", ", ".join(f"{kind} {len(ids)}" for kind, ids in left_out.items()))
     return rows, left_out
 
 

@@ -11,6 +11,8 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from fin_tasks.answers.programs import extract_function
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.score import Reading
@@ -48,8 +50,9 @@ def solution():
             results.append(numbers)
         except Exception as error:
             results.append(type(error).__name__)
-    return repr(results)
+    return repr(results).replace("'", '"')
 """
+_RESULTS = TypeAdapter(list[list[float] | str])  # of each call the numbers, or the error's class
 
 
 def stub_of(text: str) -> ast.FunctionDef | None:
@@ -98,9 +101,9 @@ def read(outcomes: Sequence[Outcome], *, variant: str) -> Reading:
         reason = mine.detail if counted else f"the reference gives no results. {reference.detail}".strip()
         unscored = not counted or mine.status in (Status.broken, Status.unsupported)
         return Reading(variant=variant, answer=None, reason=reason or status, unscored=unscored, status=status)
-    results: list[Any] = [given[place] if len(given) == len(right) else None for place in counted]
+    results = [given[place] if len(given) == len(right) else [] for place in counted]
     if all(isinstance(result, str) for result in results):
-        return Reading(variant=variant, answer=None, reason=results[0][:100], status=Status.exception.value)
+        return Reading(variant=variant, answer=None, reason=str(results[0])[:100], status=Status.exception.value)
     agreeing = sum(_agree(result, right[place]) for result, place in zip(results, counted, strict=True))
     return Reading(variant=variant, answer=f"{agreeing}/{len(counted)}", status=status)
 
@@ -141,19 +144,17 @@ def _calls(stub: ast.FunctionDef) -> list[list[Any]]:
     return calls
 
 
-def _results(outcome: Outcome) -> list[Any]:
+def _results(outcome: Outcome) -> list[list[float] | str]:
     try:
-        results = ast.literal_eval(outcome.value) if outcome.ran and outcome.value else []
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        results = []
-    return results if isinstance(results, list) else []
+        return _RESULTS.validate_json(outcome.value or "") if outcome.ran else []
+    except ValidationError:
+        return []
 
 
-def _agree(given: Any, right: list[float]) -> bool:
-    if not isinstance(given, list) or len(given) != len(right):
+def _agree(given: list[float] | str, right: list[float] | str) -> bool:
+    if isinstance(given, str) or isinstance(right, str) or len(given) != len(right):
         return False
-    pairs = zip(given, right, strict=True)
-    return all(isinstance(a, float) and math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-12) for a, b in pairs)
+    return all(math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-12) for a, b in zip(given, right, strict=True))
 
 
 def _parse(code: str) -> ast.Module | None:

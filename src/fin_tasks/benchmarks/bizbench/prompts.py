@@ -14,10 +14,8 @@ from fin_tasks.answers.paper import MARKER, marked_number
 from fin_tasks.benchmarks.bizbench.formulas import stub_of
 from fin_tasks.benchmarks.bizbench.score import number_truth
 
-__all__ = ["NAME", "fill", "sha256", "target_of"]
+__all__ = ["fill", "sha256", "target_of"]
 
-NAME = "house"
-"""The only prompt set: the authors publish none with the data."""
 _ROLE = "You are an expert in business and finance."
 _SYSTEM = {
     "cot": f"{_ROLE} Answer the question you are given.",
@@ -65,7 +63,7 @@ def fill(kind: str, mode: str, *, question: str, context: str = "", options: Seq
 def sha256() -> str:
     """Return the hash of all templates, for the provenance."""
     user = sorted((*key, text) for key, text in _USER.items())
-    parts = [NAME, sorted(_SYSTEM.items()), user, _DOCUMENT, sorted(_HINTS.items()), sorted(_CUE.items())]
+    parts = ["house", sorted(_SYSTEM.items()), user, _DOCUMENT, sorted(_HINTS.items()), sorted(_CUE.items())]
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
 

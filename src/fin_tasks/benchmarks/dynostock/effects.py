@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from fin_tasks.benchmarks.dynostock.experiment import Experiment, Reply, Run
+from fin_tasks.benchmarks.dynostock.prompts import ARMS
 from fin_tasks.benchmarks.dynostock.score import bias_index
-from fin_tasks.benchmarks.dynostock.statements import ARMS
 from fin_tasks.stats.averages import average
 from fin_tasks.stats.paired import PairedDifference, paired_difference
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.benchmarks.dynostock.prompts import ARMS
 from fin_tasks.benchmarks.dynostock.score import read
-from fin_tasks.benchmarks.dynostock.statements import ARMS
 from fin_tasks.errors import DataError
 
 __all__ = ["Experiment", "Problem", "Reply", "Run", "date_of", "read_experiment", "setting_of"]

@@ -6,7 +6,6 @@ may stop at any time, and the same command goes on.
 
 import io
 import json
-import logging
 import re
 import time
 from collections.abc import Callable, Container, Iterable, Sequence
@@ -42,36 +41,31 @@ class _BusyError(_LimitError):
 
 
 _retry: Callable[[Callable[..., Any]], Callable[..., Any]] = retry(
-    retry=retry_if_exception_type(_BusyError),
-    stop=stop_after_attempt(5),
-    wait=wait_exponential(multiplier=5, max=60),
-    reraise=True,
+    retry=retry_if_exception_type(_BusyError), stop=stop_after_attempt(5), wait=wait_exponential(5, 60), reraise=True
 )
 
 
 @dataclass
 class Fetched:
-    """How many files came, why tickers failed, and a sentence for each source that was not asked any further."""
+    """Why tickers failed, by part, and a sentence for each source that was not asked any further."""
 
-    new: dict[str, int] = field(default_factory=lambda: {"prices": 0, "earnings": 0})
     failed: dict[str, dict[str, str]] = field(default_factory=lambda: {"prices": {}, "earnings": {}})
     stopped: list[str] = field(default_factory=list)
 
 
 def sp500(settings: Settings) -> tuple[str, ...]:
     """Return the tickers of the S&P 500 as Wikipedia lists them today, spelled as Yahoo does (BRK-B)."""
-    advice = "Name the tickers yourself: --tickers FILE."
     page = _retry(_get)(f"{settings.wikipedia}/wiki/List_of_S%26P_500_companies", "Wikipedia")
     try:
         tables = pd.read_html(io.StringIO(page), flavor="lxml", keep_default_na=False)
-    except ImportError as error:
-        raise ConfigError(f"S&P 500: expected lxml. Run `pip install 'fin-tasks[market]'`. {advice}") from error
-    except (ValueError, SyntaxError) as error:
-        raise FetchError(f"S&P 500: expected a table on the page, found none. {advice}") from error
-    column = next((table["Symbol"] for table in tables if "Symbol" in table), pd.Series(dtype=object))
-    tickers = tuple(dict.fromkeys(str(cell).strip().upper().replace(".", "-") for cell in column))
-    if not tickers or not all(map(TICKER.fullmatch, tickers)):
-        raise FetchError(f"S&P 500: expected tickers in a column Symbol, found {tickers[:3]}. {advice}")
+        cells = next(table["Symbol"] for table in tables if "Symbol" in table)
+    except (ImportError, ValueError, SyntaxError, StopIteration) as error:
+        raise FetchError(
+            f"S&P 500: expected a table with Symbol ({error}). Name the tickers: --tickers FILE."
+        ) from error
+    tickers = tuple(dict.fromkeys(str(cell).strip().upper().replace(".", "-") for cell in cells))
+    if odd := [ticker for ticker in tickers if not TICKER.fullmatch(ticker)]:
+        raise FetchError(f"S&P 500: expected tickers, got {odd[0]!r}. Name them yourself: --tickers FILE.")
     return tickers
 
 
@@ -87,14 +81,8 @@ def fetch_market(
 ) -> Fetched:
     """Fetch what the folder lacks; tickers that failed in the last run are tried last.
 
-    Args:
-        folder: Where to.
-        tickers: As Yahoo spells them.
-        start: First day of prices.
-        end: Last day; by default that of the folder, or yesterday for a new one.
-        earnings: One of `EARNINGS`; by default Alpha Vantage if there is a key.
-        per_minute: Requests a minute to Alpha Vantage.
-        settings: The environment.
+    The last day is by default that of the folder, or yesterday for a new one; the source of earnings is one of
+    `EARNINGS`, by default Alpha Vantage if there is a key.
     """
     if settings.offline_markets:
         raise FetchError("market data: downloads are switched off. Unset FIN_TASKS_OFFLINE.")
@@ -103,8 +91,8 @@ def fetch_market(
         raise ConfigError(f"earnings: expected {' or '.join(EARNINGS)}, got {earnings!r}.")
     if earnings == "alpha-vantage" and not settings.alpha_vantage_key:
         raise ConfigError(
-            "earnings: expected a key in ALPHAVANTAGE_API_KEY, found none. Get one at "
-            "https://www.alphavantage.co/support/#api-key, or take the authors' reports: --earnings upstream."
+            "earnings: expected a key of https://www.alphavantage.co in ALPHAVANTAGE_API_KEY, found none. "
+            "Or take the authors' reports: --earnings upstream."
         )
     path = folder / "manifest.json"
     before: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
@@ -112,21 +100,16 @@ def fetch_market(
     end = end or date.fromisoformat(before.get("end", f"{yesterday}"))
     if start > end:
         raise ConfigError(f"market data: expected --start before --end, got {start} and {end}.")
-    pins = load_pins("dynostock")
-    source = earnings if earnings == "alpha-vantage" else f"{pins.repo}@{pins.revision}"
+    source = earnings if earnings == "alpha-vantage" else f"upstream@{load_pins('dynostock').revision}"
     plan = {"prices": "yahoo", "earnings": source, "start": f"{start}", "end": f"{end}"}
     if other := {name: before.get(name) for name in plan if before and before.get(name) != plan[name]}:
-        wanted = {name: plan[name] for name in other}
-        raise ConfigError(f"{folder}: expected a folder with {wanted}, found {other}. Choose another with --out.")
-    done, last = Fetched(), before.get("failed", {"prices": {}, "earnings": {}})
+        raise ConfigError(f"{folder}: expected a folder fetched with {plan}, found {other}. Choose another with --out.")
+    done, last = Fetched(), before.get("failed", Fetched().failed)
     try:
-        _fetch_prices(done, folder, _missing(folder / "prices", tickers, last["prices"]), start, end)
+        _fetch_prices(done, folder / "prices", _missing(folder / "prices", tickers, last["prices"]), start, end)
         priced = [ticker for ticker in tickers if (folder / "prices" / f"{ticker}.parquet").is_file()]
         missing = _missing(folder / "earnings", priced, last["earnings"])
-        if earnings == "upstream":
-            _fetch_reports(done, folder, missing, _upstream(missing, settings), 0)
-        else:
-            _fetch_reports(done, folder, missing, lambda ticker: _alpha_vantage(ticker, settings), 60 / per_minute)
+        _fetch_reports(done, folder / "earnings", missing, earnings, 60 / per_minute, settings)
     finally:
         failed = {part: {**last[part], **done.failed[part]} for part in last}
         failed = {part: {t: failed[part][t] for t in _missing(folder / part, failed[part], ())} for part in failed}
@@ -144,114 +127,86 @@ def _fetch_prices(done: Fetched, folder: Path, tickers: Sequence[str], start: da
     with tqdm(total=len(tickers), desc="Prices", unit="ticker", disable=None) as bar:
         for first in range(0, len(tickers), _BATCH):
             batch = tickers[first : first + _BATCH]
-            frame, messages = _download(batch, start)
-            for ticker in batch:
-                table = _prices_of(frame, ticker, end)
+            tables = {ticker: _prices_of(frame, ticker, end) for frame in [_download(batch, start)] for ticker in batch}
+            for ticker, table in tables.items():
                 if len(table):
-                    write_file(folder / "prices" / f"{ticker}.parquet", table.to_parquet(index=False))
-                    done.new["prices"] += 1
+                    write_file(folder / f"{ticker}.parquet", table.to_parquet(index=False))
                 else:
-                    reason = next((text for text in messages if f"'{ticker}'" in text), "Yahoo gave no prices")
-                    done.failed["prices"][ticker] = reason.rpartition("]: ")[2]
+                    done.failed["prices"][ticker] = "Yahoo gave no prices. Is it listed under this name?"
             bar.update(len(batch))
-            if any(re.search("rate ?limit|too many requests", text, re.IGNORECASE) for text in messages):
-                done.stopped.append("Yahoo answers no more for now. Run the same command again in an hour.")
+            if not any(map(len, tables.values())):
+                done.stopped.append(f"Yahoo gave none of {len(batch)} tickers. Run the same command again in an hour.")
                 return
 
 
-def _download(tickers: Sequence[str], start: date) -> tuple[pd.DataFrame, list[str]]:
-    """Return yfinance's table from `start` until now, which holds all later splits, and what it logged."""
+def _download(tickers: Sequence[str], start: date) -> pd.DataFrame:
+    """Return yfinance's table from `start` until today, which tells of all later splits."""
     try:
         import yfinance
     except ImportError as error:
         raise ConfigError("prices: expected yfinance, found none. Run `pip install 'fin-tasks[market]'`.") from error
-    messages: list[str] = []
-    log, handler = logging.getLogger("yfinance"), logging.Handler(logging.ERROR)
-    handler.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
-    log.addHandler(handler)
-    log.propagate = False
     yfinance.config.network.retries = 3
+    options = {"auto_adjust": False, "actions": True, "group_by": "ticker", "progress": False}
     try:
-        frame = yfinance.download(
-            list(tickers),
-            start=f"{start}",
-            auto_adjust=False,
-            actions=True,
-            group_by="ticker",
-            progress=False,
-            timeout=30,
-        )
-    except Exception as error:  # noqa: BLE001 - yfinance raises whatever its libraries do
-        frame, messages = pd.DataFrame(), [f"{type(error).__name__}: {error}"]
-    finally:
-        log.removeHandler(handler)
-        log.propagate = True
-    return frame, messages
+        return yfinance.download(list(tickers), start=f"{start}", **options)
+    except Exception as error:  # yfinance raises whatever its libraries do
+        raise FetchError(f"Yahoo: expected prices, but yfinance failed ({error}). Run the command again.") from error
 
 
 def _prices_of(frame: pd.DataFrame, ticker: str, end: date) -> pd.DataFrame:
-    if ticker not in frame.columns.get_level_values(0) or "Close" not in frame[ticker]:
-        return pd.DataFrame()
-    own = frame[ticker].dropna(subset=["Close"])
-    ratio = own["Stock Splits"].where(own["Stock Splits"] > 0, 1.0) if "Stock Splits" in own else 1.0 + 0 * own["Close"]
-    own = own.assign(splits_after=ratio[::-1].cumprod()[::-1] / ratio).rename(columns=_COLUMNS)
-    own.insert(0, "date", own.index.tz_localize(None).normalize())
-    own.insert(0, "ticker", ticker)
-    columns = ["ticker", "date", *_COLUMNS.values(), "splits_after"]
-    return own.loc[own["date"] <= pd.Timestamp(end), columns].reset_index(drop=True)
+    own = frame.get(ticker, pd.DataFrame(columns=["Close"])).dropna(subset=["Close"])
+    if own.empty:
+        return own
+    ratio = own["Stock Splits"].where(own["Stock Splits"] > 0, 1.0)
+    days = own.index.tz_localize(None).normalize()
+    table = own.assign(ticker=ticker, date=days, splits_after=ratio[::-1].cumprod()[::-1] / ratio)
+    table = table.rename(columns=_COLUMNS)[["ticker", "date", *_COLUMNS.values(), "splits_after"]]
+    return table[days <= pd.Timestamp(end)].reset_index(drop=True)
 
 
 def _fetch_reports(
-    done: Fetched, folder: Path, tickers: Sequence[str], reports_of: Callable[[str], dict[str, Any]], pause: float
+    done: Fetched, folder: Path, tickers: Sequence[str], source: str, pause: float, settings: Settings
 ) -> None:
+    paths = {f"data/eps_history/data-{ticker}.json": ticker for ticker in tickers}
+    pinned = [pin.path for pin in load_pins("dynostock").files if pin.path in paths and source == "upstream"]
+    located = locate("dynostock", pinned, source="upstream", settings=settings).files
+    files = {paths[name]: path for name, path in located.items()}
     for i, ticker in enumerate(tqdm(tickers, desc="Earnings", unit="ticker", disable=None)):
-        time.sleep(pause if i else 0)
         try:
-            answer = reports_of(ticker)
+            if ticker in files:
+                answer = json.loads(files[ticker].read_text(encoding="utf-8"))
+            elif source == "upstream":
+                raise FetchError(f"the authors have no earnings of {ticker}")
+            else:
+                time.sleep(pause if i else 0)
+                answer = _alpha_vantage(ticker, settings)
         except FetchError as error:
-            done.failed["earnings"][ticker] = str(error)
+            if type(error) is not _LimitError:
+                done.failed["earnings"][ticker] = str(error)
             if isinstance(error, _LimitError):
                 done.stopped.append(f"{error} {len(tickers) - i} tickers are left. Run the command again tomorrow.")
                 return
-        else:
-            # the source may spell the ticker in its own way
-            content = json.dumps({**answer, "symbol": ticker}, indent=1)
-            write_file(folder / "earnings" / f"{ticker}.json", content.encode())
-            done.new["earnings"] += 1
+        else:  # the source may spell the ticker in its own way
+            write_file(folder / f"{ticker}.json", json.dumps({**answer, "symbol": ticker}, indent=1).encode())
 
 
 @_retry
 def _alpha_vantage(ticker: str, settings: Settings) -> dict[str, Any]:
     key = str(settings.alpha_vantage_key)
     query = {"function": "EARNINGS", "symbol": ticker, "apikey": key}
-    text = _get(f"{settings.alpha_vantage}/query", "Alpha Vantage", query)
     try:
-        answer = json.loads(text)
-        refusal = next((answer[name] for name in ("Error Message", "Note", "Information") if name in answer), "")
+        answer = dict(json.loads(_get(f"{settings.alpha_vantage}/query", "Alpha Vantage", query)))
     except (ValueError, TypeError):
-        raise FetchError("Alpha Vantage: expected JSON, got something else.") from None
-    refusal = str(refusal).replace(key, "(your key)")
+        raise FetchError("Alpha Vantage: expected a JSON object, got something else.") from None
+    refusals = [str(answer[name]) for name in ("Error Message", "Note", "Information") if name in answer]
+    refusal = " ".join(refusals).replace(key, "(your key)")
     if re.search("per (minute|second)|sparingly", refusal):
         raise _BusyError(f"Alpha Vantage: {refusal}")
     if refusal and ("Error Message" not in answer or "apikey" in refusal):
         raise _LimitError(f"Alpha Vantage: {refusal}")
     if refusal or not answer.get("quarterlyEarnings"):
         raise FetchError(f"Alpha Vantage knows no earnings of {ticker}. {refusal}".strip())
-    return dict(answer)
-
-
-def _upstream(tickers: Sequence[str], settings: Settings) -> Callable[[str], dict[str, Any]]:
-    paths = {ticker: f"data/eps_history/data-{ticker}.json" for ticker in tickers}
-    pinned = {pin.path for pin in load_pins("dynostock").files}
-    wanted = [path for path in paths.values() if path in pinned]
-    files = locate("dynostock", wanted, source="upstream", settings=settings).files if wanted else {}
-
-    def reports_of(ticker: str) -> dict[str, Any]:
-        if paths[ticker] not in files:
-            raise FetchError(f"the authors have no earnings of {ticker}")
-        return dict(json.loads(files[paths[ticker]].read_text(encoding="utf-8")))
-
-    return reports_of
+    return answer
 
 
 def _get(url: str, what: str, query: dict[str, str] | None = None) -> str:

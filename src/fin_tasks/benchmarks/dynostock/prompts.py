@@ -1,81 +1,40 @@
-"""What the model is asked about a window.
+"""The house prompts: our own wording of the paper's structure, and the paper's naive question for contrast.
 
-Two prompt sets exist. `house` is our own wording of the paper's structure: role, question, background, resolution,
-dates, retrieved information, facts, the latest report, guidelines and the form of the answer. `upstream` is the
-authors' template, read from their file at run time; its slots are filled with our texts, because theirs are written in
-their code. A third, `naive`, is the paper's contrast: the plain question with the same information, but neither facts
-nor statement.
+The statistics of a window always point one way and its signal the other. The arms show the same window with
+
+- `signal`: the biased statement, as in the paper;
+- `none`: no statement;
+- `flipped`: the same statement with its direction reversed, so that it agrees with the statistics;
+- `aligned`: a statement that agrees too, without the cue of the bias: neither the latest event nor an authority.
 """
 
 import hashlib
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
-from fin_tasks.benchmarks.dynostock import narrative, statements
-from fin_tasks.benchmarks.dynostock.authorities import AUTHORITIES, Authority
-from fin_tasks.benchmarks.dynostock.window import Window
-from fin_tasks.benchmarks.dynostock.wording import day, figure, percent
-from fin_tasks.errors import DataError
+import pandas as pd
 
-__all__ = ["STYLES", "TEMPLATES", "Prompt", "PromptSet", "Style", "house_prompts", "upstream_prompts"]
+from fin_tasks.benchmarks.dynostock.market import Market
+from fin_tasks.benchmarks.dynostock.windows import Window, past_movements
+from fin_tasks.benchmarks.dynostock.wording import AUTHORITIES, HOUSE, TEMPLATES, eps, millions, percent, price
+from fin_tasks.errors import ConfigError, DataError
+
+__all__ = ["ARMS", "FREQUENCIES", "STYLES", "TEXTS", "HousePrompts", "Prompt", "in_words", "statement_direction"]
 
 Style = Literal["structured", "naive"]
+Text = Literal["table", "narrative"]
+Frequency = Literal["daily", "weekly", "monthly"]
+ARMS: tuple[str, ...] = ("signal", "none", "aligned", "flipped")
 STYLES: tuple[Style, ...] = get_args(Style)
-
-TEMPLATES: Mapping[str, str] = {
-    "system": "You are an experienced forecaster of share prices who knows how human judgement goes wrong.",
-    "structured": "Estimate how likely it is that the answer to the question below is yes. "
-    "Take account of all you are told.\n\n"
-    "Question: {question}\n\n"
-    "Background: {background}\n\n"
-    "Resolution: {resolution}\n\n"
-    "Start date: {start}\nEnd date: {end}\n\n"
-    "Information retrieved for this question:\n\n{retrieved}\n\n"
-    "Guidelines:\n"
-    "- Use only what is given here; nothing else can be looked up.\n"
-    "- Weigh all of it, {sources}, rather than a single item.\n"
-    "- The final prediction is the probability that the answer is yes: one number from 0 to 1 and nothing else.\n\n"
-    "Now forecast: {question} "  # again, as thousands of prices may lie in between
-    "Write your thought, then the probability, in this form:\n"
-    "Thought: <your reasoning, step by step>\n"
-    "Final prediction: <a number from 0 to 1>",
-    "naive": "{background}\n\n{retrieved}\n\n{question} {resolution} "
-    "Give a probability from 0 to 1.\n\n"
-    "Thought: <your thoughts>\nPrediction: <your answer>",
-    "cue": "Thought:",
-    "question": "Will the average price of the {ticker} share go up after its latest earnings report, that of {end}?",
-    "question_plain": "Will the average price of the {ticker} share go up after {end}?",
-    "background": "Earnings per share (EPS) are what a company earned in a quarter, divided by its shares. Analysts "
-    "estimate them before the company reports. The surprise is the reported figure less the average estimate. "
-    "A surprise of zero or more is called a Meet, a negative one a Miss. "
-    "A price often rises after a Meet and falls after a Miss.",
-    "resolution": "The answer is yes if the mean closing price of the 8 calendar days {after_first} to {after_last} "
-    "is at least that of the 8 calendar days {before_first} to {end}, and no otherwise. "
-    "A rise or a fall after an earlier report is meant in the same way.",
-    "see_chart": "History of prices: see the chart.\n\nHistory of earnings reports: see the chart.",
-    "facts": "Facts:",
-    "legend": "On the chart, a triangle that points down marks the day of an earnings report, "
-    "green for a Meet and red for a Miss; a grey triangle that points up marks the end of a fiscal quarter.",
-    "latest": "Latest report: for the quarter to {fiscal_end}, reported on {reported}, EPS was {eps} against an "
-    "estimate of {estimate}. The surprise was {surprise} ({percent}): a {outcome}.",
-    "sources_image": "the chart included",
-    "sources_text": "the prices, the reports and the facts",
-}
-"""All wording of this module; part of what a prompt set's hash covers."""
+TEXTS: tuple[Text, ...] = get_args(Text)
+FREQUENCIES: tuple[Frequency, ...] = get_args(Frequency)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """A finished prompt.
-
-    Attributes:
-        system: System message; empty where the template says all.
-        user: The question with its information and instructions.
-        cue: Words that make a base model start answering; only added where no chat template is used.
-    """
+    """A finished prompt; `cue` makes a base model start answering and is added only without a chat template."""
 
     system: str
     user: str
@@ -83,125 +42,139 @@ class Prompt:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PromptSet:
-    """A template and the figures its statements quote.
+class HousePrompts:
+    """Our own wording."""
 
-    Attributes:
-        name: `house` or `upstream`.
-        style: `structured` or `naive`.
-        template: Of the user's message. Fields in braces are filled by name, or in the order of the slots (question,
-            background, resolution, start, end, retrieved) where they have none.
-        system: System message.
-        cue: Words a base model continues from.
-        authorities: Figures to quote.
-    """
+    style: Style = "structured"
+    name: str = "house"
 
-    name: str
-    style: Style
-    template: str
-    system: str
-    cue: str
-    authorities: tuple[Authority, ...]
+    def facts(self) -> dict[str, Any]:
+        """Return what the provenance says of the wording."""
+        return {"set": self.name, "style": self.style, "sha256": hashlib.sha256(HOUSE.encode()).hexdigest()}
 
-    def ask(self, window: Window, *, reported: date, information: str | None, statement: str | None) -> Prompt:
-        """Ask about a window.
+    def ask(
+        self, market: Market, window: Window, *, arm: str, text: Text | None = None, frequency: Frequency = "daily"
+    ) -> Prompt:
+        """Ask about a window; `text` says how its prices and reports are written, None that a chart shows them.
 
-        Args:
-            window: The window; its truth is not looked at.
-            reported: Day of its newest report, which is its last day unless it is a plain one.
-            information: Its prices and reports in words; None where a chart shows them.
-            statement: The statement of the experiment's arm; None for none.
+        Nothing in the market after the window's last day is read.
         """
         dates = {
-            "end": day(window.end),
-            "before_first": day(window.end - timedelta(days=7)),
-            "after_first": day(window.end + timedelta(days=1)),
-            "after_last": day(window.end + timedelta(days=8)),
+            "end": str(window.end),
+            "before_first": str(window.end - timedelta(days=7)),
+            "after_first": str(window.end + timedelta(days=1)),
+            "after_last": str(window.end + timedelta(days=8)),
         }
-        question = "question_plain" if window.bias_type == "plain" else "question"
-        slots = {
-            "question": TEMPLATES[question].format(ticker=window.ticker, **dates),
-            "background": TEMPLATES["background"],
-            "resolution": TEMPLATES["resolution"].format(**dates),
-            "start": day(window.start),
-            "end": dates["end"],
-            "retrieved": self._retrieved(window, reported, information, statement),
-        }
-        sources = TEMPLATES["sources_image" if information is None else "sources_text"]
-        user = self.template.format(*slots.values(), **slots, sources=sources)
-        return Prompt(system=self.system, user=user, cue=self.cue)
-
-    def authority_named(self, name: str) -> Authority:
-        """Return a figure.
-
-        Raises:
-            DataError: The set has none of that name.
-        """
-        for authority in self.authorities:
-            if authority.name == name:
-                return authority
-        names = ", ".join(authority.name for authority in self.authorities)
-        raise DataError(
-            f"authority of a window: expected one of {names}, got {name!r}. Build the windows again with this version."
+        shown = TEMPLATES["see_chart"] if text is None else in_words(market, window, text=text, frequency=frequency)
+        facts = [TEMPLATES["legend"]] * (text is None) + [_statistics(window)]
+        # The statement comes last and alone on its line: the arms differ in this line only.
+        facts += [statement] if (statement := _statement(market, window, arm)) else []
+        listed = "\n".join([TEMPLATES["facts"], *(f"- {fact}" for fact in facts)])
+        latest = _reports(market, window)[-1]
+        blocks = [shown, *([listed] if self.style == "structured" else []), TEMPLATES["latest"].format(**latest)]
+        question = TEMPLATES["question_plain" if window.bias_type == "plain" else "question"]
+        user = TEMPLATES[self.style].format(
+            question=question.format(ticker=window.ticker, **dates),
+            background=TEMPLATES["background"],
+            resolution=TEMPLATES["resolution"].format(**dates),
+            start=window.start,
+            end=window.end,
+            retrieved="\n\n".join(blocks),
+            sources=TEMPLATES["sources_image" if text is None else "sources_text"],
         )
-
-    def sha256(self) -> str:
-        """Return the hash of all wording, so that two results can be told to come from the same words."""
-        parts = [
-            *(self.name, self.style, self.template, self.system, self.cue),
-            [asdict(authority) for authority in self.authorities],
-            *(sorted(module.items()) for module in (TEMPLATES, statements.TEMPLATES, narrative.TEMPLATES)),
-        ]
-        return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
-
-    def _retrieved(self, window: Window, reported: date, information: str | None, statement: str | None) -> str:
-        blocks = [TEMPLATES["see_chart"] if information is None else information]
-        if self.style == "structured":
-            blocks.append(_facts(window, statement, image=information is None))
-        blocks.append(_latest(window, reported))
-        return "\n\n".join(blocks)
+        system = TEMPLATES["system"] if self.style == "structured" else ""
+        return Prompt(system=system, user=user, cue=TEMPLATES["cue"])
 
 
-def house_prompts(style: Style = "structured") -> PromptSet:
-    """Return our own wording."""
-    structured = style == "structured"
-    return PromptSet(
-        name="house",
-        style=style,
-        template=TEMPLATES[style],
-        system=TEMPLATES["system"] if structured else "",
-        cue=TEMPLATES["cue"],
-        authorities=AUTHORITIES,
-    )
+def statement_direction(window: Window, arm: str) -> int | None:
+    """Return what an arm's statement says that the price does, 1 up or 0 down; None without a statement."""
+    if arm == "none":
+        return None
+    if window.signal is None:
+        raise ConfigError(f"arm of {window.id}: it has no biased statement, so expected none, got {arm!r}.")
+    return window.signal if arm == "signal" else 1 - window.signal
 
 
-def upstream_prompts(template: str, authorities: Sequence[Authority]) -> PromptSet:
-    """Return the authors' template with their introductions of the figures, see `upstream.py` for both."""
-    return PromptSet(
-        name="upstream",
-        style="structured",
-        template=template,
-        system="",
-        cue="",
-        authorities=tuple(authorities),
-    )
+def in_words(market: Market, window: Window, *, text: Text = "table", frequency: Frequency = "daily") -> str:
+    """Write down a window's prices and reports, as two tables or a sentence for each event, oldest first."""
+    periods = _periods(market.history(window.ticker, window.start, window.end), frequency)
+    if periods.empty:
+        raise DataError(
+            f"prices of {window.ticker}: expected some from {window.start} to {window.end}, found none. "
+            "The windows and the market do not belong together: build the windows again."
+        )
+    reports, has_candles = _reports(market, window), "low" in periods
+    if text == "narrative":
+        template = ("day" if frequency == "daily" else "period") + ("" if has_candles else "_close")
+        events = [(row["last"], 0, TEMPLATES[template].format(**row)) for row in _rows(periods)]
+        # A report comes after the prices of its own day, and before those of a week or month that goes on after it.
+        events += [(row["reported"], 1, TEMPLATES["report"].format(**row)) for row in reports]
+        return "\n".join([TEMPLATES["intro"], *(sentence for _, _, sentence in sorted(events))])
+    names = ("last", "open", "high", "low", "close", "volume") if has_candles else ("last", "close")
+    heads = (f"prices_{frequency}", "columns" if has_candles else "columns_close")
+    prices = [*(TEMPLATES[head] for head in heads), *(",".join(row[name] for name in names) for row in _rows(periods))]
+    figures = ("reported", "fiscal_end", "eps", "estimate", "surprise", "percent", "outcome")
+    told = [",".join(row[name] for name in figures) for row in reports]
+    return "\n".join([*prices, "", TEMPLATES["reports"], TEMPLATES["report_columns"], *told])
 
 
-def _facts(window: Window, statement: str | None, *, image: bool) -> str:
-    facts = [TEMPLATES["legend"]] if image else []
-    facts.append(statements.statistics_of(window))
-    # The statement comes last and alone on its line: the arms of an experiment differ in this line and nothing else.
-    facts += [statement] if statement is not None else []
-    return "\n".join([TEMPLATES["facts"], *(f"- {fact}" for fact in facts)])
+def _periods(history: pd.DataFrame, frequency: Frequency) -> pd.DataFrame:
+    """Sum daily prices up over weeks (Saturday to Friday) or months, with the `first` and `last` trading day."""
+    days = history.assign(first=history.index, last=history.index)
+    if frequency == "daily" or days.empty:
+        return days
+    groups = days.groupby(days["last"].dt.to_period("W-FRI" if frequency == "weekly" else "M").to_numpy())
+    rules = {"first": "first", "last": "last", "open": "first", "high": "max", "low": "min", "close": "last"}
+    summed: pd.DataFrame = groups.agg({name: rule for name, rule in rules.items() if name in days})
+    return summed.assign(volume=groups["volume"].sum(min_count=1)) if "volume" in days else summed
 
 
-def _latest(window: Window, reported: date) -> str:
-    return TEMPLATES["latest"].format(
-        fiscal_end=day(window.fiscal_end),
-        reported=day(reported),
-        eps=figure(window.eps),
-        estimate=figure(window.estimate),
-        surprise=figure(window.surprise),
-        percent=percent(window.surprise_percentage),
-        outcome=window.outcome,
-    )
+def _rows(periods: pd.DataFrame) -> Iterator[dict[str, str]]:
+    formats = {name: price for name in ("open", "high", "low", "close") if name in periods}
+    formats |= {"volume": millions} if "volume" in periods else {}
+    columns = {name: [write(value) for value in periods[name].tolist()] for name, write in formats.items()}
+    columns |= {name: periods[name].dt.strftime("%Y-%m-%d").tolist() for name in ("first", "last")}
+    return (dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True))
+
+
+def _reports(market: Market, window: Window) -> list[dict[str, str]]:
+    """Write the figures of a window's reports, oldest first."""
+    shown = market.reports_between(window.ticker, window.start, window.end).tail(window.window)
+    return [
+        {
+            "reported": f"{row['reported']:%Y-%m-%d}",
+            "fiscal_end": "not known" if pd.isna(row["fiscal_end"]) else f"{row['fiscal_end']:%Y-%m-%d}",
+            **{name: eps(row[name]) for name in ("eps", "estimate", "surprise")},
+            "percent": percent(row["surprise_percentage"]),
+            "outcome": "not known" if pd.isna(row["surprise"]) else "Meet" if row["surprise"] >= 0 else "Miss",
+        }
+        for row in shown.to_dict("records")
+    ]
+
+
+def _statistics(window: Window) -> str:
+    """Say how often the past moved contrary to the signal; for plain windows, how often it moved up."""
+    majority = 1 if window.signal is None else 1 - window.signal
+    if window.n_same < 2:
+        movement = majority if window.n_contrary else 1 - majority
+        return TEMPLATES["statistics_one" if window.n_same else "statistics_none"].format(movement=_event(movement))
+    return TEMPLATES["statistics"].format(n=window.n_contrary, of=window.n_same, movement=_event(majority))
+
+
+def _statement(market: Market, window: Window, arm: str) -> str:
+    direction = statement_direction(window, arm)
+    if direction is None:
+        return ""
+    if window.bias_type == "authority":
+        words = {"ticker": window.ticker, "direction": "up" if direction else "down"}
+        if arm == "aligned":
+            return TEMPLATES["authority_aligned"].format(**words)
+        return TEMPLATES["authority"].format(name=window.authority, **AUTHORITIES[window.authority], **words)
+    if arm != "aligned":
+        return TEMPLATES["recency"].format(movement=_event(direction))
+    days = [day for day, movement in past_movements(market, window) if movement == direction]
+    return TEMPLATES["recency_aligned"].format(day=max(days, default=date.min), movement=_event(direction))
+
+
+def _event(movement: int) -> str:
+    return "a rise" if movement else "a fall"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.benchmarks.dynostock.window import BIASES
+from fin_tasks.benchmarks.dynostock.windows import BIASES
 from fin_tasks.data.tables import Defect
 from fin_tasks.errors import DataError
 from fin_tasks.judging.predictions_model import model_of

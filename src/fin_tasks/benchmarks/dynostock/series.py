@@ -11,7 +11,7 @@ from fin_tasks.benchmarks.dynostock.plots import Series
 from fin_tasks.benchmarks.dynostock.records import Condition
 from fin_tasks.benchmarks.dynostock.replay import replay
 from fin_tasks.benchmarks.dynostock.score import Counts
-from fin_tasks.benchmarks.dynostock.window import BIASES
+from fin_tasks.benchmarks.dynostock.windows import BIASES
 from fin_tasks.errors import DataError
 from fin_tasks.stats.intervals import Interval
 

@@ -1,117 +1,165 @@
-"""The authors' prompt template and list of figures, read from their repository's `config/` as it is."""
+"""The authors' prompts, word for word: read from their repository at run time, parsed and never executed.
 
+`config/prompt.json` holds the frames, `config/celebrity.json` the figures of authority, and the function
+`construct_instruction` of `gen.py` the sentences of the slots. Prices and reports are filled in from the market.
+"""
+
+import ast
 import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from string import Formatter
 from typing import Any
 
-from fin_tasks.benchmarks.dynostock.authorities import Authority
-from fin_tasks.data.fetch import locate, sha256_of
+import pandas as pd
+
+from fin_tasks.benchmarks.dynostock.market import Market
+from fin_tasks.benchmarks.dynostock.prompts import Frequency, Prompt, Text, statement_direction
+from fin_tasks.benchmarks.dynostock.windows import Window
+from fin_tasks.data.fetch import locate
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["DEFAULT_MODEL", "UpstreamConfig", "locate_config", "read_authorities", "read_template"]
+__all__ = ["DEFAULT_MODEL", "UpstreamPrompts", "upstream_prompts"]
 
 DEFAULT_MODEL = "gpt-4o"
-"""The entry of `prompt.json` that is used where none is named."""
+"""The entry of `prompt.json` that is used by default."""
 
-SLOTS = 6
-"""Question, background, resolution, start, end, retrieved information."""
-
-_PROMPT, _CELEBRITY = "config/prompt.json", "config/celebrity.json"
-
-# What some entries put around the text is their models' chat template and the place of the picture. The harness puts
-# both where they belong for the model it runs; twice would be wrong.
+_FILES = ("config/prompt.json", "config/celebrity.json", "gen.py|upstream/gen.py")
+# The chat template and the place of the picture, which the harness adds for the model that it runs.
 _WRAPPERS = re.compile(r"\A\s*(?:\[INST\]\s*)?(?:<image>\s*|<\|image_\d+\|>\s*)?|\s*\[/INST\]\s*\Z")
+_EPS = {
+    **{"fiscalDateEnding": "fiscal_end", "reportedDate": "reported", "reportedEPS": "eps", "estimatedEPS": "estimate"},
+    **{"surprise": "surprise", "surprisePercentage": "surprise_percentage"},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
-class UpstreamConfig:
-    """The authors' two files."""
+class UpstreamPrompts:
+    """The frame of one model, the functions that fill it, and the figures by name."""
 
-    prompt: Path
-    celebrity: Path
+    frame: str
+    functions: dict[str, ast.FunctionDef]
+    figures: dict[str, dict[str, str]]
+    source: dict[str, Any]
 
-    def hashes(self) -> dict[str, str]:
-        """Return path in the authors' repository to SHA-256."""
-        return {_PROMPT: sha256_of(self.prompt), _CELEBRITY: sha256_of(self.celebrity)}
+    def facts(self) -> dict[str, Any]:
+        """Return what the provenance says of the wording."""
+        return {"set": "upstream", "style": "structured", **self.source}
+
+    def ask(
+        self, market: Market, window: Window, *, arm: str, text: Text | None = None, frequency: Frequency = "daily"
+    ) -> Prompt:
+        """Ask about a window as the authors do; the arms `none` and `flipped` change their statement only."""
+        if window.signal is None or arm == "aligned" or frequency != "daily":
+            raise ConfigError(
+                "prompts upstream: expected a recency or authority window, the arm signal, none or flipped, and daily "
+                f"prices, got {window.bias_type}, {arm}, {frequency}. Use prompts: house."
+            )
+        found = self._fill(market, window, window.signal, text)
+        user, said = self.frame.format(*found["instruction"]), found["bias_desc"]
+        direction = statement_direction(window, arm)
+        if direction is None:
+            user = user.replace(f"- {said}" if f"- {said}" in user else said, "")
+        elif direction != window.signal:
+            user = user.replace(said, self._fill(market, window, direction, text)["bias_desc"])
+        return Prompt(system="", user=user, cue="")
+
+    def _fill(self, market: Market, window: Window, signal: int, text: Text | None) -> dict[str, Any]:
+        """Fill the slots as `construct_instruction` does; return its variables."""
+        figure = self.figures.get(window.authority, {})
+        known: dict[str, Any] = {
+            **{"ticker": window.ticker, "start_time": str(window.start), "end_time": str(window.end), "bias": signal},
+            **{"args.image": text is None, "args.narrative": text == "narrative"},
+            **{f"args.bias_type == '{bias}'": window.bias_type == bias for bias in ("recency", "authority")},
+            "np.random.choice(len(args.celebrity_cfg))": 0,
+            **{f"args.celebrity_cfg[index]['{name}']": value for name, value in figure.items()},
+            "construct_current_eps(args.eps_dir, ticker, start_time, end_time)": "",
+        }
+        reports = market.reports_between(window.ticker, window.start, window.end).iloc[::-1]
+        table = pd.DataFrame({name: [_written(value) for value in reports[ours]] for name, ours in _EPS.items()})
+        if text is None:
+            latest = [self._sentence("construct_current_eps", {"cur": table.iloc[0].to_dict()})]
+            known["construct_current_eps(args.eps_dir, ticker, start_time, end_time)"] = latest[0]
+        else:
+            history = market.history(window.ticker, window.start, window.end)
+            prices = pd.DataFrame({"Date": history.index.strftime("%Y-%m-%d")})
+            prices = prices.assign(**{name: history[name.lower()].to_numpy() for name in ("Open", "Close")})
+            for function, shown, place in (
+                ("construct_stock_history", prices, "args.stock_file"),
+                ("construct_eps_history", table, "args.eps_dir"),
+            ):
+                told = [self._sentence(function, {"row": row}) for row in shown.to_dict("records")]
+                structured = shown.to_string(header=True, index=False)
+                known[f"{function}({place}, ticker, start_time, end_time)"] = (structured, "\n".join(told))
+        _run(self.functions["construct_instruction"].body, known)
+        return known
+
+    def _sentence(self, function: str, known: dict[str, dict[str, Any]]) -> str:
+        """Write the sentence that a function of the authors writes for one row."""
+        ((name, row),) = known.items()
+        told = [node for node in ast.walk(self.functions[function]) if isinstance(node, ast.JoinedStr)]
+        sentence = next(node for node in told if f"{name}." in ast.unparse(node))
+        return str(_value(sentence, {f"{name}.{field}": value for field, value in row.items()}))
 
 
-def locate_config(*, data_dir: Path | None, settings: Settings) -> UpstreamConfig:
-    """Find the authors' files: in a folder of yours, else downloaded and checked against their pins.
-
-    Args:
-        data_dir: A folder with `config/`, `dynostock/config/`, or the authors' repository in `dynostock/`.
-        settings: The environment.
-
-    Raises:
-        FetchError: They cannot be downloaded; the message says where to put them by hand.
-        DataError: A downloaded file is not the pinned one.
-    """
-    if data_dir is not None:
-        for root in (data_dir, data_dir / "dynostock"):
-            config = UpstreamConfig(prompt=root / _PROMPT, celebrity=root / _CELEBRITY)
-            if config.prompt.is_file() and config.celebrity.is_file():
-                return config
-    found = locate("dynostock", (_PROMPT, _CELEBRITY), source="upstream", settings=settings).files
-    return UpstreamConfig(prompt=found[_PROMPT], celebrity=found[_CELEBRITY])
-
-
-def read_template(path: Path, model: str = DEFAULT_MODEL) -> str:
-    """Read the template of one entry, without chat markers and image marks.
-
-    Args:
-        path: The authors' `prompt.json`.
-        model: Name of the entry.
-
-    Returns:
-        A text for `str.format` with six nameless fields, see `SLOTS`.
-
-    Raises:
-        ConfigError: There is no such entry.
-        DataError: The file is no such JSON, or the template has not six fields.
-    """
-    entries = _read(path)
-    if not isinstance(entries, dict):
-        raise DataError(f"{path}: expected an object of prompts by model, got {type(entries).__name__}.")
-    if model not in entries:
-        raise ConfigError(f"metadata upstream_model: expected one of {', '.join(entries)}, got {model!r}.")
-    entry = entries[model]
-    text = entry.get("prompt") if isinstance(entry, dict) else None
-    if not isinstance(text, str):
-        raise DataError(f"{path}, {model}: expected an object with the text 'prompt', got {entry!r:.80}.")
+def upstream_prompts(*, model: str, data_dir: Path | None, settings: Settings) -> UpstreamPrompts:
+    """Read the authors' files: from a folder of yours, else downloaded and checked against their pins."""
+    found = locate("dynostock", _FILES, data_dir=data_dir, settings=settings)
+    paths = {path.name: path for path in found.files.values()}
     try:
-        fields = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
-    except ValueError as error:
-        raise DataError(f"{path}, {model}: expected a template, got one with a lone brace ({error}).") from error
-    if fields != [""] * SLOTS:
-        raise DataError(f"{path}, {model}: expected {SLOTS} fields without a name, {{}}, got {fields!r}.")
-    return _WRAPPERS.sub("", text)
+        frames = json.loads(paths["prompt.json"].read_text(encoding="utf-8"))
+        figures = json.loads(paths["celebrity.json"].read_text(encoding="utf-8"))
+        tree = ast.parse(paths["gen.py"].read_text(encoding="utf-8"))
+        if model not in frames:
+            raise ConfigError(f"metadata upstream_model: expected one of {', '.join(frames)}, got {model!r}.")
+        return UpstreamPrompts(
+            frame=_WRAPPERS.sub("", frames[model]["prompt"]),
+            functions={node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)},
+            figures={figure["name"]: figure for figure in figures},
+            source={"upstream_model": model, **found.provenance()},
+        )
+    except (OSError, ValueError, SyntaxError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{found.root}: expected the authors' prompt files, could not read them ({error!r})."
+        ) from error
 
 
-def read_authorities(path: Path) -> tuple[Authority, ...]:
-    """Read the authors' introductions of the figures.
-
-    Raises:
-        DataError: The file is not a list of objects with the texts `name`, `summary` and `impact`.
-    """
-    entries = _read(path)
-    if not isinstance(entries, list) or not entries:
-        raise DataError(f"{path}: expected a list of figures, got {entries!r:.80}.")
-    return tuple(_authority(entry, f"{path}, figure {i}") for i, entry in enumerate(entries))
+def _written(value: Any) -> str:
+    """Write a figure or day as Alpha Vantage does."""
+    if pd.isna(value):
+        return "None"
+    return f"{value:%Y-%m-%d}" if isinstance(value, pd.Timestamp) else str(float(value)).removesuffix(".0")
 
 
-def _authority(entry: Any, origin: str) -> Authority:
-    keys = ("name", "summary", "impact")
-    if not isinstance(entry, dict) or not all(isinstance(entry.get(key), str) for key in keys):
-        raise DataError(f"{origin}: expected an object with the texts {', '.join(keys)}, got {entry!r:.80}.")
-    return Authority(name=entry["name"], role=entry["summary"], standing=entry["impact"])
+def _run(body: list[ast.stmt], known: dict[str, Any]) -> None:
+    """Follow assignments and branches; `known` maps variables and the text of expressions to values."""
+    for statement in body:
+        if isinstance(statement, ast.If):
+            _run(statement.body if _value(statement.test, known) else statement.orelse, known)
+        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple):
+            names = [ast.unparse(name) for name in statement.targets[0].elts]
+            known |= dict(zip(names, _value(statement.value, known), strict=True))
+        elif isinstance(statement, ast.Assign):
+            known[ast.unparse(statement.targets[0])] = _value(statement.value, known)
+        elif isinstance(statement, ast.AugAssign):
+            known[ast.unparse(statement.target)] += _value(statement.value, known)
 
 
-def _read(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: expected the authors' JSON file, could not read it: {error}.") from error
+def _value(node: ast.expr, known: dict[str, Any]) -> Any:
+    """Work out constants, f-strings, choices, lists and `str.format`, which is all that the authors' sentences need."""
+    if (text := ast.unparse(node)) in known:
+        return known[text]
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(_value(part, known)) for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return _value(node.value, known)
+    if isinstance(node, ast.IfExp):
+        return _value(node.body if _value(node.test, known) else node.orelse, known)
+    if isinstance(node, ast.List):
+        return [_value(part, known) for part in node.elts]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        return _value(node.func.value, known).format(*(_value(part, known) for part in node.args))
+    raise DataError(f"gen.py of DynoStock's authors: expected a sentence, got {text[:80]!r}. Use prompts: house.")

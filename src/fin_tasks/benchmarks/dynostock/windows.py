@@ -1,60 +1,98 @@
-"""Finds the windows whose past could lead a forecaster astray, in all tickers at once.
+"""Find the windows whose past could mislead a forecaster, in all tickers at once.
 
-The rules are those of Xiao, Lin and Chiu (2024), section 3; docs/windows.md has them in full.
+The rules are those of Xiao, Lin and Chiu (2024), section 3; docs/windows.md has them in full. Arrays of days count from
+1970-01-01; movements are 1 (up), 0 (down) and -1 (not known).
 """
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import date, timedelta
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.authorities import AUTHORITIES
 from fin_tasks.benchmarks.dynostock.market import Market
-from fin_tasks.benchmarks.dynostock.missing_days import MissingDay, costliest_days
-from fin_tasks.benchmarks.dynostock.movements import AFTER, UNKNOWN, UP, Prices, day_numbers
-from fin_tasks.benchmarks.dynostock.runs import Reports, Runs
-from fin_tasks.benchmarks.dynostock.shown_prices import shown_prices
-from fin_tasks.benchmarks.dynostock.window import BIASES, Window, typed
+from fin_tasks.benchmarks.dynostock.wording import AUTHORITIES
 from fin_tasks.errors import ConfigError, DataError
 
-__all__ = ["REASONS", "SHARE", "WINDOWS", "Count", "Found", "find_windows", "plain_window", "window_id"]
+__all__ = [
+    *("BIASES", "REASONS", "SHARE", "WINDOWS", "WINDOW_COLUMNS", "BiasType", "Count", "Found", "Reports", "Runs"),
+    *("find_windows", "frame_of", "past_movements", "plain_window", "shown_prices"),
+    *("strict_timing", "table_of", "typed", "Window", "window_id", "windows_of"),
+]
 
+BiasType = Literal["recency", "authority", "plain"]
+BIASES: tuple[BiasType, ...] = ("recency", "authority")
 WINDOWS = (4, 8, 12, 16, 20)
 SHARE = Fraction(4, 5)
-"""How much of the past must agree for a window to lead astray."""
+"""Minimum share of past reports that moved the same way, as in the paper."""
 REASONS: Mapping[str, str] = {
     "unknown-surprise": "a report's surprise is not known",
-    "missing-prices": "a day of trading has no candle of this ticker",
+    "missing-prices": "a trading day has no candle of this ticker",
     "reports-too-close": "the newest report has another one on its day or less than 8 days before it",
-    "unknown-movement": "no close on one side of a report",
-    "truth-pending": "the prices end before the 8 days after the newest report do",
+    "unknown-movement": "there is no close on one side of a report",
+    "truth-pending": "the prices end less than 8 days after the newest report",
 }
-"""Why a window is dropped, in the order in which that is looked at, and what it means."""
+"""Why a window is dropped, in the order of the checks."""
 
+_FATES = ("found", "unbiased", *REASONS)
+_AFTER = 8  # days after a report whose mean close is compared with as many days up to it
+_BEFORE = 30  # days shown before the oldest report
 _LARGEST = 400  # reports: a century
-_FOUND, _UNBIASED = "found", "unbiased"
-_FATES = (_FOUND, _UNBIASED, *REASONS)
+_STRIDE = 1 << 32  # more days than between any two dates of a ticker
 
-_Numbers = npt.NDArray[np.int64]
+_Ints = npt.NDArray[np.int64]
 _Bools = npt.NDArray[np.bool_]
+_Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Count:
-    """What became of the candidates of one bias and window size: every run of `window` reports of one ticker.
+class Window:
+    """A window over one ticker's history up to an earnings report; movements are 1 (up) and 0 (down).
 
     Attributes:
-        candidates: All of them: `found` + `unbiased` + what was dropped.
-        found: Windows in the table.
-        unbiased: Those whose past does not lead astray, as the bias's rule asks.
-        dropped: Reason, of `REASONS`, to how many could not be judged or shown.
+        window: Number of reports.
+        start: First day shown, 30 days before the oldest report.
+        end: Last day shown, the day of the newest report.
+        signal: Movement that the biased statement suggests; None for plain windows.
+        truth: Movement after the newest report; None if not known yet (plain windows only).
+        outcome: `Meet` or `Miss`, of the newest report, as are fiscal_end, eps (dollars per share) and what follows.
+        n_same: Older reports with the same outcome; for authority without those of a draw.
+        n_contrary: Those of `n_same` that moved contrary to the signal; for plain windows those that moved up.
+        authority: Name of the figure that makes the statement, for authority windows.
     """
+
+    id: str
+    bias_type: BiasType
+    window: int
+    ticker: str
+    start: date
+    end: date
+    signal: int | None
+    truth: int | None
+    outcome: Literal["Meet", "Miss"]
+    n_same: int
+    n_contrary: int
+    fiscal_end: date
+    eps: float
+    estimate: float
+    surprise: float
+    surprise_percentage: float
+    authority: str = ""
+
+
+WINDOW_COLUMNS: tuple[str, ...] = tuple(field.name for field in fields(Window))
+_DATES, _MOVES = ("start", "end", "fiscal_end"), ("signal", "truth")
+_FIGURES = ("ticker", "fiscal_end", "eps", "estimate", "surprise", "surprise_percentage")
+
+
+@dataclass(frozen=True)
+class Count:
+    """What became of the candidates of one bias and size: `found` + `unbiased` + those dropped, by reason."""
 
     bias_type: str
     window: int
@@ -66,18 +104,38 @@ class Count:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Windows and what was looked through for them.
-
-    Attributes:
-        table: One row per window, the columns of `WINDOW_COLUMNS`, sorted by bias, window, ticker and end.
-        counts: One per bias and window size, in the table's order.
-        missing_days: The days that cost the most candidates dropped for `missing-prices`, the costliest first; a
-            candidate counts once per size, whatever the number of biases.
-    """
+    """A table of windows (`WINDOW_COLUMNS`) by bias, size, ticker and end, and counts by bias and size."""
 
     table: pd.DataFrame
-    counts: tuple[Count, ...]
-    missing_days: tuple[MissingDay, ...] = ()
+    counts: tuple[Count, ...] = ()
+
+
+def typed(table: pd.DataFrame) -> pd.DataFrame:
+    """Set the column order and types of a table of windows."""
+    types: dict[str, Any] = dict.fromkeys(WINDOW_COLUMNS, "float64")
+    types |= dict.fromkeys(("id", "bias_type", "ticker", "outcome", "authority"), object)
+    types |= dict.fromkeys(("window", "n_same", "n_contrary"), "int64")
+    types |= dict.fromkeys(_DATES, "datetime64[ns]") | dict.fromkeys(_MOVES, "Int8")
+    return table[list(WINDOW_COLUMNS)].astype(types).reset_index(drop=True)
+
+
+def frame_of(windows: Iterable[Window]) -> pd.DataFrame:
+    """Put windows into a table, in their order."""
+    rows = [[getattr(window, name) for name in WINDOW_COLUMNS] for window in windows]
+    return typed(pd.DataFrame(rows, columns=list(WINDOW_COLUMNS), dtype=object))
+
+
+def windows_of(table: pd.DataFrame) -> list[Window]:
+    """Read a table of windows back, in its order."""
+    columns: dict[str, list[Any]] = {name: table[name].tolist() for name in WINDOW_COLUMNS}
+    columns |= {name: [stamp.date() for stamp in columns[name]] for name in _DATES}
+    columns |= {name: [None if pd.isna(value) else int(value) for value in columns[name]] for name in _MOVES}
+    return [Window(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+
+
+def window_id(bias: str, size: int, ticker: str, end: str) -> str:
+    """Name a window by its bias, size, ticker and last day, as `recency-w04-IBM-2010-04-19`."""
+    return f"{bias}-w{size:02d}-{ticker}-{end}"
 
 
 def find_windows(
@@ -90,71 +148,57 @@ def find_windows(
 ) -> Found:
     """Find every window of the given biases and sizes.
 
-    Args:
-        market: Prices and reports; only tickers that have both, and reports inside the calendar, count.
-        biases: Of `BIASES`.
-        windows: Window sizes in reports, from 2 to 400.
-        seed: Decides, with a window's id and nothing else, which authority makes its statement.
-        share: How much of the past must agree, above 1/2 and up to 1; the protocol's is `SHARE`.
-
-    Raises:
-        ConfigError: An unknown bias, a window size that is none, or none at all, or a share that is no majority.
+    Only tickers with prices and reports, and reports between the first and last trading day, count. `share` is above
+    1/2. The seed and a window's id alone decide which authority makes its statement.
     """
-    chosen, sizes = _checked_biases(biases), _checked_sizes(windows)
+    chosen, sizes = sorted(set(biases)), sorted(set(windows))
+    if not chosen or not set(chosen) <= set(BIASES):
+        raise ConfigError(f"biases: expected some of {', '.join(BIASES)}, got {', '.join(chosen) or 'none'}.")
+    if not sizes or not 2 <= sizes[0] <= sizes[-1] <= _LARGEST:
+        raise ConfigError(f"windows: expected sizes from 2 to {_LARGEST} reports, such as 4, got {sizes}.")
     if not Fraction(1, 2) < share <= 1:
-        raise ConfigError(f"share: expected more than 0.5 and at most 1, got {float(share)}. The protocol's is 0.8.")
-    prices = Prices.of(market)
-    reports = Reports.of(market, prices)
-    runs = {size: Runs.of(reports, size) for size in sizes}
-    counts: list[Count] = []
-    parts: list[dict[str, npt.NDArray[Any]]] = []
-    lacking: dict[int, _Bools] = {}
+        raise ConfigError(f"share: expected more than 0.5 and at most 1 (paper: 0.8), got {float(share)}.")
+    reports = Reports(market)
+    runs = {size: Runs(reports, size) for size in sizes}
+    counts, parts = [], []
     for bias in chosen:
-        for size in sizes:
-            lead = _recency(runs[size], share) if bias == "recency" else _authority(runs[size], share)
-            fates = _fates(runs[size], lead)
-            lacking[size] = fates == _FATES.index("missing-prices")  # the same for every bias
-            counts.append(_count(bias, size, fates))
-            parts.append(_picked(bias, runs[size], lead, fates == _FATES.index(_FOUND)))
-    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    return Found(_table(reports, columns, seed), tuple(counts), _missing_days(prices, runs, lacking))
+        for size, run in runs.items():
+            lead = _recency(run, share) if bias == "recency" else _authority(run, share)
+            fates = np.select([applies for _, applies in run.drops(lead)], [fate for fate, _ in run.drops(lead)], 0)
+            numbers = np.bincount(fates, minlength=len(_FATES)).tolist()
+            dropped = {reason: n for reason, n in zip(REASONS, numbers[2:], strict=True) if n}
+            counts.append(Count(bias, size, len(fates), found=numbers[0], unbiased=numbers[1], dropped=dropped))
+            part = pd.DataFrame({"row": run.rows[:, 0], "start": run.start, "signal": lead.signal, "truth": run.truth})
+            part = part.assign(bias_type=bias, window=size, n_same=lead.n_same, n_contrary=lead.n_contrary)
+            parts.append(part[fates == 0])
+    return Found(table_of(reports, pd.concat(parts), seed), tuple(counts))
 
 
 def plain_window(market: Market, ticker: str, start: date, end: date) -> Window:
     """Make a window of one's own, without a biased statement, about the 8 days after `end`.
 
-    Its statistics use prices up to `end` only: older reports whose 8 days after are not over by then do not count.
-
-    Args:
-        market: Prices and reports.
-        ticker: A stock with both.
-        start: First day shown.
-        end: Last day shown; any day, not only one of a report.
-
-    Returns:
-        The window of all reports from `start` to `end`; its truth is None while the market does not reach 8 days
-        beyond `end`.
-
-    Raises:
-        ConfigError: `start` lies after `end`.
-        DataError: The ticker, a price or a report in this time is missing, or the newest report's surprise unknown.
+    Its statistics use prices up to `end` only. The truth is None if the prices end less than 8 days after it.
     """
     if start > end:
         raise ConfigError(f"{ticker}: expected a start before the end, got {start} to {end}.")
-    shown = _shown_reports(market, ticker, start, end)
-    prices = Prices.of(market)
+    shown_prices(market, ticker, start, end)
+    shown = market.reports_between(ticker, start, end)
+    if shown.empty or np.isnan(shown["surprise"].iloc[-1]):
+        year = timedelta(days=366)
+        near = market.reports_between(ticker, start - year, end + year)["reported"]
+        raise DataError(
+            f"{ticker}: expected an earnings report with a known surprise as the newest one from {start} to {end}, got "
+            f"none. Choose other days. Reports near: {', '.join(f'{day:%Y-%m-%d}' for day in near) or 'none'}."
+        )
+    prices = _Prices(market)
     code = int(prices.tickers.get_loc(ticker))
-    days = np.append(day_numbers(shown["reported"]), (end - date(1970, 1, 1)).days)
+    days = np.append(_days(shown["reported"]), (end - date(1970, 1, 1)).days)
     moves = prices.movements(np.full(len(days), code), days)
     newest, is_meet = shown.iloc[-1], shown["surprise"].to_numpy() >= 0
-    if np.isnan(newest["surprise"]):
-        raise DataError(
-            f"{ticker}: expected a known surprise in the newest report up to {end}, got none on "
-            f"{newest['reported']:%Y-%m-%d}. Choose an end before that day."
-        )
-    judged = shown["surprise"].notna().to_numpy() & (days[:-1] <= days[-1] - AFTER) & (moves[:-1] != UNKNOWN)
-    same = (judged & (is_meet == is_meet[-1]))[:-1]
-    is_known = moves[-1] != UNKNOWN and days[-1] + AFTER <= prices.last_day
+    same = (is_meet == is_meet[-1]) & shown["surprise"].notna().to_numpy() & (moves[:-1] >= 0)
+    same = (same & (days[:-1] <= days[-1] - _AFTER))[:-1]
+    figures: dict[str, Any] = {name: float(newest[name]) for name in _FIGURES[2:]}
+    is_known = moves[-1] >= 0 and days[-1] + _AFTER <= prices.calendar[-1]
     return Window(
         id=window_id("plain", len(shown), ticker, end.isoformat()),
         bias_type="plain",
@@ -166,54 +210,150 @@ def plain_window(market: Market, ticker: str, start: date, end: date) -> Window:
         truth=int(moves[-1]) if is_known else None,
         outcome="Meet" if is_meet[-1] else "Miss",
         n_same=int(same.sum()),
-        n_contrary=int((same & (moves[:-2] == UP)).sum()),
+        n_contrary=int((same & (moves[:-2] == 1)).sum()),
         fiscal_end=newest["fiscal_end"].date(),
-        eps=float(newest["eps"]),
-        estimate=float(newest["estimate"]),
-        surprise=float(newest["surprise"]),
-        surprise_percentage=float(newest["surprise_percentage"]),
+        **figures,
     )
 
 
-def window_id(bias: str, size: int, ticker: str, end: str) -> str:
-    """Name a window by its bias, size, ticker and last day.
+def shown_prices(market: Market, ticker: str, start: date, end: date) -> pd.DataFrame:
+    """Return `Market.history`; an error says which prices there are if there is no close on these days."""
+    prices = market.history(ticker, start, end)
+    if prices["close"].notna().any():
+        return prices
+    days = market.prices.loc[market.prices["ticker"] == ticker, "date"]
+    if days.empty:
+        names = sorted(market.prices["ticker"].unique())
+        some = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+        raise DataError(f"ticker: expected one with prices, got {ticker!r}. There are {some or 'none at all'}.")
+    first, last = days.min().date(), days.max().date()
+    where = "none of these days has a price" if first <= end and start <= last else "found none"
+    raise DataError(
+        f"{ticker}: expected prices from {start} to {end}, {where}. There are prices from {first} to {last}. "
+        "Choose other days or fetch them."
+    )
 
-    Example:
-        >>> window_id("recency", 4, "IBM", "2010-04-19")
-        'recency-w04-IBM-2010-04-19'
-    """
-    return f"{bias}-w{size:02d}-{ticker}-{end}"
+
+def past_movements(market: Market, window: Window) -> list[tuple[date, int | None]]:
+    """Return the days of the older reports with the newest one's outcome, and how the price moved after each."""
+    older = market.reports_between(window.ticker, window.start, window.end).tail(window.window).iloc[:-1]
+    same = older[(older["surprise"] >= 0) if window.outcome == "Meet" else (older["surprise"] < 0)]
+    shown = market.history(window.ticker, window.start, window.end).reset_index().assign(ticker=window.ticker)
+    moves = _Prices(Market.of(shown, older)).movements(np.zeros(len(same), dtype=np.int64), _days(same["reported"]))
+    return [(day.date(), None if move < 0 else int(move)) for day, move in zip(same["reported"], moves, strict=True)]
+
+
+def strict_timing(market: Market) -> Market:
+    """Move reports before the opening bell to the day before, so that the reaction falls into the days after."""
+    reports = market.reports
+    if not len(reports) or (unknown := int(reports["report_time"].isna().sum())):
+        raise ConfigError(
+            f"timing strict: expected the time of day (report_time) of all {len(reports)} reports, got none of "
+            f"{unknown if len(reports) else 0}. Use --timing paper, or data that name it, as Alpha Vantage's do."
+        )
+    early = reports["report_time"].str.lower().str.startswith("pre").to_numpy()
+    days = reports["reported"] - pd.to_timedelta(early.astype(int), "D")
+    return Market.of(market.prices, reports.assign(reported=days), facts=market.facts, defects=market.defects)
 
 
 @dataclass(frozen=True, eq=False)
 class _Lead:
-    """Where the past of each run leads; all arrays have shape (n,)."""
+    """Where the past of each run leads: whether the rule can hold by the outcomes alone, whether it does, and how."""
 
     is_candidate: _Bools
-    """Whether the rule holds as far as the outcomes go, so that the movements matter."""
     is_biased: _Bools
-    """Whether the rule holds."""
     signal: npt.NDArray[np.int8]
-    n_same: _Numbers
-    n_contrary: _Numbers
+    n_same: _Ints
+    n_contrary: _Ints
 
 
-def _checked_biases(biases: Iterable[str]) -> list[str]:
-    chosen = sorted(set(biases))
-    if wrong := [bias for bias in chosen if bias not in BIASES]:
-        raise ConfigError(f"biases: expected some of {', '.join(BIASES)}, got {wrong[0]!r}.")
-    if not chosen:
-        raise ConfigError(f"biases: expected some of {', '.join(BIASES)}, got none.")
-    return chosen
+class _Prices:
+    """Closes and candles by ticker and day, to look up many places at once; a ticker is its place in `tickers`."""
+
+    def __init__(self, market: Market) -> None:
+        table = market.prices
+        codes, names = pd.factorize(table["ticker"], sort=True)
+        days, self.closes = _days(table["date"]), table["close"].to_numpy()
+        self.tickers, self.keys = pd.Index(names, dtype=object), codes * _STRIDE + days
+        drawn = closed = np.isfinite(self.closes)
+        self.calendar = np.flatnonzero(np.bincount(days[closed] - (low := days.min()))) + low if len(days) else days
+        if market.has_candles:
+            candle = np.isfinite(table["low"].to_numpy()) & np.isfinite(table["high"].to_numpy())
+            ever = np.bincount(codes[candle], minlength=len(names)) > 0
+            drawn = np.where(ever[codes], candle, closed)
+        self.drawn = self.keys[drawn & np.isin(days, self.calendar, kind="table")] if len(days) else self.keys
+
+    def movements(self, tickers: _Ints, days: _Ints) -> npt.NDArray[np.int8]:
+        """Compare the mean close of [d+1, d+8] with that of [d-7, d], in calendar days; up if after >= before.
+
+        Means that float arithmetic cannot tell apart are compared as exact fractions of the prices as written.
+        """
+        before, after = (self._closes(tickers, first) for first in (days - (_AFTER - 1), days + 1))
+        mean_before, mean_after = _row_means(before), _row_means(after)
+        up = mean_after >= mean_before
+        near = abs(mean_after - mean_before) <= 1e-9 * (abs(mean_after) + abs(mean_before))
+        for row in np.flatnonzero(near):
+            up[row] = _exact_mean(after[row]) >= _exact_mean(before[row])
+        known = ~(np.isnan(mean_before) | np.isnan(mean_after))
+        return np.where(known, up, -1).astype(np.int8)
+
+    def gaps(self, tickers: _Ints, days: _Ints) -> _Ints:
+        """Count the trading days up to each day without a candle; right up to a constant for each ticker."""
+        there = np.searchsorted(self.drawn, tickers * _STRIDE + days, side="right")
+        return np.asarray(np.searchsorted(self.calendar, days, side="right") - there, dtype=np.int64)
+
+    def _closes(self, tickers: _Ints, first: _Ints) -> _Floats:
+        rows = np.searchsorted(self.keys, tickers * _STRIDE + first)[:, None] + np.arange(_AFTER)
+        inside = rows < len(self.keys)
+        rows[~inside] = 0
+        inside &= self.keys[rows] < (tickers * _STRIDE + first + _AFTER)[:, None]
+        closes = np.where(inside, self.closes[rows], np.nan)
+        return np.where(np.isfinite(closes), closes, np.nan)
 
 
-def _checked_sizes(windows: Iterable[int]) -> list[int]:
-    sizes = sorted(set(windows))
-    wrong = [size for size in sizes if not 2 <= size <= _LARGEST]
-    if wrong or not sizes:
-        found = repr(wrong[0]) if wrong else "none"
-        raise ConfigError(f"windows: expected window sizes from 2 to {_LARGEST} reports, such as 4, got {found}.")
-    return sizes
+class Reports:
+    """Reports of tickers with prices between the first and last trading day, by ticker and day."""
+
+    def __init__(self, market: Market) -> None:
+        prices, table = _Prices(market), market.reports
+        days = _days(table["reported"])
+        first, last = (prices.calendar[0], prices.calendar[-1]) if len(prices.calendar) else (1, 0)
+        counts = table["ticker"].isin(prices.tickers).to_numpy() & (days >= first) & (days <= last)
+        self.table, self.day, self.last_day = table[counts].reset_index(drop=True), days[counts], last
+        self.names = self.table["ticker"].tolist()
+        self.ticker = prices.tickers.get_indexer(self.table["ticker"]).astype(np.int64)
+        self.is_known = self.table["surprise"].notna().to_numpy()
+        self.is_meet = self.table["surprise"].to_numpy() >= 0
+        self.movement = prices.movements(self.ticker, self.day)
+        self.gaps_before = prices.gaps(self.ticker, self.day - _BEFORE - 1)
+        self.gaps_until = prices.gaps(self.ticker, self.day)
+
+
+class Runs:
+    """Every run of `size` consecutive reports of one ticker, newest first: the candidates."""
+
+    def __init__(self, reports: Reports, size: int) -> None:
+        newest = np.arange(size - 1, len(reports.day))
+        newest = newest[reports.ticker[newest] == reports.ticker[newest - size + 1]]
+        self.size, self.rows = size, newest[:, None] - np.arange(size)
+        oldest, end, is_meet = self.rows[:, -1], reports.day[newest], reports.is_meet[self.rows]
+        self.start = reports.day[oldest] - _BEFORE
+        self.past, self.past_moves = is_meet[:, 1:] == is_meet[:, :1], reports.movement[self.rows[:, 1:]]
+        self.truth = reports.movement[newest]
+        unknown = ~reports.is_known[self.rows].all(axis=1)
+        lacks_prices = reports.gaps_until[newest] > reports.gaps_before[oldest]
+        # the movement after a report this close would tell of days after the window's end
+        twin = np.append((np.diff(reports.ticker) == 0) & (np.diff(reports.day) == 0), False)
+        is_crowded = (end - reports.day[self.rows[:, 1]] < _AFTER) | twin[newest]
+        self.flaws = (unknown, lacks_prices, is_crowded)  # the first three of `REASONS`
+        self.is_pending = end + _AFTER > reports.last_day
+
+    def drops(self, lead: _Lead) -> list[tuple[int, _Bools]]:
+        """Return places in `_FATES` and to which runs they apply; the first that applies counts."""
+        unknown = (self.past & (self.past_moves < 0)).any(axis=1)
+        fates = [*zip(REASONS, self.flaws, strict=False), ("unbiased", ~lead.is_candidate)]
+        fates += [("unknown-movement", unknown), ("unbiased", ~lead.is_biased), ("truth-pending", self.is_pending)]
+        return [(_FATES.index(fate), applies) for fate, applies in [*fates, ("unknown-movement", self.truth < 0)]]
 
 
 def _recency(runs: Runs, share: Fraction) -> _Lead:
@@ -222,122 +362,62 @@ def _recency(runs: Runs, share: Fraction) -> _Lead:
     latest = runs.past.argmax(axis=1)
     signal = np.take_along_axis(runs.past_moves, latest[:, None], axis=1)[:, 0]
     n_contrary = (runs.past & (runs.past_moves != signal[:, None])).sum(axis=1)
-    has_past = n_same > 0
-    is_biased = has_past & _is_most(n_contrary, n_same, runs.size, share)
-    return _Lead(has_past, is_biased, signal, n_same, n_contrary)
+    is_biased = (n_same > 0) & _reaches(n_contrary, n_same, min(share, Fraction(runs.size - 2, runs.size - 1)))
+    return _Lead(n_same > 0, is_biased, signal, n_same, n_contrary)
 
 
 def _authority(runs: Runs, share: Fraction) -> _Lead:
     """Most older reports have the same outcome, most of those moved one way, and the authority says the other."""
     n_same = runs.past.sum(axis=1)
-    ups = (runs.past & (runs.past_moves == UP)).sum(axis=1)
+    ups = (runs.past & (runs.past_moves == 1)).sum(axis=1)
     downs = n_same - ups
-    n_contrary = np.maximum(ups, downs)
-    is_typical = _is_most(n_same, np.full_like(n_same, runs.size - 1), runs.size, share)
+    n_contrary, others = np.maximum(ups, downs), np.full_like(n_same, runs.size - 1)
+    is_typical = _reaches(n_same, others, min(share, Fraction(runs.size - 2, runs.size - 1)))
     is_biased = is_typical & (ups != downs) & _reaches(n_contrary, n_same, share)
     return _Lead(is_typical, is_biased, (downs > ups).astype(np.int8), n_same, n_contrary)
 
 
-def _is_most(part: _Numbers, whole: _Numbers, size: int, share: Fraction) -> _Bools:
-    """Whether part / whole >= min(share, (size-2)/(size-1))."""
-    return _reaches(part, whole, min(share, Fraction(size - 2, size - 1)))
-
-
-def _reaches(part: _Numbers, whole: _Numbers, share: Fraction) -> _Bools:
-    """Whether part / whole >= share, in whole numbers so that a threshold met is met."""
+def _reaches(part: _Ints, whole: _Ints, share: Fraction) -> _Bools:
+    """Whether part / whole >= share, in whole numbers so that rounding cannot miss the threshold."""
     return np.asarray(share.denominator * part >= share.numerator * whole)
 
 
-def _fates(runs: Runs, lead: _Lead) -> npt.NDArray[np.intp]:
-    """Say of each run what becomes of it, as a place in `_FATES`; the first condition that applies counts."""
-    conditions: list[tuple[str, _Bools]] = [
-        ("unknown-surprise", runs.has_unknown_surprise),
-        ("missing-prices", runs.lacks_prices),
-        ("reports-too-close", runs.is_crowded),
-        (_UNBIASED, ~lead.is_candidate),
-        ("unknown-movement", (runs.past & (runs.past_moves == UNKNOWN)).any(axis=1)),
-        (_UNBIASED, ~lead.is_biased),
-        ("truth-pending", runs.is_pending),
-        ("unknown-movement", runs.truth == UNKNOWN),
-    ]
-    places = [np.intp(_FATES.index(fate)) for fate, _ in conditions]
-    return np.select([applies for _, applies in conditions], places, default=np.intp(_FATES.index(_FOUND)))
-
-
-def _count(bias: str, size: int, fates: npt.NDArray[np.intp]) -> Count:
-    numbers = dict(zip(_FATES, np.bincount(fates, minlength=len(_FATES)).tolist(), strict=True))
-    return Count(
-        bias_type=bias,
-        window=size,
-        candidates=len(fates),
-        found=numbers[_FOUND],
-        unbiased=numbers[_UNBIASED],
-        dropped={reason: numbers[reason] for reason in REASONS if numbers[reason]},
+def table_of(reports: Reports, parts: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Complete rows of windows, whose `row` is the newest report."""
+    newest = reports.table.iloc[parts["row"].astype(int)].reset_index(drop=True)
+    table = parts.reset_index(drop=True).assign(**{name: newest[name] for name in _FIGURES}, end=newest["reported"])
+    places = zip(
+        table["bias_type"], table["window"], table["ticker"], table["end"].dt.strftime("%Y-%m-%d"), strict=True
     )
-
-
-def _missing_days(prices: Prices, runs: Mapping[int, Runs], lacking: Mapping[int, _Bools]) -> tuple[MissingDay, ...]:
-    newest = np.concatenate([runs[size].rows[lacks, 0] for size, lacks in lacking.items()])
-    start = np.concatenate([runs[size].start[lacks] for size, lacks in lacking.items()])
-    reports = next(iter(runs.values())).reports
-    return costliest_days(prices, reports.ticker[newest], start, reports.day[newest])
-
-
-def _picked(bias: str, runs: Runs, lead: _Lead, kept: _Bools) -> dict[str, npt.NDArray[Any]]:
-    """What the table says of the runs that are kept, with the newest report's place in the reports as `report`."""
-    size = int(kept.sum())
-    return {
-        "bias_type": np.full(size, bias, dtype=object),
-        "window": np.full(size, runs.size),
-        "report": runs.rows[kept, 0],
-        "start": runs.start[kept],
-        "signal": lead.signal[kept],
-        "truth": runs.truth[kept],
-        "n_same": lead.n_same[kept],
-        "n_contrary": lead.n_contrary[kept],
-    }
-
-
-def _table(reports: Reports, columns: dict[str, npt.NDArray[Any]], seed: int) -> pd.DataFrame:
-    newest = reports.table.iloc[columns["report"]].reset_index(drop=True)
-    ends = np.datetime_as_string(reports.day[columns["report"]].astype("datetime64[D]")).tolist()
-    places = zip(columns["bias_type"], columns["window"].tolist(), newest["ticker"], ends, strict=True)
-    ids = [window_id(*place) for place in places]
-    is_authority = columns["bias_type"] == "authority"
-    named = [
-        _authority_of(name, seed) if spoken else "" for name, spoken in zip(ids, is_authority.tolist(), strict=True)
-    ]
-    figures = ("ticker", "fiscal_end", "eps", "estimate", "surprise", "surprise_percentage")
-    table = {
-        **columns,
-        **{name: newest[name] for name in figures},
-        "id": pd.Series(ids, dtype=object),
-        "start": columns["start"].astype("datetime64[D]").astype("datetime64[ns]"),
-        "end": newest["reported"],
-        "outcome": np.where(reports.is_meet[columns["report"]], "Meet", "Miss").astype(object),
-        "authority": pd.Series(named, dtype=object),
-    }
-    return typed(pd.DataFrame(table))
+    table["id"] = pd.Series([window_id(*place) for place in places], dtype=object)
+    table["start"] = table["start"].to_numpy(dtype="int64").astype("datetime64[D]").astype("datetime64[ns]")
+    table["outcome"] = np.where(table["surprise"].to_numpy(dtype="float64") >= 0, "Meet", "Miss")
+    named = zip(table["id"], table["bias_type"] == "authority", strict=True)
+    table["authority"] = pd.Series(
+        [_authority_of(name, seed) if speaks else "" for name, speaks in named], dtype=object
+    )
+    return typed(table)
 
 
 def _authority_of(window: str, seed: int) -> str:
-    """Choose by a hash, so that it depends on no other window and no order."""
-    digest = hashlib.sha256(f"{seed} {window}".encode()).digest()
-    return AUTHORITIES[int.from_bytes(digest[:8], "big") % len(AUTHORITIES)].name
+    """Choose by a hash, so that the choice depends on no other window."""
+    names, digest = list(AUTHORITIES), hashlib.sha256(f"{seed} {window}".encode()).digest()
+    return names[int.from_bytes(digest[:8], "big") % len(names)]
 
 
-def _shown_reports(market: Market, ticker: str, start: date, end: date) -> pd.DataFrame:
-    if ticker not in market.tickers:
-        some = ", ".join(market.tickers[:20]) + (", ..." if len(market.tickers) > 20 else "")
-        raise DataError(f"{ticker}: expected a ticker with prices and reports, one of {some or 'none at all'}.")
-    shown_prices(market, ticker, start, end)
-    shown = market.reports_between(ticker, start, end)
-    if shown.empty:
-        year = timedelta(days=366)
-        near = market.reports_between(ticker, start - year, end + year)["reported"]
-        days = ", ".join(f"{day:%Y-%m-%d}" for day in near) or "none"
-        raise DataError(
-            f"{ticker}: expected an earnings report from {start} to {end}, found none. Reports near: {days}. "
-            "Choose days that include one."
-        )
-    return shown
+def _days(dates: pd.Series) -> _Ints:
+    days: _Ints = dates.to_numpy().astype("datetime64[D]").astype(np.int64)
+    return days
+
+
+def _row_means(values: _Floats) -> _Floats:
+    known = ~np.isnan(values)
+    means = np.full(len(values), np.nan)
+    np.divide(np.where(known, values, 0.0).sum(axis=1), counts := known.sum(axis=1), out=means, where=counts > 0)
+    return means
+
+
+def _exact_mean(values: _Floats) -> Fraction:
+    """Mean of the known values, read as decimals: 0.1, 0.2 and 0.3 have the mean 0.2."""
+    known = [Fraction(repr(value)) for value in values[~np.isnan(values)].tolist()]
+    return sum(known, Fraction(0)) / len(known)

@@ -2,22 +2,19 @@
 
 import hashlib
 import json
-import logging
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, FiniteFloat, StringConstraints
-
-import fin_tasks
 from fin_tasks.benchmarks.financemath.score import TOPICS
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
 from fin_tasks.data.fetch import locate
-from fin_tasks.data.tables import read_models
-from fin_tasks.errors import SandboxError
-from fin_tasks.sandbox import open_runner
+from fin_tasks.data.tables import read_json
+from fin_tasks.errors import DataError
+from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 
 SCORER_VERSION = 2  # goes up with every change that moves a score; part of the provenance
@@ -33,20 +30,6 @@ _SYSTEM = {
 }
 _ASK = {"cot": "Solve this step by step.", "pot": "Write the function that computes this."}
 _CUE = {"cot": "Let us go step by step.", "pot": "```python\ndef solution():"}
-
-
-class Row(BaseModel, coerce_numbers_to_str=True):
-    """What scoring needs to know of a question."""
-
-    question_id: str
-    ground_truth: FiniteFloat
-    python_solution: str | None = None
-    topic: str | None = None
-
-
-class _Question(Row):
-    question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-    tables: list[str] = []
 
 
 def load(
@@ -68,62 +51,61 @@ def load(
     name = f"data/{'validation' if source == 'sample' else split}.json"
     settings = Settings.from_environ()
     files = locate("financemath", [name], source=source, data_dir=data_dir, settings=settings, sample=_SAMPLE)
-    questions = read_models(files.files[name], _Question, "question_id")
-    questions = draw("financemath", questions, n, seed, lambda row: row.question_id)
-    docs, run = scoring_docs(questions, mode)
+    rows = draw("financemath", read_rows(files.files[name], "question"), n, seed, lambda row: str(row["question_id"]))
+    docs, rounded = scoring_docs(rows, mode)
     wording = json.dumps([_SYSTEM[mode], _ASK[mode], _CUE[mode]])
     facts = {
-        **{"fin_tasks": fin_tasks.__version__, "scorer": SCORER_VERSION, "split": split, "mode": mode},
+        **{"scorer": SCORER_VERSION, "split": split, "mode": mode},
         "prompts": {"set": "house", "sha256": hashlib.sha256(wording.encode()).hexdigest()},
         "data": files.provenance(),
-        "truths": {"paper": "python_solution for programs, else ground_truth", "robust": "python_solution", **run},
+        "truths": {"rounded": rounded},
         **({} if n is None else {"n": n, "seed": seed}),
-        "rows": len(docs),
     }
-    docs = [doc | _prompt(row, mode) for doc, row in zip(docs, questions, strict=True)]
-    return {split: dataset_of(docs, facts)}
+    return {split: dataset_of([doc | _prompt(row, mode) for doc, row in zip(docs, rows, strict=True)], facts)}
 
 
-def scoring_docs(rows: Sequence[Row], mode: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return documents with what scoring needs, and the sandbox that ran each row's own program for the exact truth.
+def read_rows(path: Path, column: str) -> list[dict[str, Any]]:
+    """Read questions or recordings, which have their text in `column`."""
+    rows = read_json(path, ("question_id", "ground_truth", column))
+    for row in rows:
+        with suppress(TypeError, ValueError):
+            row |= {"question_id": str(row["question_id"]), "ground_truth": float(row["ground_truth"])}
+        if not isinstance(row["ground_truth"], float) or not math.isfinite(row["ground_truth"]):
+            where, truth = f"{path}, {row['question_id']}", row["ground_truth"]
+            raise DataError(f"{where}: expected a finite number as ground_truth, got {truth!r}.")
+    return rows
 
-    Rows whose program gives no number, and all rows if no sandbox works, keep the file's truth, rounded to 3 decimals.
+
+def scoring_docs(rows: Sequence[dict[str, Any]], mode: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return documents with what scoring needs, and the ids whose own program gives no number for the exact truth.
+
+    Their exact truth is that of the file, which is rounded to 3 decimals.
     """
-    settings = Settings.from_environ()
-    try:
-        programs = tuple(row.python_solution or None for row in rows)
-        tier, exact = _run(programs, settings.sandbox, settings.sandbox_workers)
-    except SandboxError as error:
-        logging.getLogger(__name__).warning("financemath: truths are rounded, as no sandbox works here. %s", error)
-        tier, exact = None, (None,) * len(rows)
-    docs = [
-        {
-            **row.model_dump(include=set(Row.model_fields)),
-            "topic_name": TOPICS.get(row.topic or "", ""),
-            "mode": mode,
-            "exact_truth": row.ground_truth if number is None else number,
-        }
-        for row, number in zip(rows, exact, strict=True)
-    ]
-    rounded = [row.question_id for row, number in zip(rows, exact, strict=True) if number is None]
-    return docs, {"sandbox": tier, "rounded": rounded}
+    solutions = tuple(row.get("python_solution") for row in rows)
+    exact = _run(solutions, Settings.from_environ())
+    docs = []
+    for row, solution, number in zip(rows, solutions, exact, strict=True):
+        rounded, topic = row["ground_truth"], row.get("topic")
+        truths = {"ground_truth": rounded, "exact_truth": rounded if number is None else number}
+        topics = {"topic": topic, "topic_name": TOPICS.get(topic or "", "")}
+        docs.append({"question_id": row["question_id"], **truths, "python_solution": solution, **topics, "mode": mode})
+    return docs, [doc["question_id"] for doc, number in zip(docs, exact, strict=True) if number is None]
 
 
-@lru_cache(maxsize=4)
-def _run(programs: tuple[str | None, ...], tier: str, workers: int) -> tuple[str | None, tuple[float | None, ...]]:
-    with open_runner(tier=tier, workers=workers) as runner:
-        numbers = [outcome.number if outcome.ran else None for outcome in runner.run(programs)]
-        return runner.tier, tuple(n if n is not None and math.isfinite(n) else None for n in numbers)
+@lru_cache(maxsize=4)  # both tasks need the same truths
+def _run(programs: tuple[str | None, ...], settings: Settings) -> tuple[float | None, ...]:
+    numbers = [outcome.number if outcome.ran else None for outcome in run_programs(programs, settings=settings)]
+    return tuple(number if number is not None and math.isfinite(number) else None for number in numbers)
 
 
-def _prompt(row: _Question, mode: str) -> dict[str, Any]:
-    several = len(row.tables) > 1
-    tables = [f"Table{f' {at}' if several else ''}:\n{text.strip()}" for at, text in enumerate(row.tables, start=1)]
-    words = f"Therefore, the answer is {row.ground_truth:.12g}."
+def _prompt(row: dict[str, Any], mode: str) -> dict[str, Any]:
+    texts = row.get("tables") or []
+    tables = [f"Table{f' {n}' if len(texts) > 1 else ''}:\n{text.strip()}" for n, text in enumerate(texts, start=1)]
+    words = f"Therefore, the answer is {row['ground_truth']:.12g}."
     return {
-        "has_table": bool(row.tables),
-        "target": words if mode == "cot" else f"```python\n{row.python_solution}\n```",
+        "has_table": bool(tables),
+        "target": words if mode == "cot" else f"```python\n{row.get('python_solution')}\n```",
         "system": _SYSTEM[mode],
-        "prompt": "\n\n".join([f"Question: {row.question}", *tables, _ASK[mode]]),
+        "prompt": "\n\n".join([f"Question: {row['question'].strip()}", *tables, _ASK[mode]]),
         "cue": _CUE[mode],
     }

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fin_tasks.answers.compare import equal_reading
+from fin_tasks.answers.compare import as_written, equal_reading
 from fin_tasks.answers.numbers import Number, number_from_float
 from fin_tasks.answers.paper import financemath_program
 from fin_tasks.answers.programs import extract_program
@@ -48,29 +48,23 @@ def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) 
         return _read_result(response.outcomes[0], variant)
     judged = isinstance(response, Judged)
     number, reason = response if isinstance(response, Judged) else read_quantity(response)
-    return ModelReading(
-        variant=variant,
-        # the authors drop the unit: 15.3 for 15.3 %
-        answer=number.readings[-1] if number is not None and variant == "paper" else number,
-        reason=reason,
-        unscored=judged and bool(reason),
-        read_by="judge" if judged else "rules",
-    )
+    answer = as_written(number) if number and variant == "paper" else number  # the authors drop the unit
+    read_by, unscored = "judge" if judged else "rules", judged and bool(reason)
+    return ModelReading(variant=variant, answer=answer, reason=reason, unscored=unscored, read_by=read_by)
 
 
 def _read_result(outcome: Outcome, variant: str) -> ModelReading:
+    status, answer = outcome.status, outcome.value
     number = number_from_float(outcome.number) if outcome.ran and outcome.number is not None else None
-    answer: Number | float | str | None = number if variant == "robust" else outcome.value
-    if number is not None and variant == "paper" and outcome.is_number:
-        answer = float(outcome.value or "nan")
-    reason = "no finite number returned" if outcome.ran else f"{outcome.status.value}: {outcome.detail}"
+    reason = "no finite number returned" if outcome.ran else f"{status.value}: {outcome.detail}"
+    recorded = float(answer) if number and answer and outcome.is_number else answer
     return ModelReading(
         variant=variant,
-        answer=answer,
+        answer=recorded if variant == "paper" else number,
         exact=number.value if number else None,
         reason="" if number else reason,
-        unscored=outcome.status in (Status.broken, Status.unsupported),
-        status=outcome.status.value,
+        unscored=status in (Status.broken, Status.unsupported),
+        status=status.value,
     )
 
 
@@ -78,14 +72,16 @@ def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
     """Compare what was read with the exact truth; words in `paper` with the rounded truth, as the authors do."""
     answer, exact = reading.answer, getattr(reading, "exact", None)
     rounded = reading.variant == "paper" and doc["mode"] == "cot"
-    truth, correct = doc["ground_truth" if rounded else "exact_truth"], False
-    if isinstance(answer, Number):
-        correct, answer = robust_equal(answer, truth), answer.value
+    truth = doc["ground_truth" if rounded else "exact_truth"]
+    correct: bool | None = False
+    if reading.unscored:
+        correct = answer = None
+    elif isinstance(answer, Number):
+        near = any(_near(reading, truth) for reading in answer.readings)
+        correct, answer = near or equal_reading(answer, truth, 0.0) is not None, answer.value
     elif isinstance(number := answer if exact is None else exact, float):
         correct = paper_equal(number, truth)
     reason = "right" if correct else reading.reason or ("no answer" if answer is None else "wrong")
-    if reading.unscored:
-        return Score(answer=None, correct=None, correct_err=None, reason=reading.reason, status=reading.status)
     return Score(answer=answer, correct=correct, correct_err=None, reason=reason, status=reading.status)
 
 
@@ -103,19 +99,16 @@ def metrics_of(*, mode: str, **_: Any) -> dict[str, bool]:
 
 def metric_values(doc: Mapping[str, Any], readings: Sequence[ModelReading]) -> dict[str, float | None]:
     """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored."""
-    rows = []
+    rows: list[dict[str, float | None]] = []
     for reading in readings:
         correct, unscored = rate(compare(doc, reading).correct), reading.unscored
         silent = reading.exact is None if doc["mode"] == "pot" else reading.answer is None
         row = {"acc": correct, "unscored": float(unscored), "no_answer": None if unscored else float(silent)}
-        row |= {f"acc_{name}": correct if doc["topic_name"] == name else None for name in TOPICS.values()}
-        if doc["mode"] == "pot":
-            row |= execution_values(reading.status or Status.broken.value)
-        else:
-            row["execution_rate"] = None if unscored else float(not silent)
-            row["judge_error"] = float(unscored) if reading.read_by == "judge" else None
-        rows.append(row)
-    return {name: average_or_none(row[name] for row in rows) for name in metrics_of(mode=doc["mode"])}
+        row |= {f"acc_{doc['topic_name']}": correct, "execution_rate": None if unscored else float(not silent)}
+        if reading.read_by == "judge":
+            row["judge_error"] = float(unscored)
+        rows.append(row | (execution_values(reading.status) if reading.status else {}))
+    return {name: average_or_none(row.get(name) for row in rows) for name in metrics_of(mode=doc["mode"])}
 
 
 def paper_equal(prediction: float, truth: float) -> bool:
@@ -127,12 +120,6 @@ def paper_equal(prediction: float, truth: float) -> bool:
     rounded_up = math.isfinite(large * 1000) and math.ceil(large * 1000) == math.ceil(small * 1000)
     forgiven = any(_near(small * factor, large) for factor in (100, 1_000, 100_000))
     return power_of_ten or rounded_up or forgiven or _near(prediction, truth)
-
-
-def robust_equal(answer: Number, truth: float) -> bool:
-    """Compare a number with the exact truth: within 0.15 %, or the truth rounded as the answer is."""
-    near = any(_near(reading, truth) for reading in answer.readings)
-    return math.isfinite(truth) and (near or equal_reading(answer, truth, 0.0) is not None)
 
 
 def _near(number: float, truth: float) -> bool:

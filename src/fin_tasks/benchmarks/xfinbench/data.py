@@ -22,7 +22,7 @@ from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["PRESETS", "SPLITS", "SUBSETS", "blank_image", "codes_of", "figure", "load", "parse_choices", "read_rows"]
+__all__ = ["PRESETS", "SPLITS", "SUBSETS", "blank_image", "figure", "items_of", "load", "parse_choices", "read_rows"]
 
 SUBSETS: Mapping[str, str] = {"bool": "bool", "mcq": "mcq", "mcq_visual": "mcq", "calc": "calcu"}
 """Part of the benchmark to the value of the file's `task` column."""
@@ -35,7 +35,6 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, int]]] = {
 
 _SCORER_VERSION = 2  # goes up with every change that moves a score
 _SAMPLE = Path(__file__).with_name("sample")
-
 _COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
 _UNUSABLE = {"unknown-task", "cell-count", "empty-id", "duplicate-id", "empty-question", "mcq-without-choices"}
 _UNUSABLE |= {"unexpected-figure", "missing-figure"}
@@ -62,8 +61,8 @@ def load(
     **unknown: Any,
 ) -> dict[str, Any]:
     """Return `{split: datasets.Dataset}` of one subset; `info.description` holds the provenance as JSON."""
-    for name in unknown:  # lm-eval adds the model's arguments, so an unknown name is no mistake in itself
-        known = set(load.__kwdefaults__ or ()) - {"mode"}  # lm-eval's `model` is no typo
+    known = set(load.__kwdefaults__ or ()) - {"mode"}
+    for name in unknown:  # lm-eval adds the model's arguments (`model`, ...): an unknown name alone is no mistake
         if near := difflib.get_close_matches(name.lower().replace("-", "_"), known, n=1, cutoff=0.81):
             raise ConfigError(f"xfinbench metadata: expected a known option, got {name!r}. Did you mean {near[0]!r}?")
     preset = PRESETS.get(n) if isinstance(n, str) else None
@@ -140,12 +139,11 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
             **{column: record.cells[column] for column in ("question", "choice", "ground_truth")},
             **{column: cells[column] for column in ("id", "figure")},
             "task": cells["task"] if cells["task"] in SUBSETS.values() else "",
-            "choices": parse_choices(cells["choice"])
-            or [line for line in map(str.strip, cells["choice"].split("\n")) if line],
-            "capabilities": [code for code in codes_of(cells["fin_capability"]) if code in CAPABILITIES],
+            "choices": parse_choices(cells["choice"]) or items_of(cells["choice"], "\n"),
+            "capabilities": [code for code in items_of(cells["fin_capability"]) if code in CAPABILITIES],
             "has_table": re.search(r"\\begin\{(?:table|tabular)", question) is not None,
             "figure_path": "",
-            "gold_terms": list(dict.fromkeys(filter(None, map(str.strip, cells["gold_fin_term_id"].split(";"))))),
+            "gold_terms": items_of(cells["gold_fin_term_id"]),
         }
         odd = {**_odd(row, cells), "cell-count": record.surplus, "duplicate-id": row["id"] in ids}
         odd["duplicate-question"] = question in questions and question
@@ -169,9 +167,9 @@ def parse_choices(cell: str) -> list[str]:
     return texts if all(texts) else []
 
 
-def codes_of(cell: str) -> list[str]:
-    """Return the codes in a cell of capabilities, known or not."""
-    return list(dict.fromkeys(filter(None, (code.strip().upper() for code in re.split("[;:,]", cell)))))
+def items_of(cell: str, separators: str = ";:,") -> list[str]:
+    """Return the items of a cell that holds several, each once."""
+    return list(dict.fromkeys(filter(None, map(str.strip, re.split(f"[{separators}]", cell)))))
 
 
 def _odd(row: Mapping[str, Any], cells: Mapping[str, str]) -> dict[str, Any]:
@@ -194,7 +192,7 @@ def _odd(row: Mapping[str, Any], cells: Mapping[str, str]) -> dict[str, Any]:
         "unreadable-choices": mcq and choices and not parse_choices(choice),
         "literal-newline-in-choices": "\\n" in choice and len(choices) > len(choice.splitlines()),
         "colon-separated-capabilities": ":" in cells["fin_capability"],
-        "unknown-capability": set(codes_of(cells["fin_capability"])) - set(CAPABILITIES),
+        "unknown-capability": set(items_of(cells["fin_capability"])) - set(CAPABILITIES),
     }
 
 

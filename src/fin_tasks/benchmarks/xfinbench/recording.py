@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.answers.score import Reading
-from fin_tasks.benchmarks.xfinbench.data import SPLITS, SUBSETS, codes_of, parse_choices, read_rows
+from fin_tasks.benchmarks.xfinbench.data import SPLITS, SUBSETS, items_of, parse_choices, read_rows
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES, metric_values
 from fin_tasks.data.fetch import locate
 from fin_tasks.data.tables import read_csv, read_json
@@ -100,7 +100,7 @@ def _known_rows(data_dir: Path | None) -> dict[str, dict[str, Any]]:
 def _doc(row: Mapping[str, Any], known: Mapping[str, Any], task: str, mode: str) -> dict[str, Any]:
     choices, codes = row.get("choices") or row.get("choice"), row.get("capabilities") or row.get("fin_capability")
     choices = choices if isinstance(choices, list) else parse_choices(_text(choices))
-    codes = codes if isinstance(codes, list) else codes_of(_text(codes))
+    codes = codes if isinstance(codes, list) else items_of(_text(codes))
     figure = _text(row.get("figure")) or known.get("figure", "")
     return {
         "id": row["id"] if type(row["id"]) is int else _text(row["id"]),

@@ -8,13 +8,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from fin_tasks.answers import read as careful
-from fin_tasks.answers.compare import equal_reading, near_reading
 from fin_tasks.answers.numbers import Number
-from fin_tasks.answers.paper import marked_letter, marked_number, marked_verdict, near_marked, xfinbench_program
-from fin_tasks.answers.programs import extract_program
-from fin_tasks.answers.score import Reading, Score, number_of_result
-from fin_tasks.errors import ConfigError
-from fin_tasks.sandbox import Outcome, Ran, Status
+from fin_tasks.answers.paper import marked_letter, marked_number, marked_verdict
+from fin_tasks.answers.score import Reading, Score
+from fin_tasks.benchmarks.short_answers import compare_with, is_robust, program_in, read_result
+from fin_tasks.sandbox import Ran
 from fin_tasks.stats.averages import average_or_none, rate
 from fin_tasks.stats.executions import REASONS, execution_values
 
@@ -30,9 +28,6 @@ CAPABILITIES: Mapping[str, str] = {
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−﹣-", "-"))
 _NUMBER = re.compile(r"([-+]?)\s*[$€£¥]?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(e[-+]?\d{1,4})?\s*%?", re.I)
 _LETTER = re.compile(r"\**\(?([A-Za-z])(?:[).:]?\**|[).:]\s.*)", re.DOTALL)
-_TEXT = "text: "
-_CALL = f"\nval_ = solution()\nsolution = lambda: {_TEXT!r} + val_ if isinstance(val_, str) else val_"
-"""The authors' last line; and as they read a returned text as a response, the sandbox must not take "5" for 5."""
 
 
 class Truth(NamedTuple):
@@ -48,7 +43,7 @@ def parse_truth(task: str, cell: str) -> Truth:
     """Read a cell of the `ground_truth` column; a currency or percent sign does not change the value."""
     text = cell.strip().translate(_DASHES)
     number, step = None, 0.0
-    if match := _NUMBER.fullmatch(text):
+    if match := _NUMBER.fullmatch(re.sub(r"\A\(([^-+]*)\)\Z", r"-\1", text)):  # ($6) is -6
         exact = Decimal(f"{match[1]}{match[2]}{match[3] or ''}".replace(",", ""))
         number, step = float(exact), float(Decimal(1).scaleb(int(exact.as_tuple().exponent)))
     if task == "calcu":
@@ -66,14 +61,14 @@ def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[st
     """Return the program in a response; nothing unless the task asks for programs."""
     if doc["mode"] != "pot":
         return ()
-    return (extract_program(response) if _is_robust(variant) else xfinbench_program(response) + _CALL,)
+    return (program_in(response, variant=variant),)
 
 
 def read(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Reading:
     """Read the answer in a response, or the result of its program once that ran."""
-    robust, task = _is_robust(variant), doc["task"]
+    robust, task = is_robust(variant), doc["task"]
     if isinstance(response, Ran):
-        return _read_result(response.outcomes[0], variant)
+        return read_result(response.outcomes[0], variant=variant)
     answer: float | str | Number | None
     if task == "bool":
         answer, reason = careful.read_verdict(response) if robust else marked_verdict(response)
@@ -84,47 +79,11 @@ def read(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Readin
     return Reading(variant=variant, answer=answer, reason=reason)
 
 
-def _read_result(outcome: Outcome, variant: str) -> Reading:
-    answer: float | Number | None
-    reason, status = "no finite number returned", outcome.status.value
-    unscored = outcome.status in (Status.broken, Status.unsupported)
-    if not outcome.ran:
-        # The authors count a program that fails as the answer 0.
-        answer = None if unscored or _is_robust(variant) else 0.0
-        reason = ": ".join(filter(None, ("unscored" if unscored else "program failed", status, outcome.detail)))
-        return Reading(variant=variant, answer=answer, reason=reason, unscored=unscored, status=status)
-    if _is_robust(variant):
-        answer = number_of_result(outcome.number, outcome.value)
-    elif outcome.number is None:
-        answer, reason = marked_number((outcome.value or "").removeprefix(_TEXT))
-    else:
-        answer = outcome.number if math.isfinite(outcome.number) else None
-    return Reading(variant=variant, answer=answer, reason=reason if answer is None else "", status=status)
-
-
 def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
     """Compare what was read with the truth."""
-    truth, number = parse_truth(doc["task"], doc["ground_truth"]), reading.answer
-    answer = number.value + 0.0 if isinstance(number, Number) else number
-    correct: bool | None = False
-    near: bool | None = False if doc["task"] == "calcu" else None
-    reason = reading.reason or "wrong"
-    if reading.unscored:
-        correct = near = None
-    elif truth.flaw and _is_robust(reading.variant):
-        correct, near, reason = None, None, f"unscored: the truth is {truth.flaw}"
-    elif truth.flaw and answer is not None:
-        reason = f"wrong: the truth is {truth.flaw}"
-    elif isinstance(number, Number) and isinstance(truth.value, float):
-        equal = equal_reading(number, truth.value, truth.step)
-        found = near_reading(number, truth.value) if equal is None else equal
-        correct, near, answer = equal is not None, found is not None, answer if found is None else found
-    elif answer is not None:
-        correct = answer == truth.value
-        if isinstance(answer, float) and isinstance(truth.value, float):
-            near = near_marked(answer, truth.value)
-    reason = "right" if correct else "near, not equal" if near else reason
-    return Score(answer=answer, correct=correct, correct_err=near, reason=reason, status=reading.status)
+    value, flaw, step = parse_truth(doc["task"], doc["ground_truth"])
+    truths, flaw = [] if value is None else [(value, step)], flaw and f"the truth is {flaw}"
+    return compare_with(truths, reading, numeric=doc["task"] == "calcu", flaw=flaw)
 
 
 def score(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Score:
@@ -158,9 +117,3 @@ def metrics_of(*, subset: str, mode: str, **_: Any) -> dict[str, bool]:
     doc = {"subset": subset, "mode": mode, "capabilities": (), "has_table": None}
     names = values_of(doc, Score(answer=None, correct=None, correct_err=None, reason=""))
     return {name: name not in ("no_answer", "unscored", *REASONS) for name in names}
-
-
-def _is_robust(variant: str) -> bool:
-    if variant not in ("paper", "robust"):
-        raise ConfigError(f"variant: expected 'paper' or 'robust', got {variant!r}.")
-    return variant == "robust"

@@ -1,0 +1,78 @@
+"""Score a letter, a verdict or a number, as XFinBench's authors do (`paper`) or with care (`robust`).
+
+BizBench is scored like this too: the long XFinBench paper reports it with its own scorer.
+"""
+
+import math
+from collections.abc import Sequence
+
+from fin_tasks.answers.compare import equal_reading, near_reading
+from fin_tasks.answers.numbers import Number
+from fin_tasks.answers.paper import marked_number, near_marked, xfinbench_program
+from fin_tasks.answers.programs import extract_program
+from fin_tasks.answers.score import Reading, Score, number_of_result
+from fin_tasks.errors import ConfigError
+from fin_tasks.sandbox import Outcome, Status
+
+__all__ = ["compare_with", "is_robust", "program_in", "read_result"]
+
+# The authors' last line; and as they read a returned text as a response, the sandbox must not take "5" for 5.
+_CALL = "\nval_ = solution()\nsolution = lambda: 'text: ' + val_ if isinstance(val_, str) else val_"
+
+
+def is_robust(variant: str) -> bool:
+    """Return whether a variant is `robust` rather than `paper`; ConfigError if it is neither."""
+    if variant not in ("paper", "robust"):
+        raise ConfigError(f"variant: expected 'paper' or 'robust', got {variant!r}.")
+    return variant == "robust"
+
+
+def program_in(response: str, *, variant: str) -> str | None:
+    """Return the program in a response."""
+    return extract_program(response) if is_robust(variant) else xfinbench_program(response) + _CALL
+
+
+def read_result(outcome: Outcome, *, variant: str) -> Reading:
+    """Read what a program returned."""
+    answer: float | Number | None = None
+    reason, status = "no finite number returned", outcome.status.value
+    unscored = outcome.status in (Status.broken, Status.unsupported)
+    if not outcome.ran:
+        reason = outcome.detail or status
+        answer = None if unscored or is_robust(variant) else 0.0  # the authors' answer of a program that fails
+    elif is_robust(variant):
+        answer = number_of_result(outcome.number, outcome.value)
+    elif outcome.number is None:
+        answer, reason = marked_number(outcome.value or "")
+    elif math.isfinite(outcome.number):
+        answer = outcome.number
+    reason = "" if outcome.ran and answer is not None else reason
+    return Reading(variant=variant, answer=answer, reason=reason, unscored=unscored, status=status)
+
+
+def compare_with(
+    truths: Sequence[tuple[int | float | str, float]], reading: Reading, *, numeric: bool, flaw: str = ""
+) -> Score:
+    """Compare what was read with the truth, given as value and last written place of each of its readings.
+
+    The last reading is the number without its unit. The flaw says why the file has no usable truth; the answer is then
+    wrong in `paper` and unscored in `robust`. `correct_err` is for numeric questions.
+    """
+    read_as, reason = reading.answer, reading.reason or "wrong"
+    answer = read_as.value + 0.0 if isinstance(read_as, Number) else read_as
+    correct: bool | None = False
+    near: bool | None = False if numeric else None
+    if reading.unscored or (flaw and is_robust(reading.variant)):
+        correct, near, reason = None, None, f"unscored: {flaw or reading.reason}"
+    elif answer is not None and flaw:
+        reason = f"wrong: {flaw}"
+    elif isinstance(read_as, Number):
+        equal = [equal_reading(read_as, float(value), step) for value, step in truths]
+        close = [*equal, *(near_reading(read_as, float(value)) for value, _ in truths)]
+        correct, near = set(equal) != {None}, set(close) != {None}
+        answer = next((value for value in close if value is not None), answer)
+    elif answer is not None:
+        correct = answer == truths[-1][0]
+        near = near_marked(float(answer), float(truths[-1][0])) if numeric else None
+    reason = "right" if correct else "near, not equal" if near else reason
+    return Score(answer=answer, correct=correct, correct_err=near, reason=reason, status=reading.status)

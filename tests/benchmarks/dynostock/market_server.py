@@ -1,0 +1,66 @@
+"""Yahoo, Alpha Vantage, Wikipedia and GitHub on the loopback interface."""
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pandas as pd
+
+
+class MarketServer(ThreadingHTTPServer):
+    """Answers by path and `symbol`: text, JSON, a status, or a list of these, the last one for ever."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        self.answers: dict[str, Any] = {"/": "", "/consent": "", "/v1/test/getcrumb": "crumb"}
+        self.asked: list[str] = []
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: MarketServer
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        path = parts.path + (f"?{parse_qs(parts.query)['symbol'][0]}" if parts.path == "/query" else "")
+        self.server.asked.append(path)
+        answer = self.server.answers.get(path, 404)
+        if isinstance(answer, list):
+            answer = answer.pop(0) if len(answer) > 1 else answer[0]
+        self.send_response(answer if isinstance(answer, int) else 200)
+        self.end_headers()
+        answer = {} if isinstance(answer, int) else answer
+        self.wfile.write((answer if isinstance(answer, str) else json.dumps(answer)).encode())
+
+
+@contextmanager
+def serving() -> Iterator[MarketServer]:
+    with MarketServer() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def chart(ticker: str, closes: Mapping[str, float | None], splits: Mapping[str, int] | None = None) -> dict[str, Any]:
+    """Return Yahoo's chart of daily closes; a split of n:1 on its day."""
+    stamps = {day: int(pd.Timestamp(f"{day} 09:30", tz="America/New_York").timestamp()) for day in closes}
+    meta = {"symbol": ticker, "currency": "USD", "exchangeTimezoneName": "America/New_York", "instrumentType": "EQUITY"}
+    meta |= {"dataGranularity": "1d", "validRanges": ["1d", "max"], "priceHint": 2, "regularMarketTime": 1700000000}
+    figures = list(closes.values())
+    quote = {**dict.fromkeys(("open", "high", "low", "close"), figures), "volume": [1000] * len(figures)}
+    events = {
+        str(stamps[day]): {"date": stamps[day], "numerator": n, "denominator": 1, "splitRatio": f"{n}:1"}
+        for day, n in (splits or {}).items()
+    }
+    indicators = {"quote": [quote], "adjclose": [{"adjclose": figures}]}
+    result = {"meta": meta, "timestamp": [*stamps.values()], "indicators": indicators, "events": {"splits": events}}
+    return {"chart": {"result": [result], "error": None}}

@@ -1,0 +1,47 @@
+"""From a response to metrics."""
+
+import json
+from typing import Any
+
+import pytest
+
+from fin_tasks.benchmarks.dynostock.score import bias_index, metric_values, metrics_of, read, score
+from fin_tasks.errors import ConfigError
+from fin_tasks.stats.metric import Metric
+
+DOC: dict[str, Any] = {"bias_type": "recency", "truth": 1, "signal": 0}
+
+
+def values(*responses: str, **changes: Any) -> dict[str, Any]:
+    doc = {**DOC, **changes}
+    return metric_values(doc, [read(doc, response, variant="robust") for response in responses])
+
+
+@pytest.mark.parametrize(
+    ("response", "signal", "correct", "led"),
+    [("0.5", 0, True, False), ("0.4", 0, False, True), ("0.4", 1, False, False), ("", 0, False, False)],
+)
+def test_a_wrong_answer_may_follow_the_signal(response: str, signal: int, correct: bool, led: bool) -> None:
+    found = score({**DOC, "signal": signal}, response, variant="paper")
+    assert (found.correct, found.led, found.answer is None) == (correct, led, not response)
+
+
+def test_what_is_not_known_is_unscored() -> None:
+    assert score({**DOC, "truth": None}, "0.4", variant="paper").correct is None
+    found = values("Final prediction: 0.4", truth=None)
+    assert (found["unscored"], found["acc"], found["bias_index"], found["mean_probability"]) == (1.0, None, None, 0.4)
+    with pytest.raises(ConfigError, match="variant"):
+        read(DOC, "0.4", variant="strict")
+
+
+def test_metrics_of_a_task() -> None:
+    rows = [values(f"Final prediction: {p}") for p in (0.9, 0.8, 0.1)] + [values("no idea")]
+    metrics = metrics_of(bias="recency", window=4)
+    assert all(row.keys() == metrics.keys() for row in rows) and next(iter(metrics)) == "acc"
+    json.dumps(rows, allow_nan=False)
+    index = metrics["bias_index"]
+    assert isinstance(index, Metric) and index.aggregate([row["bias_index"] for row in rows]) == 0.5
+    assert index.aggregate([rows[0]["bias_index"]]) == 0.0  # nothing is wrong
+    assert values("0.9", "0.1")["acc"] == 0.5 and bias_index([[1, 2, 6]]) == 0.25
+    plain = values("0.9", bias_type="plain", signal=None)
+    assert plain.keys() == metrics_of(bias="plain").keys() and "bias_index" not in plain

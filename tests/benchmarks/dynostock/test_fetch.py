@@ -1,0 +1,163 @@
+"""`fin-tasks fetch dynostock`, with yfinance itself and all servers on the loopback interface."""
+
+import dataclasses
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import tenacity
+from market_server import MarketServer, chart, serving
+from typer.testing import CliRunner
+
+from fin_tasks.benchmarks.dynostock import fetch as fetching
+from fin_tasks.benchmarks.dynostock.market import read_market
+from fin_tasks.cli import app
+from fin_tasks.data import fetch as data_fetch
+from fin_tasks.data.fetch import Pin, load_pins
+from fin_tasks.errors import ConfigError, FetchError
+
+yfinance = pytest.importorskip("yfinance")
+pytestmark = pytest.mark.filterwarnings("ignore")  # of yfinance about pandas
+KEY = "K3Y-OF-OURS"
+LIMIT = {"Information": f"We have detected your API key as {KEY}: 25 requests per day."}
+
+
+def earnings(symbol: str) -> dict[str, Any]:
+    row = {"fiscalDateEnding": "2023-12-31", "reportedDate": "2024-01-03", "reportTime": "post-market"}
+    figures = {"reportedEPS": "2.1", "estimatedEPS": "2", "surprise": "0.1", "surprisePercentage": "None"}
+    return {"symbol": symbol, "quarterlyEarnings": [{**row, **figures}]}
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MarketServer]:
+    from curl_cffi.requests import Session
+    from yfinance import data
+
+    with serving() as server:
+
+        class Loopback(Session):  # type: ignore[type-arg]
+            def request(self, method: str, url: str, *args: Any, **options: Any) -> Any:
+                parts = urlsplit(url)
+                assert parts.netloc.endswith("yahoo.com")
+                return super().request(method, f"{server.url}{parts.path}?{parts.query}", *args, **options)
+
+        monkeypatch.setattr("yfinance.multi.new_session", Loopback)
+        monkeypatch.setattr("yfinance.data.new_session", Loopback)
+        yfinance.set_tz_cache_location(str(tmp_path / "yfinance"))
+        data.SingletonMeta._instances.clear()
+        monkeypatch.setattr(tenacity.nap.time, "sleep", lambda seconds: None)
+        for name in ("FIN_TASKS_ALPHA_VANTAGE", "FIN_TASKS_WIKIPEDIA", "FIN_TASKS_GITHUB_RAW"):
+            monkeypatch.setenv(name, server.url)
+        for name in ("FIN_TASKS_OFFLINE", "HF_HUB_OFFLINE"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setenv("ALPHAVANTAGE_API_KEY", KEY)
+        for name in "AB":
+            server.answers[f"/v8/finance/chart/{name}"] = chart(name, {"2024-01-02": 10.0, "2024-01-04": 11.0})
+            server.answers[f"/query?{name}"] = earnings(name)
+        yield server
+        data.SingletonMeta._instances.clear()
+
+
+def fetch(tickers: str, out: Path, *more: str) -> Any:
+    options = ["--start", "2024-01-01", "--end", "2024-01-31", "--out", str(out), "--per-minute", "1e9", *more]
+    return CliRunner().invoke(app, ["fetch", "dynostock", *(["--tickers", tickers] if tickers else []), *options])
+
+
+def test_what_is_there_is_not_fetched_again(server: MarketServer, tmp_path: Path) -> None:
+    splits = {"2024-01-04": 2, "2024-02-02": 5}
+    closes = {"2024-01-02": 10.0, "2024-01-03": None, "2024-01-04": 11.0, "2024-02-02": 12.0}
+    server.answers["/v8/finance/chart/A"] = chart("A", closes, splits)
+    done = fetch("a, A,B", tmp_path / "m")
+    assert done.exit_code == 0, done.output
+    market = read_market(tmp_path / "m", tmp_path / "m")
+    assert (market.tickers, market.basis) == (("A", "B"), "split-adjusted")
+    rows = market.prices[market.prices["ticker"] == "A"]
+    assert rows["close"].tolist() == [10.0, 11.0]
+    assert rows["splits_after"].tolist() == [10.0, 5.0], "a split after --end counts, since Yahoo's prices hold it"
+    assert market.reports["report_time"].tolist() == ["post-market"] * 2
+    with pytest.raises(ConfigError, match="split-adjusted already"):
+        read_market(tmp_path / "m", tmp_path / "m", adjust="splits")
+    server.asked.clear()
+    assert "prices: 2 of 2 tickers" in fetch("A,B", tmp_path / "m").output
+    assert server.asked == []
+    other = fetch("A", tmp_path / "m", "--start", "2020-01-01")
+    assert isinstance(other.exception, ConfigError) and "2024-01-01" in str(other.exception)
+
+
+def test_failures_are_listed_and_tried_last_and_the_quota_stops(server: MarketServer, tmp_path: Path) -> None:
+    server.answers["/query?A"] = {"Error Message": "Invalid API call."}
+    server.answers["/query?B"] = [500, {"Note": "5 calls per minute, please"}, LIMIT]
+    done = fetch("A,GONE,B", tmp_path / "m")
+    assert done.exit_code == 1
+    assert "prices: 2 of 3 tickers" in done.output and "  GONE: " in done.output
+    assert "A: Alpha Vantage knows no earnings of A" in done.output
+    assert "25 requests per day. 1 tickers are left" in done.output
+    assert server.asked.count("/query?B") == 3, "brief refusals are waited for"
+    server.answers["/query?B"] = earnings("B.X")
+    server.asked.clear()
+    again = fetch("A,GONE,B", tmp_path / "m")
+    assert [path for path in server.asked if "query" in path] == ["/query?B", "/query?A"]
+    assert read_market(tmp_path / "m", tmp_path / "m", tickers=["B"]).tickers == ("B",)
+    assert KEY not in done.output + again.output
+    assert all(KEY.encode() not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+def test_a_source_that_is_down_stops_and_names_no_key(
+    server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIN_TASKS_ALPHA_VANTAGE", "http://127.0.0.1:9")
+    done = fetch("A,B", tmp_path / "m")
+    assert "A: Alpha Vantage: expected an answer" in done.output and KEY not in done.output
+    server.answers["/v8/finance/chart/A"] = 429
+    monkeypatch.setattr(fetching, "_BATCH", 1)
+    assert "Yahoo gave none of 1 tickers" in fetch("A,B", tmp_path / "n").output
+    assert not (tmp_path / "n" / "prices").exists()
+
+
+def test_the_list_of_the_s_and_p_500(server: MarketServer, tmp_path: Path) -> None:
+    page = "<table><tr><th>Symbol</th><th>Security</th></tr><tr><td>NA</td><td>x</td></tr><tr><td>A.B</td></tr></table>"
+    server.answers["/wiki/List_of_S%26P_500_companies"] = [503, page]
+    for name in ("NA", "A-B"):
+        server.answers[f"/v8/finance/chart/{name}"] = chart(name, {"2024-01-02": 10.0})
+        server.answers[f"/query?{name}"] = earnings(name)
+    assert fetch("", tmp_path / "m").exit_code == 0
+    assert read_market(tmp_path / "m", tmp_path / "m").tickers == ("A-B", "NA")
+    server.answers["/wiki/List_of_S%26P_500_companies"] = "<p>moved</p>"
+    assert isinstance(fetch("", tmp_path / "n").exception, FetchError)
+
+
+def test_the_authors_reports(server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content, path = json.dumps(earnings("A")), "data/eps_history/data-A.json"
+    pins = load_pins("dynostock")
+    pin = Pin(path, len(content), hashlib.sha256(content.encode()).hexdigest())
+    server.answers[f"/{pins.repo}/{pins.revision}/{path}"] = content
+    for module in (data_fetch, fetching):
+        monkeypatch.setattr(module, "load_pins", lambda name: dataclasses.replace(pins, files=(pin,)))
+    monkeypatch.delenv("ALPHAVANTAGE_API_KEY")
+    done = fetch("A,B", tmp_path / "m")
+    assert "B: the authors have no earnings of B" in done.output
+    assert read_market(tmp_path / "m", tmp_path / "m").facts["earnings"]["source"] == f"upstream@{pins.revision}"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("../x",), ("A", "--start", "01/02/2024"), ("A", "--start", "2025-01-01"), ("A", "--earnings", "tea")]
+)
+def test_options_that_mean_nothing(server: MarketServer, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    done = fetch(arguments[0], tmp_path / "m", *arguments[1:])
+    assert isinstance(done.exception, ConfigError) and arguments[-1].upper() in str(done.exception).upper()
+    assert server.asked == [] and not (tmp_path / "m").exists()
+
+
+def test_offline_no_key_and_no_yfinance(server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yfinance", None)
+    assert "pip install 'fin-tasks[market]'" in str(fetch("A", tmp_path / "m").exception)
+    monkeypatch.delenv("ALPHAVANTAGE_API_KEY")
+    assert "ALPHAVANTAGE_API_KEY" in str(fetch("A", tmp_path / "n", "--earnings", "alpha-vantage").exception)
+    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
+    assert isinstance(fetch("A", tmp_path / "n").exception, FetchError)
