@@ -77,7 +77,17 @@ def test_wrong_options(options: dict[str, Any]) -> None:
 
 
 def test_arguments_of_models_are_ignored() -> None:
-    names = ("pretrained", "dtype", "max_length", "num_concurrent", "tokenizer", "base_url", "temperature", "seed")
+    names = (
+        "pretrained",
+        "model",
+        "dtype",
+        "max_length",
+        "num_concurrent",
+        "tokenizer",
+        "base_url",
+        "temperature",
+        "seed",
+    )
     assert documents(**dict.fromkeys(names, "x"))
 
 

@@ -32,7 +32,8 @@ _CHOICES: Mapping[str, Sequence[Any]] = {
     **{"arm": (None, *ARMS), "prompt": STYLES, "prompts": ("house", "upstream"), "text": TEXTS},
     **{"frequency": FREQUENCIES, "anonymise": (False, True), "chart": ("house", "paper")},
 }
-_OPTIONS = (*_CHOICES, "windows_dir", "data_dir", "upstream_model", "dpi", "sampling")
+# without those that tasks fix: `model` is nearly `mode`
+_OPTIONS = (*list(_CHOICES)[2:], "windows_dir", "data_dir", "upstream_model", "dpi", "sampling")
 
 
 def load(
