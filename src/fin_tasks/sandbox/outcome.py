@@ -40,11 +40,6 @@ class Outcome:
         """Whether the program returned a result."""
         return self.status is Status.ok
 
-    @property
-    def told(self) -> dict[str, str | None]:
-        """The fields that samples files show."""
-        return {"status": self.status.value, "value": self.value, "detail": self.detail}
-
 
 class Ran(NamedTuple):
     """A response with the outcomes of its programs."""

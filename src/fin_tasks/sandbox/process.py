@@ -54,11 +54,9 @@ class Server:
         packages = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
         libraries = [sysconfig.get_path("stdlib"), *packages]
         system = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/etc/ld.so.cache", *_DEVICES]
-        config: dict[str, Any] = {
-            "readable": [*libraries, f"{sys.base_prefix}/lib", *system],
-            "hidden": str(_HERE.parent),
-        }
-        config |= {"library_dirs": packages, "preload": self._preload, "tier": self._tier, **self._limits._asdict()}
+        readable = [*libraries, f"{sys.base_prefix}/lib", *system]
+        config = {"readable": readable, "hidden": str(_HERE.parent), "library_dirs": packages, "tier": self._tier}
+        config |= {"preload": self._preload, **self._limits._asdict()}
         # No -P before Python 3.11; there, -I does it but also ignores PYTHONHASHSEED.
         flags = ["-S", "-P", "-B"] if sys.version_info >= (3, 11) else ["-S", "-I", "-B"]
         inside = _INSIDE if self._tier == "bwrap" else str(_HERE)

@@ -38,7 +38,7 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
     """Runs batches of programs side by side in `tier`, chosen for `reason`; made by `open_runner`."""
 
     def __init__(self, tier: str, limits: Limits, workers: int) -> None:
-        self.tier, self.reason, self._limits, self._failure = tier, _HOW[tier], limits, ""
+        self.tier, self.reason, self._limits = tier, _HOW[tier], limits
         # A server dies with the thread that started it (PDEATHSIG), so the threads live as long as the runner.
         self._threads = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="fin-tasks-sandbox")
         # Forking costs in proportion to the memory of the parent, so programs that name no numeric library run on
@@ -48,16 +48,14 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
     def run(self, programs: Sequence[str | None], *, on_done: Callable[[int], None] | None = None) -> list[Outcome]:
         """Run sources that define `solution()`, identical ones once; None is a response without a program.
 
-        `on_done` is called in this thread with the number settled so far. If no server starts, the rest is `broken`.
+        `on_done` is called in this thread with the number settled so far. A program for which no server starts is
+        `broken`.
         """
         places: dict[str | None, list[int]] = {}
         for index, program in enumerate(programs):
             places.setdefault(program, []).append(index)
         outcomes = [Outcome(status=Status.no_code, detail="the response holds no program")] * len(programs)
         settled = len(places.pop(None, []))
-        if on_done is not None and settled:
-            on_done(settled)
-        self._failure = ""
         pending = {self._threads.submit(self._run_one, source or ""): indexes for source, indexes in places.items()}
         for future in as_completed(pending):
             for index in pending[future]:
@@ -75,23 +73,18 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
             return Outcome(status=Status.syntax, detail=f"UnicodeEncodeError: {error.reason} at {error.start}")
         preload = _NUMERIC if _NAMES_NUMERIC.search(source) else _PLAIN
         try:
-            server = self._take(preload)
-            for _ in range(2):
-                outcome, again = server.run(source)
-                if not again:
-                    break
+            try:
+                server = self._idle[preload].pop()
+            except IndexError:
+                monty = self.tier == "monty"
+                server = MontyServer(self._limits) if monty else Server(self.tier, self._limits, preload)
+            outcome, again = server.run(source)
+            if again:
+                outcome, _ = server.run(source)
         except SandboxError as error:
-            self._failure = escape(str(error))
-            return Outcome(status=Status.broken, detail=self._failure)
+            return Outcome(status=Status.broken, detail=escape(str(error)))
         self._idle[preload].append(server)
         return outcome
-
-    def _take(self, preload: tuple[str, ...]) -> Server | MontyServer:
-        if self._failure:
-            raise SandboxError(self._failure)
-        with contextlib.suppress(IndexError):
-            return self._idle[preload].pop()
-        return MontyServer(self._limits) if self.tier == "monty" else Server(self.tier, self._limits, preload)
 
     def close(self) -> None:
         """End all servers; the runner cannot be used afterwards."""
