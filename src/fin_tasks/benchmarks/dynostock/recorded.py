@@ -8,7 +8,8 @@ import pandas as pd
 
 from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.records import find_files, read_recording
-from fin_tasks.benchmarks.dynostock.windows import REASONS, Found, Reports, Runs, table_of, window_id
+from fin_tasks.benchmarks.dynostock.runs import Reports, Runs
+from fin_tasks.benchmarks.dynostock.windows import REASONS, Found, table_of, window_id
 from fin_tasks.errors import DataError
 
 __all__ = ["rebuild_windows"]

@@ -16,13 +16,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from fin_tasks.benchmarks.dynostock.market import Market
+from fin_tasks.benchmarks.dynostock.runs import AFTER, Prices, Reports, Runs, day_numbers
 from fin_tasks.benchmarks.dynostock.wording import AUTHORITIES
 from fin_tasks.errors import ConfigError, DataError
 
 __all__ = [
-    *("BIASES", "REASONS", "SHARE", "WINDOWS", "WINDOW_COLUMNS", "BiasType", "Count", "Found", "Reports", "Runs"),
+    *("BIASES", "REASONS", "SHARE", "WINDOWS", "WINDOW_COLUMNS", "BiasType", "Count", "Found", "Window"),
     *("find_windows", "frame_of", "past_movements", "plain_window", "shown_prices"),
-    *("strict_timing", "table_of", "typed", "Window", "window_id", "windows_of"),
+    *("strict_timing", "table_of", "typed", "window_id", "windows_of"),
 ]
 
 BiasType = Literal["recency", "authority", "plain"]
@@ -40,14 +41,10 @@ REASONS: Mapping[str, str] = {
 """Why a window is dropped, in the order of the checks."""
 
 _FATES = ("found", "unbiased", *REASONS)
-_AFTER = 8  # days after a report whose mean close is compared with as many days up to it
-_BEFORE = 30  # days shown before the oldest report
 _LARGEST = 400  # reports: a century
-_STRIDE = 1 << 32  # more days than between any two dates of a ticker
 
 _Ints = npt.NDArray[np.int64]
 _Bools = npt.NDArray[np.bool_]
-_Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,7 +161,7 @@ def find_windows(
     for bias in chosen:
         for size, run in runs.items():
             lead = _recency(run, share) if bias == "recency" else _authority(run, share)
-            fates = np.select([applies for _, applies in run.drops(lead)], [fate for fate, _ in run.drops(lead)], 0)
+            fates = np.select([applies for _, applies in _drops(run, lead)], [fate for fate, _ in _drops(run, lead)], 0)
             numbers = np.bincount(fates, minlength=len(_FATES)).tolist()
             dropped = {reason: n for reason, n in zip(REASONS, numbers[2:], strict=True) if n}
             counts.append(Count(bias, size, len(fates), found=numbers[0], unbiased=numbers[1], dropped=dropped))
@@ -190,15 +187,15 @@ def plain_window(market: Market, ticker: str, start: date, end: date) -> Window:
             f"{ticker}: expected an earnings report with a known surprise as the newest one from {start} to {end}, got "
             f"none. Choose other days. Reports near: {', '.join(f'{day:%Y-%m-%d}' for day in near) or 'none'}."
         )
-    prices = _Prices(market)
+    prices = Prices(market)
     code = int(prices.tickers.get_loc(ticker))
-    days = np.append(_days(shown["reported"]), (end - date(1970, 1, 1)).days)
+    days = np.append(day_numbers(shown["reported"]), (end - date(1970, 1, 1)).days)
     moves = prices.movements(np.full(len(days), code), days)
     newest, is_meet = shown.iloc[-1], shown["surprise"].to_numpy() >= 0
     same = (is_meet == is_meet[-1]) & shown["surprise"].notna().to_numpy() & (moves[:-1] >= 0)
-    same = (same & (days[:-1] <= days[-1] - _AFTER))[:-1]
+    same = (same & (days[:-1] <= days[-1] - AFTER))[:-1]
     figures: dict[str, Any] = {name: float(newest[name]) for name in _FIGURES[2:]}
-    is_known = moves[-1] >= 0 and days[-1] + _AFTER <= prices.calendar[-1]
+    is_known = moves[-1] >= 0 and days[-1] + AFTER <= prices.calendar[-1]
     return Window(
         id=window_id("plain", len(shown), ticker, end.isoformat()),
         bias_type="plain",
@@ -239,7 +236,9 @@ def past_movements(market: Market, window: Window) -> list[tuple[date, int | Non
     older = market.reports_between(window.ticker, window.start, window.end).tail(window.window).iloc[:-1]
     same = older[(older["surprise"] >= 0) if window.outcome == "Meet" else (older["surprise"] < 0)]
     shown = market.history(window.ticker, window.start, window.end).reset_index().assign(ticker=window.ticker)
-    moves = _Prices(Market.of(shown, older)).movements(np.zeros(len(same), dtype=np.int64), _days(same["reported"]))
+    moves = Prices(Market.of(shown, older)).movements(
+        np.zeros(len(same), dtype=np.int64), day_numbers(same["reported"])
+    )
     return [(day.date(), None if move < 0 else int(move)) for day, move in zip(same["reported"], moves, strict=True)]
 
 
@@ -267,93 +266,12 @@ class _Lead:
     n_contrary: _Ints
 
 
-class _Prices:
-    """Closes and candles by ticker and day, to look up many places at once; a ticker is its place in `tickers`."""
-
-    def __init__(self, market: Market) -> None:
-        table = market.prices
-        codes, names = pd.factorize(table["ticker"], sort=True)
-        days, self.closes = _days(table["date"]), table["close"].to_numpy()
-        self.tickers, self.keys = pd.Index(names, dtype=object), codes * _STRIDE + days
-        drawn = closed = np.isfinite(self.closes)
-        self.calendar = np.flatnonzero(np.bincount(days[closed] - (low := days.min()))) + low if len(days) else days
-        if market.has_candles:
-            candle = np.isfinite(table["low"].to_numpy()) & np.isfinite(table["high"].to_numpy())
-            ever = np.bincount(codes[candle], minlength=len(names)) > 0
-            drawn = np.where(ever[codes], candle, closed)
-        self.drawn = self.keys[drawn & np.isin(days, self.calendar, kind="table")] if len(days) else self.keys
-
-    def movements(self, tickers: _Ints, days: _Ints) -> npt.NDArray[np.int8]:
-        """Compare the mean close of [d+1, d+8] with that of [d-7, d], in calendar days; up if after >= before.
-
-        Means that float arithmetic cannot tell apart are compared as exact fractions of the prices as written.
-        """
-        before, after = (self._closes(tickers, first) for first in (days - (_AFTER - 1), days + 1))
-        mean_before, mean_after = _row_means(before), _row_means(after)
-        up = mean_after >= mean_before
-        near = abs(mean_after - mean_before) <= 1e-9 * (abs(mean_after) + abs(mean_before))
-        for row in np.flatnonzero(near):
-            up[row] = _exact_mean(after[row]) >= _exact_mean(before[row])
-        known = ~(np.isnan(mean_before) | np.isnan(mean_after))
-        return np.where(known, up, -1).astype(np.int8)
-
-    def gaps(self, tickers: _Ints, days: _Ints) -> _Ints:
-        """Count the trading days up to each day without a candle; right up to a constant for each ticker."""
-        there = np.searchsorted(self.drawn, tickers * _STRIDE + days, side="right")
-        return np.asarray(np.searchsorted(self.calendar, days, side="right") - there, dtype=np.int64)
-
-    def _closes(self, tickers: _Ints, first: _Ints) -> _Floats:
-        rows = np.searchsorted(self.keys, tickers * _STRIDE + first)[:, None] + np.arange(_AFTER)
-        inside = rows < len(self.keys)
-        rows[~inside] = 0
-        inside &= self.keys[rows] < (tickers * _STRIDE + first + _AFTER)[:, None]
-        closes = np.where(inside, self.closes[rows], np.nan)
-        return np.where(np.isfinite(closes), closes, np.nan)
-
-
-class Reports:
-    """Reports of tickers with prices between the first and last trading day, by ticker and day."""
-
-    def __init__(self, market: Market) -> None:
-        prices, table = _Prices(market), market.reports
-        days = _days(table["reported"])
-        first, last = (prices.calendar[0], prices.calendar[-1]) if len(prices.calendar) else (1, 0)
-        counts = table["ticker"].isin(prices.tickers).to_numpy() & (days >= first) & (days <= last)
-        self.table, self.day, self.last_day = table[counts].reset_index(drop=True), days[counts], last
-        self.names = self.table["ticker"].tolist()
-        self.ticker = prices.tickers.get_indexer(self.table["ticker"]).astype(np.int64)
-        self.is_known = self.table["surprise"].notna().to_numpy()
-        self.is_meet = self.table["surprise"].to_numpy() >= 0
-        self.movement = prices.movements(self.ticker, self.day)
-        self.gaps_before = prices.gaps(self.ticker, self.day - _BEFORE - 1)
-        self.gaps_until = prices.gaps(self.ticker, self.day)
-
-
-class Runs:
-    """Every run of `size` consecutive reports of one ticker, newest first: the candidates."""
-
-    def __init__(self, reports: Reports, size: int) -> None:
-        newest = np.arange(size - 1, len(reports.day))
-        newest = newest[reports.ticker[newest] == reports.ticker[newest - size + 1]]
-        self.size, self.rows = size, newest[:, None] - np.arange(size)
-        oldest, end, is_meet = self.rows[:, -1], reports.day[newest], reports.is_meet[self.rows]
-        self.start = reports.day[oldest] - _BEFORE
-        self.past, self.past_moves = is_meet[:, 1:] == is_meet[:, :1], reports.movement[self.rows[:, 1:]]
-        self.truth = reports.movement[newest]
-        unknown = ~reports.is_known[self.rows].all(axis=1)
-        lacks_prices = reports.gaps_until[newest] > reports.gaps_before[oldest]
-        # the movement after a report this close would tell of days after the window's end
-        twin = np.append((np.diff(reports.ticker) == 0) & (np.diff(reports.day) == 0), False)
-        is_crowded = (end - reports.day[self.rows[:, 1]] < _AFTER) | twin[newest]
-        self.flaws = (unknown, lacks_prices, is_crowded)  # the first three of `REASONS`
-        self.is_pending = end + _AFTER > reports.last_day
-
-    def drops(self, lead: _Lead) -> list[tuple[int, _Bools]]:
-        """Return places in `_FATES` and to which runs they apply; the first that applies counts."""
-        unknown = (self.past & (self.past_moves < 0)).any(axis=1)
-        fates = [*zip(REASONS, self.flaws, strict=False), ("unbiased", ~lead.is_candidate)]
-        fates += [("unknown-movement", unknown), ("unbiased", ~lead.is_biased), ("truth-pending", self.is_pending)]
-        return [(_FATES.index(fate), applies) for fate, applies in [*fates, ("unknown-movement", self.truth < 0)]]
+def _drops(runs: Runs, lead: _Lead) -> list[tuple[int, _Bools]]:
+    """Return places in `_FATES` and to which runs they apply; the first that applies counts."""
+    unknown = (runs.past & (runs.past_moves < 0)).any(axis=1)
+    fates = [*zip(REASONS, runs.flaws, strict=False), ("unbiased", ~lead.is_candidate)]
+    fates += [("unknown-movement", unknown), ("unbiased", ~lead.is_biased), ("truth-pending", runs.is_pending)]
+    return [(_FATES.index(fate), applies) for fate, applies in [*fates, ("unknown-movement", runs.truth < 0)]]
 
 
 def _recency(runs: Runs, share: Fraction) -> _Lead:
@@ -403,21 +321,3 @@ def _authority_of(window: str, seed: int) -> str:
     """Choose by a hash, so that the choice depends on no other window."""
     names, digest = list(AUTHORITIES), hashlib.sha256(f"{seed} {window}".encode()).digest()
     return names[int.from_bytes(digest[:8], "big") % len(names)]
-
-
-def _days(dates: pd.Series) -> _Ints:
-    days: _Ints = dates.to_numpy().astype("datetime64[D]").astype(np.int64)
-    return days
-
-
-def _row_means(values: _Floats) -> _Floats:
-    known = ~np.isnan(values)
-    means = np.full(len(values), np.nan)
-    np.divide(np.where(known, values, 0.0).sum(axis=1), counts := known.sum(axis=1), out=means, where=counts > 0)
-    return means
-
-
-def _exact_mean(values: _Floats) -> Fraction:
-    """Mean of the known values, read as decimals: 0.1, 0.2 and 0.3 have the mean 0.2."""
-    known = [Fraction(repr(value)) for value in values[~np.isnan(values)].tolist()]
-    return sum(known, Fraction(0)) / len(known)
