@@ -12,8 +12,6 @@ from fin_tasks.errors import ConfigError
 if TYPE_CHECKING:
     from datasets import Dataset
 
-__all__ = ["dataset_of", "draw", "refuse_typos"]
-
 _Row = TypeVar("_Row")
 
 

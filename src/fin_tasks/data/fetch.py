@@ -32,8 +32,6 @@ from tqdm import tqdm
 from fin_tasks.errors import ConfigError, DataError, FetchError
 from fin_tasks.settings import Settings
 
-__all__ = ["Located", "Pin", "Pins", "load_pins", "locate", "pinned_benchmarks", "sha256_of", "write_file"]
-
 _SOURCES = ("auto", "upstream", "data_dir", "sample")
 _MOST = 512 << 20  # bytes of a file whose size is not pinned
 _MOST_HUB = 4 << 30  # archives of pictures are larger

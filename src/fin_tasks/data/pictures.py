@@ -16,8 +16,6 @@ from tqdm import tqdm
 
 from fin_tasks.data.fetch import sha256_of, write_file
 
-__all__ = ["FOLDER", "change_of", "upright_file", "upright_files"]
-
 FOLDER = "upright"  # of the copies, in the cache
 _FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")  # chat models take the first four
 _BROKEN = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError)

@@ -11,8 +11,6 @@ from typing import Any
 
 from fin_tasks.errors import DataError
 
-__all__ = ["Defect", "Record", "Table", "ids_by_kind", "read_csv", "read_json"]
-
 
 @dataclass(frozen=True)
 class Defect:
@@ -86,9 +84,3 @@ def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
     if not rows:
         raise DataError(f"{path}: expected at least one row, got none.")
     return list(rows)
-
-
-def ids_by_kind(defects: Sequence[Defect]) -> dict[str, tuple[str, ...]]:
-    """Return the row ids of each kind of defect, kinds in alphabetical order."""
-    kinds = sorted({defect.kind for defect in defects})
-    return {kind: tuple(defect.row_id for defect in defects if defect.kind == kind) for kind in kinds}

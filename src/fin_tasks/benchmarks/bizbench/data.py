@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fin_tasks.benchmarks.bizbench import prompts
 from fin_tasks.benchmarks.bizbench.formulas import reference_of
@@ -15,11 +15,6 @@ from fin_tasks.data.documents import dataset_of, refuse_typos
 from fin_tasks.data.fetch import locate
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
-
-if TYPE_CHECKING:
-    from datasets import Dataset
-
-__all__ = ["PARTS", "load"]
 
 PARTS = ("fincode", "codefinqa", "codetatqa", "convfinqa_e", "tatqa_e", "secnum", "finknow", "formulaeval")
 SCORER_VERSION = 2
@@ -42,8 +37,8 @@ def load(
     n: int | None = None,
     seed: int = 42,
     **unknown: Any,
-) -> "dict[str, Dataset]":
-    """Load `{split: documents}` of one task, with the provenance as JSON in `info.description`.
+) -> dict[str, Any]:
+    """Load `{split: Dataset}` of one task, with the provenance as JSON in `info.description`.
 
     `part` is one of `PARTS`, or a column of the long XFinBench paper (`PAPER_PARTS`); these two are drawn together, 500
     rows if `n` is None. `mode` is `cot`, `pot` (a program computes the number) or `code` (the function asked for).

@@ -18,8 +18,6 @@ from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.score import Reading
 from fin_tasks.sandbox import Outcome, Status
 
-__all__ = ["programs", "read", "reference_of", "stub_of"]
-
 _CALLS = 8  # with each choice of argument types
 _DEF = re.compile(r"^def[ \t]+(\w+)[ \t]*\(", re.MULTILINE)
 _IMPORTS = {"math.": "import math", "np.": "import numpy as np", "List[": "from typing import List"}

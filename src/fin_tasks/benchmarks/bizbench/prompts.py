@@ -14,8 +14,6 @@ from fin_tasks.answers.paper import MARKER, marked_number
 from fin_tasks.benchmarks.bizbench.formulas import stub_of
 from fin_tasks.benchmarks.bizbench.score import number_truth
 
-__all__ = ["fill", "sha256", "target_of"]
-
 _ROLE = "You are an expert in business and finance."
 _SYSTEM = {
     "cot": f"{_ROLE} Answer the question you are given.",

@@ -18,8 +18,6 @@ from fin_tasks.sandbox import Ran
 from fin_tasks.stats.averages import average_or_none, rate
 from fin_tasks.stats.executions import REASONS, execution_values
 
-__all__ = ["PAPER_PARTS", "compare", "metric_values", "metrics_of", "number_truth", "programs", "read", "score"]
-
 PAPER_PARTS: Mapping[str, Sequence[str]] = {
     "paper_choice": ("finknow", "formulaeval"),
     "paper_quantity": ("fincode", "codefinqa", "codetatqa", "convfinqa_e", "tatqa_e"),

@@ -16,7 +16,7 @@ from fin_tasks.benchmarks.mme_finance.pictures import decode, faults
 from fin_tasks.benchmarks.mme_finance.row import Row
 from fin_tasks.benchmarks.mme_finance.table import read_table
 from fin_tasks.data.pictures import change_of, upright_files
-from fin_tasks.data.tables import Defect, Record, Table, ids_by_kind
+from fin_tasks.data.tables import Defect, Record, Table
 
 __all__ = ["DEFECTS", "Rows", "read_rows"]
 
@@ -39,7 +39,8 @@ class Rows:
     @property
     def left_out(self) -> dict[str, tuple[str, ...]]:
         """Indexes of the rows that cannot be asked, by kind of defect."""
-        return {kind: ids for kind, ids in ids_by_kind(self.defects).items() if kind in LEFT_OUT}
+        kinds = sorted({defect.kind for defect in self.defects if defect.kind in LEFT_OUT})
+        return {kind: tuple(defect.row_id for defect in self.defects if defect.kind == kind) for kind in kinds}
 
 
 def read_rows(files: Files) -> Rows:
