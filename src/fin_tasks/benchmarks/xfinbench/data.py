@@ -1,7 +1,5 @@
 """XFinBench's rows as documents of lm-eval; `docs/xfinbench.md` explains the options."""
 
-import difflib
-import hashlib
 import logging
 import re
 from collections import Counter
@@ -12,11 +10,10 @@ from typing import Any
 
 from PIL import Image
 
-import fin_tasks
 from fin_tasks.benchmarks.xfinbench.knowledge import CONDITIONS, Term, find_terms
 from fin_tasks.benchmarks.xfinbench.prompts import MARKER, TEMPLATES, house_prompts, style_named, upstream_prompts
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES, parse_truth
-from fin_tasks.data.documents import dataset_of
+from fin_tasks.data.documents import dataset_of, draw, refuse_typos
 from fin_tasks.data.fetch import Located, locate
 from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import ConfigError, DataError
@@ -61,10 +58,7 @@ def load(
     **unknown: Any,
 ) -> dict[str, Any]:
     """Return `{split: datasets.Dataset}` of one subset; `info.description` holds the provenance as JSON."""
-    known = set(load.__kwdefaults__ or ()) - {"mode"}
-    for name in unknown:  # lm-eval adds the model's arguments (`model`, ...): an unknown name alone is no mistake
-        if near := difflib.get_close_matches(name.lower().replace("-", "_"), known, n=1, cutoff=0.81):
-            raise ConfigError(f"xfinbench metadata: expected a known option, got {name!r}. Did you mean {near[0]!r}?")
+    refuse_typos("xfinbench", unknown, sorted(set(load.__kwdefaults__ or ()) - {"mode"}))  # `model` is no typo of it
     preset = PRESETS.get(n) if isinstance(n, str) else None
     if not (n is None or preset or (type(n) is int and n > 0)):
         raise ConfigError(f"xfinbench n: expected a number of rows, {' or '.join(PRESETS)}, got {n!r}.")
@@ -83,8 +77,10 @@ def load(
     with_figures = _find_figures(files, of_task) if visual or (preset and task == "mcq") else files
     own = [row for row in of_task if row["task"] != "mcq" or bool(row["figure"]) == visual]
     asked = [row for row in (of_task if preset else own) if not _UNUSABLE.intersection(row["defects"])]
-    if n is not None:
-        asked = _drawn(asked, preset[1][task] if preset else int(n), seed, exactly=preset is not None)
+    size = preset[1][task] if preset else None if isinstance(n, str) else n
+    if preset and size and len(asked) < size:
+        raise ConfigError(f"xfinbench n: expected at least {size} usable rows of the task, got {len(asked)}.")
+    asked = draw("xfinbench", asked, size, seed, lambda row: str(row["id"]))
     asked = [row for row in asked if bool(row["figure"]) == visual]
     left_out = {kind: ids for kind in sorted(_UNUSABLE) if (ids := [r["id"] for r in own if kind in r["defects"]])}
     counts = ", ".join(f"{kind} {len(ids)}" for kind, ids in left_out.items())
@@ -110,14 +106,12 @@ def load(
         mark = "<image>\n" if visual or blank_image else ""
         docs.append({**_doc(row, subset, chosen.mode, shown), **prompt, "prompt": mark + prompt["prompt"]})
     provenance = {
-        "fin_tasks": fin_tasks.__version__,
         "scorer": _SCORER_VERSION,
         "split": split,
         "style": chosen._asdict(),
         "prompts": {"set": prompts, "sha256": templates.sha256(knowledge=knowledge != "none")},
         "data": (with_figures if visual else files).provenance(),
         "blank_image": blank_image,
-        "rows": len(docs),
         "left_out": left_out,
         "defects": dict(sorted(Counter(kind for row in own for kind in row["defects"]).items())),
         **facts,
@@ -205,15 +199,6 @@ def _find_figures(files: Located, rows: Sequence[dict[str, Any]]) -> Located:
         row["figure_path"] = str(pictures.get(row["figure"], ""))
         row["defects"] += ["missing-figure"] if row["figure"] and not row["figure_path"] else []
     return found
-
-
-def _drawn(rows: Sequence[dict[str, Any]], size: int, seed: int, *, exactly: bool) -> list[dict[str, Any]]:
-    if exactly and len(rows) < size:
-        raise ConfigError(f"xfinbench n: expected at least {size} usable rows of the task, got {len(rows)}.")
-    # Ranked by a hash, so that the sample depends on nothing but the seed and the ids.
-    order = sorted((row["id"] for row in rows), key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest())
-    drawn = set(order[:size])
-    return [row for row in rows if row["id"] in drawn]
 
 
 def _texts(files: Located) -> dict[str, str]:
