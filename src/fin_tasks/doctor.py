@@ -40,7 +40,7 @@ def show_installation(*, as_json: bool) -> None:
     """Print versions, packages, folders and sandbox tiers; trying the tiers takes a second or two."""
     settings, tiers = Settings.from_environ(), sandbox.describe_tiers()
     installed = {each.metadata["Name"].lower().replace("_", "-"): each.version for each in metadata.distributions()}
-    usable = next((tier.name for tier in tiers if tier.usable), None)
+    usable = next((tier["name"] for tier in tiers if tier["usable"]), None)
     found: dict[str, Any] = {
         "version": fin_tasks.__version__,
         "python": platform.python_version(),
@@ -51,12 +51,12 @@ def show_installation(*, as_json: bool) -> None:
         "cache_dir": str(settings.cache_dir),
         "licences": {name: load_pins(name).licence for name in pinned_benchmarks()},
         "sandbox": usable,
-        "tiers": [{"name": tier.name, "usable": tier.usable, "reason": tier.reason} for tier in tiers],
+        "tiers": tiers,
     }
     if as_json:
         print(json.dumps(found))
         return
-    works = {tier["name"]: f"{'works' if tier['usable'] else 'no'}: {tier['reason']}" for tier in found["tiers"]}
+    works = {tier["name"]: f"{'works' if tier['usable'] else 'no'}: {tier['reason']}" for tier in tiers}
     Console().print(summary_table({**found, "tiers": works}))
     print(f"Programs run in: {usable}" if usable else "No sandbox works here: tasks with programs stop with an error.")
     if not found["found_by_lm_eval"]:

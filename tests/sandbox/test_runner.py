@@ -125,9 +125,9 @@ def test_auto_goes_down_the_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found.tier == "landlock"
         assert "bwrap: expected the program" in found.reason
     reports = describe_tiers()
-    assert ("auto", *(report.name for report in reports)) == SANDBOX_TIERS
-    assert [report.usable for report in reports][:2] == [False, True]
-    assert all(report.reason for report in reports)
+    assert ("auto", *(report["name"] for report in reports)) == SANDBOX_TIERS
+    assert [report["usable"] for report in reports][:2] == [False, True]
+    assert all(report["reason"] for report in reports)
 
 
 @pytest.mark.parametrize("wrong", [{"tier": "docker"}, {"workers": 0}, {"cpu_limit_s": -1}, {"memory_mb": 0}])

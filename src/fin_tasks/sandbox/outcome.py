@@ -1,6 +1,6 @@
 """What became of a program, and the one place where bytes out of the sandbox are interpreted."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
@@ -33,7 +33,6 @@ class Outcome:
     number: float | None = None  # `float(x)` at full precision where that works
     is_number: bool = False  # whether the result was exactly an int or a float
     detail: str = ""  # the exception's class and message, or what else went wrong; printable
-    cpu_s: float = 0.0
 
     @property
     def ran(self) -> bool:
@@ -80,7 +79,7 @@ def classify(data: bytes, wait_status: int, ending: int, cpu_s: float, cpu_limit
     elif len(data) > len(LOCKED):
         frame = parse_frame(data[len(LOCKED) :])
         if frame is not None:
-            return replace(frame, cpu_s=cpu_s), False
+            return frame, False
         status, detail = Status.forbidden, "wrote something that is not a result"
     elif ending == RAN_ON:
         status, detail = Status.forbidden, "closed its result pipe and ran on"
@@ -91,4 +90,4 @@ def classify(data: bytes, wait_status: int, ending: int, cpu_s: float, cpu_limit
         status, detail, again = Status.memory, f"killed by the system after {cpu_s:.2f} s of CPU", True
     elif caught:
         detail = f"crashed the interpreter (signal {caught})"
-    return Outcome(status=status, detail=detail, cpu_s=cpu_s), again
+    return Outcome(status=status, detail=detail), again

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox.monty import MontyServer
@@ -48,8 +48,7 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
     def run(self, programs: Sequence[str | None], *, on_done: Callable[[int], None] | None = None) -> list[Outcome]:
         """Run sources that define `solution()`, identical ones once; None is a response without a program.
 
-        `on_done` is called in this thread with the number settled so far. A program for which no server starts is
-        `broken`.
+        `on_done` is called in this thread with the number settled so far. `broken`: no server starts for a program.
         """
         places: dict[str | None, list[int]] = {}
         for index, program in enumerate(programs):
@@ -148,21 +147,13 @@ def run_programs(
         return runner.run(programs, on_done=on_done)
 
 
-class TierReport(NamedTuple):
-    """Whether a tier can be used on this machine, and why (not)."""
-
-    name: str
-    usable: bool
-    reason: str
-
-
-def describe_tiers() -> list[TierReport]:
-    """Try every tier on this machine with its canaries, best first."""
-    reports = []
+def describe_tiers() -> list[dict[str, Any]]:
+    """Try every tier on this machine with its canaries, best first; return `name`, `usable` and `reason` of each."""
+    found: list[dict[str, Any]] = []
     for name in SANDBOX_TIERS[1:]:
         try:
             with open_runner(tier=name, workers=1) as runner:
-                reports.append(TierReport(name, True, runner.reason))
+                found.append({"name": name, "usable": True, "reason": runner.reason})
         except SandboxError as error:
-            reports.append(TierReport(name, False, str(error)))
-    return reports
+            found.append({"name": name, "usable": False, "reason": str(error)})
+    return found
