@@ -6,15 +6,14 @@ BizBench is scored like this too: the long XFinBench paper reports it with its o
 import math
 from collections.abc import Sequence
 
+from fin_tasks.answers import read as careful
 from fin_tasks.answers.compare import equal_reading, near_reading
 from fin_tasks.answers.numbers import Number
-from fin_tasks.answers.paper import marked_number, near_marked, xfinbench_program
+from fin_tasks.answers.paper import marked_letter, marked_number, marked_verdict, near_marked, xfinbench_program
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.score import Reading, Score, number_of_result
 from fin_tasks.errors import ConfigError
-from fin_tasks.sandbox import Outcome, Status
-
-__all__ = ["compare_with", "is_robust", "program_in", "read_result"]
+from fin_tasks.sandbox import Outcome, Ran, Status
 
 # The authors' last line; and as they read a returned text as a response, the sandbox must not take "5" for 5.
 _CALL = "\nval_ = solution()\nsolution = lambda: 'text: ' + val_ if isinstance(val_, str) else val_"
@@ -32,8 +31,23 @@ def program_in(response: str, *, variant: str) -> str | None:
     return extract_program(response) if is_robust(variant) else xfinbench_program(response) + _CALL
 
 
-def read_result(outcome: Outcome, *, variant: str) -> Reading:
-    """Read what a program returned."""
+def read_answer(kind: str, response: str | Ran, *, variant: str, choices: Sequence[str] = ()) -> Reading:
+    """Read a `verdict`, a `letter` or a `number` in a response, or what its program returned once that ran."""
+    text, outcomes = response if isinstance(response, Ran) else (response, ())
+    answer: float | str | Number | None
+    robust = is_robust(variant)
+    if outcomes:
+        return _read_result(outcomes[0], variant)
+    if kind == "verdict":
+        answer, reason = careful.read_verdict(text) if robust else marked_verdict(text)
+    elif kind == "letter":
+        answer, reason = careful.read_choice(text, choices) if robust else marked_letter(text)
+    else:
+        answer, reason = careful.read_quantity(text) if robust else marked_number(text)
+    return Reading(variant=variant, answer=answer, reason=reason)
+
+
+def _read_result(outcome: Outcome, variant: str) -> Reading:
     answer: float | Number | None = None
     reason, status = "no finite number returned", outcome.status.value
     unscored = outcome.status in (Status.broken, Status.unsupported)

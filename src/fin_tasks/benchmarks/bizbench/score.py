@@ -9,11 +9,11 @@ from functools import lru_cache
 from typing import Any
 
 from fin_tasks.answers.numbers import Number
-from fin_tasks.answers.paper import MARKER, marked_letter, marked_number
-from fin_tasks.answers.read import read_choice, read_quantity
+from fin_tasks.answers.paper import MARKER
+from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.score import Reading, Score
 from fin_tasks.benchmarks.bizbench import formulas
-from fin_tasks.benchmarks.short_answers import compare_with, is_robust, program_in, read_result
+from fin_tasks.benchmarks.short_answers import compare_with, program_in, read_answer
 from fin_tasks.sandbox import Ran
 from fin_tasks.stats.averages import average_or_none, rate
 from fin_tasks.stats.executions import REASONS, execution_values
@@ -44,18 +44,10 @@ def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[st
 
 def read(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Reading:
     """Read the answer in a response, or the results of its programs once they ran."""
-    robust = is_robust(variant)
-    text, outcomes = response if isinstance(response, Ran) else (response, ())
-    answer: str | float | Number | None
-    if doc["kind"] == "code":
-        return formulas.read(outcomes, variant=variant)
-    if doc["mode"] == "pot":
-        return read_result(outcomes[0], variant=variant)
-    if doc["kind"] == "choice":
-        answer, reason = read_choice(text, doc["options"]) if robust else marked_letter(text)
-    else:
-        answer, reason = read_quantity(text) if robust else marked_number(text)
-    return Reading(variant=variant, answer=answer, reason=reason)
+    if doc["kind"] == "code" and isinstance(response, Ran):
+        return formulas.read(response.outcomes, variant=variant)
+    kind = "letter" if doc["kind"] == "choice" else "number"
+    return read_answer(kind, response, variant=variant, choices=doc["options"])
 
 
 def compare(doc: Mapping[str, Any], reading: Reading) -> Score:

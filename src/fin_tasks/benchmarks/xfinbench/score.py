@@ -7,11 +7,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from fin_tasks.answers import read as careful
-from fin_tasks.answers.numbers import Number
-from fin_tasks.answers.paper import marked_letter, marked_number, marked_verdict
 from fin_tasks.answers.score import Reading, Score
-from fin_tasks.benchmarks.short_answers import compare_with, is_robust, program_in, read_result
+from fin_tasks.benchmarks.short_answers import compare_with, program_in, read_answer
 from fin_tasks.sandbox import Ran
 from fin_tasks.stats.averages import average_or_none, rate
 from fin_tasks.stats.executions import REASONS, execution_values
@@ -66,17 +63,8 @@ def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[st
 
 def read(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Reading:
     """Read the answer in a response, or the result of its program once that ran."""
-    robust, task = is_robust(variant), doc["task"]
-    if isinstance(response, Ran):
-        return read_result(response.outcomes[0], variant=variant)
-    answer: float | str | Number | None
-    if task == "bool":
-        answer, reason = careful.read_verdict(response) if robust else marked_verdict(response)
-    elif task == "mcq":
-        answer, reason = careful.read_choice(response, doc["choices"]) if robust else marked_letter(response)
-    else:
-        answer, reason = careful.read_quantity(response) if robust else marked_number(response)
-    return Reading(variant=variant, answer=answer, reason=reason)
+    kind = {"bool": "verdict", "mcq": "letter", "calcu": "number"}[doc["task"]]
+    return read_answer(kind, response, variant=variant, choices=doc["choices"])
 
 
 def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
