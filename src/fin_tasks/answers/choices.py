@@ -52,7 +52,7 @@ def choice_in(text: str, kind: Kind, choices: Sequence[str] = ()) -> str | None:
     text = _REJECTED.sub(" ", plain(text[:600]).strip().replace("\\n", "\n"))
     places = dict(zip(_PLACES, [*upper.ljust(8), upper[-1]], strict=True))
     text = _PLACE.sub(lambda found: f"option {places[found[1].lower()]} ", text)
-    if kind in ("last", "first") and len(text) > 40 and not _LINE.match(text):
+    if (kind == "first" or (kind == "last" and len(text) > 30)) and not _LINE.match(text):
         return None
     if (only := _ONLY.match(text)) and only[1].upper() in upper:
         return only[1].upper()

@@ -24,11 +24,11 @@ _COLON = rf"['\"]?[*_\s]{{0,4}}[:=](?![ \t*_]{{0,9}}\n{_WORKING})"
 _HEAD = r"(?:\A|\n)[ \t*#_>]{0,8}(?:(?:my|the)\s)?(?:(?:final|correct)\s)?"
 # `So the answer is`, `Final answer:`, `The correct option is`, `Verdict:`, a heading `Answer`, four hashes.
 _MARKER = re.compile(
-    r"(?i)(?P<firm>\b(?:final|correct)\s{1,3}|\b(?:therefore|thus|so|hence|consequently),?\s(?:the|my)\s)?"
+    r"(?i)(\b(?:final|correct)\s{1,3}|\b(?:therefore|thus|so|hence|consequently),?\s(?:the|my)\s)?"
     r"(?<!this\s)(?<!that\s)\banswer(?:\s{1,3}(?:choice|option|to\s{1,3}(?:the|this)\s{1,3}(?:question|problem)))?"
-    rf"(?:{_IS}|(?P<colon>{_COLON}))"
-    rf"|\b(?P<choice>correct|best|right|closest|appropriate|suitable)\s{{1,3}}(?:choice|option)(?:{_IS}|{_COLON})"
-    rf"|(?P<head>{_HEAD}(?:verdict[*_]{{0,3}}\s?:|answer[*_]{{0,3}}\s[-–—]\s)"
+    rf"(?:{_IS}|({_COLON}))"
+    rf"|\b(correct|best|right|closest|appropriate|suitable)\s{{1,3}}(?:choice|option)(?:{_IS}|{_COLON})"
+    rf"|({_HEAD}verdict[*_]{{0,3}}\s?:"
     rf"|{_HEAD}(?:answer|verdict)[ \t*_:#]{{0,6}}(?=\n\s*(?!{_WORKING})[^\n]{{1,120}}(?:\n|\Z))"
     r"|(?:\A|\n)####[ \t]{0,3}(?=[-+$]{0,2}\d))"
 )
@@ -40,7 +40,6 @@ _CONCLUSION = re.compile(
     rf"(?i)(?:\A|[.!?*]\s|\n)[\s*_#>-]{{0,6}}(?:therefore(?!{_GAP}my{_GAP})|thus|hence|consequently|so"
     r"|in\s(?:conclusion|summary))\b[*_]{0,3},?"
 )
-_NOTHING = re.compile(r"[\s*_:;,.\[\](){}$\\\"'`-]*\Z")
 _BULLET = re.compile(r"\s{0,9}(?:(?:#{1,6}\s|>|[-*•+]\s{1,4}(?=\D))\s{0,4}){1,4}")
 
 
@@ -53,8 +52,6 @@ def commitments(reply: str) -> Iterator[tuple[Kind, str, str]]:
     for mark, text in found:
         if any(mark.groups()):
             yield "strict", text, ""
-            if mark["head"] or mark["colon"]:
-                yield "loose", text, ""
     if (box := boxed(reply)) is not None:
         yield "loose", rf"\boxed{{{box}}}", ""
     yield from (("loose", text, "") for _, text in found)
@@ -62,7 +59,7 @@ def commitments(reply: str) -> Iterator[tuple[Kind, str, str]]:
     text = (reply[: turn.start()] if turn else reply).rstrip()
     breaks = [match.end() for match in re.finditer(r"\n[ \t]*\n", text[-_LONGEST:])]
     begin = max(0, len(text) - _LONGEST) + (breaks[-2] - 1 if len(breaks) > 1 else 0)
-    closings = [match for match in _CONCLUSION.finditer(text, begin) if not _NOTHING.match(text, match.end())]
+    closings = list(_CONCLUSION.finditer(text, begin))
     yield from (("closing", text[match.end() :], "") for match in closings[:-6:-1])
     # A closing sentence without an answer hides nothing, unless it refuses one.
     hides = not closings or REFUSAL.search(text, closings[-1].end())
@@ -80,10 +77,11 @@ def committed_text(text: str) -> str | None:
 
 def _behind(marker: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str]]:
     # A new question cannot begin before the first answer; the last announcement comes first.
-    marks = [mark for mark in marker.finditer(text) if not _NOTHING.match(text, mark.end(), mark.end() + 40)]
+    marks = list(marker.finditer(text))
     turn = _NEW_TURN.search(text, marks[0].end()) if marks else None
     text = text[: turn.start()] if turn else text
-    return [(mark, text[mark.end() :][:_LONGEST]) for mark in reversed(marks) if mark.end() < len(text)][:20]
+    found = [(mark, text[mark.end() : mark.end() + _LONGEST]) for mark in marks[:-21:-1]]
+    return [(mark, behind) for mark, behind in found if re.search(r"\w", behind)]
 
 
 def _lines(text: str) -> list[str]:

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 
 from fin_tasks.answers.compare import equal_reading
 from fin_tasks.answers.locate import REFUSAL, Kind
@@ -50,12 +49,12 @@ _JOINED = _re(
     rf"\s*(?:[-+x*/^=≈]|[,;]\s*(?={CURRENCY}?\d)|(?:[a-z]{{1,12}}\s)?(?:to|or|and|through|&)\s|{_TIME},?\s(?=\d)|of\b"
     rf"|(?:divided|multiplied|times|plus|minus)\b)\s*{CURRENCY}?"
 )
-_TO = _re(rf"\s?(?:[a-z]{{1,12}}\s)?(?:to|or|through)\s{CURRENCY}?")
 # The first square brackets with a number, then any that `=` joins to them: `[40 x 1.1] = [44]`.
 _BRACKETS = re.compile(r"\[(?=[^\[\]]{0,400}\w)(?:[^\[\]]{0,400}\]\s?[=≈]\s?\[){0,3}([^\[\]]{0,400})(\]|\Z)")
-_UNIT_BEHIND = _re(r"\]\s?(%|(?:per\s?cent|percentage\spoints?|bps|basis\spoints?|\(?(?:in\s)?[mbtr]*illions?)\b)")
+_UNIT_BEHIND = _re(
+    r"\]\s?(%|(?:per\s?cent|percentage\spoints?|bps|basis\spoints?|\(?(?:in\s)?(?:thousand|\w{1,2}illion)s?)\b)"
+)
 _UNITS = _re(rf"(?:[\W_]|\b(?:dollars?|euros?|per|shares?|annum|a|units?|contracts?|times|points?|each)\b|{_TIME})*")
-_ASIDE = re.compile(r"(?<![*/^+-])(?<![x*/+-]\s)\([^()]{0,400}\)")
 # What nobody worked out: √2, ln(2), 5!, 2(3), 0x10, (1.05)^5, e^2, 2π.
 _EXPRESSION = re.compile(r"(?<!10)(?<!10 )\^|[√π]|\b(?:ln|log|exp|sqrt)\b|\d!|\d\(\s?[\d.]|\dx(?!10\s?\^)[\da-f]")
 _OPENER = _re(r"\W*(?:return|print|calculate|compute|find|use|let|given|assum(?:e|ing)|suppose|where|if|when)\b")
@@ -100,7 +99,7 @@ def read_number(text: str, *, framed: bool = False) -> Number | None:
     if sum("=" in part for part in re.split(r"[,;]\s|\s(?:and|or)\s", text)) > 1:
         return None  # several equations
     right = re.split("[=≈]|: ", text)[-1]
-    for part in (right, _without(_ASIDE, right), text):
+    for part in (right, text):
         if one := _merged(find_numbers(part)):
             return _accounting(part, one, framed=framed)
     return None
@@ -122,20 +121,16 @@ def _in_line(line: str, sentence: str, kind: Kind) -> Number | None:
 def _in_sentence(sentence: str, kind: Kind) -> Number | None:
     text = _without(_NOISE, sentence)
     if first := _leads(text if find_numbers(text) else words_as_digits(text)):
-        clause = _CLAUSE.split(re.split(r"[,;(]\s", text[first.start :])[0])[0]
-        return _said(clause) or _accounting(text, first)  # the 95% value at risk is 27.5
-    refusal, numbers = REFUSAL.search(text), find_numbers(text)
+        return _accounting(text, first)
+    refusal = REFUSAL.search(text)
     if kind == "strict" or (refusal and not _said(text[: refusal.start()])):
-        return None
-    if any(_TO.fullmatch(text, a.end, b.start) and not _same(a.number, b.number) for a, b in pairwise(numbers)):
         return None
     if kind == "closing" and (_OPENER.match(text) or not find_numbers(_NOISE.sub(" ", _ADJUNCT.sub(" ", text)))):
         return None
     if number := read_number(text):
         return number
     text = _without(_ADJUNCT, text)
-    clause = _CLAUSE.split(text)[0]
-    return _said(clause) or _said(text) or read_number(clause)
+    return _said(text) or read_number(_CLAUSE.split(text)[0])
 
 
 def _leads(text: str) -> FoundNumber | None:
@@ -153,7 +148,7 @@ def _said(text: str) -> Number | None:
         return None
     behind = [found.start for found in numbers if found.start >= one.end and not _same(one.number, found.number)]
     joined = _JOINED.match(text, one.end)
-    return None if behind and joined and joined.end() >= behind[0] else one.number
+    return None if behind and joined and joined.end() >= behind[0] else _accounting(text, one)
 
 
 def _without(pattern: re.Pattern[str], text: str) -> str:

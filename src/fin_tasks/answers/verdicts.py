@@ -27,14 +27,14 @@ _TOKEN = _re(
 _LEAD = _re(
     rf"(?:[\W_]|\b(?:{_FILLER}|do|does|clearly|therefore|thus|hence|would|i(?:'d|'m)?|we|say|strongly|my|final|verdict)\b)*"
 )
+_EITHER = r"\b(?:true|false|correct|incorrect|right|wrong|yes|no|agree|disagree)\b"
 # `I agree` and `the statement holds` say true; `not true that it is false` denies once.
 _SAYS = _re(
-    rf"((?:\A\W*|\b(?:i|we)\b)(?:\s*[\w']+\s){{0,3}}?\s*)(dis)?agree\b"
+    r"(\A\W*|\b(?:i|we)(?:\s+[\w']+){0,3}?\s+)(dis)?agree\b"
     rf"|\b((?:{_STATEMENT}|it|this)(?:\s+[\w']+){{0,5}}?\s+)holds?"
     r"(?=[\W_]*\Z|[\"')*]*[.,;:!?]|\s+(?:true|in|for|under|with|because|as|since|when|even|if|up)\b)"
-    r"|\b(not\s+)(?:true|correct)(?=\s+that\b)"
+    rf"|\b(not\s+)(?:true|correct)(?=\s+that\s+(?:(?:the|this|it|is|{_STATEMENT})\s+){{1,4}}{_EITHER})"
 )
-_EITHER = r"\b(?:true|false|correct|incorrect|right|wrong|yes|no|agree|disagree)\b"
 # An echo of the question, a concession, and what is not said of the statement.
 _IGNORED = _re(
     rf"{_EITHER}\s{{0,2}}(?:or|/|nor)\s{{0,2}}(?:not\s+)?{_EITHER}|\b(?:whether|if)\b[^.;:\n]{{0,60}}?{_EITHER}"
@@ -51,7 +51,7 @@ _EXPLAINED = _re(r"['\"]?\s?[,(](?!\s?(?:no|yes|not|or|wait|sorry|actually)\b)")
 _SENTENCE = re.compile(r"(?<=[.!?])[\s\"')*]+|\n+")
 _LETTER = re.compile(r"[\W_]*(?:(?<=')([TF])(?=')|([TF])(?![\w']))")
 _ENDS = r"(?:[\W_]*\Z|[\"')*]*[.,;:!]|\s-\s|\s(?:because|since|as|with)\b)"
-_OPENS = _re(rf"[\W_]*(?:(?:true|false|incorrect){_ENDS}|{_VERDICT}[\W_]*\Z)")
+_OPENS = _re(rf"[\W_]*(?:(?:not\s(?:\w+\s)?)?(?:true|false|(?:in)?correct|yes|no){_ENDS}|{_VERDICT}[\W_]*\Z)")
 _JUDGED = _re(rf"(?:\b(?:{_STATEMENT})\b[^.\n]{{0,60}}|\A(?:\W*\b(?:this|it|i|we|do|not|is)\b)+\W+){_VERDICT}{_ENDS}")
 
 
@@ -67,7 +67,7 @@ def verdict_in(text: str, kind: Kind) -> int | None:
     sentences = [part for part in _SENTENCE.split(text) if re.search(r"\w", part)]
     for sentence in sentences:
         said = _IGNORED.sub(" ", sentence)
-        tokens = list(_TOKEN.finditer(said)) if not sentence.endswith("?") or len(sentences) == 1 else []
+        tokens = [] if sentence.endswith("?") else list(_TOKEN.finditer(said))
         lead = _LEAD.match(said)
         leads = tokens and lead and lead.end() >= tokens[0].start()
         if _UNCLEAR.search(sentence) or (kind == "strict" and not leads):
