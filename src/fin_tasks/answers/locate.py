@@ -64,10 +64,11 @@ def commitments(reply: str) -> Iterator[tuple[Kind, str, str]]:
     # A closing sentence without an answer hides nothing, unless it refuses one.
     hides = not closings or REFUSAL.search(text, closings[-1].end())
     for body in (reply,) if hides else (reply, reply[: closings[0].start() + 1]):
-        if lines := _lines(body[-_LONGEST:]):
-            yield "last", lines[-1], lines[-2] if len(lines) > 1 else ""
-        if len(opening := _lines(body[:_LONGEST])) > 1:
-            yield "first", opening[0], opening[1]
+        lines = [_BULLET.sub("", line, count=1) for line in body.split("\n") if any(map(str.isalnum, line))]
+        if lines:
+            yield "last", lines[-1], ["", *lines][-2]
+        if len(lines) > 1:
+            yield "first", lines[0], lines[1]
 
 
 def committed_text(text: str) -> str | None:
@@ -82,7 +83,3 @@ def _behind(marker: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str
     text = text[: turn.start()] if turn else text
     found = [(mark, text[mark.end() : mark.end() + _LONGEST]) for mark in marks[:-21:-1]]
     return [(mark, behind) for mark, behind in found if re.search(r"\w", behind)]
-
-
-def _lines(text: str) -> list[str]:
-    return [_BULLET.sub("", line, count=1) for line in text.split("\n") if any(map(str.isalnum, line))]
