@@ -143,7 +143,7 @@ def _forecasts_again(path: Path) -> dict[str, float | None]:
         wanted |= {
             f"acc,{variant}": file.counts.accuracy,
             f"bias_index,{variant}": file.counts.bias_index,
-            f"no_answer,{variant}": file.counts.no_answer_rate,
+            f"no_answer,{variant}": file.counts.no_answer / file.counts.total,
         }
     return wanted
 

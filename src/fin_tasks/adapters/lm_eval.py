@@ -6,6 +6,7 @@ Importing this module registers the filters, so any `!function` of a task file t
 import functools
 import json
 import logging
+import subprocess
 import sys
 import time
 from collections import UserDict, UserList
@@ -220,7 +221,7 @@ def _run_batch(programs: tuple[str | None, ...]) -> tuple[sandbox.Outcome, ...]:
 
         try:
             return tuple(sandbox.run_programs(programs, settings=Settings.from_environ(), on_done=advance))
-        except SandboxError as error:
+        except (SandboxError, OSError, subprocess.SubprocessError) as error:
             _log.error("The sandbox broke, every program of this task stays unscored: %s", error)
             return (sandbox.Outcome(status=sandbox.Status.broken, detail=str(error)),) * len(programs)
 

@@ -50,6 +50,7 @@ def replay_xfinbench(
     """
     from fin_tasks.benchmarks.scored_task import by_document
     from fin_tasks.benchmarks.xfinbench import recording
+    from fin_tasks.benchmarks.xfinbench.data import SCORER_VERSION
 
     told = []
     for file in files:
@@ -60,9 +61,9 @@ def replay_xfinbench(
         scored, tier = _score("xfinbench", name, docs, responses, {"subset": subset, "mode": mode})
         asked = [doc for doc, texts in zip(docs, responses, strict=True) for _ in texts]
         readings = {variant: [[one] for of in scored.readings[variant] for one in of] for variant in scored.readings}
-        told.append(recording.summary(asked, readings, tier=tier))
-        facts = {"style": {"mode": mode}, **({"sandbox": tier} if tier else {})}
-        _write(out, [scored], model=model or _model_of(file), provenance={name: facts})
+        told.append(recording.summary(asked, readings, tier=tier["tier"] if tier else None))
+        facts = {"style": {"mode": mode}, "scorer": SCORER_VERSION}
+        _write(out, [scored], model=model or _model_of(file), provenance={name: facts}, tier=tier)
     _show(told, as_json=as_json)
 
 
@@ -107,9 +108,8 @@ def replay_financemath(
         whose = model or _model_of(file)
         counts = summary(docs, scored.values, variant=variant, judge=judge, file=str(file), model=whose)
         told.append(counts)
-        facts = {"mode": mode, "split": counts["split"], "scorer": counts["scorer"], "judge": judge, "sandbox": tier}
-        known = {fact: value for fact, value in facts.items() if value is not None}
-        _write(out, [replace(scored, responses=texts)], model=whose, provenance={name: known})
+        facts = {"mode": mode, "split": counts["split"], "scorer": counts["scorer"]}
+        _write(out, [replace(scored, responses=texts)], model=whose, provenance={name: facts}, tier=tier, judge=judge)
     _show(told, as_json=as_json)
 
 
@@ -148,8 +148,8 @@ def _score(
     docs: Sequence[Mapping[str, Any]],
     responses: Sequence[Sequence[Any]],
     options: Mapping[str, Any],
-) -> "tuple[ScoredTask, str | None]":
-    """Score responses, their programs in the sandbox; return the tier that ran them as well."""
+) -> "tuple[ScoredTask, dict[str, str] | None]":
+    """Score responses, their programs in the sandbox; return the tier that ran them and the reason for it as well."""
     from fin_tasks.benchmarks.scored_task import score_task
     from fin_tasks.sandbox import open_runner
     from fin_tasks.settings import Settings
@@ -161,7 +161,8 @@ def _score(
         on_done = stack.enter_context(counting("Running programs", "program"))
         runner = stack.enter_context(open_runner(tier=settings.sandbox, workers=settings.sandbox_workers))
         run = partial(runner.run, on_done=on_done)
-        return score_task(benchmark, name, docs, responses, options=options, run_programs=run), runner.tier
+        scored = score_task(benchmark, name, docs, responses, options=options, run_programs=run)
+        return scored, {"tier": runner.tier, "reason": runner.reason}
 
 
 def _model_of(file: Path) -> str:
@@ -223,12 +224,21 @@ def replay_dynostock(
         raise typer.Exit(1)
 
 
-def _write(out: Path | None, tasks: "Sequence[ScoredTask]", *, model: str, provenance: Mapping[str, Any]) -> None:
+def _write(
+    out: Path | None,
+    tasks: "Sequence[ScoredTask]",
+    *,
+    model: str,
+    provenance: Mapping[str, Any],
+    tier: Mapping[str, str] | None = None,
+    judge: Mapping[str, str] | None = None,
+) -> None:
     from fin_tasks.report.run_folder import write_run
 
     if out is None:
         return
-    path = write_run(out, tasks, model=model, made_by="fin-tasks replay", provenance=provenance)
+    metadata = {name: fact for name, fact in (("sandbox", tier), ("judge", judge)) if fact}
+    path = write_run(out, tasks, model=model, made_by="fin-tasks replay", provenance=provenance, metadata=metadata)
     print(f"fin-tasks: wrote {path}", file=sys.stderr)
 
 

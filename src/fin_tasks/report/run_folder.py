@@ -20,7 +20,13 @@ __all__ = ["write_run"]
 
 
 def write_run(
-    out: Path, tasks: Sequence[ScoredTask], *, model: str, made_by: str, provenance: Mapping[str, Mapping[str, Any]]
+    out: Path,
+    tasks: Sequence[ScoredTask],
+    *,
+    model: str,
+    made_by: str,
+    provenance: Mapping[str, Mapping[str, Any]],
+    metadata: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a run below a folder, as `--output_path` and `--log_samples` of lm-eval do.
 
@@ -30,6 +36,7 @@ def write_run(
         model: Whose responses they are.
         made_by: The command that scored them.
         provenance: Task to what is known of its documents and responses.
+        metadata: What stands beside the provenance of every task, such as the sandbox and the judge.
 
     Returns:
         The results file.
@@ -43,7 +50,7 @@ def write_run(
     results = {
         "results": {task.name: {"alias": task.name, **task.totals(), "sample_len": len(task.docs)} for task in tasks},
         "group_subtasks": {task.name: [] for task in tasks},
-        "configs": {task.name: _config(task, provenance.get(task.name, {})) for task in tasks},
+        "configs": {task.name: _config(task, provenance.get(task.name, {}), metadata or {}) for task in tasks},
         "versions": {task.name: task_version(task.name) for task in tasks},
         "n-shot": {task.name: 0 for task in tasks},
         "higher_is_better": {task.name: _directions(task) for task in tasks},
@@ -65,12 +72,13 @@ def write_run(
     return path
 
 
-def _config(task: ScoredTask, provenance: Mapping[str, Any]) -> dict[str, Any]:
+def _config(task: ScoredTask, provenance: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
     asked = hashlib.sha256(json.dumps(list(task.docs), sort_keys=True).encode()).hexdigest()[:16]
     data = {"origin": "recording", "revision": asked}
     facts = {
         "version": task_version(task.name),
         "provenance": {"fin_tasks": fin_tasks.__version__, "data": data, **provenance},
+        **metadata,
     }
     return {"task": task.name, "output_type": "generate_until", "metadata": facts}
 

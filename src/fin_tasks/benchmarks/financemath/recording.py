@@ -12,16 +12,16 @@ from fin_tasks.stats.averages import average_or_none
 
 
 def read(path: Path, *, mode: str) -> list[tuple[dict[str, Any], str]]:
-    """Return document and response of each row, the first of several; `mode` is `cot` or `pot`."""
+    """Return document and response; of a list the first counts, of lm-eval's samples all. `mode` is `cot` or `pot`."""
     rows = read_rows(path, "output")
     found = []
     for doc, row in zip(scoring_docs(rows, mode)[0], rows, strict=True):
-        output = row["output"]
-        while isinstance(output, list):
-            output = output[0] if output else None
-        if not isinstance(output, str | None):
-            raise DataError(f"{path}, {doc['question_id']}: expected text as output, got {output!r:.200}.")
-        found.append(({"id": doc["question_id"], **doc}, output or ""))
+        output = row["output"] if isinstance(row["output"], list) else [row["output"]]
+        nested = [text for of in output for text in of] if output and isinstance(output[0], list) else output[:1]
+        for text in nested or [None]:
+            if not isinstance(text, str | None):
+                raise DataError(f"{path}, {doc['question_id']}: expected text as output, got {text!r:.200}.")
+            found.append(({"id": doc["question_id"], **doc}, text or ""))
     return found
 
 

@@ -30,7 +30,7 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, int]]] = {
 }
 """The samples of the paper's studies: the split, and the rows of each task."""
 
-_SCORER_VERSION = 2  # goes up with every change that moves a score
+SCORER_VERSION = 2  # goes up with every change that moves a score
 _SAMPLE = Path(__file__).with_name("sample")
 _COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
 _UNUSABLE = {"unknown-task", "cell-count", "empty-id", "duplicate-id", "empty-question", "mcq-without-choices"}
@@ -106,7 +106,7 @@ def load(
         mark = "<image>\n" if visual or blank_image else ""
         docs.append({**_doc(row, subset, chosen.mode, shown), **prompt, "prompt": mark + prompt["prompt"]})
     provenance = {
-        "scorer": _SCORER_VERSION,
+        "scorer": SCORER_VERSION,
         "split": split,
         "style": chosen._asdict(),
         "prompts": {"set": prompts, "sha256": templates.sha256(knowledge=knowledge != "none")},
@@ -204,7 +204,12 @@ def _find_figures(files: Located, rows: Sequence[dict[str, Any]]) -> Located:
 def _texts(files: Located) -> dict[str, str]:
     paths = {name: f"evaluate/prompt_template/{name}" for name in TEMPLATES}
     found = files.more(tuple(paths.values())).files
-    return {name: found[path].read_text(encoding="utf-8") for name, path in paths.items()}
+    try:
+        return {name: found[path].read_text(encoding="utf-8") for name, path in paths.items()}
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"xfinbench prompts: expected templates in UTF-8, got {error}. Fetch the files again."
+        ) from error
 
 
 def _doc(row: Mapping[str, Any], subset: str, mode: str, terms: Sequence[Term]) -> dict[str, Any]:

@@ -40,7 +40,8 @@ def parse_truth(task: str, cell: str) -> Truth:
     """Read a cell of the `ground_truth` column; a currency or percent sign does not change the value."""
     text = cell.strip().translate(_DASHES)
     number, step = None, 0.0
-    if match := _NUMBER.fullmatch(re.sub(r"\A\(([^-+]*)\)\Z", r"-\1", text)):  # ($6) is -6
+    signed = re.sub(r"\A([$€£¥])\s*([-+])", r"\2\1", re.sub(r"\A\(([^-+]*)\)\Z", r"-\1", text))  # ($6) and $-6 are -6
+    if match := _NUMBER.fullmatch(signed):
         exact = Decimal(f"{match[1]}{match[2]}{match[3] or ''}".replace(",", ""))
         number, step = float(exact), float(Decimal(1).scaleb(int(exact.as_tuple().exponent)))
     if task == "calcu":
