@@ -3,7 +3,7 @@
 import codecs
 import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -61,8 +61,10 @@ def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Tab
     return Table(records=tuple(records), has_bom=content.startswith(codecs.BOM_UTF8))
 
 
-def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Read the objects of a JSON list or of JSON lines in UTF-8, which have at least these columns.
+def read_json(
+    path: Path, columns: Sequence[str] = (), *, aliases: Mapping[str, str] | None = None
+) -> list[dict[str, Any]]:
+    """Read the objects of a JSON list or of JSON lines in UTF-8, which have at least these columns or their aliases.
 
     Samples of lm-eval become their document with the responses as `output`, once: all filters list the same responses.
     """
@@ -77,6 +79,8 @@ def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
         rows = [
             {**row["doc"], "output": row.get("resps")} for row in rows if row.get("filter") == rows[0].get("filter")
         ]
+    for row in filter(lambda row: isinstance(row, dict), rows):
+        row |= {name: row[alias] for name, alias in (aliases or {}).items() if name not in row and alias in row}
     wanted = f"an object with {', '.join(columns)}"
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict) or not all(name in row for name in columns):

@@ -100,3 +100,10 @@ def test_summary(tmp_path: Path) -> None:
     assert found.items() >= {**rates, "no_answer": 1, "unscored": 0, "split": "test", "model": "m"}.items()
     assert found["by_topic"] == {"Accounting": rates}
     assert recording.summary(docs, scored.values, variant="robust")["paper_acc"] == 2 / 3
+
+
+def test_recordings_may_name_their_fields_as_other_benchmarks_do(tmp_path: Path) -> None:
+    file = tmp_path / "m.jsonl"
+    file.write_text('{"id": "q", "ground_truth": 5, "model_response": "The answer is 5."}\n')
+    ((doc, text),) = recording.read(file, mode="cot")
+    assert (doc["id"], doc["ground_truth"], text) == ("q", 5.0, "The answer is 5.")

@@ -68,7 +68,8 @@ def load(
 
 def read_rows(path: Path, column: str) -> list[dict[str, Any]]:
     """Read questions or recordings, which have their text in `column`."""
-    rows = read_json(path, ("question_id", "ground_truth", column))
+    aliases = {"question_id": "id", "output": "model_response"}
+    rows = read_json(path, ("question_id", "ground_truth", column), aliases=aliases)
     for row in rows:
         with suppress(TypeError, ValueError):
             row |= {"question_id": str(row["question_id"]), "ground_truth": float(row["ground_truth"])}
