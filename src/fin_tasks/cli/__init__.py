@@ -16,6 +16,7 @@ from fin_tasks.cli import (
     fetch,
     judge,
     plot,
+    predict,
     replay,
     report,
     retrieval,
@@ -41,6 +42,7 @@ app.add_typer(build.app, name="build")
 app.add_typer(replay.app, name="replay")
 app.add_typer(plot.app, name="plot")
 app.command("chart")(chart.chart)
+app.command("predict")(predict.predict)
 app.command("report")(report.report)
 app.command("verify")(verify.verify)
 app.command("report-bias")(bias.report_bias)

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import fin_tasks
 from fin_tasks.benchmarks.dynostock.market import Market
-from fin_tasks.benchmarks.dynostock.prompts import ARMS, FREQUENCIES, STYLES, TEXTS, HousePrompts, statement_direction
+from fin_tasks.benchmarks.dynostock.prompts import (
+    ARMS,
+    FREQUENCIES,
+    STYLES,
+    TEXTS,
+    HousePrompts,
+    Prompt,
+    statement_direction,
+)
 from fin_tasks.benchmarks.dynostock.score import SCORER_VERSION
 from fin_tasks.benchmarks.dynostock.upstream import DEFAULT_MODEL, upstream_prompts
 from fin_tasks.benchmarks.dynostock.window_set import WindowSet, find_set
@@ -23,10 +31,10 @@ if TYPE_CHECKING:
     from datasets import Dataset
     from PIL.Image import Image
 
-__all__ = ["ANONYMOUS_TICKER", "anonymise", "chart", "load"]
+__all__ = ["ANONYMOUS_TICKER", "IMAGE_MARK", "anonymise", "chart", "document", "load"]
 
 ANONYMOUS_TICKER = "ANON"
-_IMAGE_MARK = "<image>\n"  # where lm-eval's multimodal models put the picture
+IMAGE_MARK = "<image>\n"  # where lm-eval's multimodal models put the picture
 _CHOICES: Mapping[str, Sequence[Any]] = {
     **{"bias": (*BIASES, "plain"), "mode": ("image", "text"), "source": ("auto", "sample")},
     **{"arm": (None, *ARMS), "prompt": STYLES, "prompts": ("house", "upstream"), "text": TEXTS},
@@ -115,34 +123,28 @@ def load(
     docs = []
     for one, (market, seen), picture in zip(windows, shown, charts, strict=True):
         asked = wording.ask(market, seen, arm=arm, **how)
-        named = (
-            "id",
-            "bias_type",
-            "window",
-            "ticker",
-            "signal",
-            "truth",
-            "outcome",
-            "n_same",
-            "n_contrary",
-            "authority",
-        )
-        docs.append(
-            {
-                **{name: getattr(one, name) for name in named},
-                **{"start": str(one.start), "end": str(one.end), "arm": arm, "anonymised": anonymise, "mode": mode},
-                "statement": statement_direction(one, arm),
-                "chart": picture,
-                "system": asked.system,
-                "prompt": _IMAGE_MARK + asked.user if mode == "image" else asked.user,
-                "cue": asked.cue,
-                "target": "" if one.truth is None else f"Final prediction: {one.truth}",
-            }
-        )
+        docs.append(document(one, asked, arm=arm, mode=mode, picture=picture, anonymised=anonymise))
     # A chart's name holds the hash of its content.
     words = [(doc["id"], doc["system"], doc["prompt"], doc["cue"], Path(str(doc["chart"])).name) for doc in docs]
     facts |= {**how, "asked": hashlib.sha256(json.dumps(words).encode()).hexdigest(), "data": dict(found.facts)}
     return {"test": dataset_of(docs, {**facts, "rows": len(docs)})}
+
+
+def document(
+    window: Window, asked: Prompt, *, arm: str, mode: str, picture: str = "", anonymised: bool = False
+) -> dict[str, Any]:
+    """Put a window and its prompt into a document; `picture` is the file of its chart."""
+    named = ("id", "bias_type", "window", "ticker", "signal", "truth", "outcome", "n_same", "n_contrary", "authority")
+    return {
+        **{name: getattr(window, name) for name in named},
+        **{"start": str(window.start), "end": str(window.end), "arm": arm, "anonymised": anonymised, "mode": mode},
+        "statement": statement_direction(window, arm),
+        "chart": picture,
+        "system": asked.system,
+        "prompt": IMAGE_MARK + asked.user if mode == "image" else asked.user,
+        "cue": asked.cue,
+        "target": "" if window.truth is None else f"Final prediction: {window.truth}",
+    }
 
 
 def chart(doc: Mapping[str, Any]) -> "list[Image]":

@@ -72,7 +72,9 @@ class HousePrompts:
         listed = "\n".join([TEMPLATES["facts"], *(f"- {fact}" for fact in facts)])
         latest = _reports(market, window)[-1]
         blocks = [shown, *([listed] if self.style == "structured" else []), TEMPLATES["latest"].format(**latest)]
-        question = TEMPLATES["question_plain" if window.bias_type == "plain" else "question"]
+        # a window of one's own may end later than its latest report
+        ends_on_report = window.bias_type != "plain" and latest["reported"] == str(window.end)
+        question = TEMPLATES["question" if ends_on_report else "question_plain"]
         user = TEMPLATES[self.style].format(
             question=question.format(ticker=window.ticker, **dates),
             background=TEMPLATES["background"],

@@ -56,6 +56,8 @@ class UpstreamPrompts:
                 "prompts upstream: expected a recency or authority window, the arm signal, none or flipped, and daily "
                 f"prices, got {window.bias_type}, {arm}, {frequency}. Use prompts: house."
             )
+        if text is not None and not market.has_candles:
+            raise DataError("prompts upstream: expected opening prices for text, got closes only. Use prompts: house.")
         found = self._fill(market, window, window.signal, text)
         user, said = self.frame.format(*found["instruction"]), found["bias_desc"]
         direction = statement_direction(window, arm)

@@ -22,6 +22,7 @@ from fin_tasks.errors import ConfigError, DataError
 
 __all__ = [
     *("BIASES", "REASONS", "SHARE", "WINDOWS", "WINDOW_COLUMNS", "BiasType", "Count", "Found", "Window"),
+    "authority_of",
     *("find_windows", "frame_of", "past_movements", "plain_window", "shown_prices"),
     *("strict_timing", "table_of", "typed", "window_id", "windows_of"),
 ]
@@ -311,13 +312,11 @@ def table_of(reports: Reports, parts: pd.DataFrame, seed: int) -> pd.DataFrame:
     table["start"] = table["start"].to_numpy(dtype="int64").astype("datetime64[D]").astype("datetime64[ns]")
     table["outcome"] = np.where(table["surprise"].to_numpy(dtype="float64") >= 0, "Meet", "Miss")
     named = zip(table["id"], table["bias_type"] == "authority", strict=True)
-    table["authority"] = pd.Series(
-        [_authority_of(name, seed) if speaks else "" for name, speaks in named], dtype=object
-    )
+    table["authority"] = pd.Series([authority_of(name, seed) if speaks else "" for name, speaks in named], dtype=object)
     return typed(table)
 
 
-def _authority_of(window: str, seed: int) -> str:
-    """Choose by a hash, so that the choice depends on no other window."""
+def authority_of(window: str, seed: int = 42) -> str:
+    """Choose the authority of a window, given by its id, by a hash, so that the choice depends on no other window."""
     names, digest = list(AUTHORITIES), hashlib.sha256(f"{seed} {window}".encode()).digest()
     return names[int.from_bytes(digest[:8], "big") % len(names)]

@@ -1,0 +1,129 @@
+"""A question of one's own: what a model is asked about one stock and period, and what its reply forecasts."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date, timedelta
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from fin_tasks.benchmarks.dynostock.charting import chart_of
+from fin_tasks.benchmarks.dynostock.data import IMAGE_MARK, document
+from fin_tasks.benchmarks.dynostock.market import Market
+from fin_tasks.benchmarks.dynostock.prompts import HousePrompts
+from fin_tasks.benchmarks.dynostock.runs import AFTER
+from fin_tasks.benchmarks.dynostock.score import PARSERS, score
+from fin_tasks.benchmarks.dynostock.upstream import DEFAULT_MODEL, upstream_prompts
+from fin_tasks.benchmarks.dynostock.windows import (
+    SHARE,
+    BiasType,
+    Window,
+    authority_of,
+    past_movements,
+    plain_window,
+    window_id,
+)
+from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
+from fin_tasks.charts.candlestick import Style
+from fin_tasks.charts.pool import draw_charts
+from fin_tasks.endpoints.pictures import Picture
+from fin_tasks.errors import DataError
+from fin_tasks.settings import Settings
+
+__all__ = ["messages_of", "own_question", "own_window", "parts_of", "result_of", "scored"]
+
+_MOVES: Mapping[Any, str | None] = {1: "a rise", 0: "a fall", None: None}
+
+
+def own_window(market: Market, ticker: str, start: date, end: date, *, bias: BiasType = "plain") -> Window:
+    """Make a window of any period, with the signal of a bias if one is given.
+
+    Signals come from the window's own past: recency repeats the movement after the latest report with the outcome of
+    the newest one, and authority contradicts most of these movements. The paper's minimum share is not required. A past
+    without a signal is an error.
+    """
+    plain = plain_window(market, ticker, start, end)
+    if bias == "plain":
+        return plain
+    ups, downs, after = plain.n_contrary, plain.n_same - plain.n_contrary, timedelta(days=AFTER)
+    # a report in the first days needs the closes of the days before it
+    similar = past_movements(market, replace(plain, start=start - after))
+    latest = next((move for day, move in similar[-1:] if day <= end - after), None)
+    if bias == "recency" and latest is None:
+        raise DataError(
+            f"{ticker}: recency needs an earlier report that was a {plain.outcome} like the newest one, with prices "
+            f"around it, found none from {start} to {end}. Choose an earlier start, or no bias."
+        )
+    if bias == "authority" and ups == downs:
+        raise DataError(
+            f"{ticker}: authority needs past reports that point one way, got {ups} rises and {downs} falls after those "
+            f"like the newest one from {start} to {end}. Choose other days, or no bias."
+        )
+    signal = latest if bias == "recency" else int(downs > ups)
+    name = window_id(bias, plain.window, ticker, end.isoformat())
+    figure = authority_of(name) if bias == "authority" else ""
+    contrary = downs if signal else ups
+    return replace(plain, id=name, bias_type=bias, signal=signal, n_contrary=contrary, authority=figure)
+
+
+def own_question(
+    market: Market, window: Window, *, prompts: str, style: Style, text: bool, out: Path | None, settings: Settings
+) -> dict[str, Any]:
+    """Return a window's document, with the statement as `said`, and draw its chart into a folder or the cache."""
+    wording: Any = HousePrompts()
+    if prompts == "upstream":
+        last = f"{market.reports_between(window.ticker, window.start, window.end)['reported'].iloc[-1]:%Y-%m-%d}"
+        usual = min(SHARE, Fraction(max(window.window - 2, 0), max(window.window - 1, 1)))
+        if window.signal is None or last != str(window.end) or window.n_contrary < usual * window.n_same:
+            raise DataError(
+                f"prompts upstream: expected a bias, a period that ends on the day of a report ({last}), and a share "
+                f"of at least {float(usual):.2f} of past reports contrary to the statement, got {window.bias_type}, "
+                f"{window.end}, {window.n_contrary} of {window.n_same}. Use prompts house."
+            )
+        wording = upstream_prompts(model=DEFAULT_MODEL, data_dir=settings.data_dir, settings=settings)
+    arm, words = "none" if window.signal is None else "signal", {"text": "table"} if text else {}
+    asked = wording.ask(market, window, arm=arm, **words)
+    without = set(wording.ask(market, window, arm="none", **words).user.splitlines())
+    said = "\n".join(line.removeprefix("- ") for line in asked.user.splitlines() if line not in without)
+    picture, folder = "", (out or settings.cache_dir / "dynostock") / "charts"
+    if not text:
+        picture = str(draw_charts([chart_of(market, window, style=style)], folder, total=1)[0][0])
+    return {**document(window, asked, arm=arm, mode="text" if text else "image", picture=picture), "said": said}
+
+
+def parts_of(doc: Mapping[str, Any]) -> dict[str, str]:
+    """Return the `system` prompt, the `chart` and the words of the `user`, without those that are empty."""
+    parts = {"system": doc["system"], "chart": doc["chart"], "user": doc["prompt"].removeprefix(IMAGE_MARK)}
+    return {name: part for name, part in parts.items() if part}
+
+
+def messages_of(doc: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a document's messages in OpenAI's form, the chart before the words."""
+    parts = parts_of(doc)
+    words: Any = parts["user"]
+    if "chart" in parts:
+        image = {"type": "image_url", "image_url": {"url": Picture(Path(parts["chart"]))}}
+        words = [image, {"type": "text", "text": words}]
+    system = [{"role": "system", "content": parts["system"]}] if "system" in parts else []
+    return [*system, {"role": "user", "content": words}]
+
+
+def result_of(doc: Mapping[str, Any], response: str) -> dict[str, Any]:
+    """Say what was shown and said, what was forecast and what happened, as JSON values."""
+    names = ("ticker", "start", "end", "bias_type", "window", "n_same", "n_contrary", "signal", "truth", "chart")
+    scores = {name: score(doc, response, variant=name) for name in PARSERS}
+    return {
+        **{name: doc[name] for name in names},
+        "statement": doc["said"],
+        "response": response,
+        **{name: one.probability for name, one in scores.items()},
+        "forecast": _MOVES[scores["robust"].answer],
+        "happened": _MOVES[doc["truth"]] or "not known",
+    }
+
+
+def scored(doc: Mapping[str, Any], response: str) -> ScoredTask:
+    """Score a response as the only one of the task that the document is like."""
+    kind = "forecast" if doc["bias_type"] == "plain" else f"{doc['bias_type']}_w{doc['window']}"
+    name = f"dynostock_{kind}" + ("_text" if doc["mode"] == "text" else "")
+    return score_task("dynostock", name, [doc], [[response]], options={"bias": doc["bias_type"]})

@@ -1,0 +1,70 @@
+"""`fin-tasks predict`: ask a model about one stock and period."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from fin_tasks.cli.market_options import Adjust, Earnings, Prices, Sample, day_of, market_of
+from fin_tasks.cli.options import Json
+from fin_tasks.errors import ConfigError
+
+__all__ = ["predict"]
+
+
+def predict(
+    ticker: Annotated[str, typer.Argument(metavar="TICKER", help="The stock.")],
+    start: Annotated[str, typer.Option(metavar="DATE", help="First day shown, such as 2019-01-01.")],
+    end: Annotated[str, typer.Option(metavar="DATE", help="Last day shown; the 8 days after it are forecast.")],
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="The model to ask.")] = None,
+    base_url: Annotated[str, typer.Option(metavar="URL", help="OpenAI-compatible.")] = "https://api.openai.com/v1",
+    bias: Annotated[Literal["recency", "authority", "none"], typer.Option(help="Statement to add.")] = "none",
+    text: Annotated[bool, typer.Option("--text", help="Show tables instead of a chart.")] = False,
+    prompts: Annotated[Literal["house", "upstream"], typer.Option(help="Our wording or the authors'.")] = "house",
+    chart: Annotated[Literal["house", "paper"], typer.Option(help="Our drawing or the authors'.")] = "house",
+    max_tokens: Annotated[int, typer.Option(min=1, help="Tokens a reply may have.")] = 1024,
+    print_prompt: Annotated[bool, typer.Option("--print-prompt", help="Print the message; ask nobody.")] = False,
+    prices: Prices = None,
+    earnings: Earnings = None,
+    sample: Sample = False,
+    adjust: Adjust = "none",
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write a run folder and the chart.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Ask a model whether a stock's price will go up, and show its forecast and what happened.
+
+    Example: fin-tasks predict AAPL --start 2010-01-01 --end 2011-07-19 --sample --bias recency --print-prompt
+    """
+    first, last = day_of("predict --start", start), day_of("predict --end", end)
+    if not (model or print_prompt):
+        raise ConfigError("predict: expected --model with the name of a model, or --print-prompt.")
+
+    from fin_tasks.benchmarks.dynostock import predict as own
+    from fin_tasks.endpoints.chat import Chat, ChatRequest
+    from fin_tasks.endpoints.client import Endpoint
+    from fin_tasks.report.run_folder import write_run
+    from fin_tasks.sandbox import escape
+    from fin_tasks.settings import Settings
+
+    settings = Settings.from_environ()
+    if not (print_prompt or settings.api_keys.get("OPENAI_API_KEY") or "api.openai.com" not in base_url):
+        raise ConfigError(f"predict: expected a key for {base_url} in the variable OPENAI_API_KEY, got none. Set it.")
+    market = market_of("predict", prices, earnings, adjust=adjust, sample=sample, tickers=None if sample else ticker)
+    window = own.own_window(market, ticker.upper(), first, last, bias="plain" if bias == "none" else bias)
+    doc = own.own_question(market, window, prompts=prompts, style=chart, text=text, out=out, settings=settings)
+    if print_prompt or model is None:
+        parts = own.parts_of(doc)
+        print(json.dumps(parts) if as_json else "\n\n".join(f"--- {name}\n{part}" for name, part in parts.items()))
+        return
+    request = ChatRequest(messages=own.messages_of(doc), options={"temperature": 0.0, "max_tokens": max_tokens})
+    (reply,) = Chat(Endpoint(base_url=base_url, model=model), settings).ask([request])
+    result: dict[str, Any] = {"model": model, "run": None, **own.result_of(doc, reply.text or "")}
+    if out is not None:
+        task = own.scored(doc, reply.text or "")
+        facts = {"mode": doc["mode"], "arm": doc["arm"], "prompts": prompts, "chart": chart, "data": dict(market.facts)}
+        run = write_run(out, [task], model=model, made_by="fin-tasks predict", provenance={task.name: facts})
+        result["run"] = str(run)
+    shown = ("chart", "statement", "response", "paper", "robust", "forecast", "happened", "run")
+    told = "\n".join(f"{name}: {'none' if result[name] in ('', None) else result[name]}" for name in shown)
+    print(json.dumps(result) if as_json else "\n".join(map(escape, told.split("\n"))))

@@ -1,0 +1,101 @@
+"""`fin-tasks predict`: one's own question to a model."""
+
+import json
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_server import completion, serve
+from PIL import Image
+from typer.testing import CliRunner
+
+from fin_tasks.benchmarks.dynostock import data
+from fin_tasks.benchmarks.dynostock.market import Market, sample_market
+from fin_tasks.benchmarks.dynostock.predict import own_window
+from fin_tasks.benchmarks.dynostock.window_set import SAMPLE_SHARE
+from fin_tasks.benchmarks.dynostock.windows import find_windows, windows_of
+from fin_tasks.cli import app
+from fin_tasks.errors import ConfigError, DataError, FinTasksError
+
+AAPL = ("AAPL", "--sample", "--start", "2009-01-01", "--end", "2010-10-30")
+
+
+@pytest.fixture(autouse=True)
+def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_proxy: None) -> None:
+    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+    for name in ("FIN_TASKS_DATA", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def predict(*arguments: str) -> str:
+    return CliRunner().invoke(app, ["predict", *arguments], catch_exceptions=False).stdout
+
+
+@pytest.mark.parametrize("bias", ["recency", "authority"])
+def test_a_window_of_the_benchmark_is_the_same_question(bias: str) -> None:
+    found = windows_of(find_windows(sample_market(), biases=[bias], windows=[4, 12], share=SAMPLE_SHARE).table)
+    assert len(found) > 20
+    assert found == [own_window(sample_market(), w.ticker, w.start, w.end, bias=w.bias_type) for w in found]
+    docs = next(iter(data.load(bias=bias, window=4, mode="text", source="sample").values()))
+    doc: dict[str, Any] = docs[0]
+    days = ("--start", doc["start"], "--end", doc["end"], "--bias", bias)
+    shown = json.loads(predict(doc["ticker"], "--sample", *days, "--text", "--print-prompt", "--json"))
+    assert shown == {"system": doc["system"], "user": doc["prompt"]}
+
+
+def test_the_signal_knows_nothing_after_the_last_day() -> None:
+    market, end = sample_market(), "2010-10-20"  # two days after a report
+    prices = market.prices[market.prices["date"] <= end]
+    cut = Market.of(prices, market.reports[market.reports["reported"] <= end])
+    for ticker in market.tickers:
+        days = (date(2008, 1, 1), date.fromisoformat(end))
+        known, unknown = (own_window(one, ticker, *days, bias="recency") for one in (market, cut))
+        assert unknown.truth is None and known.truth is not None
+        assert (known.signal, known.n_same, known.n_contrary) == (unknown.signal, unknown.n_same, unknown.n_contrary)
+
+
+def test_prints_the_message_and_asks_nobody(tmp_path: Path) -> None:
+    shown = predict(*AAPL, "--bias", "recency", "--print-prompt", "--out", str(tmp_path))
+    (chart,) = (tmp_path / "charts").glob("AAPL_2009-01-01_2010-10-30_*.png")
+    assert str(chart) in shown
+    with Image.open(chart) as picture:
+        assert picture.width > 5000
+    assert "go up after 2010-10-30?" in shown  # the latest report is older
+    assert "- The most recent of the earlier reports with the same outcome" in shown
+    assert "most recent of" not in predict(*AAPL, "--print-prompt", "--text")
+
+
+def test_asks_a_model_and_writes_a_run_folder(tmp_path: Path) -> None:
+    with serve(lambda body: completion("Thought: it rose.\x1b[31m\nFinal prediction: 0.65")) as served:
+        asked = ("--model", "m", "--base-url", served.base_url, "--bias", "authority")
+        shown = predict(*AAPL, *asked, "--out", str(tmp_path / "run"))
+        result = json.loads(predict(*AAPL, *asked, "--json"))
+    (body,) = served.bodies  # the second reply was kept
+    assert [part["type"] for part in body["messages"][-1]["content"]] == ["image_url", "text"]
+    assert result["statement"] in body["messages"][-1]["content"][1]["text"]
+    assert "go down after the latest report." in result["statement"]
+    assert (result["paper"], result["robust"], result["forecast"], result["truth"]) == (0.65, 0.65, "a rise", 1)
+    for line in (r"Thought: it rose.\x1b[31m", "Final prediction: 0.65", "robust: 0.65", "happened: a rise"):
+        assert line in shown
+    (samples,) = (tmp_path / "run" / "m").glob("samples_dynostock_authority_w8_*.jsonl")
+    assert json.loads(samples.read_text().splitlines()[0])["acc"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("XYZ", *AAPL[1:], "--print-prompt"), DataError, "expected one with prices, got 'XYZ'"),
+        ((*AAPL, "--start", "2010-08-01", "--end", "2010-10-10", "--print-prompt"), DataError, "earnings report"),
+        ((*AAPL, "--start", "2010-09-01", "--bias", "recency", "--print-prompt"), DataError, "recency needs"),
+        ((*AAPL, "--start", "2010-09-01", "--bias", "authority", "--print-prompt"), DataError, "authority needs"),
+        ((*AAPL, "--bias", "recency", "--prompts", "upstream", "--print-prompt"), DataError, r"\(2010-10-18\)"),
+        (("AAPL", *AAPL[2:], "--print-prompt"), ConfigError, "found neither"),
+        ((*AAPL, "--model", "gpt-4o"), ConfigError, "OPENAI_API_KEY"),
+        (AAPL, ConfigError, "--print-prompt"),
+    ],
+)
+def test_errors_say_what_to_do(arguments: Sequence[str], error: type[FinTasksError], message: str) -> None:
+    with pytest.raises(error, match=message):
+        predict(*arguments)
