@@ -62,7 +62,7 @@ def test_a_vector_without_direction_is_an_error_and_not_kept(settings: Settings,
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "hybrid"}, "one of bm25, dense, got 'hybrid'"),
+        ({"method": "hybrid"}, "bm25 or dense, got 'hybrid'"),
         ({"method": "bm25", "top_k": 0}, "top_k: expected a whole number of 1 or more, got 0"),
         ({"method": "dense", "encoder": "minilm:x"}, "endpoint:MODEL, got 'minilm:x'"),
         ({"method": "dense", "encoder": "sentence-transformers:no/such"}, "Run `hf download no/such`"),

@@ -9,9 +9,7 @@ import numpy.typing as npt
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["METHODS", "facts", "retrieve"]
-
-METHODS = ("bm25", "dense")
+__all__ = ["facts", "retrieve"]
 
 
 def retrieve(
@@ -31,8 +29,8 @@ def retrieve(
     """
     if type(top_k) is not int or top_k < 1:
         raise ConfigError(f"top_k: expected a whole number of 1 or more, got {top_k!r}.")
-    if method not in METHODS:
-        raise ConfigError(f"retrieval method: expected one of {', '.join(METHODS)}, got {method!r}.")
+    if method not in ("bm25", "dense"):
+        raise ConfigError(f"retrieval method: expected bm25 or dense, got {method!r}.")
     if not texts:
         raise DataError("retrieval: expected at least one text to search, got none. Is the file empty?")
     if method == "bm25":  # the imports wait: BM25 brings scipy, embeddings bring torch
