@@ -4,8 +4,6 @@
 add up among them is flagged there and listed in `docs/published_mme_finance.md`.
 """
 
-import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +16,7 @@ from fin_tasks.errors import ConfigError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["IMPLIED_ROWS", "PUBLISHED", "UNRELIABLE_ELSEWHERE", "Figure", "implied_rows", "published"]
+__all__ = ["IMPLIED_ROWS", "PUBLISHED", "UNRELIABLE_ELSEWHERE", "Figure", "published"]
 
 PUBLISHED = Path(__file__).with_name("published.csv")
 
@@ -105,25 +103,3 @@ def _table() -> "pd.DataFrame":
     import pandas as pd
 
     return pd.read_csv(PUBLISHED, dtype=str, keep_default_na=False)
-
-
-def implied_rows(name: str, *, language: Language) -> int | None:
-    """Return how many rows of a type or style the published files have, see `IMPLIED_ROWS`.
-
-    Args:
-        name: In a file's words: case, the order of words, plurals, and the words "chart" and "on" do not count.
-        language: Of the file.
-
-    Returns:
-        The number; None where the words mean none of our names.
-
-    Example:
-        >>> [implied_rows(name, language="en") for name in ("Candlestick_Charts", "mobile vertical screenshot", "?")]
-        [143, 66, None]
-    """
-    return {_words(known): rows for known, rows in IMPLIED_ROWS[language].items()}.get(_words(name))
-
-
-def _words(name: str) -> frozenset[str]:
-    found = re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", name).casefold())
-    return frozenset(word.removesuffix("s") if word.isascii() else word for word in found) - {"chart", "on"}
