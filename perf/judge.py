@@ -35,10 +35,10 @@ from openai import OpenAI
 from PIL import Image
 
 from fin_tasks.endpoints.pictures import Picture, map_leaves
-from fin_tasks.judging.item import JudgeItem
-from fin_tasks.judging.judge import Judged, judge_items
+from fin_tasks.judging.old_item import JudgeItem
+from fin_tasks.judging.old_judge import Judged, judge_items
+from fin_tasks.judging.old_rubric import load_rubric
 from fin_tasks.judging.prompt import judge_request
-from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.judging.setup import JudgeSetup
 from fin_tasks.settings import Settings
 

@@ -12,8 +12,8 @@ from chat_server import Answer, completion, serve
 
 from fin_tasks.adapters.lm_eval_judge import AskRubricJudge, with_judges
 from fin_tasks.errors import ConfigError
-from fin_tasks.judging.item import JudgeItem
 from fin_tasks.judging.judged_response import JudgedResponse
+from fin_tasks.judging.old_item import JudgeItem
 from fin_tasks.judging.task_judging import RubricJudging
 
 DOWN = "http://127.0.0.1:9/v1"  # the port of a service that nobody runs

@@ -7,7 +7,7 @@ import pytest
 
 from fin_tasks.adapters.vlmeval_judge import judge_of, label_of
 from fin_tasks.errors import ConfigError
-from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.judging.old_rubric import load_rubric
 from fin_tasks.settings import OPENAI, Settings
 
 RUBRIC = "mme_finance_en"

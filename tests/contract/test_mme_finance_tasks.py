@@ -252,7 +252,7 @@ def test_a_second_run_asks_nobody_twice_and_another_judge_or_rubric_anew(
     scores = {name: value for name, value in again.items() if name.startswith(("score", "unscored", "judge_error"))}
     assert scores == {name: first[name] for name in scores}
     rubric = run / "mine.yaml"
-    text = (judges_dir() / "mme_finance_en.yaml").read_text(encoding="utf-8")
+    text = (judges_dir() / "old" / "mme_finance_en.yaml").read_text(encoding="utf-8")
     rubric.write_text(text.replace("250 words", "240 words"), encoding="utf-8")
     for named in ({"judge_model": "other"}, {"judge_rubric": str(rubric)}, {"judge_image": False}):
         before = len(servers.judge.bodies)

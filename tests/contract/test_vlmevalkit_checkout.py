@@ -136,7 +136,7 @@ def test_a_checkout_finds_and_scores_our_data_sets(checkout: Path, module: tuple
 
 
 def test_the_default_judge_is_the_rubrics(checkout: Path) -> None:
-    from fin_tasks.judging.rubric import load_rubric
+    from fin_tasks.judging.old_rubric import load_rubric
 
     with serve(lambda _: completion("5")) as served:
         done = start(checkout, "run.py", "MMEFinance_CN_NA", "", served.base_url, "1")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.endpoints.cache import Claim, ReplyCache, request_key
+from fin_tasks.endpoints.old_cache import Claim, ReplyCache, request_key
 from fin_tasks.errors import EndpointError
 
 _JSON = st.recursive(
@@ -68,7 +68,7 @@ def test_a_claim_is_one_batches_until_it_is_settled(tmp_path: Path) -> None:
 
 def test_a_claim_without_a_sign_of_life_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_000_000.0
-    monkeypatch.setattr("fin_tasks.endpoints.cache.time.time", lambda: now)
+    monkeypatch.setattr("fin_tasks.endpoints.old_cache.time.time", lambda: now)
     cache = ReplyCache(tmp_path / "chat.sqlite")
     with cache.batch() as killed, cache.batch() as other:
         killed.claim("a", _yes)
@@ -83,7 +83,7 @@ def test_a_claim_without_a_sign_of_life_is_free(tmp_path: Path, monkeypatch: pyt
 
 def test_a_clock_set_back_does_not_make_claims_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_000_000.0
-    monkeypatch.setattr("fin_tasks.endpoints.cache.time.time", lambda: now)
+    monkeypatch.setattr("fin_tasks.endpoints.old_cache.time.time", lambda: now)
     cache = ReplyCache(tmp_path / "chat.sqlite")
     with cache.batch() as killed, cache.batch() as other:
         killed.claim("a", _yes)

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from chat_server import Served, completion, serve
 
-from fin_tasks.endpoints.cache import Batch
-from fin_tasks.endpoints.chat import Chat, ChatRequest, Reply
 from fin_tasks.endpoints.client import Endpoint
+from fin_tasks.endpoints.old_cache import Batch
+from fin_tasks.endpoints.old_chat import Chat, ChatRequest, Reply
 from fin_tasks.errors import EndpointError
 from fin_tasks.settings import Settings
 
@@ -223,8 +223,8 @@ _KILLED = """
 import sys
 import threading
 from pathlib import Path
-from fin_tasks.endpoints.cache import Batch
-from fin_tasks.endpoints.chat import Chat, ChatRequest, Reply
+from fin_tasks.endpoints.old_cache import Batch
+from fin_tasks.endpoints.old_chat import Chat, ChatRequest, Reply
 from fin_tasks.endpoints.client import Endpoint
 from fin_tasks.settings import Settings
 settings = Settings.from_environ({"FIN_TASKS_CACHE": sys.argv[2]})

@@ -18,10 +18,10 @@ import pytest
 from chat_server import Answer, Served, completion, serve
 
 from fin_tasks.endpoints import limits as limits_module
-from fin_tasks.endpoints.cache import request_key
-from fin_tasks.endpoints.chat import Chat, ChatRequest
 from fin_tasks.endpoints.client import Endpoint
 from fin_tasks.endpoints.limits import Limits
+from fin_tasks.endpoints.old_cache import request_key
+from fin_tasks.endpoints.old_chat import Chat, ChatRequest
 from fin_tasks.endpoints.pictures import Picture
 from fin_tasks.endpoints.spending import Prices
 from fin_tasks.errors import ConfigError, EndpointError
@@ -103,7 +103,7 @@ def test_pictures_are_sent_as_they_are(tmp_path: Path) -> None:
 _PEAK = """
 import resource, sys
 from pathlib import Path
-from fin_tasks.endpoints.chat import Chat, ChatRequest
+from fin_tasks.endpoints.old_chat import Chat, ChatRequest
 from fin_tasks.endpoints.client import Endpoint
 from fin_tasks.endpoints.pictures import Picture
 from fin_tasks.settings import Settings
@@ -480,7 +480,7 @@ def test_a_stand_in_for_a_key_leaves_replies_alone(tmp_path: Path) -> None:
 _ASKS = """
 import sys
 from pathlib import Path
-from fin_tasks.endpoints.chat import Chat, ChatRequest
+from fin_tasks.endpoints.old_chat import Chat, ChatRequest
 from fin_tasks.endpoints.client import Endpoint
 from fin_tasks.settings import Settings
 settings = Settings.from_environ({"FIN_TASKS_CACHE": sys.argv[2]})

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.endpoints.chat import ChatRequest
+from fin_tasks.endpoints.old_chat import ChatRequest
 from fin_tasks.endpoints.pictures import Picture, map_leaves, packed
 from fin_tasks.errors import EndpointError
 

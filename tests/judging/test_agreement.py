@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from fin_tasks.judging.agreement import agreement, mean_absolute_difference, spearman, weighted_kappa
+from fin_tasks.judging.old_agreement import agreement, mean_absolute_difference, spearman, weighted_kappa
 
 PAIRS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=60)
 

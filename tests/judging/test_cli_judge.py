@@ -17,7 +17,7 @@ from chat_server import Answer, Served, completion, serve
 
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
 from fin_tasks.cli import main
-from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.judging.old_rubric import load_rubric
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 

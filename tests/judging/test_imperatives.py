@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fin_tasks.judging.imperatives import without_imperatives
-from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.judging.old_rubric import load_rubric
 
 CASES = yaml.safe_load((Path(__file__).parents[1] / "cases" / "injections.yaml").read_text(encoding="utf-8"))
 SENTENCES = yaml.safe_load((Path(__file__).parents[1] / "cases" / "sentences.yaml").read_text(encoding="utf-8"))

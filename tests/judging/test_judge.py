@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from chat_server import Answer, Served, completion, serve
 
-from fin_tasks.endpoints.chat import Chat
+from fin_tasks.endpoints.old_chat import Chat
 from fin_tasks.errors import ConfigError, EndpointError
-from fin_tasks.judging.item import JudgeItem, Verdict
-from fin_tasks.judging.judge import JudgingFailedError, judge_items, with_and_without
+from fin_tasks.judging.old_item import JudgeItem, Verdict
+from fin_tasks.judging.old_judge import JudgingFailedError, judge_items, with_and_without
 from fin_tasks.judging.setup import JudgeSetup, setup_from
 from fin_tasks.settings import OPENAI, Settings
 
@@ -315,7 +315,7 @@ def test_the_bar_is_drawn_on_request(judge: Served, settings: Settings, monkeypa
     def bar(what: str, total: int, chat: Chat) -> Iterator[Callable[[int], None]]:
         yield lambda done: told.append(f"{what} {done}/{total}")
 
-    monkeypatch.setattr("fin_tasks.judging.judge.asking", bar)
+    monkeypatch.setattr("fin_tasks.judging.old_judge.asking", bar)
     items = items_of("5", "0 => ?; 0.5 => 3")
     judge_items(items, setup_of(judge), settings)
     assert told == []

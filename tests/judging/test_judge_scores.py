@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from fin_tasks.endpoints.spending import Spent
-from fin_tasks.judging.item import JudgeItem, Verdict
-from fin_tasks.judging.judge import Judged
-from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.judging.old_item import JudgeItem, Verdict
+from fin_tasks.judging.old_judge import Judged
+from fin_tasks.judging.old_rubric import load_rubric
 from fin_tasks.judging.scores import item_record, summary
 from fin_tasks.judging.setup import JudgeSetup
 from fin_tasks.resources import judges_dir

@@ -12,7 +12,7 @@ import yaml
 
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
 from fin_tasks.errors import ConfigError
-from fin_tasks.judging.rubric import load_rubric, rubric_names
+from fin_tasks.judging.old_rubric import load_rubric, rubric_names
 from fin_tasks.resources import judges_dir
 
 PACKS = ("mme_finance_en", "mme_finance_zh")
@@ -139,7 +139,7 @@ def test_examples_keep_to_the_length_asked_for(name: str) -> None:
 
 
 def test_the_chinese_pack_is_punctuated_as_chinese_is() -> None:
-    text = (judges_dir() / "mme_finance_zh.yaml").read_text(encoding="utf-8")
+    text = (judges_dir() / "old" / "mme_finance_zh.yaml").read_text(encoding="utf-8")
     assert re.findall(r"[\u4e00-\u9fff][,:;?!]|[,;?!][\u4e00-\u9fff]", text) == []
 
 

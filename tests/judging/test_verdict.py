@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.judging.old_rubric import load_rubric
 from fin_tasks.judging.verdict import read_score
 
 RUBRIC = load_rubric("mme_finance_en")

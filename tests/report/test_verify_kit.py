@@ -15,11 +15,11 @@ from fin_tasks.adapters.vlmeval_table import responses_file
 from fin_tasks.benchmarks import response_scores
 from fin_tasks.benchmarks.mme_finance.data import judge_item
 from fin_tasks.judging.asked import Asked, asked_file
-from fin_tasks.judging.item import Verdict, response_sha256
-from fin_tasks.judging.judge import Judged, Spent
+from fin_tasks.judging.old_item import Verdict, response_sha256
+from fin_tasks.judging.old_judge import Judged, Spent
+from fin_tasks.judging.old_rubric import load_rubric
 from fin_tasks.judging.predictions_files import read_saved
 from fin_tasks.judging.predictions_tables import CELL_LIMIT
-from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.judging.score_tables import score_tables
 from fin_tasks.judging.scores import item_record, summary
 from fin_tasks.judging.setup import JudgeSetup

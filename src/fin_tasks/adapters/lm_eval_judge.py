@@ -10,11 +10,11 @@ from lm_eval.api.filter import Filter
 from lm_eval.api.registry import register_filter
 from tqdm import tqdm
 
-from fin_tasks.endpoints.chat import Chat
 from fin_tasks.endpoints.client import Endpoint
+from fin_tasks.endpoints.old_chat import Chat
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.judged_response import JudgedResponse
-from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.judging.old_rubric import load_rubric
 from fin_tasks.judging.setup import setup_from
 from fin_tasks.judging.task_judging import ItemOf, RubricJudging
 from fin_tasks.settings import OPENAI, Settings

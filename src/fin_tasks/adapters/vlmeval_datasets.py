@@ -167,7 +167,7 @@ class MMEFinance(_FinDataset):
         """
         from fin_tasks.benchmarks.mme_finance.data import judge_item
         from fin_tasks.benchmarks.mme_finance.prompts import rubric_of
-        from fin_tasks.judging.judge import judge_items
+        from fin_tasks.judging.old_judge import judge_items
         from fin_tasks.judging.scores import item_record, summary
 
         rubric = rubric_of(self.OPTIONS[self.dataset_name]["language"])

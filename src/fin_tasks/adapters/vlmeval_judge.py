@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import ConfigError
-from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.judging.old_rubric import load_rubric
 from fin_tasks.judging.setup import JudgeSetup, setup_from
 from fin_tasks.settings import OPENAI, Settings
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from fin_tasks.judging.agreement import Agreement, Estimate
     from fin_tasks.judging.comparison import Comparison, JudgeAgreement
+    from fin_tasks.judging.old_agreement import Agreement, Estimate
     from fin_tasks.judging.rankings import Rankings
 
 __all__ = ["agreement"]

@@ -16,8 +16,8 @@ from fin_tasks.errors import ConfigError, DataError, FetchError
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.mme_finance.row import Language
     from fin_tasks.endpoints.spending import Spent
-    from fin_tasks.judging.item import JudgeItem
-    from fin_tasks.judging.judge import Compared, Judged, JudgingFailedError
+    from fin_tasks.judging.old_item import JudgeItem
+    from fin_tasks.judging.old_judge import Compared, Judged, JudgingFailedError
     from fin_tasks.judging.predictions import Predictions
     from fin_tasks.judging.setup import JudgeSetup
     from fin_tasks.settings import Settings
@@ -118,7 +118,7 @@ def judge(
 ) -> None:
     """Have a judge score saved predictions by a rubric; replies are kept, so a run that was stopped goes on."""
     from fin_tasks.cli.judge_asked import as_asked, asked_of, language_note
-    from fin_tasks.judging.rubric import load_rubric
+    from fin_tasks.judging.old_rubric import load_rubric
     from fin_tasks.judging.setup import JudgeSetup
     from fin_tasks.settings import Settings
 
@@ -208,7 +208,7 @@ def _benchmark_table(language: "Language", settings: "Settings", said: Mapping[s
     """Return MME-Finance's rows, where they are on this machine: nothing is downloaded for it."""
     from fin_tasks.benchmarks.mme_finance.files import locate
     from fin_tasks.benchmarks.mme_finance.rows import read_rows
-    from fin_tasks.judging.item import JudgeItem
+    from fin_tasks.judging.old_item import JudgeItem
 
     files = locate(
         language=language,
@@ -233,7 +233,7 @@ def _benchmark_table(language: "Language", settings: "Settings", said: Mapping[s
 
 
 def _ask(predictions: "Predictions", setup: "JudgeSetup", settings: "Settings", *, check_injection: bool) -> _Result:
-    from fin_tasks.judging.judge import JudgingFailedError, judge_items, with_and_without
+    from fin_tasks.judging.old_judge import JudgingFailedError, judge_items, with_and_without
 
     try:
         if check_injection:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fin_tasks.benchmarks.mme_finance.row import Language
-from fin_tasks.judging.item import JudgeItem
-from fin_tasks.judging.rubric import Rubric
+from fin_tasks.judging.old_item import JudgeItem
+from fin_tasks.judging.old_rubric import Rubric
 
 __all__ = ["Asked", "as_asked", "asked_of", "kit_language", "language_note"]
 

@@ -41,8 +41,8 @@ def predict(
         raise ConfigError("predict: expected --model with the name of a model, or --print-prompt.")
 
     from fin_tasks.benchmarks.dynostock import predict as own
-    from fin_tasks.endpoints.chat import Chat, ChatRequest
     from fin_tasks.endpoints.client import Endpoint
+    from fin_tasks.endpoints.old_chat import Chat, ChatRequest
     from fin_tasks.report.run_folder import write_run
     from fin_tasks.sandbox import escape
     from fin_tasks.settings import Settings

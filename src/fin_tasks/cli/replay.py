@@ -117,8 +117,8 @@ def _judged(
     texts: Sequence[Sequence[str]], model: str, base_url: str, key_variable: str, max_tokens: int
 ) -> list[list[Any]]:
     from fin_tasks.benchmarks.financemath.judge import read_by_judge
-    from fin_tasks.endpoints.chat import Chat
     from fin_tasks.endpoints.client import Endpoint
+    from fin_tasks.endpoints.old_chat import Chat
     from fin_tasks.settings import Settings
 
     chat = Chat(Endpoint(base_url=base_url, model=model, key_variable=key_variable), Settings.from_environ())

@@ -1,272 +1,191 @@
-"""Asks a chat model many things at once: a judge that reads responses, or one that looks at charts.
+"""Ask a chat model at one or several OpenAI-compatible addresses; each reply is kept on disk as it comes."""
 
-Requests run side by side up to a limit, spread over all addresses of the model. Each reply is kept on disk as it comes
-(see `cache`), so a run that was killed goes on where it stopped. What fails, fails for its own item; the batch raises
-only where no item got a reply.
-"""
+import base64
+import itertools
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
-import asyncio
-import functools
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
-from uuid import uuid4
-
-from fin_tasks.endpoints.addresses import Addresses
-from fin_tasks.endpoints.asker import Asker, Standing, open_asker
-from fin_tasks.endpoints.cache import Batch, ReplyCache
-from fin_tasks.endpoints.client import Endpoint
-from fin_tasks.endpoints.limits import Limits, Window
-from fin_tasks.endpoints.requests import ChatRequest, Reply
-from fin_tasks.endpoints.spending import Prices, Spent, prices_of
-from fin_tasks.endpoints.tally import Named, Tally
-from fin_tasks.errors import EndpointError
+from fin_tasks.endpoints.cache import ReplyCache, request_key
+from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
 
-__all__ = ["Chat", "ChatRequest", "NoReplyError", "Reply"]
+__all__ = ["Chat", "ChatReply", "Usage", "check_address", "picture_url"]
 
-T = TypeVar("T")
-
-_HOPELESS = 8
-"""So many failures in a row, or as many as there are requests at the same time, and the rest of a batch is not sent:
-the server is down, or says no to all."""
-_AHEAD = 4
-"""One request is made ready ahead for so many under way."""
-_OWN_FAULT = 1 / 8
-"""What a failure counts that may be the request's own: content a service refuses to look at, a prompt too long."""
-_PIECE = 64
-"""Requests that are made known at a time, or as many as may be under way."""
-_SIGN_OF_LIFE = 1.0
-"""Seconds between signs of life to other processes."""
-_POLL = 0.2
-"""Seconds between looks for a reply that another process is getting."""
+_PAUSE = 30.0  # seconds for which an address that failed is asked last
+_MAGIC = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}
 
 
-class NoReplyError(EndpointError):
-    """No request of a batch got a reply with text in it.
+@dataclass(frozen=True, kw_only=True)
+class ChatReply:
+    """One reply; `reason` is OpenAI's finish_reason, `length` if the reply was cut."""
 
-    Attributes:
-        replies: Why not, one per request.
-    """
+    text: str
+    reason: str
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached: bool = False
 
-    def __init__(self, message: str, replies: Sequence[Reply]) -> None:
-        super().__init__(message)
-        self.replies = tuple(replies)
+
+@dataclass
+class Usage:
+    """What was asked so far: requests sent, those that failed, replies from the disk, and tokens of sent requests."""
+
+    requests: int = 0
+    failed: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
 
 class Chat:
-    """A chat model that is asked in batches.
+    """A chat model that any number of threads may ask; use it in a `with` statement.
 
-    Several addresses are asked in turn. One that does not connect, does not know our key or the model, or serves
-    something else, is left out for half a minute, and what was meant for it goes to the others. A failed connection, a
-    timeout, and status 408, 409, 429 or 5xx are repeated as often as the first endpoint's `retries` say, after a pause
-    that grows and varies; what is no chat completion, twice at most. Where `Retry-After` tells how long, nobody asks
-    that address before; one that wants to be left alone for more than two minutes is not waited for: its items fail,
-    and the next run goes on with them.
-
-    An endpoint that refuses `temperature`, or `max_tokens` as newer models of OpenAI do, with a status 400 or 422 that
-    names the option and calls it unsupported, is asked again without the one, or with `max_completion_tokens`, and so
-    is everything that is asked of it afterwards. Replies are kept under the request as it was meant.
-
-    Args:
-        endpoint: The model and where it is; several addresses of one model share the work.
-        settings: The environment: keys, and the folder for replies.
-        concurrency: Requests under way at the same time, at all addresses together.
-        cache: Where replies are kept; `chat.sqlite` in the cache folder where None.
-        limits: What may be sent in a minute, from this process; as much as goes where None.
-        prices: What tokens cost; the list price where None, and nothing is said of cost where there is none.
-
-    Raises:
-        ConfigError: Several models, or no address at all.
-        EndpointError: Replies cannot be kept.
+    Requests go to the addresses in turn. If one fails, the others are tried at once, and the last of them as often as
+    the SDK's own retries say. Redirects are not followed, so that no other host gets the request.
     """
 
     def __init__(
         self,
-        endpoint: Endpoint | Sequence[Endpoint],
+        model: str,
+        base_urls: Sequence[str],
         settings: Settings,
         *,
-        concurrency: int = 8,
-        cache: ReplyCache | None = None,
-        limits: Limits | None = None,
-        prices: Prices | None = None,
+        key_variable: str = "OPENAI_API_KEY",
+        concurrency: int = 32,
+        requests_per_minute: int | None = None,
+        timeout: float = 120.0,
+        retries: int = 5,
     ) -> None:
-        self.endpoints = (endpoint,) if isinstance(endpoint, Endpoint) else tuple(endpoint)
-        limits = limits or Limits()
-        addresses = Addresses(self.endpoints)
-        self.endpoint = self.endpoints[0]
-        spent = Spent(prices=prices or prices_of(self.endpoint.model))
-        self._standing = Standing(addresses=addresses, limits=limits, window=Window(limits), spent=spent)
-        self._settings = settings
-        self._concurrency = max(1, concurrency)
-        self._cache = cache if cache is not None else ReplyCache(settings.cache_dir / "chat.sqlite")
+        import openai
 
-    @property
-    def spent(self) -> Spent:
-        """What was used since this object was made; grows while a batch runs."""
-        return self._standing.spent
+        for url in base_urls:
+            check_address(url)
+        if not base_urls or not key_variable.endswith("_KEY"):  # the value may be the key itself: not shown
+            raise ConfigError("endpoint: expected an address, and the name of a variable that ends in _KEY.")
+        self.model, self.base_urls, self.usage = model, tuple(base_urls), Usage()
+        self._key, self._variable = settings.api_keys.get(key_variable) or "", key_variable
+        self._http = openai.DefaultHttpxClient(
+            follow_redirects=False, timeout=openai.Timeout(timeout, connect=min(timeout, 10.0))
+        )
+        self._clients = [
+            openai.OpenAI(
+                base_url=url, api_key=self._key or "none", timeout=timeout, max_retries=retries, http_client=self._http
+            )
+            for url in base_urls
+        ]
+        self._hasty = [client.with_options(max_retries=0) for client in self._clients]
+        self._cache = ReplyCache(settings.cache_dir / "chat.sqlite")
+        self._slots, self._lock = threading.BoundedSemaphore(concurrency), threading.Lock()
+        self._turn = itertools.count()
+        self._resting: dict[int, float] = {}
+        self._interval, self._next = 60.0 / requests_per_minute if requests_per_minute else 0.0, 0.0
 
-    def ask(
-        self,
-        requests: Sequence[ChatRequest],
-        *,
-        accept: Callable[[int, str], bool] | None = None,
-        on_done: Callable[[int], None] | None = None,
-    ) -> list[Reply]:
-        """Ask everything that was not asked before; equal requests are sent once.
+    def __enter__(self) -> "Chat":
+        return self
 
-        Args:
-            requests: What to ask.
-            accept: Told a request's place and its reply, says whether the reply can be used. One that cannot is
-                returned but not kept, and one kept earlier is asked for again. All are kept where None.
-            on_done: Called as replies come, with how many requests are settled so far.
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
+        self._cache.close()
 
-        Returns:
-            One reply per request, in order.
-
-        Raises:
-            NoReplyError: There are requests, and none of them got a reply with text in it.
-            EndpointError: Replies cannot be kept.
-        """
-        tally = Tally(accept=accept, on_done=on_done)
-        size = max(_PIECE, self._concurrency)
-        pieces = iter([requests[at : at + size] for at in range(0, len(requests), size)] or [[]])
-        for piece in pieces:
-            missing = tally.add(self._named(piece))
-            if missing:  # the others are made known while these are asked
-                run = _Run(model=self.endpoint.model, slots=self._concurrency, cache=self._cache, tally=tally)
-                later = (functools.partial(self._named, piece) for piece in pieces)
-                _complete(run.ask_all(missing, later, self._standing, self._settings))
-        self._standing.spent = replace(self.spent, cached=self.spent.cached + tally.spared())
-        replies = tally.in_order()
-        if replies and all(reply.text is None for reply in replies):
-            raise NoReplyError(f"{replies[0].error} None of {len(replies)} requests got a reply.", replies)
-        return replies
-
-    def _named(self, requests: Sequence[ChatRequest]) -> Named:
-        """Name requests and look what is on the disk.
-
-        Their pictures are read for it, so it takes a while. Where one cannot be read, its own request fails.
-
-        Raises:
-            EndpointError: Replies kept cannot be read.
-        """
-        keys, unreadable = [], {}
-        for request in requests:
-            try:
-                keys.append(request.key(self.endpoint.model))
-            except EndpointError as error:
-                keys.append(f"unreadable {uuid4()}")
-                unreadable[keys[-1]] = str(error)
-        kept = self._cache.get_all(dict.fromkeys(key for key in keys if key not in unreadable))
-        return Named(requests=requests, keys=keys, kept=kept, unreadable=unreadable)
-
-
-@dataclass(kw_only=True)
-class _Run:
-    """A batch under way.
-
-    Attributes:
-        model: The model's name, kept beside each reply.
-        slots: Requests at the same time.
-        cache: Where replies are kept.
-        tally: What became of the requests.
-        streak: Failures since the last reply.
-        told: The first of them.
-    """
-
-    model: str
-    slots: int
-    cache: ReplyCache
-    tally: Tally
-    streak: float = 0.0
-    told: str | None = None
-    lasting: bool = False
-    """Whether that one will be so again."""
-    _limit: asyncio.Semaphore = field(init=False)
-
-    async def ask_all(
-        self,
-        missing: Mapping[str, ChatRequest],
-        later: Iterable[Callable[[], Named]],
-        standing: Standing,
-        settings: Settings,
-    ) -> None:
-        """Ask what is missing, and what turns out to be missing of the requests that are named later.
-
-        They are named in a thread, some at a time, while others are under way: to read all pictures first would keep
-        the model waiting.
-        """
-        # some more than may be under way are made ready, so that no slot waits for its request to be packed
-        self._limit = asyncio.Semaphore(self.slots + max(1, self.slots // _AHEAD))
-        with self.cache.batch() as batch:
-            async with _living(batch), open_asker(standing, settings, slots=self.slots) as asker:
-                tasks = [asyncio.create_task(self._settle(key, missing[key], batch, asker)) for key in missing]
-                try:
-                    for named in later:
-                        missing = self.tally.add(await asyncio.to_thread(named))
-                        tasks += [asyncio.create_task(self._settle(key, missing[key], batch, asker)) for key in missing]
-                        await asyncio.gather(*[task for task in tasks if task.done()])  # raises what ends the batch
-                    await asyncio.gather(*tasks)
-                finally:  # nothing goes on behind a batch that ended early
-                    for task in tasks:
-                        task.cancel()
-                    await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _settle(self, key: str, request: ChatRequest, batch: Batch, asker: Asker) -> None:
-        while True:
-            async with self._limit:
-                claim = batch.claim(key, lambda text: self.tally.usable(key, text))
-                if claim.reply is not None:
-                    self.tally.settle(key, Reply(text=claim.reply, kept=True))
-                    return
-                if claim.granted:
-                    reply = await self._ask(request, asker)
-                    keep = reply.text is not None and self.tally.usable(key, reply.text)
-                    batch.settle(key, model=self.model, reply=reply.text if keep else None)
-                    self.tally.settle(key, reply)
-                    return
-            await asyncio.sleep(_POLL)  # another process is asking; meanwhile the slot is somebody else's
-
-    async def _ask(self, request: ChatRequest, asker: Asker) -> Reply:
-        if self.streak >= max(_HOPELESS, self.slots):
-            told = f"Not asked, as nothing asked before got a reply. {self.told}"
-            return Reply(error=told, lasting=self.lasting)
-        reply = await asker.ask(request)
-        if reply.text is not None:
-            self.streak, self.told, self.lasting = 0.0, None, False
-        else:
-            self.streak += _OWN_FAULT if reply.own_fault else 1.0
-            if self.told is None:
-                self.told, self.lasting = reply.error, reply.lasting
+    def ask(self, messages: Sequence[Mapping[str, Any]], *, fresh: bool = False, **options: Any) -> ChatReply:
+        """Return the reply to messages in OpenAI's form, from the disk unless `fresh`; raise EndpointError."""
+        request = {"model": self.model, "messages": _clean(list(messages)), **options}
+        key = request_key(self.base_urls, request)
+        if not fresh and (kept := self._cache.get(key)):
+            with self._lock:
+                self.usage.cached += 1
+            return ChatReply(**kept, cached=True)
+        with self._slots:
+            self._wait()
+            reply = self._try_all(request)
+        self._cache.put(key, {name: value for name, value in vars(reply).items() if name != "cached"})
         return reply
 
+    def _try_all(self, request: dict[str, Any]) -> ChatReply:
+        import openai
 
-@asynccontextmanager
-async def _living(batch: Batch) -> AsyncIterator[None]:
-    """Show other processes that this one is alive, so that they wait for its replies."""
+        first, now = next(self._turn), time.monotonic()
+        order = [(first + i) % len(self._clients) for i in range(len(self._clients))]
+        order.sort(key=lambda at: self._resting.get(at, 0.0) > now)
+        for at in order:
+            last = at == order[-1]
+            client = self._clients[at] if last else self._hasty[at]
+            try:
+                return self._read(client.chat.completions.create(**request))
+            except (openai.OpenAIError, ValueError) as error:
+                self._resting[at] = time.monotonic() + _PAUSE
+                with self._lock:
+                    self.usage.requests += 1
+                    self.usage.failed += 1
+                if last:
+                    raise self._error(self.base_urls[at], error) from None
+        raise AssertionError
 
-    async def show() -> None:
-        while True:
-            await asyncio.sleep(_SIGN_OF_LIFE)
-            batch.show_life()
+    def _read(self, completion: Any) -> ChatReply:
+        choices = getattr(completion, "choices", None)
+        if not choices:
+            raise ValueError(f"no chat completion: {str(completion)[:200]}")
+        usage = getattr(completion, "usage", None)
+        told = [getattr(usage, name, None) or 0 for name in ("prompt_tokens", "completion_tokens")]
+        with self._lock:
+            self.usage.requests += 1
+            self.usage.prompt_tokens += told[0]
+            self.usage.completion_tokens += told[1]
+        text, reason = str(choices[0].message.content or ""), str(choices[0].finish_reason or "")
+        return ChatReply(text=self._hide(text), reason=reason, prompt_tokens=told[0], completion_tokens=told[1])
 
-    shown = asyncio.create_task(show())
+    def _wait(self) -> None:
+        if not self._interval:
+            return
+        with self._lock:
+            now = time.monotonic()
+            self._next = max(now, self._next + self._interval)
+            pause = self._next - now
+        time.sleep(pause)
+
+    def _error(self, url: str, error: Exception) -> EndpointError:
+        said = self._hide(" ".join(str(error.__cause__ or error).split()))[:300]
+        advice = {401: f"Set {self._variable} to a key that the server knows.", 404: "Addresses end in /v1 as a rule."}
+        remedy = advice.get(getattr(error, "status_code", 0), "Check that the server runs and serves this model.")
+        return EndpointError(f"{self.model} at {url}: expected a reply, got {type(error).__name__} ({said}). {remedy}")
+
+    def _hide(self, text: str) -> str:
+        return text.replace(self._key, "[key]") if len(self._key) >= 6 else text  # shorter ones stand for no key
+
+
+def check_address(url: str) -> None:
+    """Refuse an address that is none, or that holds a password or a query, in which a key might stand."""
+    parts = urlsplit(url)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ConfigError(
+            f"endpoint {parts.hostname}: expected an address without user, password, `?` and `#`, got one of these. "
+            "Put the key into an environment variable."
+        )
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigError(f"endpoint: expected an address such as http://127.0.0.1:8000/v1, got {url!r}.")
+
+
+def picture_url(path: Path) -> str:
+    """Return a picture file as a `data:` address; raise EndpointError unless it is PNG, JPEG, GIF or WebP."""
     try:
-        yield
-    finally:
-        shown.cancel()
-        with suppress(asyncio.CancelledError):
-            await shown
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise EndpointError(f"picture {path}: expected a file that can be read, got {error}.") from error
+    kind = next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), None)
+    if kind is None:
+        raise EndpointError(f"picture {path}: expected PNG, JPEG, GIF or WebP, got {data[:8]!r}. Convert the file.")
+    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
-def _complete(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, also where a loop is running already, as in a notebook."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        return pool.submit(asyncio.run, work).result()
+def _clean(value: Any) -> Any:
+    """Replace halves of surrogate pairs, which UTF-8 cannot hold."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {key: _clean(inner) for key, inner in value.items()}
+    return [_clean(inner) for inner in value] if isinstance(value, list) else value

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fin_tasks.endpoints.cache import request_key
+from fin_tasks.endpoints.old_cache import request_key
 from fin_tasks.endpoints.pictures import Picture, map_leaves
 
 __all__ = ["ChatRequest", "Reply"]

@@ -6,9 +6,9 @@ from itertools import combinations
 from typing import Any
 
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.judging.agreement import Agreement, agreement
+from fin_tasks.judging.old_agreement import Agreement, agreement
+from fin_tasks.judging.old_rubric import Rubric, load_rubric
 from fin_tasks.judging.rankings import Rankings, compare_rankings
-from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.judging.score_files import PEOPLE, JudgeScores, Key, PeopleScores
 
 __all__ = ["Comparison", "JudgeAgreement", "compare_judges", "scale_of"]

@@ -1,71 +1,72 @@
-"""What a judge is given, and what becomes of it."""
+"""What a judge is asked about, what it replies, and the score that is read in its replies."""
 
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
-__all__ = ["JudgeItem", "Verdict", "response_sha256"]
+__all__ = ["Item", "Judged", "Reply", "Verdict", "no_response", "response_sha256"]
+
+# What VLMEvalKit's models return if a request failed; its own evaluations look for the first one.
+_FAILURES = (
+    "Failed to obtain answer via API",
+    "Failed to obtain answer via bailingMM API",
+    "Failed to obtain answer BlueLM-V API",
+    "Fail to obtain answer via API",
+    "Error: Bad Response Statuse Code",
+    "Error: Failed to parse the response",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeItem:
-    """A response to judge.
+class Item:
+    """A response to judge, with its question and the reference answer."""
 
-    Attributes:
-        index: The row's name in its data set.
-        question: As the model was asked, without instructions.
-        answer: The reference answer.
-        response: What the model wrote. It is data: nothing in it is an instruction to the judge.
-        category: A category of the rubric; in MME-Finance the `task_category` of the row.
-        image: The picture that the question is about; None where there is none.
-        also_told: What the model was told about how to answer beside the category's requirements; the judge reads it
-            as it is, so it comes from a benchmark's own words, never from a file of responses.
-        image_type: What the picture shows; counted by, not shown to the judge.
-        image_style: How it was taken; counted by, not shown to the judge.
-    """
-
-    index: str
+    id: str
     question: str
     answer: str
     response: str
-    category: str
-    image: Path | None = None
-    also_told: str = ""
-    image_type: str = ""
-    image_style: str = ""
+    category: str  # a category of the rubric, such as MME-Finance's `task_category`
+    picture: Path | None = None
+    language: str = "en"
+    background: str = ""  # what the model was told beside the question
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reply:
+    """One reply of the judge."""
+
+    text: str
+    temperature: float
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached: bool = False
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A response with the judge's replies in the order of the tries; `error` says why there are none or too few."""
+
+    response: str
+    replies: tuple[Reply, ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """What became of a response.
+    """The score that one variant reads, one number or one for each dimension; None if unscored."""
 
-    Attributes:
-        score: On the rubric's scale; None where unscored.
-        raw: The judge's last reply, empty where there was none.
-        tries: Replies of the judge that were read.
-        error: Why there is no score; None where there is one.
-        failed: Whose failure it is: the model gave no response (`response`), the judge did not reply (`judge`), or it
-            replied with something else than a score each time (`reply`). None where there is a score.
-    """
+    score: int | dict[str, int] | None
+    reason: str = ""
 
-    score: int | None = None
-    raw: str = ""
-    tries: int = 0
-    error: str | None = None
-    failed: Literal["response", "judge", "reply"] | None = None
+
+def no_response(response: str) -> str:
+    """Say why a response is none: it is empty, or the harness's note that the request failed; else return ""."""
+    text = response.strip()
+    if not text:
+        return "the response is empty"
+    return f"the model failed: {text[:200]}" if text.startswith(_FAILURES) else ""
 
 
 def response_sha256(response: str) -> str:
-    r"""Hash a response, so that a verdict can say what it is of: SHA-256 of the UTF-8 bytes, in hexadecimal digits.
-
-    Nothing is normalised: a space more is another response. Halves of surrogate pairs, which JSON may hold and UTF-8
-    has no bytes for, count as the three bytes that they would have.
-
-    Example:
-        >>> response_sha256("It is 7.")[:16]
-        '5191e68afb0b5987'
-        >>> response_sha256("It is 7. ") == response_sha256("It is 7."), response_sha256("\ud800")[:8]
-        (False, '91a681b9')
-    """
+    """Hash a response, so that a score can say which text it belongs to."""
     return hashlib.sha256(response.encode("utf-8", "surrogatepass")).hexdigest()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fin_tasks.judging.item import Verdict
+from fin_tasks.judging.old_item import Verdict
 
 __all__ = ["JudgedResponse"]
 

@@ -16,8 +16,8 @@ from typing import Any
 from fin_tasks.data.pictures import FOLDER
 from fin_tasks.data.tables import Defect
 from fin_tasks.errors import DataError
-from fin_tasks.judging.item import JudgeItem
 from fin_tasks.judging.kept_responses import TABLES, whole_response
+from fin_tasks.judging.old_item import JudgeItem
 from fin_tasks.judging.predictions_files import SavedRow, read_saved
 from fin_tasks.judging.predictions_model import model_of
 from fin_tasks.judging.predictions_pictures import PictureFinder, folders_of

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from fin_tasks.answers.reasoning import strip_reasoning
-from fin_tasks.endpoints.chat import ChatRequest
+from fin_tasks.endpoints.old_chat import ChatRequest
 from fin_tasks.endpoints.pictures import Picture
 from fin_tasks.judging.characters import visible
-from fin_tasks.judging.item import JudgeItem
-from fin_tasks.judging.rubric import LAYOUT, Rubric, RubricCategory
+from fin_tasks.judging.old_item import JudgeItem
+from fin_tasks.judging.old_rubric import LAYOUT, Rubric, RubricCategory
 
 __all__ = ["judge_messages", "judge_request", "mark_of", "material"]
 

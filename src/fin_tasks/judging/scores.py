@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fin_tasks.judging.item import JudgeItem, Verdict, response_sha256
-from fin_tasks.judging.judge import Judged
-from fin_tasks.judging.rubric import Rubric
+from fin_tasks.judging.old_item import JudgeItem, Verdict, response_sha256
+from fin_tasks.judging.old_judge import Judged
+from fin_tasks.judging.old_rubric import Rubric
 from fin_tasks.stats.averages import average_or_none
 
 __all__ = ["item_record", "summary"]
@@ -38,7 +38,7 @@ def summary(items: Sequence[JudgeItem], verdicts: Sequence[Verdict], *, rubric: 
         the rubric's order, the others as they are met.
 
     Example:
-        >>> from fin_tasks.judging.rubric import load_rubric
+        >>> from fin_tasks.judging.old_rubric import load_rubric
         >>> items = [JudgeItem(index=i, question="", answer="", response="", category="OCR") for i in "123"]
         >>> verdicts = [Verdict(score=5), Verdict(score=2), Verdict(failed="reply")]
         >>> figures = summary(items, verdicts, rubric=load_rubric("mme_finance_en"))

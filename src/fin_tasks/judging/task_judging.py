@@ -10,10 +10,10 @@ from typing import Any
 
 from fin_tasks.errors import FinTasksError
 from fin_tasks.judging.failures import response_failure
-from fin_tasks.judging.item import JudgeItem, Verdict, response_sha256
-from fin_tasks.judging.judge import Judged, JudgingFailedError, judge_items
 from fin_tasks.judging.judged_response import JudgedResponse
-from fin_tasks.judging.rubric import Rubric
+from fin_tasks.judging.old_item import JudgeItem, Verdict, response_sha256
+from fin_tasks.judging.old_judge import Judged, JudgingFailedError, judge_items
+from fin_tasks.judging.old_rubric import Rubric
 from fin_tasks.judging.scores import item_record
 from fin_tasks.judging.setup import JudgeSetup
 from fin_tasks.sandbox import escape

@@ -3,7 +3,7 @@
 import re
 
 from fin_tasks.answers.reasoning import strip_reasoning
-from fin_tasks.judging.rubric import Rubric
+from fin_tasks.judging.old_rubric import Rubric
 
 __all__ = ["read_score"]
 
@@ -28,7 +28,7 @@ def read_score(reply: str, rubric: Rubric) -> tuple[int | None, str | None]:
         The score and None, or None and what is wrong with the reply.
 
     Example:
-        >>> from fin_tasks.judging.rubric import load_rubric
+        >>> from fin_tasks.judging.old_rubric import load_rubric
         >>> read_score(" 4\n", load_rubric("mme_finance_en"))
         (4, None)
         >>> read_score("4.5", load_rubric("mme_finance_en"))

@@ -9,7 +9,7 @@ import pytest
 
 from fin_tasks.benchmarks.financemath import score as scorer
 from fin_tasks.benchmarks.financemath.judge import read_by_judge
-from fin_tasks.endpoints.chat import Reply
+from fin_tasks.endpoints.old_chat import Reply
 from fin_tasks.errors import EndpointError
 from fin_tasks.sandbox import Outcome, Ran, Status
 

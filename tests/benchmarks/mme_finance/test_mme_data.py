@@ -13,7 +13,7 @@ from fin_tasks.benchmarks.mme_finance.data import IMAGE_MARK, judge_item, load, 
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
 from fin_tasks.endpoints.pictures import Picture
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.judging.item import JudgeItem
+from fin_tasks.judging.old_item import JudgeItem
 
 
 @pytest.fixture(autouse=True)

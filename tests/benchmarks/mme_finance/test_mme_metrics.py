@@ -7,8 +7,8 @@ import pytest
 from fin_tasks.benchmarks.mme_finance.doc_scores import score_judged
 from fin_tasks.benchmarks.mme_finance.metrics import image_style_of, image_type_of, metric_values, metrics_of
 from fin_tasks.benchmarks.mme_finance.row import IMAGE_STYLES, IMAGE_TYPES
-from fin_tasks.judging.item import Verdict
 from fin_tasks.judging.judged_response import JudgedResponse
+from fin_tasks.judging.old_item import Verdict
 from fin_tasks.stats.metric import Metric
 
 DOC = {

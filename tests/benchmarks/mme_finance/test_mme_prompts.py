@@ -9,7 +9,7 @@ from fin_tasks.benchmarks.mme_finance.files import locate
 from fin_tasks.benchmarks.mme_finance.prompts import fill, rubric_of, sha256
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, LANGUAGES, Language, Row
 from fin_tasks.benchmarks.mme_finance.rows import read_rows
-from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.judging.old_rubric import load_rubric
 from fin_tasks.settings import Settings
 
 DECLINE = {"en": "Not Applicable", "zh": "无法回答"}

@@ -8,7 +8,7 @@ from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import Number, find_numbers
 from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.reasoning import strip_reasoning
-from fin_tasks.endpoints.chat import Chat, ChatRequest, Reply
+from fin_tasks.endpoints.old_chat import Chat, ChatRequest, Reply
 from fin_tasks.errors import EndpointError
 
 _ASK = """You copy final answers. The JSON holds what somebody wrote about a numerical problem of finance. It is

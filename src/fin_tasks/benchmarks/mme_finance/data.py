@@ -13,7 +13,7 @@ from fin_tasks.benchmarks.mme_finance.row import LANGUAGES, Language, Row
 from fin_tasks.benchmarks.mme_finance.rows import Rows, read_rows
 from fin_tasks.data.documents import dataset_of
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.judging.item import JudgeItem
+from fin_tasks.judging.old_item import JudgeItem
 from fin_tasks.settings import Settings
 
 if TYPE_CHECKING:

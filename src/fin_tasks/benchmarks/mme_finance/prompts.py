@@ -12,7 +12,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, LANGUAGES, Language, Row
-from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.judging.old_rubric import load_rubric
 
 __all__ = ["NAME", "Prompt", "allowance", "fill", "rubric_of", "sha256"]
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from fin_tasks.judging.failures import response_failure
-from fin_tasks.judging.item import Verdict
-from fin_tasks.judging.rubric import Rubric
+from fin_tasks.judging.old_item import Verdict
+from fin_tasks.judging.old_rubric import Rubric
 from fin_tasks.judging.verdict import read_score
 
 __all__ = ["claimed_verdict"]

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fin_tasks.judging.item import response_sha256
 from fin_tasks.judging.kept_responses import CUT
+from fin_tasks.judging.old_item import response_sha256
 from fin_tasks.report.verify.findings import Finding, Place, Status, finding, not_checked
 
 __all__ = ["Graded", "check_graded", "hash_in"]

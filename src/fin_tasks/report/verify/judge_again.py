@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from fin_tasks.benchmarks.financemath.judge import Judged, read_by_judge
-from fin_tasks.endpoints.chat import Chat
+from fin_tasks.endpoints.old_chat import Chat
 from fin_tasks.errors import ConfigError, FinTasksError
-from fin_tasks.judging.item import JudgeItem, Verdict
-from fin_tasks.judging.judge import judge_items
+from fin_tasks.judging.old_item import JudgeItem, Verdict
+from fin_tasks.judging.old_judge import judge_items
 from fin_tasks.judging.setup import JudgeSetup
 from fin_tasks.report.verify.against import Against, Verifying
 from fin_tasks.report.verify.closeness import same

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import DataError
-from fin_tasks.judging.item import response_sha256
+from fin_tasks.judging.old_item import response_sha256
 from fin_tasks.judging.predictions import Responses, saved_responses
 from fin_tasks.report.judge_entries import is_item
 from fin_tasks.report.kit_files import read_object

@@ -7,9 +7,9 @@ from typing import Any
 from fin_tasks.answers.numbers import Number, number_from_float
 from fin_tasks.answers.read import read_quantity
 from fin_tasks.benchmarks.financemath.judge import Judged, numbers_shown
-from fin_tasks.judging.item import JudgeItem, Verdict, response_sha256
 from fin_tasks.judging.judged_response import JudgedResponse
-from fin_tasks.judging.rubric import Rubric, load_rubric
+from fin_tasks.judging.old_item import JudgeItem, Verdict, response_sha256
+from fin_tasks.judging.old_rubric import Rubric, load_rubric
 from fin_tasks.report.verify.claimed_verdict import claimed_verdict
 from fin_tasks.report.verify.closeness import same
 from fin_tasks.report.verify.graded import Graded, hash_in

@@ -10,8 +10,8 @@ from fin_tasks.benchmarks import response_scores
 from fin_tasks.benchmarks.mme_finance.data import judge_item
 from fin_tasks.benchmarks.mme_finance.prompts import rubric_of
 from fin_tasks.judging.failures import response_failure
-from fin_tasks.judging.item import JudgeItem, Verdict
-from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.judging.old_item import JudgeItem, Verdict
+from fin_tasks.judging.old_rubric import load_rubric
 from fin_tasks.judging.score_tables import score_tables
 from fin_tasks.judging.scores import summary
 from fin_tasks.report.verify.claimed_verdict import claimed_verdict
