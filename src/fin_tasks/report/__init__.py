@@ -1,1 +1,83 @@
-"""What result files say: runs as a harness wrote them, compared and shown."""
+"""Reading what harnesses wrote, and the pages, tables and checks made of it."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fin_tasks.errors import DataError
+
+if TYPE_CHECKING:
+    from fin_tasks.report.model import Problem, Report, TaskResult
+
+__all__ = ["read", "read_samples"]
+
+_MAX_FILES = 200_000
+
+
+def read(paths: Iterable[Path]) -> "Report":
+    """Read all runs of our tasks in files and folders: run folders of lm-eval and of VLMEvalKit.
+
+    Raises:
+        DataError: A path does not exist, or nothing there is a result of ours. What is wrong with a single file stands
+            in the report's problems.
+    """
+    # pandas takes half a second to import, which writing a run folder does not need
+    from fin_tasks.report import lm_eval, vlmeval
+    from fin_tasks.report.model import Problem, Report, Table
+
+    problems: list[Problem] = []
+    files = _find(list(paths), problems)
+    table = Table()
+    runs = [*lm_eval.read_runs(files, table, problems), *vlmeval.read_runs(files, table, problems)]
+    if not runs:
+        found = f": {problems[0].message}" if problems else ", found none."
+        raise DataError(f"{', '.join(map(str, paths))}: expected results of lm-eval or VLMEvalKit for our tasks{found}")
+    return Report(tuple(runs), table.frame(), tuple(problems))
+
+
+def read_samples(result: "TaskResult") -> Iterator[dict[str, Any]]:
+    """Yield the lines of a task's samples in lm-eval's form, with documents and responses; see `docs/results.md`."""
+    from fin_tasks.report import lm_eval, vlmeval
+
+    if result.samples is None:
+        return iter(())
+    if result.samples.name.endswith(vlmeval.ITEMS):
+        return vlmeval.read_samples(result)
+    return lm_eval.read_samples(result)
+
+
+def _find(paths: Sequence[Path], problems: "list[Problem]") -> list[tuple[Path, Path]]:
+    """Return files, each once, with the folder that was given. A file brings the other files of its folder's run."""
+    from fin_tasks.report.model import Problem
+
+    found: dict[Path, tuple[Path, Path]] = {}
+    for path in paths:
+        if not path.exists():
+            raise DataError(f"{path}: expected a results file or a folder with results, found nothing there.")
+        root = path if path.is_dir() else path.parent
+        count = 0
+        for folder, folders, names in os.walk(root):
+            if path.is_file():
+                folders.clear()
+            folders.sort()
+            count += len(names)
+            if count > _MAX_FILES:
+                raise DataError(f"{path}: expected at most {_MAX_FILES:,} files, got more. Name a folder further down.")
+            for name in sorted(names):
+                file = Path(folder, name)
+                if file.suffix not in (".json", ".jsonl") or not file.is_file():
+                    continue
+                if not file.resolve().is_relative_to(root.resolve()):
+                    problems.append(Problem(str(file), f"{file}: skipped, as it is a link to a place out of {root}."))
+                elif path.is_dir() or _same_run(path, file):
+                    found.setdefault(file.resolve(), (root, file))
+    return list(found.values())
+
+
+def _same_run(given: Path, file: Path) -> bool:
+    from fin_tasks.report import lm_eval, vlmeval
+
+    return file == given or any(
+        stem(given.name) is not None and stem(given.name) == stem(file.name) for stem in (lm_eval.stamp, vlmeval.stem)
+    )

@@ -1,0 +1,184 @@
+"""Runs, their results by task, and the one table of rows that all reports are made of."""
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["BENCHMARKS", "BREAKDOWNS", "COLUMNS", "Problem", "Report", "Run", "Table", "TaskResult", "benchmark_of"]
+
+BENCHMARKS: Mapping[str, str] = {
+    "xfinbench": "XFinBench",
+    "mme_finance": "MME-Finance",
+    "dynostock": "DynoStock",
+    "financemath": "FinanceMath",
+    "bizbench": "BizBench",
+}
+"""Names for people, in the order of reports."""
+
+BREAKDOWNS: Mapping[str, str] = {
+    "capability": "what an XFinBench question asks for; several codes are joined with `|`",
+    "math_types": "mathematical types, where labels are given; joined with `|`",
+    "topic": "FinanceMath's topic",
+    "part": "BizBench's part",
+    "category": "MME-Finance's category",
+    "image_type": "MME-Finance's kind of picture",
+    "image_style": "MME-Finance's way of taking the picture",
+    "arm": "DynoStock's arm",
+    "window": "reports in a DynoStock window",
+    "ticker": "DynoStock's ticker",
+}
+
+COLUMNS: Mapping[str, str] = {
+    "run": "`Run.id`",
+    "benchmark": "a key of `BENCHMARKS`",
+    "task": "lm-eval's name of the task",
+    "variant": "`paper` or `robust`",
+    "doc_id": "the benchmark's own id of the document",
+    "source": "the figure, exercise, ticker or extract that rows share; missing if the row shares nothing",
+    **BREAKDOWNS,
+    "answer": "what was read in the response; missing if nothing was",
+    "reason": "why there is no more, or the judge's reason",
+}
+"""Text columns of the table of rows, all categorical. Every other column is a metric: floats, NaN if unscored."""
+
+WEIGHT = "bias_weight"
+"""The column with the share of a document's responses that are wrong, which `bias_index` is weighted by."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A file that was skipped or used in part, and why."""
+
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskResult:
+    """What one run got for one task, or for a group of tasks.
+
+    Attributes:
+        run: `Run.id`.
+        benchmark: A key of `BENCHMARKS`.
+        task: lm-eval's name of it.
+        version: Of the task; empty if unknown.
+        n: Documents asked; 0 if unknown.
+        n_all: Documents there were to ask; 0 if unknown.
+        totals: Variant to metric to the value that the results file claims; None if not defined.
+        metrics: Metric to whether more is better; None if neither.
+        settings: What decides whether results may be compared, as dotted name to JSON text.
+        metadata: The task's metadata, without secrets, provenance and judge included.
+        samples: The file with its rows, if it could be read.
+        members: The tasks of a group; empty for a task.
+    """
+
+    run: str
+    benchmark: str
+    task: str
+    version: str = ""
+    n: int = 0
+    n_all: int = 0
+    totals: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    metrics: Mapping[str, bool | None] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    samples: Path | None = None
+    members: tuple[str, ...] = ()
+
+    @property
+    def provenance(self) -> Mapping[str, Any]:
+        """What is known of prompts, data and scorer."""
+        return _mapping(self.metadata.get("provenance"))
+
+    @property
+    def judge(self) -> Mapping[str, Any]:
+        """The judge's model and rubric; empty if no judge was asked."""
+        return _mapping(self.metadata.get("judge"))
+
+    @property
+    def usage(self) -> Mapping[str, Any]:
+        """Tokens and seconds; see `docs/results.md`."""
+        return _mapping(self.metadata.get("usage"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A model that was asked some tasks at one time.
+
+    Attributes:
+        id: Hash of the results file.
+        model: Its name: text of strangers.
+        harness: `lm-eval`, `VLMEvalKit`, `replay`, `judge`, or `published`.
+        path: The results file; the samples file if there is none.
+        name: The path from the folder that was given.
+        date: ISO date and time; empty if unknown.
+        settings: The model's arguments and versions, without secrets, as dotted name to JSON text.
+        tasks: Results by task, groups included.
+    """
+
+    id: str
+    model: str
+    harness: str
+    path: Path
+    name: str
+    date: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    tasks: tuple[TaskResult, ...] = ()
+
+
+class Report(NamedTuple):
+    """Everything read: runs, their rows, and what could not be used."""
+
+    runs: tuple[Run, ...]
+    rows: pd.DataFrame
+    problems: tuple[Problem, ...]
+
+
+def benchmark_of(task: str) -> str:
+    """Return the benchmark that a task belongs to; empty for tasks of others.
+
+    Example:
+        >>> benchmark_of("mme_finance_en"), benchmark_of("xfinbench"), benchmark_of("xfinbenchmark_x")
+        ('mme_finance', 'xfinbench', '')
+    """
+    return next((name for name in BENCHMARKS if task == name or task.startswith(f"{name}_")), "")
+
+
+class Table:
+    """Builds the table of rows from columns, so that a million rows never are a million objects."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, dict[str, int]] = {name: {} for name in COLUMNS}
+        self._codes = {name: array("i") for name in COLUMNS}
+        self._values: dict[str, array[float]] = {}
+        self._rows = 0
+
+    def add(self, texts: Mapping[str, str | Sequence[str]], values: Mapping[str, Iterable[float]], rows: int) -> None:
+        """Append rows: text columns as one text for all rows or a text per row (empty is missing), and metrics."""
+        for name, codes in self._codes.items():
+            words, given = self._words[name], texts.get(name, "")
+            if isinstance(given, str):
+                codes.extend(array("i", [words.setdefault(given, len(words)) if given else -1]) * rows)
+            else:
+                codes.extend(words.setdefault(one, len(words)) if one else -1 for one in given)
+        for name in self._values.keys() | values.keys():
+            column = self._values.setdefault(name, array("d", [np.nan]) * self._rows)
+            column.extend(values[name] if name in values else array("d", [np.nan]) * rows)
+        self._rows += rows
+
+    def frame(self) -> pd.DataFrame:
+        """Return the table. Metrics stand in alphabetical order behind the text columns."""
+        texts = {
+            name: pd.Categorical.from_codes(np.frombuffer(codes, np.intc), list(self._words[name]))
+            for name, codes in self._codes.items()
+        }
+        return pd.DataFrame({**texts, **{name: np.frombuffer(self._values[name]) for name in sorted(self._values)}})
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

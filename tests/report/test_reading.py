@@ -1,0 +1,121 @@
+"""Reading run folders: the table equals what the files say, and broken files are named."""
+
+import json
+from pathlib import Path
+
+import pytest
+from run_files import STAMP, scored, write_run
+
+from fin_tasks import report
+from fin_tasks.errors import DataError
+
+
+def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
+    docs = [{"capabilities": ["TU", "NM"], "figure": "a/7.png"}, {"figure": "b/7.png"}, {"question": "Which bond?"}]
+    write_run(tmp_path / "a", {"xfinbench_mcq": scored(1.0, 0.0, None)}, docs=docs, model="<script>alert(1)</script>")
+    runs, rows, problems = report.read([tmp_path])
+    assert not problems
+    (run,) = runs
+    assert (run.model, run.harness, run.name) == ("<script>alert(1)</script>", "lm-eval", f"a/results_{STAMP}.json")
+    assert run.tasks[0].n == 3
+    assert run.tasks[0].totals["paper"]["acc"] == 0.5
+    assert len(rows) == 6
+    robust = rows[rows["variant"] == "robust"]
+    assert robust["acc"].fillna(-1).tolist() == [1.0, 0.0, -1.0]
+    assert robust["source"].tolist() == ["7.png", "7.png", "whichbond"]
+    assert robust["capability"].iloc[0] == "TU|NM"
+    assert robust["answer"].tolist() == ["1", "1", "1"]
+    assert [one["doc"]["id"] for one in report.read_samples(run.tasks[0])][:3] == [
+        f"xfinbench_mcq-{n}" for n in range(3)
+    ]
+
+
+def test_bias_index_counts_wrong_rows_only(tmp_path: Path) -> None:
+    shares = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.25, 0.25]]
+    rows = [{"acc": one[0], "bias_index": one, "ece": [[0.4, 1]]} for one in shares]
+    write_run(tmp_path, {"dynostock_recency_w4": rows})
+    table = report.read([tmp_path]).rows
+    paper = table[table["variant"] == "paper"]
+    assert paper["bias_index"].fillna(-1).tolist() == [-1, 1.0, 0.5]
+    assert paper["bias_weight"].tolist() == [0.0, 1.0, 0.5]
+    assert "ece" not in table
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (f"results_{STAMP}.json", '{"results": {"xfinbench_bool": {"acc,paper": 1'),
+        (f"results_{STAMP}.json", '{"results": {"xfinbench_bool": {"acc,paper": 1, "acc,paper": 0}}}'),
+        (f"results_{STAMP}.json", '{"results": {"xfinbench_bool": {"acc,paper": Infinity}}}'),
+        (f"results_{STAMP}.json", '{"results": {"xfinbench_bool": [1]}}'),
+        (f"results_{STAMP}.json", '{"results": {"xfinbench_bool": ' + "[" * 100_000 + "]" * 100_000 + "}}"),
+        (f"samples_xfinbench_bool_{STAMP}.jsonl", '{"doc": {"id": 1}, "filter": "paper", "metr'),
+        (
+            f"samples_xfinbench_bool_{STAMP}.jsonl",
+            '{"doc": {"id": 1}, "filter": "paper", "metrics": ["acc"], "acc": 50}',
+        ),
+        (
+            f"samples_xfinbench_bool_{STAMP}.jsonl",
+            '{"doc": {"id": 1}, "filter": "paper", "metrics": ["acc"], "acc": "1"}',
+        ),
+        (f"samples_xfinbench_bool_{STAMP}.jsonl", '{"doc": ' + '{"a":' * 5000 + "1" + "}" * 5000 + "}"),
+        (
+            f"samples_xfinbench_bool_{STAMP}.jsonl",
+            '{"doc": {"id": 1}, "filter": "p", "metrics": ["acc"], "acc": 1}\n' * 2,
+        ),
+    ],
+)
+def test_broken_file_is_named_and_the_rest_is_complete(tmp_path: Path, name: str, content: str) -> None:
+    write_run(tmp_path / "good", {"xfinbench_bool": scored(1.0, 0.0)})
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / name).write_text(content)
+    runs, rows, problems = report.read([tmp_path])
+    assert len(rows) == 4
+    assert len(runs) == 1
+    assert any(name in one.message for one in problems)
+
+
+def test_link_out_of_the_folder_is_skipped(tmp_path: Path) -> None:
+    outside = write_run(tmp_path / "outside", {"xfinbench_bool": scored(0.0)}, model="other")
+    write_run(tmp_path / "given", {"xfinbench_bool": scored(1.0)})
+    (tmp_path / "given" / "results_2026-01-01T00-00-00.json").symlink_to(outside)
+    runs, _, problems = report.read([tmp_path / "given"])
+    assert [run.model for run in runs] == ["org/model"]
+    assert len(problems) == 1
+
+
+def test_nan_is_unscored(tmp_path: Path) -> None:
+    write_run(tmp_path, {"xfinbench_bool": scored(1.0, float("nan"))})
+    rows = report.read([tmp_path]).rows
+    assert rows["acc"].isna().sum() == 2
+
+
+def test_run_without_results_or_samples_is_kept_and_said(tmp_path: Path) -> None:
+    write_run(tmp_path / "totals", {"xfinbench_bool": scored(1.0)})
+    (tmp_path / "totals" / f"samples_xfinbench_bool_{STAMP}.jsonl").unlink()
+    write_run(tmp_path / "rows", {"xfinbench_bool": scored(0.0)}).unlink()
+    runs, rows, problems = report.read([tmp_path])
+    assert {run.model for run in runs} == {"org/model", "rows"}
+    assert len(rows) == 2
+    assert len(problems) == 1
+
+
+def test_file_brings_its_own_run_only(tmp_path: Path) -> None:
+    results = write_run(tmp_path, {"xfinbench_bool": scored(1.0)})
+    write_run(tmp_path, {"xfinbench_bool": scored(0.0)}, stamp="2026-03-02T10-00-00")
+    assert len(report.read([results]).rows) == 2
+
+
+def test_missing_path_and_folder_without_results_are_refused(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none"):
+        with pytest.raises(DataError):
+            report.read([path])
+
+
+def test_secrets_are_left_out(tmp_path: Path) -> None:
+    file = write_run(
+        tmp_path, {"xfinbench_bool": scored(1.0)}, metadata={"judge": {"model": "m", "api_key": "sk-12345678"}}
+    )
+    file.write_text(json.dumps({**json.loads(file.read_text()), "config": {"model_args": "model=x,api_key=abc"}}))
+    assert "sk-1234" not in repr(report.read([tmp_path]))
+    assert "abc" not in repr(report.read([tmp_path]).runs[0].settings)
