@@ -19,8 +19,8 @@ from chat_server import Answer, Served, completion, serve
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
 
-from fin_tasks.benchmarks.mme_finance.data import IMAGE_MARK, load
 from fin_tasks.benchmarks.mme_finance.metrics import image_style_of, image_type_of, metrics_of
+from fin_tasks.benchmarks.mme_finance.old_data import IMAGE_MARK, load
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
 from fin_tasks.errors import ConfigError
 from fin_tasks.resources import judges_dir, task_yaml_dir

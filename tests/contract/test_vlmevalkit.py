@@ -23,7 +23,7 @@ import pytest
 import yaml
 from chat_server import Answer, Served, completion, serve
 
-from fin_tasks.benchmarks.mme_finance.data import load as load_mme
+from fin_tasks.benchmarks.mme_finance.old_data import load as load_mme
 from fin_tasks.benchmarks.xfinbench.data import load as load_xfinbench
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 from chat_server import Served, completion, serve
 
-from fin_tasks.benchmarks.mme_finance.data import load
+from fin_tasks.benchmarks.mme_finance.old_data import load
 from fin_tasks.cli import main
 from fin_tasks.judging.predictions_tables import CELL_LIMIT
 from fin_tasks.judging.setup import JudgeSetup

@@ -13,7 +13,7 @@ from chat_server import completion, serve
 from fin_tasks.adapters.vlmeval_results import ResultFiles, task_version
 from fin_tasks.adapters.vlmeval_table import responses_file
 from fin_tasks.benchmarks import response_scores
-from fin_tasks.benchmarks.mme_finance.data import judge_item
+from fin_tasks.benchmarks.mme_finance.old_data import judge_item
 from fin_tasks.judging.asked import Asked, asked_file
 from fin_tasks.judging.old_item import Verdict, response_sha256
 from fin_tasks.judging.old_judge import Judged, Spent

@@ -165,8 +165,8 @@ class MMEFinance(_FinDataset):
                 go on.
             DataError: The file is none of this data set's.
         """
-        from fin_tasks.benchmarks.mme_finance.data import judge_item
-        from fin_tasks.benchmarks.mme_finance.prompts import rubric_of
+        from fin_tasks.benchmarks.mme_finance.old_data import judge_item
+        from fin_tasks.benchmarks.mme_finance.old_prompts import rubric_of
         from fin_tasks.judging.old_judge import judge_items
         from fin_tasks.judging.scores import item_record, summary
 
@@ -239,7 +239,7 @@ class MMEFinance(_FinDataset):
         return {"failed": sum(int(failed.get(whose, 0)) for whose in ("judge", "reply")), "total": total_samples}
 
     def _loader(self) -> Callable[..., Mapping[str, Any]]:
-        from fin_tasks.benchmarks.mme_finance.data import load
+        from fin_tasks.benchmarks.mme_finance.old_data import load
 
         return load
 

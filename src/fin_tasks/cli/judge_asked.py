@@ -59,7 +59,7 @@ def as_asked(items: Sequence[JudgeItem], asked: Asked, *, na: bool | None) -> tu
         asked: What the file says.
         na: What the user says of "Not Applicable"; None for what the file says.
     """
-    from fin_tasks.benchmarks.mme_finance.prompts import allowance
+    from fin_tasks.benchmarks.mme_finance.old_prompts import allowance
 
     if not (asked.na if na is None else na):
         return tuple(items)

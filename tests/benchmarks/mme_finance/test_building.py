@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.mme_finance.building import build_set
-from fin_tasks.benchmarks.mme_finance.exact import Truth, score_exact
 from fin_tasks.benchmarks.mme_finance.files import locate
+from fin_tasks.benchmarks.mme_finance.old_exact import Truth, score_exact
 from fin_tasks.benchmarks.mme_finance.planning import (
     COLUMNS,
     EXACT_CATEGORIES,

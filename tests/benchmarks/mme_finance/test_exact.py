@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.benchmarks.mme_finance.exact import Truth, score_exact
 from fin_tasks.benchmarks.mme_finance.exact_days import days_in
+from fin_tasks.benchmarks.mme_finance.old_exact import Truth, score_exact
 from fin_tasks.errors import DataError
 
 CASES: list[dict[str, Any]] = yaml.safe_load(

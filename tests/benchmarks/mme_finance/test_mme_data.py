@@ -9,7 +9,7 @@ from typing import Any
 import made_mme
 import pytest
 
-from fin_tasks.benchmarks.mme_finance.data import IMAGE_MARK, judge_item, load, picture
+from fin_tasks.benchmarks.mme_finance.old_data import IMAGE_MARK, judge_item, load, picture
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
 from fin_tasks.endpoints.pictures import Picture
 from fin_tasks.errors import ConfigError, DataError

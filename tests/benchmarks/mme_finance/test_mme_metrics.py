@@ -72,7 +72,10 @@ def test_verdicts_that_do_not_stand_score_nothing(variant: str, verdict: Verdict
 def test_exact_truths_are_compared_without_a_judge() -> None:
     doc = {**DOC, "truth": TRUTH}
     off = Verdict(error="no judge is configured")
-    assert [values(off, doc=doc, stands=False, response=text)["exact"] for text in ("7", "8")] == [1.0, 0.0]
+    assert [values(off, doc=doc, stands=False, response=text)["exact"] for text in ("Answer: 7", "Answer: 8")] == [
+        1.0,
+        0.0,
+    ]
     assert values(off, stands=False)["exact"] is None
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fin_tasks.benchmarks.mme_finance.files import locate
-from fin_tasks.benchmarks.mme_finance.prompts import fill, rubric_of, sha256
+from fin_tasks.benchmarks.mme_finance.old_prompts import fill, rubric_of, sha256
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, LANGUAGES, Language, Row
 from fin_tasks.benchmarks.mme_finance.rows import read_rows
 from fin_tasks.judging.old_rubric import load_rubric

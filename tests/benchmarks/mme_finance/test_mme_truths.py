@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from fin_tasks.benchmarks.mme_finance.exact import Truth
+from fin_tasks.benchmarks.mme_finance.old_exact import Truth
 from fin_tasks.benchmarks.mme_finance.questions.ask import ask
 from fin_tasks.benchmarks.mme_finance.questions.labels import forms_of
 from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_TYPES, LANGUAGES

@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from fin_tasks.benchmarks.mme_finance.exact import Truth, score_exact
+from fin_tasks.benchmarks.mme_finance.old_exact import Truth, score_exact
 from fin_tasks.benchmarks.mme_finance.questions.ask import ask
 from fin_tasks.benchmarks.mme_finance.questions.labels import forms_of, others
 from fin_tasks.benchmarks.mme_finance.questions.question import Question, lookup, worked

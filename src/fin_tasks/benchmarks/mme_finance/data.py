@@ -1,160 +1,190 @@
-"""MME-Finance's rows as documents, for both harnesses."""
+"""MME-Finance's rows as documents of lm-eval; `docs/mme_finance.md` explains the options."""
 
+import hashlib
 import logging
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-import fin_tasks
-from fin_tasks.benchmarks.mme_finance import prompts as prompting
-from fin_tasks.benchmarks.mme_finance.files import Files, locate, revision_of
-from fin_tasks.benchmarks.mme_finance.row import LANGUAGES, Language, Row
-from fin_tasks.benchmarks.mme_finance.rows import Rows, read_rows
-from fin_tasks.data.documents import dataset_of
+from fin_tasks.benchmarks.mme_finance import multi_turn, upstream
+from fin_tasks.benchmarks.mme_finance import prompts as texts
+from fin_tasks.benchmarks.mme_finance.exact import parse_truth
+from fin_tasks.benchmarks.mme_finance.images import Pictures, is_usable, unpack
+from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
+from fin_tasks.data.documents import dataset_of, draw, refuse_typos
+from fin_tasks.data.fetch import Located, locate, sha256_of
+from fin_tasks.data.pictures import FOLDER as UPRIGHT
+from fin_tasks.data.pictures import change_of, upright_files
+from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.judging.old_item import JudgeItem
 from fin_tasks.settings import Settings
 
-if TYPE_CHECKING:
-    from datasets import Dataset
-    from PIL.Image import Image
+__all__ = ["TABLES", "load"]
 
-__all__ = ["IMAGE_MARK", "judge_item", "load", "picture"]
+TABLES: Mapping[tuple[str, str], str] = {
+    ("open", "en"): "MMfin",
+    ("open", "zh"): "MMfin_CN",
+    ("binary", "zh"): "MMfin_Binary",
+    ("multi_turn", "zh"): "MMfin_MT_CN",
+}
+"""Part and language to the name of the table and of its archive of pictures."""
 
+SCORER_VERSION = 2  # goes up with every change that moves a score
+_SAMPLE = Path(__file__).with_name("sample")
+_COLUMNS = ("index", "question", "answer", "image_path")
+_CATEGORY_COLUMNS = ("task_category", "image_type", "image_style")
 _log = logging.getLogger(__name__)
 
-IMAGE_MARK = "<image>\n"
-"""What stands at the head of a document's `prompt`: where lm-eval's multimodal models put the picture."""
 
-SCORER_VERSION = 1
-"""Goes up with every change that moves a score; part of the provenance hash."""
+class Row(NamedTuple):
+    """A usable row of a table: its cells, questions, answers and pictures; a conversation has several of each."""
+
+    cells: Mapping[str, str]
+    questions: Sequence[str]
+    answers: Sequence[str]
+    pictures: Sequence[Path]
 
 
 def load(
     *,
-    language: Language,
+    part: str = "open",
+    language: str,
     na: bool = False,
     split: str | None = None,
     source: str = "auto",
     data_dir: str | None = None,
     data_revision: str | None = None,
-    **_: Any,
-) -> "dict[str, Dataset]":
-    """Load the documents of one task; lm-eval calls this as `custom_dataset` with the task's metadata.
-
-    Args:
-        language: `en` or `zh`.
-        na: Allow "Not Applicable" in every category, see `prompts.fill`.
-        split: `test`, the only one there is.
-        source: `upstream`, `data_dir`, `sample`, or `auto`: a data folder where one is named, else upstream.
-        data_dir: Folder with the benchmark's files; `FIN_TASKS_DATA` where None.
-        data_revision: Commit, branch or tag of the hub's data set; where None, the newest at the first use, and from
-            then on the same.
-
-    Returns:
-        `{"test": Dataset}`. The dataset's `info.description` holds the provenance as JSON.
-
-    Raises:
-        ConfigError: An option has a value that does not exist.
-        FetchError: The files cannot be downloaded.
-        DataError: A file is missing or broken, or has no usable row.
-    """
-    if language not in LANGUAGES:
-        raise ConfigError(f"mme_finance: expected language to be one of {', '.join(LANGUAGES)}, got {language!r}.")
-    if split not in (None, "test"):
-        raise ConfigError(f"metadata split: expected test, the only one of mme_finance, got {split!r}.")
-    settings = Settings.from_environ()
+    prompts: str = "house",
+    n: int | None = None,
+    seed: int = 0,
+    **unknown: Any,
+) -> dict[str, Any]:
+    """Return `{"test": datasets.Dataset}` of one part and language; `info.description` holds the provenance as JSON."""
+    refuse_typos("mme_finance", unknown, sorted(set(load.__kwdefaults__ or ()) | {"language"}))
+    options = {"prompts": (prompts, ("house", "upstream")), "split": (split or "test", ("test",))}
+    for name, (value, allowed) in options.items():
+        if value not in allowed:
+            raise ConfigError(f"mme_finance {name}: expected one of {', '.join(allowed)}, got {value!r}.")
+    if (part, language) not in TABLES:
+        known = ", ".join(map(" in ".join, TABLES))
+        raise ConfigError(f"mme_finance part and language: expected one of {known}, got {part!r} in {language!r}.")
+    settings, stem = Settings.from_environ(), TABLES[part, language]
+    place: dict[str, Any] = {"source": source, "data_dir": data_dir}
     files = locate(
-        language=language,
-        source=source,
-        data_dir=data_dir,
-        data_revision=data_revision,
-        settings=settings,
-    )
-    stamp = files.table.stat()
-    read = _read_rows(files, stamp.st_mtime_ns, stamp.st_size)
-    if not read.rows:
-        raise DataError(
-            f"mme_finance, {language}: expected at least one usable row in {files.table}, found none "
-            f"(left out: {_counted(read.left_out) or 'nothing'}). See `fin-tasks doctor mme_finance`."
-        )
-    revision = revision_of(files)
+        "mme_finance", [f"{stem}.tsv"], **place, settings=settings, sample=_SAMPLE, revision=data_revision
+    ).more([f"{stem}.zip"], optional=True)
+    rows, left_out, data = _read(files, stem, part, settings)
+    counts = ", ".join(f"{kind} {len(ids)} ({', '.join(ids[:5])})" for kind, ids in left_out.items())
+    if counts:
+        _log.warning("mme_finance %s, %s: rows left out: %s", part, language, counts)
+    rows = draw("mme_finance", rows, n, seed, lambda row: row.cells["index"])
+    if not rows:
+        where = f"{files.files[f'{stem}.tsv']} (left out: {counts or 'nothing'})"
+        raise DataError(f"mme_finance: expected at least one usable row in {where}. Fetch the file again.")
+    as_published = {}
+    if part == "open" and files.origin != "sample" and n is None:
+        found = Counter(row.cells["task_category"] for row in rows)
+        wanted = {name: one.en if language == "en" else one.zh for name, one in CATEGORIES.items()}
+        as_published = {"rows_as_published": found == wanted}
+
+    wording = texts.house(part, language)
+    if prompts == "upstream":
+        path = upstream.authors_file("image_vqa.py", **place) if part == "open" else None
+        wording = upstream.wording(path, language) if path else texts.bare()
     facts = {
-        "fin_tasks": fin_tasks.__version__,
         "scorer": SCORER_VERSION,
         "split": "test",
+        "part": part,
         "language": language,
         "na": na,
-        "prompts": {"set": prompting.NAME, "sha256": prompting.sha256(language=language, na=na)},
-        "data": {
-            "origin": files.origin,
-            "commit": files.commit,
-            "revision": revision.short,
-            "files": dict(revision.files),
-        },
-        "rows": len(read.rows),
-        "left_out": {kind: list(ids) for kind, ids in read.left_out.items()},
+        "prompts": {"set": prompts, "sha256": wording.sha256()},
+        "data": data,
+        "left_out": left_out,
+        **as_published,
+        **({} if n is None else {"n": n, "seed": seed}),
     }
-    return {"test": dataset_of([_doc(row, language, na) for row in read.rows], facts)}
+    docs = [doc for row in rows for doc in _docs(row, part, language, na, wording)]
+    return {"test": dataset_of(docs, facts)}
 
 
-def judge_item(doc: Mapping[str, Any], response: str) -> JudgeItem:
-    """Return what a judge is given about a response to a document: the answer requirements are those of its prompt."""
-    return JudgeItem(
-        index=doc["index"],
-        question=doc["question"],
-        answer=doc["answer"],
-        response=response,
-        category=doc["category"],
-        image=Path(doc["image_path"]),
-        also_told=prompting.allowance(doc["category"], language=doc["language"]) if doc["na"] else "",
-        image_type=doc["image_type"],
-        image_style=doc["image_style"],
-    )
+def _read(
+    files: Located, stem: str, part: str, settings: Settings
+) -> tuple[list[Row], dict[str, list[str]], dict[str, Any]]:
+    """Return the rows that can be asked, the indexes of the others by reason, and the hashes of table and pictures."""
+    table, archive = files.files[f"{stem}.tsv"], files.files.get(f"{stem}.zip")
+    cache = settings.cache_dir / "mme_finance" / "pictures"
+    pictures = Pictures(table, unpack(archive, cache) if archive else None)
+    columns = _COLUMNS + (_CATEGORY_COLUMNS if part == "open" else ())
+    rows, left_out, seen, hashes = [], dict[str, list[str]](), set[str](), dict[str, str]()
+    for record in read_csv(table, columns, delimiter="\t").records:
+        cells = {**dict.fromkeys(_CATEGORY_COLUMNS, ""), "background": "", "truth": "", **record.cells}
+        cells["index"] = cells["index"].strip()
+        row, odd = _row(cells, part, pictures)
+        if record.surplus > 0 or not cells["index"]:
+            odd = "broken-row"
+        elif cells["index"] in seen:
+            odd = "duplicate-index"
+        seen.add(cells["index"])
+        if odd:
+            left_out.setdefault(odd, []).append(cells["index"] or f"line {record.line}")
+            continue
+        rows.append(row)
+        hashes |= {str(path): "" for path in row.pictures if str(path) not in hashes}
+    hashes = {path: sha256_of(Path(path)) for path in hashes}
+    turned = upright_files((path for path in map(Path, hashes) if change_of(path)), settings.cache_dir / UPRIGHT)
+    shown = [row._replace(pictures=[turned.get(path) or path for path in row.pictures]) for row in rows]
+    # the same pictures have the same hash whether they lay in an archive or in a folder
+    content = hashlib.sha256("\n".join(sorted(hashes.values())).encode()).hexdigest()
+    hashed = {f"{stem}.tsv": sha256_of(table), "pictures": content}
+    revision = hashlib.sha256("".join(f"{value}  {name}\n" for name, value in hashed.items()).encode()).hexdigest()[:16]
+    return shown, left_out, {"origin": files.origin, "commit": files.commit, "revision": revision, "files": hashed}
 
 
-def picture(doc: Mapping[str, Any]) -> "list[Image]":
-    """Open a document's picture; lm-eval calls this as `doc_to_image`."""
-    from PIL import Image
-
-    with Image.open(doc["image_path"]) as image:
-        return [image.convert("RGB")]
-
-
-# Tasks with and without "Not Applicable" ask for the same file one after the other: it is read once, and what is to be
-# said of it is said once. A file that changed is read anew.
-@lru_cache(maxsize=4)
-def _read_rows(files: Files, _mtime: int, _size: int) -> Rows:
-    read = read_rows(files)
-    if read.left_out:
-        _log.warning("mme_finance, %s: rows left out: %s", files.language, _counted(read.left_out))
-    return read
-
-
-def _counted(left_out: Mapping[str, Sequence[str]]) -> str:
-    return ", ".join(
-        f"{kind} {len(ids)} ({', '.join(ids[:5])}{', ...' if len(ids) > 5 else ''})" for kind, ids in left_out.items()
-    )
+def _row(cells: Mapping[str, str], part: str, pictures: Pictures) -> tuple[Row, str]:
+    """Return a row and why it cannot be asked, or an empty text."""
+    lists = [[cells[name]] for name in ("question", "answer", "image_path")]
+    if part == "multi_turn":
+        found = [multi_turn.list_of(cells[name]) for name in ("question", "answer", "image_path")]
+        lists = [one or [] for one in found]
+    questions, answers, names = lists
+    paths = [pictures.find(name) for name in names]
+    usable = [path for path in paths if path is not None and is_usable(path)]
+    reasons = {
+        "empty-question": not questions or not all(map(str.strip, questions)),
+        "unknown-category": part == "open" and cells["task_category"] not in CATEGORIES,
+        "empty-answer": cells["task_category"] != texts.ALLOW_NA and not all(map(str.strip, answers)),
+        "not-as-many-answers": len(answers) != len(questions),
+        "picture-missing": not paths or None in paths,
+        "picture-broken": len(usable) < len(paths),
+        "not-as-many-pictures": sum(question.count(multi_turn.MARK) for question in questions) > len(paths),
+    }
+    return Row(cells, questions, answers, usable), next((kind for kind, odd in reasons.items() if odd), "")
 
 
-def _doc(row: Row, language: Language, na: bool) -> dict[str, Any]:
-    prompt = prompting.fill(row, language=language, na=na)
-    return {
-        "id": row.index,
-        "index": row.index,
+def _docs(row: Row, part: str, language: str, na: bool, wording: texts.Wording) -> Iterator[dict[str, Any]]:
+    cells = row.cells
+    doc: dict[str, Any] = {
+        "part": part,
+        "index": cells["index"],
         "language": language,
         "na": na,
-        "question": row.question,
-        "answer": row.answer,
-        "category": row.category,
-        "image_type": row.image_type,
-        "image_style": row.image_style,
-        "background": row.background,
-        "image_path": str(row.image_path.absolute()),
-        "system": prompt.system,
-        "prompt": IMAGE_MARK + prompt.user,
-        "cue": prompt.cue,
-        "target": row.answer,
-        "truth": row.truth,
+        "category": cells["task_category"],
+        "image_type": cells["image_type"],
+        "image_style": cells["image_style"],
+        "background": cells["background"] if cells["background"].strip() else "",
+        "image_path": str(row.pictures[0].absolute()),
+        "system": "",
+        "cue": texts.CUES[language] if wording.name == "house" else "",
+        "truth": cells["truth"],
     }
+    if part == "multi_turn":
+        pictures = [path.absolute() for path in row.pictures]
+        for turn in multi_turn.turns_of(cells, row.questions, row.answers, pictures, wording):
+            yield {**doc, **turn}
+        return
+    question, category, exact = row.questions[0], doc["category"], parse_truth(doc["truth"]) is not None
+    also = texts.requirements_of(wording, category, language, na=na, exact=exact)
+    prompt = wording.fill(question, category if part == "open" else "", background=doc["background"], also=also)
+    own = {"id": doc["index"], "question": question, "answer": row.answers[0], "target": row.answers[0]}
+    yield {**doc, **own, "prompt": texts.IMAGE_MARK + prompt}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fin_tasks.benchmarks.mme_finance.exact import Truth, score_exact
+from fin_tasks.benchmarks.mme_finance.exact import is_exact, parse_truth
 from fin_tasks.judging.judged_response import JudgedResponse
 
 __all__ = ["score_judged"]
@@ -38,6 +38,5 @@ def score_judged(doc: Mapping[str, Any], judged: JudgedResponse, *, variant: str
 
 
 def _exact(doc: Mapping[str, Any], response: str) -> bool | None:
-    if not doc["truth"]:
-        return None
-    return score_exact(Truth.from_json(doc["truth"]), response, language=doc["language"])
+    truth = parse_truth(doc["truth"])
+    return is_exact(truth, response) if truth and response.strip() else None

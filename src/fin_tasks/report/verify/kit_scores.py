@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from fin_tasks.benchmarks import response_scores
-from fin_tasks.benchmarks.mme_finance.data import judge_item
-from fin_tasks.benchmarks.mme_finance.prompts import rubric_of
+from fin_tasks.benchmarks.mme_finance.old_data import judge_item
+from fin_tasks.benchmarks.mme_finance.old_prompts import rubric_of
 from fin_tasks.judging.failures import response_failure
 from fin_tasks.judging.old_item import JudgeItem, Verdict
 from fin_tasks.judging.old_rubric import load_rubric

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from random import Random
 
-from fin_tasks.benchmarks.mme_finance.exact import Truth
+from fin_tasks.benchmarks.mme_finance.old_exact import Truth
 from fin_tasks.benchmarks.mme_finance.questions.question import Forms, Question, rounded, say, written
 from fin_tasks.benchmarks.mme_finance.row import Language
 from fin_tasks.benchmarks.mme_finance.scenes import CandleScene, IndicatorScene

@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from random import Random
 from typing import TypeVar
 
-from fin_tasks.benchmarks.mme_finance.exact import Truth
+from fin_tasks.benchmarks.mme_finance.old_exact import Truth
 from fin_tasks.benchmarks.mme_finance.row import Language
 
 __all__ = [

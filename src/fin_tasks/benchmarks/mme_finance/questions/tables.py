@@ -3,7 +3,7 @@
 from decimal import Decimal
 from random import Random
 
-from fin_tasks.benchmarks.mme_finance.exact import Truth
+from fin_tasks.benchmarks.mme_finance.old_exact import Truth
 from fin_tasks.benchmarks.mme_finance.questions.labels import forms_of, others
 from fin_tasks.benchmarks.mme_finance.questions.question import (
     Forms,

@@ -1,0 +1,77 @@
+"""Questions of 是 or 否: documents, readers and metrics; no judge is needed."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.score import Reading, Score
+from fin_tasks.judging.item import no_response
+from fin_tasks.stats.averages import rate
+from fin_tasks.stats.metric import Metric
+
+__all__ = ["compare", "f1", "metrics", "read", "values"]
+
+_YES, _NO = "是", "否"
+_WORDS = {
+    **dict.fromkeys(("是", "是的", "对", "对的", "正确", "yes", "true"), _YES),
+    **dict.fromkeys(("否", "不是", "不是的", "不", "不对", "不正确", "错误", "错", "no", "false"), _NO),
+}
+_MARKED = re.compile(
+    r"(?:答案|结论|回答|(?<![a-z])answer)(?:应?[为是]|\sis)?\s*[:：]?\s*"
+    r"(不是|是的?(?!否|不是)|否(?!正确|存在|高于|低于)|yes\b|no\b)",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(r"[,，。.;；:：!！?？\n]+")
+
+
+def read(response: str, *, variant: str) -> Reading:
+    """Read 是 or 否: `paper` takes the whole response without 。 at its ends, `robust` looks for what it commits to."""
+    if variant == "paper":
+        return Reading(variant=variant, answer=response.strip("。"))
+    if silent := no_response(response):
+        return Reading(variant=variant, answer=None, reason=silent, unscored=True)
+    found = _committed(re.sub(r"[*_`\"“”「」\[\]()（）]", "", strip_reasoning(response)).strip())
+    return Reading(variant=variant, answer=found, reason="" if found else "neither 是 nor 否 is said")
+
+
+def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
+    """Compare what was read with the truth."""
+    correct = None if reading.unscored else reading.answer == doc["answer"].strip("。")
+    answer = reading.answer if isinstance(reading.answer, str) else None
+    return Score(answer=answer, correct=correct, correct_err=None, reason=reading.reason)
+
+
+def values(doc: Mapping[str, Any], reading: Reading) -> dict[str, float | None]:
+    """Return a document's metrics; `f1` is 1 for a found 是, 0 for a wrong or a missed one, else None.
+
+    A response that says neither counts in F1 as a missed 是 under `robust`, and not at all under `paper`.
+    """
+    truth, said = doc["answer"].strip("。"), reading.answer
+    missed = truth == _YES and (said == _NO or (reading.variant != "paper" and not reading.unscored))
+    part = float(truth == _YES) if said == _YES else 0.0 if missed else None
+    unclear = None if reading.unscored else float(said not in (_YES, _NO))
+    correct = rate(compare(doc, reading).correct)
+    return {"acc": correct, "f1": part, "no_answer": unclear, "unscored": float(reading.unscored)}
+
+
+def metrics() -> dict[str, bool | Metric]:
+    """Name the metrics and whether more is better."""
+    return {"acc": True, "f1": Metric(higher_is_better=True, aggregate=f1), "no_answer": False, "unscored": False}
+
+
+def f1(parts: Sequence[float | None]) -> float | str:
+    """Return F1 of 是, 2 tp / (2 tp + fp + fn), from the values of `values`; 0 if nothing was found."""
+    known = [one for one in parts if one is not None]
+    return 2 * sum(known) / (sum(known) + len(known)) if known else 0.0
+
+
+def _committed(text: str) -> str | None:
+    whole = _WORDS.get(_BREAK.sub("", text).strip().lower())
+    if whole:
+        return whole
+    if marked := _MARKED.findall(text):
+        return _WORDS[marked[-1].lower()]
+    clauses = [clause.strip().lower() for clause in _BREAK.split(text) if clause.strip()]
+    said = {_WORDS[clause] for clause in clauses[:1] + clauses[-1:] if clause in _WORDS}
+    return said.pop() if len(said) == 1 else None
