@@ -1,60 +1,79 @@
-"""Which judge a task's filters are told, and what becomes of a judge that is down."""
+"""The filter that asks a judge about all responses of a task at once."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_server import completion, serve
 
-from fin_tasks.adapters.lm_eval_judge import AskJudge, with_judges
-from fin_tasks.benchmarks.financemath.judge import read_by_judge
-from fin_tasks.endpoints.client import Endpoint
+from fin_tasks.adapters.lm_eval_judge import with_judges
 from fin_tasks.errors import ConfigError
-
-STEPS: list[dict[str, Any]] = [{"function": "fin_tasks_judge", "read": read_by_judge}, {"function": "other"}]
-PIPELINES = [{"name": "paper", "filter": STEPS}]
-DOWN = "http://127.0.0.1:9/v1"  # the port of a service that nobody runs
+from fin_tasks.judging.item import Item, Judged
 
 
-ENDPOINT = Endpoint(model="m", base_url=DOWN, key_variable="OPENAI_API_KEY")
+def item_of(doc: dict[str, Any], response: str) -> Item | None:
+    if doc.get("easy"):
+        return None
+    return Item(id=doc["id"], question="Which day?", answer="Friday", response=response, category="OCR")
 
 
-def given(metadata: dict[str, Any]) -> Any:
-    return with_judges(PIPELINES, metadata, task="financemath", options={})[0]
+DOCS = [{"id": "1"}, {"id": "2", "easy": True}]
+STEP = {"function": "fin_tasks_judge", "rubric": "mme_finance_{language}", "item": item_of}
+OPTIONS: dict[str, Any] = {"task": "task", "options": {"language": "zh"}}
 
 
-def test_only_the_filter_of_the_judge_gets_it_and_the_pipelines_stay_as_they_are() -> None:
-    (made,) = given({"judge_model": "m", "judge_base_url": DOWN})
-    assert made["filter"][0]["judge"] == ENDPOINT
-    assert made["filter"][1] == {"function": "other"}
-    assert "judge" not in STEPS[0]
-    assert given({"source": "sample"})[0]["filter"][0]["judge"] is None
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path))
+    monkeypatch.delenv("FIN_TASKS_JUDGE_MODEL", raising=False)
+
+
+def judged(metadata: dict[str, Any], **more: Any) -> tuple[list[list[Any]], Any]:
+    from fin_tasks.adapters.lm_eval_judge import AskJudge
+
+    pipelines, judging = with_judges([{"name": n, "filter": [{**STEP, **more}]} for n in "ab"], metadata, **OPTIONS)
+    filters = [AskJudge(**{k: v for k, v in p["filter"][0].items() if k != "function"}) for p in pipelines]
+    first, again = [one.apply([["Friday", None], ["text"]], DOCS) for one in filters]
+    assert first == again
+    return first, judging
+
+
+def test_both_variants_ask_once() -> None:
+    with serve(lambda _: completion("4", usage=(90, 1))) as served:
+        found, judging = judged({"judge_model": "m", "judge_base_url": served.base_url})
+    assert [[type(one) for one in of] for of in found] == [[Judged, Judged], [Judged]]
+    assert [reply.text for reply in found[0][0].replies] == ["4"]
+    assert found[0][1] == Judged("")
+    assert found[1] == [Judged("text")]
+    assert len(served.bodies) == 1
+    assert "最低 0 分" in served.bodies[0]["messages"][1]["content"]
+    assert judging.facts["usage"]["prompt_tokens"] == 90
+    assert judging.facts["rubric"] == judging.rubric.label
+
+
+def test_no_judge() -> None:
+    assert judged({})[0][0][0] == Judged("Friday", (), "no judge is named")
+    assert judged({}, optional=True)[0] == [["Friday", ""], ["text"]]
+
+
+def test_a_judge_that_is_down_leaves_all_unscored() -> None:
+    with serve(lambda _: (400, {}, {"error": {"message": "no"}})) as served:
+        found, judging = judged({"judge_model": "m", "judge_base_url": served.base_url})
+    assert "failed on 1 of 1" in found[0][0].error
+    assert judging.rubric.read(found[0][1], variant="paper").score is None
 
 
 @pytest.mark.parametrize(
-    ("metadata", "message"),
+    "metadata",
     [
-        ({"judge_base_url": DOWN}, "judge_base_url: expected judge_model beside it"),
-        ({"judge_model": "m", "judge_base_url": "nowhere"}, "expected an address"),
-        ({"judge_model": "m", "judge_key": "sk-123"}, "ends in _KEY"),
+        {"judge_base_url": "http://127.0.0.1:1/v1"},
+        {"judge_model": "m", "judge_modle": "m"},
+        {"judge_model": "m", "judge_base_url": "http://127.0.0.1:1/v1?api_key=secret"},
+        {"judge_model": "m", "judge_key": "sk-secret"},
+        {"judge_model": "m", "judge_concurrency": 0},
+        {"judge_model": "m", "rubric": "no_such"},
     ],
 )
-def test_a_judge_that_cannot_be_is_refused(metadata: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        given(metadata)
-
-
-def test_nobody_is_asked_without_a_judge() -> None:
-    texts = [["Therefore, the answer is 5."], ["I cannot say.", "The answer is 6."]]
-    assert AskJudge(read=read_by_judge).apply(texts, [{}, {}]) == texts
-
-
-def test_a_judge_that_is_down_loses_no_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path))
-    monkeypatch.setattr("openai._base_client.BaseClient._calculate_retry_timeout", lambda *_, **__: 0.0)
-    filters = AskJudge(read=read_by_judge, judge=ENDPOINT)
-    ((read,), (unread,)) = filters.apply([["The answer is 5."], ["I cannot say that."]], [{}, {}])
-    assert read == "The answer is 5."
-    assert unread.number is None and "no connection" in unread.judge_error
-    assert "The judge failed on 1 of 2 responses" in caplog.text
+def test_wrong_metadata(metadata: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError) as error:
+        with_judges([{"name": "a", "filter": [STEP]}], metadata, **OPTIONS)
+    assert "secret" not in str(error.value)

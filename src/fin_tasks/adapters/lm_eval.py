@@ -24,6 +24,7 @@ from tqdm import tqdm
 from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_judge import with_judges
 from fin_tasks.adapters.lm_eval_requests import usage_of, with_picture, without_pictures
+from fin_tasks.adapters.old_lm_eval_judge import with_old_judges
 from fin_tasks.errors import ConfigError, FinTasksError, SandboxError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average, standard_error
@@ -58,13 +59,16 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             config["doc_to_image"] = draw_blank
         config["generation_kwargs"] = _sampling(config, metadata.get("sampling", "greedy"), paper_sampling)
         pipelines = config["filter_list"]
-        config["filter_list"], self._judging = with_judges(pipelines, metadata, task=config["task"], options=options)
+        old = any(step["function"] == "fin_tasks_rubric_judge" for line in pipelines for step in line["filter"])
+        give: Any = with_old_judges if old else with_judges
+        config["filter_list"], self._judging = give(pipelines, metadata, task=config["task"], options=options)
         if config.get("unsafe_code"):
             config["metadata"] = {**metadata, "sandbox": _require_sandbox()}  # found out before the model answers
         super().__init__(config=config)
-        if self._judging is not None:
+        if old:
             self._judging.check(self.test_docs())
-            self.config.filter_list = pipelines  # written to the results file: without the judge's address
+        self.config.filter_list = pipelines  # written to the results file: without the judge's address
+        if self._judging is not None and self._judging.facts is not None:
             self.config.metadata = {**self.config.metadata, "judge": self._judging.facts}
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **_: Any) -> None:
@@ -109,7 +113,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
 
     def build_all_requests(self, *, world_size: int | None = None, **kwargs: Any) -> None:
         """Build the requests of this process, one of `world_size`."""
-        if self._judging is not None:
+        if hasattr(self._judging, "alone"):
             self._judging.alone = (world_size or 1) == 1
         super().build_all_requests(world_size=world_size, **kwargs)
         _clock.update(start=time.monotonic(), seconds=None)
@@ -131,7 +135,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self._with_stderr = []
         self.config.process_results = lambda *_: dict.fromkeys(self._metric_fn_list)
         if self._judging is not None:
-            _log.warning("%s: no judge is asked. %s", self.config.task, self._judging.later)
+            _log.warning("%s: no judge is asked. `fin-tasks judge` scores the samples file.", self.config.task)
 
     def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, float | None]:
         """Compare what was read in one document's responses with the truth."""

@@ -1,6 +1,5 @@
-"""Filters with a judge: one reads answers that rules cannot read, the other scores by a rubric."""
+"""The filter that asks a judge about all responses of a task at once."""
 
-import functools
 import itertools
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,91 +9,82 @@ from lm_eval.api.filter import Filter
 from lm_eval.api.registry import register_filter
 from tqdm import tqdm
 
-from fin_tasks.endpoints.client import Endpoint
-from fin_tasks.endpoints.old_chat import Chat
-from fin_tasks.errors import ConfigError
-from fin_tasks.judging.judged_response import JudgedResponse
-from fin_tasks.judging.old_rubric import load_rubric
-from fin_tasks.judging.setup import setup_from
-from fin_tasks.judging.task_judging import ItemOf, RubricJudging
-from fin_tasks.settings import OPENAI, Settings
+from fin_tasks.benchmarks.mme_finance.upstream_judge import rubric_named
+from fin_tasks.errors import FinTasksError
+from fin_tasks.judging.item import Item, Judged
+from fin_tasks.judging.judge import JudgeModel, check_failures, judge_from, judge_items
+from fin_tasks.judging.rubric import Rubric
+from fin_tasks.settings import Settings
 
-__all__ = ["AskJudge", "AskRubricJudge", "with_judges"]
+__all__ = ["AskJudge", "Judging", "with_judges"]
 
 _log = logging.getLogger(__name__)
 
 
+class Judging:
+    """The judging of one task, which its filters share, so that the judge is asked once."""
+
+    def __init__(self, task: str, rubric: Rubric, judge: JudgeModel | None) -> None:
+        self.task, self.rubric, self.judge = task, rubric, judge
+        self.facts = judge.facts(rubric) if judge else None
+        self._last: tuple[tuple[Item, ...], list[Judged]] = ((), [])
+
+    def ask(self, items: tuple[Item, ...]) -> list[Judged]:
+        """Return the judged responses; if the judge failed too often, all are unscored, and nothing raises."""
+        if self._last[0] == items or self.judge is None or self.facts is None:
+            return self._last[1] if self.judge else [Judged(item.response, (), "no judge is named") for item in items]
+        try:
+            with tqdm(total=len(items), desc=f"Judging {self.task}", unit="response") as bar:
+                judged = judge_items(items, self.rubric, self.judge, on_done=lambda done: bar.update(done - bar.n))
+            check_failures(judged, self.judge.max_failed)
+        except (FinTasksError, OSError) as error:
+            _log.error("%s: all responses stay unscored: %s", self.task, error)
+            judged = [Judged(item.response, (), str(error)) for item in items]
+        self.facts["usage"] = self.judge.spent()
+        self._last = (items, judged)
+        return judged
+
+
 @register_filter("fin_tasks_judge")
 class AskJudge(Filter):  # type: ignore[misc]
-    """Let a judge read responses with `read(chat, responses, on_done=...)`; `with_judges` sets the judge."""
+    """Turn each response into a `Judged`. `item` makes an item of a document and a response, or None: not asked.
 
-    def __init__(self, *, read: Callable[..., Sequence[Any]], judge: Endpoint | None = None) -> None:
-        self.read = read
-        self.judge = judge
+    Without a judge, responses stay as they are if the judge is optional, and are unscored otherwise.
+    """
 
-    def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
-        """Return one list of readings per document."""
-        nested = [list(responses) for responses in resps]
-        read = iter(_read_batch(self.read, tuple(itertools.chain(*nested)), self.judge))
-        return [[next(read) for _ in responses] for responses in nested]
+    def __init__(
+        self, *, item: Callable[..., Item | None], rubric: str, optional: bool = False, judging: Judging | None = None
+    ) -> None:
+        self.item, self.optional, self.judging = item, optional, judging
 
-
-@functools.lru_cache(maxsize=2)  # both variants of a task take what the judge said once
-def _read_batch(read: Callable[..., Sequence[Any]], texts: tuple[str, ...], judge: Endpoint | None) -> Sequence[Any]:
-    if judge is None:
-        return texts
-    with tqdm(desc="Judging", unit="response") as bar:
-        chat = Chat(judge, Settings.from_environ())
-        readings = read(chat, texts, on_done=lambda done: bar.update(done - bar.n))
-    if failed := list(filter(None, (getattr(reading, "judge_error", "") for reading in readings))):
-        _log.error("The judge failed on %d of %d responses; run again. %s", len(failed), len(texts), failed[0])
-    return readings
-
-
-@register_filter("fin_tasks_rubric_judge")
-class AskRubricJudge(Filter):  # type: ignore[misc]
-    """Score every response by a rubric; `with_judges` sets `judging`, and if None, no judge is called."""
-
-    def __init__(self, *, item: ItemOf, rubric: str, judging: RubricJudging | None = None) -> None:
-        self.judging = judging or RubricJudging(task="task", rubric=load_rubric(rubric), setup=None, item_of=item)
-
-    def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]) -> list[list[JudgedResponse]]:
-        """Return one list of judged responses per document."""
-        nested = [
-            # an API that gave no text leaves None
-            [self.judging.item_of(doc, response if isinstance(response, str) else "") for response in responses]
-            for responses, doc in zip(resps, docs, strict=True)
+    def apply(self, resps: Iterable[Sequence[Any]], docs: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+        """Return one list per document."""
+        nested = [[text if isinstance(text, str) else "" for text in responses] for responses in resps]
+        if self.judging is None or (self.optional and self.judging.judge is None):
+            return nested
+        asked = [[self.item(doc, text) for text in texts] for doc, texts in zip(docs, nested, strict=True)]
+        judged = iter(self.judging.ask(tuple(one for one in itertools.chain(*asked) if one is not None)))
+        return [
+            [Judged(text) if one is None else next(judged) for one, text in zip(items, texts, strict=True)]
+            for items, texts in zip(asked, nested, strict=True)
         ]
-        judged = iter(self.judging.judge(tuple(itertools.chain(*nested))))
-        return [[next(judged) for _ in items] for items in nested]
 
 
 def with_judges(
     pipelines: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any], *, task: str, options: Mapping[str, Any]
-) -> tuple[list[dict[str, Any]], RubricJudging | None]:
-    """Give the filters of a task's `filter_list` the judge that the metadata or the environment names.
-
-    Returns also what rubric filters share; raises ConfigError before any question if there is no such judge or rubric.
-    """
-    steps = {step["function"]: step for pipeline in pipelines for step in pipeline["filter"]}
-    given: dict[str, dict[str, Any]] = {}
-    judging = None
-    if "fin_tasks_judge" in steps:
-        given["fin_tasks_judge"] = {"judge": _endpoint(metadata)}
-    if step := steps.get("fin_tasks_rubric_judge"):
-        named = step["rubric"].format(**options)
-        setup = setup_from(metadata, Settings.from_environ(), rubric=named)
-        rubric = load_rubric(setup.rubric if setup else named)
-        judging = RubricJudging(task=task, rubric=rubric, setup=setup, item_of=step["item"])
-        given["fin_tasks_rubric_judge"] = {"judging": judging}
-    steps_of = [[{**step, **given.get(step["function"], {})} for step in pipeline["filter"]] for pipeline in pipelines]
-    return [{**pipeline, "filter": of} for pipeline, of in zip(pipelines, steps_of, strict=True)], judging
-
-
-def _endpoint(metadata: Mapping[str, Any]) -> Endpoint | None:
-    if not metadata.get("judge_model"):
-        if named := [key for key in ("judge_base_url", "judge_key") if key in metadata]:
-            raise ConfigError(f"metadata {', '.join(named)}: expected judge_model beside it, got none.")
-        return None
-    address, key = metadata.get("judge_base_url") or OPENAI, metadata.get("judge_key") or "OPENAI_API_KEY"
-    return Endpoint(model=str(metadata["judge_model"]), base_url=str(address), key_variable=str(key))
+) -> tuple[list[dict[str, Any]], Judging | None]:
+    """Give the filters of a task the judge and the rubric that the metadata names."""
+    steps = [step for pipeline in pipelines for step in pipeline["filter"] if step["function"] == "fin_tasks_judge"]
+    if not steps:
+        return [dict(pipeline) for pipeline in pipelines], None
+    named = str(metadata.get("rubric") or steps[0]["rubric"].format(**options))
+    place = {name: metadata[name] for name in ("source", "data_dir") if name in metadata}
+    rubric = rubric_named(named, language=options.get("language", "en"), **place)
+    judge = judge_from(metadata, Settings.from_environ())
+    if judge is None and not steps[0].get("optional"):
+        _log.warning("%s: no judge is named (metadata judge_model), so all responses stay unscored.", task)
+    judging = Judging(task, rubric, judge)
+    return [
+        {**pipeline, "filter": [{**step, "judging": judging} if step in steps else step for step in pipeline["filter"]]}
+        for pipeline in pipelines
+    ], judging

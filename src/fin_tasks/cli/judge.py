@@ -2,308 +2,176 @@
 
 import json
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from fin_tasks.cli.options import Items, Json
-from fin_tasks.errors import ConfigError, DataError, FetchError
-
-if TYPE_CHECKING:
-    from fin_tasks.benchmarks.mme_finance.row import Language
-    from fin_tasks.endpoints.spending import Spent
-    from fin_tasks.judging.old_item import JudgeItem
-    from fin_tasks.judging.old_judge import Compared, Judged, JudgingFailedError
-    from fin_tasks.judging.predictions import Predictions
-    from fin_tasks.judging.setup import JudgeSetup
-    from fin_tasks.settings import Settings
+from fin_tasks.cli.options import Json
+from fin_tasks.errors import ConfigError
 
 __all__ = ["judge"]
 
-_TABLES: dict[str, "Language"] = {"MMfin.tsv": "en", "MMfin_CN.tsv": "zh"}
-"""Tables of benchmarks with pictures: a picture that one of them lists, in a folder above it, may be sent."""
-_INTERRUPTED = 130
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Result:
-    """What a run of the command found."""
-
-    predictions: "Predictions"
-    judged: "Judged"
-    compared: "Compared | None" = None
-    failure: "JudgingFailedError | None" = None
+_GROUPS = {"by_category": ("task_category", "category"), "by_type": ("image_type",), "by_style": ("image_style",)}
+_MOST_UNSCORED = 0.02
 
 
 def judge(
     file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="VLMEvalKit's predictions (.xlsx, .tsv, .csv, .json), lm-eval's samples_*.jsonl, or JSON lines with "
-            "index, question, answer, prediction, task_category, image_type, image_style, image_path.",
-        ),
+        Path, typer.Argument(metavar="FILE", help="VLMEvalKit's predictions, lm-eval's samples_*.jsonl, or JSON lines.")
     ],
-    rubric: Annotated[
-        str,
-        typer.Option(
-            metavar="RUBRIC", help="What to score by: mme_finance_en, mme_finance_zh, or the path of a rubric."
-        ),
-    ],
-    model: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The judge; FIN_TASKS_JUDGE_MODEL, else the rubric's own, where not named."),
-    ] = None,
+    rubric: Annotated[str, typer.Option(metavar="R", help="mme_finance_en, mme_finance_zh, upstream, or a YAML file.")],
+    model: Annotated[str | None, typer.Option(metavar="M", help="The judge, else FIN_TASKS_JUDGE_MODEL.")] = None,
     base_url: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="URL",
-            help="OpenAI-compatible address that serves it; once for each of several, which are asked in turn. "
-            "FIN_TASKS_JUDGE_BASE_URL, else OpenAI's.",
-        ),
+        typer.Option(metavar="URL", help="OpenAI-compatible address; give it again for each replica of the judge."),
     ] = None,
-    key_variable: Annotated[
-        str, typer.Option(metavar="VARIABLE", help="The environment variable that holds its key.")
-    ] = "OPENAI_API_KEY",
-    na: Annotated[
-        bool | None,
-        typer.Option(
-            "--na/--no-na",
-            help='MME-Finance: the model was allowed to answer "Not Applicable" in every category. Told by the names '
-            "of VLMEvalKit's and lm-eval's files.",
-        ),
-    ] = None,
-    no_image: Annotated[bool, typer.Option("--no-image", help="Judge without the pictures; none is opened.")] = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Write a run folder in lm-eval's format here.")] = Path(
+        "results"
+    ),
+    key_variable: Annotated[str, typer.Option(help="Environment variable with the judge's key.")] = "OPENAI_API_KEY",
+    language: Annotated[str, typer.Option(help="Language of rows that do not name one: en or zh.")] = "en",
+    task: Annotated[str | None, typer.Option(help="Name of the task in the results; the rubric's by default.")] = None,
     image_root: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder of the pictures, for files that lie elsewhere than their pictures.", exists=True
-        ),
+        Path | None, typer.Option(metavar="DIR", help="Folder that picture paths start from.")
     ] = None,
-    table: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="TSV",
-            help="The benchmark's table: question, answer and picture are taken from it by index. Found without this "
-            "for VLMEvalKit's MMEFinance where the data are here.",
-        ),
-    ] = None,
-    concurrency: Annotated[int, typer.Option(min=1, metavar="N", help="Requests under way at the same time.")] = 32,
-    rpm: Annotated[int | None, typer.Option(min=1, metavar="N", help="Most requests per minute.")] = None,
-    tpm: Annotated[int | None, typer.Option(min=1, metavar="N", help="Most tokens per minute, estimated.")] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Tokens of a reply; the rubric's number where not given.")
-    ] = None,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Seconds one attempt may take.")] = 120,
-    max_failed: Annotated[
-        float,
-        typer.Option(
-            min=0, max=1, metavar="SHARE", help="Share of responses the judge may fail on before it is an error."
-        ),
-    ] = 0.2,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask again where no kept reply of the judge could be read.")
-    ] = False,
-    check_injection: Annotated[
-        bool,
-        typer.Option("--check-injection", help="Judge responses that address the judge also without those sentences."),
-    ] = False,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Judge this many rows from the start.")] = None,
+    no_image: Annotated[bool, typer.Option("--no-image", help="Show the judge no pictures.")] = False,
+    concurrency: Annotated[int, typer.Option(min=1, help="Requests at the same time.")] = 32,
+    rpm: Annotated[int | None, typer.Option(min=1, help="Most requests a minute.")] = None,
+    max_failed: Annotated[float, typer.Option(help="Share of responses that the judge may fail on.")] = 0.2,
+    prices: Annotated[Path | None, typer.Option(help="YAML file: date, prompt, completion (a million tokens).")] = None,
     as_json: Json = False,
-    items: Items = None,
 ) -> None:
-    """Have a judge score saved predictions by a rubric; replies are kept, so a run that was stopped goes on."""
-    from fin_tasks.cli.judge_asked import as_asked, asked_of, language_note
-    from fin_tasks.judging.old_rubric import load_rubric
-    from fin_tasks.judging.setup import JudgeSetup
+    """Have a judge score saved predictions by a rubric. A second run asks only for what failed.
+
+    Example: fin-tasks judge gpt4o_MMEFinance.xlsx --rubric mme_finance_en --model gpt-4o --out results
+    """
+    from tqdm import tqdm
+
+    from fin_tasks.benchmarks.mme_finance.upstream_judge import rubric_named
+    from fin_tasks.judging.judge import check_failures, judge_items, judge_model, read_prices
+    from fin_tasks.judging.saved import read_items
     from fin_tasks.settings import Settings
 
-    _check_output(items, file, table)
     settings = Settings.from_environ()
-    setup = JudgeSetup(
-        model=model or settings.judge_model or load_rubric(rubric).default_model,
-        base_urls=_addresses(base_url) or settings.judge_base_urls,
-        rubric=rubric,
+    if not (name := model or settings.judge_model):
+        raise ConfigError("judge: expected --model or FIN_TASKS_JUDGE_MODEL, got neither.")
+    rules = rubric_named(rubric, language=language)
+    asked = judge_model(
+        model=name,
+        base_urls=[url.strip().rstrip("/") for url in base_url or settings.judge_base_urls],
         key_variable=key_variable,
-        image=not no_image,
         concurrency=concurrency,
         requests_per_minute=rpm,
-        tokens_per_minute=tpm,
-        max_tokens=max_tokens,
-        timeout=timeout,
         max_failed=max_failed,
-        retry_failed=retry_failed,
+        picture=not no_image,
+        prices=read_prices(prices) if prices else None,
     )
-    predictions = _read(file, table, settings, images=not no_image, image_root=image_root, limit=limit)
-    predictions = replace(predictions, items=as_asked(predictions.items, asked_of(file, load_rubric(rubric)), na=na))
-    if note := language_note(predictions.items, load_rubric(rubric)):
-        _say(f"{file}: {note}")
-    if setup.image and not any(item.image for item in predictions.items):
-        _say(f"{file}: no row names a picture (image_path), so the judge sees none.")
-    result = _ask(predictions, setup, settings, check_injection=check_injection)
-    if items is not None:
-        _write_items(result, items)
-    if as_json:
-        print(json.dumps(_summary(result), allow_nan=False))
-    else:
-        from fin_tasks.cli.judge_tables import show
-
-        show(_summary(result))
-    if result.failure is not None:
-        raise result.failure
+    items, rows = read_items(file, language=language, settings=settings, image_root=image_root, pictures=not no_image)
+    for item in items:
+        rules.check(item.category)
+    with tqdm(total=len(items), desc="Judging", unit="response", disable=None) as bar:
+        judged = judge_items(items, rules, asked, settings=settings, on_done=lambda done: bar.update(done - bar.n))
+    verdicts = {v: [rules.read(one, variant=v) for one in judged] for v in ("paper", "robust")}
+    facts = {"judge": {**asked.facts(rules), "usage": asked.spent()}}
+    path = _write(out, task or rules.name, rows, judged, verdicts, facts=facts, file=file)
+    found = {**_summary(rows, verdicts), **asked.spent(), "judge": name, "rubric": rules.label}
+    found |= {"rubric_sha256": rules.sha256, "model": _model(file, rows), "results": str(path)}
+    print(json.dumps(found)) if as_json else _show(found)
+    if found["unscored"] > _MOST_UNSCORED * found["n"]:
+        print(f"warning: {found['unscored']} of {found['n']} responses are unscored", file=sys.stderr)
+    check_failures(judged, max_failed)
 
 
-def _check_output(items: Path | None, *inputs: Path | None) -> None:
-    for path in inputs:
-        if items is not None and path is not None and path.exists() and items.samefile(path):
-            raise ConfigError(
-                f"judge --items {items}: expected another file than {path}, which is read. Name a new one."
-            )
+def _write(
+    out: Path,
+    task: str,
+    rows: Sequence[Mapping[str, str]],
+    judged: Sequence[Any],
+    verdicts: Mapping[str, Sequence[Any]],
+    *,
+    facts: Mapping[str, Any],
+    file: Path,
+) -> Path:
+    from fin_tasks.benchmarks.scored_task import ScoredTask
+    from fin_tasks.data.fetch import sha256_of
+    from fin_tasks.judging.item import response_sha256
+    from fin_tasks.report.run_folder import write_run
 
-
-def _addresses(given: list[str] | None) -> tuple[str, ...]:
-    several = (address.strip().rstrip("/") for text in given or () for address in text.split(","))
-    return tuple(address for address in several if address)
-
-
-def _read(
-    file: Path, table: Path | None, settings: "Settings", *, images: bool, image_root: Path | None, limit: int | None
-) -> "Predictions":
-    """Read the predictions, joined with the benchmark's table where there is one."""
-    from fin_tasks.cli.judge_asked import kit_language
-    from fin_tasks.judging.predictions import OtherTableError, read_predictions, read_table
-
-    where: dict[str, Any] = {
-        "settings": settings,
-        "images": images,
-        "image_root": image_root,
-        "picture_tables": tuple(_TABLES),
-    }
-    read = partial(read_predictions, file, limit=limit, **where)
-    if table is not None and table.name in _TABLES and images:
-        said = {"source": "data_dir", "data_dir": table}
-        return read(table=_benchmark_table(_TABLES[table.name], settings, said))
-    if table is not None:
-        return read(table=read_table(table, **where))
-    if language := kit_language(file):
-        try:
-            return read(table=_benchmark_table(language, settings, settings.metadata))
-        except OtherTableError as error:
-            _say(f"{error} Read without that table.")
-        except FetchError:
-            _say(
-                f"question, answer and picture are taken from {file}, as the benchmark's own files are not on this "
-                "machine, and this command downloads nothing. `fin-tasks fetch mme-finance` gets them."
-            )
-        except DataError as error:
-            _say(f"question, answer and picture are taken from {file}, as the benchmark's own are not here: {error}")
-    return read()
-
-
-def _benchmark_table(language: "Language", settings: "Settings", said: Mapping[str, Any]) -> "dict[str, JudgeItem]":
-    """Return MME-Finance's rows, where they are on this machine: nothing is downloaded for it."""
-    from fin_tasks.benchmarks.mme_finance.files import locate
-    from fin_tasks.benchmarks.mme_finance.rows import read_rows
-    from fin_tasks.judging.old_item import JudgeItem
-
-    files = locate(
-        language=language,
-        source=said.get("source") or "auto",
-        data_dir=said.get("data_dir"),
-        data_revision=said.get("data_revision"),
-        settings=replace(settings, offline=True),
+    readings: dict[str, list[list[dict[str, Any]]]] = {}
+    values: dict[str, list[dict[str, Any]]] = {}
+    for variant, read in verdicts.items():
+        readings[variant] = [
+            [
+                {
+                    "variant": variant,
+                    "answer": one.replies[-1].text if one.replies else None,
+                    "reason": verdict.reason,
+                    "unscored": verdict.score is None,
+                    "response_sha256": response_sha256(one.response),
+                }
+            ]
+            for one, verdict in zip(judged, read, strict=True)
+        ]
+        values[variant] = [{"score": one.score, "unscored": float(one.score is None)} for one in read]
+        if any(isinstance(one.score, dict) for one in read):
+            values[variant] = [{**row, "score": (row["score"] or {}).get("overall")} for row in values[variant]]
+    scored = ScoredTask(
+        name=task,
+        docs=[{"id": row["index"], **{k: v for k, v in row.items() if k != "prediction"}} for row in rows],
+        responses=[[row["prediction"]] for row in rows],
+        readings=readings,
+        values=values,
+        metrics={"score": True, "unscored": False},
     )
-    return {
-        row.index: JudgeItem(
-            index=row.index,
-            question=row.question,
-            answer=row.answer,
-            response="",
-            category=row.category,
-            image=row.image_path,
-            image_type=row.image_type,
-            image_style=row.image_style,
-        )
-        for row in read_rows(files).rows
-    }
+    source = {task: {"file": file.name, "file_sha256": sha256_of(file)}}
+    made = "fin-tasks judge"
+    return write_run(out, [scored], model=_model(file, rows), made_by=made, provenance=source, metadata=facts)
 
 
-def _ask(predictions: "Predictions", setup: "JudgeSetup", settings: "Settings", *, check_injection: bool) -> _Result:
-    from fin_tasks.judging.old_judge import JudgingFailedError, judge_items, with_and_without
-
-    try:
-        if check_injection:
-            compared = with_and_without(predictions.items, setup, settings, show=True)
-            return _Result(predictions=predictions, judged=compared.with_them, compared=compared)
-        return _Result(predictions=predictions, judged=judge_items(predictions.items, setup, settings, show=True))
-    except JudgingFailedError as failure:
-        return _Result(predictions=predictions, judged=failure.judged, failure=failure)
-    except KeyboardInterrupt:
-        _say("stopped. The judge's replies so far are kept: the same command goes on where this one stopped.")
-        raise typer.Exit(_INTERRUPTED) from None
+def _model(file: Path, rows: Sequence[Mapping[str, str]]) -> str:
+    named = {row.get("model", "") for row in rows} - {""}
+    folders = [one.name for one in file.resolve().parents if one.name and file.name.startswith(f"{one.name}_")]
+    return named.pop() if len(named) == 1 else folders[0] if folders else file.resolve().parent.name or "model"
 
 
-def _summary(result: _Result) -> dict[str, Any]:
-    """Return what the command found, JSON-encodable."""
-    from fin_tasks.judging.scores import summary
+def _summary(rows: Sequence[Mapping[str, str]], verdicts: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """Return means from 0 to 100 of the variant `paper`, and how many responses `robust` leaves unscored."""
+    from fin_tasks.stats.averages import average_or_none
 
-    predictions, judged = result.predictions, result.judged
-    spent = _spent(result)
-    kinds = [defect.kind for defect in predictions.defects]
-    found: dict[str, Any] = {
-        **summary(predictions.items, judged.verdicts, rubric=judged.rubric),
-        "requests": spent.requests,
-        "cached": spent.cached,
-        "prompt_tokens": spent.prompt_tokens,
-        "completion_tokens": spent.completion_tokens,
-        "cost": spent.cost,
-        "judge": judged.setup.model,
-        "rubric": judged.rubric.label,
-        "rubric_sha256": judged.rubric.sha256,
-        "pictures": sum(item.image is not None for item in predictions.items) if judged.setup.image else 0,
-        "file": str(predictions.path),
-        "model": predictions.model,
-        "defects": {kind: kinds.count(kind) for kind in sorted(set(kinds))},
-    }
-    if result.failure is not None and found["overall"] is None:
-        found["overall_paper"] = None  # the judge scored nothing: a 0 would be said of the model
-    if result.compared is not None:
-        found["injection"] = {
-            "affected": result.compared.affected,
-            "mean_difference": result.compared.mean_difference,
-        }
+    def mean(variant: str, chosen: Sequence[int]) -> float | None:
+        scores = [verdicts[variant][at].score for at in chosen]
+        numbers = [one.get("overall") if isinstance(one, dict) else one for one in scores]
+        top = 10 if any(isinstance(one, dict) for one in scores) else 5
+        value = average_or_none(numbers)
+        return None if value is None else 100 * value / top
+
+    every = range(len(rows))
+    found: dict[str, Any] = {"n": len(rows), "unscored": sum(one.score is None for one in verdicts["robust"])}
+    found |= {"overall": mean("paper", every), "overall_robust": mean("robust", every)}
+    for name, columns in _GROUPS.items():
+        labels = [next((row[column] for column in columns if row.get(column)), "") for row in rows]
+        groups = {label: [at for at in every if labels[at] == label] for label in dict.fromkeys(labels) if label}
+        found[name] = {label: mean("paper", chosen) for label, chosen in groups.items()}
     return found
 
 
-def _spent(result: _Result) -> "Spent":
-    """Sum up what was asked, of both judgings where there were two."""
-    spent = result.judged.spent
-    if result.compared is None:
-        return spent
-    more = result.compared.without_them.spent
-    counts = ("requests", "cached", "prompt_tokens", "completion_tokens", "unmetered")
-    return replace(spent, **{name: getattr(spent, name) + getattr(more, name) for name in counts})
+def _show(found: Mapping[str, Any]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
 
+    from fin_tasks.sandbox import escape as printable
 
-def _write_items(result: _Result, out: Path) -> None:
-    from fin_tasks.judging.scores import item_record
-
-    without = {one.index: one for one in result.compared.differences} if result.compared is not None else {}
-    with out.open("w", encoding="utf-8") as lines:
-        predictions = result.predictions
-        judged = zip(predictions.items, predictions.indices, result.judged.verdicts, strict=True)
-        for item, index, verdict in judged:
-            record = {**item_record(item, verdict, result.judged), "index": index, "model": predictions.model}
-            if (one := without.get(item.index)) is not None:
-                record |= {"score_without": one.score_without, "removed": list(one.removed)}
-            lines.write(json.dumps(record, allow_nan=False) + "\n")
-
-
-def _say(message: str) -> None:
-    from fin_tasks.sandbox import escape  # a message may quote a stranger's file
-
-    print(f"fin-tasks: {escape(message)}", file=sys.stderr)
+    table = Table("", "score (paper)", box=None)
+    for name in ("overall", *_GROUPS):
+        groups = found[name] if isinstance(found[name], dict) else {name: found[name]}
+        for label, score in groups.items():
+            table.add_row(escape(printable(label)), "–" if score is None else f"{score:.2f}")
+    console = Console(highlight=False)
+    console.print(table)
+    cost = f", cost {found['cost']:.2f}" if "cost" in found else ""
+    tokens = f"{found['prompt_tokens']} + {found['completion_tokens']} tokens{cost}"
+    console.print(f"{found['n']} responses, {found['unscored']} unscored; {found['requests']} requests, {tokens}")
+    console.print(escape(found["results"]))

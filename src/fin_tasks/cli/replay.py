@@ -81,7 +81,6 @@ def replay_financemath(
     judge_key: Annotated[
         str, typer.Option(metavar="VARIABLE", help="The environment variable that holds its key.")
     ] = "OPENAI_API_KEY",
-    judge_max_tokens: Annotated[int, typer.Option(min=1, help="Tokens a reply of the judge may have.")] = 2048,
     model: Model = None,
     out: Out = None,
     as_json: Json = False,
@@ -102,7 +101,7 @@ def replay_financemath(
     name, told = "financemath" if mode == "cot" else "financemath_pot", []
     for file in files:
         docs, texts = by_document(read(file, mode=mode))
-        given = _judged(texts, judge_model, judge_base_url, judge_key, judge_max_tokens) if judge_model else texts
+        given = _judged(docs, texts, judge_model, judge_base_url, judge_key) if judge_model else texts
         scored, tier = _score("financemath", name, docs, given, {"mode": mode})
         _hint_at_mode([text for of in texts for text in of], scored, mode)
         whose = model or _model_of(file)
@@ -114,21 +113,23 @@ def replay_financemath(
 
 
 def _judged(
-    texts: Sequence[Sequence[str]], model: str, base_url: str, key_variable: str, max_tokens: int
+    docs: Sequence[Mapping[str, Any]], texts: Sequence[Sequence[str]], model: str, base_url: str, key_variable: str
 ) -> list[list[Any]]:
-    from fin_tasks.benchmarks.financemath.judge import read_by_judge
-    from fin_tasks.endpoints.client import Endpoint
-    from fin_tasks.endpoints.old_chat import Chat
-    from fin_tasks.settings import Settings
+    """Have a judge copy the answers that the rules do not find."""
+    from fin_tasks.benchmarks.financemath.score import judge_item
+    from fin_tasks.judging.item import Judged
+    from fin_tasks.judging.judge import judge_items, judge_model
+    from fin_tasks.judging.rubric import load_rubric
 
-    chat = Chat(Endpoint(base_url=base_url, model=model, key_variable=key_variable), Settings.from_environ())
-    flat = [text for of in texts for text in of]
-    with counting("Asking the judge", "response", total=len(flat)) as on_done:
-        judged = read_by_judge(chat, flat, max_tokens=max_tokens, on_done=on_done)
-    if failed := list(filter(None, (getattr(one, "judge_error", "") for one in judged))):
+    asked = [judge_item(doc, text) for doc, of in zip(docs, texts, strict=True) for text in of]
+    items = [item for item in asked if item is not None]
+    judge = judge_model(model=model, base_urls=[base_url], key_variable=key_variable)
+    with counting("Asking the judge", "response", total=len(items)) as on_done:
+        judged = judge_items(items, load_rubric("financemath"), judge, on_done=on_done)
+    if failed := list(filter(None, (one.error for one in judged))):
         print(f"fin-tasks: {len(failed)} response(s) could not be judged: {failed[0]}", file=sys.stderr)
-    rest = iter(judged)
-    return [[next(rest) for _ in of] for of in texts]
+    found, wanted = iter(judged), iter(asked)
+    return [[Judged(text) if next(wanted) is None else next(found) for text in of] for of in texts]
 
 
 def _hint_at_mode(texts: Sequence[str], scored: "ScoredTask", mode: str) -> None:

@@ -19,7 +19,17 @@ from fin_tasks.settings import Settings
 __all__ = ["JudgeModel", "Prices", "check_failures", "judge_from", "judge_items", "judge_model", "read_prices"]
 
 _log = logging.getLogger(__name__)
-_OPTIONS = ("model", "base_url", "key", "concurrency", "requests_per_minute", "timeout", "max_failed", "picture")
+_OPTIONS = (
+    "model",
+    "base_url",
+    "key",
+    "concurrency",
+    "requests_per_minute",
+    "timeout",
+    "max_failed",
+    "picture",
+    "prices",
+)
 
 
 class Prices(BaseModel):
@@ -51,7 +61,13 @@ class JudgeModel(BaseModel):
     retries: int = Field(5, ge=0)
     max_failed: float = Field(0.2, ge=0, le=1)  # share of responses that the judge may fail on
     picture: bool = True  # whether the judge sees the pictures
+    prices: Prices | None = None
     usage: Usage = Field(default_factory=Usage, exclude=True)
+
+    def spent(self) -> dict[str, Any]:
+        """Return requests and tokens so far, and their cost if prices are known."""
+        cost = {"cost": self.prices.cost(self.usage), "prices": self.prices.model_dump()} if self.prices else {}
+        return {**vars(self.usage), **cost}
 
     def facts(self, rubric: Rubric) -> dict[str, Any]:
         """Return what results say about the judge; neither its address nor its key."""
@@ -107,7 +123,7 @@ def judge_items(
     judge: JudgeModel,
     *,
     settings: Settings | None = None,
-    on_done: Callable[[int], None] | None = None,
+    on_done: Callable[[int], object] | None = None,
 ) -> list[Judged]:
     """Ask the judge about each item until a reply can be read, at most as often as the rubric says.
 
@@ -140,7 +156,7 @@ def judge_items(
     return judged
 
 
-def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) -> None:
+def check_failures(judged: Sequence[Judged], max_failed: float) -> None:
     """Raise JudgeError if the judge failed on more than this share of the responses, or on all of them."""
     asked = [one for one in judged if one.replies or one.error]
     failed = [one for one in asked if one.error]

@@ -17,7 +17,7 @@ from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged, Verdict, no_response
 from fin_tasks.resources import judges_dir
 
-__all__ = ["Category", "Rubric", "load_rubric", "rubric_names"]
+__all__ = ["Category", "Pack", "Rubric", "load_rubric", "rubric_names", "with_picture"]
 
 _LARGEST = 256 * 1024  # bytes of a file
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
@@ -47,12 +47,7 @@ class Category(_Strict):
 
 
 class Rubric(_Strict):
-    """What a judge is told, and how its replies are read.
-
-    `system` and `message` are its prompt. Names in braces stand for the parts: `{points}`, `{requirements}`,
-    `{examples}`, `{question}`, `{answer}`, `{response}`, `{background}`, `{category}`, and `{mark}`, a hash of all
-    texts of strangers. No text can contain its own hash, so none can imitate the lines with the mark around it.
-    """
+    """What a judge is told, and how its replies are read."""
 
     name: Text
     version: Text
@@ -65,21 +60,6 @@ class Rubric(_Strict):
     max_tokens: int = Field(3, ge=1, le=100_000)
     reasoning_max_tokens: int = Field(4096, ge=1, le=100_000)  # for judges that think before they reply
     temperatures: tuple[float, ...] = Field((0.0, 0.5, 1.0, 1.5, 2.0), strict=False, min_length=1, max_length=20)
-    system: Text
-    message: Text
-    example: str = ""
-    points: dict[str, Text]
-    categories: dict[str, Category] = Field(min_length=1, max_length=100)
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> "Rubric":
-        if missing := {one.points for one in self.categories.values()} - self.points.keys():
-            raise ValueError(f"points: expected an entry {missing.pop()!r}, which a category names")
-        if self.message.count("{mark}") < 2 or "{response}" not in self.message:
-            raise ValueError("message: expected {response} between two lines with {mark}")
-        if self.highest <= self.lowest or (self.parser == "dimensions") != bool(self.dimensions):
-            raise ValueError("expected lowest below highest, and dimensions for the parser of that name only")
-        return self
 
     @property
     def sha256(self) -> str:
@@ -97,28 +77,12 @@ class Rubric(_Strict):
         """How often the judge is asked at most."""
         return len(self.temperatures)
 
-    def category(self, name: str) -> Category:
-        """Return a category, or raise ConfigError."""
-        if name not in self.categories:
-            known = ", ".join(self.categories)
-            raise ConfigError(f"rubric {self.name}: expected one of its categories ({known}), got {name!r}.")
-        return self.categories[name]
+    def check(self, category: str) -> None:
+        """Raise ConfigError if the rubric has no such category."""
 
     def messages(self, item: Item) -> list[dict[str, Any]]:
         """Return what the judge is asked about an item, as messages of a chat; the picture stands last."""
-        category = self.category(item.category)
-        strangers = {"question": item.question, "answer": item.answer, "background": item.background or "-"}
-        strangers["response"] = strip_reasoning(item.response).strip()
-        mark = hashlib.sha256(json.dumps(list(strangers.values())).encode()).hexdigest()[:32]
-        examples = [_fill(self.example, one.model_dump() | {"number": n}) for n, one in enumerate(category.examples, 1)]
-        parts = {"category": category.title, "points": self.points[category.points], "mark": mark, **strangers}
-        parts |= {"requirements": category.requirements or "-", "examples": "\n\n".join(examples)}
-        content: list[dict[str, Any]] = [{"type": "text", "text": _fill(self.message, parts)}]
-        if item.picture is not None:
-            content.append({"type": "image_url", "image_url": {"url": picture_url(item.picture)}})
-        # a judge without pictures may not take a list
-        user = content if item.picture is not None else content[0]["text"]
-        return [{"role": "system", "content": self.system}, {"role": "user", "content": user}]
+        raise NotImplementedError
 
     def read(self, judged: Judged, *, variant: str) -> Verdict:
         """Read the score in the judge's replies.
@@ -130,12 +94,12 @@ class Rubric(_Strict):
         for reply in judged.replies:
             score = self.score_of(reply.text, variant)
             if score is not None:
-                return Verdict(score, "")
+                return Verdict(score)
         gave_up = len(judged.replies) >= self.tries or (silent and not judged.error)
         if variant == "paper" and gave_up:
             lowest = dict.fromkeys(self.dimensions, self.lowest) if self.dimensions else self.lowest
             return Verdict(lowest, silent or "no reply of the judge is a score")
-        last = f", the last reply was {judged.replies[-1].text[:80]!r}" if judged.replies else ""
+        last = f"; the last reply was {judged.replies[-1].text[:80]!r}" if judged.replies else ""
         return Verdict(None, silent or (judged.error or "the judge was not asked") + last)
 
     def score_of(self, reply: str, variant: str) -> int | dict[str, int] | None:
@@ -160,21 +124,62 @@ class Rubric(_Strict):
         text = strip_reasoning(reply).strip().removeprefix("```json").strip("`\n ")
         found = re.search(r"\{[^{}]*\}", text) if lenient else re.fullmatch(r"\{[^{}]*\}", text)
         try:
-            said = json.loads(found[0]) if found else None
+            said = json.loads(found[0]) if found else {}
         except (ValueError, RecursionError):
-            said = None
-        if said is None and lenient:
-            pairs = {called: re.search(rf"{re.escape(called)}\W{{0,8}}(\d{{1,2}})\b", text) for called in self._called}
-            said = {called: int(match[1]) for called, match in pairs.items() if match}
-        scores = {name: said.get(called) for name, called in self.dimensions.items()} if said else {}
-        good = len(scores) == len(self.dimensions) and all(
-            type(one) is int and self.lowest <= one <= self.highest for one in scores.values()
-        )
+            said = {}
+        if lenient:
+            for called in self.dimensions.values():
+                number = re.search(rf"{re.escape(called)}\W{{0,8}}(\d{{1,2}})\b", text)
+                said.setdefault(called, int(number[1]) if number else None)
+        scores: dict[str, Any] = {name: said.get(called) for name, called in self.dimensions.items()}
+        good = all(type(one) is int and self.lowest <= one <= self.highest for one in scores.values())
         return scores if good else None
 
-    @property
-    def _called(self) -> list[str]:
-        return list(self.dimensions.values())
+
+class Pack(Rubric):
+    """A rubric from a file.
+
+    Names in braces in `message` stand for parts: `{points}`, `{requirements}`, `{examples}`, `{category}`,
+    `{question}`, `{background}`, `{answer}`, `{response}`, and `{mark}`, a hash of the last four, which others wrote.
+    No text can contain its own hash, so none of them can imitate the lines with the mark around it.
+    """
+
+    system: Text
+    message: Text
+    example: str = ""
+    points: dict[str, Text]
+    categories: dict[str, Category] = Field(min_length=1, max_length=100)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> "Pack":
+        if missing := {one.points for one in self.categories.values()} - self.points.keys():
+            raise ValueError(f"points: expected an entry {missing.pop()!r}, which a category names")
+        if self.message.count("{mark}") < 2 or "{response}" not in self.message:
+            raise ValueError("message: expected {response} between two lines with {mark}")
+        if self.highest <= self.lowest or (self.parser == "dimensions") != bool(self.dimensions):
+            raise ValueError("expected lowest below highest, and dimensions for the parser of that name only")
+        return self
+
+    def check(self, category: str) -> None:
+        """Raise ConfigError if the rubric has no such category."""
+        if category not in self.categories:
+            known = ", ".join(self.categories)
+            raise ConfigError(f"rubric {self.name}: expected one of its categories ({known}), got {category!r}.")
+
+    def messages(self, item: Item) -> list[dict[str, Any]]:
+        """Return what the judge is asked about an item, as messages of a chat; the picture stands last."""
+        self.check(item.category)
+        category = self.categories[item.category]
+        others = {"question": item.question, "answer": item.answer, "background": item.background or "-"}
+        others["response"] = strip_reasoning(item.response).strip()
+        mark = hashlib.sha256(json.dumps(list(others.values())).encode()).hexdigest()[:32]
+        examples = [_fill(self.example, one.model_dump() | {"number": n}) for n, one in enumerate(category.examples, 1)]
+        parts = {"category": category.title, "points": self.points[category.points], "mark": mark, **others}
+        parts |= {"requirements": category.requirements or "-", "examples": "\n\n".join(examples)}
+        text = _fill(self.message, parts)
+        # a judge that sees no pictures may not take a list
+        user = with_picture(text, item.picture) if item.picture else text
+        return [{"role": "system", "content": self.system}, {"role": "user", "content": user}]
 
 
 def rubric_names() -> list[str]:
@@ -182,7 +187,7 @@ def rubric_names() -> list[str]:
     return sorted(path.stem for path in judges_dir().glob("*.yaml"))
 
 
-def load_rubric(name_or_path: str | Path) -> Rubric:
+def load_rubric(name_or_path: str | Path) -> Pack:
     """Read a rubric by its name or from a YAML file; raise ConfigError if it cannot be used."""
     path = judges_dir() / f"{name_or_path}.yaml"
     if str(name_or_path) not in rubric_names():
@@ -198,10 +203,10 @@ def load_rubric(name_or_path: str | Path) -> Rubric:
 
 
 @lru_cache(maxsize=16)
-def _parse(path: str, data: bytes) -> Rubric:
+def _parse(path: str, data: bytes) -> Pack:
     try:
         tree = yaml.load(data.decode("utf-8-sig"), Loader=_Loader)  # noqa: S506 - a SafeLoader
-        return Rubric.model_validate(tree)
+        return Pack.model_validate(tree)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the file"
@@ -224,6 +229,12 @@ class _Loader(yaml.SafeLoader):
         if "<<" in keys or any(isinstance(key, list) for key in keys) or len(set(keys)) < len(keys):
             raise yaml.constructor.ConstructorError(None, None, "a key is repeated or is `<<`", node.start_mark)
         return super().construct_mapping(node, deep)
+
+
+def with_picture(text: str, picture: Path) -> list[dict[str, Any]]:
+    """Return the content of a message: a text, then a picture."""
+    url = {"url": picture_url(picture)}
+    return [{"type": "text", "text": text}, {"type": "image_url", "image_url": url}]
 
 
 def _fill(template: str, parts: Mapping[str, Any]) -> str:

@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 
 from fin_tasks.benchmarks.financemath import score as scorer
-from fin_tasks.benchmarks.financemath.judge import read_by_judge
-from fin_tasks.endpoints.old_chat import Reply
-from fin_tasks.errors import EndpointError
+from fin_tasks.judging.item import Judged, Reply
 from fin_tasks.sandbox import Outcome, Ran, Status
 
-DOC: dict[str, Any] = {"ground_truth": 0.154, "exact_truth": 0.15372, "topic_name": "risk", "mode": "cot"}
+DOC: dict[str, Any] = {"id": "1", "ground_truth": 0.154, "exact_truth": 0.15372, "topic_name": "risk", "mode": "cot"}
 POT = {**DOC, "mode": "pot"}
 PATH = Path(__file__).resolve().parents[2] / "cases" / "financemath.jsonl"
 CASES = [json.loads(line) for line in PATH.read_text("utf-8").splitlines()]
@@ -86,35 +84,29 @@ def test_variants_take_different_programs(variant: str, number: int) -> None:
     assert scorer.programs(DOC, text, variant=variant) == ()
 
 
-class FakeChat:
-    def __init__(self, reply: str | None) -> None:
-        self.reply = reply
-
-    def ask(self, requests: list[Any], *, accept: Any, on_done: object) -> list[Reply]:
-        if self.reply is None:
-            raise EndpointError("no connection")
-        self.asked, self.accepted = [one.messages[1]["content"] for one in requests], accept(0, self.reply)
-        return [Reply(text=self.reply)]
-
-
 @pytest.mark.parametrize(
     ("reply", "value"),
     [
-        ('{"answer": "1,250.5"}', 1250.5),
-        ('<think>Is it {"answer": "8"}?</think>```json\n{"answer": "15.3%"}\n```', 0.153),
-        ('{"answer": null}', None),
-        *((said, "failed") for said in ('{"answer": "8"}', '{"answer": true}', "7", "[" * 9_000, "{}", None)),
+        ("1,250.5", 1250.5),
+        ("<think>Is it 8?</think>15.3%", 0.153),
+        ("none", None),
+        *((said, "failed") for said in ("8", "true", "", "[" * 9_000)),
     ],
 )
-def test_the_judge_reads_what_the_rules_cannot(reply: str | None, value: object) -> None:
-    chat: Any = FakeChat(reply)
-    texts = ["Therefore, the answer is 0.154.", UNREAD]
-    readings = [scorer.read(DOC, one, variant="robust") for one in read_by_judge(chat, texts)]
+def test_the_judge_reads_what_the_rules_cannot(reply: str, value: object) -> None:
+    readable = scorer.judge_item(DOC, "Therefore, the answer is 0.154.")
+    item = scorer.judge_item(DOC, UNREAD)
+    assert readable is None
+    assert item is not None
+    assert "1,250.5" in item.response
+    assert "<think>" not in item.response
+    judged = Judged(item.response, (Reply(text=reply, temperature=0.0),))
+    readings = [scorer.read(DOC, one, variant="robust") for one in (Judged("The answer is 0.154."), judged)]
     assert [reading.read_by for reading in readings] == ["rules", "judge"]
     values, failed = scorer.metric_values(DOC, readings), value == "failed"
     expected = (1.0, 0.5, 1.0) if failed else (0.0, 0.0, 0.5)
     assert (values["judge_error"], values["unscored"], values["acc"]) == expected
     assert failed or scorer.compare(DOC, readings[1]).answer == value
-    if reply is not None:
-        assert chat.accepted is not failed
-        assert len(chat.asked) == 1 and "1,250.5" in chat.asked[0] and "<think>" not in chat.asked[0]
+    broken = scorer.read(DOC, Judged(item.response, (), "no connection"), variant="robust")
+    assert broken.unscored
+    assert broken.reason == "no connection"

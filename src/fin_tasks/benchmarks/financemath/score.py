@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from fin_tasks.answers.compare import as_written, equal_reading
-from fin_tasks.answers.numbers import Number, number_from_float
+from fin_tasks.answers.notation import plain
+from fin_tasks.answers.numbers import Number, find_numbers, number_from_float
 from fin_tasks.answers.paper import financemath_program
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import read_quantity
+from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.score import Reading, Score
-from fin_tasks.benchmarks.financemath.judge import Judged
+from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import Outcome, Ran, Status
 from fin_tasks.stats.averages import average_or_none, rate
 from fin_tasks.stats.executions import REASONS, execution_values
@@ -46,11 +48,34 @@ def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) 
     """Read the number that a response gives, that its program returned, or that a judge found in it."""
     if isinstance(response, Ran):
         return _read_result(response.outcomes[0], variant)
-    judged = isinstance(response, Judged)
-    number, reason = response if isinstance(response, Judged) else read_quantity(response)
+    read_by, unscored = "rules", False
+    if isinstance(response, Judged) and (response.replies or response.error):
+        number, reason = _said_by_judge(response)
+        read_by, unscored = "judge", bool(reason)
+    else:
+        number, reason = read_quantity(response.response if isinstance(response, Judged) else response)
     answer = as_written(number) if number and variant == "paper" else number  # the authors drop the unit
-    read_by, unscored = "judge" if judged else "rules", judged and bool(reason)
     return ModelReading(variant=variant, answer=answer, reason=reason, unscored=unscored, read_by=read_by)
+
+
+def judge_item(doc: Mapping[str, Any], response: str) -> Item | None:
+    """Return what a judge is asked about a response in which the rules find no number; None for other responses."""
+    if read_quantity(response)[0] is not None:
+        return None
+    shown = strip_reasoning(response)[-12_000:]  # results stand at the end
+    return Item(id=str(doc["id"]), question="-", answer="-", response=shown, category="Problem")
+
+
+def _said_by_judge(judged: Judged) -> tuple[Number | None, str]:
+    """Return the number that the judge copied, or why its reply cannot be used; a number it made up is not."""
+    if judged.error:
+        return None, judged.error
+    said = strip_reasoning(judged.replies[-1].text).strip().strip('"`.')
+    number = read_quantity(said)[0]
+    shown = {abs(size) for found in find_numbers(plain(judged.response)) for size in found.number.readings}
+    if said.lower() == "none" or (number and shown.intersection(map(abs, number.readings))):
+        return number, ""
+    return None, f"expected a number of the response from the judge, got {said[:80]!r}"
 
 
 def _read_result(outcome: Outcome, variant: str) -> ModelReading:

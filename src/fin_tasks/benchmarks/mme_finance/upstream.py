@@ -21,7 +21,8 @@ def authors_file(name: str, *, source: str = "auto", data_dir: str | None = None
     """Find `image_vqa.py` (what the model is told) or `mmfin.py` (what the judge is told), or download it."""
     below = {"image_vqa.py": "vlmeval/dataset", "mmfin.py": "vlmeval/dataset/utils"}[name]
     settings, source = Settings.from_environ(), "auto" if source == "sample" else source
-    found = locate("mme_finance_texts", [f"{below}/{name}|{name}"], source=source, data_dir=data_dir, settings=settings)
+    names = f"{below}/{name}|{name}|upstream/{name}|mme_finance/upstream/{name}"
+    found = locate("mme_finance_texts", [names], source=source, data_dir=data_dir, settings=settings)
     return found.files[name]
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fin_tasks.benchmarks.financemath.judge import Judged, read_by_judge
+from fin_tasks.benchmarks.financemath.old_judge import Judged, read_by_judge
 from fin_tasks.endpoints.old_chat import Chat
 from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.judging.old_item import JudgeItem, Verdict

@@ -6,7 +6,7 @@ from typing import Any
 
 from fin_tasks.answers.numbers import Number, number_from_float
 from fin_tasks.answers.read import read_quantity
-from fin_tasks.benchmarks.financemath.judge import Judged, numbers_shown
+from fin_tasks.benchmarks.financemath.old_judge import Judged, numbers_shown
 from fin_tasks.judging.judged_response import JudgedResponse
 from fin_tasks.judging.old_item import JudgeItem, Verdict, response_sha256
 from fin_tasks.judging.old_rubric import Rubric, load_rubric

@@ -1,0 +1,61 @@
+"""The authors' own rubric: what their `mmfin.py` tells a judge, read at run time and never executed."""
+
+import ast
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from fin_tasks.benchmarks.mme_finance.upstream import authors_file, parse
+from fin_tasks.data.source_text import follow
+from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.judging.item import Item
+from fin_tasks.judging.rubric import Rubric, load_rubric, with_picture
+
+__all__ = ["UpstreamRubric", "rubric_named"]
+
+_FUNCTIONS = {"en": "build_mmfin_gpt4_prompt", "zh": "build_mmfin_gpt4_prompt_cn"}
+
+
+class UpstreamRubric(Rubric):
+    """The authors' texts of one language: one message of a user, a table whose last cell the judge fills in."""
+
+    function: Any = Field(exclude=True)  # ast.FunctionDef
+    source_sha256: str  # of the authors' file
+
+    def messages(self, item: Item) -> list[dict[str, Any]]:
+        """Return what the authors ask a judge about an item; the picture stands last."""
+        row = {"question": item.question, "answer": item.answer, "prediction": item.response}
+        row["task_category"] = item.category
+        known: dict[str, Any] = {f"line['{name}']": value for name, value in row.items()}
+        follow(self.function.body, known)
+        text = known.get("gpt4_prompt")
+        if not isinstance(text, str):
+            raise DataError("mmfin.py of MME-Finance's authors: expected a prompt, got none. Use the house rubric.")
+        content = with_picture(text, item.picture) if item.picture else [{"type": "text", "text": text}]
+        return [{"role": "user", "content": content}]
+
+
+def rubric_named(name: str, *, language: str, **place: Any) -> Rubric:
+    """Return the rubric of a name or a file; `upstream` is the authors' own, in English or Chinese.
+
+    `place` says where the authors' file is: `source` and `data_dir`, as for the data.
+    """
+    if name != "upstream":
+        return load_rubric(name)
+    if language not in _FUNCTIONS:
+        raise ConfigError(f"rubric upstream: expected the language en or zh, got {language!r}.")
+    return _upstream(authors_file("mmfin.py", **place), language)
+
+
+@lru_cache(maxsize=4)
+def _upstream(path: Path, language: str) -> UpstreamRubric:
+    wanted = _FUNCTIONS[language]
+    found = [node for node in parse(path).body if isinstance(node, ast.FunctionDef) and node.name == wanted]
+    if not found:
+        raise DataError(f"{path}: expected the function {wanted}, found none. Take the file of the pinned commit.")
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    facts: dict[str, Any] = {"name": f"mme_finance_upstream_{language}", "version": sha256[:12], "language": language}
+    return UpstreamRubric(**facts, function=found[0], source_sha256=sha256)

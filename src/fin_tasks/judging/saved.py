@@ -1,0 +1,142 @@
+"""Saved predictions as items to judge: VLMEvalKit's tables, lm-eval's samples, and JSON lines."""
+
+import json
+import re
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fin_tasks.errors import DataError
+from fin_tasks.judging.item import Item
+from fin_tasks.settings import Settings
+
+__all__ = ["read_items", "read_rows"]
+
+_ROWS, _CELLS, _COLUMNS = 200_000, 500_000, 1_000
+_BYTES = 1 << 28  # of a file, and of what a workbook unpacks to
+_CELL = re.compile(rb"<(?:\w+:)?(?:c|row)\b(?:[^>]*?\br\s*=\s*[\"'][A-Z]*(\d+)[\"'])?")
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """Read the rows of a file as text, each with `index`, `prediction` and its other columns.
+
+    A table's responses are taken from `NAME_responses.jsonl` beside it if it is there, because spreadsheets cut long
+    cells and change cells that look like numbers or formulas.
+    """
+    try:
+        if path.stat().st_size > _BYTES:
+            raise DataError(f"{path}: expected at most {_BYTES:,} bytes, got more. Split the file.")
+        rows = _lines(path) if path.suffix in (".jsonl", ".json") else _table(path)
+        beside = path.with_name(f"{path.stem}_responses.jsonl")
+        whole = {row["index"]: row["prediction"] for row in _lines(beside)} if beside.is_file() else {}
+    except (OSError, ValueError, KeyError, RecursionError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path}: expected predictions in a file that can be read, got: {error}.") from error
+    if not rows or len(rows) > _ROWS:
+        raise DataError(f"{path}: expected 1 to {_ROWS:,} rows, got {len(rows):,}.")
+    seen: set[str] = set()
+    for row in rows:
+        row["prediction"] = whole.get(row["index"], row["prediction"])
+        if row["index"] in seen:
+            raise DataError(f"{path}: expected each index once, got {row['index']!r} again.")
+        seen.add(row["index"])
+    return rows
+
+
+def read_items(
+    path: Path, *, language: str, settings: Settings, image_root: Path | None = None, pictures: bool = True
+) -> tuple[list[Item], list[dict[str, str]]]:
+    """Return items and rows of a file, in its order; a row's own `language` comes before the one given."""
+    rows = read_rows(path)
+    folders = [image_root or path.parent, settings.cache_dir, settings.data_dir, _PACKAGE]
+    trusted = [folder.resolve() for folder in folders if folder is not None]
+    items = []
+    for row in rows:
+        if missing := [name for name in ("question", "answer") if not row.get(name, "").strip()]:
+            raise DataError(f"{path}, index {row['index']}: expected a text in {missing[0]}, got none.")
+        items.append(
+            Item(
+                id=row["index"],
+                question=row["question"],
+                answer=row["answer"],
+                response=row["prediction"],
+                category=row.get("task_category") or row.get("category") or "",
+                picture=_picture(row["image_path"], trusted, path) if pictures and row.get("image_path") else None,
+                language=row.get("language") or language,
+                background=row.get("background", ""),
+            )
+        )
+    return items, rows
+
+
+def _picture(name: str, trusted: Sequence[Path], file: Path) -> Path:
+    place = (trusted[0] / name).resolve()  # an absolute name stands for itself
+    if not any(place.is_relative_to(folder) for folder in trusted):
+        raise DataError(
+            f"{file}: expected pictures below {trusted[0]}, got {name!r}. Name the folder with --image-root."
+        )
+    if not place.is_file():
+        raise DataError(f"{file}: expected the picture {place}, found none. Use --image-root or --no-image.")
+    return place
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    text = path.read_text(encoding="utf-8-sig")
+    found = (
+        json.loads(text) if path.suffix == ".json" else [json.loads(line) for line in text.split("\n") if line.strip()]
+    )
+    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+        raise ValueError("rows that are no JSON objects")
+    if found and {"doc", "resps"} <= found[0].keys():  # lm-eval writes every document once for each filter
+        found = [row for row in found if row.get("filter") == found[0].get("filter")]
+        found = [{**row["doc"], "prediction": row["resps"][0][0]} for row in found]
+    return [_named(row) for row in found]
+
+
+def _named(row: Mapping[Any, Any]) -> dict[str, str]:
+    texts = {
+        str(name): value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+        for name, value in row.items()
+    }
+    for name, other in (("index", "id"), ("prediction", "response")):
+        texts[name] = texts[name] if name in texts else texts.pop(other)
+    return texts
+
+
+def _table(path: Path) -> list[dict[str, str]]:
+    import pandas as pd
+
+    options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "nrows": _ROWS + 1}
+    if path.suffix == ".xlsx":
+        _check_workbook(path)
+        table = pd.read_excel(path, engine="openpyxl", **options)
+    elif path.suffix in (".tsv", ".csv"):
+        table = pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",", encoding="utf-8-sig", **options)
+    else:
+        raise ValueError(f"the suffix {path.suffix!r}; .xlsx, .tsv, .csv, .json and .jsonl are read")
+    if len(table.columns) > _COLUMNS:
+        raise ValueError(f"{len(table.columns):,} columns")
+    return [_named(row) for row in table.fillna("").to_dict("records")]
+
+
+def _check_workbook(path: Path) -> None:
+    """Refuse a workbook that would take much time or memory, before a library reads it."""
+    with zipfile.ZipFile(path) as archive:
+        if sum(part.file_size for part in archive.infolist()) > _BYTES:
+            raise ValueError(f"a workbook of more than {_BYTES:,} bytes unpacked")
+        for part in archive.infolist():
+            if not part.filename.lower().endswith(".xml"):
+                continue
+            cells, rest = 0, b""
+            with archive.open(part) as file:
+                while block := file.read(1 << 20):
+                    if b"\0" in block or b"<!ENTITY" in block:
+                        raise ValueError("XML with entities, or not in UTF-8")
+                    data = rest + block
+                    end = data.rfind(b"<") if data.rfind(b"<") > 0 else len(data)
+                    data, rest = data[:end], data[end:][-10_000:]
+                    for found in _CELL.finditer(data):
+                        cells += 1
+                        if cells > _CELLS or len(found[1] or b"") > 7 or int(found[1] or 0) > _ROWS + 1:
+                            raise ValueError(f"a sheet of more than {_CELLS:,} cells or {_ROWS:,} rows")
