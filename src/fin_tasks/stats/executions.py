@@ -1,4 +1,4 @@
-"""What became of a program, as metric values."""
+"""How programs ended, as metric values."""
 
 __all__ = ["REASONS", "execution_values"]
 
@@ -7,21 +7,15 @@ REASONS = ("no_code", "syntax", "exception", "timeout", "memory", "forbidden", "
 
 
 def execution_values(status: str) -> dict[str, float | None]:
-    """Turn the end of one program into the execution rate and the share of each reason.
+    """Return the execution rate and the share of each reason for one program.
 
-    Args:
-        status: `ok`, one of `REASONS`, or `broken` for a sandbox that failed, which says nothing about the program.
-
-    Returns:
-        `execution_rate` and each of `REASONS` to 1, 0, or None where the program has no part in the rate: one that was
-        not run counts for no reason, and one that the sandbox cannot run does not count as failed.
+    None means that the program does not count: after a `broken` sandbox nothing is known of it, and a program that the
+    sandbox cannot run (`unsupported`) did not fail.
 
     Example:
         >>> ended = execution_values("timeout")
         >>> ended["execution_rate"], ended["timeout"], ended["syntax"]
         (0.0, 1.0, 0.0)
-        >>> execution_values("unsupported")["execution_rate"] is None
-        True
     """
     return {
         "execution_rate": None if status in ("broken", "unsupported") else float(status == "ok"),

@@ -9,14 +9,12 @@ __all__ = ["Metric"]
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A metric with an aggregation of its own, such as the bound of an interval.
+    """A metric with its own aggregation, such as the bound of an interval.
 
     Attributes:
-        higher_is_better: Whether more of it is better; None where neither is, as for a mean of stated probabilities.
-        aggregate: Takes what every document reported for the metric, in the documents' order (None included), and
-            returns one number, or `N/A` as lm-eval writes it. No standard error is derived from it: report interval
-            bounds as further metrics, or give `stderr`.
-        stderr: Takes the same, and returns the standard error or `N/A`; None where the metric has none.
+        higher_is_better: Whether more is better; None if neither.
+        aggregate: Takes each document's value, None included, and returns a number or `N/A`.
+        stderr: Takes the same and returns the standard error or `N/A`; None if the metric has none.
     """
 
     higher_is_better: bool | None

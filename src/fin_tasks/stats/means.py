@@ -1,0 +1,114 @@
+"""Means with confidence intervals, where rows may share a figure, an exercise, a picture or a ticker."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtrit
+
+from fin_tasks.stats.intervals import wilson
+
+__all__ = ["ClusterSums", "Estimate", "cluster_sums", "estimate"]
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A mean with its 95 % interval, in the unit of the values.
+
+    Attributes:
+        mean: NaN without values.
+        low: Lower bound; NaN if no interval can be given.
+        high: Upper bound.
+        stderr: Standard error; NaN below two clusters.
+        n: Values.
+        clusters: Groups of values that depend on each other; `n` if all are independent.
+        method: The interval's name; empty if there is none.
+    """
+
+    mean: float
+    low: float
+    high: float
+    stderr: float
+    n: int
+    clusters: int
+    method: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterSums:
+    """A mean, its cluster-robust standard error (CR1), and the number of clusters."""
+
+    mean: float
+    stderr: float
+    clusters: int
+
+
+def estimate(
+    values: Floats, *, clusters: Codes | None = None, weights: Floats | None = None, most: float = 1.0
+) -> Estimate:
+    """Average values and give the 95 % interval of the mean.
+
+    Independent values of 0 and `most` have Wilson's interval. All others have a t interval with the cluster-robust
+    standard error (CR1) and clusters - 1 degrees of freedom, cut at 0 and `most`. If all values are 0, or all `most`,
+    each cluster counts as one row in Wilson's interval. Other values without any spread have none.
+
+    Args:
+        values: NaN is left out.
+        clusters: A number for each value; equal numbers depend on each other, negative numbers stand alone.
+        weights: What each value counts in the mean; equal if None. Values that weigh nothing are left out.
+        most: The largest possible value, 0 being the smallest; infinity for other numbers.
+
+    References:
+        Wilson (1927), JASA 22; Cameron, Miller (2015), A Practitioner's Guide to Cluster-Robust Inference, section II.
+
+    Example:
+        >>> found = estimate(np.array([1, 1, 0, 0, 1, 0.0]), clusters=np.array([0, 0, 1, 1, 2, 2]))
+        >>> found.mean, found.clusters, round(found.stderr, 4), found.method
+        (0.5, 3, 0.2887, 'clustered t')
+    """
+    there = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+    known = values[there]
+    own = None if weights is None else weights[there]
+    found = cluster_sums(known, None if clusters is None else clusters[there], own)
+    n, mean, groups = len(known), found.mean, found.clusters
+    low = high = math.nan
+    method = ""
+    alike = n > 0 and bool((known == known[0]).all())
+    shares = n > 0 and math.isfinite(most) and bool(((known == 0) | (known == most)).all())
+    equal = own is None or n == 0 or bool((own == own[0]).all())
+    if shares and (alike or (groups == n and equal)):
+        counted = n if groups == n else groups
+        interval = wilson(round(mean / most * counted), counted)
+        low, high = most * interval.low, most * interval.high
+        method = "Wilson" if groups == n else "Wilson, each cluster as one row"
+    elif groups > 1 and not alike:
+        reach = float(stdtrit(groups - 1, 0.975)) * found.stderr
+        low, high = mean - reach, min(most, mean + reach)
+        low = max(0.0, low) if known.min() >= 0 else low
+        method = "t" if groups == n else "clustered t"
+    return Estimate(mean=mean, low=low, high=high, stderr=found.stderr, n=n, clusters=groups, method=method)
+
+
+def cluster_sums(values: Floats, clusters: Codes | None = None, weights: Floats | None = None) -> ClusterSums:
+    """Return the mean of values with its cluster-robust standard error.
+
+    stderr^2 = G / (G - 1) * sum over the G clusters of (sum of w (v - mean))^2 / (sum of w)^2. Arguments are those of
+    `estimate`, without NaN.
+    """
+    if not len(values):
+        return ClusterSums(mean=math.nan, stderr=math.nan, clusters=0)
+    weights = np.ones(len(values)) if weights is None else weights
+    total = math.fsum(weights.tolist())
+    mean = math.fsum((weights * values).tolist()) / total
+    sums = weights * (values - mean)
+    if clusters is not None:
+        alone = np.where(clusters < 0, int(clusters.max()) + 1 + np.arange(len(clusters)), clusters)
+        counts = np.bincount(alone)
+        sums = np.bincount(alone, weights=sums)[counts > 0]
+    held = len(sums)
+    stderr = math.sqrt(held / (held - 1) * float(sums @ sums)) / total if held > 1 else math.nan
+    return ClusterSums(mean=mean, stderr=stderr, clusters=held)

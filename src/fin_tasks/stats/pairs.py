@@ -1,0 +1,187 @@
+"""Two runs on the same rows: difference, interval and test, and the places that follow from all pairs of several."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from scipy.special import bdtr, betaincinv, stdtr, stdtrit
+
+from fin_tasks.stats.means import Codes, Floats, cluster_sums
+from fin_tasks.stats.multiple import holm
+
+__all__ = ["ALPHA", "Pair", "Place", "compare_all", "compare_pair", "rank"]
+
+ALPHA = 0.05
+_Z = 1.959963984540054
+_NOISE = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """First less second on the rows that both have scored.
+
+    Attributes:
+        first: Name of a run.
+        second: Name of the other.
+        n: Rows in common.
+        clusters: Groups of them that depend on each other; `n` if all are independent.
+        difference: Mean of first less second; NaN without a row.
+        low: Lower bound of its 95 % interval, which excludes 0 only if `p` is below 0.05; NaN if there is none.
+        high: Upper bound.
+        stderr: Standard error of the difference.
+        only_first: Rows that the first has right and the second wrong; -1 if values are not all 0 or 1.
+        only_second: The opposite.
+        p: Two-sided; 1 if nothing can be tested.
+        p_holm: `p` after Holm's correction over the pairs of one `compare_all`.
+        test: `McNemar`, `t`, `clustered t`, or `sign` (differences without spread).
+    """
+
+    first: str = ""
+    second: str = ""
+    n: int
+    clusters: int
+    difference: float
+    low: float
+    high: float
+    stderr: float
+    only_first: int = -1
+    only_second: int = -1
+    p: float
+    p_holm: float = math.nan
+    test: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A run's rank, and the ranks that the tests leave possible; all three come from the same pairs."""
+
+    run: str
+    mean: float
+    n: int
+    rank: int
+    best: int
+    worst: int
+
+
+def compare_pair(first: Floats, second: Floats, *, clusters: Codes | None = None) -> Pair:
+    """Compare two runs row by row; the result depends on these two alone.
+
+    Independent rows of 0 and 1 are tested by McNemar's exact test. Their interval is Agresti and Min's, widened to the
+    exact conditional interval (Clopper-Pearson) where that is wider, so that it excludes 0 only if the test rejects.
+    All else is tested by a t test of the differences with a cluster-robust standard error, and has its interval. If
+    all differences, or their sums over clusters, are equal, there is no interval, and the test is that of the signs.
+
+    Args:
+        first: A value per row; NaN if unscored.
+        second: The same rows, in the same order.
+        clusters: A number per row as in `means.estimate`.
+
+    References:
+        McNemar (1947), Psychometrika 12; Agresti and Min (2005), Statistics in Medicine 24; Clopper and Pearson (1934),
+        Biometrika 26; Cameron and Miller (2015), section II.
+
+    Example:
+        >>> pair = compare_pair(np.array([1.0] * 8 + [0, 1]), np.array([0.0] * 8 + [1, 1]))
+        >>> round(pair.difference, 3), round(pair.p, 3), round(pair.low, 3), round(pair.high, 3), pair.test
+        (0.7, 0.039, 0.032, 0.981, 'McNemar')
+    """
+    there = ~(np.isnan(first) | np.isnan(second))
+    one, other = first[there], second[there]
+    found = cluster_sums(one - other, None if clusters is None else clusters[there])
+    n, groups, difference = len(one), found.clusters, found.mean
+    if not n:
+        return Pair(n=0, clusters=0, difference=math.nan, low=math.nan, high=math.nan, stderr=math.nan, p=1.0, test="t")
+    shares = bool(np.isin(one, (0, 1)).all() and np.isin(other, (0, 1)).all())
+    gained, lost = (int((one > other).sum()), int((one < other).sum())) if shares else (-1, -1)
+    if shares and groups == n:
+        low, high = _agresti_min(gained, lost, n)
+        p = 1.0
+        if untied := gained + lost:
+            p = min(1.0, 2 * float(bdtr(min(gained, lost), untied, 0.5)))
+            share_low = float(betaincinv(gained, lost + 1, 0.025)) if gained else 0.0
+            share_high = float(betaincinv(gained + 1, lost, 0.975)) if lost else 1.0
+            low = min(low, (2 * share_low - 1) * untied / n)
+            high = max(high, (2 * share_high - 1) * untied / n)
+        test = "McNemar"
+    elif groups > 1 and found.stderr > _NOISE * max(1.0, float(np.abs(one).max()), float(np.abs(other).max())):
+        reach = float(stdtrit(groups - 1, 0.975)) * found.stderr
+        low, high = difference - reach, difference + reach
+        p = 2 * float(stdtr(groups - 1, -abs(difference) / found.stderr))
+        test = "t" if groups == n else "clustered t"
+    else:
+        low = high = math.nan
+        p = 1.0 if abs(difference) <= _NOISE else min(1.0, 2 * 0.5**groups)
+        test = "sign"
+    return Pair(
+        n=n,
+        clusters=groups,
+        difference=difference,
+        low=low,
+        high=high,
+        stderr=found.stderr,
+        only_first=gained,
+        only_second=lost,
+        p=p,
+        test=test,
+    )
+
+
+def compare_all(scores: Mapping[str, Floats], *, clusters: Codes | None = None) -> list[Pair]:
+    """Compare each pair of runs, with Holm's correction over these pairs, which are one family of tests."""
+    pairs = [
+        replace(compare_pair(scores[first], scores[second], clusters=clusters), first=first, second=second)
+        for first, second in combinations(scores, 2)
+    ]
+    adjusted = holm([pair.p if pair.n else math.nan for pair in pairs])
+    return [replace(pair, p_holm=1.0 if math.isnan(p) else p) for pair, p in zip(pairs, adjusted, strict=True)]
+
+
+def rank(
+    scores: Mapping[str, Floats], pairs: Sequence[Pair], *, higher_is_better: bool = True, alpha: float = ALPHA
+) -> list[Place]:
+    """Rank runs, the best first.
+
+    A run's rank is one more than the runs that are ahead of it on the rows in common; its best rank is one more than
+    those that are significantly ahead; its worst leaves room for all but those significantly behind.
+
+    Args:
+        scores: A value per row; NaN if unscored.
+        pairs: All pairs of these runs, from `compare_all`.
+        higher_is_better: Whether more is better.
+        alpha: Level of a significant difference, after Holm's correction.
+
+    Example:
+        >>> scores = {"a": np.ones(40), "b": np.array([1.0] * 38 + [0] * 2), "c": np.zeros(40)}
+        >>> [(one.run, one.rank, one.best, one.worst) for one in rank(scores, compare_all(scores))]
+        [('a', 1, 1, 2), ('b', 2, 1, 2), ('c', 3, 3, 3)]
+    """
+    ahead, surely_ahead, surely_behind = (dict.fromkeys(scores, 0) for _ in range(3))
+    for pair in pairs:
+        lead = pair.difference if higher_is_better else -pair.difference
+        if abs(lead) > _NOISE:
+            winner, loser = (pair.first, pair.second) if lead > 0 else (pair.second, pair.first)
+            ahead[loser] += 1
+            surely_ahead[loser] += pair.p_holm < alpha
+            surely_behind[winner] += pair.p_holm < alpha
+    means = {run: cluster_sums(values[~np.isnan(values)]).mean for run, values in scores.items()}
+    sign = -1 if higher_is_better else 1
+    places = [
+        Place(
+            run=run,
+            mean=means[run],
+            n=int((~np.isnan(values)).sum()),
+            rank=1 + ahead[run],
+            best=1 + surely_ahead[run],
+            worst=len(scores) - surely_behind[run],
+        )
+        for run, values in scores.items()
+    ]
+    return sorted(places, key=lambda one: (one.rank, sign * one.mean if one.n else math.inf))
+
+
+def _agresti_min(gained: int, lost: int, n: int) -> tuple[float, float]:
+    middle = (gained - lost) / (n + 2)
+    reach = _Z * math.sqrt((gained + lost + 1) / (n + 2) - middle**2) / math.sqrt(n + 2)
+    return max(-1.0, middle - reach), min(1.0, middle + reach)

@@ -1,0 +1,60 @@
+"""Means and their intervals, against statsmodels and a brute-force cluster bootstrap."""
+
+import math
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from statsmodels.stats.proportion import proportion_confint
+
+from fin_tasks.stats.means import estimate
+
+CLUSTERS = np.repeat(np.arange(12), [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6])
+VALUES = np.random.default_rng(3).integers(0, 2, len(CLUSTERS)).astype(float)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_clustered_interval_is_that_of_statsmodels(weighted: bool) -> None:
+    weights = np.random.default_rng(4).random(len(VALUES)) + 0.5 if weighted else np.ones(len(VALUES))
+    model = sm.WLS(VALUES, np.ones(len(VALUES)), weights=weights)
+    n, groups = len(VALUES), 12
+    fit = model.fit(cov_type="cluster", cov_kwds={"groups": CLUSTERS}, use_t=True)
+    found = estimate(VALUES, clusters=CLUSTERS, weights=weights if weighted else None)
+    # statsmodels multiplies the variance by (n - 1) / (n - k), which is 1 for a mean
+    assert found.mean == pytest.approx(fit.params[0])
+    assert found.stderr == pytest.approx(fit.bse[0])
+    assert (found.low, found.high) == pytest.approx(tuple(fit.conf_int()[0]))
+    assert (found.n, found.clusters, found.method) == (n, groups, "clustered t")
+
+
+def test_independent_shares_have_wilsons_interval() -> None:
+    values = np.array([1.0] * 17 + [0.0] * 3 + [math.nan])
+    found = estimate(values, clusters=np.full(21, -1))
+    assert (found.low, found.high) == pytest.approx(proportion_confint(17, 20, method="wilson"))
+    assert (found.n, found.clusters, found.method) == (20, 20, "Wilson")
+    points = estimate(100 * values, most=100.0)
+    assert (points.low, points.high) == pytest.approx((100 * found.low, 100 * found.high))
+
+
+def test_interval_agrees_with_a_cluster_bootstrap() -> None:
+    generator = np.random.default_rng(5)
+    clusters = np.repeat(np.arange(60), 4)
+    values = np.clip(np.repeat(generator.normal(0.5, 0.2, 60), 4) + generator.normal(0, 0.1, 240), 0, 1)
+    sums, draws = np.bincount(clusters, values), generator.integers(0, 60, (4000, 60))
+    low, high = np.quantile(sums[draws].sum(axis=1) / 240, [0.025, 0.975])
+    found = estimate(values, clusters=clusters)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.008)
+    assert found.high - found.low > 1.5 * (estimate(values).high - estimate(values).low)
+
+
+def test_rows_without_spread() -> None:
+    ones = estimate(np.ones(30), clusters=np.arange(30) % 5)
+    assert (ones.low, ones.high) == pytest.approx(proportion_confint(5, 5, method="wilson"))
+    assert math.isnan(estimate(np.full(9, 0.5)).low)
+    assert math.isnan(estimate(np.array([0.0, 1.0]), clusters=np.array([7, 7])).low)
+
+
+def test_nothing_scored_has_neither_mean_nor_interval() -> None:
+    found = estimate(np.full(6, math.nan), clusters=np.array([0, 0, 1, 1, 2, 2]))
+    assert (found.n, found.clusters, found.method) == (0, 0, "")
+    assert math.isnan(found.mean)

@@ -1,0 +1,96 @@
+"""Pairs and ranks: against scipy and statsmodels, and in agreement with themselves."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ttest_rel
+from statsmodels.api import OLS
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+
+from fin_tasks.stats.multiple import holm
+from fin_tasks.stats.pairs import compare_all, compare_pair, rank
+
+
+def answers(both: int, gained: int, lost: int, neither: int) -> tuple[np.ndarray, np.ndarray]:
+    first = [1.0] * (both + gained) + [0.0] * (lost + neither)
+    second = [1.0] * both + [0.0] * gained + [1.0] * lost + [0.0] * neither
+    return np.array(first), np.array(second)
+
+
+def test_shares_are_tested_exactly_and_the_interval_agrees() -> None:
+    for both, gained, lost, neither in product((0, 40), range(0, 30, 2), range(0, 30, 3), (1, 30)):
+        pair = compare_pair(*answers(both, gained, lost, neither))
+        expected = mcnemar([[both, gained], [lost, neither]], exact=True).pvalue
+        assert pair.p == pytest.approx(min(1.0, expected))
+        assert (pair.low > 0 or pair.high < 0) == (pair.p < 0.05)
+        assert pair.low <= pair.difference <= pair.high
+
+
+def test_interval_of_shares_covers() -> None:
+    generator = np.random.default_rng(1)
+    kinds = generator.choice(4, (1500, 60), p=[0.5, 0.2, 0.05, 0.25])
+    found = [compare_pair(np.isin(one, (0, 1)).astype(float), np.isin(one, (0, 2)).astype(float)) for one in kinds]
+    assert 0.94 < np.mean([one.low <= 0.15 <= one.high for one in found]) < 0.995
+
+
+def test_graded_values_have_a_t_test() -> None:
+    generator = np.random.default_rng(2)
+    first, second = generator.random(50), generator.random(50)
+    pair = compare_pair(first, second)
+    expected = ttest_rel(first, second)
+    assert pair.p == pytest.approx(expected.pvalue)
+    assert (pair.low, pair.high) == pytest.approx(tuple(expected.confidence_interval()))
+
+
+def test_shared_sources_widen_the_test_as_in_statsmodels() -> None:
+    first, second = answers(10, 25, 10, 15)
+    clusters = np.arange(60) // 5
+    fit = OLS(first - second, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
+    pair = compare_pair(first, second, clusters=clusters)
+    assert (pair.p, pair.test, pair.clusters) == (pytest.approx(fit.pvalues[0]), "clustered t", 12)
+    assert pair.p > compare_pair(first, second).p
+
+
+def test_third_run_changes_neither_test_nor_interval_of_the_first_two() -> None:
+    first, second = answers(10, 12, 3, 15)
+    third = np.full(40, math.nan)
+    third[:5] = 0.37  # graded, and unscored mostly
+    alone = compare_pair(first, second)
+    found = next(p for p in compare_all({"a": first, "b": second, "c": third}) if (p.first, p.second) == ("a", "b"))
+    assert (found.p, found.low, found.high, found.test, found.n) == (alone.p, alone.low, alone.high, alone.test, 40)
+
+
+def test_equal_differences_have_no_interval() -> None:
+    for first, p in ((np.full(6, 0.75), 2 * 0.5**6), (np.full(6, 0.25), 1.0)):
+        pair = compare_pair(first, np.full(6, 0.25))
+        assert math.isnan(pair.low)
+        assert pair.p == p
+    nothing = compare_pair(np.full(3, math.nan), np.ones(3))
+    assert (nothing.n, nothing.p) == (0, 1.0)
+
+
+@given(st.lists(st.lists(st.sampled_from([0.0, 1.0, 0.5, math.nan]), min_size=8, max_size=8), min_size=2, max_size=6))
+def test_rank_lies_in_its_range(runs: list[list[float]]) -> None:
+    scores = {str(at): np.array(one) for at, one in enumerate(runs)}
+    for higher in (True, False):
+        for place in rank(scores, compare_all(scores), higher_is_better=higher):
+            assert 1 <= place.best <= place.rank <= place.worst <= len(runs)
+
+
+def test_rank_and_range_come_from_the_same_rows() -> None:
+    """A run that left out its hard rows has the best mean of its own rows, but loses on those in common."""
+    easy_only = np.array([1.0] * 45 + [0.0] * 15 + [math.nan] * 40)
+    thorough = np.array([1.0] * 60 + [0.0] * 40)
+    places = rank({"easy": easy_only, "all": thorough}, compare_all({"easy": easy_only, "all": thorough}))
+    assert [(one.run, one.rank, one.best, one.worst) for one in places] == [("all", 1, 1, 1), ("easy", 2, 2, 2)]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
+    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])
+    assert holm([*p_values, math.nan])[:-1] == holm(p_values)
