@@ -45,7 +45,7 @@ def main() -> None:
             told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
             seconds[side] = told["seconds"]
             print(f"{side}: {told['rows']:,} rows, {told['seconds']:.1f} s, {told['peak_mb']:,.0f} MB", flush=True)
-        print(f"the pandas loop takes {seconds['pandas loop'] / seconds['report.read']:.1f} times as long as report.read")
+        print(f"pandas loop / report.read: {seconds['pandas loop'] / seconds['report.read']:.1f}")
 
 
 def measure(side: str, folder: Path) -> None:

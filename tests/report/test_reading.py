@@ -8,6 +8,7 @@ from run_files import STAMP, scored, write_run
 
 from fin_tasks import report
 from fin_tasks.errors import DataError
+from fin_tasks.report.lm_eval import read_samples
 
 
 def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
@@ -25,9 +26,7 @@ def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
     assert robust["source"].tolist() == ["7.png", "7.png", "whichbond"]
     assert robust["capability"].iloc[0] == "TU|NM"
     assert robust["answer"].tolist() == ["1", "1", "1"]
-    assert [one["doc"]["id"] for one in report.read_samples(run.tasks[0])][:3] == [
-        f"xfinbench_mcq-{n}" for n in range(3)
-    ]
+    assert [one["doc"]["id"] for one in read_samples(run.tasks[0])][:3] == [f"xfinbench_mcq-{n}" for n in range(3)]
 
 
 def test_bias_index_counts_wrong_rows_only(tmp_path: Path) -> None:

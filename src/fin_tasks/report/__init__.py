@@ -1,50 +1,39 @@
 """Reading what harnesses wrote, and the pages, tables and checks made of it."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fin_tasks.errors import DataError
 
 if TYPE_CHECKING:
-    from fin_tasks.report.model import Problem, Report, TaskResult
+    from fin_tasks.report.model import Problem, Report
 
-__all__ = ["read", "read_samples"]
+__all__ = ["read"]
 
 _MAX_FILES = 200_000
 
 
 def read(paths: Iterable[Path]) -> "Report":
-    """Read all runs of our tasks in files and folders: run folders of lm-eval and of VLMEvalKit.
+    """Read all runs of our tasks in files and folders: run folders as lm-eval writes them.
 
     Raises:
         DataError: A path does not exist, or nothing there is a result of ours. What is wrong with a single file stands
             in the report's problems.
     """
     # pandas takes half a second to import, which writing a run folder does not need
-    from fin_tasks.report import lm_eval, vlmeval
+    from fin_tasks.report import lm_eval
     from fin_tasks.report.model import Problem, Report, Table
 
     problems: list[Problem] = []
     files = _find(list(paths), problems)
     table = Table()
-    runs = [*lm_eval.read_runs(files, table, problems), *vlmeval.read_runs(files, table, problems)]
+    runs = lm_eval.read_runs(files, table, problems)
     if not runs:
         found = f": {problems[0].message}" if problems else ", found none."
-        raise DataError(f"{', '.join(map(str, paths))}: expected results of lm-eval or VLMEvalKit for our tasks{found}")
+        raise DataError(f"{', '.join(map(str, paths))}: expected run folders with results of our tasks{found}")
     return Report(tuple(runs), table.frame(), tuple(problems))
-
-
-def read_samples(result: "TaskResult") -> Iterator[dict[str, Any]]:
-    """Yield the lines of a task's samples in lm-eval's form, with documents and responses; see `docs/results.md`."""
-    from fin_tasks.report import lm_eval, vlmeval
-
-    if result.samples is None:
-        return iter(())
-    if result.samples.name.endswith(vlmeval.ITEMS):
-        return vlmeval.read_samples(result)
-    return lm_eval.read_samples(result)
 
 
 def _find(paths: Sequence[Path], problems: "list[Problem]") -> list[tuple[Path, Path]]:
@@ -76,8 +65,6 @@ def _find(paths: Sequence[Path], problems: "list[Problem]") -> list[tuple[Path, 
 
 
 def _same_run(given: Path, file: Path) -> bool:
-    from fin_tasks.report import lm_eval, vlmeval
+    from fin_tasks.report.lm_eval import stamp
 
-    return file == given or any(
-        stem(given.name) is not None and stem(given.name) == stem(file.name) for stem in (lm_eval.stamp, vlmeval.stem)
-    )
+    return file == given or (stamp(given.name) is not None and stamp(given.name) == stamp(file.name))

@@ -204,12 +204,12 @@ def _run(
     for task in sorted(samples.keys() - results.keys()):
         problems.append(Problem(str(samples[task]), f"{samples[task]}: skipped, as {file.name} does not name {task}."))
     kind = found.config.get("model")
-    kind = kind.removeprefix("fin-tasks ") if isinstance(kind, str) and kind.startswith("fin-tasks ") else "lm-eval"
+    harness = str(kind).removeprefix("fin-tasks ").replace("predict", "replay")
     versions = {name: getattr(found, name) for name in ("lm_eval_version", "fin_tasks_version", "chat_template_sha")}
     return Run(
         id=identity,
         model=_model(found),
-        harness="replay" if kind == "predict" else kind,
+        harness=harness if harness in ("replay", "judge", "VLMEvalKit") else "lm-eval",
         path=file,
         name=file.relative_to(root).as_posix(),
         date=_date(found.date, file),

@@ -108,7 +108,7 @@ def cluster_sums(values: Floats, clusters: Codes | None = None, weights: Floats 
     if clusters is not None:
         alone = np.where(clusters < 0, int(clusters.max()) + 1 + np.arange(len(clusters)), clusters)
         counts = np.bincount(alone)
-        sums = np.bincount(alone, weights=sums)[counts > 0]
+        sums = np.bincount(alone, weights=sums)[counts > 0].astype(np.float64)
     held = len(sums)
     stderr = math.sqrt(held / (held - 1) * float(sums @ sums)) / total if held > 1 else math.nan
     return ClusterSums(mean=mean, stderr=stderr, clusters=held)

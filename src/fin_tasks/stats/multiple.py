@@ -22,4 +22,4 @@ def holm(p_values: Sequence[float]) -> list[float]:
     order = tested[np.argsort(values[tested], kind="stable")]
     adjusted = np.full(len(values), np.nan)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(np.arange(len(order), 0, -1) * values[order]))
-    return adjusted.tolist()
+    return [float(p) for p in adjusted]
