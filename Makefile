@@ -64,8 +64,8 @@ shown: $(VENV)/.installed ## the real runs behind the report in the documentatio
 dist: $(VENV)/.installed ## wheel and sdist, into dist/
 	$(BIN)/python -m build
 
-vllm: $(VENV)/.installed ## the tasks through a real vLLM server on the CPU, in a virtual environment of its own
-	$(BIN)/python tests/vllm/run.py
+vllm: $(VENV)/.installed ## the tasks through a real vLLM server; VLLM_PYTHON names the interpreter that has vLLM
+	$(BIN)/python tests/vllm_server.py --vllm-python $(or $(VLLM_PYTHON),$(BIN)/python)
 
 vlmevalkit: $(VLMEVAL_VENV)/.installed ## a virtual environment with VLMEvalKit, in which its tests run (some 7 GB)
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from fin_tasks.answers.compare import as_written
 from fin_tasks.answers.notation import plain
-from fin_tasks.answers.numbers import Number, find_numbers
+from fin_tasks.answers.numbers import Number, as_written, find_numbers
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 
 FOLDER = Path(__file__).parents[1] / "cases"

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.answers.compare import equal_reading, near_reading
 from fin_tasks.answers.notation import plain
-from fin_tasks.answers.numbers import Number, find_numbers, number_from_float
+from fin_tasks.answers.numbers import Number, equal_reading, find_numbers, near_reading, number_from_float
 
 
 @pytest.mark.parametrize(

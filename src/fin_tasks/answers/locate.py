@@ -25,7 +25,7 @@ _HEAD = r"(?:\A|\n)[ \t*#_>]{0,8}(?:(?:my|the)\s)?(?:(?:final|correct)\s)?"
 # `So the answer is`, `Final answer:`, `The correct option is`, `Verdict:`, a heading `Answer`, four hashes.
 _MARKER = re.compile(
     r"(?i)(\b(?:final|correct)\s{1,3}|\b(?:therefore|thus|so|hence|consequently),?\s(?:the|my)\s)?"
-    r"(?<!this\s)(?<!that\s)\banswer(?:\s{1,3}(?:choice|option|to\s{1,3}(?:the|this)\s{1,3}(?:question|problem)))?"
+    r"\banswer(?<!this\sanswer)(?<!that\sanswer)(?:\s{1,3}(?:choice|option|to\s{1,3}(?:the|this)\s{1,3}(?:question|problem)))?"
     rf"(?:{_IS}|({_COLON}))"
     rf"|\b(correct|best|right|closest|appropriate|suitable)\s{{1,3}}(?:choice|option)(?:{_IS}|{_COLON})"
     rf"|({_HEAD}verdict[*_]{{0,3}}\s?:"

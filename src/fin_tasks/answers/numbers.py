@@ -1,4 +1,4 @@
-"""Read numbers as people write them: signs, grouping, currencies, units, scale words, powers, fractions."""
+"""Read numbers as people write them, with signs, grouping, units, scale words, powers; and compare them."""
 
 import math
 import re
@@ -7,6 +7,10 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from fin_tasks.answers.notation import CURRENCY
+
+TOLERANCE = 0.005
+"""Relative distance from the truth within which a number is near it."""
+_NOISE = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,3 +117,32 @@ def _found(text: str, match: re.Match[str]) -> FoundNumber | None:
         return None
     step = float(Decimal(repr(step)).scaleb(powers[0]))
     return FoundNumber(match.start(), end, Number(value=scaled[0], readings=tuple(dict.fromkeys(scaled)), step=step))
+
+
+def as_written(number: Number) -> float:
+    """Return the number without its unit, as the response writes it: 7.66 for `7.66%`, 1.2 for `1.2 million`."""
+    return number.readings[-1]
+
+
+def equal_reading(number: Number, truth: float, truth_step: float) -> float | None:
+    """Return the reading that equals the truth up to the rounding shown, or None (`truth_step`: its last place)."""
+    return next((r for r in number.readings if _equal(r, number.step_of(r), truth, truth_step)), None)
+
+
+def near_reading(number: Number, truth: float) -> float | None:
+    """Return the reading within 0.5 % of the truth, or None."""
+    return next((r for r in number.readings if _near(r, truth)), None)
+
+
+def _equal(reading: float, step: float, truth: float, truth_step: float) -> bool:
+    if math.isclose(reading, truth, rel_tol=_NOISE):
+        return True
+    # Within half of the last place of the one written coarser, which is near or has three significant digits.
+    coarse, size = (step, abs(reading)) if step >= truth_step else (truth_step, abs(truth))
+    if abs(reading - truth) > coarse / 2 + _NOISE * abs(truth):
+        return False
+    return _near(reading, truth) or size >= 100 * coarse * (1 - _NOISE)
+
+
+def _near(reading: float, truth: float) -> bool:
+    return abs(reading - truth) <= TOLERANCE * abs(truth) * (1 + _NOISE)

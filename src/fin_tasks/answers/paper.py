@@ -6,7 +6,7 @@ These readers are the `paper` variants. They see the raw response: nothing is st
 import math
 import re
 
-from fin_tasks.answers.compare import TOLERANCE
+from fin_tasks.answers.numbers import TOLERANCE
 
 MARKER = "Therefore, my answer is"
 """What XFinBench asks a model to write before its answer."""

@@ -4,10 +4,9 @@ import re
 from dataclasses import replace
 from functools import partial
 
-from fin_tasks.answers.compare import equal_reading
 from fin_tasks.answers.locate import REFUSAL, Kind
 from fin_tasks.answers.notation import CURRENCY, boxed, plain
-from fin_tasks.answers.numbers import FoundNumber, Number, find_numbers, words_as_digits
+from fin_tasks.answers.numbers import FoundNumber, Number, equal_reading, find_numbers, words_as_digits
 
 _re = partial(re.compile, flags=re.IGNORECASE)
 _BE = "is|are|was|were|be|equals?"
@@ -67,7 +66,7 @@ _MARKUP = re.compile(r"^[ \t]*```[^\n]*$|\\(?:begin|end)\{[a-z]+\*?\}|\\\\\s{0,4
 
 def quantity_in(text: str, kind: Kind) -> Number | None:
     """Read the number that a text gives as its answer; several numbers that differ, dates and ranges are none."""
-    raw = _MARKUP.sub(" ", text[:4000])
+    raw = _MARKUP.sub(" ", text[-500:] if kind == "last" else text[:1000])
     if (label := _LABEL.match(raw)) and _ITEM.match(raw := raw[label.end() :]):
         return None
     text = _UNIT_BEHIND.sub(r" \1]", _DATE.sub(" ", plain(raw))).strip()
@@ -85,8 +84,6 @@ def quantity_in(text: str, kind: Kind) -> Number | None:
             return None
     if (box := boxed(raw)) is not None:
         return read_number(plain(box), framed=True)
-    if len(sentences) > 1 and not find_numbers(words_as_digits(sentences[0])) and not REFUSAL.search(sentences[0]):
-        return _in_sentence(sentences[1], "strict")
     return _in_sentence(sentences[0], kind)
 
 

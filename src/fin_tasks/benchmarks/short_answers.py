@@ -7,8 +7,7 @@ import math
 from collections.abc import Sequence
 
 from fin_tasks.answers import read as careful
-from fin_tasks.answers.compare import equal_reading, near_reading
-from fin_tasks.answers.numbers import Number
+from fin_tasks.answers.numbers import Number, equal_reading, near_reading
 from fin_tasks.answers.paper import marked_letter, marked_number, marked_verdict, near_marked, xfinbench_program
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.score import Reading, Score, number_of_result

@@ -59,9 +59,7 @@ def replay_xfinbench(
         subset = subsets.pop() if len(subsets) == 1 else "mcq"  # with figures and without
         name = f"xfinbench_{subset}" + ("" if mode == "cot" else f"_{mode}")
         scored, tier = _score("xfinbench", name, docs, responses, {"subset": subset, "mode": mode})
-        asked = [doc for doc, texts in zip(docs, responses, strict=True) for _ in texts]
-        readings = {variant: [[one] for of in scored.readings[variant] for one in of] for variant in scored.readings}
-        told.append(recording.summary(asked, readings, tier=tier["tier"] if tier else None))
+        told.append(recording.summary(scored, tier=tier["tier"] if tier else None))
         facts = {"style": {"mode": mode}, "scorer": SCORER_VERSION}
         _write(out, [scored], model=model or _model_of(file), provenance={name: facts}, tier=tier)
     _show(told, as_json=as_json)

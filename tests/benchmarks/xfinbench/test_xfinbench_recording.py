@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from fin_tasks.benchmarks.scored_task import VARIANTS, score_task
 from fin_tasks.benchmarks.xfinbench import recording
-from fin_tasks.benchmarks.xfinbench.score import read
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.sandbox import Outcome, Ran, Status
+from fin_tasks.sandbox import Outcome, Status
 
+FAILED = Outcome(status=Status.exception)
 RIGHT, WRONG = "Therefore, my answer is [6].", "<think>6</think>" + "no " * 60_000
 ROWS = [("a", "6", RIGHT, "NM; TR"), ("b", "6.0", WRONG, "NM")]
 KEYS = ("id", "ground_truth", "model_response", "fin_capability")
@@ -37,12 +38,11 @@ def test_formats_and_summary(name: str, text: str, tmp_path: Path) -> None:
     docs, texts = zip(*recording.read(tmp_path / name, task="calc"), strict=True)
     assert texts == (RIGHT, WRONG)
     assert docs[0].items() >= {"id": "a", "task": "calcu", "subset": "calc", "capabilities": ["NM", "TR"]}.items()
-    pairs = list(zip(docs, texts, strict=True))
-    readings = {v: [[read(doc, said, variant=v)] for doc, said in pairs] for v in ("paper", "robust")}
-    half = {name: dict.fromkeys(("acc_em", "acc_err", "no_answer"), 0.5) for name in readings}
-    right = {name: {"acc_em": 1.0, "acc_err": 1.0, "no_answer": 0.0} for name in readings}
+    scored = score_task("xfinbench", "", docs, [[text] for text in texts], options={"subset": "calc", "mode": "cot"})
+    half = {name: dict.fromkeys(("acc_em", "acc_err", "no_answer"), 0.5) for name in VARIANTS}
+    right = {name: {"acc_em": 1.0, "acc_err": 1.0, "no_answer": 0.0} for name in VARIANTS}
     by_capability = {"TR": {"n": 1, **right}, "NM": {"n": 2, **half}}
-    assert recording.summary(docs, readings) == {"n": 2, **half, "unscored": 0, "by_capability": by_capability}
+    assert recording.summary(scored) == {"n": 2, **half, "unscored": 0, "by_capability": by_capability}
 
 
 def test_programs_and_what_the_data_folder_adds(tmp_path: Path) -> None:
@@ -51,12 +51,15 @@ def test_programs_and_what_the_data_folder_adds(tmp_path: Path) -> None:
     (tmp_path / "r.jsonl").write_text('{"id": "a", "ground_truth": 0, "model_response": null}')
     ((doc, response),) = recording.read(tmp_path / "r.jsonl", task="calc", mode="pot", data_dir=tmp_path)
     assert (doc["capabilities"], doc["has_table"], doc["ground_truth"], response) == (["SP"], True, "0", "")
-    ended = {"paper": Status.exception, "robust": Status.no_code}
-    readings = {v: [[read(doc, Ran("", (Outcome(status=of),)), variant=v)]] for v, of in ended.items()}
-    found = recording.summary([doc], readings, tier="bwrap")
+    options = {"subset": "calc", "mode": "pot"}
+    responses = [["", ""]]
+    scored = score_task(
+        "xfinbench", "", [doc], responses, options=options, run_programs=lambda two: [FAILED] * len(two)
+    )
+    found = recording.summary(scored, tier="bwrap")
     assert found["paper"] == {"acc_em": 1.0, "acc_err": 0.0, "no_answer": 0.0}
     assert (found["execution_rate"], found["robust_execution_rate"], found["sandbox"]) == (0.0, 0.0, "bwrap")
-    assert found["outcomes"] == {"exception": 1}
+    assert (found["n"], found["outcomes"]) == (2, {"exception": 2})
 
 
 @pytest.mark.parametrize(

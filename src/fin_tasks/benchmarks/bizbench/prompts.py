@@ -9,7 +9,7 @@ from decimal import Decimal
 from string import ascii_uppercase
 
 from fin_tasks.answers.choices import choice_texts
-from fin_tasks.answers.compare import as_written
+from fin_tasks.answers.numbers import as_written
 from fin_tasks.answers.paper import MARKER, marked_number
 from fin_tasks.benchmarks.bizbench.formulas import stub_of
 from fin_tasks.benchmarks.bizbench.score import number_truth

@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fin_tasks.answers.compare import as_written, equal_reading
 from fin_tasks.answers.notation import plain
-from fin_tasks.answers.numbers import Number, find_numbers, number_from_float
+from fin_tasks.answers.numbers import Number, as_written, equal_reading, find_numbers, number_from_float
 from fin_tasks.answers.paper import financemath_program
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import read_quantity

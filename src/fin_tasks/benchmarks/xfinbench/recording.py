@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.answers.score import Reading
+from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.benchmarks.xfinbench.data import SPLITS, SUBSETS, items_of, parse_choices, read_rows
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES, metric_values
 from fin_tasks.data.fetch import locate
@@ -40,13 +40,14 @@ def read(path: Path, *, task: str, mode: str = "cot", data_dir: Path | None = No
     return [(_doc(row, known.get(str(row["id"]), {}), name, mode), text) for row, text in kept]
 
 
-def summary(
-    docs: Sequence[Mapping[str, Any]], readings: Mapping[str, Sequence[Sequence[Reading]]], *, tier: str | None = None
-) -> dict[str, Any]:
-    """Return accuracies as fractions, overall and by capability; for programs how they ended, under `paper`."""
-    values = {
-        variant: [metric_values(*each) for each in zip(docs, of, strict=True)] for variant, of in readings.items()
-    }
+def summary(scored: ScoredTask, *, tier: str | None = None) -> dict[str, Any]:
+    """Return accuracies as fractions of responses, overall and by capability; for programs also how they ended."""
+    docs = [doc for doc, texts in zip(scored.docs, scored.responses, strict=True) for _ in texts]
+    values = {}
+    for variant, of_docs in scored.readings.items():
+        rows = zip(scored.docs, of_docs, scored.values[variant], strict=True)
+        each = [[row] if len(of) == 1 else [metric_values(doc, [one]) for one in of] for doc, of, row in rows]
+        values[variant] = [row for several in each for row in several]
     names = ("acc_em", "acc_err", "no_answer") if docs[0]["task"] == "calcu" else ("acc", "no_answer")
 
     def mean(variant: str, name: str, places: Sequence[int]) -> float | None:
@@ -64,7 +65,7 @@ def summary(
     if docs[0]["mode"] == "pot":
         result["execution_rate"] = mean("paper", "execution_rate", every)
         result["robust_execution_rate"] = mean("robust", "execution_rate", every)
-        result["outcomes"] = dict(Counter(one.status for of in readings["paper"] for one in of))
+        result["outcomes"] = dict(Counter(one.status for of in scored.readings["paper"] for one in of))
         result["sandbox"] = tier
     return result
 

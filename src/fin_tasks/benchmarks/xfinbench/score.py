@@ -83,7 +83,7 @@ def score(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Score
 def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> dict[str, float | None]:
     """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored."""
     rows = [values_of(doc, compare(doc, reading)) for reading in readings]
-    return {name: average_or_none(row[name] for row in rows) for name in rows[0]}
+    return rows[0] if len(rows) == 1 else {name: average_or_none(row[name] for row in rows) for name in rows[0]}
 
 
 def values_of(doc: Mapping[str, Any], score: Score) -> dict[str, float | None]:
