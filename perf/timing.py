@@ -1,0 +1,22 @@
+"""Time things in turn, so that other work on the machine slows all of them alike."""
+
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+
+def in_turn(works: Sequence[Callable[[], object]], runs: int) -> list[list[float]]:
+    """Return the seconds of each work in each run, after one round that fills caches."""
+    taken: list[list[float]] = [[] for _ in works]
+    for number in range(runs + 1):
+        for work, seconds in zip(works, taken, strict=True):
+            started = time.perf_counter()
+            work()
+            if number:
+                seconds.append(time.perf_counter() - started)
+    return taken
+
+
+def command(*arguments: str, env: Mapping[str, str] | None = None) -> Callable[[], object]:
+    """Return a function that runs a command and expects it to succeed."""
+    return lambda: subprocess.run(arguments, env=env, check=True, capture_output=True)
