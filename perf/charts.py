@@ -17,7 +17,7 @@ import matplotlib as mpl
 import mplfinance as mpf
 from matplotlib import pyplot as plt
 
-from fin_tasks.benchmarks.dynostock.charting import chart_between
+from fin_tasks.benchmarks.dynostock.data import chart_between
 from fin_tasks.benchmarks.dynostock.market import sample_market
 from fin_tasks.charts.candlestick import Chart, draw
 from fin_tasks.charts.pool import draw_charts

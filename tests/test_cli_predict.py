@@ -13,9 +13,8 @@ from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.dynostock import data
 from fin_tasks.benchmarks.dynostock.market import Market, sample_market
-from fin_tasks.benchmarks.dynostock.predict import own_window
 from fin_tasks.benchmarks.dynostock.window_set import SAMPLE_SHARE
-from fin_tasks.benchmarks.dynostock.windows import find_windows, windows_of
+from fin_tasks.benchmarks.dynostock.windows import find_windows, own_window, windows_of
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError, FinTasksError
 
@@ -86,7 +85,7 @@ def test_asks_a_model_and_writes_a_run_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (("XYZ", *AAPL[1:], "--print-prompt"), DataError, "expected one with prices, got 'XYZ'"),
+        (("XYZ", *AAPL[1:], "--print-prompt"), DataError, "expected one with prices|got 'XYZ'"),
         ((*AAPL, "--start", "2010-08-01", "--end", "2010-10-10", "--print-prompt"), DataError, "earnings report"),
         ((*AAPL, "--start", "2010-09-01", "--bias", "recency", "--print-prompt"), DataError, "recency needs"),
         ((*AAPL, "--start", "2010-09-01", "--bias", "authority", "--print-prompt"), DataError, "authority needs"),

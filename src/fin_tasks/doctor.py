@@ -70,8 +70,13 @@ def show_benchmark(name: str, *, source: str, data_dir: Path | None, as_json: bo
     if name not in _PARTS:
         raise ConfigError(f"doctor: expected one of {', '.join(_PARTS)}, got {name!r}.")
     if name == "dynostock":
-        inspect = import_module("fin_tasks.benchmarks.dynostock.window_set").inspect
-        found = inspect(settings=Settings.from_environ(), data_dir=data_dir, sample=source == "sample")
+        find_set = import_module("fin_tasks.benchmarks.dynostock.window_set").find_set
+        settings = Settings.from_environ()
+        place: dict[str, Any] = {"data_dir": data_dir or settings.data_dir, "settings": settings}
+        windows = find_set(sample=source == "sample", windows_dir=None, **place)
+        sizes = windows.table.groupby(["bias_type", "window"]).size().items()
+        counts = {f"{bias} {size}": int(n) for (bias, size), n in sizes}
+        found = {**windows.facts, "charts": str(windows.charts), "windows": counts}
     else:
         found = _inspect(name, source=source, data_dir=str(data_dir) if data_dir else None)
     print(json.dumps(found)) if as_json else Console().print(summary_table(found))

@@ -100,9 +100,9 @@ def test_build(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        *(["--windows", "4,x"], ["--windows", "1"], ["--bias", "herd"], ["--engine", "dask"], ["--share", "0.5"]),
-        *(["--start", "2001-02-30"], ["--start", "2002-01-01", "--end", "2001-01-01"], ["--ticker", "IBM"]),
-        *(["--timing", "strict"], ["--tickers", "XXX"], ["--share", "nan"], ["--prices", "x"]),
+        *(["--windows", "4,x"], ["--windows", "1"], ["--bias", "herd"], ["--share", "0.5"]),
+        *(["--start", "2002-01-01", "--end", "2001-01-01"], ["--ticker", "IBM", "--from-recording", "x"]),
+        *(["--timing", "strict"], ["--tickers", "XXX"], ["--prices", "x"]),
     ],
 )
 def test_options_of_build_that_mean_nothing(options: list[str]) -> None:

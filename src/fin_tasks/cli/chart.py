@@ -1,11 +1,12 @@
 """`fin-tasks chart`: draw one chart for a person to look at."""
 
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from fin_tasks.cli.market_options import Adjust, Earnings, Prices, Sample, day_of, market_of
+from fin_tasks.cli.market_options import Adjust, Earnings, Prices, Sample, day, market_of
 from fin_tasks.errors import ConfigError
 
 __all__ = ["chart"]
@@ -13,8 +14,8 @@ __all__ = ["chart"]
 
 def chart(
     ticker: Annotated[str, typer.Argument(metavar="TICKER", help="The stock.")],
-    start: Annotated[str, typer.Option(metavar="DATE", help="First day shown, such as 2009-03-24.")],
-    end: Annotated[str, typer.Option(metavar="DATE", help="Last day shown.")],
+    start: Annotated[date, typer.Option(parser=day, metavar="DATE", help="First day shown, such as 2009-03-24.")],
+    end: Annotated[date, typer.Option(parser=day, metavar="DATE", help="Last day shown.")],
     prices: Prices = None,
     earnings: Earnings = None,
     sample: Sample = False,
@@ -28,21 +29,16 @@ def chart(
     ] = None,
 ) -> None:
     """Draw a stock's candlestick chart with its earnings reports, as a model sees it, and print the file's name."""
-    first, last = day_of("chart --start", start), day_of("chart --end", end)
-    if first > last:
+    if start > end:
         raise ConfigError(f"chart: expected --start on or before --end, got {start} and {end}.")
-    if out is not None and not out.parent.is_dir():
-        raise ConfigError(f"chart --out {out}: expected a file in an existing folder, found no {out.parent}.")
-    market = market_of("chart", prices, earnings, adjust=adjust, sample=sample)
-
-    from fin_tasks.benchmarks.dynostock.charting import chart_between
+    from fin_tasks.benchmarks.dynostock.data import chart_between
     from fin_tasks.charts.candlestick import draw
 
-    shown = chart_between(market, ticker.upper(), first, last, dpi=dpi, style=style)
+    market = market_of(prices, earnings, adjust=adjust, sample=sample)
+    shown = chart_between(market, ticker.upper(), start, end, dpi=dpi, style=style)
     file = out or Path(f"{shown.stem}.png")
-    image = draw(shown)
     try:
-        file.write_bytes(image)
+        file.write_bytes(draw(shown))
     except OSError as error:
         raise ConfigError(f"chart --out {file}: expected a file that can be written, got {error.strerror}.") from error
     print(file)

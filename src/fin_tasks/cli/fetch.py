@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.cli.market_options import day_of, tickers_of
+from fin_tasks.cli.market_options import day, tickers_of
 from fin_tasks.cli.options import sub_commands
 
 __all__ = ["app"]
@@ -64,14 +65,15 @@ def fetch_mme_finance(
 
 @app.command("dynostock")
 def fetch_dynostock(
-    start: Annotated[str, typer.Option(metavar="DATE", help="First day of prices.")] = "2000-01-01",
+    start: Annotated[date, typer.Option(parser=day, metavar="DATE", help="First day of prices.")] = date(2000, 1, 1),
     end: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Last day; by default the folder's or yesterday.")
+        date | None, typer.Option(parser=day, metavar="DATE", help="By default the folder's last day, or yesterday.")
     ] = None,
     tickers: Annotated[str | None, typer.Option(metavar="AAPL,MSFT|FILE", help="By default the S&P 500.")] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="By default <cache>/dynostock/market.")] = None,
     earnings: Annotated[
-        str | None, typer.Option(help="alpha-vantage, the default if there is a key, or upstream: the authors' files.")
+        Literal["alpha-vantage", "upstream"] | None,
+        typer.Option(help="By default alpha-vantage if there is a key, else upstream: the authors' files."),
     ] = None,
     per_minute: Annotated[float, typer.Option(min=0.1, help="Requests a minute to Alpha Vantage.")] = 5.0,
 ) -> None:
@@ -80,20 +82,15 @@ def fetch_dynostock(
     from fin_tasks.sandbox import escape
     from fin_tasks.settings import Settings
 
-    first, last = day_of("--start", start), day_of("--end", end) if end else None
     settings = Settings.from_environ()
-    folder = out or settings.cache_dir / "dynostock" / "market"
-    names = tickers_of(tickers) or sp500(settings)
-    done = fetch_market(
-        folder, names, start=first, end=last, earnings=earnings, per_minute=per_minute, settings=settings
-    )
+    folder, names = out or settings.cache_dir / "dynostock" / "market", tickers_of(tickers) or sp500(settings)
+    options: dict[str, Any] = {"earnings": earnings, "per_minute": per_minute, "settings": settings}
+    done = fetch_market(folder, names, start=start, end=end, **options)
     for part, failed in done.failed.items():
         there = sum(any((folder / part).glob(f"{name}.*")) for name in names)
         print(f"{part}: {there} of {len(names)} tickers in {folder / part}, {len(failed)} failed")
-        for ticker, reason in failed.items():
-            print(f"  {ticker}: {escape(reason)}")
-    for sentence in done.stopped:
-        print(escape(sentence))
+        print("".join(f"  {ticker}: {escape(reason)}\n" for ticker, reason in failed.items()), end="")
+    print("".join(f"{escape(sentence)}\n" for sentence in done.stopped), end="")
     if done.stopped or any(done.failed.values()):
         raise typer.Exit(1)
 

@@ -1,12 +1,13 @@
 """`fin-tasks predict`: ask a model about one stock and period."""
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.cli.market_options import Adjust, Earnings, Prices, Sample, day_of, market_of
+from fin_tasks.cli.market_options import Adjust, Earnings, Prices, Sample, day, market_of
 from fin_tasks.cli.options import Json
 from fin_tasks.errors import ConfigError
 
@@ -15,8 +16,8 @@ __all__ = ["predict"]
 
 def predict(
     ticker: Annotated[str, typer.Argument(metavar="TICKER", help="The stock.")],
-    start: Annotated[str, typer.Option(metavar="DATE", help="First day shown, such as 2019-01-01.")],
-    end: Annotated[str, typer.Option(metavar="DATE", help="Last day shown; the 8 days after it are forecast.")],
+    start: Annotated[date, typer.Option(parser=day, metavar="DATE", help="First day shown, such as 2019-01-01.")],
+    end: Annotated[date, typer.Option(parser=day, metavar="DATE", help="Last day; the 8 days after it are forecast.")],
     model: Annotated[str | None, typer.Option(metavar="NAME", help="The model to ask.")] = None,
     base_url: Annotated[str, typer.Option(metavar="URL", help="OpenAI-compatible.")] = "https://api.openai.com/v1",
     bias: Annotated[Literal["recency", "authority", "none"], typer.Option(help="Statement to add.")] = "none",
@@ -36,11 +37,11 @@ def predict(
 
     Example: fin-tasks predict AAPL --start 2010-01-01 --end 2011-07-19 --sample --bias recency --print-prompt
     """
-    first, last = day_of("predict --start", start), day_of("predict --end", end)
     if not (model or print_prompt):
         raise ConfigError("predict: expected --model with the name of a model, or --print-prompt.")
 
     from fin_tasks.benchmarks.dynostock import predict as own
+    from fin_tasks.benchmarks.dynostock.windows import own_window
     from fin_tasks.endpoints.client import Endpoint
     from fin_tasks.endpoints.old_chat import Chat, ChatRequest
     from fin_tasks.report.run_folder import write_run
@@ -50,8 +51,8 @@ def predict(
     settings = Settings.from_environ()
     if not (print_prompt or settings.api_keys.get("OPENAI_API_KEY") or "api.openai.com" not in base_url):
         raise ConfigError(f"predict: expected a key for {base_url} in the variable OPENAI_API_KEY, got none. Set it.")
-    market = market_of("predict", prices, earnings, adjust=adjust, sample=sample, tickers=None if sample else ticker)
-    window = own.own_window(market, ticker.upper(), first, last, bias="plain" if bias == "none" else bias)
+    market = market_of(prices, earnings, adjust=adjust, sample=sample, tickers=None if sample else ticker)
+    window = own_window(market, ticker.upper(), start, end, bias="plain" if bias == "none" else bias)
     doc = own.own_question(market, window, prompts=prompts, style=chart, text=text, out=out, settings=settings)
     if print_prompt or model is None:
         parts = own.parts_of(doc)

@@ -1,18 +1,20 @@
-"""Documents of DynoStock: prompts, arms, options, provenance."""
+"""Documents of DynoStock: prompts, arms, options, charts, and nothing after a window's last day."""
 
 import json
 import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
-from PIL import Image
 
+from fin_tasks.benchmarks.dynostock import data
 from fin_tasks.benchmarks.dynostock.data import ANONYMOUS_TICKER, chart, load
-from fin_tasks.benchmarks.dynostock.market import sample_market
+from fin_tasks.benchmarks.dynostock.market import Market, sample_market
 from fin_tasks.benchmarks.dynostock.prompts import ARMS
-from fin_tasks.benchmarks.dynostock.window_set import write_set
-from fin_tasks.benchmarks.dynostock.windows import Found, find_windows, frame_of, plain_window, windows_of
+from fin_tasks.benchmarks.dynostock.window_set import WindowSet, write_set
+from fin_tasks.benchmarks.dynostock.windows import Found, find_windows, frame_of, own_window
 from fin_tasks.errors import ConfigError, DataError
 
 
@@ -24,11 +26,6 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def documents(**options: Any) -> list[dict[str, Any]]:
     return load(**{"bias": "recency", "window": 4, "mode": "text", "source": "sample", **options})["test"].to_list()
-
-
-def provenance(**options: Any) -> dict[str, Any]:
-    fixed: dict[str, Any] = {"bias": "recency", "window": 4, "mode": "text", "source": "sample", "frequency": "monthly"}
-    return dict(json.loads(load(**{**fixed, **options})["test"].info.description))
 
 
 @pytest.mark.parametrize("bias", ["recency", "authority"])
@@ -49,54 +46,36 @@ def test_arms_differ_in_the_last_fact_only(bias: str) -> None:
 def test_a_naive_prompt_and_a_plain_window_have_no_statement(tmp_path: Path) -> None:
     market = sample_market()
     end = market.reports["reported"].iloc[30].date()
-    window = plain_window(market, "AAPL", end.replace(year=end.year - 2), end)
+    window = own_window(market, "AAPL", end.replace(year=end.year - 2), end)
     write_set(tmp_path, Found(frame_of([window])), market, parameters={})
     own: dict[str, Any] = {"bias": "plain", "window": None, "source": "auto", "windows_dir": str(tmp_path)}
     (doc,) = documents(**own)
     assert (doc["arm"], doc["statement"], doc["signal"]) == ("none", None, None)
     assert documents(prompt="naive")[0]["arm"] == "none" and "Facts:" not in documents(prompt="naive")[0]["prompt"]
     for options in (own, {"prompt": "naive"}):
-        for arm in ("signal", "flipped"):
-            with pytest.raises(ConfigError, match="has no statement"):
-                documents(**options, arm=arm)
-    with pytest.raises(DataError, match="dynostock_forecast_text"):
+        with pytest.raises(ConfigError, match="has no statement"):
+            documents(**options, arm="flipped")
+    with pytest.raises(DataError, match="1 plain of"):
         documents(**{**own, "bias": "recency"})
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        *({name: "x"} for name in ("bias", "mode", "source", "arm", "prompt", "prompts", "text", "frequency", "dpi")),
-        *({"anonymise": 1}, {"anonymize": True}, {"prompts": "upstream", "prompt": "naive"}),
-        {"windows_dir": "/nowhere"},
-    ],
-)
-def test_wrong_options(options: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError):
-        documents(**options)
-
-
-def test_arguments_of_models_are_ignored() -> None:
-    names = (
-        "pretrained",
-        "model",
-        "dtype",
-        "max_length",
-        "num_concurrent",
-        "tokenizer",
-        "base_url",
-        "temperature",
-        "seed",
-    )
-    assert documents(**dict.fromkeys(names, "x"))
+def test_wrong_options_are_errors_and_arguments_of_models_are_not() -> None:
+    names = ("bias", "mode", "source", "arm", "prompt", "prompts", "text", "frequency", "dpi", "chart")
+    wrong: list[dict[str, Any]] = [*({name: "x"} for name in names), {"anonymise": 1}, {"anonymize": True}]
+    for options in (*wrong, {"prompts": "upstream", "prompt": "naive"}, {"windows_dir": "/nowhere"}):
+        with pytest.raises(ConfigError):
+            documents(**options)
+    assert documents(**dict.fromkeys(("pretrained", "model", "dtype", "max_length", "base_url", "seed"), "x"))
 
 
 def test_provenance_tells_questions_apart() -> None:
     changes: list[dict[str, Any]] = [{}, {"arm": "none"}, {"window": 8}, {"anonymise": True}, {"text": "narrative"}]
-    found = [provenance(**change) for change in [*changes, {"frequency": "weekly"}, {"prompt": "naive"}]]
+    fixed: dict[str, Any] = {"bias": "recency", "window": 4, "mode": "text", "source": "sample", "frequency": "monthly"}
+    changes += [{"frequency": "weekly"}, {"prompt": "naive"}, {"dpi": 72}]
+    *found, same = (json.loads(load(**fixed | change)["test"].info.description) for change in changes)
     assert len({facts["asked"] for facts in found}) == len({facts["hash"] for facts in found}) == len(found)
-    assert (found[0]["prompts"]["set"], found[0]["data"]["origin"]) == ("house", "sample")
-    assert provenance(dpi=72)["hash"] == found[0]["hash"]  # there is no picture
+    assert (found[0]["prompts"]["set"], found[0]["data"]["market"]["basis"]) == ("house", "split-adjusted")
+    assert same["hash"] == found[0]["hash"], "there is no picture"
 
 
 @pytest.mark.parametrize(("text", "arm"), [("table", "signal"), ("narrative", "aligned")])
@@ -113,12 +92,50 @@ def test_charts_are_drawn_once() -> None:
     written = [Path(doc["chart"]).stat().st_mtime_ns for doc in docs]
     assert docs[0]["prompt"].startswith("<image>\n") and "see the chart" in docs[0]["prompt"]
     assert [Path(doc["chart"]).stat().st_mtime_ns for doc in documents(mode="image", dpi=40, window=20)] == written
-    (picture,) = chart(docs[0])
-    assert isinstance(picture, Image.Image)
+    assert chart(docs[0])[0].mode == "RGB"
 
 
-def test_the_sample_has_every_size() -> None:
-    table = find_windows(sample_market()).table
-    assert {window.ticker for window in windows_of(table)} <= {"AAPL", "IBM", "MSFT"}
-    for bias in ("recency", "authority"):
-        assert {doc["window"] for doc in documents(bias=bias, window=None, frequency="monthly")} == {4, 8, 12, 16, 20}
+def changed(market: Market, after: pd.Timestamp) -> Market:
+    """Another future: every price and report is another, and each stock splits 7 for 1."""
+    prices, reports = market.prices.copy(), market.reports.copy()
+    later, told = prices["date"] > after, reports["reported"] > after
+    rng, figures = np.random.default_rng(1), ["open", "high", "low", "close", "volume"]
+    prices.loc[later, figures] = rng.uniform(1, 500, (later.sum(), len(figures)))
+    reports.loc[told, ["eps", "estimate", "surprise", "surprise_percentage"]] = rng.uniform(-5, 5, (told.sum(), 4))
+    reports.loc[told, "fiscal_end"] -= pd.Timedelta(days=3)
+    prices.loc[~later, figures] *= np.array([1 / 7, 1 / 7, 1 / 7, 1 / 7, 7])
+    prices.loc[~later, "splits_after"] *= 7
+    reports.loc[~told, ["eps", "estimate", "surprise"]] /= 7
+    return Market.of(prices, reports)
+
+
+@pytest.mark.parametrize("mode", ["text", "image"])
+@pytest.mark.parametrize(
+    "name", ["recency-w04-AAPL-2007-04-25", "authority-w12-AAPL-2012-04-24", "plain-w00-MSFT-2008-12-01"]
+)
+def test_another_future_changes_no_byte(mode: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bias, size, ticker, day = name.split("-", 3)
+    end, market = pd.Timestamp(day), sample_market()
+    last = market.prices.assign(high=market.prices["high"].mask(market.prices["date"] == day, 1e4))
+
+    def asked(market: Market, folder: str, **options: Any) -> tuple[Any, ...]:
+        table = find_windows(market, biases=[bias], windows=[int(size[1:])]).table if bias != "plain" else None
+        own = frame_of([own_window(market, ticker, (end - pd.Timedelta(days=400)).date(), end.date())])
+        one = own if table is None else table[table["id"] == name]
+        found = WindowSet(table=one, market=market, charts=tmp_path / "built", facts={"market": {}})
+        monkeypatch.setattr(data, "find_set", lambda **_: found)
+        monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / folder))
+        (doc,) = documents(bias=bias, window=None, mode=mode, dpi=50, **options)
+        picture = Path(doc["chart"]).read_bytes() if doc["chart"] else b""
+        return doc["system"], doc["prompt"], doc["cue"], doc["statement"], picture
+
+    arms = [{"arm": "none"}] if bias == "plain" else [{"arm": arm} for arm in ARMS]
+    others = [
+        {"anonymise": True},
+        {"prompt": "naive"},
+        {"chart": "paper"},
+        {"text": "narrative", "frequency": "weekly"},
+    ]
+    for options in (*arms, *others):
+        assert asked(market, "a", **options) == asked(changed(market, end), "b", **options), options
+    assert asked(market, "a") != asked(Market.of(last, market.reports), "c"), "the last day is seen"

@@ -1,8 +1,9 @@
-"""Prices and reports read from files."""
+"""Prices and reports read from files, and as they were seen on a day."""
 
 import json
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -22,7 +23,7 @@ REPORT = {"fiscalDateEnding": "2023-12-31", "reportedDate": "2024-01-02", "repor
 @pytest.fixture
 def reports(tmp_path: Path) -> Path:
     rows = "NA,2023-12-31,2024-01-02,1,1,1,1\nB,,2024-01-03,1,None,,-\n"
-    return written(tmp_path / "reports.csv", ",".join(REPORT_COLUMNS[:-1]) + "\n" + rows)
+    return written(tmp_path / "reports.csv", ",".join(REPORT_COLUMNS[:-2]) + "\n" + rows)
 
 
 def written(path: Path, text: str) -> Path:
@@ -30,7 +31,7 @@ def written(path: Path, text: str) -> Path:
     return path
 
 
-def closes(market: Market) -> list[tuple[str, str, float]]:
+def closes(market: Market) -> list[tuple[Any, ...]]:
     known = market.prices.dropna(subset=["close"])
     return [*zip(known["ticker"], known["date"].astype(str), known["close"], strict=True)]
 
@@ -40,19 +41,14 @@ def test_the_layouts_of_prices(tmp_path: Path, reports: Path, ending: str) -> No
     table = pd.read_csv(written(tmp_path / "x.csv", LONG), keep_default_na=False, na_values=[""])
     table["Date"] = table["Date"].str[:10]
     wide = table.pivot(index="Date", columns="Ticker")
-    layouts = {
-        "long": table,
-        "by_price": wide,
-        "by_ticker": wide.swaplevel(axis=1).sort_index(axis=1),
-        "closes": wide["Close"].reset_index(),
-    }
+    by_ticker, only_closes = wide.swaplevel(axis=1).sort_index(axis=1), wide["Close"].reset_index()
+    layouts = {"long": table, "by_price": wide, "by_ticker": by_ticker, "closes": only_closes}
     for name, layout in layouts.items():
-        path, kept = tmp_path / f"{name}{ending}", name.startswith("by")
-        layout.to_parquet(path) if ending == ".parquet" else layout.to_csv(path, index=kept)
+        path = tmp_path / f"{name}{ending}"
+        layout.to_parquet(path) if ending == ".parquet" else layout.to_csv(path, index=name.startswith("by"))
         market = read_market(path, reports)
         assert closes(market) == [("B", "2024-01-02", 21), ("NA", "2024-01-02", 10)], name
-        assert market.has_candles == (name != "closes")
-        assert market.tickers == ("B", "NA")
+        assert (market.has_candles, market.tickers) == (name != "closes", ("B", "NA"))
     one = table[table["Ticker"] == "B"].drop(columns="Ticker")
     path = tmp_path / f"B{ending}"
     one.to_parquet(path) if ending == ".parquet" else one.to_csv(path)
@@ -60,8 +56,7 @@ def test_the_layouts_of_prices(tmp_path: Path, reports: Path, ending: str) -> No
 
 
 def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -> None:
-    prices = written(tmp_path / "prices.csv", LONG)
-    folder = tmp_path / "eps"
+    prices, folder = written(tmp_path / "prices.csv", LONG), tmp_path / "eps"
     folder.mkdir()
     later = {"reportedDate": "2024-02-02", "surprise": "-", "surprisePercentage": "3.5"}
     rows = [REPORT | later, REPORT | {"reportTime": "pre-market"}, REPORT | {"reportedDate": "None"}]
@@ -70,17 +65,20 @@ def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -
     (row,) = market.reports.to_dict("records")
     assert (row["ticker"], row["reported"], row["report_time"]) == ("B", pd.Timestamp("2024-01-02"), "pre-market")
     assert row["eps"] == 1.5 and pd.isna(row["estimate"]) and pd.isna(row["surprise"])
-    assert market.facts["defects"] == {"duplicate-report": 1, "report-without-day": 1}
+    assert {*market.facts["defects"]} == {"duplicate-report", "report-without-day"}
     table = read_market(prices, reports).reports
     assert table["eps"].tolist() == [1, 1] and table["surprise"].isna().tolist() == [True, False]
     assert table["fiscal_end"].isna().tolist() == [True, False] and table["report_time"].tolist() == [None, None]
+    assert read_market(prices, reports, tickers=["b"]).tickers == ("B",)
+    with pytest.raises(DataError, match="prices of AMZN"):
+        read_market(prices, reports, tickers=["AMZN", "B"])
 
 
 @pytest.mark.parametrize(
     ("name", "text", "found"),
     [
         ("prices.csv", "Date,Open\n2024-01-02,x\n", "numbers in close, got 'x'"),
-        ("prices.csv", LONG + "B,02/01/2024,1,1,1,1,1,1\n", "days such as 2024-01-31"),
+        ("prices.csv", LONG + "B,02/01/2024,1,1,1,1,1,1\n", "02/01/2024"),
         ("prices.csv", LONG + "B,2024-01-02,1,1,1,1,1,1\n", "got two on 2024-01-02"),
         ("prices.csv", LONG + "../B,2024-01-02,1,1,1,1,1,1\n", r"got '../B'"),
         ("prices.csv", "", "cannot be read"),
@@ -92,24 +90,9 @@ def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -
     ],
 )
 def test_a_file_that_cannot_be_used(tmp_path: Path, reports: Path, name: str, text: str, found: str) -> None:
-    other = written(tmp_path / "good.csv", LONG)
-    path = written(tmp_path / name, text)
+    other, path = written(tmp_path / "good.csv", LONG), written(tmp_path / name, text)
     with pytest.raises(DataError, match=found):
         read_market(*((path, reports) if name.startswith("prices") else (other, path)))
-
-
-def test_two_files_of_a_ticker_are_named_and_tickers_chosen(tmp_path: Path, reports: Path) -> None:
-    folder = tmp_path / "prices"
-    folder.mkdir()
-    written(folder / "a.csv", LONG)
-    assert read_market(folder, reports, tickers=["b"]).tickers == ("B",)
-    with pytest.raises(DataError, match="prices of AMZN"):
-        read_market(folder, reports, tickers=["AMZN", "B"])
-    written(folder / "b.csv", "Date,Close\n2024-01-02,1\n")
-    with pytest.raises(DataError, match=r"B: expected one file of prices, got .*a\.csv and .*b\.csv"):
-        read_market(folder, reports)
-    with pytest.raises(DataError, match="found none"):
-        read_market(tmp_path / "nowhere", reports)
 
 
 def test_prices_that_cannot_be_are_unknown(tmp_path: Path, reports: Path) -> None:
@@ -117,19 +100,15 @@ def test_prices_that_cannot_be_are_unknown(tmp_path: Path, reports: Path) -> Non
     market = read_market(written(tmp_path / "prices.csv", LONG + rows), reports)
     own = market.history("B", date(2024, 1, 3), date(2024, 1, 4))
     assert own.isna().sum().to_dict() == {"open": 1, "high": 1, "low": 2, "close": 0, "volume": 0}
-    assert [(odd.kind, odd.row_id) for odd in market.defects] == [("impossible-price", "B")]
+    assert {*market.facts["defects"]} == {"impossible-price"}
 
 
 @pytest.mark.parametrize(
     ("before", "after", "adjusted", "ratio"),
     [
-        (102, 51, 51, 2.0),
-        (90, 61, 60, 1.5),
-        (1, 10.2, 10, 0.1),
-        (700, 101, 100, 7.0),
+        *[(102, 51, 51, 2.0), (90, 61, 60, 1.5), (1, 10.2, 10, 0.1), (700, 101, 100, 7.0)],
         (100, 80, 80, None),  # a special dividend of 20 %, with the ratio of 5 shares for 4
-        (100, 90, 90, None),
-        (100, 60, 60, None),  # 40 %
+        *[(100, 90, 90, None), (100, 60, 60, None)],
         (100, 101, 50, None),  # Adj Close is wrong: the price did not move
     ],
 )
@@ -139,20 +118,29 @@ def test_splits_and_dividends(
     rows = [("2024-01-02", before, adjusted), ("2024-01-03", after, after), ("2024-01-04", after, after)]
     text = "".join(f"B,{day},{close},{close},{close},{close},100,{adj}\n" for day, close, adj in rows)
     path = written(tmp_path / "prices.csv", LONG.splitlines()[0] + "\n" + text)
-    market = read_market(path, reports, adjust="splits")
-    factor = ratio or 1.0
+    market, factor = read_market(path, reports, adjust="splits"), ratio or 1.0
     assert market.prices["close"].tolist() == [before / factor, after, after]
     assert market.prices["volume"].tolist() == [100 * factor, 100, 100]
     assert market.facts["prices"]["splits"] == ({"B": {"2024-01-03": ratio}} if ratio else {})
-    assert market.basis == "split-adjusted"
     raw = read_market(path, reports)
-    assert raw.prices["close"].tolist() == [before, after, after] and raw.basis == "as in the files"
+    assert raw.prices["close"].tolist() == [before, after, after]
+    assert (market.facts["basis"], raw.facts["basis"]) == ("split-adjusted", "as in the files")
     assert ("split-in-close" in raw.facts["defects"]) == bool(ratio)
     # what was seen on the first day tells nothing of the split
-    assert market.history("B", date(2024, 1, 1), date(2024, 1, 2))[["close", "volume"]].iloc[0].tolist() == [
-        before,
-        100,
-    ]
+    seen = market.history("B", date(2024, 1, 1), date(2024, 1, 2))
+    assert seen[["close", "volume"]].iloc[0].tolist() == [before, 100]
+
+
+def test_figures_per_share_are_those_of_the_last_day_too(tmp_path: Path) -> None:
+    head, days = "ticker,date,close,splits_after\n", ("2020-01-02,10,6", "2020-03-02,10,3", "2020-06-01,10,3")
+    prices = written(tmp_path / "p.csv", head + "".join(f"B,{row}\n" for row in days))
+    rows = "B,,2020-01-02,1,2,-1,-50\nB,,2020-05-29,1,2,-1,-50\n"  # the source knew of the first split only
+    market = read_market(prices, written(tmp_path / "e.csv", ",".join(REPORT_COLUMNS[:-2]) + "\n" + rows))
+    for end, factor in ((date(2020, 1, 2), 2.0), (date(2020, 6, 1), 1.0)):
+        told = market.reports_between("B", date(2020, 1, 1), end).iloc[0]
+        assert told[["eps", "estimate", "surprise"]].tolist() == [factor, 2 * factor, -factor]
+        assert told["surprise_percentage"] == -50
+    assert market.reports_between("B", date(2020, 1, 1), date(2020, 1, 2), as_seen=False)["eps"].tolist() == [1]
 
 
 def test_all_tickers_need_an_adjusted_close(tmp_path: Path, reports: Path) -> None:
@@ -165,15 +153,17 @@ def test_all_tickers_need_an_adjusted_close(tmp_path: Path, reports: Path) -> No
 
 def test_the_sample() -> None:
     market = sample_market()
-    assert market.tickers == ("AAPL", "IBM", "MSFT") and market.defects == ()
+    assert market.tickers == ("AAPL", "IBM", "MSFT") and market.facts["defects"] == {}
     splits = {"AAPL": {"2000-06-21": 2.0, "2005-02-28": 2.0}, "MSFT": {"2003-02-18": 2.0}}
     assert market.facts["prices"]["splits"] == splits, "the special dividend of MSFT in 2004 is none"
     early = market.history("AAPL", date(2000, 6, 15), date(2000, 6, 20))
-    assert early["close"].iloc[-1] == 101.25, "as it was seen then"
-    assert not early.isna().any(axis=None)
+    assert early["close"].iloc[-1] == 101.25 and not early.isna().any(axis=None), "as it was seen then"
+    report = market.reports_between("AAPL", date(2010, 10, 1), date(2010, 10, 30))
+    assert report["eps"].tolist() == [4.62], "4.64 a share, before the splits of 2014 and 2020"
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"no {DATA}")
 def test_real_files() -> None:
     market = read_market(DATA / "prices" / "adjclose_20_tickers_1990_2022.csv.gz", DATA / "eps_history")
-    assert (len(market.prices), len(market.tickers), len(market.reports), market.defects) == (166_260, 11, 3_178, ())
+    found = (len(market.prices), len(market.tickers), len(market.reports), market.facts["defects"])
+    assert found == (166_260, 11, 3_178, {})

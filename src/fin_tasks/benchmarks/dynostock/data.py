@@ -1,4 +1,4 @@
-"""DynoStock's windows as documents of lm-eval."""
+"""DynoStock's windows as documents of lm-eval, and their charts."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ from fin_tasks.benchmarks.dynostock.prompts import (
 from fin_tasks.benchmarks.dynostock.score import SCORER_VERSION
 from fin_tasks.benchmarks.dynostock.upstream import DEFAULT_MODEL, upstream_prompts
 from fin_tasks.benchmarks.dynostock.window_set import WindowSet, find_set
-from fin_tasks.benchmarks.dynostock.windows import BIASES, WINDOWS, Window
+from fin_tasks.benchmarks.dynostock.windows import BIASES, Window, shown_prices
 from fin_tasks.data.documents import dataset_of, refuse_typos
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from datasets import Dataset
     from PIL.Image import Image
 
-__all__ = ["ANONYMOUS_TICKER", "IMAGE_MARK", "anonymise", "chart", "document", "load"]
+    from fin_tasks.charts.candlestick import Chart
+
+__all__ = ["ANONYMOUS_TICKER", "IMAGE_MARK", "anonymise", "chart", "chart_between", "document", "load"]
 
 ANONYMOUS_TICKER = "ANON"
 IMAGE_MARK = "<image>\n"  # where lm-eval's multimodal models put the picture
@@ -63,40 +65,15 @@ def load(
     dpi: int = 300,
     **unknown: Any,
 ) -> "dict[str, Dataset]":
-    """Load `{"test": documents}` of one task, with the provenance as JSON in `info.description`.
+    """Load the windows of a bias and a size (None: all) as documents; docs/dynostock.md explains the options.
 
-    Args:
-        bias: `recency`, `authority` or `plain`.
-        window: Number of reports; None for every size.
-        mode: `image` shows the chart; `text` has the figures in the prompt.
-        source: `sample` for the packaged windows; `auto` for a set that was built.
-        windows_dir: Folder of the set; by default `dynostock/windows` in `data_dir`, else in the cache.
-        data_dir: Folder with the benchmark's files; by default `FIN_TASKS_DATA`.
-        arm: The statement to show, see `prompts`; by default `signal` if the windows have one and the prompt shows it.
-        prompt: `structured`, or `naive`, which shows no statement.
-        prompts: `house` wording, or the authors' (`upstream`).
-        upstream_model: Entry of the authors' prompts.
-        text: In text mode, a `table` or a `narrative`.
-        frequency: In text mode, prices `daily`, `weekly` or `monthly`.
-        anonymise: Whether ticker and dates are hidden.
-        chart: In image mode, drawn in our own style (`house`) or as the authors did (`paper`).
-        dpi: In image mode, pixels per inch.
-        unknown: The model's arguments; a name that is nearly an option is an error.
+    `unknown` holds the model's arguments; a name that is nearly an option is an error.
     """
+    given = dict(locals())
     refuse_typos("dynostock", unknown, _OPTIONS)
-    given: dict[str, Any] = {
-        "bias": bias,
-        "mode": mode,
-        "source": source,
-        "arm": arm,
-        "prompt": prompt,
-        "prompts": prompts,
-    }
-    given |= {"text": text, "frequency": frequency, "anonymise": anonymise, "chart": chart}
-    for name, value in given.items():
-        if value not in _CHOICES[name] or (name == "anonymise" and not isinstance(value, bool)):
-            allowed = ", ".join(map(str, _CHOICES[name]))
-            raise ConfigError(f"metadata {name}: expected one of {allowed}, got {value!r}.")
+    for name, allowed in _CHOICES.items():
+        if given[name] not in allowed or (name == "anonymise" and not isinstance(anonymise, bool)):
+            raise ConfigError(f"metadata {name}: expected one of {', '.join(map(str, allowed))}, got {given[name]!r}.")
     if type(dpi) is not int or dpi < 1:
         raise ConfigError(f"metadata dpi: expected a whole number from 1, got {dpi!r}.")
     if prompts == "upstream" and prompt == "naive":
@@ -108,17 +85,24 @@ def load(
     arm = arm or ("signal" if has_statement else "none")
     settings = Settings.from_environ()
     folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
-    wording: Any = HousePrompts(style="naive" if prompt == "naive" else "structured")
+    wording: Any = HousePrompts(style=prompt)
     if prompts == "upstream":
         wording = upstream_prompts(model=upstream_model, data_dir=folder, settings=settings)
     found = find_set(sample=source == "sample", windows_dir=windows_dir, data_dir=folder, settings=settings)
-    windows = _selected(found, bias, window, mode)
+    if not (windows := found.select(bias, window)):
+        counts = found.table.groupby(["bias_type", "window"]).size().items()
+        there = ", ".join(f"{n} {kind} of {size} reports" for (kind, size), n in counts) or "none at all"
+        raise DataError(
+            f"dynostock: expected {bias} windows{f' of {window} reports' if window else ''} in the set, found none. It "
+            f"has {there}. Build the set with that bias and size, or use the tasks of those that it has, such as "
+            "dynostock_recency_w8, or dynostock_forecast for plain."
+        )
     shown = [_hide(found.market, one) if anonymise else (found.market, one) for one in windows]
     facts: dict[str, Any] = {"fin_tasks": fin_tasks.__version__, "scorer": SCORER_VERSION, "bias": bias}
     facts |= {"window": window, "mode": mode, "arm": arm, "anonymise": anonymise, "prompts": wording.facts()}
     charts, how = [""] * len(shown), {"text": text, "frequency": frequency}
     if mode == "image":
-        charts, drawn = _draw(shown, found.charts, settings, dpi=dpi, style=chart)
+        charts, drawn = _draw(shown, found, settings, dpi=dpi, style=chart)
         facts, how = facts | drawn, {}
     docs = []
     for one, (market, seen), picture in zip(windows, shown, charts, strict=True):
@@ -126,7 +110,9 @@ def load(
         docs.append(document(one, asked, arm=arm, mode=mode, picture=picture, anonymised=anonymise))
     # A chart's name holds the hash of its content.
     words = [(doc["id"], doc["system"], doc["prompt"], doc["cue"], Path(str(doc["chart"])).name) for doc in docs]
-    facts |= {**how, "asked": hashlib.sha256(json.dumps(words).encode()).hexdigest(), "data": dict(found.facts)}
+    defects = {kind: len(found) for kind, found in found.facts["market"].get("defects", {}).items()}
+    known = {**found.facts, "market": {**found.facts["market"], "defects": defects}}
+    facts |= {**how, "asked": hashlib.sha256(json.dumps(words).encode()).hexdigest(), "data": known}
     return {"test": dataset_of(docs, {**facts, "rows": len(docs)})}
 
 
@@ -155,6 +141,19 @@ def chart(doc: Mapping[str, Any]) -> "list[Image]":
         return [picture.convert("RGB")]
 
 
+def chart_between(
+    market: Market, ticker: str, start: date, end: date, *, dpi: int = 300, style: Any = "house"
+) -> "Chart":
+    """Return the chart of a stock from `start` to `end`, with nothing of the days after.
+
+    Source: Xiao, Lin, Chiu (2024), Behavioral Bias of Vision-Language Models, appendix A.
+    """
+    from fin_tasks.charts.candlestick import Chart  # imports matplotlib
+
+    prices, reports = shown_prices(market, ticker, start, end), market.reports_between(ticker, start, end)
+    return Chart(ticker=ticker, start=start, end=end, prices=prices, reports=reports, dpi=dpi, style=style)
+
+
 def anonymise(market: Market, window: Window) -> tuple[Market, Window]:
     """Hide ticker and dates of a window; return a market that holds nothing else, and the window in it.
 
@@ -178,32 +177,17 @@ def anonymise(market: Market, window: Window) -> tuple[Market, Window]:
 _hide = anonymise  # `load` has an option of that name
 
 
-def _selected(found: WindowSet, bias: str, window: int | None, mode: str) -> list[Window]:
-    if windows := found.select(bias, window):
-        return windows
-    counts = found.table.groupby(["bias_type", "window"]).size().to_dict()
-    end = "_text" if mode == "text" else ""
-    tasks = [f"dynostock_{kind}_w{size}{end}" for kind in BIASES for size in WINDOWS if (kind, size) in counts]
-    tasks += [f"dynostock_forecast{end}"] * any(kind == "plain" for kind, _ in counts)
-    there = ", ".join(f"{kind} {size}: {n}" for (kind, size), n in counts.items()) or "none at all"
-    raise DataError(
-        f"dynostock: expected {bias} windows{f' of {window} reports' if window else ''} in the set, found none. It has "
-        f"{there}. Build the set with that bias and size, or use the tasks {', '.join(tasks) or '(none)'}."
-    )
-
-
 def _draw(
-    shown: Sequence[tuple[Market, Window]], built: Path, settings: Settings, *, dpi: int, style: Any
+    shown: Sequence[tuple[Market, Window]], found: WindowSet, settings: Settings, *, dpi: int, style: str
 ) -> tuple[list[str], dict[str, Any]]:
     """Find each window's chart among those built with the set, and draw the others into the cache."""
-    from fin_tasks.benchmarks.dynostock.charting import chart_of  # imports matplotlib
     from fin_tasks.charts.candlestick import RENDERER
     from fin_tasks.charts.pool import draw_charts
 
-    charts = [chart_of(market, window, dpi=dpi, style=style) for market, window in shown]
+    charts = [chart_between(market, one.ticker, one.start, one.end, dpi=dpi, style=style) for market, one in shown]
     cached = settings.cache_dir / "dynostock" / "charts"
-    paths = [built / one.file_name for one in charts]
-    paths = [path if path.is_file() else cached / path.name for path in paths]
-    if missing := [one for one, path in zip(charts, paths, strict=True) if not path.is_file()]:
-        draw_charts(missing, cached, total=len(missing))
-    return [str(path) for path in paths], {"dpi": dpi, "renderer": RENDERER, "chart": style}
+    built = [found.charts / one.file_name for one in charts]
+    missing = [one for one, path in zip(charts, built, strict=True) if not path.is_file()]
+    drawn = iter(draw_charts(missing, cached, total=len(missing))[0] if missing else [])
+    paths = [path if path.is_file() else next(drawn) for path in built]
+    return list(map(str, paths)), {"dpi": dpi, "renderer": RENDERER, "chart": style}

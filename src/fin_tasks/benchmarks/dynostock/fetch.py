@@ -8,7 +8,7 @@ import io
 import json
 import re
 import time
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
@@ -19,15 +19,13 @@ import requests
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_exponential
 from tqdm import tqdm
 
-import fin_tasks
 from fin_tasks.benchmarks.dynostock.market import TICKER
 from fin_tasks.data.fetch import load_pins, locate, write_file
 from fin_tasks.errors import ConfigError, FetchError
 from fin_tasks.settings import Settings
 
-__all__ = ["EARNINGS", "Fetched", "fetch_market", "sp500"]
+__all__ = ["Fetched", "fetch_market", "sp500"]
 
-EARNINGS = ("alpha-vantage", "upstream")
 _BATCH = 25
 _COLUMNS = {name: name.lower().replace(" ", "_") for name in ("Open", "High", "Low", "Close", "Volume", "Adj Close")}
 
@@ -60,12 +58,10 @@ def sp500(settings: Settings) -> tuple[str, ...]:
         tables = pd.read_html(io.StringIO(page), flavor="lxml", keep_default_na=False)
         cells = next(table["Symbol"] for table in tables if "Symbol" in table)
     except (ImportError, ValueError, SyntaxError, StopIteration) as error:
-        raise FetchError(
-            f"S&P 500: expected a table with Symbol ({error}). Name the tickers: --tickers FILE."
-        ) from error
+        raise FetchError(f"S&P 500: expected a table with Symbol ({error}). Use --tickers FILE.") from error
     tickers = tuple(dict.fromkeys(str(cell).strip().upper().replace(".", "-") for cell in cells))
     if odd := [ticker for ticker in tickers if not TICKER.fullmatch(ticker)]:
-        raise FetchError(f"S&P 500: expected tickers, got {odd[0]!r}. Name them yourself: --tickers FILE.")
+        raise FetchError(f"S&P 500: expected tickers, got {odd[0]!r}. Use --tickers FILE.")
     return tickers
 
 
@@ -81,60 +77,60 @@ def fetch_market(
 ) -> Fetched:
     """Fetch what the folder lacks; tickers that failed in the last run are tried last.
 
-    The last day is by default that of the folder, or yesterday for a new one; the source of earnings is one of
-    `EARNINGS`, by default Alpha Vantage if there is a key.
+    The last day is by default that of the folder, or yesterday for a new one. `earnings` is `alpha-vantage` (the
+    default if there is a key) or `upstream`.
     """
     if settings.offline_markets:
         raise FetchError("market data: downloads are switched off. Unset FIN_TASKS_OFFLINE.")
-    earnings = earnings or EARNINGS[0 if settings.alpha_vantage_key else 1]
-    if earnings not in EARNINGS:
-        raise ConfigError(f"earnings: expected {' or '.join(EARNINGS)}, got {earnings!r}.")
-    if earnings == "alpha-vantage" and not settings.alpha_vantage_key:
+    source = earnings or ("alpha-vantage" if settings.alpha_vantage_key else "upstream")
+    if source not in ("alpha-vantage", "upstream"):
+        raise ConfigError(f"earnings: expected alpha-vantage or upstream, got {source!r}.")
+    if source == "alpha-vantage" and not settings.alpha_vantage_key:
         raise ConfigError(
             "earnings: expected a key of https://www.alphavantage.co in ALPHAVANTAGE_API_KEY, found none. "
             "Or take the authors' reports: --earnings upstream."
         )
-    path = folder / "manifest.json"
-    before: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    manifest = folder / "manifest.json"
+    before: dict[str, Any] = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}
     yesterday = datetime.now(timezone.utc).date() - timedelta(days=1)  # a price of today is not final
     end = end or date.fromisoformat(before.get("end", f"{yesterday}"))
     if start > end:
         raise ConfigError(f"market data: expected --start before --end, got {start} and {end}.")
-    source = earnings if earnings == "alpha-vantage" else f"upstream@{load_pins('dynostock').revision}"
-    plan = {"prices": "yahoo", "earnings": source, "start": f"{start}", "end": f"{end}"}
-    if other := {name: before.get(name) for name in plan if before and before.get(name) != plan[name]}:
+    named = source if source == "alpha-vantage" else f"upstream@{load_pins('dynostock').revision}"
+    plan = {"prices": "yahoo", "earnings": named, "start": f"{start}", "end": f"{end}", "basis": "split-adjusted"}
+    if before and (other := {name: before.get(name) for name in plan if before.get(name) != plan[name]}):
         raise ConfigError(f"{folder}: expected a folder fetched with {plan}, found {other}. Choose another with --out.")
     done, last = Fetched(), before.get("failed", Fetched().failed)
     try:
-        _fetch_prices(done, folder / "prices", _missing(folder / "prices", tickers, last["prices"]), start, end)
+        _fetch_prices(done, folder / "prices", _missing(folder / "prices", tickers, last), start, end)
         priced = [ticker for ticker in tickers if (folder / "prices" / f"{ticker}.parquet").is_file()]
-        missing = _missing(folder / "earnings", priced, last["earnings"])
-        _fetch_reports(done, folder / "earnings", missing, earnings, 60 / per_minute, settings)
+        _fetch_reports(
+            done, folder / "earnings", _missing(folder / "earnings", priced, last), source, per_minute, settings
+        )
     finally:
-        failed = {part: {**last[part], **done.failed[part]} for part in last}
-        failed = {part: {t: failed[part][t] for t in _missing(folder / part, failed[part], ())} for part in failed}
-        facts = {**plan, "tickers": sorted({*before.get("tickers", ()), *tickers}), "failed": failed}
-        write_file(path, json.dumps({**facts, "basis": "split-adjusted"}, indent=1).encode())
+        facts = {**plan, "failed": {part: {**last[part], **done.failed[part]} for part in last}}
+        write_file(manifest, json.dumps(facts, indent=1).encode())
     return done
 
 
-def _missing(folder: Path, tickers: Iterable[str], failed: Container[str]) -> list[str]:
+def _missing(folder: Path, tickers: Iterable[str], failed: dict[str, dict[str, str]]) -> list[str]:
     there = {path.name.rpartition(".")[0] for path in folder.glob("*")}
-    return sorted((ticker for ticker in tickers if ticker not in there), key=lambda ticker: ticker in failed)
+    return sorted((ticker for ticker in tickers if ticker not in there), key=lambda name: name in failed[folder.name])
 
 
 def _fetch_prices(done: Fetched, folder: Path, tickers: Sequence[str], start: date, end: date) -> None:
     with tqdm(total=len(tickers), desc="Prices", unit="ticker", disable=None) as bar:
         for first in range(0, len(tickers), _BATCH):
-            batch = tickers[first : first + _BATCH]
-            tables = {ticker: _prices_of(frame, ticker, end) for frame in [_download(batch, start)] for ticker in batch}
-            for ticker, table in tables.items():
-                if len(table):
+            batch, found = tickers[first : first + _BATCH], 0
+            frame = _download(batch, start)
+            for ticker in batch:
+                if len(table := _prices_of(frame, ticker, end)):
                     write_file(folder / f"{ticker}.parquet", table.to_parquet(index=False))
+                    found += 1
                 else:
                     done.failed["prices"][ticker] = "Yahoo gave no prices. Is it listed under this name?"
             bar.update(len(batch))
-            if not any(map(len, tables.values())):
+            if not found:
                 done.stopped.append(f"Yahoo gave none of {len(batch)} tickers. Run the same command again in an hour.")
                 return
 
@@ -165,27 +161,29 @@ def _prices_of(frame: pd.DataFrame, ticker: str, end: date) -> pd.DataFrame:
 
 
 def _fetch_reports(
-    done: Fetched, folder: Path, tickers: Sequence[str], source: str, pause: float, settings: Settings
+    done: Fetched, folder: Path, tickers: Sequence[str], source: str, per_minute: float, settings: Settings
 ) -> None:
     paths = {f"data/eps_history/data-{ticker}.json": ticker for ticker in tickers}
     pinned = [pin.path for pin in load_pins("dynostock").files if pin.path in paths and source == "upstream"]
     located = locate("dynostock", pinned, source="upstream", settings=settings).files
     files = {paths[name]: path for name, path in located.items()}
     for i, ticker in enumerate(tqdm(tickers, desc="Earnings", unit="ticker", disable=None)):
+        if source == "upstream" and ticker not in files:
+            done.failed["earnings"][ticker] = f"the authors have no earnings of {ticker}"
+            continue
         try:
-            if ticker in files:
+            if source == "upstream":
                 answer = json.loads(files[ticker].read_text(encoding="utf-8"))
-            elif source == "upstream":
-                raise FetchError(f"the authors have no earnings of {ticker}")
             else:
-                time.sleep(pause if i else 0)
+                time.sleep(60 / per_minute if i else 0)
                 answer = _alpha_vantage(ticker, settings)
-        except FetchError as error:
-            if type(error) is not _LimitError:
+        except _LimitError as error:
+            if isinstance(error, _BusyError):
                 done.failed["earnings"][ticker] = str(error)
-            if isinstance(error, _LimitError):
-                done.stopped.append(f"{error} {len(tickers) - i} tickers are left. Run the command again tomorrow.")
-                return
+            done.stopped.append(f"{error} {len(tickers) - i} tickers are left. Run the command again tomorrow.")
+            return
+        except FetchError as error:
+            done.failed["earnings"][ticker] = str(error)
         else:  # the source may spell the ticker in its own way
             write_file(folder / f"{ticker}.json", json.dumps({**answer, "symbol": ticker}, indent=1).encode())
 
@@ -198,8 +196,8 @@ def _alpha_vantage(ticker: str, settings: Settings) -> dict[str, Any]:
         answer = dict(json.loads(_get(f"{settings.alpha_vantage}/query", "Alpha Vantage", query)))
     except (ValueError, TypeError):
         raise FetchError("Alpha Vantage: expected a JSON object, got something else.") from None
-    refusals = [str(answer[name]) for name in ("Error Message", "Note", "Information") if name in answer]
-    refusal = " ".join(refusals).replace(key, "(your key)")
+    refusal = " ".join(str(answer[name]) for name in ("Error Message", "Note", "Information") if name in answer)
+    refusal = refusal.replace(key, "(your key)")
     if re.search("per (minute|second)|sparingly", refusal):
         raise _BusyError(f"Alpha Vantage: {refusal}")
     if refusal and ("Error Message" not in answer or "apikey" in refusal):
@@ -211,9 +209,8 @@ def _alpha_vantage(ticker: str, settings: Settings) -> dict[str, Any]:
 
 def _get(url: str, what: str, query: dict[str, str] | None = None) -> str:
     """Return the text of a page; no message holds the query, which may hold a key, and no redirect is followed."""
-    agent = {"User-Agent": f"fin-tasks/{fin_tasks.__version__}"}
     try:
-        reply = requests.get(url, params=query, headers=agent, timeout=30, allow_redirects=False)
+        reply = requests.get(url, params=query, headers={"User-Agent": "fin-tasks"}, timeout=30, allow_redirects=False)
     except requests.RequestException as error:
         raise _BusyError(f"{what}: expected an answer from {url}, got {type(error).__name__}.") from None
     if reply.status_code != 200:

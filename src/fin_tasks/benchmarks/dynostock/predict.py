@@ -1,73 +1,29 @@
 """A question of one's own: what a model is asked about one stock and period, and what its reply forecasts."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from datetime import date, timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.benchmarks.dynostock.charting import chart_of
-from fin_tasks.benchmarks.dynostock.data import IMAGE_MARK, document
+from fin_tasks.benchmarks.dynostock.data import IMAGE_MARK, chart_between, document
 from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.prompts import HousePrompts
-from fin_tasks.benchmarks.dynostock.runs import AFTER
 from fin_tasks.benchmarks.dynostock.score import PARSERS, score
 from fin_tasks.benchmarks.dynostock.upstream import DEFAULT_MODEL, upstream_prompts
-from fin_tasks.benchmarks.dynostock.windows import (
-    SHARE,
-    BiasType,
-    Window,
-    authority_of,
-    past_movements,
-    plain_window,
-    window_id,
-)
+from fin_tasks.benchmarks.dynostock.windows import SHARE, Window
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
-from fin_tasks.charts.candlestick import Style
 from fin_tasks.charts.pool import draw_charts
 from fin_tasks.endpoints.pictures import Picture
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["messages_of", "own_question", "own_window", "parts_of", "result_of", "scored"]
+__all__ = ["messages_of", "own_question", "parts_of", "result_of", "scored"]
 
 _MOVES: Mapping[Any, str | None] = {1: "a rise", 0: "a fall", None: None}
 
 
-def own_window(market: Market, ticker: str, start: date, end: date, *, bias: BiasType = "plain") -> Window:
-    """Make a window of any period, with the signal of a bias if one is given.
-
-    Signals come from the window's own past: recency repeats the movement after the latest report with the outcome of
-    the newest one, and authority contradicts most of these movements. The paper's minimum share is not required. A past
-    without a signal is an error.
-    """
-    plain = plain_window(market, ticker, start, end)
-    if bias == "plain":
-        return plain
-    ups, downs, after = plain.n_contrary, plain.n_same - plain.n_contrary, timedelta(days=AFTER)
-    # a report in the first days needs the closes of the days before it
-    similar = past_movements(market, replace(plain, start=start - after))
-    latest = next((move for day, move in similar[-1:] if day <= end - after), None)
-    if bias == "recency" and latest is None:
-        raise DataError(
-            f"{ticker}: recency needs an earlier report that was a {plain.outcome} like the newest one, with prices "
-            f"around it, found none from {start} to {end}. Choose an earlier start, or no bias."
-        )
-    if bias == "authority" and ups == downs:
-        raise DataError(
-            f"{ticker}: authority needs past reports that point one way, got {ups} rises and {downs} falls after those "
-            f"like the newest one from {start} to {end}. Choose other days, or no bias."
-        )
-    signal = latest if bias == "recency" else int(downs > ups)
-    name = window_id(bias, plain.window, ticker, end.isoformat())
-    figure = authority_of(name) if bias == "authority" else ""
-    contrary = downs if signal else ups
-    return replace(plain, id=name, bias_type=bias, signal=signal, n_contrary=contrary, authority=figure)
-
-
 def own_question(
-    market: Market, window: Window, *, prompts: str, style: Style, text: bool, out: Path | None, settings: Settings
+    market: Market, window: Window, *, prompts: str, style: str, text: bool, out: Path | None, settings: Settings
 ) -> dict[str, Any]:
     """Return a window's document, with the statement as `said`, and draw its chart into a folder or the cache."""
     wording: Any = HousePrompts()
@@ -87,7 +43,8 @@ def own_question(
     said = "\n".join(line.removeprefix("- ") for line in asked.user.splitlines() if line not in without)
     picture, folder = "", (out or settings.cache_dir / "dynostock") / "charts"
     if not text:
-        picture = str(draw_charts([chart_of(market, window, style=style)], folder, total=1)[0][0])
+        shown = chart_between(market, window.ticker, window.start, window.end, style=style)
+        picture = str(draw_charts([shown], folder, total=1)[0][0])
     return {**document(window, asked, arm=arm, mode="text" if text else "image", picture=picture), "said": said}
 
 

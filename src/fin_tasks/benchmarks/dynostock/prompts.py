@@ -9,27 +9,27 @@ The statistics of a window always point one way and its signal the other. The ar
 """
 
 import hashlib
-from collections.abc import Iterator
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, Literal, get_args
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import yaml
 
-from fin_tasks.benchmarks.dynostock.market import Market
-from fin_tasks.benchmarks.dynostock.windows import Window, past_movements
-from fin_tasks.benchmarks.dynostock.wording import AUTHORITIES, HOUSE, TEMPLATES, eps, millions, percent, price
+from fin_tasks.benchmarks.dynostock.market import FIGURES, Market
+from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES, Window, past_movements
 from fin_tasks.errors import ConfigError, DataError
 
-__all__ = ["ARMS", "FREQUENCIES", "STYLES", "TEXTS", "HousePrompts", "Prompt", "in_words", "statement_direction"]
+__all__ = ["ARMS", "FREQUENCIES", "STYLES", "TEXTS", "HousePrompts", "Prompt", "statement_direction"]
 
-Style = Literal["structured", "naive"]
-Text = Literal["table", "narrative"]
-Frequency = Literal["daily", "weekly", "monthly"]
-ARMS: tuple[str, ...] = ("signal", "none", "aligned", "flipped")
-STYLES: tuple[Style, ...] = get_args(Style)
-TEXTS: tuple[Text, ...] = get_args(Text)
-FREQUENCIES: tuple[Frequency, ...] = get_args(Frequency)
+ARMS = ("signal", "none", "aligned", "flipped")
+STYLES, TEXTS, FREQUENCIES = ("structured", "naive"), ("table", "narrative"), ("daily", "weekly", "monthly")
+_HOUSE = Path(__file__).with_name("house.yaml").read_text(encoding="utf-8")
+_WORDS: Mapping[str, str] = {name: text for part in yaml.safe_load(_HOUSE).values() for name, text in part.items()}
+_UNKNOWN, _MOVED = "not known", ("a fall", "a rise")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,47 +45,42 @@ class Prompt:
 class HousePrompts:
     """Our own wording."""
 
-    style: Style = "structured"
-    name: str = "house"
+    style: str = "structured"
 
     def facts(self) -> dict[str, Any]:
         """Return what the provenance says of the wording."""
-        return {"set": self.name, "style": self.style, "sha256": hashlib.sha256(HOUSE.encode()).hexdigest()}
+        return {"set": "house", "style": self.style, "sha256": hashlib.sha256(_HOUSE.encode()).hexdigest()}
 
     def ask(
-        self, market: Market, window: Window, *, arm: str, text: Text | None = None, frequency: Frequency = "daily"
+        self, market: Market, window: Window, *, arm: str, text: str | None = None, frequency: str = "daily"
     ) -> Prompt:
         """Ask about a window; `text` says how its prices and reports are written, None that a chart shows them.
 
         Nothing in the market after the window's last day is read.
         """
-        dates = {
-            "end": str(window.end),
-            "before_first": str(window.end - timedelta(days=7)),
-            "after_first": str(window.end + timedelta(days=1)),
-            "after_last": str(window.end + timedelta(days=8)),
-        }
-        shown = TEMPLATES["see_chart"] if text is None else in_words(market, window, text=text, frequency=frequency)
-        facts = [TEMPLATES["legend"]] * (text is None) + [_statistics(window)]
+        away = {"end": 0, "before_first": -7, "after_first": 1, "after_last": 8}
+        dates = {name: f"{window.end + timedelta(days=days)}" for name, days in away.items()}
+        shown = _WORDS["see_chart"] if text is None else _in_words(market, window, text=text, frequency=frequency)
+        facts = [_WORDS["legend"]] * (text is None) + [_statistics(window)]
         # The statement comes last and alone on its line: the arms differ in this line only.
         facts += [statement] if (statement := _statement(market, window, arm)) else []
-        listed = "\n".join([TEMPLATES["facts"], *(f"- {fact}" for fact in facts)])
+        listed = "\n".join([_WORDS["facts"], *(f"- {fact}" for fact in facts)])
         latest = _reports(market, window)[-1]
-        blocks = [shown, *([listed] if self.style == "structured" else []), TEMPLATES["latest"].format(**latest)]
+        blocks = [shown, *([listed] if self.style == "structured" else []), _WORDS["latest"].format(**latest)]
         # a window of one's own may end later than its latest report
         ends_on_report = window.bias_type != "plain" and latest["reported"] == str(window.end)
-        question = TEMPLATES["question" if ends_on_report else "question_plain"]
-        user = TEMPLATES[self.style].format(
+        question = _WORDS["question" if ends_on_report else "question_plain"]
+        user = _WORDS[self.style].format(
             question=question.format(ticker=window.ticker, **dates),
-            background=TEMPLATES["background"],
-            resolution=TEMPLATES["resolution"].format(**dates),
+            background=_WORDS["background"],
+            resolution=_WORDS["resolution"].format(**dates),
             start=window.start,
             end=window.end,
             retrieved="\n\n".join(blocks),
-            sources=TEMPLATES["sources_image" if text is None else "sources_text"],
+            sources=_WORDS["sources_image" if text is None else "sources_text"],
         )
-        system = TEMPLATES["system"] if self.style == "structured" else ""
-        return Prompt(system=system, user=user, cue=TEMPLATES["cue"])
+        system = _WORDS["system"] if self.style == "structured" else ""
+        return Prompt(system=system, user=user, cue=_WORDS["cue"])
 
 
 def statement_direction(window: Window, arm: str) -> int | None:
@@ -97,7 +92,7 @@ def statement_direction(window: Window, arm: str) -> int | None:
     return window.signal if arm == "signal" else 1 - window.signal
 
 
-def in_words(market: Market, window: Window, *, text: Text = "table", frequency: Frequency = "daily") -> str:
+def _in_words(market: Market, window: Window, *, text: str, frequency: str) -> str:
     """Write down a window's prices and reports, as two tables or a sentence for each event, oldest first."""
     periods = _periods(market.history(window.ticker, window.start, window.end), frequency)
     if periods.empty:
@@ -105,22 +100,22 @@ def in_words(market: Market, window: Window, *, text: Text = "table", frequency:
             f"prices of {window.ticker}: expected some from {window.start} to {window.end}, found none. "
             "The windows and the market do not belong together: build the windows again."
         )
-    reports, has_candles = _reports(market, window), "low" in periods
+    names = ["last", *(name for name in ("open", "high", "low", "close", "volume") if name in periods)]
+    days = [{name: _written(name, value) for name, value in row.items()} for row in periods.to_dict("records")]
+    reports, only_close = _reports(market, window), "" if "low" in names else "_close"
     if text == "narrative":
-        template = ("day" if frequency == "daily" else "period") + ("" if has_candles else "_close")
-        events = [(row["last"], 0, TEMPLATES[template].format(**row)) for row in _rows(periods)]
+        template = _WORDS[("day" if frequency == "daily" else "period") + only_close]
+        events = [(row["last"], 0, template.format(**row)) for row in days]
         # A report comes after the prices of its own day, and before those of a week or month that goes on after it.
-        events += [(row["reported"], 1, TEMPLATES["report"].format(**row)) for row in reports]
-        return "\n".join([TEMPLATES["intro"], *(sentence for _, _, sentence in sorted(events))])
-    names = ("last", "open", "high", "low", "close", "volume") if has_candles else ("last", "close")
-    heads = (f"prices_{frequency}", "columns" if has_candles else "columns_close")
-    prices = [*(TEMPLATES[head] for head in heads), *(",".join(row[name] for name in names) for row in _rows(periods))]
-    figures = ("reported", "fiscal_end", "eps", "estimate", "surprise", "percent", "outcome")
-    told = [",".join(row[name] for name in figures) for row in reports]
-    return "\n".join([*prices, "", TEMPLATES["reports"], TEMPLATES["report_columns"], *told])
+        events += [(row["reported"], 1, _WORDS["report"].format(**row)) for row in reports]
+        return "\n".join([_WORDS["intro"], *(sentence for _, _, sentence in sorted(events))])
+    prices = [_WORDS[f"prices_{frequency}"], _WORDS[f"columns{only_close}"]]
+    prices += [",".join(row[name] for name in names) for row in days]
+    told = [_WORDS["reports"], _WORDS["report_columns"], *(",".join(row.values()) for row in reports)]
+    return "\n".join([*prices, "", *told])
 
 
-def _periods(history: pd.DataFrame, frequency: Frequency) -> pd.DataFrame:
+def _periods(history: pd.DataFrame, frequency: str) -> pd.DataFrame:
     """Sum daily prices up over weeks (Saturday to Friday) or months, with the `first` and `last` trading day."""
     days = history.assign(first=history.index, last=history.index)
     if frequency == "daily" or days.empty:
@@ -131,27 +126,31 @@ def _periods(history: pd.DataFrame, frequency: Frequency) -> pd.DataFrame:
     return summed.assign(volume=groups["volume"].sum(min_count=1)) if "volume" in days else summed
 
 
-def _rows(periods: pd.DataFrame) -> Iterator[dict[str, str]]:
-    formats = {name: price for name in ("open", "high", "low", "close") if name in periods}
-    formats |= {"volume": millions} if "volume" in periods else {}
-    columns = {name: [write(value) for value in periods[name].tolist()] for name, write in formats.items()}
-    columns |= {name: periods[name].dt.strftime("%Y-%m-%d").tolist() for name in ("first", "last")}
-    return (dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True))
-
-
 def _reports(market: Market, window: Window) -> list[dict[str, str]]:
-    """Write the figures of a window's reports, oldest first."""
+    """Write the figures of a window's reports, oldest first, in the order of the table's columns."""
     shown = market.reports_between(window.ticker, window.start, window.end).tail(window.window)
+    names = ("reported", "fiscal_end", "eps", "estimate", "surprise", "surprise_percentage")
     return [
         {
-            "reported": f"{row['reported']:%Y-%m-%d}",
-            "fiscal_end": "not known" if pd.isna(row["fiscal_end"]) else f"{row['fiscal_end']:%Y-%m-%d}",
-            **{name: eps(row[name]) for name in ("eps", "estimate", "surprise")},
-            "percent": percent(row["surprise_percentage"]),
-            "outcome": "not known" if pd.isna(row["surprise"]) else "Meet" if row["surprise"] >= 0 else "Miss",
+            **{name.replace("surprise_percentage", "percent"): _written(name, row[name]) for name in names},
+            "outcome": _UNKNOWN if pd.isna(row["surprise"]) else "Meet" if row["surprise"] >= 0 else "Miss",
         }
         for row in shown.to_dict("records")
     ]
+
+
+def _written(name: str, value: Any) -> str:
+    """Write a day or figure as people do: two decimals, more for small prices and for EPS that have them."""
+    if pd.isna(value) or value in (math.inf, -math.inf):
+        return _UNKNOWN
+    if isinstance(value, pd.Timestamp):
+        return f"{value:%Y-%m-%d}"
+    if name in ("volume", "surprise_percentage"):
+        return f"{value / 1e6:.2f}" if name == "volume" else f"{round(value, 1) + 0.0:.1f}%"
+    if name not in FIGURES:
+        return f"{value:.2f}" if abs(value) >= 1 else f"{value:.4f}"
+    exact = round(value, 4) + 0.0  # adding zero turns -0.0 into 0.0
+    return f"{exact:.2f}" if exact == round(exact, 2) else f"{exact:.4f}".rstrip("0")
 
 
 def _statistics(window: Window) -> str:
@@ -159,8 +158,8 @@ def _statistics(window: Window) -> str:
     majority = 1 if window.signal is None else 1 - window.signal
     if window.n_same < 2:
         movement = majority if window.n_contrary else 1 - majority
-        return TEMPLATES["statistics_one" if window.n_same else "statistics_none"].format(movement=_event(movement))
-    return TEMPLATES["statistics"].format(n=window.n_contrary, of=window.n_same, movement=_event(majority))
+        return _WORDS["statistics_one" if window.n_same else "statistics_none"].format(movement=_MOVED[movement])
+    return _WORDS["statistics"].format(n=window.n_contrary, of=window.n_same, movement=_MOVED[majority])
 
 
 def _statement(market: Market, window: Window, arm: str) -> str:
@@ -170,13 +169,9 @@ def _statement(market: Market, window: Window, arm: str) -> str:
     if window.bias_type == "authority":
         words = {"ticker": window.ticker, "direction": "up" if direction else "down"}
         if arm == "aligned":
-            return TEMPLATES["authority_aligned"].format(**words)
-        return TEMPLATES["authority"].format(name=window.authority, **AUTHORITIES[window.authority], **words)
+            return _WORDS["authority_aligned"].format(**words)
+        return _WORDS["authority"].format(name=window.authority, **AUTHORITIES[window.authority], **words)
     if arm != "aligned":
-        return TEMPLATES["recency"].format(movement=_event(direction))
+        return _WORDS["recency"].format(movement=_MOVED[direction])
     days = [day for day, movement in past_movements(market, window) if movement == direction]
-    return TEMPLATES["recency_aligned"].format(day=max(days, default=date.min), movement=_event(direction))
-
-
-def _event(movement: int) -> str:
-    return "a rise" if movement else "a fall"
+    return _WORDS["recency_aligned"].format(day=max(days, default=date.min), movement=_MOVED[direction])

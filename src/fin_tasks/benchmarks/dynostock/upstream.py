@@ -1,7 +1,8 @@
 """The authors' prompts, word for word: read from their repository at run time, parsed and never executed.
 
 `config/prompt.json` holds the frames, `config/celebrity.json` the figures of authority, and the function
-`construct_instruction` of `gen.py` the sentences of the slots. Prices and reports are filled in from the market.
+`construct_instruction` of `gen.py` the sentences of the slots. Prices and reports are filled in from the market; EPS
+stay as in the files, because the authors showed them so.
 """
 
 import ast
@@ -13,8 +14,8 @@ from typing import Any
 
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market import Market
-from fin_tasks.benchmarks.dynostock.prompts import Frequency, Prompt, Text, statement_direction
+from fin_tasks.benchmarks.dynostock.market import ALPHA_VANTAGE, Market
+from fin_tasks.benchmarks.dynostock.prompts import Prompt, statement_direction
 from fin_tasks.benchmarks.dynostock.windows import Window
 from fin_tasks.data.fetch import locate
 from fin_tasks.errors import ConfigError, DataError
@@ -28,10 +29,6 @@ DEFAULT_MODEL = "gpt-4o"
 _FILES = ("config/prompt.json", "config/celebrity.json", "gen.py|upstream/gen.py")
 # The chat template and the place of the picture, which the harness adds for the model that it runs.
 _WRAPPERS = re.compile(r"\A\s*(?:\[INST\]\s*)?(?:<image>\s*|<\|image_\d+\|>\s*)?|\s*\[/INST\]\s*\Z")
-_EPS = {
-    **{"fiscalDateEnding": "fiscal_end", "reportedDate": "reported", "reportedEPS": "eps", "estimatedEPS": "estimate"},
-    **{"surprise": "surprise", "surprisePercentage": "surprise_percentage"},
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +45,7 @@ class UpstreamPrompts:
         return {"set": "upstream", "style": "structured", **self.source}
 
     def ask(
-        self, market: Market, window: Window, *, arm: str, text: Text | None = None, frequency: Frequency = "daily"
+        self, market: Market, window: Window, *, arm: str, text: str | None = None, frequency: str = "daily"
     ) -> Prompt:
         """Ask about a window as the authors do; the arms `none` and `flipped` change their statement only."""
         if window.signal is None or arm == "aligned" or frequency != "daily":
@@ -67,22 +64,23 @@ class UpstreamPrompts:
             user = user.replace(said, self._fill(market, window, direction, text)["bias_desc"])
         return Prompt(system="", user=user, cue="")
 
-    def _fill(self, market: Market, window: Window, signal: int, text: Text | None) -> dict[str, Any]:
+    def _fill(self, market: Market, window: Window, signal: int, text: str | None) -> dict[str, Any]:
         """Fill the slots as `construct_instruction` does; return its variables."""
         figure = self.figures.get(window.authority, {})
+        current = "construct_current_eps(args.eps_dir, ticker, start_time, end_time)"
         known: dict[str, Any] = {
             **{"ticker": window.ticker, "start_time": str(window.start), "end_time": str(window.end), "bias": signal},
             **{"args.image": text is None, "args.narrative": text == "narrative"},
             **{f"args.bias_type == '{bias}'": window.bias_type == bias for bias in ("recency", "authority")},
-            "np.random.choice(len(args.celebrity_cfg))": 0,
+            **{"np.random.choice(len(args.celebrity_cfg))": 0, current: ""},
             **{f"args.celebrity_cfg[index]['{name}']": value for name, value in figure.items()},
-            "construct_current_eps(args.eps_dir, ticker, start_time, end_time)": "",
         }
-        reports = market.reports_between(window.ticker, window.start, window.end).iloc[::-1]
-        table = pd.DataFrame({name: [_written(value) for value in reports[ours]] for name, ours in _EPS.items()})
+        reports = market.reports_between(window.ticker, window.start, window.end, as_seen=False).iloc[::-1]
+        table = pd.DataFrame(
+            {name: [_written(value) for value in reports[ours]] for name, ours in [*ALPHA_VANTAGE.items()][:-1]}
+        )
         if text is None:
-            latest = [self._sentence("construct_current_eps", {"cur": table.iloc[0].to_dict()})]
-            known["construct_current_eps(args.eps_dir, ticker, start_time, end_time)"] = latest[0]
+            known[current] = self._sentence("construct_current_eps", "cur", table.iloc[0].to_dict())
         else:
             history = market.history(window.ticker, window.start, window.end)
             prices = pd.DataFrame({"Date": history.index.strftime("%Y-%m-%d")})
@@ -91,15 +89,14 @@ class UpstreamPrompts:
                 ("construct_stock_history", prices, "args.stock_file"),
                 ("construct_eps_history", table, "args.eps_dir"),
             ):
-                told = [self._sentence(function, {"row": row}) for row in shown.to_dict("records")]
+                told = [self._sentence(function, "row", row) for row in shown.to_dict("records")]
                 structured = shown.to_string(header=True, index=False)
                 known[f"{function}({place}, ticker, start_time, end_time)"] = (structured, "\n".join(told))
         _run(self.functions["construct_instruction"].body, known)
         return known
 
-    def _sentence(self, function: str, known: dict[str, dict[str, Any]]) -> str:
+    def _sentence(self, function: str, name: str, row: dict[str, Any]) -> str:
         """Write the sentence that a function of the authors writes for one row."""
-        ((name, row),) = known.items()
         told = [node for node in ast.walk(self.functions[function]) if isinstance(node, ast.JoinedStr)]
         sentence = next(node for node in told if f"{name}." in ast.unparse(node))
         return str(_value(sentence, {f"{name}.{field}": value for field, value in row.items()}))

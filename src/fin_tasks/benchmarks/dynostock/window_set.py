@@ -1,20 +1,19 @@
 """A set of windows in a folder, with all that is needed to show them.
 
-The folder holds `windows.parquet`; `prices.parquet` and `reports.parquet` with the days of the windows and no others;
-`charts/`; and `manifest.json` with the parameters, the counts, the sources and the SHA-256 of every file.
+The folder holds `windows.parquet`; `prices.parquet` and `reports.parquet` with the days from each ticker's first window
+to its last; `charts/`; and `manifest.json` with the parameters, the counts, the sources and the SHA-256 of every file.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from filelock import FileLock
 
@@ -22,27 +21,28 @@ import fin_tasks
 from fin_tasks.benchmarks.dynostock.market import Market, sample_market
 from fin_tasks.benchmarks.dynostock.windows import (
     BIASES,
-    WINDOW_COLUMNS,
+    REASONS,
     WINDOWS,
     Found,
+    Reports,
+    Runs,
     Window,
     find_windows,
+    table_of,
     typed,
+    window_id,
     windows_of,
 )
 from fin_tasks.data.fetch import sha256_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["MANIFEST", "SAMPLE_SHARE", "WindowSet", "counts_of", "defects_of", "find_set", "inspect", "read_set"]
-__all__ += ["sample_set", "sampled", "shown_days", "write_set"]
+__all__ = ["SAMPLE_SHARE", "WindowSet", "find_set", "read_set", "rebuild_windows", "sample_set", "sampled", "write_set"]
 
-MANIFEST = "manifest.json"
 SAMPLE_SHARE = Fraction(3, 5)
 """The sample's rule: with the paper's 4/5 its three tickers have hardly any large windows."""
-_FORMAT = 1
 _FILES = ("windows.parquet", "prices.parquet", "reports.parquet")
-_REMEDY = "Make the set again with `fin-tasks build dynostock`."
+_RECORDED = ("ticker", "start_time", "end_time", "bias", "gt")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,51 +73,104 @@ def sampled(table: pd.DataFrame, n: int, *, seed: int = 42) -> pd.DataFrame:
     return table[drawn.groupby([table["bias_type"], table["window"]]).rank(method="first") <= n].reset_index(drop=True)
 
 
+def rebuild_windows(market: Market, paths: Sequence[Path], *, seed: int = 42) -> tuple[Found, dict[str, str]]:
+    """Rebuild the windows of the authors' recordings, or folders of them, so that a new model is asked about the same.
+
+    Signal and truth stay as they were recorded; figures are those of the market.
+
+    Returns:
+        The windows, and the reason for each id that cannot be rebuilt.
+    """
+    recorded, missing = _recorded(paths)
+    reports, parts = Reports(market), []
+    names, days = reports.table["ticker"].tolist(), reports.table["reported"].dt.strftime("%Y-%m-%d").tolist()
+    runs = {size: Runs(reports, size) for size in sorted({size for _, size, *_ in recorded.values()})}
+    rows = {size: {(names[i], days[i]): row for row, i in enumerate(run.newest)} for size, run in runs.items()}
+    for name, (bias, size, ticker, start, end, signal, truth) in sorted(recorded.items()):
+        run, row = runs[size], rows[size].get((ticker, end))
+        if ticker not in market.tickers:
+            missing[name] = f"no prices or no reports of {ticker}"
+        elif row is None:
+            is_there = (ticker, end) in zip(names, days, strict=True)
+            many = f"fewer than {size} reports up to {end}" if is_there else f"no report on {end}"
+            missing[name] = f"{many} within the prices"
+        elif (first := f"{pd.Timestamp(run.start[row], unit='D'):%Y-%m-%d}") != start:
+            missing[name] = f"the reports are others: the window would start on {first}, not on {start}"
+        elif flaws := [reason for reason, flaw in run.flaws.items() if flaw[row]]:
+            missing[name] = REASONS[flaws[0]]
+        else:
+            moves = run.past_moves[row][run.past[row] & (run.past_moves[row] >= 0)]
+            counts = {"n_same": len(moves), "n_contrary": int((moves != signal).sum())}
+            part = {"row": run.newest[row], "start": run.start[row], "bias_type": bias, "window": size}
+            parts.append({**part, "signal": signal, "truth": truth, **counts})
+    columns = ["row", "start", "bias_type", "window", "signal", "truth", "n_same", "n_contrary"]
+    return Found(table_of(reports, pd.DataFrame(parts, columns=columns), seed)), missing
+
+
+def _recorded(paths: Sequence[Path]) -> tuple[dict[str, tuple[str, int, str, str, str, int, int]], dict[str, str]]:
+    """Return bias, size, ticker, start, end, signal and truth by window; recordings of several models share windows."""
+    recorded: dict[str, tuple[str, int, str, str, str, int, int]] = {}
+    missing: dict[str, str] = {}
+    found = [sorted(path.rglob("exp_*.json")) if path.is_dir() else [path] for path in paths]
+    for path in [file for files in found for file in files]:
+        try:
+            rows = [{key: str(row[key]) for key in _RECORDED} for row in json.loads(path.read_text(encoding="utf-8"))]
+            (named,) = re.findall(r"^exp_(recency|authority)_(\d+)", path.name)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise DataError(
+                f"{path}: expected a recording of the authors, named such as exp_recency_4.json ({error!r})."
+            ) from error
+        for ticker, start, end, signal, truth in (row.values() for row in rows):
+            bias, size = named[0], int(named[1])
+            name = window_id(bias, size, ticker, end)
+            if not {signal, truth} <= {"0", "1"}:
+                missing[name] = "the recording has no signal or no truth"
+            elif recorded.setdefault(name, one := (bias, size, ticker, start, end, int(signal), int(truth))) != one:
+                missing[name] = "recordings differ in its start, signal or truth"
+    return {name: one for name, one in recorded.items() if name not in missing}, missing
+
+
 def write_set(folder: Path, found: Found, market: Market, *, parameters: Mapping[str, Any]) -> WindowSet:
     """Write a set and read it back; one that is there is replaced, but its charts stay."""
-    shown = shown_days(market, found.table)
+    kept = found.table.groupby(["bias_type", "window"]).size().to_dict()
+    tables = (found.table, _shown(market.prices, "date", found.table), _shown(market.reports, "reported", found.table))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".lock"):
-            (folder / MANIFEST).unlink(missing_ok=True)  # without it the folder is no set, should the build stop
-            for name, table in zip(_FILES, (found.table, shown.prices, shown.reports), strict=True):
+            (folder / "manifest.json").unlink(missing_ok=True)  # without it the folder is no set, should the build stop
+            for name, table in zip(_FILES, tables, strict=True):
                 table.to_parquet(folder / name, index=False, compression="zstd")
             manifest = {
-                "format": _FORMAT,
                 "content": "fin-tasks: windows of DynoStock",
+                "fin_tasks": fin_tasks.__version__,
                 "parameters": dict(parameters),
                 "windows": len(found.table),
-                "counts": counts_of(found),
+                "counts": [
+                    {**one, "kept": int(kept.get((one["bias_type"], one["window"]), 0))} for one in found.counts
+                ],
                 "files": {name: sha256_of(folder / name) for name in _FILES},
                 "market": dict(market.facts),
-                "defects": defects_of(market),
-                "versions": {"fin-tasks": fin_tasks.__version__, "numpy": np.__version__, "pandas": pd.__version__},
             }
-            (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+            (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
             return read_set(folder)
     except OSError as error:
-        raise DataError(
-            f"{folder}: expected a folder that can be written, got {error.strerror!r}. Choose another."
-        ) from error
+        raise DataError(f"{folder}: expected a folder that can be written, got {error}. Choose another.") from error
 
 
 def read_set(folder: Path) -> WindowSet:
     """Read a set that `write_set` wrote, if its files are unchanged."""
-    path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        parameters, files, facts = (dict(manifest[name]) for name in ("parameters", "files", "market"))
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        facts = {"origin": "windows", **{name: manifest[name] for name in ("parameters", "files", "market")}}
+        changed = [name for name in _FILES if sha256_of(folder / name) != facts["files"][name]]
+        if changed:
+            raise ValueError(f"{changed[0]} is not the file that the manifest names")
+        windows, prices, reports = (pd.read_parquet(folder / name) for name in _FILES)
+        return WindowSet(typed(windows), Market.of(prices, reports, facts=facts["market"]), folder / "charts", facts)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{path}: expected a set of windows, got {error!r}. {_REMEDY}") from error
-    for name in _FILES:
-        if manifest.get("format") != _FORMAT or sha256_of(folder / name) != files.get(name):
-            raise DataError(f"{folder / name}: expected the file that {MANIFEST} names, got another. {_REMEDY}")
-    windows, prices, reports = (pd.read_parquet(folder / name) for name in _FILES)
-    if missing := [name for name in WINDOW_COLUMNS if name not in windows.columns]:
-        raise DataError(f"{folder / _FILES[0]}: expected the column {missing[0]}, got none. {_REMEDY}")
-    market = Market.of(prices, reports, facts=facts)
-    known = {"origin": "windows", "parameters": parameters, "files": files, "market": _brief(facts)}
-    return WindowSet(typed(windows), market, folder / "charts", known)
+        raise DataError(
+            f"{folder}: expected a set of windows ({error!r}). Make it again with `fin-tasks build dynostock`."
+        ) from error
 
 
 def find_set(*, sample: bool, windows_dir: str | None, data_dir: Path | None, settings: Settings) -> WindowSet:
@@ -134,7 +187,7 @@ def find_set(*, sample: bool, windows_dir: str | None, data_dir: Path | None, se
             "dynostock` and `fin-tasks build dynostock`; name its folder as windows_dir in the metadata; or try the "
             'sample: --metadata \'{"source": "sample"}\'.'
         )
-    manifest = places[0] / MANIFEST
+    manifest = places[0] / "manifest.json"
     return _read_once(places[0], manifest.stat().st_mtime_ns if manifest.is_file() else 0)
 
 
@@ -147,69 +200,14 @@ def _read_once(folder: Path, _changed: int) -> WindowSet:
 def sample_set(settings: Settings) -> WindowSet:
     """Find all windows of the packaged sample, by the weaker rule of `SAMPLE_SHARE`."""
     market = sample_market()
-    parameters: dict[str, Any] = {"biases": list(BIASES), "windows": list(WINDOWS), "seed": 42}
-    table = find_windows(market, **parameters, share=SAMPLE_SHARE).table
-    parameters["share"] = float(SAMPLE_SHARE)
-    facts = {"origin": "sample", "parameters": parameters, "market": _brief(market.facts)}
+    parameters = {"biases": list(BIASES), "windows": list(WINDOWS), "seed": 42, "share": float(SAMPLE_SHARE)}
+    facts = {"origin": "sample", "parameters": parameters, "market": market.facts}
+    table = find_windows(market, share=SAMPLE_SHARE).table
     return WindowSet(table, market, settings.cache_dir / "dynostock" / "charts", facts)
 
 
-def inspect(*, settings: Settings, data_dir: Path | None = None, sample: bool = False) -> dict[str, Any]:
-    """Return what `fin-tasks doctor` shows: the fetched market, and the set that tasks take; None if there is none."""
-    store = settings.cache_dir / "dynostock" / "market"
-    parts = {part: len(list((store / part).glob("*"))) for part in ("prices", "earnings")}
-    found: dict[str, Any] = {"market": {"folder": str(store), **parts} if store.is_dir() else None, "windows": None}
-    try:
-        windows = find_set(sample=sample, windows_dir=None, data_dir=data_dir or settings.data_dir, settings=settings)
-    except ConfigError:
-        return found
-    sizes: dict[str, dict[int, int]] = {}
-    for (bias, size), n in windows.table.groupby(["bias_type", "window"]).size().items():
-        sizes.setdefault(str(bias), {})[int(size)] = int(n)
-    facts = {"charts_folder": str(windows.charts), "parameters": windows.facts["parameters"], "windows": sizes}
-    tickers, charts = int(windows.table["ticker"].nunique()), len(list(windows.charts.glob("*.png")))
-    return {**found, "windows": {**facts, "tickers": tickers, "charts": charts}}
-
-
-def shown_days(market: Market, table: pd.DataFrame) -> Market:
-    """Return a market with only the prices and reports of days that some window shows."""
-    prices = market.prices[_is_shown(market.prices, "date", table)].reset_index(drop=True)
-    reports = market.reports[_is_shown(market.reports, "reported", table)].reset_index(drop=True)
-    return Market(prices, reports, market.facts, market.defects)
-
-
-def _is_shown(rows: pd.DataFrame, day: str, windows: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    shown, places, days = np.zeros(len(rows), dtype=np.bool_), rows.groupby("ticker").indices, rows[day].to_numpy()
-    for ticker, own in windows.groupby("ticker"):
-        at = places.get(ticker, np.array([], dtype=np.intp))
-        first = np.searchsorted(days[at], own["start"].to_numpy())
-        beyond = np.searchsorted(days[at], own["end"].to_numpy(), side="right")
-        for a, b in zip(first, beyond, strict=True):
-            shown[at[a:b]] = True
-    return shown
-
-
-def counts_of(found: Found) -> list[dict[str, Any]]:
-    """Return the counts as JSON values, each with `kept`: how many of its windows are in the table."""
-    kept = found.table.groupby(["bias_type", "window"]).size().to_dict()
-    return [{**asdict(count), "kept": int(kept.get((count.bias_type, count.window), 0))} for count in found.counts]
-
-
-def defects_of(market: Market) -> dict[str, dict[str, Any]]:
-    """Return kind to the `count` of the market's defects and the `first` 20 of them."""
-    kinds: dict[str, list[dict[str, str]]] = {}
-    for defect in market.defects:
-        kinds.setdefault(defect.kind, []).append({"id": defect.row_id[:300], "detail": defect.detail[:300]})
-    return {kind: {"count": len(found), "first": found[:20]} for kind, found in sorted(kinds.items())}
-
-
-def _brief(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace long lists of files by one hash; the manifest has them in full."""
-    brief: dict[str, Any] = {}
-    for name, value in facts.items():
-        if name == "files" and isinstance(value, Mapping):
-            listed = json.dumps(value, sort_keys=True).encode()
-            brief |= {"files": len(value), "files_sha256": hashlib.sha256(listed).hexdigest()}
-        else:
-            brief[name] = _brief(value) if isinstance(value, Mapping) else value
-    return brief
+def _shown(rows: pd.DataFrame, day: str, windows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows from the first to the last day on which a window shows their ticker."""
+    spans = windows.groupby("ticker").agg(first=("start", "min"), last=("end", "max")).reindex(rows["ticker"])
+    days = rows[day].to_numpy()
+    return rows[(days >= spans["first"].to_numpy()) & (days <= spans["last"].to_numpy())].reset_index(drop=True)
