@@ -18,7 +18,8 @@ from fin_tasks.errors import ConfigError
 __all__ = ["app"]
 
 app = sub_commands("Make a benchmark's data set from raw data.")
-app.command("mme-finance")(build_mme_finance)
+app.command("mme_finance")(build_mme_finance)
+app.command("mme-finance", hidden=True)(build_mme_finance)
 
 
 @app.command("dynostock")

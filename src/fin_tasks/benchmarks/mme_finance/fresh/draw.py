@@ -1,0 +1,200 @@
+"""Draw a scene: candles and indicators, charts, tables and reports, each on its part of a figure."""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import mplfinance as mpf
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, fontManager
+from PIL import Image, ImageFont
+
+from fin_tasks.benchmarks.mme_finance.fresh.scenes import Figures, Report, Scene, Stock, words
+from fin_tasks.errors import ConfigError
+
+__all__ = ["ACCENT", "BAR", "INK", "MUTED", "draw", "font"]
+
+INK, MUTED, BAR, ACCENT, _GRID = "#14181f", "#5d6775", "#e9edf2", "#1f5fbf", "#d9dee5"
+_GREEN, _RED, _BLUE = "#12a065", "#e0434b", "#2f74dd"
+_HEX = {
+    "blue": _BLUE,
+    "orange": "#f5961d",
+    "purple": "#9b4fc8",
+    "brown": "#8b5326",
+    "teal": "#12a5a5",
+    "gray": "#8d949e",
+}
+_DPI, _SIZE = 100, 11.5  # points; 16 pixels
+
+
+@cache
+def font(language: str) -> str:
+    """Return the file of the font of a language.
+
+    Raises:
+        ConfigError: The package with the font for Chinese is missing.
+    """
+    if language == "en":
+        return str(findfont("DejaVu Sans"))
+    try:
+        import zhplot
+    except ImportError as error:
+        raise ConfigError(
+            "Chinese text: expected the font of zhplot. Run pip install 'fin-tasks[pictures]'."
+        ) from error
+    return str(Path(zhplot.__file__).parent / "fonts" / "NotoSansSC-Regular.ttf")
+
+
+def draw(scene: Scene, width: int, height: int) -> Image.Image:
+    """Draw a scene's parts on so many pixels, side by side if these are wide, else one below the other."""
+    fontManager.addfont(font(scene.language))
+    family = FontProperties(fname=font(scene.language)).get_name()
+    style = {"font.family": family, "font.size": _SIZE, "axes.unicode_minus": False, "axes.axisbelow": True}
+    style |= {
+        "text.color": INK,
+        "axes.edgecolor": _GRID,
+        "grid.color": _GRID,
+        "axes.grid": True,
+        "legend.frameon": False,
+    }
+    style |= {"xtick.color": MUTED, "ytick.color": MUTED, "axes.spines.top": False, "axes.spines.right": False}
+    with mpl.rc_context(style):
+        figure = Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
+        canvas = FigureCanvasAgg(figure)
+        grid = (1, len(scene.parts)) if width > height else (len(scene.parts), 1)
+        for place, part in zip(figure.subfigures(*grid, squeeze=False).flat, scene.parts, strict=True):
+            page, word = _Page(place), words(scene.language)
+            if isinstance(part, Stock):
+                _stock(page, part, word, is_chinese=scene.language == "zh")
+            elif isinstance(part, Figures):
+                _figures(page, part, word)
+            else:
+                _report(page, part, word, font(scene.language))
+        canvas.draw()
+        return Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+
+
+class _Page:
+    """A part of a figure, written on from the top down; all lengths in pixels."""
+
+    def __init__(self, place: Any) -> None:
+        self.place, self.top = place, 20.0
+        self.width, self.height = place.bbox.width, place.bbox.height
+
+    def text(self, text: str, step: float = 0, x: float = 20, **options: Any) -> None:
+        self.place.text(x / self.width, 1 - self.top / self.height, text, va="top", **options)
+        self.top += step
+
+    def axes(self, top: float, bottom: float, left: float = 85, right: float = 20) -> Any:
+        width, height = self.width - left - right, bottom - top
+        box = (left / self.width, 1 - bottom / self.height, width / self.width, height / self.height)
+        return self.place.add_axes(box)
+
+    def cells(self, entries: dict[str, str], columns: int) -> None:
+        wide = (self.width - 40) / columns
+        for at, (label, value) in enumerate(entries.items()):
+            x = 20 + wide * (at % columns)
+            self.text(label, x=x, color=MUTED)
+            self.text(
+                value, 28 if at % columns == columns - 1 or at == len(entries) - 1 else 0, x + wide - 22, ha="right"
+            )
+
+
+def _stock(page: _Page, stock: Stock, word: dict[str, Any], *, is_chinese: bool) -> None:
+    days, is_narrow = stock.days, page.width < 700
+    page.text(f"{stock.indicator} {stock.detail}".strip(), x=page.width - 20, ha="right", color=MUTED)
+    page.text(f"{stock.symbol}  {days.index[-1].date()}", 36, size=_SIZE + 3)
+    page.cells(
+        {word["prints"].get(key, key): f"{value:.2f}" for key, value in stock.printed.items()}, 3 if is_narrow else 4
+    )
+    split = page.top + (page.height - page.top) * 0.62
+    upper, lower = (
+        page.axes(*ends, right=34) for ends in ((page.top + 22, split - 12), (split + 14, page.height - 42))
+    )
+    up, down = (_RED, _GREEN) if is_chinese else (_GREEN, _RED)
+    style = mpf.make_mpf_style(marketcolors=mpf.make_marketcolors(up=up, down=down, inherit=True), gridstyle="")
+    kind, columns = "line" if stock.indicator else "candle", ("open", "high", "low", "close", "volume")
+    volume = lower if stock.indicator in ("", "BOLL") else False
+    mpf.plot(days, type=kind, ax=upper, volume=volume, style=style, columns=columns, linecolor=_BLUE, xrotation=0)
+    lined, places = upper if volume else lower, np.arange(len(days))
+    for name, color in stock.lines.items():
+        lined.plot(places, days[name].to_numpy(), color=_HEX[color], lw=1.6, label=name)
+    lined.legend(loc="upper left", ncols=3, fontsize=_SIZE - 1.5)
+    upper.set_ylabel(word["units"]["price"])
+    lower.set_ylabel(word["units"]["volume"] if volume else stock.indicator)
+    ticks = np.linspace(0, len(days) - 1, 4 if is_narrow else 5).round().astype(int)
+    for panel in (upper, lower):
+        low, high = panel.get_ylim()  # of the prices only
+        if panel is lined:
+            drawn = days[list(stock.lines)]
+            low, high = min(low, drawn.min().min()), max(high, drawn.max().max())
+        panel.set_ylim(0 if panel is volume else low, high + 0.2 * (high - low))  # room for the legend
+        panel.yaxis.set_label_position("left")
+        panel.yaxis.tick_left()
+        panel.grid(visible=True)
+        panel.set_xlim(-1.5, len(days) + 0.5)
+        panel.set_xticks(ticks, [f"{days.index[tick]:%y-%m-%d}" for tick in ticks])
+    upper.tick_params(labelbottom=False)
+
+
+def _figures(page: _Page, figures: Figures, word: dict[str, Any]) -> None:
+    table, numbers = figures.table, f"{{:,.{figures.decimals}f}}"
+    page.text(figures.title, 34, size=_SIZE + 3)
+    page.text(figures.unit, 36, color=MUTED)
+    if figures.kind == "table":
+        axes = page.axes(page.top, min(page.height - 20, page.top + 52 * (len(table) + 1)), left=20)
+        axes.axis("off")
+        cells = [[label, *map(numbers.format, row)] for label, row in zip(table.index, table.to_numpy(), strict=True)]
+        widths = [0.34, *([0.66 / table.shape[1]] * table.shape[1])]
+        drawn = axes.table(cells, colLabels=[word["item"], *table], colWidths=widths, bbox=(0, 0, 1, 1))
+        drawn.auto_set_font_size(False)
+        for (row, column), cell in drawn.get_celld().items():
+            cell.set(edgecolor=_GRID, facecolor=BAR if row == 0 else "white", fontsize=_SIZE)
+            cell.get_text().set_ha("left" if column == 0 else "right")
+            cell.PAD = 0.05
+        return
+    colors = [_HEX[color] for color in figures.colors.values()]
+    if figures.kind == "pie":
+        edge, (series,) = min(page.width * 0.6, page.height * 0.65), table.columns
+        page.text(series, 50, color=MUTED)
+        axes = page.axes(page.top, page.top + edge, left=(page.width - edge) / 2, right=(page.width - edge) / 2)
+        labels = [f"{label}\n{value:.1f}%" for label, value in table[series].items()]
+        axes.pie(table[series], labels=labels, colors=colors, startangle=90, counterclock=False)
+        return
+    across = 2 if page.width < 700 else 3
+    axes = page.axes(page.top + 32 * -(-table.shape[1] // across), page.height - 75)
+    if figures.kind == "line":
+        table.plot.line(ax=axes, color=colors, lw=2.2, marker="o", legend=False)
+    else:
+        table.plot.bar(ax=axes, color=colors, width=0.75, rot=0, legend=False)
+    if figures.printed:
+        axes.margins(y=0.22)
+        is_crowded = page.width / table.size < 110
+        for bars in axes.containers:
+            axes.bar_label(bars, fmt=numbers, padding=4, fontsize=_SIZE - 1, rotation=90 if is_crowded else 0)
+    axes.set_xticks(range(len(table)), [label.replace(" ", "\n") for label in table.index])
+    axes.grid(visible=False, axis="x")
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=across, fontsize=_SIZE - 0.5)
+
+
+def _report(page: _Page, report: Report, word: dict[str, Any], file: str) -> None:
+    letters = ImageFont.truetype(file, round((_SIZE + 0.5) * _DPI / 72))
+    page.text(word["titles"]["report"].format(**report.facts), 40, size=_SIZE + 5)
+    page.text(word["byline"].format(**report.facts), 44, color=MUTED)
+    page.cells(dict(report.box), 2 if page.width > 700 else 1)
+    page.top += 18
+    for heading, text in report.sections.items():
+        page.text(heading, 34, size=_SIZE + 2.5)
+        line = ""
+        # words of Latin letters stay whole, and no line starts with a mark
+        for piece in [*re.findall(r"[!-~]+ *[，。、；：”）]*|“?.[，。、；：”）]*", text), "\n"]:
+            if piece == "\n" or letters.getlength(line + piece.rstrip()) > page.width - 44:
+                page.text(line.rstrip(), 27, size=_SIZE + 0.5)
+                line = ""
+            line += piece
+        page.top += 16

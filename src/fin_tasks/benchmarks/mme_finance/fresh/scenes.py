@@ -1,0 +1,262 @@
+"""What a fresh picture shows, as data: real prices, and made-up companies, figures and reports."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.resources import stock_prices_file
+
+__all__ = [
+    "TYPES",
+    "WORDING",
+    "Figures",
+    "Part",
+    "Prices",
+    "Report",
+    "Scene",
+    "Stock",
+    "make_scene",
+    "read_prices",
+    "words",
+]
+
+WORDING = Path(__file__).with_name("wording.yaml")
+Prices = list[tuple[str, pd.DataFrame]]
+
+_COLUMNS = ["open", "high", "low", "close", "volume"]
+_LARGEST_STEP = 1.4  # larger steps from day to day are taken for splits, which would look like a crash
+_WARM_UP, _LONGEST = 120, 60  # days that indicators need before the first day shown, and days shown
+_LINES = {  # indicator to its parameters, and its lines with their names in stockstats
+    "": ("", {"MA5": "close_5_sma", "MA10": "close_10_sma", "MA20": "close_20_sma"}),
+    "MACD": ("(12, 26, 9)", {"DIF": "macd", "DEA": "macds"}),
+    "RSI": ("(6, 14)", {"RSI6": "rsi_6", "RSI14": "rsi_14"}),
+    "KDJ": ("(9, 3, 3)", {"K": "kdjk", "D": "kdjd", "J": "kdjj"}),
+    "BOLL": ("(20, 2)", {"UPPER": "boll_ub", "MID": "boll", "LOWER": "boll_lb"}),
+}
+TYPES = ("candlestick chart", "technical indicator chart", "statistical chart", "table", "document", "mixed chart")
+_COLORS = ("blue", "orange", "purple", "brown", "teal", "gray")
+
+
+@dataclass(frozen=True)
+class Stock:
+    """Daily prices in USD of the days shown, volume in millions; `lines` (name to color) are columns of them too."""
+
+    symbol: str
+    name: str
+    days: pd.DataFrame
+    indicator: str  # empty for candles with moving averages
+    detail: str
+    lines: Mapping[str, str]
+
+    @property
+    def kind(self) -> str:
+        """`candles` or `indicator`."""
+        return "indicator" if self.indicator else "candles"
+
+    @property
+    def printed(self) -> dict[str, float]:
+        """The last day's numbers, as printed above the chart."""
+        return {name: float(self.days[name].iloc[-1]) for name in ("open", "high", "low", "close", *self.lines)}
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A chart or table: labels down the index, series across the columns."""
+
+    kind: str  # bar, line, pie or table
+    title: str
+    unit: str
+    table: pd.DataFrame
+    colors: Mapping[str, str]  # of series, or of the slices of a pie
+    decimals: int
+    printed: bool
+    company: str  # empty if the figures are about several
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page about a company: `facts` as printed, `values` the numbers among them."""
+
+    facts: Mapping[str, str]
+    values: Mapping[str, float]
+    box: Mapping[str, str]
+    sections: Mapping[str, str]
+    kind: str = "report"
+
+
+Part = Stock | Figures | Report
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A picture's parts: one, or two on a mixed page."""
+
+    language: str
+    title: str
+    parts: tuple[Part, ...]
+
+
+@cache
+def words(language: str) -> dict[str, Any]:
+    """Return the wording of a language; lists have the same order in both."""
+
+    def of(node: Any) -> Any:
+        if isinstance(node, list) and len(node) == 2 and all(isinstance(text, str) for text in node):
+            return node[("en", "zh").index(language)]
+        if isinstance(node, dict):
+            return {key: of(value) for key, value in node.items()}
+        return [of(value) for value in node]
+
+    resolved: dict[str, Any] = of(yaml.safe_load(WORDING.read_text(encoding="utf-8")))
+    return resolved
+
+
+def read_prices(place: Path | None) -> Prices:
+    """Read daily prices from CSV or Parquet, one file or a folder of them; by default those of the packaged sample.
+
+    A table has the columns date, open, high, low, close and volume, and ticker if the file is not named after it.
+    Tickers are cut where they jump as at a split; pieces too short for a chart are left out.
+
+    Raises:
+        DataError: A file cannot be read, or no ticker has enough days.
+    """
+    root = place or stock_prices_file()
+    files = [root] if root.is_file() else sorted(root.rglob("*"))
+    pieces: Prices = []
+    for path in (path for path in files if path.name.lower().endswith((".csv", ".csv.gz", ".parquet"))):
+        try:
+            table = pd.read_parquet(path).reset_index() if path.suffix == ".parquet" else pd.read_csv(path)
+            table = table.rename(columns=lambda name: str(name).strip().lower()).rename(columns={"symbol": "ticker"})
+            if not {"date", *_COLUMNS} <= {*table}:
+                continue  # such as reports of earnings
+            if "ticker" not in table:
+                table["ticker"] = path.name.split(".")[0].removeprefix("data-").upper()
+            table["date"] = pd.to_datetime(table["date"].astype(str).str.slice(0, 10))
+            table[_COLUMNS] = table[_COLUMNS].astype(float).round(2)
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"{path}: expected a table of daily prices, got one that cannot be read: {error}"
+            ) from error
+        for symbol, days in (
+            table.dropna(subset=_COLUMNS).sort_values("date").set_index("date").groupby("ticker", sort=True)
+        ):
+            step = days["close"] / days["close"].shift()
+            piece = ((step > _LARGEST_STEP) | (step < 1 / _LARGEST_STEP)).cumsum()
+            pieces += ((str(symbol), part) for _, part in days[_COLUMNS].groupby(piece))
+    pieces = [(symbol, part) for symbol, part in pieces if len(part) >= _WARM_UP + _LONGEST]
+    if not pieces:
+        raise DataError(
+            f"{root}: expected CSV or Parquet files with the columns date, {', '.join(_COLUMNS)} and at least "
+            f"{_WARM_UP + _LONGEST} days of a ticker, found none."
+        )
+    return pieces
+
+
+def _stock(language: str, random: Random, prices: Prices, indicators: Sequence[str]) -> Stock:
+    try:
+        import stockstats
+    except ImportError as error:
+        raise ConfigError("build mme_finance: expected stockstats. Run pip install 'fin-tasks[pictures]'.") from error
+    symbol, days = random.choices(prices, weights=[len(days) for _, days in prices])[0]
+    shown, indicator = random.randint(30, _LONGEST), random.choice(indicators)
+    end = random.randint(_WARM_UP + shown, len(days))
+    days = days.iloc[end - _WARM_UP - shown : end].assign(volume=lambda days: (days["volume"] / 1e6).round(4))
+    detail, lines = _LINES[indicator]
+    computed = stockstats.wrap(days.copy())
+    for line, name in lines.items():
+        days[line] = computed[name].round(2)
+    colors = random.sample(_COLORS[1:] if indicator else _COLORS[:4], len(lines))  # the line of closes is blue
+    name = words(language)["stocks"].get(symbol, symbol)
+    return Stock(symbol, name, days.iloc[-shown:], indicator, detail, dict(zip(lines, colors, strict=True)))
+
+
+def _companies(language: str, random: Random, count: int) -> list[str]:
+    word = words(language)
+    names = random.sample(word["names"], count)
+    return [word["company"].format(name=name, industry=random.choice(word["industries"])) for name in names]
+
+
+def _figures(language: str, random: Random, kind: str, most: int = 9) -> Figures:
+    word = words(language)
+    company, *others = _companies(language, random, most + 1)
+    topics = {"pie": ("shares",), "line": ("companies",), "bar": ("companies", "segments")}
+    topic = random.choice(topics.get(kind, ("companies", "segments", "accounts")))
+    title = word["titles"][topic].format(company=company, account=random.choice(word["accounts"]))
+    pool = {"companies": others, "accounts": word["accounts"]}.get(topic, word["segments"])
+    entries = random.sample(
+        pool,
+        {"line": random.randint(2, 3), "table": random.randint(4, most)}.get(kind, random.randint(4, min(most, 6))),
+    )
+    count = {"pie": 1, "bar": random.randint(1, 2), "line": random.randint(5, 8)}.get(kind, random.randint(2, 4))
+    first, size, decimals = random.randint(2005, 2021), 10 ** random.uniform(2, 4), random.choice((0, 1, 2))
+    rows = {}
+    for entry in entries:
+        level, growth = size * random.uniform(0.35, 1.65), [random.uniform(0.8, 1.35) for _ in range(count)]
+        rows[entry] = [round(level * math.prod(growth[:year]), decimals) for year in range(count)]
+    table = pd.DataFrame.from_dict(rows, "index", columns=[str(first + year) for year in range(count)])
+    if kind == "line":  # years along the axis, one line for each company
+        table = table.T
+    if kind == "pie":
+        decimals, shares = 1, (100 * table / table.sum()).round(1)
+        shares.iloc[0] = (100 - shares.iloc[1:].sum()).round(1)
+        table = shares.rename(columns=lambda year: f"{word['share']} {year}")
+    printed = kind in ("pie", "table") or (kind == "bar" and random.random() < 0.5)
+    painted = {"pie": table.index, "table": ()}.get(kind, table.columns)
+    colors = dict(zip(painted, random.sample(_COLORS, 6), strict=False))
+    unit = word["units"]["share" if kind == "pie" else "money"]
+    return Figures(kind, title, unit, table, colors, decimals, printed, "" if topic == "companies" else company)
+
+
+def _report(language: str, random: Random, headings: Sequence[str]) -> Report:
+    word, day = words(language), date(2012, 1, 1) + timedelta(random.randint(0, 4500))
+    revenue, price = random.uniform(80, 9000), random.uniform(4, 400)
+    amounts = {"revenue": revenue, "revenue_before": revenue / random.uniform(0.75, 1.4)}
+    amounts |= {"profit": revenue * random.uniform(0.03, 0.3), "value": revenue * random.uniform(3, 20)}
+    values = {key: round(value, 1) for key, value in amounts.items()}
+    dollars = {"price": round(price, 2), "target": round(price * random.uniform(0.75, 1.5), 2)}
+    past, (best, worst) = day - timedelta(days=60), random.sample(word["segments"], 2)
+    facts = {
+        **{key: f"{value:,.1f}" for key, value in values.items()},
+        **{key: f"{value:.2f}" for key, value in dollars.items()},
+        **{"company": _companies(language, random, 1)[0], "day": day.isoformat(), "best": best, "worst": worst},
+        "quarter": word["quarter"].format(year=past.year, part=(past.month + 2) // 3),
+        "publisher": word["publisher"].format(name=random.choice(word["names"])),
+        "analyst": word["person"].format(given=random.choice(word["given"]), family=random.choice(word["family"])),
+        "rating": random.choice(word["ratings"]),
+        "number": f"{random.choice('ABCDEFGH')}{day:%y}-{random.randint(1000, 9999)}",
+    }
+    box = {word["box"][key]: facts[key] for key in random.sample(list(word["box"]), len(word["box"]))}
+    keys = random.sample(headings, len(headings))
+    texts = {word["headings"][key]: random.choice(word["paragraphs"][key]).format(**facts) for key in keys}
+    return Report(facts, values | dollars, box, texts)
+
+
+def make_scene(image_type: str, language: str, random: Random, prices: Prices) -> Scene:
+    """Make the scene of a picture of one of `TYPES`; the same random numbers make the same scene in each language."""
+    word, indicators = words(language), list(_LINES)
+    headings, parts = list(word["headings"]), list[Part]()
+    if image_type == "mixed chart":
+        kind, is_report = random.choice(("bar", "pie", "table", "line")), random.random() < 0.4
+        first = _report(language, random, headings[:2]) if is_report else _stock(language, random, prices, indicators)
+        parts = [first, _figures(language, random, kind, most=5)]
+    elif image_type == "document":
+        parts = [_report(language, random, headings)]
+    elif image_type in ("table", "statistical chart"):
+        kind = "table" if image_type == "table" else random.choice(("bar", "bar", "line", "pie"))
+        parts = [_figures(language, random, kind)]
+    else:
+        is_candles = image_type == "candlestick chart"
+        parts = [_stock(language, random, prices, indicators[:1] if is_candles else indicators[1:])]
+    title = random.choice(word["titles"]["pages"])
+    if len(parts) == 1 and isinstance(parts[0], Stock):
+        title = word["titles"]["stock"].format(name=parts[0].name, symbol=parts[0].symbol)
+    return Scene(language, title, tuple(parts))

@@ -1,0 +1,101 @@
+"""How a scene reaches the reader: in a browser's window, on a phone, or as a photograph of a screen."""
+
+from collections.abc import Callable, Mapping
+from io import BytesIO
+from random import Random
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
+
+from fin_tasks.benchmarks.mme_finance.fresh.draw import ACCENT, BAR, INK, MUTED, draw, font
+from fin_tasks.benchmarks.mme_finance.fresh.scenes import Scene, words
+
+__all__ = ["STYLES"]
+
+
+class _Screen:
+    def __init__(self, scene: Scene, width: int, height: int, box: tuple[int, int, int, int]) -> None:
+        """Draw the scene's contents in a box of an empty screen."""
+        self.language, self.image = scene.language, Image.new("RGB", (width, height), "white")
+        self.image.paste(draw(scene, box[2] - box[0], box[3] - box[1]), box[:2])
+        self.pen = ImageDraw.Draw(self.image)
+
+    def text(self, x: int, y: int, text: str, size: int, color: str = INK, anchor: str = "lm") -> None:
+        letters = ImageFont.truetype(font(self.language), size, layout_engine=ImageFont.Layout.BASIC)
+        self.pen.text((x, y), text, fill=color, font=letters, anchor=anchor)
+
+    def status(self, left: int, right: int, y: int, random: Random) -> None:
+        """Draw a phone's time, network and battery."""
+        self.text(left, y, f"{random.randint(7, 21)}:{random.randint(0, 59):02d}", 22)
+        self.text(right - 62, y, "5G", 20, anchor="rm")
+        self.pen.rounded_rectangle((right - 50, y - 11, right - 4, y + 11), 5, outline=INK, width=2)
+        self.pen.rectangle((right - 46, y - 7, right - 46 + random.randint(8, 38), y + 7), fill=INK)
+
+
+def _computer(scene: Scene, random: Random) -> Image.Image:
+    screen, word = _Screen(scene, 1280, 900, (0, 136, 1280, 900)), words(scene.language)
+    screen.pen.rectangle((0, 0, 1280, 46), fill=BAR)
+    for at, color in enumerate(("#f25f57", "#f8bd30", "#2ac440")):
+        screen.pen.ellipse((16 + 26 * at, 16, 30 + 26 * at, 30), fill=color)
+    screen.pen.rounded_rectangle((120, 8, 1240, 40), 14, fill="white")
+    screen.text(140, 24, f"https://markets.example/{random.randint(10_000, 99_999)}", 15, MUTED)
+    screen.pen.rectangle((0, 46, 1280, 94), fill=ACCENT)
+    screen.text(24, 70, random.choice(word["sites"]), 22, "white")
+    for at, entry in enumerate(word["menu"]):
+        screen.text(230 + 130 * at, 70, entry, 16, "white")
+    screen.text(24, 118, scene.title, 22)
+    return screen.image
+
+
+def _upright(scene: Scene, random: Random) -> Image.Image:
+    screen = _Screen(scene, 750, 1334, (0, 116, 750, 1258))
+    screen.status(30, 730, 28, random)
+    screen.pen.rectangle((0, 52, 750, 112), fill=BAR)
+    screen.text(375, 82, scene.title, 24, anchor="mm")
+    screen.pen.rectangle((0, 1262, 750, 1334), fill=BAR)
+    for at, entry in enumerate(words(scene.language)["menu"]):
+        screen.text(75 + 150 * at, 1298, entry, 20, ACCENT if at == 0 else MUTED, "mm")
+    return screen.image
+
+
+def _sideways(scene: Scene, random: Random) -> Image.Image:
+    screen = _Screen(scene, 1334, 750, (0, 50, 1334, 750))
+    screen.pen.rectangle((0, 0, 1334, 48), fill=BAR)
+    screen.text(28, 24, scene.title, 22)
+    screen.status(1080, 1310, 24, random)
+    return screen.image
+
+
+def _photograph(scene: Scene, random: Random) -> Image.Image:
+    """Photograph a computer's screen: tilted, unevenly lit, with moiré and noise, and slightly out of focus."""
+    screen, noise = _computer(scene, random), np.random.default_rng(random.getrandbits(64))
+    monitor = Image.new("RGB", (screen.width + 60, screen.height + 60), "#15171b")
+    monitor.paste(screen, (30, 30))
+    width, height, wall = 1440, 1080, random.randint(60, 120)
+    corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
+    tilted = (0.02 + 0.96 * corners + noise.uniform(-0.015, 0.015, (4, 2))) * (width, height)
+    rows, flat = [], corners * monitor.size
+    for (x, y), (u, v) in zip(tilted, flat, strict=True):
+        rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
+    perspective = np.linalg.solve(np.array(rows), flat.ravel().astype(float))
+    how, smooth = Image.Transform.PERSPECTIVE, Image.Resampling.BICUBIC
+    photo = monitor.transform((width, height), how, tuple(perspective), smooth, fillcolor=(wall, wall - 6, wall - 14))
+    photo = photo.filter(ImageFilter.GaussianBlur(random.uniform(0.5, 0.8)))
+    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    light = 1 + 0.02 * np.sin(x * random.uniform(0.3, 0.5) + y * random.uniform(0.05, 0.15))
+    light *= 1.04 - 0.4 * ((x / width - 0.5) ** 2 + (y / height - 0.5) ** 2)
+    lit = np.asarray(photo, dtype=np.float32) * light[..., None] * noise.uniform(0.9, 1.0, 3).astype(np.float32)
+    glare = np.exp(-(((x - random.uniform(200, 1240)) / 160) ** 2) - ((y - random.uniform(100, 980)) / 100) ** 2)
+    lit += (255 - lit) * 0.3 * glare[..., None] + noise.normal(0, 4, (height, width, 1))
+    file = BytesIO()
+    Image.fromarray(lit.clip(0, 255).astype(np.uint8)).save(file, "JPEG", quality=80)
+    return Image.open(file)
+
+
+STYLES: Mapping[str, Callable[[Scene, Random], Image.Image]] = {
+    "computer screenshot": _computer,
+    "mobile photograph": _photograph,
+    "vertical screenshot on mobile": _upright,
+    "horizontal screenshot on mobile": _sideways,
+}
+"""Image style to the function that draws a scene in it."""

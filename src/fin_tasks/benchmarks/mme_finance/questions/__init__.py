@@ -1,1 +1,0 @@
-"""Questions about scenes, with answers worked out from what the picture prints."""

@@ -1,0 +1,310 @@
+"""Fresh sets: what is in them, that the truths are right, and that they can be finished and read."""
+
+import csv
+import gzip
+import json
+import math
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from statistics import mean, pstdev
+from typing import Any
+
+import pandas as pd
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from fin_tasks.benchmarks.mme_finance.data import load
+from fin_tasks.benchmarks.mme_finance.fresh.build import CATEGORIES, Picture, build_set, plan
+from fin_tasks.benchmarks.mme_finance.fresh.scenes import Figures, Report, Stock, read_prices
+from fin_tasks.benchmarks.mme_finance.fresh.styles import STYLES
+from fin_tasks.cli import app
+from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.resources import stock_prices_file
+
+pytest.importorskip("zhplot")
+pytest.importorskip("stockstats")
+
+
+@pytest.fixture(scope="module")
+def plans() -> dict[str, list[Picture]]:
+    prices = read_prices(None)
+    return {language: plan(language, n=500, seed=5, prices=prices) for language in ("en", "zh")}
+
+
+def rows_of(pictures: list[Picture]) -> list[dict[str, str]]:
+    return [row for one in pictures for row in one.rows]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_five_hundred_questions_are_different_and_evenly_spread(plans: dict[str, list[Picture]], language: str) -> None:
+    rows = rows_of(plans[language])
+    assert [row["index"] for row in rows] == [str(at) for at in range(500)]
+    assert len({row["question"] for row in rows}) == 500
+    for column, count in (("task_category", 6), ("image_type", 6), ("image_style", 4)):
+        counts = Counter(row[column] for row in rows).values()
+        assert len(counts) == count
+        assert max(counts) - min(counts) <= 6
+    assert len({(row["image_type"], row["image_style"]) for row in rows}) == 24
+    assert len({(row["image_type"], row["task_category"]) for row in rows}) == 36
+
+
+def test_both_languages_ask_the_same(plans: dict[str, list[Picture]]) -> None:
+    for english, chinese in zip(rows_of(plans["en"]), rows_of(plans["zh"]), strict=True):
+        assert english["task_category"] == chinese["task_category"]
+        truths = [json.loads(row["truth"]) for row in (english, chinese)]
+        assert truths[0]["kind"] == truths[1]["kind"]
+        if truths[0]["kind"] == "number":
+            assert truths[0] == truths[1]
+        assert "Answer: " in english["question"]
+        assert "答案：" in chinese["question"]
+
+
+def test_seeds_share_no_question_and_larger_sets_start_with_smaller_ones(plans: dict[str, list[Picture]]) -> None:
+    prices = read_prices(None)
+    other = rows_of(plan("en", n=120, seed=6, prices=prices))
+    assert not {row["question"] for row in other} & {row["question"] for row in rows_of(plans["en"])}
+    assert rows_of(plan("zh", n=41, seed=5, prices=prices)) == rows_of(plans["zh"])[:41]
+
+
+# --- Truths, computed again from the questions' words: prices from the file, figures from what is printed ---
+
+
+@cache
+def market_of(symbol: str) -> dict[str, dict[str, float]]:
+    with gzip.open(stock_prices_file(), "rt") as lines:
+        rows = [{key.lower(): value for key, value in row.items()} for row in csv.DictReader(lines)]
+    columns = ("open", "high", "low", "close", "volume")
+    return {row["date"]: {key: float(row[key]) for key in columns} for row in rows if row["ticker"] == symbol}
+
+
+def smoothed(values: list[float], share: float) -> list[float]:
+    result = values[:1]
+    for value in values[1:]:
+        result.append(result[-1] + share * (value - result[-1]))
+    return result
+
+
+def line_of(name: str, days: list[dict[str, float]]) -> float:
+    """The last value of a moving average or an indicator, with loops instead of a library."""
+    closes = [day["close"] for day in days]
+    if name.startswith("MA"):
+        return mean(closes[-int(name[2:]) :])
+    if name in ("UPPER", "MID", "LOWER"):
+        spread = pstdev(closes[-20:]) * math.sqrt(20 / 19)  # stockstats takes the sample's deviation
+        return mean(closes[-20:]) + {"UPPER": 2, "MID": 0, "LOWER": -2}[name] * spread
+    if name.startswith("RSI"):
+        steps = [new - old for old, new in zip(closes, closes[1:])]
+        share = 1 / int(name[3:])
+        up = smoothed([max(step, 0) for step in steps], share)[-1]
+        return 100 * up / smoothed([abs(step) for step in steps], share)[-1]
+    if name in ("DIF", "DEA"):
+        fast, slow = smoothed(closes, 2 / 13), smoothed(closes, 2 / 27)
+        difference = [one - two for one, two in zip(fast, slow, strict=True)]
+        return (difference if name == "DIF" else smoothed(difference, 0.2))[-1]
+    place = []
+    for at in range(8, len(days)):
+        low = min(day["low"] for day in days[at - 8 : at + 1])
+        high = max(day["high"] for day in days[at - 8 : at + 1])
+        place.append(100 * (closes[at] - low) / (high - low))
+    k = smoothed(place, 1 / 3)
+    d = smoothed(k, 1 / 3)
+    return {"K": k[-1], "D": d[-1], "J": 3 * k[-1] - 2 * d[-1]}[name]
+
+
+def solve_stock(stock: Stock, question: str) -> Any:
+    market = market_of(stock.symbol)
+    shown = [market[str(day.date())] for day in stock.days.index]
+    before = [day for date, day in market.items() if date <= str(stock.days.index[-1].date())][-len(shown) - 120 :]
+    last = {name.capitalize(): round(value, 2) for name, value in shown[-1].items()}
+    value = {**last, **{name: round(line_of(name, before), 2) for name in stock.lines}}
+    highs, lows = ([day["close" if stock.indicator else side] for day in shown] for side in ("high", "low"))
+    if found := re.search(r'value is printed for "(\w+)"', question):
+        return value[found[1]]
+    if found := re.search(r"printed (\w+) minus the printed (\w+)\?", question):
+        return value[found[1]] - value[found[2]]
+    if "printed close above" in question:
+        return (value["Close"] / value["Open"] - 1) * 100
+    if "by how many dollars" in question:
+        return max(highs) - min(lows)
+    if "largest daily volume" in question:
+        return max(day["volume"] for day in shown) / 1e6
+    if found := re.search(r"is the line (\w+) above or below the line (\w+)\?", question):
+        return "above" if value[found[1]] > value[found[2]] else "below"
+    if found := re.search(r"(highest|lowest) price in the left or|with the (highest) volume", question):
+        values = (
+            [day["volume"] for day in shown] if found[2] else highs if found[1] == "highest" else [-low for low in lows]
+        )
+        return "left" if values.index(max(values)) < len(values) / 2 else "right"
+    if found := re.search(r"drawn in (\w+):", question):
+        return next(name for name, color in stock.lines.items() if color == found[1])
+    if "ticker symbol" in question:
+        return stock.symbol
+    day = re.search(r"closing price of \w+ on ([-\d]+)\?", question)
+    assert day[1] < str(stock.days.index[0].date()) if day else "What was the " in question
+    return None
+
+
+def solve_figures(figures: Figures, question: str) -> Any:
+    cells = {(label, series): float(row[series]) for label, row in figures.table.iterrows() for series in figures.table}
+    labels = [str(label) for label in figures.table.index]
+    quoted = re.findall(r'"([^"]+)"', question.partition(" End with")[0])
+    if "What is the title" in question:
+        return figures.title
+    assert figures.title in quoted
+    names = [name for name in quoted if name != figures.title]
+    if found := re.search(r"change from (.+) to (.+)\? Give", question):
+        return (cells[names[0], found[2]] / cells[names[0], found[1]] - 1) * 100
+    if " together under " in question:
+        return cells[names[0], names[2]] + cells[names[1], names[2]]
+    if "about how many times" in question:
+        return cells[names[1], names[2]] / cells[names[0], names[2]]
+    if found := re.search(r"has the (highest|lowest) value", question):
+        best = max if found[1] == "highest" else min
+        return best(labels, key=lambda label: cells[label, names[0]])
+    if "is the line of" in question:
+        at = re.search(r", at (\w+), is", question)
+        assert at
+        return "above" if cells[at[1], names[0]] > cells[at[1], names[1]] else "below"
+    if found := re.search(r"drawn in (\w+):", question):
+        return next(name for name, color in figures.colors.items() if color == found[1])
+    if "directly" in question or "clockwise" in question:
+        return labels[labels.index(names[0]) + 1]
+    if "value" in question:
+        return cells.get((names[0], names[1]))
+    assert ", what is the " in question
+    return None
+
+
+def solve_report(report: Report, question: str) -> Any:
+    text = " ".join(report.sections.values())
+    revenue = re.search(r"(?:revenue of|Revenue reached) USD ([\d,.]+\d) million", text)
+    before = re.search(r"(?:against|year it was) USD ([\d,.]+\d) million", text)
+    profit = re.search(r"(?:came to|net profit of) USD ([\d,.]+\d) million", text)
+    assert revenue
+    assert before
+    assert profit
+    sales, old, earned = (float(found[1].replace(",", "")) for found in (revenue, before, profit))
+    number = {
+        name: float(value.replace(",", "")) for name, value in report.box.items() if re.fullmatch(r"[\d.,]+", value)
+    }
+    if found := re.search(r'printed beside "([^"]+)"', question):
+        return number.get(found[1], report.box[found[1]])
+    for words, answer in (
+        ("Which report number", report.box["Report number"]),
+        ("Who wrote", report.box["Analyst"]),
+        ("net margin", earned / sales * 100),
+        ("did the revenue", (sales / old - 1) * 100),
+        ("is the target price", (number["Target price (USD)"] / number["Last price (USD)"] - 1) * 100),
+        ("About how many times", number["Market value (USD million)"] / sales),
+        ("About how much revenue", 4 * sales),
+        ("Which firm", report.facts["publisher"]),
+    ):
+        if words in question:
+            return answer
+    if "grew fastest" in question:
+        best = re.search(r"segments, (\w+) grew|led by (\w+)\.", text)
+        assert best
+        return best[1] or best[2]
+    if found := re.search(r'section "(\w+)" above or below the section "(\w+)"', question):
+        return "above" if list(report.sections).index(found[1]) < list(report.sections).index(found[2]) else "below"
+    assert "According to the report" in question
+    return None
+
+
+def test_truths_are_right(plans: dict[str, list[Picture]]) -> None:
+    kinds = Counter[str]()
+    for one in plans["en"]:
+        for row in one.rows:
+            part = one.scene.parts[0]
+            if len(one.scene.parts) > 1:
+                place = {"candlestick": "candles", "indicator": "indicator", "text": "report"}
+                named = re.match(r"In the (\w+)", row["question"])
+                assert named
+                wanted = place.get(named[1], named[1])
+                part = next(part for part in one.scene.parts if part.kind == wanted)
+            solve: Any = {Stock: solve_stock, Figures: solve_figures, Report: solve_report}[type(part)]
+            answer, truth = solve(part, row["question"]), json.loads(row["truth"])
+            kinds[truth["kind"]] += 1
+            if truth["kind"] == "na":
+                assert answer is None, row
+            elif truth["kind"] == "number":
+                exact = truth["tolerance"] / 10 if row["task_category"] == "Numerical Calculation" else 0.0101 if isinstance(part, Stock) else 0.0051
+                assert answer == pytest.approx(truth["value"], abs=exact), row
+            else:
+                assert answer == truth["value"], row
+    assert min(kinds[kind] for kind in ("number", "text", "choice", "na")) > 40
+
+
+# --- Building ---
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("fresh") / "set"
+    build_set(folder, n=24, seed=5)
+    return folder
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_tasks_read_a_set(built: Path, language: Any) -> None:
+    documents = load(language=language, data_dir=str(built))["test"]
+    assert len(documents) == 24
+    assert {document["category"] for document in documents} == set(CATEGORIES)
+    assert all(json.loads(document["truth"])["kind"] for document in documents)
+    for document in documents:
+        with Image.open(document["image_path"]) as picture:
+            assert min(picture.size) >= 700
+            assert len(picture.convert("RGB").getcolors(2**24)) > 20
+
+
+def test_a_set_can_be_finished_and_depends_on_its_seed_only(built: Path, tmp_path: Path) -> None:
+    whole = files_of(built)
+    missing = sorted((built / "images").iterdir())[:3]
+    for path in missing:
+        path.unlink()
+    assert build_set(built, n=24, seed=5)["drawn"] == 3
+    assert files_of(built) == whole
+    build_set(tmp_path / "again", n=24, seed=5, jobs=2)
+    assert files_of(tmp_path / "again") == whole
+    with pytest.raises(ConfigError, match="another seed"):
+        build_set(built, n=24, seed=6)
+
+
+def test_styles_show_the_same_scene_differently(plans: dict[str, list[Picture]]) -> None:
+    from random import Random
+
+    sizes = {style: make(plans["en"][0].scene, Random(1)).size for style, make in STYLES.items()}
+    assert sizes["vertical screenshot on mobile"][0] < sizes["vertical screenshot on mobile"][1]
+    assert sizes["horizontal screenshot on mobile"][0] > sizes["horizontal screenshot on mobile"][1]
+
+
+def test_prices_come_from_folders_and_are_cut_at_splits(tmp_path: Path) -> None:
+    days = pd.bdate_range("2018-01-01", periods=500)
+    close = [100 + at % 17 for at in range(300)] + [50 + at % 13 for at in range(200)]
+    table = pd.DataFrame({"Date": days, "Open": close, "High": close, "Low": close, "Close": close, "Volume": 5e6})
+    table.assign(High=table["High"] + 1, Low=table["Low"] - 1).to_csv(tmp_path / "data-NVDA.csv", index=False)
+    table.iloc[:200].assign(Ticker="AMD").set_index("Date").to_parquet(tmp_path / "more.parquet")
+    pieces = read_prices(tmp_path)
+    assert [(symbol, len(part)) for symbol, part in pieces] == [("NVDA", 300), ("NVDA", 200), ("AMD", 200)]
+    rows = rows_of(plan("en", n=30, seed=1, prices=pieces[:2]))
+    assert any("NVDA" in row["question"] for row in rows)
+    with pytest.raises(DataError, match="expected CSV or Parquet"):
+        read_prices(tmp_path / "nothing")
+
+
+def test_the_command(tmp_path: Path) -> None:
+    options = ["build", "mme_finance", "--n", "3", "--language", "zh", "--out", str(tmp_path / "set"), "--json"]
+    done = CliRunner().invoke(app, [*options, "--categories", "OCR"])
+    assert done.exit_code == 0, done.output
+    summary = json.loads(done.stdout)
+    assert (summary["counts"]["zh"]["rows"], summary["drawn"]) == (3, 3)
+    wrong = CliRunner().invoke(app, [*options, "--categories", "Poetry"])
+    assert isinstance(wrong.exception, ConfigError)
+    assert "'Poetry'" in str(wrong.exception)
