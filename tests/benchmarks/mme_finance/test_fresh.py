@@ -257,7 +257,7 @@ def test_truths_are_right(plans: dict[str, list[Picture]]) -> None:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("fresh") / "set"
-    build_set(folder, n=24, seed=5)
+    build_set(folder, n=12, seed=5)
     return folder
 
 
@@ -268,7 +268,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_tasks_read_a_set(built: Path, language: Any) -> None:
     documents = load(language=language, data_dir=str(built))["test"]
-    assert len(documents) == 24
+    assert len(documents) == 12
     assert {document["category"] for document in documents} == set(CATEGORIES)
     assert all(json.loads(document["truth"])["kind"] for document in documents)
     for document in documents:
@@ -282,12 +282,12 @@ def test_a_set_can_be_finished_and_depends_on_its_seed_only(built: Path, tmp_pat
     missing = sorted((built / "images").iterdir())[:3]
     for path in missing:
         path.unlink()
-    assert build_set(built, n=24, seed=5)["drawn"] == 3
+    assert build_set(built, n=12, seed=5)["drawn"] == 3
     assert files_of(built) == whole
-    build_set(tmp_path / "again", n=24, seed=5, jobs=2)
+    build_set(tmp_path / "again", n=12, seed=5, jobs=2)
     assert files_of(tmp_path / "again") == whole
     with pytest.raises(ConfigError, match="another seed"):
-        build_set(built, n=24, seed=6)
+        build_set(built, n=12, seed=6)
 
 
 def test_styles_show_the_same_scene_differently(plans: dict[str, list[Picture]]) -> None:

@@ -112,7 +112,7 @@ def build_set(
         raise ConfigError(f"build mme_finance: expected at least 1 question and 1 job, got {n} and {jobs}.")
     pieces = read_prices(prices)
     of_prices = sha256(b"".join(pd.util.hash_pandas_object(frame).to_numpy().tobytes() for _, frame in pieces))
-    made_of = {
+    made_of: dict[str, Any] = {
         "seed": seed,
         "categories": [name for name in CATEGORIES if name in categories],
         "generator": f"{_GENERATOR} {sha256_of(WORDING)[:12]}",

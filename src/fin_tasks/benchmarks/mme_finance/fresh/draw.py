@@ -53,7 +53,12 @@ def draw(scene: Scene, width: int, height: int) -> Image.Image:
     """Draw a scene's parts on so many pixels, side by side if these are wide, else one below the other."""
     fontManager.addfont(font(scene.language))
     family = FontProperties(fname=font(scene.language)).get_name()
-    style = {"font.family": family, "font.size": _SIZE, "axes.unicode_minus": False, "axes.axisbelow": True}
+    style: dict[Any, Any] = {
+        "font.family": family,
+        "font.size": _SIZE,
+        "axes.unicode_minus": False,
+        "axes.axisbelow": True,
+    }
     style |= {
         "text.color": INK,
         "axes.edgecolor": _GRID,
@@ -64,7 +69,7 @@ def draw(scene: Scene, width: int, height: int) -> Image.Image:
     style |= {"xtick.color": MUTED, "ytick.color": MUTED, "axes.spines.top": False, "axes.spines.right": False}
     with mpl.rc_context(style):
         figure = Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
-        canvas = FigureCanvasAgg(figure)
+        canvas: Any = FigureCanvasAgg(figure)
         grid = (1, len(scene.parts)) if width > height else (len(scene.parts), 1)
         for place, part in zip(figure.subfigures(*grid, squeeze=False).flat, scene.parts, strict=True):
             page, word = _Page(place), words(scene.language)
@@ -89,7 +94,7 @@ class _Page:
         self.place.text(x / self.width, 1 - self.top / self.height, text, va="top", **options)
         self.top += step
 
-    def axes(self, top: float, bottom: float, left: float = 85, right: float = 20) -> Any:
+    def axes(self, top: float, bottom: float, left: float = 85, right: float = 34) -> Any:
         width, height = self.width - left - right, bottom - top
         box = (left / self.width, 1 - bottom / self.height, width / self.width, height / self.height)
         return self.place.add_axes(box)
@@ -112,9 +117,7 @@ def _stock(page: _Page, stock: Stock, word: dict[str, Any], *, is_chinese: bool)
         {word["prints"].get(key, key): f"{value:.2f}" for key, value in stock.printed.items()}, 3 if is_narrow else 4
     )
     split = page.top + (page.height - page.top) * 0.62
-    upper, lower = (
-        page.axes(*ends, right=34) for ends in ((page.top + 22, split - 12), (split + 14, page.height - 42))
-    )
+    upper, lower = page.axes(page.top + 22, split - 12), page.axes(split + 14, page.height - 42)
     up, down = (_RED, _GREEN) if is_chinese else (_GREEN, _RED)
     style = mpf.make_mpf_style(marketcolors=mpf.make_marketcolors(up=up, down=down, inherit=True), gridstyle="")
     kind, columns = "line" if stock.indicator else "candle", ("open", "high", "low", "close", "volume")
