@@ -20,7 +20,7 @@ from typing import Any
 from report import make  # beside this file
 
 from fin_tasks.report.collect import collect
-from fin_tasks.report.leaderboard import document
+from fin_tasks.report.old_leaderboard import document
 from fin_tasks.report.site.page import write_page
 from fin_tasks.report.site.sample_store import write_samples
 from fin_tasks.settings import Settings

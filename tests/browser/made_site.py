@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.report.collect import Collected, collect
-from fin_tasks.report.leaderboard import document
+from fin_tasks.report.old_leaderboard import document
 from fin_tasks.report.site.page import write_page
 from fin_tasks.report.site.sample_store import SampleIndex, write_samples
 from fin_tasks.settings import Settings

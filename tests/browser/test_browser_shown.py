@@ -13,7 +13,7 @@ import pytest
 from browsing import CHROMIUM, CONTRASTS, REASON, Opened, opened
 
 from fin_tasks.report.collect import collect
-from fin_tasks.report.leaderboard import document
+from fin_tasks.report.old_leaderboard import document
 from fin_tasks.report.site.page import write_page
 from fin_tasks.report.site.sample_store import write_samples
 from fin_tasks.settings import Settings

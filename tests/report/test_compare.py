@@ -18,7 +18,7 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report.collect import collect
 from fin_tasks.report.compare import Comparison, compare, lines_of
 from fin_tasks.report.comparison_files import as_object, changed_rows, flat, item_rows, write_csv
-from fin_tasks.report.leaderboard import document as board_of
+from fin_tasks.report.old_leaderboard import document as board_of
 from fin_tasks.report.settings import setting_of
 from fin_tasks.settings import Settings
 from fin_tasks.stats.clustered import clustered_mean

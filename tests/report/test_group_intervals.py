@@ -17,7 +17,7 @@ from fin_tasks.cli import app
 from fin_tasks.report.collect import Collected, collect
 from fin_tasks.report.entry import Entry
 from fin_tasks.report.estimates import Weighted, estimate, estimate_weighted, from_stderr
-from fin_tasks.report.leaderboard import document
+from fin_tasks.report.old_leaderboard import document
 from fin_tasks.report.report_files import write_csv
 from fin_tasks.settings import Settings
 from fin_tasks.stats.stratified import stratified_mean

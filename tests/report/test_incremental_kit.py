@@ -10,7 +10,7 @@ from made_results import shares, write_results
 
 from fin_tasks.report import vlmeval_entries
 from fin_tasks.report.collect import Collected, collect
-from fin_tasks.report.leaderboard import document
+from fin_tasks.report.old_leaderboard import document
 from fin_tasks.settings import Settings
 
 _ITEM = {"answer": "B", "correct": True, "metrics": {"acc": 1.0, "unscored": 0.0}}

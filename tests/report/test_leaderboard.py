@@ -12,8 +12,8 @@ from made_boards import FACTS, answers, board, run
 from fin_tasks.errors import DataError
 from fin_tasks.report.collect import Collected
 from fin_tasks.report.entry import RunRead
-from fin_tasks.report.leaderboard import document
 from fin_tasks.report.markdown_tables import ranks
+from fin_tasks.report.old_leaderboard import document
 from fin_tasks.report.schema import check
 from fin_tasks.stats.paired import mcnemar
 from fin_tasks.stats.power import detectable_mean

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from made_boards import answers, board, run
 from test_leaderboard import collected
 
-from fin_tasks.report.leaderboard import document
 from fin_tasks.report.markdown_tables import markdown, ranks, safe, write_tables
+from fin_tasks.report.old_leaderboard import document
 from fin_tasks.report.paper_tables import make
 from fin_tasks.report.tables import Table
 

@@ -13,7 +13,7 @@ from fin_tasks.benchmarks.dynostock.replay import replay
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.collect import collect
 from fin_tasks.report.entry import Entry
-from fin_tasks.report.leaderboard import document
+from fin_tasks.report.old_leaderboard import document
 from fin_tasks.report.published_entries import published
 from fin_tasks.report.schema import check
 from fin_tasks.report.tables import over_windows

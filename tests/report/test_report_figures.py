@@ -10,7 +10,7 @@ from test_leaderboard import collected
 from fin_tasks.report import figures, report_figures
 from fin_tasks.report.dots import Dot
 from fin_tasks.report.entry import RunRead
-from fin_tasks.report.leaderboard import document
+from fin_tasks.report.old_leaderboard import document
 from fin_tasks.report.paper_tables import make
 from fin_tasks.report.report_figures import write_figures
 

@@ -46,7 +46,7 @@ def report(
 ) -> None:
     """Make a leaderboard of result files: a page, tables, figures and data, with intervals, ranks and tests."""
     from fin_tasks.report.json_fields import check_unicode
-    from fin_tasks.report.leaderboard import TITLE, document
+    from fin_tasks.report.old_leaderboard import TITLE, document
     from fin_tasks.report.report_files import check_folder, write_report
 
     check_unicode("--title", title or "")

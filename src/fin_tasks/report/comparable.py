@@ -2,13 +2,23 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fin_tasks.report.model import TaskResult
 from fin_tasks.report.redact import without_secrets
 
-__all__ = ["UNKNOWN", "settings_of", "together"]
+__all__ = [
+    "UNKNOWN",
+    "conditions_of",
+    "differences",
+    "reference_of",
+    "setting_id",
+    "settings_of",
+    "text_of",
+    "together",
+]
 
 UNKNOWN: Mapping[str, str] = {"results": '"unknown"'}
 """The settings of samples without a results file."""
@@ -18,6 +28,10 @@ _NO_SETTINGS = (  # what follows from the rest, what is counted elsewhere, and t
     *(f"retrieval.{name}" for name in ("gold_missing", "rows_with_more_terms", "rows_without_terms")),
 )
 _JUDGE = ("model", "rubric", "rubric_sha256", "version", "image", "temperatures", "tries", "max_tokens")
+_ENDINGS: Mapping[str, tuple[str, ...]] = {  # of names of tasks, which say the same as a condition
+    **{"xfinbench": ("da", "pot"), "dynostock": ("text",), "mme_finance": ("na",)},
+    **{"financemath": ("pot",), "bizbench": ("pot",)},
+}
 _DEEPEST, _MOST = 30, 2_000
 
 
@@ -43,12 +57,83 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, str]:
     return {name: json.dumps(without_secrets(kept[name]), sort_keys=True) for name in sorted(kept)[:_MOST]}
 
 
+def conditions_of(result: TaskResult) -> dict[str, str]:
+    """Return how a task was asked: `task` without what the others say, `split`, `mode`, `style`, `retrieval`, `arm`.
+
+    Example:
+        >>> asked = TaskResult(run="r", benchmark="xfinbench", task="xfinbench_calc_pot", settings={"split": '"test"'})
+        >>> [conditions_of(asked)[name] for name in ("task", "split", "mode", "style")]
+        ['xfinbench_calc', 'test', 'pot', '']
+    """
+    said = {name: text_of(value) for name, value in result.settings.items()}
+    task, endings = result.task, []
+    while (ending := task.rpartition("_")[2]) in _ENDINGS.get(result.benchmark, ()):
+        task = task.removesuffix(f"_{ending}")
+        endings.append(ending)
+    style = [
+        *([f"{said['prompts.set']} prompts"] if said.get("prompts.set", "house") != "house" else []),
+        *(["no role"] if said.get("style.role") == "false" else []),
+        *([said["prompts.style"]] if said.get("prompts.style", "structured") != "structured" else []),
+        *(said[name] for name, usual in (("text", "table"), ("frequency", "daily")) if said.get(name, usual) != usual),
+        *(["anonymized"] if said.get("anonymise") == "true" else []),
+        *(["may decline"] if said.get("na") == "true" or "na" in endings else []),
+    ]
+    knowledge = said.get("retrieval.condition") or said.get("knowledge") or said.get("knowledge.condition") or "none"
+    return {
+        "task": task,
+        "split": said.get("split", ""),
+        "mode": said.get("style.mode") or said.get("mode") or next((e for e in endings if e != "na"), ""),
+        "style": ", ".join(style),
+        "retrieval": knowledge if result.benchmark == "xfinbench" else "",
+        "arm": said.get("arm", ""),
+    }
+
+
+def setting_id(result: TaskResult) -> str:
+    """Return a short hash that results share if they may be compared; unknown settings are each their own."""
+    own = result.run if "results" in result.settings else ""
+    return _hash([result.task, own, dict(result.settings)])
+
+
+def reference_of(results: Sequence[TaskResult], named: str = "") -> TaskResult:
+    """Return the result whose settings others are held against: that of the named run, else one with most rows.
+
+    Args:
+        results: At least one, of one task.
+        named: `Run.id`.
+    """
+    return max(results, key=lambda one: (one.run == named, one.n, "results" not in one.settings, setting_id(one)))
+
+
+def differences(result: TaskResult, reference: TaskResult) -> list[str]:
+    """Say in what the settings of two results differ, such as `split: test, reference: validation`."""
+    if "results" in result.settings:
+        return ["its settings are unknown"]
+    own, others = result.settings, reference.settings
+    names = sorted(name for name in own.keys() | others.keys() if own.get(name) != others.get(name))
+    return [f"{name}: {_short(own.get(name))}, reference: {_short(others.get(name))}" for name in names]
+
+
+def text_of(value: str) -> str:
+    """Return the text of a setting; other values as their JSON."""
+    return str(json.loads(value)) if value[:1] == '"' else value
+
+
 def together(results: Sequence[TaskResult]) -> dict[str, str]:
     """Return the settings of a group: what its tasks share, and one hash of all that differs."""
     names = sorted({name for one in results for name in one.settings})
     shared = {n: results[0].settings[n] for n in names if len({one.settings.get(n) for one in results}) == 1}
     rest = sorted((one.task, n, one.settings.get(n)) for one in results for n in names if n not in shared)
-    return {**shared, "tasks": json.dumps(hashlib.sha256(json.dumps(rest).encode()).hexdigest()[:16])}
+    return {**shared, "tasks": json.dumps(_hash(rest))}
+
+
+def _short(value: str | None) -> str:
+    text = "none" if value is None else text_of(value)
+    return f"{text[:8]}…" if re.fullmatch(r"[0-9a-f]{16,}", text) else f"{text[:39]}…" if len(text) > 40 else text
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -1,224 +1,350 @@
-"""`leaderboard.json`: everything a report shows, in one document that needs nothing else."""
+"""`leaderboard.json`: every value with its interval, ranks and tests of pairs; see `leaderboard.schema.json`."""
 
+import hashlib
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from itertools import groupby
 from typing import Any
 
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
 import fin_tasks
-from fin_tasks.report import rankings
-from fin_tasks.report.collect import Collected
-from fin_tasks.report.entry import Entry, RunFacts
-from fin_tasks.report.metric_names import BENCHMARKS, headline, named
-from fin_tasks.report.run_labels import labels_of
-from fin_tasks.report.schema import FORMAT, VERSION
-from fin_tasks.report.variants import split_title
+from fin_tasks.report.comparable import differences, reference_of, setting_id
+from fin_tasks.report.lm_eval import largest
+from fin_tasks.report.model import BENCHMARKS, Report
+from fin_tasks.report.published import figures
+from fin_tasks.report.values import Value, headline, higher_is_better, label_of, part_of, values_of, without_interval
+from fin_tasks.stats.pairs import ALPHA, Pair, Place, compare_all, rank
 
-__all__ = ["TITLE", "document", "task_id"]
+__all__ = ["FORMAT", "VERSION", "Comparison", "board", "compare_values"]
 
-TITLE = "Finance benchmarks"
-_DIMENSIONS = ("split", "mode", "style", "retrieval", "arm")
-"""With the task and the variant, what makes a column of its own; rows of another judge stand in it, marked."""
-_ROUNDING = 1e-5  # of bounds, relatively: twice what six digits may lose
-_NOTHING = 1e-9  # how far from 0 a bound may be that is meant to be 0
-_BIAS = re.compile(r"dynostock_(?P<bias>recency|authority)(?:_w(?P<window>\d+))?")
+FORMAT, VERSION = "fin-tasks leaderboard", "1.1"
+_POWER, _CONFIDENCE = 0.8, 0.95
+_SAME_ROWS, _ENOUGH = 0.98, 0.5
+_UNITS = {1.0: "fraction", 100.0: "points", math.inf: "number"}
 
 
-def document(
-    collected: Collected,
-    *,
-    title: str = TITLE,
-    baseline: str | None = None,
-    mix: bool = False,
-    now: datetime | None = None,
-) -> dict[str, Any]:
-    """Make the document of `leaderboard.schema.json`.
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Runs of one column, metric and group, on the rows that they share.
+
+    Attributes:
+        rows: Rows that any of the ranked runs was asked.
+        sources: Clusters among them.
+        places: Ranks, the best first.
+        pairs: Tests of all pairs, with Holm's correction over these.
+        left_out: Run to the reason why it is not ranked.
+        missing: Ranked run to the number of rows that it lacks.
+    """
+
+    rows: int
+    sources: int
+    places: Sequence[Place]
+    pairs: Sequence[Pair]
+    left_out: Mapping[str, str]
+    missing: Mapping[str, int]
+
+
+def compare_values(report: Report, values: Sequence[Value], dates: Mapping[str, str]) -> Comparison:
+    """Rank runs and test pairs.
+
+    The run with most scored rows is the standard. A run that was not asked 98 % of these rows is left out, and so is a
+    run that scored less than half of them. All others are compared pair by pair on the rows in common.
 
     Args:
-        collected: What was found in result files.
+        report: Holds the rows.
+        values: Of one column, metric and group.
+        dates: Run to its date: of several runs of one model only the last is ranked.
+    """
+    left_out: dict[str, str] = {}
+    newest: dict[str, Value] = {}
+    for value in sorted(values, key=lambda one: dates.get(one.run, "")):
+        if value.model in newest:
+            left_out[newest[value.model].run] = "the same model ran again later with the same settings"
+        newest[value.model] = value
+    scores: dict[str, pd.Series] = {}
+    sources: dict[int, int] = {}
+    for value in newest.values():
+        rows = report.rows_of(value.result, value.variant) if value.result else report.rows.iloc[:0]
+        if value.metric in rows and rows[value.metric].notna().any():
+            keys = rows["task"].cat.codes.to_numpy(np.int64) << 32 | rows["doc_id"].cat.codes.to_numpy(np.int64)
+            scores[value.run] = pd.Series(rows[value.metric].to_numpy(), index=keys)
+            sources |= zip(keys.tolist(), rows["source"].cat.codes.tolist(), strict=True)
+        else:
+            left_out[value.run] = "no row is scored" if len(rows) else "its rows are not known"
+    standard = max((of.dropna().index for of in scores.values()), key=len, default=pd.Index([]))
+    missing: dict[str, int] = {}
+    for run, of in list(scores.items()):
+        asked, scored = (int(standard.isin(one.index).sum()) for one in (of, of.dropna()))
+        if asked < _SAME_ROWS * len(standard) or scored < _ENOUGH * len(standard):
+            told = f"was asked {asked}" if asked < _SAME_ROWS * len(standard) else f"has scored {scored}"
+            left_out[run] = f"it {told} of the {len(standard)} rows that another run has scored"
+            del scores[run]
+        elif asked < len(standard):
+            missing[run] = len(standard) - asked
+    table = pd.DataFrame(scores)
+    clusters = np.array([sources[key] for key in table.index], dtype=np.int64)
+    aligned = {run: table[run].to_numpy() for run in scores}
+    pairs = compare_all(aligned, clusters=clusters)
+    up = higher_is_better(values[0].metric, values[0].result) is not False
+    return Comparison(
+        rows=len(table),
+        sources=int((clusters < 0).sum()) + len(set(clusters[clusters >= 0].tolist())),
+        places=rank(aligned, pairs, higher_is_better=up),
+        pairs=pairs,
+        left_out=left_out,
+        missing=missing,
+    )
+
+
+def board(
+    report: Report,
+    *,
+    title: str = "Finance benchmarks",
+    baseline: str | None = None,
+    reference: str = "",
+    papers: bool = True,
+    now: datetime | None = None,
+) -> dict[str, Any]:
+    """Return the document of `leaderboard.schema.json`, ready for JSON.
+
+    Args:
+        report: From `report.read`.
         title: Of the report.
         baseline: A model that others are shown against.
-        mix: Rank rows together that differ in data, prompts or judge; their marks stay.
-        now: When the report is made, with its time zone; the current time where None.
-
-    Returns:
-        JSON-compatible: None stands where there is no number. Bounds have six significant digits.
+        reference: `Run.id` of the run whose settings are the reference; by default those with most rows.
+        papers: Add the published figures of the benchmarks that the runs have.
+        now: When the report is made, with its time zone.
     """
-    by_task: dict[str, list[Entry]] = defaultdict(list)
-    for entry in sorted(collected.entries, key=_place):
-        by_task[task_id(entry)].append(entry)
-    now = now or datetime.now(timezone.utc)
-    comparisons = {
-        name: rankings.compare_task(
-            [entry for entry in entries if entry.metric == headline(entry.benchmark)],
-            scores_of=collected.scores,
-            mix=mix,
-        )
-        for name, entries in by_task.items()
-    }
-    not_ranked = {
-        (name, left.run): left.reason for name, found in comparisons.items() for one in found for left in one.left_out
-    }
+    results = {_hash(run.id, one.task): (run, one) for run in report.runs for one in run.tasks}
+    values: list[Value] = []
+    for identity, (run, one) in results.items():
+        for variant in dict.fromkeys([*one.totals, *("paper", "robust")]):
+            values += values_of(report, one, variant, run=identity, model=run.model)
+    columns: dict[str, list[Value]] = defaultdict(list)
+    for value in values:
+        if value.metric == headline(value.benchmark):
+            columns[value.column].append(value)
+    dates = {identity: run.date for identity, (run, _) in results.items()}
+    comparisons: list[dict[str, Any]] = []
+    notes: list[str] = []
+    marks: dict[tuple[str, str], list[str]] = {}
+    for column, own in columns.items():
+        standard = reference_of([one.result for one in own if one.result is not None], reference)
+        for group in sorted({one.group for one in own}, key=lambda group: group != setting_id(standard)):
+            members = [one for one in own if one.group == group]
+            found = compare_values(report, members, dates)
+            comparisons.append(_comparison_entry(found, members))
+            for run_id, n in found.missing.items():
+                notes.append(f"{column}: {results[run_id][0].name} lacks {n} rows; compared on the rows in common.")
+            for member in members:
+                apart = differences(member.result, standard) if member.result else []
+                why = found.left_out.get(member.run)
+                marks[column, member.run] = [*apart, *([f"not ranked: {why}"] if why and not apart else [])]
+    values = [replace(one, marks=(*one.marks, *marks.get((one.column, one.run), ()))) for one in values]
+    runs: list[dict[str, Any]] = [
+        {"id": identity, "label": _label(run, one, results), "source": run.harness, "model": run.model}
+        | {"task": one.task, "date": run.date, "path": run.name, "samples": _samples(run, one)}
+        | {"provenance": {**run.settings, **one.settings}}
+        for identity, (run, one) in results.items()
+    ]
+    if papers:
+        printed, tables = _published({one.benchmark for one in values})
+        values, runs = [*_beside(values, printed), *printed], runs + tables
+    values.sort(key=_place)
     return {
         "format": FORMAT,
         "version": VERSION,
         "fin_tasks": fin_tasks.__version__,
         "title": title,
-        "generated": now.astimezone(timezone.utc).isoformat(timespec="seconds"),
+        "generated": (now or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds"),
         "baseline": baseline,
-        "mixed": mix,
-        "alpha": rankings.ALPHA,
-        "confidence": rankings.CONFIDENCE,
-        "power": rankings.POWER,
-        "models": _models(collected.runs),
-        "runs": _runs(collected.runs, collected.entries),
-        "tasks": [_task(name, entries) for name, entries in by_task.items()],
-        "metrics": _metrics(collected.entries),
-        "groups": {one.group: dict(one.facts) for one in collected.entries if one.group},
-        "entries": [
-            _entry(name, entry, not_ranked.get((name, entry.run)))
-            for name, entries in by_task.items()
-            for entry in entries
-        ],
-        "comparisons": [one.as_object(name) for name, found in comparisons.items() for one in found],
-        "problems": [
-            {"path": collected.shown(one.path), "message": collected.shown(one.message)} for one in collected.problems
-        ],
-        "notes": [collected.shown(note) for note in collected.notes],
+        "mixed": False,
+        "alpha": ALPHA,
+        "confidence": _CONFIDENCE,
+        "power": _POWER,
+        "models": _models(runs),
+        "runs": runs,
+        "tasks": [_task_entry(list(own)) for _, own in groupby(values, key=lambda one: one.column)],
+        "metrics": {one.metric: _metric_entry(one) for one in reversed(values)},
+        "groups": {one.group: dict(one.result.settings) for one in values if one.result is not None},
+        "entries": [_entry(one) for one in values],
+        "comparisons": comparisons,
+        "problems": [{"path": one.path, "message": one.message} for one in report.problems],
+        "notes": notes,
     }
 
 
-def task_id(entry: Entry) -> str:
-    """Name what is asked and how it is scored.
-
-    Example:
-        >>> task_id(Entry(run="r", source="lm-eval", model="m", benchmark="xfinbench", task="xfinbench_bool",
-        ...     split="test", variant="paper", mode="cot", metric="acc", value=0.5))
-        'xfinbench_bool/paper/split=test/mode=cot'
-    """
-    said = [f"{name}={getattr(entry, name)}" for name in _DIMENSIONS if getattr(entry, name)]
-    return "/".join([entry.task, entry.variant, *said])
+def _place(one: Value) -> tuple[Any, ...]:
+    numbers = [(part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", one.column)]
+    first = one.metric != headline(one.benchmark)
+    return list(BENCHMARKS).index(one.benchmark), numbers, one.model.casefold(), one.model, one.run, first, one.metric
 
 
-def _place(entry: Entry) -> tuple[Any, ...]:
-    benchmarks = list(BENCHMARKS)
-    place = benchmarks.index(entry.benchmark) if entry.benchmark in benchmarks else len(benchmarks)
-    metric = (entry.metric != headline(entry.benchmark), entry.metric)
-    return (place, _in_order(entry.task), task_id(entry), entry.model.casefold(), entry.model, entry.run, *metric)
+def _published(benchmarks: set[str]) -> tuple[list[Value], list[dict[str, Any]]]:
+    values: list[Value] = []
+    tables: dict[str, dict[str, Any]] = {}
+    for one in (figure for figure in figures() if figure.benchmark in benchmarks):
+        run = _hash(one.paper, one.table, one.model, one.judge)
+        told = {"paper": one.paper, "table": one.table, **({"judge": one.judge} if one.judge else {})}
+        tables[run] = {"id": run, "label": one.model, "source": "published", "model": one.model, "task": ""}
+        tables[run] |= {"date": "", "path": one.file, "samples": "", "provenance": told}
+        values.append(
+            Value(
+                run=run,
+                model=one.model,
+                benchmark=one.benchmark,
+                conditions=one.conditions,
+                variant="paper",
+                metric=one.metric,
+                interval=without_interval(one.n, one.value),
+                judge=one.judge,
+                marks=one.marks,
+            )
+        )
+    return values, list(tables.values())
 
 
-def _in_order(name: str) -> tuple[Any, ...]:
-    """Sort w4 before w12."""
-    return tuple((part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", name))
-
-
-def _models(runs: Sequence[RunFacts]) -> list[dict[str, Any]]:
-    own: dict[str, list[RunFacts]] = defaultdict(list)
-    for run in runs:
-        own[run.model].append(run)
-    return [
-        {
-            "name": name,
-            "runs": [run.id for run in of],
-            "sources": sorted({run.source for run in of}),
-            "published": all(run.source == "published" for run in of),
-        }
-        for name, of in sorted(own.items(), key=lambda one: (one[0].casefold(), one[0]))
-    ]
-
-
-def _runs(runs: Sequence[RunFacts], entries: Iterable[Entry]) -> list[dict[str, Any]]:
-    tasks: dict[str, set[str]] = defaultdict(set)
-    for entry in entries:
-        tasks[entry.run].add(task_id(entry))
-    labels = labels_of(runs, tasks)
-    return [
-        {
-            "id": run.id,
-            "label": labels[run.id],
-            "source": run.source,
-            "model": run.model,
-            "task": run.task,
-            "date": run.date,
-            "path": run.path,
-            "samples": run.samples,
-            "provenance": dict(run.provenance),
-        }
-        for run in runs
-    ]
-
-
-def _task(name: str, entries: Sequence[Entry]) -> dict[str, Any]:
-    first = entries[0]
-    bias = _BIAS.match(first.task)
-    metrics = list(dict.fromkeys(entry.metric for entry in entries))
-    top = headline(first.benchmark)
-    return {
-        "id": name,
-        "title": _title(first),
-        "benchmark": first.benchmark,
-        "task": first.task,
-        "variant": first.variant,
-        **{dimension: getattr(first, dimension) for dimension in _DIMENSIONS},
-        "bias": bias["bias"] if bias else "",
-        "window": int(bias["window"]) if bias and bias["window"] else None,
-        "headline": top,
-        "metrics": sorted(metrics, key=lambda metric: metric != top),
-    }
-
-
-def _title(entry: Entry) -> str:
-    """Say for people what a task is.
-
-    Example:
-        >>> _title(Entry(run="r", source="lm-eval", model="m", benchmark="xfinbench", task="xfinbench_mcq_visual",
-        ...     split="test", variant="paper", mode="cot", retrieval="bm25", metric="acc", value=0.5))
-        'XFinBench mcq visual · test split · cot · bm25 · paper'
-    """
-    task = entry.task.removeprefix(entry.benchmark).replace("_", " ")
-    split = split_title(entry.split)
-    retrieval = "" if entry.retrieval == "none" else entry.retrieval
-    parts = [f"{BENCHMARKS.get(entry.benchmark, entry.benchmark)}{task}", split, entry.mode, entry.style, retrieval]
-    return " · ".join(part for part in [*parts, entry.arm, entry.variant] if part)
-
-
-def _metrics(entries: Iterable[Entry]) -> dict[str, Any]:
-    first = {entry.metric: entry for entry in reversed(list(entries))}
-    found = {}
-    for metric, entry in sorted(first.items()):
-        said = named(metric, entry.benchmark)
-        better = {"unit": entry.unit, "higher_is_better": entry.higher_is_better}
-        found[metric] = {"label": said.label, **better, "by": said.by, "of": said.of}
+def _beside(values: Sequence[Value], printed: Sequence[Value]) -> list[Value]:
+    """Mark values that the paper's figures of their column are over other rows, or by another judge, than."""
+    papers: dict[tuple[str, str], list[Value]] = defaultdict(list)
+    for one in printed:
+        papers[one.column, one.metric].append(one)
+    found = []
+    for one in values:
+        beside, marks = papers.get((one.column, one.metric), []), []
+        rows = one.result.n if one.result and not part_of(one.metric, one.benchmark)[0] else one.interval.n
+        if sizes := [other.interval.n for other in beside if other.interval.n]:
+            theirs = min(sizes, key=lambda n: abs(n - rows))
+            if abs(rows - theirs) > (1 - _SAME_ROWS) * theirs:
+                marks.append(f"over {rows} rows, the paper's figures over {theirs}")
+        judges = {other.judge for other in beside if other.judge}
+        if judges and _plain(one.judge) not in map(_plain, judges):
+            marks.append(f"judged by {one.judge or 'nobody'}, the paper's figures by {' and '.join(sorted(judges))}")
+        found.append(replace(one, marks=(*one.marks, *marks)))
     return found
 
 
-def _entry(task: str, entry: Entry, not_ranked: str | None) -> dict[str, Any]:
-    """Describe a value; why its run is not ranked is one more mark, where nothing else says that it stands apart."""
-    marks = entry.marks or ((f"not ranked: {not_ranked}",) if not_ranked else ())
-    low, high = _bounds(entry)
+def _plain(judge: str) -> str:
+    return re.sub(r"[\W_]+", "", judge.partition(",")[0].rpartition("/")[2]).casefold()
+
+
+def _label(run: Any, one: Any, results: Mapping[str, Any]) -> str:
+    same = [other for other, task in results.values() if (other.model, task.task) == (run.model, one.task)]
+    if len(same) == 1:
+        return str(run.model)
+    alike = [other for other in same if other.date == run.date]
+    return f"{run.model}, {run.date or run.name}" if len(alike) == 1 else f"{run.model}, {run.name}"
+
+
+def _samples(run: Any, one: Any) -> str:
+    if one.samples is None:
+        return ""
+    parent = run.name.rpartition("/")[0]
+    return f"{parent}/{one.samples.name}" if parent else str(one.samples.name)
+
+
+def _models(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    own: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for run in runs:
+        own[run["model"]].append(run)
+    sources = {name: sorted({run["source"] for run in of}) for name, of in own.items()}
+    return [
+        {"name": name, "runs": [run["id"] for run in own[name]], "sources": sources[name]}
+        | {"published": sources[name] == ["published"]}
+        for name in sorted(own, key=str.casefold)
+    ]
+
+
+def _task_entry(values: Sequence[Value]) -> dict[str, Any]:
+    first = values[0]
+    conditions = dict(first.conditions)
+    bias = re.match(r"dynostock_(recency|authority)(?:_w(\d+))?", conditions["task"])
+    split = f"{conditions['split']} split" if conditions["split"] not in ("", "sample") else conditions["split"]
+    name = BENCHMARKS[first.benchmark] + conditions["task"].removeprefix(first.benchmark).replace("_", " ")
+    retrieval = "" if conditions["retrieval"] == "none" else conditions["retrieval"]
+    parts = [name, split, conditions["mode"], conditions["style"], retrieval, conditions["arm"], first.variant]
     return {
-        "task": task,
-        "model": entry.model,
-        "run": entry.run,
-        "metric": entry.metric,
-        "value": entry.value if entry.value is not None and math.isfinite(entry.value) else None,
-        "low": low,
-        "high": high,
-        "n": entry.n,
-        "unscored": entry.unscored,
-        "judge": entry.judge,
-        "group": entry.group,
-        "marks": list(marks),
+        "id": first.column,
+        "title": " · ".join(part for part in parts if part),
+        "benchmark": first.benchmark,
+        **conditions,
+        "variant": first.variant,
+        "bias": bias[1] if bias else "",
+        "window": int(bias[2]) if bias and bias[2] else None,
+        "headline": headline(first.benchmark),
+        "metrics": sorted(
+            {one.metric for one in values}, key=lambda metric: (metric != headline(first.benchmark), metric)
+        ),
     }
 
 
-def _bounds(entry: Entry) -> tuple[float | None, float | None]:
-    """Round the interval's ends; none where it does not hold the value, as in a file that claims more than there is."""
-    if entry.value is None or not math.isfinite(entry.value):
-        return None, None
-    slack = _ROUNDING * abs(entry.value) + _NOTHING
-    low, high = rankings.six_digits(entry.low), rankings.six_digits(entry.high)
-    outside = (low is not None and low > entry.value + slack) or (high is not None and high < entry.value - slack)
-    return (None, None) if outside else (low, high)
+def _metric_entry(one: Value) -> dict[str, Any]:
+    by, part = part_of(one.metric, one.benchmark)
+    unit, up = _UNITS[largest(one.benchmark, one.metric)], higher_is_better(one.metric, one.result)
+    return {"label": label_of(one.metric, one.benchmark), "unit": unit, "higher_is_better": up, "by": by, "of": part}
+
+
+def _entry(one: Value) -> dict[str, Any]:
+    found = one.interval
+    return {
+        "task": one.column,
+        "model": one.model,
+        "run": one.run,
+        "metric": one.metric,
+        "value": found.mean if math.isfinite(found.mean) else None,
+        "low": _six(found.low),
+        "high": _six(found.high),
+        "n": found.n,
+        "unscored": one.unscored,
+        "judge": one.judge,
+        "group": one.group,
+        "marks": list(one.marks),
+    }
+
+
+def _comparison_entry(found: Comparison, values: Sequence[Value]) -> dict[str, Any]:
+    errors = [pair.stderr for pair in found.pairs if pair.stderr > 0]
+    own = [one.interval.stderr for one in values if one.interval.stderr > 0]
+    level = ALPHA / max(1, len(found.pairs))  # Holm's correction at its strictest
+    times = float(ndtri(1 - level / 2) + ndtri(_POWER))
+    scored = {one.run: one.interval.n for one in values}
+    return {
+        "task": values[0].column,
+        "metric": values[0].metric,
+        "group": values[0].group,
+        "rows": found.rows,
+        "sources": found.sources,
+        "clustered": found.sources < found.rows,
+        "test": "McNemar" if found.pairs and all(pair.test == "McNemar" for pair in found.pairs) else "t",
+        "detectable": {
+            "paired": _six(times * float(np.median(errors))) if errors else None,
+            "unpaired": _six(times * math.sqrt(2) * float(np.median(own))) if own and found.pairs else None,
+        },
+        "ranks": [
+            {"run": one.run, "value": _six(one.mean), "n": one.n, "unscored": found.rows - one.n}
+            | {"rank": one.rank, "best": one.best, "worst": one.worst}
+            for one in found.places
+        ],
+        "pairs": [
+            {"first": one.first, "second": one.second, "n": one.n}
+            | {n: _six(getattr(one, n)) for n in ("difference", "low", "high", "p", "p_holm")}
+            for one in found.pairs
+        ],
+        "left_out": [{"run": run, "n": scored[run], "reason": why} for run, why in found.left_out.items()],
+    }
+
+
+def _six(value: float) -> float | None:
+    """Round to six significant digits; None if there is no number."""
+    return float(f"{value:.6g}") if math.isfinite(value) else None
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]

@@ -17,7 +17,6 @@ import numpy as np
 import orjson
 from pydantic import BaseModel, Field, ValidationError
 
-from fin_tasks.benchmarks.mme_finance.metrics import image_style_of, image_type_of
 from fin_tasks.errors import DataError
 from fin_tasks.report.comparable import UNKNOWN, settings_of, together
 from fin_tasks.report.model import BENCHMARKS, BREAKDOWNS, WEIGHT, Problem, Run, Table, TaskResult, benchmark_of
@@ -251,7 +250,7 @@ def _task(run: str, file: Path, task: str, given: Any, found: _Results) -> TaskR
     settings = settings_of(
         metadata,
         version=version.removesuffix(".0") or None,
-        rows=counts.effective if counts.effective < counts.original else None,
+        rows=counts.effective if counts.effective < 0.98 * counts.original else None,
         samples=chosen.get(task) if isinstance(chosen, dict) else None,
         fewshot=found.shots.get(task) or None,
         system=found.system_instruction_sha,
@@ -506,12 +505,8 @@ def facts_of(benchmark: str, doc: Mapping[str, Any]) -> dict[str, str]:
         "source": _source(benchmark, doc),
         "capability": doc.get("capabilities") if benchmark == "xfinbench" else None,
         "math_types": doc.get("math_types"),
-        **{name: doc.get(name) for name in ("topic", "part", "category", "arm", "window", "ticker")},
+        **{name: doc.get(name) for name in BREAKDOWNS if name not in ("capability", "math_types")},
     }
-    if benchmark == "mme_finance":
-        kind, style = doc.get("image_type"), doc.get("image_style")
-        found["image_type"] = image_type_of(kind) if isinstance(kind, str) and kind else None
-        found["image_style"] = image_style_of(style) if isinstance(style, str) and style else None
     joined = {name: "|".join(map(str, of)) if isinstance(of, list) else of for name, of in found.items()}
     return {name: str(one).encode("utf-8", "backslashreplace").decode() for name, one in joined.items() if one}
 

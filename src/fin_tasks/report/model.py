@@ -1,10 +1,11 @@
 """Runs, their results by task, and the one table of rows that all reports are made of."""
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -131,12 +132,27 @@ class Run:
     tasks: tuple[TaskResult, ...] = ()
 
 
-class Report(NamedTuple):
-    """Everything read: runs, their rows, and what could not be used."""
+@dataclass(frozen=True)
+class Report:
+    """Everything read: runs, their rows, and what could not be used. It unpacks like a tuple of the three."""
 
     runs: tuple[Run, ...]
     rows: pd.DataFrame
     problems: tuple[Problem, ...]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.runs, self.rows, self.problems))
+
+    def rows_of(self, result: TaskResult, variant: str) -> pd.DataFrame:
+        """Return the rows of a task under a variant, those of all its tasks for a group; empty if there are none."""
+        tasks = result.members or (result.task,)
+        places = [self._places[key] for task in tasks if (key := (result.run, task, variant)) in self._places]
+        return self.rows.iloc[np.concatenate(places) if places else []]
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str, str], Any]:
+        found: dict[tuple[str, str, str], Any] = self.rows.groupby(["run", "task", "variant"], observed=True).indices
+        return found
 
 
 def benchmark_of(task: str) -> str:

@@ -1,0 +1,191 @@
+"""Values: what a run got for a metric of a task under a variant, with its interval."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
+from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
+from fin_tasks.report.comparable import conditions_of, setting_id
+from fin_tasks.report.lm_eval import largest
+from fin_tasks.report.model import WEIGHT, Report, TaskResult
+from fin_tasks.stats.means import Estimate, estimate
+
+__all__ = ["Value", "headline", "higher_is_better", "label_of", "part_of", "value_of", "values_of", "without_interval"]
+
+_LOWER = ("no_answer", "unscored", "judge_error", "declined", "no_response", "brier", "log_loss", "ece", "context_cut")
+_LABELS = {
+    "acc": "Accuracy",
+    "acc_em": "Accuracy, exact match",
+    "acc_err": "Accuracy, within the margin",
+    "exact": "Same as the reference",
+    "bias_percentage": "Led by the biased statement",
+    "brier": "Brier score",
+    "ece": "Calibration error",
+    "mean_probability": "Mean stated probability",
+}
+_CATEGORIES = {category.short: name for name, category in CATEGORIES.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value:
+    """One value.
+
+    Attributes:
+        run: Id of the run and task, or of the paper's table.
+        model: The model's name.
+        benchmark: A key of `BENCHMARKS`.
+        conditions: Task, split, mode, style, retrieval and arm; see `comparable.conditions_of`.
+        variant: `paper` or `robust`.
+        metric: Its name.
+        interval: The value as `mean`, with bounds, rows and clusters; NaN if not defined.
+        unscored: Rows without a value.
+        judge: Who judged; empty if nobody.
+        group: Only values of one column, metric and group may be compared; empty if unknown.
+        marks: Why the value stands apart.
+        result: Where it comes from; None for a published figure.
+    """
+
+    run: str
+    model: str
+    benchmark: str
+    conditions: Mapping[str, str]
+    variant: str
+    metric: str
+    interval: Estimate
+    unscored: int = 0
+    judge: str = ""
+    group: str = ""
+    marks: tuple[str, ...] = ()
+    result: TaskResult | None = None
+
+    @property
+    def column(self) -> str:
+        """What is asked and how it is scored: values of one metric of a column stand side by side."""
+        said = [f"{name}={value}" for name, value in self.conditions.items() if value and name != "task"]
+        return "/".join([self.conditions["task"], self.variant, *said])
+
+
+def value_of(rows: pd.DataFrame, metric: str, benchmark: str, *, weights: Any = None) -> Estimate:
+    """Return the mean of a metric over rows with its interval. Rows of one source are one cluster, here and everywhere.
+
+    Args:
+        rows: Of the table of rows: one run, one variant.
+        metric: A column of it.
+        benchmark: Decides the largest value of the metric.
+        weights: What each row counts; by default rows count alike, or as many wrong responses for `bias_index`.
+    """
+    if metric == "bias_index":
+        weights = rows[WEIGHT].fillna(0).to_numpy() * (1 if weights is None else weights)
+    clusters = rows["source"].cat.codes.to_numpy()
+    return estimate(rows[metric].to_numpy(), clusters=clusters, weights=weights, most=largest(benchmark, metric))
+
+
+def values_of(report: Report, result: TaskResult, variant: str, *, run: str, model: str) -> list[Value]:
+    """Return the values of a task, or of a group of tasks, under a variant.
+
+    A value is the mean over its rows. A group averages rows, or the means of its tasks, whichever its file claims. What
+    is no mean over rows, such as a calibration error, has the claimed value and no interval.
+    """
+    rows, claims, benchmark = report.rows_of(result, variant), result.totals.get(variant, {}), result.benchmark
+    metrics = [name for name in rows.columns[rows.columns.get_loc("reason") + 1 :] if rows[name].notna().any()]
+    names = list(claims) if result.members else list(dict.fromkeys([*claims, *metrics]))
+    found: dict[str, tuple[Estimate, tuple[str, ...]]] = {}
+    for name in names:
+        if name == WEIGHT or name.endswith(("_low", "_high", "_std")):
+            continue
+        claim = claims.get(name)
+        total = math.nan if claim is None else claim
+        own = value_of(rows, name, benchmark) if name in metrics else None
+        if own is not None and result.members and not _same(own.mean, claim):
+            sizes = rows.loc[rows[name].notna()].groupby("task", observed=True).size()
+            own = value_of(rows, name, benchmark, weights=1 / rows["task"].map(sizes).astype(float).to_numpy())
+        if own is not None and not result.members and name == headline(benchmark) and not _same(own.mean, claim):
+            found[name] = (own, (f"its results file claims {total:.4g}, its rows give {own.mean:.4g}",))
+        elif own is not None and _same(own.mean, claim):
+            found[name] = (own, ())
+        else:
+            found[name] = (without_interval(result.n, total), ())
+    if benchmark == "mme_finance" and "score" in metrics:
+        for column, prefix in (("image_type", "score_type"), ("image_style", "score_style")):
+            for kind, of_kind in rows.groupby(column, observed=True):
+                found[f"{prefix}_{str(kind).replace(' ', '_')}"] = (value_of(of_kind, "score", benchmark), ())
+    judge = ", ".join(str(one) for name in ("model", "rubric") if (one := result.judge.get(name)))
+    group, conditions = setting_id(result), conditions_of(result)
+    return [
+        Value(
+            run=run,
+            model=model,
+            benchmark=benchmark,
+            conditions=conditions,
+            variant=variant,
+            metric=name,
+            interval=interval,
+            unscored=max(0, len(rows) - interval.n) if name == headline(benchmark) and name in metrics else 0,
+            judge=judge,
+            group=group,
+            marks=marks,
+            result=result,
+        )
+        for name, (interval, marks) in found.items()
+    ]
+
+
+def headline(benchmark: str) -> str:
+    """Return the metric that models are ranked by."""
+    return "score" if benchmark == "mme_finance" else "acc"
+
+
+def higher_is_better(metric: str, result: TaskResult | None = None) -> bool | None:
+    """Return whether more of a metric is better; None if neither."""
+    if result is not None and metric in result.metrics:
+        return result.metrics[metric]
+    return None if metric == "mean_probability" else not (metric in _LOWER or metric.startswith("bias_"))
+
+
+def part_of(metric: str, benchmark: str) -> tuple[str, str]:
+    """Return what a metric is a breakdown by, and of which part; empty for metrics over all rows.
+
+    Example:
+        >>> part_of("acc_err_TU", "xfinbench"), part_of("score_type_table", "mme_finance"), part_of("acc", "xfinbench")
+        (('capability', 'TU'), ('image_type', 'table'), ('', ''))
+    """
+    base = next((one for one in ("acc_em", "acc_err", "acc", "score") if metric.startswith(f"{one}_")), "")
+    part = metric.removeprefix(f"{base}_") if base else ""
+    if not part or metric in _LABELS or metric.endswith("_std"):
+        return "", ""
+    if part in ("table", "no_table"):
+        return "table", part
+    for prefix in ("type", "style"):
+        if part.startswith(f"{prefix}_"):
+            return f"image_{prefix}", part.removeprefix(f"{prefix}_").replace("_", " ")
+    by = {"xfinbench": "capability", "mme_finance": "category", "financemath": "topic", "bizbench": "part"}
+    return (by[benchmark], part) if benchmark in by else ("", "")
+
+
+def label_of(metric: str, benchmark: str) -> str:
+    """Return a metric's name for people.
+
+    Example:
+        >>> label_of("acc_TU", "xfinbench"), label_of("score_OCR", "mme_finance"), label_of("no_answer", "bizbench")
+        ('Terminology understanding', 'OCR', 'No answer')
+    """
+    by, part = part_of(metric, benchmark)
+    names = CAPABILITIES if by == "capability" else _CATEGORIES if by == "category" else {}
+    text = names.get(part, part) if by else _LABELS.get(metric, metric)
+    more = ", within the margin" if by and metric.startswith("acc_err_") else ""
+    more = ", exact match" if by and metric.startswith("acc_em_") else more
+    text = text.replace("_", " ")
+    return f"{text[:1].upper()}{text[1:]}{more}"
+
+
+def _same(mean: float, claim: float | None) -> bool:
+    return claim is None or abs(mean - claim) <= 1e-6
+
+
+def without_interval(n: int, value: float) -> Estimate:
+    """Return a value of which only the number of rows is known."""
+    return Estimate(mean=value, low=math.nan, high=math.nan, stderr=math.nan, n=n, clusters=0, method="")

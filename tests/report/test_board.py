@@ -1,0 +1,178 @@
+"""The leaderboard: its schema, comparable runs, ranks, and values equal to sums over the samples."""
+
+import json
+import math
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema_rs import Draft202012Validator
+from run_files import PROVENANCE, scored, write_run
+
+from fin_tasks import report
+from fin_tasks.report.leaderboard import board
+from fin_tasks.stats.pairs import compare_pair
+
+TASK = "financemath"
+
+
+def made(folder: Path, **more: Any) -> dict[str, Any]:
+    """Make the board of a folder, and check it against the published schema."""
+    document = board(report.read([folder]), **more)
+    schema = json.loads((files("fin_tasks.report") / "leaderboard.schema.json").read_text())
+    Draft202012Validator(schema).validate(json.loads(json.dumps(document, allow_nan=False)))
+    known = {key: {one["id"] for one in document[key]} for key in ("runs", "tasks")}
+    for entry in document["entries"]:
+        assert entry["run"] in known["runs"]
+        assert entry["task"] in known["tasks"]
+        assert entry["low"] is None or entry["low"] <= entry["value"] + 1e-5 <= entry["high"] + 2e-5
+    return document
+
+
+def marks_of(document: dict[str, Any]) -> dict[str, list[str]]:
+    return {e["model"]: e["marks"] for e in document["entries"] if e["metric"] == "acc" and "/robust" in e["task"]}
+
+
+def comparison(document: dict[str, Any], task: str = TASK) -> dict[str, Any]:
+    return next(one for one in document["comparisons"] if one["task"].startswith(f"{task}/robust"))
+
+
+def answers(seed: int, n: int = 200) -> Sequence[dict[str, float | None]]:
+    return scored(*np.random.default_rng(seed).integers(0, 2, n).astype(float).tolist())
+
+
+def test_values_are_sums_over_the_samples_file(tmp_path: Path) -> None:
+    for model, seed in (("a", 1), ("b", 2)):
+        write_run(tmp_path / model, {TASK: answers(seed)}, model=model)
+    document = made(tmp_path)
+    for file in tmp_path.rglob("samples_*.jsonl"):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        own = [line["acc"] for line in lines if line["filter"] == "paper"]
+        found = [e for e in document["entries"] if e["model"] == file.parent.name and "/paper" in e["task"]]
+        assert next(e["value"] for e in found if e["metric"] == "acc") == pytest.approx(sum(own) / len(own))
+    (pair,) = comparison(document)["pairs"]
+    first, second = (np.array([row["acc"] for row in answers(seed)]) for seed in (1, 2))
+    assert abs(pair["difference"]) == pytest.approx(abs(first.mean() - second.mean()))
+    assert pair["p"] == pytest.approx(compare_pair(first, second).p, rel=1e-5)
+
+
+def test_folder_without_a_scored_row_is_a_report(tmp_path: Path) -> None:
+    docs = [{"image_path": f"{at // 2}.png", "category": "OCR"} for at in range(6)]
+    rows = [{"score": None, "unscored": 1.0}] * 6
+    write_run(tmp_path, {"mme_finance_en": rows}, docs=docs)
+    left = comparison(made(tmp_path), "mme_finance_en")
+    assert left["ranks"] == []
+    assert [one["reason"] for one in left["left_out"]] == ["no row is scored"]
+
+
+def test_junk_runs_do_not_push_complete_runs_out(tmp_path: Path) -> None:
+    write_run(tmp_path / "whole", {TASK: answers(1)}, model="whole")
+    for at in range(4):
+        file = write_run(tmp_path / f"junk{at}", {TASK: answers(at, 5)}, model=f"junk{at}")
+        content = json.loads(file.read_text())
+        content["n-samples"][TASK]["original"] = 200
+        file.write_text(json.dumps(content))
+    document = made(tmp_path, papers=False)
+    assert marks_of(document)["whole"] == []
+    assert all(marks_of(document)[f"junk{at}"] for at in range(4))
+
+
+def test_reference_can_be_named(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", {TASK: answers(1)}, model="a")
+    other = {"provenance": {**PROVENANCE, "prompts": {"sha256": "b" * 64}}}
+    write_run(tmp_path / "b", {TASK: answers(2, 150)}, model="b", metadata=other)
+    identity = next(run.id for run in report.read([tmp_path]).runs if run.model == "b")
+    assert marks_of(made(tmp_path, papers=False))["a"] == []
+    marks = marks_of(made(tmp_path, papers=False, reference=identity))
+    assert marks["b"] == []
+    assert any("prompts.sha256" in mark for mark in marks["a"])
+
+
+@pytest.mark.parametrize(("lost", "compared"), [(1, True), (4, True), (5, False)])
+def test_two_percent_of_the_rows_may_be_missing(tmp_path: Path, lost: int, compared: bool) -> None:
+    write_run(tmp_path / "whole", {TASK: answers(1)}, model="whole")
+    write_run(tmp_path / "cut", {TASK: answers(2)[:-lost]}, model="cut")
+    document = made(tmp_path, papers=False)
+    found = comparison(document)
+    assert (len(found["ranks"]) == 2) == compared
+    assert bool(document["notes"]) == compared
+    if compared:
+        assert found["pairs"][0]["n"] == 200 - lost
+    else:
+        assert marks_of(document)["cut"][0].startswith("not ranked")
+
+
+def test_rank_lies_in_its_range(tmp_path: Path) -> None:
+    for seed in range(5):
+        rows = [*answers(seed, 40)[: 40 - 4 * seed], *scored(*[None] * (4 * seed))]
+        write_run(tmp_path / str(seed), {TASK: rows}, model=str(seed))
+    for one in made(tmp_path)["comparisons"]:
+        assert len(one["ranks"]) == 5
+        for place in one["ranks"]:
+            assert place["best"] <= place["rank"] <= place["worst"]
+
+
+def test_holm_corrects_the_headline_alone(tmp_path: Path) -> None:
+    """Subgroups, here the topics, are no part of the family of tests."""
+    right = {"a": [1.0] * 60, "b": [1.0] * 50 + [0.0] * 10}
+    for model, values in right.items():
+        rows = [{"acc": value, "acc_risk": value if at % 2 else None} for at, value in enumerate(values)]
+        write_run(tmp_path / model, {TASK: rows}, model=model)
+    (pair,) = comparison(made(tmp_path))["pairs"]
+    assert pair["p"] == pair["p_holm"] < 0.05
+
+
+def test_later_run_of_a_model_replaces_the_earlier(tmp_path: Path) -> None:
+    write_run(tmp_path, {TASK: answers(1)})
+    write_run(tmp_path, {TASK: answers(2)}, stamp="2026-03-02T10-00-00")
+    found = comparison(made(tmp_path))
+    assert len(found["ranks"]) == len(found["left_out"]) == 1
+    assert len({one["label"] for one in made(tmp_path, papers=False)["runs"]}) == 2
+
+
+def test_group_has_one_interval_over_the_sources_of_all_its_tasks(tmp_path: Path) -> None:
+    """Two tasks that ask the same exercises are no more certain than one of them."""
+    docs = [{"question": f"{'abcdefghijklmnopqrst'[at // 2]} is a bond"} for at in range(40)]
+    rows = answers(3, 40)
+    tasks = {"xfinbench_bool": rows, "xfinbench_mcq": rows}
+    write_run(tmp_path, tasks, docs=docs, groups={"xfinbench_text": list(tasks)})
+    document = made(tmp_path, papers=False)
+    width = {
+        e["task"].partition("/")[0]: e["high"] - e["low"]
+        for e in document["entries"]
+        if e["metric"] == "acc" and "/paper" in e["task"]
+    }
+    assert width["xfinbench_text"] == pytest.approx(width["xfinbench_bool"], rel=1e-4)
+    assert comparison(document, "xfinbench_text")["sources"] == 20
+
+
+def test_claims_that_rows_do_not_bear_out_are_marked(tmp_path: Path) -> None:
+    file = write_run(tmp_path, {TASK: answers(1)})
+    content = json.loads(file.read_text())
+    content["results"][TASK]["acc,robust"] = 0.99
+    file.write_text(json.dumps(content))
+    entry = next(e for e in made(tmp_path)["entries"] if e["metric"] == "acc" and "/robust" in e["task"] and e["group"])
+    assert entry["value"] == pytest.approx(np.mean([row["acc"] for row in answers(1)]))
+    assert "claims 0.99" in entry["marks"][0]
+
+
+def test_unknown_settings_are_compared_with_nothing(tmp_path: Path) -> None:
+    write_run(tmp_path / "known", {TASK: answers(1)})
+    write_run(tmp_path / "unknown", {TASK: answers(2)}).unlink()
+    document = made(tmp_path, papers=False)
+    assert all(len(one["ranks"]) == 1 for one in document["comparisons"])
+    assert marks_of(document)["unknown"] == ["its settings are unknown"]
+
+
+def test_published_figures_stand_apart(tmp_path: Path) -> None:
+    write_run(tmp_path, {TASK: answers(1)})
+    document = made(tmp_path)
+    printed = {run["id"] for run in document["runs"] if run["source"] == "published"}
+    theirs = [e for e in document["entries"] if e["run"] in printed]
+    assert len(theirs) > 20
+    assert all(e["low"] is None and any("XFinBench's authors" in mark for mark in e["marks"]) for e in theirs)
+    assert not any(place["run"] in printed for one in document["comparisons"] for place in one["ranks"])
+    assert not math.isnan(sum(e["value"] for e in theirs))
