@@ -43,7 +43,7 @@ def main() -> int:
         print(f"{DATA}: expected xfinbench/validation_set.csv, found none; nothing is measured.")
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        os.environ |= {"HF_HOME": folder, "FIN_TASKS_DATA": str(DATA), "TQDM_DISABLE": "1"}
+        os.environ |= {"HF_HOME": folder, "HF_HUB_OFFLINE": "1", "FIN_TASKS_DATA": str(DATA), "TQDM_DISABLE": "1"}
         logging.disable(logging.WARNING)
         write_plain_tasks(Path(folder))
         works = [partial(evaluate, prefix, folder) for prefix in ("xfinbench", "plain")]

@@ -69,7 +69,6 @@ def replay_xfinbench(
 def replay_financemath(
     files: Files,
     mode: Mode = "pot",
-    variant: Annotated[str, typer.Option(help="Whose accuracy is called acc: paper or robust.")] = "paper",
     judge_model: Annotated[
         str | None, typer.Option(help="cot: a chat model that reads the responses the rules cannot read.")
     ] = None,
@@ -90,9 +89,8 @@ def replay_financemath(
     from fin_tasks.benchmarks.financemath.recording import read, summary
     from fin_tasks.benchmarks.scored_task import by_document
 
-    for option, value, allowed in (("mode", mode, ("cot", "pot")), ("variant", variant, ("paper", "robust"))):
-        if value not in allowed:
-            raise ConfigError(f"replay financemath --{option}: expected {' or '.join(allowed)}, got {value!r}.")
+    if mode not in ("cot", "pot"):
+        raise ConfigError(f"replay financemath --mode: expected cot or pot, got {mode!r}.")
     if judge_model is not None and mode == "pot":
         raise ConfigError("replay financemath --judge-model: expected --mode cot, got pot. Programs are run, not read.")
     judge = {"model": judge_model, "reads": "missing"} if judge_model else None
@@ -103,7 +101,7 @@ def replay_financemath(
         scored, tier = _score("financemath", name, docs, given, {"mode": mode})
         _hint_at_mode([text for of in texts for text in of], scored, mode)
         whose = model or _model_of(file)
-        counts = summary(docs, scored.values, variant=variant, judge=judge, file=str(file), model=whose)
+        counts = summary(docs, scored.values, judge=judge, file=str(file), model=whose)
         told.append(counts)
         facts = {"mode": mode, "split": counts["split"], "scorer": counts["scorer"]}
         _write(out, [replace(scored, responses=texts)], model=whose, provenance={name: facts}, tier=tier, judge=judge)

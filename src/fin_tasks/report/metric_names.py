@@ -38,7 +38,6 @@ _LABELS: Mapping[str, str] = {
     "no_response": "No response",
     "unscored": "Unscored",
     "judge_error": "Judge failed",
-    "context_cut": "Context cut",
     "execution_rate": "Execution rate",
     "brier": "Brier score",
     "log_loss": "Log loss",

@@ -29,7 +29,7 @@ from fin_tasks.stats.intervals import Interval
 __all__ = ["SAME", "TaskRead", "entries_of", "small"]
 
 _LOWER_IS_BETTER = frozenset(
-    {"bias_index", "bias_percentage", "no_answer", "no_response", "unscored", "judge_error", "context_cut"}
+    {"bias_index", "bias_percentage", "no_answer", "no_response", "unscored", "judge_error"}
     | {"brier", "log_loss", "ece", *REASONS}
 )
 SAME = 1e-6

@@ -73,25 +73,12 @@ def test_rows_of_the_real_schema(folder: Path) -> None:
     assert "ocument" not in docs["fincode"][0]["prompt"]
 
 
-def test_provenance_counts_odd_rows_and_cut_documents(folder: Path) -> None:
-    (doc,), facts = loaded("secnum", data_dir=str(folder))
-    assert facts["context"] == {"max_chars": 24_000, "cut_rows": 1, "cut_chars": doc["context_cut"]}
-    assert "left out here" in doc["prompt"]
-    assert facts["left_out"] == {"unknown-task": ["test_12"], "empty-question": ["test_13"]}
+def test_provenance_counts_odd_rows(folder: Path) -> None:
+    assert loaded("secnum", data_dir=str(folder))[1]["left_out"] == {
+        "unknown-task": ["test_12"],
+        "empty-question": ["test_13"],
+    }
     assert loaded("finknow", data_dir=str(folder))[1]["defects"] == {"without-truth": 1}
-    (whole,), other = loaded("secnum", data_dir=str(folder), max_context_chars=None)
-    assert whole["context_cut"] == 0 and other["hash"] != facts["hash"]
-
-
-@pytest.mark.parametrize(
-    ("text", "limit", "kept"),
-    [("| a |\n| b |\n", 9, "| a |\n"), ("a\nseven eight", 12, "a\nseven "), ("x" * 9, 4, "xxxx"), ("ab", 2, "ab")],
-)
-def test_cut_documents_keep_whole_lines_or_words(text: str, limit: int, kept: str, tmp_path: Path) -> None:
-    pandas.DataFrame([row("SEC-NUM", "?", "1", context=text)]).to_parquet(tmp_path / "test.parquet")
-    (doc,) = loaded("secnum", data_dir=str(tmp_path), max_context_chars=limit)[0]
-    assert doc["context_cut"] == len(text) - len(kept)
-    assert doc["prompt"].startswith(f"Document:\n{kept.rstrip(chr(10))}\n" + ("[..." if doc["context_cut"] else "\n"))
 
 
 def test_the_papers_sample_leaves_sec_num_out_and_is_drawn_by_seed(tmp_path: Path) -> None:
@@ -105,7 +92,7 @@ def test_the_papers_sample_leaves_sec_num_out_and_is_drawn_by_seed(tmp_path: Pat
     ids = {doc["id"] for doc in quantity}
     assert ids != {doc["id"] for doc in loaded("paper_quantity", seed=1, **here)[0]}
     assert ids == {doc["id"] for doc in loaded("paper_quantity", "pot", **here)[0]}
-    assert [doc["id"] for doc in loaded("secnum", **{**here, "n": 3})[0]] == ["test_39", "test_48", "test_90"]
+    assert [doc["id"] for doc in loaded("secnum", **{**here, "n": 3})[0]] == ["test_3", "test_33", "test_57"]
 
 
 def test_every_target_of_the_sample_is_right() -> None:
@@ -122,12 +109,13 @@ def test_every_target_of_the_sample_is_right() -> None:
                     assert (found.correct_err if near else found.correct) is True, (doc["id"], variant, found)
 
 
-def test_bad_options() -> None:
-    sizes = [({"max_context_chars": 0}, "expected a whole number from 1, got 0"), ({"n": True}, "got True")]
-    names = [({"max_context_char": 9}, "Did you mean 'max_context_chars'"), ({"source": "web"}, "got 'web'")]
-    for options, message in sizes + names:
-        with pytest.raises(ConfigError, match=message):
-            loaded("finknow", **{"source": "sample", **options})
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"n": True}, "expected a whole number from 1, got True"), ({"sourc": "web"}, "Did you mean 'source'")],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        loaded("finknow", **{"source": "sample", **options})
 
 
 def test_bad_files_and_foreign_options(folder: Path) -> None:

@@ -121,14 +121,14 @@ def test_calls_without_a_result_of_the_reference_do_not_count(runner: Runner) ->
 
 
 def test_metrics() -> None:
-    doc = doc_of(truth="1000") | {"part": "tatqa_e", "subset": "paper_quantity", "task_mode": "pot", "context_cut": 7}
+    doc = doc_of(truth="1000") | {"part": "tatqa_e", "subset": "paper_quantity", "task_mode": "pot"}
     near = Reading(variant="paper", answer=1004.0, status="ok")
     broken = Reading(variant="paper", answer=None, unscored=True, status="broken")
     failed = Reading(variant="paper", answer=0.0, status="timeout")
     values = score.metric_values(doc, [near, failed, broken])
     assert values.keys() == score.metrics_of(part="paper_quantity", mode="pot").keys()
     assert (values["acc"], values["acc_err"], values["acc_tatqa_e"], values["acc_fincode"]) == (0.0, 0.5, 0.0, None)
-    assert (values["unscored"], values["no_answer"], values["context_cut"]) == (pytest.approx(1 / 3), 0.0, 1.0)
+    assert (values["unscored"], values["no_answer"]) == (pytest.approx(1 / 3), 0.0)
     assert (values["execution_rate"], values["timeout"]) == (0.5, 0.5)
     choice = doc | {"kind": "choice", "letter": "B"}
     values = score.metric_values(choice, [Reading(variant="robust", answer="B")])

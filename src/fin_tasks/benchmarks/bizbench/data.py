@@ -1,6 +1,5 @@
 """BizBench's rows as documents of lm-eval."""
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
@@ -11,9 +10,9 @@ from typing import Any
 from fin_tasks.benchmarks.bizbench import prompts
 from fin_tasks.benchmarks.bizbench.formulas import reference_of
 from fin_tasks.benchmarks.bizbench.score import PAPER_PARTS
-from fin_tasks.data.documents import dataset_of, refuse_typos
+from fin_tasks.data.documents import dataset_of, draw, refuse_typos
 from fin_tasks.data.fetch import locate
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 
 PARTS = ("fincode", "codefinqa", "codetatqa", "convfinqa_e", "tatqa_e", "secnum", "finknow", "formulaeval")
@@ -21,8 +20,7 @@ SCORER_VERSION = 2
 """Goes up with every change that moves a score; part of the provenance."""
 _SAMPLE = Path(__file__).with_name("sample")
 _COLUMNS = ["question", "answer", "task", "context", "options", "program"]
-_OPTIONS = ("split", "source", "data_dir", "data_revision", "max_context_chars", "seed")
-_CUT = "[... {dropped:,} characters of the document are left out here ...]"
+_OPTIONS = ("split", "source", "data_dir", "data_revision", "n", "seed")
 
 
 def load(
@@ -33,7 +31,6 @@ def load(
     source: str = "auto",
     data_dir: str | None = None,
     data_revision: str | None = None,
-    max_context_chars: int | None = 24_000,
     n: int | None = None,
     seed: int = 42,
     **unknown: Any,
@@ -45,9 +42,6 @@ def load(
     `source`, `data_dir` and `data_revision` are those of `data.fetch.locate`; `unknown` are the model's arguments.
     """
     refuse_typos("bizbench", unknown, _OPTIONS)
-    for name, size in {"max_context_chars": max_context_chars, "n": n}.items():
-        if size is not None and (type(size) is not int or size < 1):
-            raise ConfigError(f"bizbench {name}: expected a whole number from 1, got {size!r}.")
     place: dict[str, Any] = {"source": source, "data_dir": data_dir, "revision": data_revision, "sample": _SAMPLE}
     there = "test" if source == "sample" else split
     names = f"data/{there}-*.parquet|*{there}*.parquet|{there}.jsonl"
@@ -55,19 +49,24 @@ def load(
     data = files.provenance()
     prefix = "sample" if files.origin == "sample" else split
     rows, left_out = _read(tuple(files.files.values()), prefix, data["revision"])
-    n = 500 if n is None and part in PAPER_PARTS else n
-    chosen = _draw(rows, part, n, seed)
+    asked = n = 500 if n is None and part in PAPER_PARTS else n
+    chosen = [row for row in rows if row["part"] == part]
+    if part in PAPER_PARTS:
+        choices = [row for row in rows if row["kind"] == "choice"]
+        numbers = [row for row in rows if row["kind"] == "number" and row["part"] in PAPER_PARTS["paper_quantity"]]
+        # Of the paper's 500 rows 141 have choices, as that number alone fits all figures of its Table 3.
+        n_choices = min(len(choices), max(round(n * 141 / 500), n - len(numbers)))
+        chosen, n = (choices, n_choices) if part == "paper_choice" else (numbers, n - n_choices)
+    chosen = draw("bizbench", chosen, n, seed, lambda row: str(row["id"]))
     if not chosen:
         found = ", ".join(sorted({row["part"] for row in rows})) or "none"
         raise DataError(f"bizbench {part}: expected rows in {', '.join(files.files)}, got none (parts: {found}).")
-    docs = [_doc(row, part, mode, max_context_chars) for row in chosen]
-    cut = [doc["context_cut"] for doc in docs if doc["context_cut"]]
+    docs = [_doc(row, part, mode) for row in chosen]
     without_truth = sum(not doc["target"] for doc in docs)
     facts = {
         **{"scorer": SCORER_VERSION, "split": split, "part": part, "mode": mode, "data": data},
         "prompts": {"set": "house", "sha256": prompts.sha256()},  # the authors publish no prompts with the data
-        "context": {"max_chars": max_context_chars, "cut_rows": len(cut), "cut_chars": sum(cut)},
-        "sample": None if n is None else {"n": n, "seed": seed},
+        "sample": None if asked is None else {"n": asked, "seed": seed},
         "left_out": left_out,
         "defects": {"without-truth": without_truth} if without_truth else {},
     }
@@ -102,21 +101,7 @@ def _read(paths: Sequence[Path], prefix: str, _revision: str) -> tuple[list[dict
     return rows, left_out
 
 
-def _draw(rows: Sequence[dict[str, Any]], part: str, n: int | None, seed: int) -> list[dict[str, Any]]:
-    # Ranked by a hash, so that the sample depends on nothing but the seed and the ids.
-    ranked = sorted(rows, key=lambda row: hashlib.sha256(f"{seed}:{row['id']}".encode()).digest())
-    drawn = [row for row in ranked if row["part"] == part][:n]
-    if part in PAPER_PARTS and n is not None:
-        choices = [row for row in ranked if row["kind"] == "choice"]
-        numbers = [row for row in ranked if row["kind"] == "number" and row["part"] in PAPER_PARTS["paper_quantity"]]
-        # Only 141 of 500 rows with choices fit all figures of the paper's Table 3.
-        n_choices = min(len(choices), max(round(n * 141 / 500), n - len(numbers)))
-        drawn = choices[:n_choices] if part == "paper_choice" else numbers[: n - n_choices]
-    ids = {row["id"] for row in drawn}
-    return [row for row in rows if row["id"] in ids]
-
-
-def _doc(row: Mapping[str, Any], subset: str, task_mode: str, limit: int | None) -> dict[str, Any]:
+def _doc(row: Mapping[str, Any], subset: str, task_mode: str) -> dict[str, Any]:
     kind, question, answer, options = row["kind"], row["question"], row["answer"], row["options"]
     mode = {"choice": "cot", "code": "code"}.get(kind, "cot" if task_mode == "code" else task_mode)
     names = (*options, *ascii_uppercase[: len(options)], *map(str, range(len(options))))
@@ -124,21 +109,10 @@ def _doc(row: Mapping[str, Any], subset: str, task_mode: str, limit: int | None)
     place = texts.index(texts[0], 1) - 1 if texts[0] in texts[1:] else None  # an option's text, letter or index
     letter = "" if kind != "choice" or place is None else ascii_uppercase[place % len(options)]
     program = reference_of(question, (row["program"], answer)) if kind == "code" else ""
-    context, dropped = _cut(row["context"], limit)
     return {
         **{"id": row["id"], "part": row["part"], "subset": subset, "kind": kind, "mode": mode, "task_mode": task_mode},
         **{"ground_truth": answer, "letter": letter, "options": options if kind == "choice" else []},
-        **{"stub": question if kind == "code" else "", "program": program, "context_cut": dropped},
+        **{"stub": question if kind == "code" else "", "program": program},
         "target": prompts.target_of(kind, mode, answer=answer, letter=letter, program=program or row["program"]),
-        **prompts.fill(kind, mode, question=question, context=context, options=options),
+        **prompts.fill(kind, mode, question=question, context=row["context"], options=options),
     }
-
-
-def _cut(text: str, limit: int | None) -> tuple[str, int]:
-    if limit is None or len(text) <= limit:
-        return text, 0
-    # The beginning is kept, where tables have their headers: up to a whole line, or a whole word if lines are long.
-    ends = [limit if text[limit] == mark else text.rfind(mark, 0, limit) + 1 for mark in "\n "]
-    kept = text[: next((end for end in ends if end * 2 >= limit), limit)]
-    dropped = len(text) - len(kept)
-    return f"{kept}{'' if kept.endswith(chr(10)) else chr(10)}{_CUT.format(dropped=dropped)}", dropped

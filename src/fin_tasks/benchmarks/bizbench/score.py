@@ -71,8 +71,8 @@ def score(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Score
 def metrics_of(*, part: str, mode: str, **_: Any) -> dict[str, bool]:
     """Name the metrics of a task and whether more is better; without numbers, `acc_err` is `acc`."""
     names = ["acc", "acc_err", *(f"acc_{held}" for held in PAPER_PARTS.get(part, ()))]
-    names += ["no_answer", "unscored", "context_cut", *(("execution_rate", *REASONS) if mode != "cot" else ())]
-    return {name: name not in ("no_answer", "unscored", "context_cut", *REASONS) for name in names}
+    names += ["no_answer", "unscored", *(("execution_rate", *REASONS) if mode != "cot" else ())]
+    return {name: name not in ("no_answer", "unscored", *REASONS) for name in names}
 
 
 def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> dict[str, float | None]:
@@ -82,7 +82,7 @@ def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> dict[s
         acc, unscored = rate(one.correct), one.correct is None
         row = {"acc": acc, f"acc_{doc['part']}": acc, "unscored": float(unscored)}
         row["acc_err"] = rate(one.correct_err) if doc["kind"] == "number" else acc
-        row |= {"no_answer": None if unscored else float(one.answer is None), "context_cut": doc["context_cut"] > 0}
+        row["no_answer"] = None if unscored else float(one.answer is None)
         rows.append(row | (execution_values(one.status) if one.status else {}))
     names = metrics_of(part=doc["subset"], mode=doc["task_mode"])
     return {name: average_or_none(row.get(name) for row in rows) for name in names}

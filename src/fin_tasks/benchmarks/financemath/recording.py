@@ -26,18 +26,14 @@ def read(path: Path, *, mode: str) -> list[tuple[dict[str, Any], str]]:
 
 
 def summary(
-    docs: Sequence[Mapping[str, Any]],
-    values: Mapping[str, Sequence[Mapping[str, float | None]]],
-    *,
-    variant: str = "paper",
-    **facts: Any,
+    docs: Sequence[Mapping[str, Any]], values: Mapping[str, Sequence[Mapping[str, float | None]]], **facts: Any
 ) -> dict[str, Any]:
-    """Count what `fin-tasks replay financemath --json` prints, from metric values by variant and document.
+    """Return what `fin-tasks replay financemath --json` prints: fractions of the rows that could be scored, and `facts`.
 
-    Rates are fractions of the rows that could be scored; `acc` is that of `variant`. `facts` are added as they are.
+    `values` are metrics by variant and document. All but `robust_acc` is under `paper`.
     """
-    other = "robust" if variant == "paper" else "paper"
-    columns = {"execution_rate": (variant, "execution_rate"), "acc": (variant, "acc"), f"{other}_acc": (other, "acc")}
+    paper = "paper"
+    columns = {"execution_rate": (paper, "execution_rate"), "acc": (paper, "acc"), "robust_acc": ("robust", "acc")}
 
     def rates(topic: str | None = None) -> dict[str, Any]:
         places = [at for at, doc in enumerate(docs) if topic in (None, doc["topic"])]
@@ -47,10 +43,10 @@ def summary(
     splits = {re.sub(r"-\d+$", "", doc["id"]) for doc in docs}
     return {
         **rates(),
-        "no_answer": sum(row["execution_rate"] == 0 for row in values[variant]),
-        "unscored": sum(row["unscored"] == 1 for row in values[variant]),
+        "no_answer": sum(row["execution_rate"] == 0 for row in values[paper]),
+        "unscored": sum(row["unscored"] == 1 for row in values[paper]),
         "by_topic": {topic: rates(topic) for topic in sorted({doc["topic"] for doc in docs if doc["topic"]})} or None,
-        **{"benchmark": "financemath", "mode": docs[0]["mode"], "variant": variant},
+        **{"benchmark": "financemath", "mode": docs[0]["mode"]},
         "split": splits.pop() if len(splits) == 1 and splits <= {"validation", "test", "sample"} else None,
         **{"scorer": SCORER_VERSION, "fin_tasks": fin_tasks.__version__},
         **facts,
