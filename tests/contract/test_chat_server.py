@@ -5,14 +5,12 @@ import io
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_server import Served, completion, serve
 from PIL import Image
 
 from fin_tasks.benchmarks.xfinbench.data import load
@@ -20,62 +18,22 @@ from fin_tasks.benchmarks.xfinbench.data import load
 REPLY = "<think>Perhaps A? Therefore, my answer is A.</think>Therefore, my answer is true, B, [42]."
 
 
-class ChatServer(ThreadingHTTPServer):
-    """Gives every request the same reply and keeps what was asked."""
-
-    daemon_threads = True
-
-    def __init__(self, reply: str = REPLY) -> None:
-        super().__init__(("127.0.0.1", 0), ChatHandler)
-        self.reply = reply
-        self.asked: list[dict[str, Any]] = []
-
-
-class ChatHandler(BaseHTTPRequestHandler):
-    server: ChatServer
-
-    def do_POST(self) -> None:
-        self.server.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-        message = {"role": "assistant", "content": self.server.reply}
-        body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@contextmanager
-def serving(server: ChatServer) -> Iterator[ChatServer]:
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
 @pytest.fixture(scope="module")
-def chat_server() -> Iterator[ChatServer]:
-    with serving(ChatServer()) as server:
+def chat_server() -> Iterator[Served]:
+    with serve(lambda _: completion(REPLY)) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def run(chat_server: ChatServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(chat_server: Served, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The whole group over the sample, text questions first."""
     folder = tmp_path_factory.mktemp("chat")
     lm_eval(chat_server, folder, "xfinbench", '{"source": "sample"}')
     return folder / "out"
 
 
-def lm_eval(chat_server: ChatServer, folder: Path, tasks: str, metadata: str, *more: str) -> None:
-    address = f"http://127.0.0.1:{chat_server.server_port}/v1/chat/completions"
+def lm_eval(chat_server: Served, folder: Path, tasks: str, metadata: str, *more: str) -> None:
+    address = f"{chat_server.base_url}/chat/completions"
     done = subprocess.run(
         [
             *(str(Path(sys.executable).with_name("fin-tasks")), "lm-eval", "--model", "local-chat-completions"),
@@ -97,8 +55,8 @@ def documents(subset: str) -> list[dict[str, Any]]:
     return list(rows)
 
 
-def test_every_figure_is_sent_and_only_with_its_question(run: Path, chat_server: ChatServer) -> None:
-    with_picture = [asked for asked in chat_server.asked if isinstance(asked["messages"][-1]["content"], list)]
+def test_every_figure_is_sent_and_only_with_its_question(run: Path, chat_server: Served) -> None:
+    with_picture = [asked for asked in chat_server.bodies if isinstance(asked["messages"][-1]["content"], list)]
     assert len(with_picture) == len(documents("mcq_visual"))
     figures = {row["prompt"].removeprefix("<image>\n"): row["figure_path"] for row in documents("mcq_visual")}
     for asked in with_picture:
@@ -106,15 +64,15 @@ def test_every_figure_is_sent_and_only_with_its_question(run: Path, chat_server:
         data = base64.b64decode(picture["image_url"]["url"].split(",", 1)[1])
         with Image.open(io.BytesIO(data)) as sent, Image.open(figures[text["text"]]) as drawn:
             assert sent.convert("RGB").tobytes() == drawn.convert("RGB").tobytes()
-    assert not [asked for asked in chat_server.asked if "<image>" in json.dumps(asked)]
+    assert not [asked for asked in chat_server.bodies if "<image>" in json.dumps(asked)]
 
 
-def test_role_and_length_are_sent(run: Path, chat_server: ChatServer) -> None:
-    assert {asked["messages"][0]["content"].split(".")[0] for asked in chat_server.asked} == {
+def test_role_and_length_are_sent(run: Path, chat_server: Served) -> None:
+    assert {asked["messages"][0]["content"].split(".")[0] for asked in chat_server.bodies} == {
         "You are an expert in finance"
     }
-    assert {asked.get("max_tokens", asked.get("max_completion_tokens")) for asked in chat_server.asked} == {1024}
-    assert {asked["temperature"] for asked in chat_server.asked} == {0.0}
+    assert {asked.get("max_tokens", asked.get("max_completion_tokens")) for asked in chat_server.bodies} == {1024}
+    assert {asked["temperature"] for asked in chat_server.bodies} == {0.0}
 
 
 def test_scores_are_those_of_the_reply(run: Path) -> None:
@@ -142,11 +100,11 @@ def test_samples_hold_scores_as_json_for_models_that_see_too(run: Path) -> None:
         assert scored["answer"] == "B"
 
 
-def test_models_that_insist_on_a_picture_get_a_blank_one(chat_server: ChatServer, tmp_path: Path) -> None:
-    before = len(chat_server.asked)
+def test_models_that_insist_on_a_picture_get_a_blank_one(chat_server: Served, tmp_path: Path) -> None:
+    before = len(chat_server.bodies)
     metadata = '{"source": "sample", "blank_image": true, "style": "da"}'
     lm_eval(chat_server, tmp_path, "xfinbench_bool", metadata, "--limit", "2")
-    for asked in chat_server.asked[before:]:
+    for asked in chat_server.bodies[before:]:
         (message,) = asked["messages"]  # the style has no role
         picture, text = message["content"]
         data = base64.b64decode(picture["image_url"]["url"].split(",", 1)[1])
@@ -154,4 +112,4 @@ def test_models_that_insist_on_a_picture_get_a_blank_one(chat_server: ChatServer
             assert sent.convert("RGB").getcolors() == [(sent.width * sent.height, (255, 255, 255))]
         assert text["text"].startswith("Statement: ")
         assert "Give no reasoning" in text["text"]
-    assert len(chat_server.asked) == before + 2
+    assert len(chat_server.bodies) == before + 2

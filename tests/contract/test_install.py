@@ -50,18 +50,8 @@ def fresh_environment(path: Path) -> Path:
 
 
 def install(python: Path, *what: str) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        str(python),
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-    ]
-    subprocess.run([*command, "--force-reinstall", *what], check=True, capture_output=True)
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps"]
+    subprocess.run([*command, "--no-build-isolation", "--force-reinstall", *what], check=True, capture_output=True)
 
 
 def probe(python: Path, cwd: Path, **environ: str) -> dict[str, object]:

@@ -42,6 +42,8 @@ def dataset_of(docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> "
     from datasets.table import InMemoryTable
 
     facts = {"fin_tasks": fin_tasks.__version__, "rows": len(docs), **facts}
+    if facts.get("data", {}).get("origin") == "sample":
+        facts["split"] = "sample"  # whatever split the rows stand for
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
     table = InMemoryTable.from_pydict({name: [doc[name] for doc in docs] for name in docs[0]})
     info = DatasetInfo(description=json.dumps({"hash": digest[:16], **facts}))

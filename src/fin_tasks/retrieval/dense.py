@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from io import BytesIO
@@ -19,6 +19,7 @@ from fin_tasks.settings import Settings
 __all__ = ["dense_scores", "encoder_facts"]
 
 _FILES = (".safetensors", ".bin", ".json", ".txt", ".model")  # what decides a local model's vectors
+_Embed = Callable[[Sequence[str], bool], npt.NDArray[Any]]
 
 
 def dense_scores(
@@ -27,8 +28,9 @@ def dense_scores(
     """Yield the cosine of each query with all texts; equal texts have equal scores."""
     place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
     places = np.array([place[text] for text in texts])
-    bank = _vectors(list(place), encoder, settings, query=False)
-    for vector in _vectors(queries, encoder, settings, query=True) if queries else ():
+    embed = _encoder(encoder, settings)
+    bank = _vectors(list(place), encoder, settings, embed, query=False)
+    for vector in _vectors(queries, encoder, settings, embed, query=True) if queries else ():
         yield (bank @ vector)[places]
 
 
@@ -71,34 +73,48 @@ def _folder(model: str, settings: Settings) -> Path:
         ) from error
 
 
-def _embed(texts: Sequence[str], name: str | None, settings: Settings, query: bool) -> npt.NDArray[Any]:
+def _encoder(name: str | None, settings: Settings) -> _Embed:
+    """Return a function that embeds texts or, if `query`, queries; a local model is loaded at the first call."""
     kind, _, model = (name or "minilm").partition(":")
     if kind == "endpoint":
         from fin_tasks.endpoints.client import Endpoint
         from fin_tasks.endpoints.embeddings import embed
 
-        return embed(Endpoint(base_url=settings.embeddings, model=model), texts, settings)
-    folder = str(_folder(model, settings))
-    try:
-        import torch
+        return lambda texts, query: embed(Endpoint(base_url=settings.embeddings, model=model), texts, settings)
+
+    @lru_cache(maxsize=1)
+    def load(device: str | None) -> Any:
         from sentence_transformers import SentenceTransformer
 
+        return SentenceTransformer(str(_folder(model, settings)), device=device, local_files_only=True)
+
+    def embed_here(texts: Sequence[str], query: bool) -> npt.NDArray[Any]:
+        def on(device: str | None) -> npt.NDArray[Any]:
+            encode = load(device).encode_query if query else load(device).encode_document
+            return np.asarray(encode(list(texts)))
+
         try:
-            encoder = SentenceTransformer(folder, local_files_only=True)
-            return np.asarray((encoder.encode_query if query else encoder.encode_document)(list(texts)))
-        except torch.OutOfMemoryError:  # the model that is evaluated may fill the GPU
-            encoder = SentenceTransformer(folder, device="cpu", local_files_only=True)
-            return np.asarray((encoder.encode_query if query else encoder.encode_document)(list(texts)))
-    except (ImportError, OSError, RuntimeError, ValueError, KeyError) as error:
-        raise ConfigError(f"encoder {name}: expected a model that sentence-transformers runs, got: {error}") from error
+            from torch import OutOfMemoryError
+
+            try:
+                return on(None)
+            except OutOfMemoryError:  # the model that is evaluated may fill the GPU
+                return on("cpu")
+        except (ImportError, OSError, RuntimeError, ValueError, KeyError) as error:
+            wanted = "expected a model that sentence-transformers runs"
+            raise ConfigError(f"encoder {name}: {wanted}, got: {error}") from error
+
+    return embed_here
 
 
-def _vectors(texts: Sequence[str], name: str | None, settings: Settings, *, query: bool) -> npt.NDArray[np.float64]:
+def _vectors(
+    texts: Sequence[str], name: str | None, settings: Settings, embed: _Embed, *, query: bool
+) -> npt.NDArray[np.float64]:
     """Embed texts, or read their vectors from the cache; rows have the length 1. Each address has its own vectors."""
     key = _hash([encoder_facts(name, settings), settings.embeddings, query, list(texts)])
     file = settings.cache_dir / "vectors" / f"{key[:32]}.npy"
     if not file.is_file():
-        rows = np.asarray(_embed(texts, name, settings, query), dtype=np.float64)
+        rows = np.asarray(embed(texts, query), dtype=np.float64)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         if not (np.isfinite(lengths) & (lengths > 0)).all():
             raise EndpointError(f"encoder {name}: expected finite vectors that are not 0, got another one.")

@@ -130,12 +130,13 @@ def _check_tier(runner: Runner) -> None:
         bait, target = Path(folder, "bait"), Path(folder, "target")
         bait.write_text("bait")
         places = {"bait": str(bait), "target": str(target), "port": listener.getsockname()[1]}
-        canaries = [program.format_map(places) for program in CANARIES.values()]
-        works, *outcomes = runner.run(["def solution(): return 6 * 7", *canaries])
+        canaries = {} if runner.tier == "unsafe-local-exec" else CANARIES
+        programs = [program.format_map(places) for program in canaries.values()]
+        works, *outcomes = runner.run(["def solution(): return 6 * 7", *programs])
         if works.value != "42.0":
             raise SandboxError(works.detail if works.status is Status.broken else f"{runner.tier}: 6 * 7 gave {works}")
-        escaped = [name for name, o in zip(CANARIES, outcomes, strict=True) if o.ran or "server died" in o.detail]
-        if (escaped or target.exists()) and runner.tier != "unsafe-local-exec":
+        escaped = [name for name, o in zip(canaries, outcomes, strict=True) if o.ran or "server died" in o.detail]
+        if escaped or target.exists():
             raise SandboxError(f"{runner.tier}: expected every canary to fail, but these did not: {escaped}")
 
 

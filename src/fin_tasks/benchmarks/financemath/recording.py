@@ -28,7 +28,7 @@ def read(path: Path, *, mode: str) -> list[tuple[dict[str, Any], str]]:
 def summary(
     docs: Sequence[Mapping[str, Any]], values: Mapping[str, Sequence[Mapping[str, float | None]]], **facts: Any
 ) -> dict[str, Any]:
-    """Return what `fin-tasks replay financemath --json` prints: fractions of the rows that could be scored, and `facts`.
+    """Return what `fin-tasks replay financemath --json` prints: fractions of the scored rows, counts and `facts`.
 
     `values` are metrics by variant and document. All but `robust_acc` is under `paper`.
     """
