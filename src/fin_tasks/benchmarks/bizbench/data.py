@@ -49,15 +49,15 @@ def load(
     data = files.provenance()
     prefix = "sample" if files.origin == "sample" else split
     rows, left_out = _read(tuple(files.files.values()), prefix, data["revision"])
-    asked = n = 500 if n is None and part in PAPER_PARTS else n
-    chosen = [row for row in rows if row["part"] == part]
-    if part in PAPER_PARTS:
+    n = 500 if n is None and part in PAPER_PARTS else n
+    chosen, drawn = [row for row in rows if row["part"] == part], n
+    if part in PAPER_PARTS and type(n) is int:
         choices = [row for row in rows if row["kind"] == "choice"]
         numbers = [row for row in rows if row["kind"] == "number" and row["part"] in PAPER_PARTS["paper_quantity"]]
         # Of the paper's 500 rows 141 have choices, as that number alone fits all figures of its Table 3.
         n_choices = min(len(choices), max(round(n * 141 / 500), n - len(numbers)))
-        chosen, n = (choices, n_choices) if part == "paper_choice" else (numbers, n - n_choices)
-    chosen = draw("bizbench", chosen, n, seed, lambda row: str(row["id"]))
+        chosen, drawn = (choices, n_choices) if part == "paper_choice" else (numbers, n - n_choices)
+    chosen = draw("bizbench", chosen, drawn, seed, lambda row: str(row["id"]))
     if not chosen:
         found = ", ".join(sorted({row["part"] for row in rows})) or "none"
         raise DataError(f"bizbench {part}: expected rows in {', '.join(files.files)}, got none (parts: {found}).")
@@ -66,7 +66,7 @@ def load(
     facts = {
         **{"scorer": SCORER_VERSION, "split": split, "part": part, "mode": mode, "data": data},
         "prompts": {"set": "house", "sha256": prompts.sha256()},  # the authors publish no prompts with the data
-        "sample": None if asked is None else {"n": asked, "seed": seed},
+        "sample": None if n is None else {"n": n, "seed": seed},
         "left_out": left_out,
         "defects": {"without-truth": without_truth} if without_truth else {},
     }
