@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from fin_tasks.errors import DataError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fin_tasks.report.model import Problem, Report
 
 __all__ = ["read"]
@@ -22,18 +24,18 @@ def read(paths: Iterable[Path]) -> "Report":
         DataError: A path does not exist, or nothing there is a result of ours. What is wrong with a single file stands
             in the report's problems.
     """
-    # pandas takes half a second to import, which writing a run folder does not need
+    # these import pandas, which takes half a second that writing a run folder does not need
     from fin_tasks.report import lm_eval
-    from fin_tasks.report.model import Problem, Report, Table
+    from fin_tasks.report.model import Problem, Report, table_of
 
     problems: list[Problem] = []
     files = _find(list(paths), problems)
-    table = Table()
-    runs = lm_eval.read_runs(files, table, problems)
+    tables: list[pd.DataFrame] = []
+    runs = lm_eval.read_runs(files, tables, problems)
     if not runs:
         found = f": {problems[0].message}" if problems else ", found none."
         raise DataError(f"{', '.join(map(str, paths))}: expected run folders with results of our tasks{found}")
-    return Report(tuple(runs), table.frame(), tuple(problems))
+    return Report(tuple(runs), table_of(tables), tuple(problems))
 
 
 def _find(paths: Sequence[Path], problems: "list[Problem]") -> list[tuple[Path, Path]]:

@@ -1,7 +1,6 @@
 """Runs, their results by task, and the one table of rows that all reports are made of."""
 
-from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import union_categoricals
 
-__all__ = ["BENCHMARKS", "BREAKDOWNS", "COLUMNS", "Problem", "Report", "Run", "Table", "TaskResult", "benchmark_of"]
+__all__ = ["BENCHMARKS", "BREAKDOWNS", "COLUMNS", "Problem", "Report", "Run", "TaskResult", "benchmark_of", "table_of"]
 
 BENCHMARKS: Mapping[str, str] = {
     "xfinbench": "XFinBench",
@@ -165,35 +165,15 @@ def benchmark_of(task: str) -> str:
     return next((name for name in BENCHMARKS if task == name or task.startswith(f"{name}_")), "")
 
 
-class Table:
-    """Builds the table of rows from columns, so that a million rows never are a million objects."""
-
-    def __init__(self) -> None:
-        self._words: dict[str, dict[str, int]] = {name: {} for name in COLUMNS}
-        self._codes = {name: array("i") for name in COLUMNS}
-        self._values: dict[str, array[float]] = {}
-        self._rows = 0
-
-    def add(self, texts: Mapping[str, str | Sequence[str]], values: Mapping[str, Iterable[float]], rows: int) -> None:
-        """Append rows: text columns as one text for all rows or a text per row (empty is missing), and metrics."""
-        for name, codes in self._codes.items():
-            words, given = self._words[name], texts.get(name, "")
-            if isinstance(given, str):
-                codes.extend(array("i", [words.setdefault(given, len(words)) if given else -1]) * rows)
-            else:
-                codes.extend(words.setdefault(one, len(words)) if one else -1 for one in given)
-        for name in self._values.keys() | values.keys():
-            column = self._values.setdefault(name, array("d", [np.nan]) * self._rows)
-            column.extend(values[name] if name in values else array("d", [np.nan]) * rows)
-        self._rows += rows
-
-    def frame(self) -> pd.DataFrame:
-        """Return the table. Metrics stand in alphabetical order behind the text columns."""
-        texts = {
-            name: pd.Categorical.from_codes(np.frombuffer(codes, np.intc), list(self._words[name]))
-            for name, codes in self._codes.items()
-        }
-        return pd.DataFrame({**texts, **{name: np.frombuffer(self._values[name]) for name in sorted(self._values)}})
+def table_of(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return one table of rows; metrics stand in alphabetical order behind the text columns."""
+    texts = {name: union_categoricals([one[name] for one in tables]) for name in COLUMNS} if tables else {}
+    metrics = sorted({name for one in tables for name in one} - COLUMNS.keys())
+    values = {
+        name: np.concatenate([one[name] if name in one else np.full(len(one), np.nan) for one in tables])
+        for name in metrics
+    }
+    return pd.DataFrame({**texts, **values}, columns=[*COLUMNS, *metrics])
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

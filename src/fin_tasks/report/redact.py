@@ -22,7 +22,7 @@ _LOOKS_SECRET = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(
-    r"(?P<name>[A-Za-z][\w-]*)(?P<sign>[\"']?\s*[:=]\s*)(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"',;&#}\])]+)"
+    r"(?P<name>[A-Za-z][\w-]*)(?P<sign>[\"']?\s*[:=]\s*)(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"',;?&#}\])]+)"
 )
 _HOME = re.compile(r"(?<![\w.-])(?:/(?:home|Users)/[^/\s\"']+|/root|[A-Za-z]:\\(?i:Users)\\[^\\\s\"']+)(?=[/\\]|$)")
 _DEEPEST = 30
