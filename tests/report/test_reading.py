@@ -29,6 +29,15 @@ def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
     assert [one["doc"]["id"] for one in read_samples(run.tasks[0])][:3] == [f"xfinbench_mcq-{n}" for n in range(3)]
 
 
+def test_tasks_of_several_benchmarks_share_the_table(tmp_path: Path) -> None:
+    write_run(tmp_path, {"xfinbench_bool": scored(1.0)}, docs=[{"capabilities": ["TU"], "figure": "7.png"}])
+    write_run(tmp_path / "b", {"financemath": [{"acc": 0.0, "acc_risk": 0.0}]}, docs=[{"topic": "Risk"}])
+    rows = report.read([tmp_path]).rows
+    assert rows["capability"].tolist()[:2] == ["TU", "TU"]
+    assert rows["capability"].isna().sum() == rows["acc_risk"].notna().sum() == 2
+    assert set(rows["topic"].dropna()) == {"Risk"}
+
+
 def test_bias_index_counts_wrong_rows_only(tmp_path: Path) -> None:
     shares = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.25, 0.25]]
     rows = [{"acc": one[0], "bias_index": one, "ece": [[0.4, 1]]} for one in shares]

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.comparable import UNKNOWN, settings_of, together
-from fin_tasks.report.model import BENCHMARKS, BREAKDOWNS, WEIGHT, Problem, Run, TaskResult, benchmark_of
+from fin_tasks.report.model import BENCHMARKS, BREAKDOWNS, WEIGHT, Problem, Run, TaskResult, benchmark_of, texts_column
 from fin_tasks.report.redact import without_secrets
 
 __all__ = ["largest", "read_runs", "read_samples", "stamp"]
@@ -259,7 +259,7 @@ def _with_rows(result: TaskResult, path: Path, tables: list[pd.DataFrame], probl
         problems.append(Problem(str(path), str(error)))
         return result
     for name in ("run", "benchmark", "task"):
-        rows[name] = pd.Categorical([getattr(result, name)] * len(rows))
+        rows[name] = texts_column([getattr(result, name)] * len(rows))
     tables.append(rows)
     sizes = rows["variant"].value_counts()
     n = result.n or int(sizes.max())
@@ -301,7 +301,7 @@ def _rows(path: Path, benchmark: str, only: str | None) -> pd.DataFrame:
         texts["reason"].append(_printable(reason[:_MAX_REASON]) or None)
     for name in ("source", *BREAKDOWNS):
         texts[name] = [facts[str(one)].get(name) for one in texts["doc_id"]]
-    rows = pd.DataFrame({name: pd.Categorical(column) for name, column in texts.items()})
+    rows = pd.DataFrame({name: texts_column(column) for name, column in texts.items()})
     if rows.empty or rows.duplicated(["variant", "doc_id"]).any():
         twice = rows.loc[rows.duplicated(["variant", "doc_id"]), "doc_id"].tolist()[:1]
         raise DataError(f"{path}: expected each document once under a filter, got {twice} twice or no row at all.")

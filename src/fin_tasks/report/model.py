@@ -10,7 +10,18 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-__all__ = ["BENCHMARKS", "BREAKDOWNS", "COLUMNS", "Problem", "Report", "Run", "TaskResult", "benchmark_of", "table_of"]
+__all__ = [
+    "BENCHMARKS",
+    "BREAKDOWNS",
+    "COLUMNS",
+    "Problem",
+    "Report",
+    "Run",
+    "TaskResult",
+    "benchmark_of",
+    "table_of",
+    "texts_column",
+]
 
 BENCHMARKS: Mapping[str, str] = {
     "xfinbench": "XFinBench",
@@ -163,6 +174,12 @@ def benchmark_of(task: str) -> str:
         ('mme_finance', 'xfinbench', '')
     """
     return next((name for name in BENCHMARKS if task == name or task.startswith(f"{name}_")), "")
+
+
+def texts_column(texts: Sequence[str | None]) -> pd.Categorical:
+    """Return a text column of the table of rows; None is missing."""
+    codes, words = pd.factorize(np.array([*texts, None], dtype=object)[:-1])
+    return pd.Categorical.from_codes(codes, pd.Index(words, dtype=object))
 
 
 def table_of(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
