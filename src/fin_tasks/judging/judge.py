@@ -1,5 +1,6 @@
 """Ask a judge about responses: many at a time, again if a reply cannot be read, and never twice for the same."""
 
+import datetime
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +38,7 @@ class Prices(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    date: str
+    date: datetime.date
     prompt: float = Field(ge=0)
     completion: float = Field(ge=0)
     currency: str = "USD"
@@ -66,7 +67,9 @@ class JudgeModel(BaseModel):
 
     def spent(self) -> dict[str, Any]:
         """Return requests and tokens so far, and their cost if prices are known."""
-        cost = {"cost": self.prices.cost(self.usage), "prices": self.prices.model_dump()} if self.prices else {}
+        cost = (
+            {"cost": self.prices.cost(self.usage), "prices": self.prices.model_dump(mode="json")} if self.prices else {}
+        )
         return {**vars(self.usage), **cost}
 
     def facts(self, rubric: Rubric) -> dict[str, Any]:
@@ -163,7 +166,7 @@ def check_failures(judged: Sequence[Judged], max_failed: float) -> None:
     if failed and (len(failed) == len(asked) or len(failed) > max_failed * len(asked)):
         raise JudgeError(
             f"the judge failed on {len(failed)} of {len(asked)} responses, expected at most {max_failed:.0%}. First: "
-            f"{failed[0].error} Replies are kept; run again to ask only for what failed."
+            f"{failed[0].error.rstrip(".")}. Replies are kept: run again to ask only for what failed."
         )
 
 

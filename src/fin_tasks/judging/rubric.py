@@ -129,7 +129,7 @@ class Rubric(_Strict):
             said = {}
         if lenient:
             for called in self.dimensions.values():
-                number = re.search(rf"{re.escape(called)}\W{{0,8}}(\d{{1,2}})\b", text)
+                number = re.search(rf"{re.escape(called)}\W{{0,8}}(\d{{1,2}})(?!\d)", text)
                 said.setdefault(called, int(number[1]) if number else None)
         scores: dict[str, Any] = {name: said.get(called) for name, called in self.dimensions.items()}
         good = all(type(one) is int and self.lowest <= one <= self.highest for one in scores.values())

@@ -77,10 +77,9 @@ def _encoder(name: str | None, settings: Settings) -> _Embed:
     """Return a function that embeds texts or, if `query`, queries; a local model is loaded at the first call."""
     kind, _, model = (name or "minilm").partition(":")
     if kind == "endpoint":
-        from fin_tasks.endpoints.client import Endpoint
         from fin_tasks.endpoints.embeddings import embed
 
-        return lambda texts, query: embed(Endpoint(base_url=settings.embeddings, model=model), texts, settings)
+        return lambda texts, query: embed(model, settings.embeddings, texts, settings)
 
     @lru_cache(maxsize=1)
     def load(device: str | None) -> Any:
