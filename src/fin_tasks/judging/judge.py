@@ -166,7 +166,7 @@ def check_failures(judged: Sequence[Judged], max_failed: float) -> None:
     if failed and (len(failed) == len(asked) or len(failed) > max_failed * len(asked)):
         raise JudgeError(
             f"the judge failed on {len(failed)} of {len(asked)} responses, expected at most {max_failed:.0%}. First: "
-            f"{failed[0].error.rstrip(".")}. Replies are kept: run again to ask only for what failed."
+            f"{failed[0].error.rstrip('.')}. Replies are kept: run again to ask only for what failed."
         )
 
 
