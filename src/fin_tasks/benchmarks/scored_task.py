@@ -1,16 +1,19 @@
 """Score the responses to one task's documents with the benchmark's own `score.py`, both variants side by side."""
 
 import importlib
+import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from fin_tasks import sandbox
 from fin_tasks.stats.averages import average, standard_error
 from fin_tasks.stats.metric import Metric
 
-__all__ = ["VARIANTS", "RunPrograms", "ScoredTask", "by_document", "score_task"]
+__all__ = ["VARIANTS", "RunPrograms", "ScoredTask", "by_document", "model_of", "score_task"]
 
 VARIANTS = ("paper", "robust")
 
@@ -86,6 +89,17 @@ def by_document(pairs: Sequence[tuple[Mapping[str, Any], str]]) -> tuple[list[Ma
             docs[key] = doc if seen[key[0]] == 1 else {**doc, "id": f"{doc['id']}#{seen[key[0]]}"}
         responses.setdefault(key, []).append(response)
     return list(docs.values()), list(responses.values())
+
+
+def model_of(file: Path) -> str:
+    """Name the model of lm-eval's samples by the results beside them, else by their folder, and of other files by their name."""
+    if not (match := re.fullmatch(r"samples_.+?(?:_(\d{4}-\d\d-\d\dT[\d.:-]+))?\.jsonl", file.name)):
+        return file.stem
+    try:
+        named = json.loads(file.with_name(f"results_{match[1]}.json").read_bytes())["model_name"]
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
+        named = None
+    return named if named and isinstance(named, str) else file.resolve().parent.name
 
 
 def _ran(

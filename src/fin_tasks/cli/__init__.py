@@ -9,13 +9,11 @@ import typer
 import fin_tasks
 from fin_tasks.cli import (
     agreement,
-    bias,
     build,
     chart,
     compare,
     fetch,
     judge,
-    plot,
     predict,
     replay,
     report,
@@ -40,12 +38,10 @@ app = typer.Typer(
 app.add_typer(fetch.app, name="fetch")
 app.add_typer(build.app, name="build")
 app.add_typer(replay.app, name="replay")
-app.add_typer(plot.app, name="plot")
 app.command("chart")(chart.chart)
 app.command("predict")(predict.predict)
 app.command("report")(report.report)
 app.command("verify")(verify.verify)
-app.command("report-bias")(bias.report_bias)
 app.command("agreement")(agreement.agreement)
 app.command("compare")(compare.compare)
 app.command("sensitivity")(sensitivity.sensitivity)

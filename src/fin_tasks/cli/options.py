@@ -1,16 +1,15 @@
 """Options and output that several commands share."""
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from fin_tasks.errors import ConfigError
 
-__all__ = ["Items", "Json", "Responses", "counting", "report", "sub_commands"]
+__all__ = ["Items", "Json", "Responses", "counting", "print_table", "sub_commands"]
 
 
 def _writable(path: Path | None) -> Path | None:
@@ -52,16 +51,19 @@ def counting(what: str | None, unit: str, total: int | None = None) -> Iterator[
         yield advance
 
 
-def report(result: Any, *, as_json: bool, items: Path | None, table: Callable[[Any], Any] | None = None) -> None:
-    """Print the summary of a replay, and write its items where asked; `table` shows a summary of a special form."""
-    if items is not None:
-        with items.open("w", encoding="utf-8") as out:
-            out.writelines(json.dumps(item, allow_nan=False) + "\n" for item in result.items())
-    if as_json:
-        print(json.dumps(result.summary()))
-        return
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table whose texts may be other people's; numbers stand on the right."""
     from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
-    from fin_tasks.doctor import summary_table
+    from fin_tasks.sandbox import escape
 
-    Console().print((table or summary_table)(result.summary()))
+    cells = [[Text(escape(cell)) for cell in row] for row in rows]
+    table = Table(title=Text(escape(title)), title_justify="left")
+    for at, name in enumerate(columns):
+        numbers = all(row[at].plain[:1] in "0123456789+-−–" for row in cells)
+        table.add_column(name, overflow="fold", justify="right" if numbers else "left")
+    for cells_of_row in cells:
+        table.add_row(*cells_of_row)
+    Console().print(table)

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fin_tasks.benchmarks.dynostock.plots import COLOURS, MARKERS
+from fin_tasks.benchmarks.dynostock.figures import COLOURS, MARKERS
 from fin_tasks.report.dots import Dot, draw_dots
 from fin_tasks.report.earlier import Parts, code_version, key_of_part
 from fin_tasks.report.figures import add_legend, drawing, entitle, save

@@ -1,328 +1,178 @@
-"""Reads the runs of an experiment: lm-eval's samples of DynoStock tasks, and what each was run with."""
+"""What a statement does to forecasts: the same windows under two conditions, compared pair by pair.
 
-import json
-import math
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+The functions take the table of rows with the scores of one variant: `COLUMNS`, one row for each run and window. Of rows
+that differ in nothing but the run the last one counts.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from statistics import fmean, pstdev
 from typing import Any
 
-from fin_tasks.benchmarks.dynostock.prompts import ARMS
-from fin_tasks.benchmarks.dynostock.score import read
-from fin_tasks.errors import DataError
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
-__all__ = ["Experiment", "Problem", "Reply", "Run", "date_of", "read_experiment", "setting_of"]
+from fin_tasks.benchmarks.dynostock.score import accuracy_interval, bias_index, index_interval
+from fin_tasks.stats.intervals import Interval, pooled_interval
+from fin_tasks.stats.multiple import holm
+from fin_tasks.stats.paired import mcnemar
 
-_SAMPLES = re.compile(r"samples_(?P<task>.+?)_(?P<date>\d{4}-\d\d-\d\dT[\d.-]+)\.jsonl")
+__all__ = ["COLUMNS", "GROUP", "MEASURES", "Experiment", "by_window", "compare_arms"]
 
-# Of the provenance, what a run says of itself already or the arms differ in on purpose, and what was asked as a result;
-# the scorer does not count, as responses are scored again. Anything else that differs keeps runs apart.
-_MAY_DIFFER = frozenset(
-    f"provenance.{name}" for name in ("anonymise", "arm", "asked", "bias", "hash", "mode", "rows", "scorer", "window")
-)
-_MACHINE = frozenset(  # of the model's arguments: where it runs and how fast, not what it says
-    {"api_key", "base_url", "batch_size", "device", "max_retries", "num_concurrent", "timeout", "token"}
-    | {"tokenized_requests", "verify_certificate"}
-)
+GROUP = ("model", "bias", "mode", "setting", "anonymised")
+"""Runs are compared if they agree in these columns; `setting` stands for everything else that must be the same."""
+COLUMNS = (*GROUP, "arm", "window", "doc_id", "ticker", "acc", "bias_percentage", "follows_signal")
+COLUMNS += ("signal_probability", "no_answer")
+"""`doc_id` names the window; from `acc` on the metrics of `score.metric_values`, NaN if unscored."""
 
+MEASURES = {
+    "acc": "accuracy",
+    "bias_index": "bias index",
+    "follows_signal": "answers equal to the signal",
+    "signal_probability": "probability of the signal",
+}
+_CONTRASTS = (("signal", "none"), ("flipped", "none"), ("aligned", "none"), ("signal", "flipped"))
+_FEW_TICKERS = 20  # with fewer the intervals are markedly too narrow
 
-@dataclass(frozen=True, kw_only=True)
-class Reply:
-    """What a model answered to one window; numbers are means where it was asked several times.
-
-    Attributes:
-        id: The window.
-        ticker: Its stock.
-        signal: Movement the biased statement suggests, 1 up, 0 down.
-        truth: Movement after the newest report; None where it is not known.
-        statement: Direction of the statement that was shown; None where none was.
-        probability: Stated probability that the price goes up, over the responses that state one; None where none does.
-        up: Share of responses that say up; a response without an answer says neither.
-        down: Share of responses that say down.
-    """
-
-    id: str
-    ticker: str
-    signal: int
-    truth: int | None
-    statement: int | None
-    probability: float | None
-    up: float
-    down: float
-
-    def says(self, movement: int | None) -> float | None:
-        """Return the share of responses that say this movement; None for no movement."""
-        return None if movement is None else self.up if movement else self.down
-
-
-@dataclass(frozen=True, kw_only=True)
-class Run:
-    """One task of one lm-eval run.
-
-    Attributes:
-        model: Its name, as lm-eval has it.
-        bias_type: `recency` or `authority`.
-        window: Number of reports in the windows.
-        mode: `image` or `text`.
-        anonymised: Whether ticker and dates were hidden.
-        arm: See `statements`.
-        setting: All else that decides what was asked and how, by dotted name; equal for runs that may be compared.
-        replies: By window id.
-        path: The samples file.
-        date: When the run was, as in the file's name; empty where the name has none.
-    """
-
-    model: str
-    bias_type: str
-    window: int
-    mode: str
-    anonymised: bool
-    arm: str
-    setting: Mapping[str, str]
-    replies: Mapping[str, Reply]
-    path: Path
-    date: str
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A file that could not be used, and why."""
-
-    path: Path
-    message: str
+_Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """The runs found.
+    """Arms as `by_window` returns them, effects and notes.
 
-    Attributes:
-        runs: Those to compare, in the order of their paths.
-        problems: Files that are broken.
-        notes: What was left out or is not known, in sentences.
+    `effects` has for each group, contrast (`first` less `second`), measure and window size: `difference` over the windows
+    that both have, its 95 % interval `low` to `high` (bootstrap over tickers), `pairs`, `tickers`, `unpaired` windows and
+    pairs `without_value`; if answers are single, McNemar's `p`, and `p_holm`, corrected for all contrasts and sizes of the
+    group and measure. The size "mean" is the mean over sizes, with the population `deviation`.
     """
 
-    runs: tuple[Run, ...]
-    problems: tuple[Problem, ...]
+    arms: pd.DataFrame
+    effects: pd.DataFrame
     notes: tuple[str, ...]
 
 
-def read_experiment(paths: Iterable[Path], *, parser: str) -> Experiment:
-    """Read runs and score their responses again.
+def by_window(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return accuracy, bias index and other shares of each group, arm and window size with the intervals of the tasks.
 
-    Args:
-        paths: Samples files, or folders with `samples_dynostock*.jsonl` anywhere below; `results_*.json` of the same
-            run is looked for beside each.
-        parser: `paper` or `robust`.
-
-    Returns:
-        The runs. Of two runs of the same thing only the newest is kept; a note says so.
-
-    Raises:
-        DataError: A path does not exist, or there is no samples file at all.
+    The size "mean" is the mean over sizes as in the paper's Table 1, with the population deviation as `_std`.
     """
-    runs: list[Run] = []
-    problems: list[Problem] = []
-    notes: list[str] = []
-    for path in _samples_files(paths):
-        try:
-            runs += _runs(path, parser, notes)
-        except DataError as error:
-            problems.append(Problem(path, str(error)))
-    return Experiment(runs=tuple(_newest(runs, notes)), problems=tuple(problems), notes=tuple(notes))
+    found: list[dict[str, Any]] = []
+    for key, of_arm in _latest(rows).groupby([*GROUP, "arm"]):
+        sizes = [_summary(window, of_size) for window, of_size in of_arm.groupby("window")]
+        if len(sizes) > 1:
+            mean = {"window": "mean", "n": len(of_arm), "tickers": of_arm["ticker"].nunique()}
+            for name in ("acc", "bias_index"):
+                parts = [(1, one[name], Interval(one[f"{name}_low"], one[f"{name}_high"])) for one in sizes]
+                values, interval = [one[name] for one in sizes], pooled_interval(parts)
+                mean |= {name: fmean(values), f"{name}_std": pstdev(values)}
+                mean |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
+            mean |= {
+                name: fmean(one[name] for one in sizes)
+                for name in ("follows_signal", "signal_probability", "no_answer")
+            }
+            sizes.append(mean)
+        found += [{**dict(zip((*GROUP, "arm"), key, strict=True)), **one} for one in sizes]
+    return pd.DataFrame(found)
 
 
-def date_of(path: Path) -> str:
-    """Return when a run was, as lm-eval writes it into the name of a samples file; empty for other names."""
-    match = _SAMPLES.fullmatch(path.name)
-    return match["date"] if match else ""
+def compare_arms(rows: pd.DataFrame, *, resamples: int = 10_000, seed: int = 42) -> Experiment:
+    """Compare the arms of each group, and shown with anonymised names and dates in each arm."""
+    rows = _latest(rows)
+    found: list[dict[str, Any]] = []
+    notes = []
+    for columns, condition, contrasts in (
+        (list(GROUP), "arm", _CONTRASTS),
+        ([*GROUP[:-1], "arm"], "anonymised", ((False, True),)),
+    ):
+        for key, of_group in rows.groupby(columns):
+            group, parts = dict(zip(columns, key, strict=True)), dict(list(of_group.groupby(condition)))
+            name = ", ".join(str(group[column]) for column in ("model", "bias", "mode"))
+            for first, second in [pair for pair in contrasts if parts.keys() >= set(pair)]:
+                shown = (first, second) if condition == "arm" else ("named", "anonymised")
+                facts = {"anonymised": None, "arm": "", **group, **dict(zip(("first", "second"), shown, strict=True))}
+                effects = list(_effects(parts[first], parts[second], resamples, seed))
+                found += [{**facts, **effect} for effect in effects]
+                if not effects:
+                    notes.append(f"{name}: {shown[0]} and {shown[1]} have no window in common.")
+                elif effects[-1]["tickers"] < _FEW_TICKERS:
+                    few = f"fewer than {_FEW_TICKERS} tickers, so the intervals are too narrow"
+                    notes.append(f"{name}, {shown[0]} − {shown[1]}: {few}.")
+    effects = pd.DataFrame(found)
+    if found:
+        families = effects.groupby([*GROUP, "arm", "measure"], dropna=False)["p"]
+        effects["p_holm"] = families.transform(lambda p: holm(p.tolist()))
+    else:
+        notes.append("Only one arm of each setting, so there is no effect to show.")
+    for key, of_model in rows.groupby(["model", "bias", "mode"]):
+        if (several := of_model["setting"].nunique()) > 1:
+            notes.append(f"{', '.join(map(str, key))}: runs of {several} settings, which are not compared.")
+    return Experiment(arms=by_window(rows), effects=effects, notes=tuple(notes))
 
 
-def setting_of(path: Path) -> dict[str, str] | None:
-    """Gather what a samples file was run with beside the arm, as dotted name to JSON text.
-
-    Returns:
-        The setting; None where no results file of the same run is beside the samples.
-
-    Raises:
-        DataError: The results file is broken.
-    """
-    match = _SAMPLES.fullmatch(path.name)
-    results = _results_of(path, match["date"]) if match else None
-    return _setting(results, match["task"]) if match and results else None
+def _latest(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.drop_duplicates([*GROUP, "arm", "window", "doc_id"], keep="last")
 
 
-def _samples_files(paths: Iterable[Path]) -> list[Path]:
-    named = list(paths)
-    found: dict[Path, Path] = {}
-    for path in named:
-        if not path.exists():
-            raise DataError(f"{path}: expected lm-eval's output folder or a samples file, found nothing there.")
-        files = sorted(path.rglob("samples_dynostock*.jsonl")) if path.is_dir() else [path]
-        found |= {file.resolve(): file for file in files}
-    if not found:
-        raise DataError(
-            f"{', '.join(map(str, named))}: expected samples_dynostock*.jsonl below, found none. "
-            "Run lm-eval with --output_path and --log_samples."
-        )
-    return sorted(found.values())
+def _shares(rows: pd.DataFrame) -> list[tuple[float, float, float]]:
+    known = rows[rows["acc"].notna()]
+    pairs = zip(known["acc"], known["bias_percentage"].fillna(0.0), strict=True)
+    return [(acc, biased, max(0.0, 1 - acc - biased)) for acc, biased in pairs]
 
 
-def _runs(path: Path, parser: str, notes: list[str]) -> list[Run]:
-    match = _SAMPLES.fullmatch(path.name)
-    results = _results_of(path, match["date"]) if match else None
-    if results is None:
-        notes.append(f"{path}: no results file of the same run beside it, so what it was run with is not known.")
-    setting = setting_of(path) or {"results": "not known"}
-    name = results.get("model_name") if results else None
-    model = name if isinstance(name, str) and name else path.parent.name
-    replies: dict[tuple[Any, ...], dict[str, Reply]] = {}
-    plain = 0
-    for where, doc, responses in _documents(path):
-        if doc["signal"] is None:
-            plain += 1
-            continue
-        group = replies.setdefault(tuple(doc[key] for key in ("bias_type", "window", "mode", "anonymised", "arm")), {})
-        if doc["id"] in group:
-            raise DataError(f"{where}: expected each window once, got {doc['id']!r} twice.")
-        group[doc["id"]] = _reply(doc, responses, parser)
-    if plain:
-        notes.append(f"{path}: {plain} windows without a biased statement left out.")
-    return [
-        Run(
-            **dict(zip(("bias_type", "window", "mode", "anonymised", "arm"), key, strict=True)),
-            model=model,
-            setting=setting,
-            replies=group,
-            path=path,
-            date=date_of(path),
-        )
-        for key, group in replies.items()
-    ]
-
-
-def _documents(path: Path) -> Iterator[tuple[str, Mapping[str, Any], Sequence[str]]]:
-    """Give every document once with its responses: a samples file has it once per filter, with the same responses."""
-    first_filter: str | None = None
-    try:
-        lines = path.read_bytes().decode("utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: expected a readable file in UTF-8, got {error}.") from error
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{where}: expected JSON, got {line[:60]!r} ({error}). Was the run interrupted?") from error
-        if not isinstance(row, dict):
-            raise DataError(f"{where}: expected an object, got {line[:60]!r}.")
-        first_filter = first_filter or str(row.get("filter"))
-        if str(row.get("filter")) == first_filter:
-            yield where, _checked_doc(where, row.get("doc")), _responses(where, row.get("resps"))
-    if first_filter is None:
-        raise DataError(f"{path}: expected at least one document, found none.")
-
-
-_ALLOWED: Mapping[str, tuple[Any, ...]] = {
-    "bias_type": ("recency", "authority", "plain"),
-    "mode": ("image", "text"),
-    "anonymised": (True, False),
-    "arm": ARMS,
-    "signal": (1, 0, None),
-    "truth": (1, 0, None),
-    "statement": (1, 0, None),
-}
-
-
-def _checked_doc(where: str, doc: Any) -> Mapping[str, Any]:
-    if not isinstance(doc, dict) or "bias_type" not in doc:
-        raise DataError(f"{where}: expected `doc` of a DynoStock task, got {doc!r:.80}.")
-    for name, allowed in _ALLOWED.items():
-        if name not in doc or doc[name] not in allowed:
-            values = ", ".join(map(repr, allowed))
-            raise DataError(f"{where}, doc.{name}: expected one of {values}, got {doc.get(name)!r:.80}.")
-    for name, kind in (("id", str), ("ticker", str), ("window", int)):
-        if not isinstance(doc.get(name), kind):
-            raise DataError(f"{where}, doc.{name}: expected {kind.__name__}, got {doc.get(name)!r:.80}.")
-    return doc
-
-
-def _responses(where: str, resps: Any) -> list[str]:
-    nested = resps if isinstance(resps, list) else None
-    if nested is None or not all(isinstance(r, list) and all(isinstance(text, str) for text in r) for r in nested):
-        raise DataError(f"{where}: expected `resps` to be a list of lists of texts, got {resps!r:.80}.")
-    # a document whose response was lost counts as one without an answer rather than vanishing
-    return [text for texts in nested for text in texts] or [""]
-
-
-def _reply(doc: Mapping[str, Any], responses: Sequence[str], parser: str) -> Reply:
-    forecasts = [read(doc, response, variant=parser) for response in responses]
-    stated = [forecast.probability for forecast in forecasts if forecast.probability is not None]
-    return Reply(
-        id=doc["id"],
-        ticker=doc["ticker"],
-        signal=doc["signal"],
-        truth=doc["truth"],
-        statement=doc["statement"],
-        probability=math.fsum(stated) / len(stated) if stated else None,
-        up=sum(forecast.answer == 1 for forecast in forecasts) / len(forecasts),
-        down=sum(forecast.answer == 0 for forecast in forecasts) / len(forecasts),
-    )
-
-
-def _results_of(samples: Path, date: str) -> dict[str, Any] | None:
-    path = samples.with_name(f"results_{date}.json")
-    if not path.is_file():
-        return None
-    try:
-        results = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(f"{path}: expected lm-eval's results as JSON, got {error}.") from error
-    if not isinstance(results, dict):
-        raise DataError(f"{path}: expected an object, got {type(results).__name__}.")
-    return results
-
-
-def _setting(results: Mapping[str, Any], task: str) -> dict[str, str]:
-    """Gather what decides a run's answers beside the arm, as dotted name to JSON text."""
-    config, task_config = _object(results.get("config")), _object(_object(results.get("configs")).get(task))
-    provenance = _object(_object(task_config.get("metadata")).get("provenance"))
-    arguments = config.get("model_args")
-    facts = {
-        "provenance": provenance or "not known",
-        "model": config.get("model"),
-        "model_args": {k: v for k, v in arguments.items() if k not in _MACHINE}
-        if isinstance(arguments, dict)
-        else arguments,
-        "limit": config.get("limit"),
-        "generation": [task_config.get("generation_kwargs"), config.get("gen_kwargs")],
-        "num_fewshot": _object(results.get("n-shot")).get(task),
-        **{name: results.get(name) for name in ("lm_eval_version", "chat_template_sha", "system_instruction_sha")},
+def _summary(window: Any, rows: pd.DataFrame) -> dict[str, Any]:
+    shares = _shares(rows)
+    accuracy, index = accuracy_interval(shares), index_interval(shares)
+    return {
+        **{"window": window, "n": len(rows), "tickers": rows["ticker"].nunique()},
+        **{"acc": rows["acc"].mean(), "acc_low": accuracy.low, "acc_high": accuracy.high},
+        **{"bias_index": bias_index(shares), "bias_index_low": index.low, "bias_index_high": index.high},
+        **{name: rows[name].mean() for name in ("follows_signal", "signal_probability", "no_answer")},
     }
-    return {name: value for name, value in _flat(facts) if name not in _MAY_DIFFER}
 
 
-def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    for name, value in facts.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", json.dumps(value, sort_keys=True)
+def _effects(a: pd.DataFrame, b: pd.DataFrame, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
+    pairs = a.merge(b, on=["window", "doc_id"], suffixes=("", "_b"))
+    if pairs.empty:
+        return
+    tickers, sizes = pairs["ticker"].factorize()[0], sorted(set(pairs["window"]))
+    size, count = np.searchsorted(sizes, pairs["window"]), max(tickers) + 1
+    draws = np.random.default_rng(seed).multinomial(count, [1 / count] * count, size=resamples)
+    for measure in MEASURES:
+        # Every measure is a ratio of sums: of shares and ones, or of answers wrong by bias and wrong answers.
+        is_index, columns = measure == "bias_index", []
+        for end in ("", "_b"):
+            columns.append(pairs[("bias_percentage" if is_index else measure) + end].to_numpy(float))
+            columns.append(1 - pairs[f"acc{end}"].to_numpy(float) if is_index else np.ones(len(pairs)))
+        table = np.column_stack(columns)
+        known = ~np.isnan(table).any(axis=1)
+        sums = np.zeros((count, len(sizes), 4))
+        np.add.at(sums, (tickers[known], size[known]), table[known])
+        values = _differences(sums.sum(axis=0), nothing=0.0 if is_index else np.nan)
+        resampled = _differences(np.tensordot(draws, sums, axes=1), nothing=np.nan)
+        for place in [*range(len(sizes)), None][: len(sizes) + (len(sizes) > 1)]:
+            here = np.full(len(pairs), True) if place is None else size == place
+            both, held = table[here & known], len(set(tickers[here & known]))
+            drawn = resampled.mean(axis=1) if place is None else resampled[:, place]
+            drawn = drawn[np.isfinite(drawn)]
+            low, high = np.quantile(drawn, [0.025, 0.975]) if held > 1 and len(drawn) else (np.nan, np.nan)
+            firsts, seconds = both[:, 0] > both[:, 2], both[:, 0] < both[:, 2]
+            tested = (
+                place is not None and len(both) and measure in ("acc", "follows_signal") and np.isin(both, (0, 1)).all()
+            )
+            asked = [rows if place is None else rows[rows["window"] == sizes[place]] for rows in (a, b)]
+            yield {
+                **{"measure": measure, "window": "mean" if place is None else sizes[place]},
+                "difference": values.mean() if place is None else values[place],
+                "deviation": values.std() if place is None else np.nan,
+                **{"low": low, "high": high, "pairs": len(both), "tickers": held},
+                **{"unpaired": sum(map(len, asked)) - 2 * here.sum(), "without_value": (here & ~known).sum()},
+                "p": mcnemar(int(firsts.sum()), int(seconds.sum())) if tested else np.nan,
+            }
 
 
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _newest(runs: Sequence[Run], notes: list[str]) -> list[Run]:
-    kept: dict[tuple[Any, ...], Run] = {}
-    for run in sorted(runs, key=lambda run: run.date):
-        setting = tuple(sorted(run.setting.items()))
-        key = (run.model, run.bias_type, run.window, run.mode, run.anonymised, run.arm, setting)
-        if key in kept:
-            notes.append(f"{kept[key].path}: left out, {run.path} ran the same later.")
-        kept[key] = run
-    return sorted(kept.values(), key=lambda run: run.path)
+def _differences(sums: _Floats, *, nothing: float) -> _Floats:
+    over, under = sums[..., 0::2], sums[..., 1::2]
+    ratios = np.divide(over, under, out=np.full_like(over, nothing), where=under > 0)
+    return np.asarray(ratios[..., 0] - ratios[..., 1])

@@ -1,268 +1,217 @@
-"""Scores recorded DynoStock responses again, without a model: `fin-tasks replay dynostock`."""
+"""Score saved DynoStock responses again: the authors' `exp_*.json` and lm-eval's `samples_*.jsonl`."""
 
-import math
+import codecs
+import json
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import pstdev
+from statistics import fmean, pstdev
 from typing import Any
 
-from fin_tasks.benchmarks.dynostock.records import Condition, Record, Recording, find_files, read_recording
-from fin_tasks.benchmarks.dynostock.score import (
-    PARSERS,
-    Counts,
-    Forecast,
-    accuracy_interval,
-    compare,
-    count,
-    index_interval,
-    metric_values,
-    read,
-)
-from fin_tasks.benchmarks.dynostock.windows import window_id
-from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
+from fin_tasks.benchmarks.dynostock.score import PARSERS, accuracy_interval, bias_index, compare, index_interval
+from fin_tasks.benchmarks.dynostock.windows import BIASES, window_id
+from fin_tasks.benchmarks.scored_task import ScoredTask, model_of, score_task
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.stats.averages import average
 from fin_tasks.stats.intervals import Interval, pooled_interval
 
-__all__ = ["Problem", "Replay", "ReplayedFile", "replay", "scored_runs"]
+__all__ = ["Recording", "find_files", "read_recording", "replay", "summary"]
+
+_PATTERNS = ("exp_*.json", "samples_*.jsonl")
+_FIELDS = ("ticker", "start", "end", "truth", "signal")
+_MOVEMENTS = {"0": 0, "0.0": 0, "false": 0, "1": 1, "1.0": 1, "true": 1}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem:
-    """A file that could not be read, or a row of one that could not be used.
+class Recording:
+    """A file's documents and the responses to each; `facts` holds model, bias, window, mode, arm and anonymised."""
 
-    Attributes:
-        file: The file.
-        row: Number of the row, from 1; None for the file as a whole.
-        error: What was expected and what was found.
+    file: Path
+    facts: Mapping[str, Any]
+    docs: Sequence[Mapping[str, Any]]
+    responses: Sequence[Sequence[str]]
+    problems: Sequence[tuple[int, str]]  # number of an unusable row, from 1, and what is wrong with it
+
+
+def find_files(paths: Sequence[Path]) -> list[Path]:
+    """Return files as they are and the recordings below folders, ordered by name and window size."""
+    files: list[Path] = []
+    for path in paths:
+        below = {file for pattern in _PATTERNS for file in path.rglob(pattern)} if path.is_dir() else {path}
+        if not below:
+            raise DataError(f"{path}: expected {' or '.join(_PATTERNS)} in or below this folder, found none.")
+        files += sorted(below, key=lambda file: [part.zfill(20) for part in re.split(r"(\d+)", str(file))])
+    return list(dict.fromkeys(files))
+
+
+def read_recording(path: Path) -> Recording:
+    """Read a JSON list or JSON lines; a row that cannot be used becomes a problem, a file without a usable one an error.
+
+    The authors' rows have `bias`, `gt` and `response`. lm-eval's have `doc` and `resps`, once per filter: the first
+    filter's are taken, since the responses are the same.
     """
-
-    file: str
-    row: int | None
-    error: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReplayedFile:
-    """A file's responses with what was read from them."""
-
-    recording: Recording
-    readings: tuple[Forecast, ...]
-
-    @property
-    def probabilities(self) -> tuple[float | None, ...]:
-        """Stated probability of up, one per record."""
-        return tuple(reading.probability for reading in self.readings)
-
-    @property
-    def counts(self) -> Counts:
-        """The authors' counts, over the responses whose truth is known."""
-        return count(
-            compare(asdict(record), reading)
-            for record, reading in zip(self.recording.records, self.readings, strict=True)
-        )
-
-    @property
-    def intervals(self) -> tuple[Interval, Interval]:
-        """95 % intervals of accuracy and bias index over documents, as the task of lm-eval gives them.
-
-        Responses to one document are not independent: with `repeats` it counts once, with its shares.
-        """
-        documents: dict[int, list[Forecast]] = {}
-        docs = {record.document: {**asdict(record), "bias_type": ""} for record in self.recording.records}
-        for record, reading in zip(self.recording.records, self.readings, strict=True):
-            if record.truth is not None:
-                documents.setdefault(record.document, []).append(reading)
-        shares = [metric_values(docs[document], readings)["bias_index"] for document, readings in documents.items()]
-        return accuracy_interval(shares), index_interval(shares)
-
-    def summary(self) -> dict[str, Any]:
-        """Return counts, rates as fractions of 1, which are None where no response can be scored, and `rows`."""
-        counts, condition = self.counts, self.recording.condition
-        accuracy, index = self.intervals
-        rates = {
-            "accuracy": counts.accuracy,
-            "bias_index": counts.bias_index,
-            "accuracy_low": accuracy.low,
-            "accuracy_high": accuracy.high,
-            "bias_index_low": index.low,
-            "bias_index_high": index.high,
-            "bias_percentage": counts.wrong_by_bias / max(counts.total, 1),
-            "no_answer_rate": counts.no_answer / max(counts.total, 1),
-        }
-        return {
-            "file": str(self.recording.file),
-            **asdict(condition),
-            "window": self.recording.window,
-            "total": counts.total,
-            "correct": counts.correct,
-            "wrong": counts.wrong,
-            "wrong_by_bias": counts.wrong_by_bias,
-            "no_answer": counts.no_answer,
-            **(rates if counts.total else dict.fromkeys(rates)),
-            "unscored": len(self.recording.records) - counts.total,
-            "unusable": len(self.recording.defects),
-            "rows": self.rows(),
-        }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one object per response, in the file's order.
-
-        A row without an id has that of its window, as far as the recording says which that is: so rows of several
-        files, and of the task of lm-eval, are known to ask the same. It stays empty otherwise.
-        """
-        return [
-            {**_item(record, reading), "id": record.id or _window_name(record, self.recording)}
-            for record, reading in zip(self.recording.records, self.readings, strict=True)
-        ]
-
-    def items(self) -> list[dict[str, Any]]:
-        """Return one object per response, in the file's order."""
-        return [{"file": str(self.recording.file), **row} for row in self.rows()]
+    try:  # an incremental decoder forgives a last character that was cut off
+        text = codecs.getincrementaldecoder("utf-8-sig")().decode(path.read_bytes())
+        rows: list[Any] = json.loads(text) if text.lstrip().startswith("[") else text.split("\n")
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: expected a JSON list or JSON lines in UTF-8, got {error}.") from error
+    filters: list[Any] = []
+    found: list[tuple[dict[str, Any], list[str]]] = []
+    problems: list[tuple[int, str]] = []
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, str) and not row.strip():
+            continue
+        try:
+            row = json.loads(row) if isinstance(row, str) else row
+            if not isinstance(row, dict):
+                raise DataError(f"expected an object, got {row!r:.80}")
+            filters.append(row.get("filter"))
+            if filters[-1] == filters[0]:
+                found.append(_document(row))
+        except (ValueError, RecursionError, DataError) as error:
+            what = str(error) if isinstance(error, DataError) else f"expected JSON, got {row!r:.80} ({error})"
+            problems.append((number, what))
+    if not found:
+        first = " Row {}: {}".format(*problems[0]) if problems else ""
+        raise DataError(f"{path}: expected rows with bias, gt and response, or lm-eval's samples, got none.{first}")
+    facts, names = _facts(path, [doc for doc, _ in found]), Counter[str]()
+    docs = []
+    for number, (doc, _) in enumerate(found, start=1):
+        known = all([facts["bias"], facts["window"], doc["ticker"], doc["end"]])
+        name = doc["id"] or (window_id(facts["bias"], facts["window"], doc["ticker"], doc["end"]) if known else "")
+        name = name or f"{path.name}:{number}"
+        names[name] += 1  # a set may hold a window twice
+        same = {"bias_type": facts["bias"], **{key: facts[key] for key in ("window", "mode", "arm", "anonymised")}}
+        docs.append({**same, **doc, "id": name if names[name] == 1 else f"{name}#{names[name]}"})
+    return Recording(file=path, facts=facts, docs=docs, responses=[texts for _, texts in found], problems=problems)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Replay:
-    """Files scored again, and what could not be."""
-
-    parser: str
-    files: tuple[ReplayedFile, ...]
-    problems: tuple[Problem, ...]
-
-    def summary(self) -> dict[str, Any]:
-        """Return what is in every file, and over the files.
-
-        Returns:
-            `parser`; `files`, see `ReplayedFile.summary`; `accuracy_mean`, `accuracy_std`, `bias_index_mean` and
-            `bias_index_std` over all files in PERCENT, as in the paper's Table 1, with population standard deviations,
-            and 95 % intervals of the means (`_low`, `_high`); None where no file can be scored; `groups`: the same for
-            each folder, model, bias, mode, arm and anonymity, as only windows of one kind and run belong together;
-            `errors`: `file`, `row` and `error`.
-        """
-        groups: dict[tuple[str, Condition], list[ReplayedFile]] = {}
-        for file in self.files:
-            groups.setdefault((str(file.recording.file.parent), file.recording.condition), []).append(file)
-        return {
-            "parser": self.parser,
-            "files": [file.summary() for file in self.files],
-            **_over(self.files),
-            "groups": [
-                {**asdict(condition), "folder": folder, "files": len(files), **_over(files)}
-                for (folder, condition), files in groups.items()
-            ],
-            "errors": [asdict(problem) for problem in self.problems],
-        }
-
-    def items(self) -> list[dict[str, Any]]:
-        """Return one object per response, file by file."""
-        return [item for file in self.files for item in file.items()]
-
-
-def replay(paths: Sequence[Path], *, parser: str = "paper", on_done: Callable[[int], None] | None = None) -> Replay:
-    """Score recorded responses.
-
-    A file that cannot be read, and a row that cannot be used, is listed among the problems; the others are scored.
-
-    Args:
-        paths: Files, see `records.read_recording`, or folders with such files below them.
-        parser: `paper` or `robust`.
-        on_done: Called after each file with the number read so far.
-
-    Raises:
-        ConfigError: There is no such parser.
-        DataError: None of the files can be read.
-    """
-    if parser not in PARSERS:
-        raise ConfigError(f"replay --parser: expected {' or '.join(PARSERS)}, got {parser!r}.")
-    files: list[ReplayedFile] = []
-    problems: list[Problem] = []
+def replay(
+    paths: Sequence[Path], *, on_done: Callable[[int], None] | None = None
+) -> tuple[list[tuple[Recording, ScoredTask]], list[dict[str, Any]]]:
+    """Score files and folders; also return `file`, `row` and `error` of what could not be used."""
+    scored, problems = [], []
     for done, path in enumerate(find_files(paths), start=1):
         try:
             recording = read_recording(path)
-        except DataError as error:
-            problems.append(Problem(file=str(path), row=None, error=str(error)))
-        else:
-            readings = tuple(read({}, record.response, variant=parser) for record in recording.records)
-            files.append(ReplayedFile(recording=recording, readings=readings))
-            problems += (
-                Problem(file=str(path), row=int(defect.row_id), error=defect.detail) for defect in recording.defects
+            bias, window, text = (recording.facts[name] for name in ("bias", "window", "mode"))
+            task = "dynostock" + f"_{bias}" * bool(bias) + f"_w{window}" * bool(window) + "_text" * (text == "text")
+            options = {"bias": bias}
+            scored.append(
+                (recording, score_task("dynostock", task, recording.docs, recording.responses, options=options))
             )
-        if on_done is not None:
+            problems += [{"file": str(path), "row": row, "error": error} for row, error in recording.problems]
+        except DataError as error:
+            problems.append({"file": str(path), "row": None, "error": str(error)})
+        if on_done:
             on_done(done)
-    if not files:
-        raise DataError("\n".join(problem.error for problem in problems))
-    return Replay(parser=parser, files=tuple(files), problems=tuple(problems))
+    if not scored:
+        raise DataError("\n".join(problem["error"] for problem in problems))
+    return scored, problems
 
 
-def scored_runs(result: Replay) -> Iterator[tuple[str, list[ScoredTask], dict[str, dict[str, Any]]]]:
-    """Yield, for each folder and condition, the model, its window sizes as tasks, and their provenance."""
-    runs: dict[tuple[Path, Condition], list[Recording]] = {}
-    for file in result.files:
-        runs.setdefault((file.recording.file.parent, file.recording.condition), []).append(file.recording)
-    for (_, condition), recordings in runs.items():
-        tasks, facts = [], {}
-        for recording in recordings:
-            task = _task_name(recording)
-            docs: dict[int, dict[str, Any]] = {}
-            responses: dict[int, list[str]] = {}
-            names: Counter[str] = Counter()
-            for record in recording.records:
-                if record.document not in docs:
-                    name = record.id or _window_name(record, recording) or f"{recording.file.name}:{record.document}"
-                    names[name] += 1
-                    again = f"#{names[name]}" if names[name] > 1 else ""  # a set may draw a window twice
-                    docs[record.document] = _doc(name + again, record, recording)
-                responses.setdefault(record.document, []).append(record.response)
-            options = {"bias": condition.bias or "plain", "window": recording.window, "mode": condition.mode}
-            tasks.append(score_task("dynostock", task, list(docs.values()), list(responses.values()), options=options))
-            facts[task] = {
-                "mode": condition.mode,
-                "arm": condition.arm,
-                "anonymise": condition.anonymised,
-            }
-        yield condition.model or "model", tasks, facts
+def summary(scored: Sequence[tuple[Recording, ScoredTask]], *, parser: str) -> dict[str, Any]:
+    """Return counts and rates of each file, and mean, population deviation and interval of each group in PERCENT.
+
+    A group holds the window sizes of one folder, model, bias, mode and arm, as a row of the paper's Table 1 does. Counts are
+    over responses, intervals over documents; rates are None if the outcome of no window is known.
+    """
+    if parser not in PARSERS:
+        raise ConfigError(f"replay --parser: expected {' or '.join(PARSERS)}, got {parser!r}.")
+    files = [_file(recording, task, parser) for recording, task in scored]
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    shared = ("model", "bias", "mode", "arm", "anonymised")
+    for file in files:
+        groups.setdefault((str(Path(file["file"]).parent), *(file[name] for name in shared)), []).append(file)
+    return {
+        "parser": parser,
+        "files": files,
+        **_over(files),
+        "groups": [
+            {**dict(zip(("folder", *shared), key, strict=True)), "files": len(of), **_over(of)}
+            for key, of in groups.items()
+        ],
+    }
 
 
-def _task_name(recording: Recording) -> str:
-    bias, text = recording.condition.bias, "_text" if recording.condition.mode == "text" else ""
-    if bias in (None, "plain"):
-        return f"dynostock_forecast{text}"
-    return f"dynostock_{bias}_w{recording.window}{text}" if recording.window else f"dynostock_{bias}{text}"
+def _file(recording: Recording, task: ScoredTask, parser: str) -> dict[str, Any]:
+    pairs = zip(task.docs, task.readings[parser], strict=True)
+    scores = [one for one in (compare(doc, reading) for doc, of in pairs for reading in of) if one.correct is not None]
+    total, correct, by_bias = (
+        len(scores),
+        sum(one.correct for one in scores),
+        sum(one.wrong_by_bias or 0 for one in scores),
+    )
+    counts = {"total": total, "correct": correct, "wrong": total - correct, "wrong_by_bias": by_bias}
+    counts["no_answer"] = sum(one.answer is None for one in scores)
+    shares = [row["acc_low"] for row in task.values[parser]]
+    accuracy, index = accuracy_interval(shares), index_interval(shares)
+    rates = {
+        **{"accuracy": correct / max(total, 1), "accuracy_low": accuracy.low, "accuracy_high": accuracy.high},
+        "bias_index": bias_index([(correct, by_bias, total - correct - by_bias)]),
+        **{"bias_index_low": index.low, "bias_index_high": index.high},
+        "bias_percentage": by_bias / max(total, 1),
+        "no_answer_rate": counts["no_answer"] / max(total, 1),
+    }
+    left_out = {"unscored": sum(map(len, recording.responses)) - total, "unusable": len(recording.problems)}
+    rates = rates if total else dict.fromkeys(rates)
+    return {"file": str(recording.file), **recording.facts, **counts, **rates, **left_out}
 
 
-def _window_name(record: Record, recording: Recording) -> str:
-    bias, window = recording.condition.bias, recording.window
-    known = bias and window and record.ticker and record.end
-    return window_id(bias, window, record.ticker, record.end) if known and bias and window else ""
-
-
-def _doc(name: str, record: Record, recording: Recording) -> dict[str, Any]:
-    shown = {field: getattr(record, field) for field in ("ticker", "start", "end", "truth", "signal")}
-    bias = {"bias_type": recording.condition.bias or "plain", "window": recording.window}
-    return {"id": name, **shown, **bias, "mode": recording.condition.mode, "arm": recording.condition.arm}
-
-
-def _over(files: Sequence[ReplayedFile]) -> dict[str, float | None]:
-    """Return mean, population standard deviation and 95 % interval of the mean over files of equal weight."""
-    scored = [(file.counts, file.intervals) for file in files if file.counts.total]
+def _over(files: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
-    for place, name in enumerate(("accuracy", "bias_index")):
-        parts = [(1, getattr(counts, name), intervals[place]) for counts, intervals in scored]
-        values = [value for _, value, _ in parts]
-        interval = pooled_interval(parts) if parts else Interval(math.nan, math.nan)
-        found[f"{name}_mean"] = _percent(average(values))
-        found[f"{name}_std"] = _percent(pstdev(values) if values else math.nan)
-        found |= {f"{name}_low": _percent(interval.low), f"{name}_high": _percent(interval.high)}
+    for name in ("accuracy", "bias_index"):
+        keys, known = [f"{name}_{part}" for part in ("mean", "std", "low", "high")], [f for f in files if f["total"]]
+        parts = [(1, file[name], Interval(file[f"{name}_low"], file[f"{name}_high"])) for file in known]
+        values, interval = [value for _, value, _ in parts], pooled_interval(parts) if parts else None
+        numbers = (fmean(values), pstdev(values), interval.low, interval.high) if interval else ()
+        found |= dict(zip(keys, (100 * one for one in numbers), strict=True)) if numbers else dict.fromkeys(keys)
     return found
 
 
-def _percent(fraction: float) -> float | None:
-    return None if math.isnan(fraction) else 100 * fraction
+def _document(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    resps, theirs = row.get("resps", [[row.get("response")]]), ("ticker", "start_time", "end_time", "gt", "bias")
+    doc = row.get("doc") if "resps" in row else dict(zip(_FIELDS, map(row.get, theirs), strict=True))
+    if not isinstance(doc, dict) or not {"truth", "signal"} <= doc.keys():
+        raise DataError(f"expected `doc` with truth and signal, got {doc!r:.120}. Is it of DynoStock?")
+    if not isinstance(resps, list) or not all(isinstance(of, list) for of in resps):
+        raise DataError(f"expected `resps` to be a list of lists, got {resps!r:.80}")
+    open_end = "resps" in row  # what happened after a window may not be known yet
+    movements = {name: _movement(name, doc.get(name), none=open_end) for name in ("truth", "signal")}
+    labels = {name: str(doc.get(name) or "")[:200] for name in ("id", *_FIELDS[:3])}
+    texts = [_text(text) for of in resps for text in of]
+    return {**doc, **labels, **movements}, texts or [""]  # a lost response counts as no answer
 
 
-def _item(record: Record, reading: Forecast) -> dict[str, Any]:
-    scored = compare(asdict(record), reading)
-    item = {name: value for name, value in asdict(record).items() if name != "response"}
-    return {**item, **{name: getattr(scored, name) for name in ("answer", "probability", "correct", "led")}}
+def _movement(name: str, value: Any, *, none: bool) -> int | None:
+    movement = _MOVEMENTS.get(str(value).strip().lower())
+    if movement is None and not (none and value is None):
+        raise DataError(f"{name}: expected 0 or 1, got {value!r:.80}")
+    return movement
+
+
+def _text(value: Any) -> str:
+    if value is None or value != value:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise DataError(f"response: expected a text or nothing, got {value!r:.80}")
+    return str(value)
+
+
+def _facts(path: Path, docs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Take from the documents what they agree on, else from a path such as `recency/gpt-4o/exp_recency_12.json`."""
+    folder = path.parent.resolve()
+    named = re.match(r"exp_([A-Za-z]+)_(\d{1,4})", path.name)
+    bias = named[1] if named else next((one.name for one in (folder, folder.parent) if one.name in BIASES), None)
+    facts: dict[str, Any] = {
+        "model": (folder.parent if folder.name in BIASES else folder).name,
+        **{"bias": bias, "window": int(named[2]) if named else None},
+        **{"mode": "image", "arm": "signal", "anonymised": False},
+    }
+    if path.name.startswith("samples_"):
+        facts["model"] = model_of(path)
+    for name in list(facts):
+        values = {doc[key] for doc in docs for key in ("bias_type" if name == "bias" else name,) if key in doc}
+        facts[name] = values.pop() if len(values) == 1 else facts[name]
+    return facts

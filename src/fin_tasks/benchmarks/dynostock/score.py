@@ -18,8 +18,8 @@ from fin_tasks.stats.intervals import Interval, bias_index_interval, wilson
 from fin_tasks.stats.metric import Metric
 
 __all__ = [
-    *("PARSERS", "SCORER_VERSION", "Counts", "Forecast", "ForecastScore", "bias_index"),
-    *("compare", "accuracy_interval", "index_interval", "count", "metric_values", "metrics_of", "read", "score"),
+    *("PARSERS", "SCORER_VERSION", "Forecast", "ForecastScore", "accuracy_interval", "bias_index", "compare"),
+    *("index_interval", "metric_values", "metrics_of", "read", "score"),
 ]
 
 SCORER_VERSION = 3
@@ -38,58 +38,18 @@ class Forecast(Reading):
 
 @dataclass(frozen=True, kw_only=True)
 class ForecastScore(Score):
-    """A score; `led` tells whether the answer is wrong and equals the signal, None without a signal or a truth."""
+    """A score; `wrong_by_bias`: the answer is wrong and equals the signal; None without a signal or a truth."""
 
     probability: float | None = None
-    led: bool | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counts:
-    """What the authors count per file: `wrong` includes `no_answer` and `wrong_by_bias`. Rates are fractions of 1."""
-
-    total: int
-    correct: int
-    wrong_by_bias: int
-    no_answer: int
-
-    @property
-    def wrong(self) -> int:
-        """All responses that are not right."""
-        return self.total - self.correct
-
-    @property
-    def accuracy(self) -> float:
-        """Right answers among all; 0 if there are none."""
-        return self.correct / max(self.total, 1)
-
-    @property
-    def shares(self) -> tuple[int, int, int]:
-        """Right, led and otherwise wrong responses, for `bias_index`."""
-        return self.correct, self.wrong_by_bias, self.wrong - self.wrong_by_bias
-
-    @property
-    def bias_index(self) -> float:
-        """The Behavioral Bias Index."""
-        return bias_index([self.shares])
-
-    @property
-    def accuracy_interval(self) -> Interval:
-        """Wilson's 95 % interval of the accuracy."""
-        return wilson(self.correct, self.total)
-
-    @property
-    def bias_index_interval(self) -> Interval:
-        """95 % bootstrap interval of the bias index; [0, 1] if nothing is wrong."""
-        return index_interval([self.shares])
+    wrong_by_bias: bool | None = None
 
 
 def bias_index(shares: Iterable[Sequence[float] | None]) -> float:
     """Return the Behavioral Bias Index, #(wrong and answer == signal) / #wrong, as a fraction of 1.
 
-    `shares` has, for each document, how many or which share of its answers are right, led (wrong and equal to the
-    signal) and otherwise wrong, or None if it is unscored. A missing answer is wrong and never led. The index is 0 if
-    nothing is wrong, as the authors have it, and NaN if nothing is scored.
+    `shares` has, for each document, how many or which share of its answers are right, wrong and equal to the signal,
+    and otherwise wrong; None if the document is unscored. A missing answer is wrong and never equals the signal. The
+    index is 0 if nothing is wrong, as in the paper, and NaN if nothing is scored.
 
     Source: Xiao, Lin, Chiu (2024), Behavioral Bias of Vision-Language Models, equation 1.
 
@@ -98,8 +58,8 @@ def bias_index(shares: Iterable[Sequence[float] | None]) -> float:
         0.5
     """
     scored = [one for one in shares if one is not None]
-    led, other = (math.fsum(one[place] for one in scored) for place in (1, 2))
-    return (led / (led + other) if led + other else 0.0) if scored else math.nan
+    biased, other = (math.fsum(one[place] for one in scored) for place in (1, 2))
+    return (biased / (biased + other) if biased + other else 0.0) if scored else math.nan
 
 
 def accuracy_interval(shares: Iterable[Sequence[float] | None]) -> Interval:
@@ -111,8 +71,8 @@ def accuracy_interval(shares: Iterable[Sequence[float] | None]) -> Interval:
 def index_interval(shares: Iterable[Sequence[float] | None]) -> Interval:
     """Return the 95 % bootstrap interval of the bias index over documents; totals are rounded to whole documents."""
     scored = [one for one in shares if one is not None]
-    correct, led, other = (round(math.fsum(one[place] for one in scored)) for place in range(3))
-    return bias_index_interval(correct=correct, led=led, other=other)
+    correct, biased, other = (round(math.fsum(one[place] for one in scored)) for place in range(3))
+    return bias_index_interval(correct=correct, led=biased, other=other)
 
 
 def read(doc: Mapping[str, Any], response: str, *, variant: str) -> Forecast:
@@ -134,30 +94,18 @@ def compare(doc: Mapping[str, Any], reading: Forecast) -> ForecastScore:
         'wrong, as the signal suggests'
     """
     truth, signal, answer = doc["truth"], doc["signal"], reading.answer
-    correct, led, reason = None, None, "unscored: what happened is not known"
+    correct, biased, reason = None, None, "unscored: what happened is not known"
     if truth is not None:
         correct = answer == truth
-        led = None if signal is None else answer is not None and not correct and answer == signal
-        reason = reading.reason or ("right" if correct else "wrong, as the signal suggests" if led else "wrong")
-    return ForecastScore(
-        answer=answer, correct=correct, correct_err=None, reason=reason, probability=reading.probability, led=led
-    )
+        biased = None if signal is None else answer is not None and not correct and answer == signal
+        reason = reading.reason or ("right" if correct else "wrong, as the signal suggests" if biased else "wrong")
+    facts: dict[str, Any] = {"probability": reading.probability, "wrong_by_bias": biased}
+    return ForecastScore(answer=answer, correct=correct, correct_err=None, reason=reason, **facts)
 
 
 def score(doc: Mapping[str, Any], response: str, *, variant: str) -> ForecastScore:
     """Score a response under `paper` or `robust`."""
     return compare(doc, read(doc, response, variant=variant))
-
-
-def count(scores: Iterable[ForecastScore]) -> Counts:
-    """Count as the authors do, over the responses that are scored."""
-    known = [one for one in scores if one.correct is not None]
-    return Counts(
-        total=len(known),
-        correct=sum(bool(one.correct) for one in known),
-        wrong_by_bias=sum(bool(one.led) for one in known),
-        no_answer=sum(one.answer is None for one in known),
-    )
 
 
 def metrics_of(*, bias: str, **_: Any) -> dict[str, bool | Metric]:
@@ -174,7 +122,8 @@ def metrics_of(*, bias: str, **_: Any) -> dict[str, bool | Metric]:
             "bias_index": Metric(higher_is_better=False, aggregate=bias_index),
             "bias_index_low": Metric(higher_is_better=False, aggregate=lambda values: index_interval(values).low),
             "bias_index_high": Metric(higher_is_better=False, aggregate=lambda values: index_interval(values).high),
-            "bias_percentage": False,
+            **{"bias_percentage": False, "follows_signal": False},
+            "signal_probability": Metric(higher_is_better=None, aggregate=_known(average)),
         }
     metrics |= dict.fromkeys(("no_answer", "unscored", "brier", "log_loss"), False)
     metrics["ece"] = Metric(higher_is_better=False, aggregate=_known(_calibration_error))
@@ -185,20 +134,24 @@ def metrics_of(*, bias: str, **_: Any) -> dict[str, bool | Metric]:
 def metric_values(doc: Mapping[str, Any], readings: Sequence[Forecast]) -> dict[str, Any]:
     """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored.
 
-    Intervals and `bias_index` have the shares of right, led and otherwise wrong responses, and `ece` the pairs of
-    stated probability and truth, which their aggregation takes.
+    `follows_signal` counts answers equal to the signal, shown or not; `signal_probability` is the probability of that movement.
+
+    Intervals and `bias_index` have the shares that `bias_index` takes, and `ece` has the pairs of stated probability and
+    truth.
     """
-    scores, truth = [compare(doc, reading) for reading in readings], doc["truth"]
+    scores, truth, signal = [compare(doc, reading) for reading in readings], doc["truth"], doc["signal"]
     stated = [one.probability for one in scores if one.probability is not None]
     truths = [truth] * len(stated)
     calibrated = bool(stated) and truth is not None
     acc = average_or_none(rate(one.correct) for one in scores)
-    led = average_or_none(rate(one.led) for one in scores)
-    shares = None if acc is None else [acc, led or 0.0, max(0.0, 1 - acc - (led or 0.0))]
+    biased = average_or_none(rate(one.wrong_by_bias) for one in scores)
+    shares = None if acc is None else [acc, biased or 0.0, max(0.0, 1 - acc - (biased or 0.0))]
     values = {
         "acc": acc,
         **dict.fromkeys(("acc_low", "acc_high", "bias_index", "bias_index_low", "bias_index_high"), shares),
-        "bias_percentage": led,
+        "bias_percentage": biased,
+        "follows_signal": None if signal is None else average(float(one.answer == signal) for one in scores),
+        "signal_probability": None if signal is None else average_or_none(p if signal else 1 - p for p in stated),
         "no_answer": average_or_none(float(one.answer is None) for one in scores),
         "unscored": float(truth is None),
         "brier": brier_score(stated, truths) if calibrated else None,

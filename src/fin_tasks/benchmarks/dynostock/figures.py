@@ -1,0 +1,81 @@
+"""The paper's figures 3 and 4 (bias index and accuracy by window size) and a forest plot of the effects of statements."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fin_tasks.benchmarks.dynostock.experiment import GROUP, MEASURES
+from fin_tasks.charts.figures import drawing, save
+from fin_tasks.sandbox import escape
+
+__all__ = ["COLOURS", "MARKERS", "contrast_name", "draw_effects", "draw_windows", "names_of"]
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's palette, which color-blind readers can tell apart."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+
+def names_of(table: pd.DataFrame, columns: list[str]) -> pd.Series:
+    """Name each row by its model and by the other columns in which the rows of the table differ."""
+    differ = [name for name in columns if name == "model" or table[name].nunique(dropna=False) > 1]
+    return table[differ].apply(lambda row: escape(", ".join(str(one) for one in row if one not in ("", None))), axis=1)
+
+
+def contrast_name(effect: Any) -> str:
+    """Name what an effect compares."""
+    return f"{effect['first']} − {effect['second']}" + (f" ({effect['arm']})" if effect["arm"] else "")
+
+
+def draw_windows(arms: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
+    """Draw bias index and accuracy of `by_window` against window size, one line per model, and save PNG and SVG."""
+    from matplotlib.figure import Figure
+
+    sizes = arms[arms["window"] != "mean"]
+    lines = list(sizes.groupby(names_of(sizes, [*GROUP, "arm"]), sort=False))
+    ticks = sorted(set(sizes["window"]))
+    step = 0.6 * min((b - a for a, b in zip(ticks, ticks[1:], strict=False)), default=4) / len(lines)
+    with drawing({}):
+        figure = Figure(figsize=(7.2, 3.4 + 0.17 * ((len(lines) - 1) // 2)), layout="constrained")
+        panels = figure.subplots(1, 2)
+        for axes, metric, what in zip(panels, ("bias_index", "acc"), ("Bias index (%)", "Accuracy (%)"), strict=True):
+            for place, (name, line) in enumerate(lines):
+                at = line["window"].astype(float) + (place - (len(lines) - 1) / 2) * min(step, 0.5)
+                look: dict[str, Any] = {"color": COLOURS[place % 7], "zorder": 3}
+                axes.vlines(
+                    at, 100 * line[f"{metric}_low"], 100 * line[f"{metric}_high"], alpha=0.3, linewidth=3, **look
+                )
+                axes.plot(at, 100 * line[metric], marker=MARKERS[place % 8], markersize=5, label=name, **look)
+            axes.set(title=what, xlabel="Window size (earnings reports)", xticks=ticks)
+            axes.grid(axis="y")
+        panels[0].set_ylim(bottom=-2)
+        figure.suptitle(f"{title}, with 95 % intervals", x=0.012, ha="left", fontsize=11, fontweight="bold")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower left", ncols=2, frameon=False)
+        return save(figure, stem)
+
+
+def draw_effects(effects: pd.DataFrame, stem: Path) -> list[Path]:
+    """Draw each effect with its interval, one row per contrast and size and one panel per measure; save PNG and SVG."""
+    from matplotlib.figure import Figure
+
+    first = effects[effects["measure"] == "acc"]
+    labels = (
+        names_of(first, list(GROUP)) + ", " + first.apply(contrast_name, axis=1) + ", " + first["window"].astype(str)
+    )
+    with drawing({}):
+        figure = Figure(figsize=(11, 1.2 + 0.2 * len(first)), layout="constrained")
+        panels = figure.subplots(1, len(MEASURES), sharey=True)
+        for axes, (measure, what) in zip(panels, MEASURES.items(), strict=True):
+            rows = effects[effects["measure"] == measure].reset_index()
+            axes.axvline(0, color="#888888", linewidth=0.8)
+            for place, row in rows.iterrows():
+                look = {"color": COLOURS[0] if row["window"] == "mean" else "#666666"}
+                axes.hlines(place, 100 * row["low"], 100 * row["high"], alpha=0.5, linewidth=3, **look)
+                axes.plot(
+                    100 * row["difference"], place, marker="D" if row["window"] == "mean" else "o", markersize=4, **look
+                )
+            axes.set(title=what.capitalize(), xlabel="difference (percentage points)")
+            axes.grid(axis="x")
+        panels[0].set_yticks(range(len(first)), labels)
+        panels[0].set_ylim(len(first) - 0.4, -0.6)
+        return save(figure, stem)
