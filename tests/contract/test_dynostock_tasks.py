@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from in_process import run, samples
+from lm_eval.loggers import EvaluationTracker
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.dynostock.market import sample_market
@@ -41,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_there_is_a_file_for_every_task_and_group() -> None:
     tasks = {f"dynostock_{bias}_w{size}{end}" for bias in ("recency", "authority") for size in SIZES for end in ENDS}
     names = {path.stem for path in (task_yaml_dir() / "dynostock").glob("*.yaml")}
-    assert names == {"_base", *tasks, *GROUPS, "dynostock_forecast", "dynostock_forecast_text"}
+    assert names == {"_base", *tasks, *GROUPS}
     for name in GROUPS:
         group = yaml.safe_load((task_yaml_dir() / "dynostock" / f"{name}.yaml").read_text(encoding="utf-8"))
         assert {one["metric"]: one["weight_by_size"] for one in group["aggregate_metric_list"]} == {
@@ -78,6 +79,42 @@ def test_a_model_that_sees(folder: Path) -> None:
     wrong = [sample for sample in samples(found, "dynostock_recency_w8") if sample["acc"] == 0]
     assert wrong and found["results"]["dynostock_recency_w8"]["bias_index,robust"] == 1.0
     assert all(Path(sample["doc"]["chart"]).is_file() for sample in wrong)
+
+
+def test_the_effect_of_a_statement_from_lm_eval_to_the_command(tmp_path: Path, folder: Path) -> None:
+    """The model says 0.9 or 0.1 as the statement does, and 0.6 without one."""
+
+    def follow(doc: Mapping[str, Any]) -> str:
+        said = doc["statement"]
+        return f"Final prediction: {0.6 if said is None else 0.9 if said else 0.1}"
+
+    for arm in ("signal", "none"):
+        options: dict[str, Any] = {"source": "auto", "windows_dir": str(folder), "frequency": "monthly", "arm": arm}
+        found = run("dynostock_recency_w4_text", "dynostock_recency_w8_text", answer=follow, **options)
+        tracker = EvaluationTracker(output_path=str(tmp_path / arm))
+        tracker.general_config_tracker.log_experiment_args(
+            "hf", "pretrained=made/model", "", "", fewshot_as_multiturn=False
+        )
+        lines = found.pop("samples")
+        tracker.save_results_aggregated(results=found, samples=lines)
+        for task, of_task in lines.items():
+            tracker.save_results_samples(task_name=task, samples=of_task)
+    command = ["compare", str(tmp_path), "--variant", "robust", "--by"]
+    printed = CliRunner().invoke(app, [*command, "arm", "--out", str(tmp_path / "out")], env={"COLUMNS": "150"})
+    assert printed.exit_code == 0 and {path.name for path in (tmp_path / "out").iterdir()} == {
+        *("arms.csv", "effects.csv", "effects.png", "effects.svg")
+    }
+    said = json.loads(CliRunner().invoke(app, [*command, "arm", "--json"]).stdout)
+    effects = {(one["measure"], one["window"]): one["difference"] for one in said["effects"]}
+    # signals 0, 1, 0, so P(signal) is 0.9 with the statement and 0.4, 0.6, 0.4 without
+    assert effects["signal_probability", "mean"] == pytest.approx(0.9 - 1.4 / 3)
+    assert effects["follows_signal", 4] == pytest.approx(2 / 3) and "+43.3" in printed.stdout
+    # size 4 has the truths 1, 0, 0: 2 wrong of 2 follow the signal with it, and 1 of 2 without;
+    # size 8 has the truths 1, 1, 0: 1 of 1 follows it, and none of 1
+    assert (effects["bias_index", 4], effects["bias_index", 8]) == (0.5, 1.0)
+    assert effects["bias_index", "mean"] == 0.75 and "+75.0" in printed.stdout
+    windows = json.loads(CliRunner().invoke(app, [*command, "window", "--json"]).stdout)["arms"]
+    assert {(one["arm"], one["window"]): one["n"] for one in windows}["none", "mean"] == 6
 
 
 def build(*options: str) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """The authors' recorded responses give back their own counts and the paper's Table 1."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from fin_tasks.benchmarks.dynostock.replay import ReplayedFile, replay
+from fin_tasks.benchmarks.dynostock.replay import replay, summary
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "dynostock" / "recordings"
 FILES = sorted(DATA.rglob("exp_*.json"))
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.skipif(not FILES, reason=f"the authors' recordings are 
 
 @pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])
 def test_counts_are_those_beside_the_recording(path: Path) -> None:
-    (file,) = replay([path]).summary()["files"]
+    (file,) = summary(replay([path])[0], parser="paper")["files"]
     beside = dict(
         re.findall(r"^([a-z ]+): ([\d.]+)", path.with_suffix(".txt").read_text(encoding="utf-8"), re.MULTILINE)
     )
@@ -37,7 +38,7 @@ def test_counts_are_those_beside_the_recording(path: Path) -> None:
 
 
 def test_table_1() -> None:
-    groups = {group["model"]: group for group in replay([DATA]).summary()["groups"] if group["bias"] == "recency"}
+    groups = {group["model"]: group for group in summary(replay([DATA])[0], parser="paper")["groups"]}
     names = ("accuracy_mean", "accuracy_std", "bias_index_mean", "bias_index_std")
     ours = {model: tuple(round(groups[model][name], 1) for name in names) for model in TABLE_1}
     assert ours == RECORDED
@@ -46,12 +47,8 @@ def test_table_1() -> None:
 
 
 def test_parsers_agree_where_they_did_when_they_were_judged() -> None:
-    def by_model(files: tuple[ReplayedFile, ...]) -> dict[str, list[float | None]]:
-        read: dict[str, list[float | None]] = {}
-        for file in files:
-            read.setdefault(str(file.recording.condition.model), []).extend(file.probabilities)
-        return read
-
-    paper, robust = (by_model(replay([DATA / "recency"], parser=parser).files) for parser in ("paper", "robust"))
-    agreed = {m: sum(a == b for a, b in zip(paper[m], robust[m], strict=True)) for m in AGREED}
+    agreed: Counter[str] = Counter()
+    for recording, task in replay([DATA])[0]:
+        pairs = zip(task.readings["paper"], task.readings["robust"], strict=True)
+        agreed[recording.facts["model"]] += sum(a.probability == b.probability for (a,), (b,) in pairs)
     assert agreed == AGREED

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fin_tasks.cli.arms import compare_windows
 from fin_tasks.cli.options import Items, Json, counting
 from fin_tasks.cli.tables import print_whole
 from fin_tasks.errors import ConfigError
@@ -55,8 +56,8 @@ def compare(
     by: Annotated[
         str | None,
         typer.Option(
-            help="capability, topic, part, category, image_type, image_style or window; otherwise the first of these "
-            "that the benchmark has."
+            help="capability, topic, part, category, image_type or image_style; otherwise the first of these that the "
+            "benchmark has. arm, window: effects of DynoStock's statements, and its bias index by window size."
         ),
     ] = None,
     allow_different_data: Annotated[
@@ -74,10 +75,13 @@ def compare(
     from fin_tasks.report.comparison_files import as_object, item_rows
     from fin_tasks.report.samples import DIMENSIONS
 
-    for name, value, allowed in (("variant", variant, VARIANTS), ("by", by, (None, *DIMENSIONS))):
+    for name, value, allowed in (("variant", variant, VARIANTS), ("by", by, (None, "arm", *DIMENSIONS))):
         if value not in allowed:
             raise ConfigError(f"compare --{name}: expected one of {', '.join(filter(None, allowed))}, got {value!r}.")
     make_folder(out)
+    if by in ("arm", "window"):
+        compare_windows(paths, by=by, variant=variant, out=out, as_json=as_json)
+        return
     with counting("Reading runs", "file") as advance:
         found = comparing.compare(
             paths, variant=variant, metric=metric, by=by, allow_different_data=allow_different_data, on_done=advance

@@ -1,4 +1,4 @@
-"""Recorded responses scored again, and the command that does it."""
+"""Saved responses as different people write them, scored again."""
 
 import json
 import statistics
@@ -6,17 +6,147 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_dynostock_records import row, sample, write, write_lines
 from typer.testing import CliRunner
 
-from fin_tasks.benchmarks.dynostock.replay import replay
-from fin_tasks.benchmarks.dynostock.score import metric_values, metrics_of, read
+from fin_tasks.benchmarks.dynostock.replay import find_files, read_recording
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.stats.metric import Metric
+
+COUNTS = ("total", "correct", "wrong", "wrong_by_bias", "no_answer")
+
+
+def row(**changes: Any) -> dict[str, Any]:
+    times = {"start_time": "2014-03-24", "end_time": "2017-02-07"}
+    return {"ticker": "ORLY", **times, "bias": 0, "gt": 1, "response": "Final prediction: 0.7", **changes}
+
 
 RIGHT, LED, OTHER, NONE = row(), row(response="0.2"), row(response="0.2", bias=1), row(response="no idea")
-COUNTS = ("total", "correct", "wrong", "wrong_by_bias", "no_answer")
+
+
+def sample(*texts: Any, filter: str = "paper", **changes: Any) -> dict[str, Any]:
+    doc = {"id": "a", "bias_type": "recency", "window": 4, "ticker": "ORLY", "truth": 1, "signal": 0, "mode": "text"}
+    doc |= {"start": "2014-03-24", "end": "2017-02-07", "arm": "none", "anonymised": True, **changes}
+    return {"doc_id": 0, "doc": doc, "resps": [list(texts)], "filter": filter}
+
+
+def write(path: Path, rows: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = path.suffix == ".jsonl"
+    text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in rows) if lines else json.dumps(rows)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def run(*arguments: Any) -> Any:
+    return CliRunner().invoke(app, ["replay", "dynostock", *map(str, arguments)], env={"COLUMNS": "80"})
+
+
+def summary(*arguments: Any) -> dict[str, Any]:
+    return dict(json.loads(run(*arguments, "--json").stdout))
+
+
+@pytest.mark.parametrize(
+    ("place", "model", "bias", "window"),
+    [
+        ("recency/gpt-4o/exp_recency_12.json", "gpt-4o", "recency", 12),
+        ("gpt-4o/authority/exp_authority_8.json", "gpt-4o", "authority", 8),
+        ("gpt-4o/exp_authority_8.json", "gpt-4o", "authority", 8),
+        ("gpt-4o/recency/mine.json", "gpt-4o", "recency", None),
+        ("gpt-4o/mine.json", "gpt-4o", None, None),
+    ],
+)
+def test_the_path_names_model_bias_and_size(
+    tmp_path: Path, place: str, model: str, bias: str | None, window: int | None
+) -> None:
+    found = read_recording(write(tmp_path / place, [row()]))
+    facts = {"model": model, "bias": bias, "window": window, "mode": "image", "arm": "signal", "anonymised": False}
+    assert found.facts == facts and found.responses == [["Final prediction: 0.7"]]
+    (doc,) = found.docs
+    assert [doc[name] for name in ("ticker", "start", "end", "truth", "signal")] == [
+        *("ORLY", "2014-03-24", "2017-02-07", 1, 0)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "movement"),
+    [(0, 0), (True, 1), (False, 0), ("0", 0), (" 1 ", 1), (1.0, 1), ("1.0", 1), ("0.0", 0), ("True", 1)],
+)
+def test_movements_of_any_type(tmp_path: Path, value: object, movement: int) -> None:
+    (doc,) = read_recording(write(tmp_path / "a.json", [row(gt=value, bias=value)])).docs
+    assert (doc["truth"], doc["signal"]) == (movement, movement)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *(row(gt=value) for value in (2, -1, 0.5, "up", "", None, [1], float("nan"), 10**30)),
+        *({"ticker": "A", "gt": 1}, None, "text", row(response=["a"]), row(response=True)),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_named_and_the_rest_counts(tmp_path: Path, bad: Any) -> None:
+    found = read_recording(write(tmp_path / "a.json", [row(), bad, row()]))
+    assert (len(found.docs), [number for number, _ in found.problems]) == (2, [2])
+
+
+@pytest.mark.parametrize(
+    ("response", "text"), [(None, ""), (float("nan"), ""), (0.7, "0.7"), ("", ""), ("a\u2028b", "a\u2028b")]
+)
+def test_responses_that_are_no_text(tmp_path: Path, response: object, text: str) -> None:
+    assert read_recording(write(tmp_path / "a.jsonl", [row(response=response)])).responses == [[text]]
+    absent = {name: value for name, value in row().items() if name != "response"}
+    assert read_recording(write(tmp_path / "a.json", [absent])).responses == [[""]]
+
+
+@pytest.mark.parametrize("cut", [2, 4, 10, 40])
+def test_a_cut_last_line_is_named_and_the_rest_counts(tmp_path: Path, cut: int) -> None:
+    path = write(tmp_path / "samples_a_b.jsonl", [sample("0.7"), sample("0.7", id="b"), sample("up é", id="c")])
+    content = path.read_bytes()
+    path.write_bytes(content[: content.index("é".encode()) + 1] if cut == 4 else content[:-cut])
+    done = run(path, "--json")
+    assert (done.exit_code, json.loads(done.stdout)["files"][0]["total"]) == (1, 2)
+    assert "row 3: expected JSON" in done.stderr
+
+
+def test_a_byte_order_mark(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", [row()])
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert len(read_recording(path).docs) == 1
+
+
+def test_samples_of_lm_eval(tmp_path: Path) -> None:
+    path = tmp_path / "org__model" / "samples_dynostock_recency_w4_text_2026-01-01T00-00-00.jsonl"
+    rows = [sample("x"), sample("x", filter="robust"), sample("a", None, id="b"), sample(id="c", truth=None)]
+    found = read_recording(write(path, rows))
+    facts = {"model": "org__model", "bias": "recency", "window": 4, "mode": "text", "arm": "none", "anonymised": True}
+    assert found.facts == facts and found.responses == [["x"], ["a", ""], [""]]
+    assert [(doc["id"], doc["truth"]) for doc in found.docs] == [("a", 1), ("b", 1), ("c", None)]
+    write(path.with_name("results_2026-01-01T00-00-00.json"), {"model_name": "org/model"})
+    assert read_recording(path).facts["model"] == "org/model"
+    other = {"doc": {"id": 1}, "resps": [["a"]], "filter": "paper"}
+    bad = [sample("a"), other, {**other, "doc": None}, {**sample(), "resps": "text"}, sample(["b"])]
+    assert [number for number, _ in read_recording(write(path, bad)).problems] == [2, 3, 4, 5]
+    assert read_recording(write(path, [sample("a"), sample("a", id="b", window=8)])).facts["window"] is None
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{", b"\xff\xfe", b"[" * 100_000, b'[{"gt": 3}]', b"[1" + b"1" * 5000]
+)
+def test_files_that_cannot_be_used(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "exp_recency_4.json"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"exp_recency_4\.json: expected"):
+        read_recording(path)
+
+
+def test_folders_are_searched_in_the_order_of_sizes(tmp_path: Path) -> None:
+    for window in (12, 4, 8):
+        write(tmp_path / "recency" / "m" / f"exp_recency_{window}.json", [row()])
+    write(tmp_path / "run" / "samples_x_1.jsonl", [sample("a")])
+    names = [file.name for file in find_files([tmp_path, tmp_path / "recency"])]
+    assert names == ["exp_recency_4.json", "exp_recency_8.json", "exp_recency_12.json", "samples_x_1.jsonl"]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="found none"):
+        find_files([tmp_path / "empty"])
 
 
 def recordings(folder: Path) -> list[Path]:
@@ -27,170 +157,48 @@ def recordings(folder: Path) -> list[Path]:
     ]
 
 
-def test_counts_and_rates_of_a_file(tmp_path: Path) -> None:
-    (file, *_) = replay(recordings(tmp_path)).summary()["files"]
+def test_counts_of_files_and_means_over_them_in_percent(tmp_path: Path) -> None:
+    found = summary(*recordings(tmp_path))
+    file, *_ = found["files"]
     assert [file[name] for name in COUNTS] == [4, 1, 3, 1, 1]
     assert (file["accuracy"], file["bias_index"], file["bias_percentage"]) == (0.25, 1 / 3, 0.25)
-    assert file["accuracy_low"] < 0.25 < file["accuracy_high"]
-    assert file["bias_index_low"] < 1 / 3 < file["bias_index_high"]
-    assert (file["model"], file["bias"], file["window"], file["unscored"], file["unusable"]) == (
-        "m",
-        "recency",
-        4,
-        0,
-        0,
+    assert file["accuracy_low"] < 0.25 < file["accuracy_high"] and file["bias_index_low"] < 1 / 3
+    recency, authority = found["groups"]
+    for group, accuracies, indices in ((recency, [25.0, 200 / 3], [100 / 3, 100.0]), (authority, [100.0], [0.0])):
+        assert group["files"] == len(accuracies)
+        for name, values in (("accuracy", accuracies), ("bias_index", indices)):
+            assert group[f"{name}_mean"] == pytest.approx(statistics.fmean(values))
+            assert group[f"{name}_std"] == pytest.approx(statistics.pstdev(values))
+    assert "45.8 ± 20.8" in run(tmp_path).stdout
+
+
+def test_the_run_folder(tmp_path: Path) -> None:
+    assert run(*recordings(tmp_path), "--out", tmp_path / "out", "--model", "mine").exit_code == 0
+    files = sorted((tmp_path / "out" / "mine").glob("samples_*.jsonl"))
+    assert [path.name.split("_20")[0] for path in files] == [
+        f"samples_dynostock_{name}" for name in ("authority_w4", "recency_w4", "recency_w8")
+    ]
+    lines = [json.loads(line) for path in files for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [line["acc"] for line in lines if line["filter"] == "paper"] == [1, 1, 1, 0, 0, 0, 1, 1, 0]
+
+
+def test_responses_count_but_intervals_are_over_documents(tmp_path: Path) -> None:
+    rows = [sample(*["0.7"] * 4, id=str(place)) for place in range(10)] + [sample("0.7", truth=None)]
+    (file,) = summary(write(tmp_path / "samples_a_1.jsonl", rows))["files"]
+    once = [sample("0.7", id=str(place)) for place in range(10)]
+    (single,) = summary(write(tmp_path / "samples_b_1.jsonl", once))["files"]
+    assert (file["total"], file["unscored"], single["total"]) == (40, 1, 10)
+    assert file["accuracy_low"] == single["accuracy_low"]
+
+
+def test_parsers_problems_and_names_of_others(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "[red]m[" / "a.json", [row(gt=0, response="Final prediction: 30%, of 2014-01-30"), row(gt=3)]
     )
-
-
-def test_means_are_percentages_over_files_and_over_each_group(tmp_path: Path) -> None:
-    summary = replay(recordings(tmp_path)).summary()
-    accuracies, indices = [25.0, 200 / 3, 100.0], [100 / 3, 100.0, 0.0]
-    assert summary["accuracy_mean"] == pytest.approx(statistics.fmean(accuracies))
-    assert summary["accuracy_std"] == pytest.approx(statistics.pstdev(accuracies))
-    assert summary["bias_index_mean"] == pytest.approx(statistics.fmean(indices))
-    assert summary["bias_index_std"] == pytest.approx(statistics.pstdev(indices))
-    recency, authority = summary["groups"]
-    assert (recency["bias"], recency["files"], authority["bias"], authority["files"]) == ("recency", 2, "authority", 1)
-    assert recency["accuracy_mean"] == pytest.approx(statistics.fmean(accuracies[:2]))
-    assert (authority["accuracy_std"], authority["bias_index_mean"]) == (0.0, 0.0)
-
-
-def test_samples_count_what_is_known_and_keep_arms_apart(tmp_path: Path) -> None:
-    open_end = sample()
-    open_end["doc"] = {**open_end["doc"], "truth": None}
-    none = write_lines(tmp_path / "samples_a_1.jsonl", [sample(), sample(resps=[["0.2"]]), open_end])
-    signal = sample()
-    signal["doc"] = {**signal["doc"], "arm": "signal"}
-    summary = replay([none, write_lines(tmp_path / "samples_b_1.jsonl", [signal])]).summary()
-    assert [summary["files"][0][name] for name in (*COUNTS, "unscored")] == [2, 1, 1, 1, 0, 1]
-    assert [group["arm"] for group in summary["groups"]] == ["none", "signal"]
-
-
-def test_nothing_known_leaves_no_rates(tmp_path: Path) -> None:
-    open_end = sample()
-    open_end["doc"] = {**open_end["doc"], "truth": None}
-    result = replay([write_lines(tmp_path / "samples_a_1.jsonl", [open_end])])
-    summary = result.summary()
-    assert (summary["files"][0]["total"], summary["files"][0]["accuracy"], summary["accuracy_mean"]) == (0, None, None)
-    (item,) = result.items()
-    assert (item["answer"], item["correct"], item["led"]) == (1, None, None)
-    assert "-" in CliRunner().invoke(app, ["replay", "dynostock", str(tmp_path)]).stdout
-
-
-def test_parsers(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.json", [row(response="Final prediction: 70%, of 2014-01-30")])
-    assert replay([path]).items()[0]["probability"] == 1.0
-    assert replay([path], parser="robust").items()[0]["probability"] == 0.7
-    with pytest.raises(ConfigError, match="expected paper or robust, got 'bold'"):
-        replay([path], parser="bold")
-
-
-def run(*arguments: Any) -> Any:
-    return CliRunner().invoke(app, ["replay", "dynostock", *map(str, arguments)], env={"COLUMNS": "80"})
-
-
-def test_the_command_writes_a_run_folder(tmp_path: Path) -> None:
-    files = recordings(tmp_path)
-    done = run(*files, "--json", "--out", tmp_path / "out")
-    assert done.exit_code == 0
-    assert json.loads(done.stdout) == replay(files).summary()
-    found = sorted((tmp_path / "out").rglob("samples_*.jsonl"))
-    lines = [json.loads(line) for path in found for line in path.read_text(encoding="utf-8").splitlines()]
-    paper = [line for line in lines if line["filter"] == "paper"]
-    assert len(paper) == len(lines) / 2 == 9
-    assert {line["acc"] for line in paper} == {0.0, 1.0}
-    assert [line["reason"] for line in paper if line["answer"] is None] == ["no answer: no probability in the response"]
-    results = [json.loads(path.read_text()) for path in (tmp_path / "out").rglob("results_*.json")]
-    assert all("acc,paper" in task for one in results for task in one["results"].values())
-
-
-def test_the_command_as_a_table(tmp_path: Path) -> None:
-    recordings(tmp_path)
-    done = run(tmp_path)
-    assert done.exit_code == 0
-    assert "45.8 ± 20.8" in done.stdout
-    assert all(len(line) <= 80 for line in done.stdout.splitlines())
-    assert "m, authority" in done.stdout
-
-
-def test_a_broken_file_and_a_broken_row_are_listed_and_the_others_reported(tmp_path: Path) -> None:
-    good, *_ = recordings(tmp_path)
-    torn = tmp_path / "torn.json"
-    torn.write_text('[{"gt":', encoding="utf-8")
-    odd = write(tmp_path / "odd.json", [RIGHT, row(gt="\x1b[31m")])
-    done = run(good, torn, odd, tmp_path / "absent.json", "--json")
-    assert done.exit_code == 1
-    summary = json.loads(done.stdout)
-    assert [file["total"] for file in summary["files"]] == [4, 1]
-    assert [(Path(error["file"]).name, error["row"]) for error in summary["errors"]] == [
-        ("torn.json", None),
-        ("odd.json", 2),
-        ("absent.json", None),
-    ]
-    assert "odd.json, row 2: field gt: expected 0 or 1" in done.stderr
-    assert "3 file(s) or row(s) left out" in done.stderr
-    assert "\x1b" not in done.output
-    with pytest.raises(DataError, match=r"torn\.json"):
-        replay([torn])
-
-
-def test_markup_of_strangers_is_shown_as_it_is(tmp_path: Path) -> None:
-    write(tmp_path / "recency" / "[red]m[" / "exp_recency_4.json", [RIGHT])
-    assert "[red]m[" in run(tmp_path).stdout
-
-
-def test_folders_of_one_name_are_groups_of_their_own(tmp_path: Path) -> None:
-    for run_folder, rows in (("b", [RIGHT]), ("a", [LED])):
-        write(tmp_path / run_folder / "m" / "exp_recency_4.json", rows)
-    groups = replay([tmp_path]).summary()["groups"]
-    assert [(group["model"], group["files"], group["accuracy_mean"]) for group in groups] == [
-        ("m", 1, 0.0),
-        ("m", 1, 100.0),
-    ]
-    shown = "".join(run(tmp_path).stdout.split())
-    assert "a/m,recency" in shown
-    assert "b/m,recency" in shown
-
-
-def test_intervals_with_repeats_are_the_tasks_own(tmp_path: Path) -> None:
-    texts = [["0.7"] * 4, ["0.2"] * 4, ["0.2", "0.7", "0.7", "0.7"], ["", "0.2", "0.2", "0.7"], ["0.9"] * 4] * 4
-    rows = [sample(doc_id=place, resps=[responses]) for place, responses in enumerate(texts)]
-    (file,) = replay([write_lines(tmp_path / "samples_a_1.jsonl", rows)], parser="robust").summary()["files"]
-    doc = rows[0]["doc"]
-    reported = [metric_values(doc, [read(doc, text, variant="robust") for text in of]) for of in texts]
-    metrics = metrics_of(bias="recency")
-    for ours, theirs in (("accuracy", "acc"), ("bias_index", "bias_index")):
-        for bound in ("low", "high"):
-            metric = metrics[f"{theirs}_{bound}"]
-            assert isinstance(metric, Metric)
-            assert file[f"{ours}_{bound}"] == metric.aggregate([values[f"{theirs}_{bound}"] for values in reported])
-    assert file["total"] == 80
-    assert file["accuracy_high"] - file["accuracy_low"] > 0.35
-
-
-def test_tables_are_in_order_whatever_the_order_of_files(tmp_path: Path) -> None:
-    files = [
-        write(tmp_path / bias / model / f"exp_{bias}_{window}.json", [RIGHT])
-        for window in (12, 4)
-        for bias in ("recency", "authority")
-        for model in ("z", "a")
-    ]
-    shown = run(*files).stdout
-    wanted = ["a, authority", "a, recency", "z, authority", "z, recency"]
-    assert [line.strip() for line in shown.splitlines() if line.strip() in wanted] == wanted
-    assert shown.index("│  4 │") < shown.index("│ 12 │")
-    assert [file["file"] for file in json.loads(run(*files, "--json").stdout)["files"]] == [str(file) for file in files]
-
-
-def test_a_cut_file_is_scored_as_far_as_it_goes(tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "samples_a_1.jsonl", [sample(), sample()])
-    path.write_bytes(path.read_bytes()[:-20])
-    done = run(path, "--json")
-    assert done.exit_code == 1
-    assert json.loads(done.stdout)["files"][0]["total"] == 1
-    assert "row 2: expected JSON" in done.stderr
-
-
-def test_variant_is_another_name_of_parser(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.json", [row(response="Final prediction: 70%")])
-    assert json.loads(run(path, "--variant", "robust", "--json").stdout)["parser"] == "robust"
+    assert [summary(path, "--variant", name)["files"][0]["correct"] for name in ("paper", "robust")] == [0, 1]
+    done = run(path, tmp_path / "absent.json")
+    assert done.exit_code == 1 and "[red]m[" in done.stdout
+    assert "a.json, row 2: field gt: expected 0 or 1" in done.stderr and "2 file(s) or row(s) left out" in done.stderr
+    assert isinstance(run(path, "--parser", "bold").exception, ConfigError)
+    unknown = summary(write(tmp_path / "samples_a_1.jsonl", [sample("0.7", truth=None)]))
+    assert (unknown["files"][0]["accuracy"], unknown["groups"][0]["accuracy_mean"]) == (None, None)

@@ -23,7 +23,7 @@ def values(*responses: str, **changes: Any) -> dict[str, Any]:
 )
 def test_a_wrong_answer_may_follow_the_signal(response: str, signal: int, correct: bool, led: bool) -> None:
     found = score({**DOC, "signal": signal}, response, variant="paper")
-    assert (found.correct, found.led, found.answer is None) == (correct, led, not response)
+    assert (found.correct, found.wrong_by_bias, found.answer is None) == (correct, led, not response)
 
 
 def test_what_is_not_known_is_unscored() -> None:
@@ -43,5 +43,7 @@ def test_metrics_of_a_task() -> None:
     assert isinstance(index, Metric) and index.aggregate([row["bias_index"] for row in rows]) == 0.5
     assert index.aggregate([rows[0]["bias_index"]]) == 0.0  # nothing is wrong
     assert values("0.9", "0.1")["acc"] == 0.5 and bias_index([[1, 2, 6]]) == 0.25
+    found = values("Final prediction: 0.3", "0.9", "", signal=0)
+    assert (found["follows_signal"], found["signal_probability"]) == (1 / 3, pytest.approx(0.4))
     plain = values("0.9", bias_type="plain", signal=None)
     assert plain.keys() == metrics_of(bias="plain").keys() and "bias_index" not in plain

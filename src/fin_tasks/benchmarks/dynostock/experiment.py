@@ -6,15 +6,14 @@ that differ in nothing but the run the last one counts.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from statistics import fmean, pstdev
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.score import accuracy_interval, bias_index, index_interval
-from fin_tasks.stats.intervals import Interval, pooled_interval
+from fin_tasks.benchmarks.dynostock.score import accuracy_interval, bias_index, index_interval, over_sizes
+from fin_tasks.stats.intervals import Interval
 from fin_tasks.stats.multiple import holm
 from fin_tasks.stats.paired import mcnemar
 
@@ -33,6 +32,7 @@ MEASURES = {
     "signal_probability": "probability of the signal",
 }
 _CONTRASTS = (("signal", "none"), ("flipped", "none"), ("aligned", "none"), ("signal", "flipped"))
+_SAME = [*GROUP, "arm", "window", "doc_id"]
 _FEW_TICKERS = 20  # with fewer the intervals are markedly too narrow
 
 _Floats = npt.NDArray[np.float64]
@@ -42,10 +42,10 @@ _Floats = npt.NDArray[np.float64]
 class Experiment:
     """Arms as `by_window` returns them, effects and notes.
 
-    `effects` has for each group, contrast (`first` less `second`), measure and window size: `difference` over the windows
-    that both have, its 95 % interval `low` to `high` (bootstrap over tickers), `pairs`, `tickers`, `unpaired` windows and
-    pairs `without_value`; if answers are single, McNemar's `p`, and `p_holm`, corrected for all contrasts and sizes of the
-    group and measure. The size "mean" is the mean over sizes, with the population `deviation`.
+    `effects` has for each group, contrast (`first` less `second`), measure and window size the `difference` over `pairs` of
+    windows, its 95 % interval `low` to `high` (bootstrap over tickers), `unpaired` windows and pairs `without_value`. If
+    answers are single there is McNemar's `p`, and `p_holm`, corrected for all contrasts and sizes of group and measure. The
+    size "mean" is the mean over sizes, with the population `deviation`.
     """
 
     arms: pd.DataFrame
@@ -59,27 +59,33 @@ def by_window(rows: pd.DataFrame) -> pd.DataFrame:
     The size "mean" is the mean over sizes as in the paper's Table 1, with the population deviation as `_std`.
     """
     found: list[dict[str, Any]] = []
-    for key, of_arm in _latest(rows).groupby([*GROUP, "arm"]):
-        sizes = [_summary(window, of_size) for window, of_size in of_arm.groupby("window")]
+    rest = ["follows_signal", "signal_probability", "no_answer"]
+    for key, of_arm in rows.drop_duplicates(_SAME, keep="last").groupby([*GROUP, "arm"]):
+        arm, sizes = dict(zip((*GROUP, "arm"), key, strict=True)), []
+        for window, of_size in of_arm.groupby("window"):
+            known = of_size[["acc", "bias_percentage"]].dropna(subset="acc").fillna(0.0).itertuples(index=False)
+            shares = [(acc, biased, max(0.0, 1 - acc - biased)) for acc, biased in known]
+            one: dict[str, Any] = {**arm, "window": window, "n": len(of_size), "tickers": of_size["ticker"].nunique()}
+            for name, value, interval in (
+                ("acc", of_size["acc"].mean(), accuracy_interval(shares)),
+                ("bias_index", bias_index(shares), index_interval(shares)),
+            ):
+                one |= {name: value, f"{name}_std": np.nan, f"{name}_low": interval.low, f"{name}_high": interval.high}
+            sizes.append({**one, **of_size[rest].mean().to_dict()})
         if len(sizes) > 1:
-            mean = {"window": "mean", "n": len(of_arm), "tickers": of_arm["ticker"].nunique()}
+            mean = {**arm, "window": "mean", "n": len(of_arm), "tickers": of_arm["ticker"].nunique()}
             for name in ("acc", "bias_index"):
-                parts = [(1, one[name], Interval(one[f"{name}_low"], one[f"{name}_high"])) for one in sizes]
-                values, interval = [one[name] for one in sizes], pooled_interval(parts)
-                mean |= {name: fmean(values), f"{name}_std": pstdev(values)}
-                mean |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
-            mean |= {
-                name: fmean(one[name] for one in sizes)
-                for name in ("follows_signal", "signal_probability", "no_answer")
-            }
-            sizes.append(mean)
-        found += [{**dict(zip((*GROUP, "arm"), key, strict=True)), **one} for one in sizes]
+                intervals = [Interval(one[f"{name}_low"], one[f"{name}_high"]) for one in sizes]
+                over = over_sizes([one[name] for one in sizes], intervals)
+                mean |= {name: over.pop("mean"), **{f"{name}_{part}": value for part, value in over.items()}}
+            sizes.append({**mean, **pd.DataFrame(sizes)[rest].mean().to_dict()})
+        found += sizes
     return pd.DataFrame(found)
 
 
 def compare_arms(rows: pd.DataFrame, *, resamples: int = 10_000, seed: int = 42) -> Experiment:
-    """Compare the arms of each group, and shown with anonymised names and dates in each arm."""
-    rows = _latest(rows)
+    """Compare the arms of each group, and windows with and without names and dates in each arm."""
+    rows = rows.drop_duplicates(_SAME, keep="last")
     found: list[dict[str, Any]] = []
     notes = []
     for columns, condition, contrasts in (
@@ -96,40 +102,15 @@ def compare_arms(rows: pd.DataFrame, *, resamples: int = 10_000, seed: int = 42)
                 found += [{**facts, **effect} for effect in effects]
                 if not effects:
                     notes.append(f"{name}: {shown[0]} and {shown[1]} have no window in common.")
-                elif effects[-1]["tickers"] < _FEW_TICKERS:
-                    few = f"fewer than {_FEW_TICKERS} tickers, so the intervals are too narrow"
-                    notes.append(f"{name}, {shown[0]} − {shown[1]}: {few}.")
+                elif (tickers := effects[-1]["tickers"]) < _FEW_TICKERS:
+                    notes.append(f"{name}, {shown[0]} − {shown[1]}: too narrow intervals, from only {tickers} tickers.")
     effects = pd.DataFrame(found)
     if found:
         families = effects.groupby([*GROUP, "arm", "measure"], dropna=False)["p"]
         effects["p_holm"] = families.transform(lambda p: holm(p.tolist()))
     else:
         notes.append("Only one arm of each setting, so there is no effect to show.")
-    for key, of_model in rows.groupby(["model", "bias", "mode"]):
-        if (several := of_model["setting"].nunique()) > 1:
-            notes.append(f"{', '.join(map(str, key))}: runs of {several} settings, which are not compared.")
     return Experiment(arms=by_window(rows), effects=effects, notes=tuple(notes))
-
-
-def _latest(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.drop_duplicates([*GROUP, "arm", "window", "doc_id"], keep="last")
-
-
-def _shares(rows: pd.DataFrame) -> list[tuple[float, float, float]]:
-    known = rows[rows["acc"].notna()]
-    pairs = zip(known["acc"], known["bias_percentage"].fillna(0.0), strict=True)
-    return [(acc, biased, max(0.0, 1 - acc - biased)) for acc, biased in pairs]
-
-
-def _summary(window: Any, rows: pd.DataFrame) -> dict[str, Any]:
-    shares = _shares(rows)
-    accuracy, index = accuracy_interval(shares), index_interval(shares)
-    return {
-        **{"window": window, "n": len(rows), "tickers": rows["ticker"].nunique()},
-        **{"acc": rows["acc"].mean(), "acc_low": accuracy.low, "acc_high": accuracy.high},
-        **{"bias_index": bias_index(shares), "bias_index_low": index.low, "bias_index_high": index.high},
-        **{name: rows[name].mean() for name in ("follows_signal", "signal_probability", "no_answer")},
-    }
 
 
 def _effects(a: pd.DataFrame, b: pd.DataFrame, resamples: int, seed: int) -> Iterator[dict[str, Any]]:

@@ -1,5 +1,6 @@
-"""The paper's figures 3 and 4 (bias index and accuracy by window size) and a forest plot of the effects of statements."""
+"""The paper's figures 3 and 4, bias index and accuracy by window size, and a forest plot of effects."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def draw_windows(arms: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
     sizes = arms[arms["window"] != "mean"]
     lines = list(sizes.groupby(names_of(sizes, [*GROUP, "arm"]), sort=False))
     ticks = sorted(set(sizes["window"]))
-    step = 0.6 * min((b - a for a, b in zip(ticks, ticks[1:], strict=False)), default=4) / len(lines)
+    step = 0.6 * min((b - a for a, b in pairwise(ticks)), default=4) / len(lines)
     with drawing({}):
         figure = Figure(figsize=(7.2, 3.4 + 0.17 * ((len(lines) - 1) // 2)), layout="constrained")
         panels = figure.subplots(1, 2)

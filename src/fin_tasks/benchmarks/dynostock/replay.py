@@ -7,19 +7,25 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean, pstdev
 from typing import Any
 
-from fin_tasks.benchmarks.dynostock.score import PARSERS, accuracy_interval, bias_index, compare, index_interval
+from fin_tasks.benchmarks.dynostock.score import (
+    PARSERS,
+    accuracy_interval,
+    bias_index,
+    compare,
+    index_interval,
+    over_sizes,
+)
 from fin_tasks.benchmarks.dynostock.windows import BIASES, window_id
 from fin_tasks.benchmarks.scored_task import ScoredTask, model_of, score_task
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.stats.intervals import Interval, pooled_interval
+from fin_tasks.stats.intervals import Interval
 
 __all__ = ["Recording", "find_files", "read_recording", "replay", "summary"]
 
 _PATTERNS = ("exp_*.json", "samples_*.jsonl")
-_FIELDS = ("ticker", "start", "end", "truth", "signal")
+_AUTHORS = {"ticker": "ticker", "start": "start_time", "end": "end_time", "truth": "gt", "signal": "bias"}
 _MOVEMENTS = {"0": 0, "0.0": 0, "false": 0, "1": 1, "1.0": 1, "true": 1}
 
 
@@ -46,10 +52,10 @@ def find_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def read_recording(path: Path) -> Recording:
-    """Read a JSON list or JSON lines; a row that cannot be used becomes a problem, a file without a usable one an error.
+    """Read a JSON list or JSON lines of the authors' rows or of lm-eval's samples, of which the first filter counts.
 
-    The authors' rows have `bias`, `gt` and `response`. lm-eval's have `doc` and `resps`, once per filter: the first
-    filter's are taken, since the responses are the same.
+    Raises:
+        DataError: The file cannot be read, or holds no usable row. Single unusable rows become problems.
     """
     try:  # an incremental decoder forgives a last character that was cut off
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(path.read_bytes())
@@ -70,19 +76,17 @@ def read_recording(path: Path) -> Recording:
             if filters[-1] == filters[0]:
                 found.append(_document(row))
         except (ValueError, RecursionError, DataError) as error:
-            what = str(error) if isinstance(error, DataError) else f"expected JSON, got {row!r:.80} ({error})"
-            problems.append((number, what))
+            known = isinstance(error, DataError)
+            problems.append((number, str(error) if known else f"expected JSON, got {row!r:.80} ({error})"))
     if not found:
         first = " Row {}: {}".format(*problems[0]) if problems else ""
         raise DataError(f"{path}: expected rows with bias, gt and response, or lm-eval's samples, got none.{first}")
-    facts, names = _facts(path, [doc for doc, _ in found]), Counter[str]()
-    docs = []
+    facts, names, docs = _facts(path, [doc for doc, _ in found]), Counter[str](), []
+    same = {"bias_type": facts["bias"], **{key: facts[key] for key in ("window", "mode", "arm", "anonymised")}}
     for number, (doc, _) in enumerate(found, start=1):
-        known = all([facts["bias"], facts["window"], doc["ticker"], doc["end"]])
-        name = doc["id"] or (window_id(facts["bias"], facts["window"], doc["ticker"], doc["end"]) if known else "")
-        name = name or f"{path.name}:{number}"
+        window = (facts["bias"], facts["window"], doc["ticker"], doc["end"])
+        name = doc["id"] or (window_id(*window) if all(window) else f"{path.name}:{number}")
         names[name] += 1  # a set may hold a window twice
-        same = {"bias_type": facts["bias"], **{key: facts[key] for key in ("window", "mode", "arm", "anonymised")}}
         docs.append({**same, **doc, "id": name if names[name] == 1 else f"{name}#{names[name]}"})
     return Recording(file=path, facts=facts, docs=docs, responses=[texts for _, texts in found], problems=problems)
 
@@ -95,12 +99,10 @@ def replay(
     for done, path in enumerate(find_files(paths), start=1):
         try:
             recording = read_recording(path)
-            bias, window, text = (recording.facts[name] for name in ("bias", "window", "mode"))
-            task = "dynostock" + f"_{bias}" * bool(bias) + f"_w{window}" * bool(window) + "_text" * (text == "text")
-            options = {"bias": bias}
-            scored.append(
-                (recording, score_task("dynostock", task, recording.docs, recording.responses, options=options))
-            )
+            bias, size, mode = (recording.facts[name] for name in ("bias", "window", "mode"))
+            task = "dynostock" + f"_{bias}" * bool(bias) + f"_w{size}" * bool(size) + "_text" * (mode == "text")
+            found = score_task("dynostock", task, recording.docs, recording.responses, options={"bias": bias})
+            scored.append((recording, found))
             problems += [{"file": str(path), "row": row, "error": error} for row, error in recording.problems]
         except DataError as error:
             problems.append({"file": str(path), "row": None, "error": str(error)})
@@ -114,8 +116,8 @@ def replay(
 def summary(scored: Sequence[tuple[Recording, ScoredTask]], *, parser: str) -> dict[str, Any]:
     """Return counts and rates of each file, and mean, population deviation and interval of each group in PERCENT.
 
-    A group holds the window sizes of one folder, model, bias, mode and arm, as a row of the paper's Table 1 does. Counts are
-    over responses, intervals over documents; rates are None if the outcome of no window is known.
+    A group holds the window sizes of one folder, model, bias, mode and arm: a row of the paper's Table 1. Counts are of
+    responses, intervals are over documents; rates are None if it is not known what happened after any window.
     """
     if parser not in PARSERS:
         raise ConfigError(f"replay --parser: expected {' or '.join(PARSERS)}, got {parser!r}.")
@@ -138,64 +140,60 @@ def summary(scored: Sequence[tuple[Recording, ScoredTask]], *, parser: str) -> d
 def _file(recording: Recording, task: ScoredTask, parser: str) -> dict[str, Any]:
     pairs = zip(task.docs, task.readings[parser], strict=True)
     scores = [one for one in (compare(doc, reading) for doc, of in pairs for reading in of) if one.correct is not None]
-    total, correct, by_bias = (
-        len(scores),
-        sum(one.correct for one in scores),
-        sum(one.wrong_by_bias or 0 for one in scores),
-    )
-    counts = {"total": total, "correct": correct, "wrong": total - correct, "wrong_by_bias": by_bias}
-    counts["no_answer"] = sum(one.answer is None for one in scores)
+    total, correct = len(scores), sum(bool(one.correct) for one in scores)
+    by_bias, none = sum(bool(one.wrong_by_bias) for one in scores), sum(one.answer is None for one in scores)
     shares = [row["acc_low"] for row in task.values[parser]]
     accuracy, index = accuracy_interval(shares), index_interval(shares)
     rates = {
         **{"accuracy": correct / max(total, 1), "accuracy_low": accuracy.low, "accuracy_high": accuracy.high},
         "bias_index": bias_index([(correct, by_bias, total - correct - by_bias)]),
         **{"bias_index_low": index.low, "bias_index_high": index.high},
-        "bias_percentage": by_bias / max(total, 1),
-        "no_answer_rate": counts["no_answer"] / max(total, 1),
+        **{"bias_percentage": by_bias / max(total, 1), "no_answer_rate": none / max(total, 1)},
     }
-    left_out = {"unscored": sum(map(len, recording.responses)) - total, "unusable": len(recording.problems)}
-    rates = rates if total else dict.fromkeys(rates)
-    return {"file": str(recording.file), **recording.facts, **counts, **rates, **left_out}
+    return {
+        **{"file": str(recording.file), **recording.facts},
+        **{"total": total, "correct": correct, "wrong": total - correct, "wrong_by_bias": by_bias, "no_answer": none},
+        **(rates if total else dict.fromkeys(rates)),
+        **{"unscored": sum(map(len, recording.responses)) - total, "unusable": len(recording.problems)},
+    }
 
 
 def _over(files: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
-    found: dict[str, float | None] = {}
+    known, found = [file for file in files if file["total"]], {}
     for name in ("accuracy", "bias_index"):
-        keys, known = [f"{name}_{part}" for part in ("mean", "std", "low", "high")], [f for f in files if f["total"]]
-        parts = [(1, file[name], Interval(file[f"{name}_low"], file[f"{name}_high"])) for file in known]
-        values, interval = [value for _, value, _ in parts], pooled_interval(parts) if parts else None
-        numbers = (fmean(values), pstdev(values), interval.low, interval.high) if interval else ()
-        found |= dict(zip(keys, (100 * one for one in numbers), strict=True)) if numbers else dict.fromkeys(keys)
+        intervals = [Interval(file[f"{name}_low"], file[f"{name}_high"]) for file in known]
+        for part, value in over_sizes([file[name] for file in known], intervals).items():
+            found[f"{name}_{part}"] = 100 * value if known else None
     return found
 
 
 def _document(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    resps, theirs = row.get("resps", [[row.get("response")]]), ("ticker", "start_time", "end_time", "gt", "bias")
-    doc = row.get("doc") if "resps" in row else dict(zip(_FIELDS, map(row.get, theirs), strict=True))
-    if not isinstance(doc, dict) or not {"truth", "signal"} <= doc.keys():
+    sampled = "resps" in row
+    doc, resps = (row.get("doc"), row["resps"]) if sampled else (row, [[row.get("response")]])
+    if not isinstance(doc, dict) or (sampled and not {"truth", "signal"} <= doc.keys()):
         raise DataError(f"expected `doc` with truth and signal, got {doc!r:.120}. Is it of DynoStock?")
     if not isinstance(resps, list) or not all(isinstance(of, list) for of in resps):
         raise DataError(f"expected `resps` to be a list of lists, got {resps!r:.80}")
-    open_end = "resps" in row  # what happened after a window may not be known yet
-    movements = {name: _movement(name, doc.get(name), none=open_end) for name in ("truth", "signal")}
-    labels = {name: str(doc.get(name) or "")[:200] for name in ("id", *_FIELDS[:3])}
-    texts = [_text(text) for of in resps for text in of]
-    return {**doc, **labels, **movements}, texts or [""]  # a lost response counts as no answer
-
-
-def _movement(name: str, value: Any, *, none: bool) -> int | None:
-    movement = _MOVEMENTS.get(str(value).strip().lower())
-    if movement is None and not (none and value is None):
-        raise DataError(f"{name}: expected 0 or 1, got {value!r:.80}")
-    return movement
+    found: dict[str, Any] = {**doc, "id": str(doc.get("id") or "")} if sampled else {"id": ""}
+    for name, theirs in _AUTHORS.items():
+        key = name if sampled else theirs
+        value = doc.get(key)
+        if name in ("ticker", "start", "end"):
+            found[name] = str(value or "")[:200]
+        elif sampled and value is None:  # not known yet
+            found[name] = None
+        elif (movement := _MOVEMENTS.get(str(value).strip().lower())) is not None:
+            found[name] = movement
+        else:
+            raise DataError(f"field {key}: expected 0 or 1, got {value!r:.80}")
+    return found, [_text(text) for of in resps for text in of] or [""]  # a lost response counts as no answer
 
 
 def _text(value: Any) -> str:
     if value is None or value != value:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise DataError(f"response: expected a text or nothing, got {value!r:.80}")
+        raise DataError(f"field response: expected a text or nothing, got {value!r:.80}")
     return str(value)
 
 
@@ -212,6 +210,6 @@ def _facts(path: Path, docs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if path.name.startswith("samples_"):
         facts["model"] = model_of(path)
     for name in list(facts):
-        values = {doc[key] for doc in docs for key in ("bias_type" if name == "bias" else name,) if key in doc}
+        values = {doc.get("bias_type" if name == "bias" else name) for doc in docs} - {None}
         facts[name] = values.pop() if len(values) == 1 else facts[name]
     return facts

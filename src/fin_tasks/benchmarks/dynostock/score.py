@@ -7,6 +7,7 @@ what a careful reader would take for the stated probability.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean, pstdev
 from typing import Any
 
 from fin_tasks.answers.probability import paper_probability, robust_probability
@@ -14,12 +15,12 @@ from fin_tasks.answers.score import Reading, Score
 from fin_tasks.errors import ConfigError
 from fin_tasks.stats.averages import average, average_or_none, rate, standard_error
 from fin_tasks.stats.calibration import brier_score, expected_calibration_error, log_loss
-from fin_tasks.stats.intervals import Interval, bias_index_interval, wilson
+from fin_tasks.stats.intervals import Interval, bias_index_interval, pooled_interval, wilson
 from fin_tasks.stats.metric import Metric
 
 __all__ = [
     *("PARSERS", "SCORER_VERSION", "Forecast", "ForecastScore", "accuracy_interval", "bias_index", "compare"),
-    *("index_interval", "metric_values", "metrics_of", "read", "score"),
+    *("index_interval", "metric_values", "metrics_of", "over_sizes", "read", "score"),
 ]
 
 SCORER_VERSION = 3
@@ -73,6 +74,14 @@ def index_interval(shares: Iterable[Sequence[float] | None]) -> Interval:
     scored = [one for one in shares if one is not None]
     correct, biased, other = (round(math.fsum(one[place] for one in scored)) for place in range(3))
     return bias_index_interval(correct=correct, led=biased, other=other)
+
+
+def over_sizes(values: Sequence[float], intervals: Sequence[Interval]) -> dict[str, float]:
+    """Return the mean over window sizes and its interval, and the population deviation, as in the paper's Table 1."""
+    if not values:
+        return dict.fromkeys(("mean", "std", "low", "high"), math.nan)
+    mean = pooled_interval([(1, value, interval) for value, interval in zip(values, intervals, strict=True)])
+    return {"mean": fmean(values), "std": pstdev(values), "low": mean.low, "high": mean.high}
 
 
 def read(doc: Mapping[str, Any], response: str, *, variant: str) -> Forecast:
@@ -134,10 +143,8 @@ def metrics_of(*, bias: str, **_: Any) -> dict[str, bool | Metric]:
 def metric_values(doc: Mapping[str, Any], readings: Sequence[Forecast]) -> dict[str, Any]:
     """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored.
 
-    `follows_signal` counts answers equal to the signal, shown or not; `signal_probability` is the probability of that movement.
-
-    Intervals and `bias_index` have the shares that `bias_index` takes, and `ece` has the pairs of stated probability and
-    truth.
+    `follows_signal` counts answers equal to the signal, shown or not; `signal_probability` is what they give to that
+    movement. Intervals have the shares that `bias_index` takes, and `ece` has pairs of probability and truth.
     """
     scores, truth, signal = [compare(doc, reading) for reading in readings], doc["truth"], doc["signal"]
     stated = [one.probability for one in scores if one.probability is not None]

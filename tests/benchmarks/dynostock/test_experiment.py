@@ -1,0 +1,129 @@
+"""Effects of statements on the same windows: forecasters whose effects are known."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fin_tasks.benchmarks.dynostock.experiment import COLUMNS, Experiment, by_window, compare_arms
+from fin_tasks.benchmarks.dynostock.figures import draw_effects, draw_windows
+from fin_tasks.benchmarks.dynostock.score import metric_values, read
+
+GROUP = {"model": "m", "bias": "recency", "mode": "text", "setting": "a", "anonymised": False}
+
+
+def rows(arm: str, forecast: Callable[[Any], Any], *, sizes: Any = (4,), n: int = 40, **group: Any) -> pd.DataFrame:
+    """Rows of 20 tickers in which signals and truths come in all four combinations."""
+    found = []
+    for window in sizes:
+        for number in range(n):
+            signal = number % 2
+            doc = {"window": window, "ticker": f"T{number % 20}", "signal": signal, "truth": number // 2 % 2}
+            doc |= {"statement": {"none": None, "signal": signal}.get(arm, 1 - signal), "bias_type": "recency"}
+            values = metric_values(doc, [read(doc, str(forecast(doc)), variant="paper")])
+            row = {**GROUP, **group, "arm": arm, "doc_id": f"{window}-{number}", **doc, **values}
+            found.append({name: row[name] for name in COLUMNS})
+    return pd.DataFrame(found)
+
+
+def towards(by: float) -> Callable[[Any], float]:
+    return lambda doc: 0.5 if doc["statement"] is None else 0.5 + by * (1 if doc["statement"] else -1)
+
+
+def effect(found: Experiment, contrast: str, measure: str, window: Any = 4) -> pd.Series:
+    first, second = contrast.split(" - ")
+    table = found.effects
+    chosen = (table["first"] == first) & (table["second"] == second) & (table["measure"] == measure)
+    (place,) = table.index[chosen & (table["window"] == window)]
+    return table.loc[place]
+
+
+def test_a_model_that_every_statement_moves() -> None:
+    found = compare_arms(pd.concat([rows(arm, towards(0.1)) for arm in ("signal", "none", "flipped", "aligned")]))
+    for contrast, moved, answers in (("signal - none", 0.1, 0.5), ("flipped - none", -0.1, -0.5)):
+        assert effect(found, contrast, "signal_probability")["difference"] == pytest.approx(moved)
+        # without a statement 0.5 is up, which the signal says in half of the windows
+        one = effect(found, contrast, "follows_signal")
+        assert (one["difference"], one["pairs"], one["tickers"]) == (answers, 40, 20)
+        assert one["p"] == pytest.approx(2**-19)
+        assert effect(found, contrast, "acc")["difference"] == 0
+        assert effect(found, contrast, "bias_index")["difference"] == answers
+    corrected = [effect(found, f"{first} - none", "follows_signal")["p_holm"] for first in ("signal", "flipped")]
+    assert corrected == pytest.approx([3 * 2**-19] * 2)  # after that of signal - flipped, the smallest of four
+    assert found.notes == ()
+
+
+def test_a_model_that_reads_no_statement() -> None:
+    found = compare_arms(pd.concat([rows(arm, lambda doc: 0.3 + 0.4 * doc["truth"]) for arm in ("signal", "none")]))
+    assert (found.effects[["difference", "low", "high"]].dropna() == 0).all(axis=None)
+    assert set(found.effects["p"].dropna()) == {1.0} and set(found.arms["acc"]) == {1.0}
+
+
+def test_tickers_are_resampled_whole() -> None:
+    def of_ticker(doc: Any) -> float:  # all windows of a ticker move by the same amount, 0 to 0.19
+        return towards(int(doc["ticker"][1:]) / 100)(doc)
+
+    few, many = (
+        effect(
+            compare_arms(pd.concat([rows(arm, of_ticker, n=n) for arm in ("signal", "none")])),
+            "signal - none",
+            "signal_probability",
+        )
+        for n in (20, 200)
+    )
+    assert few["difference"] == many["difference"] == pytest.approx(0.095)
+    assert many["low"] < 0.095 < many["high"]
+    assert (
+        many["high"] - many["low"]
+        == pytest.approx(few["high"] - few["low"])
+        == pytest.approx(2 * 1.96 * 0.0577 / 20**0.5, rel=0.1)
+    )
+
+
+def test_effects_are_averaged_over_sizes() -> None:
+    parts = [
+        rows(arm, towards(by), sizes=(size,), n=n)
+        for arm in ("signal", "none")
+        for size, by, n in ((4, 0.3, 60), (20, 0.1, 20))
+    ]
+    found = compare_arms(pd.concat(parts))
+    mean = effect(found, "signal - none", "signal_probability", "mean")
+    assert (mean["difference"], mean["deviation"]) == (
+        pytest.approx(0.2),
+        pytest.approx(0.1),
+    )  # not 0.25, the pooled one
+    assert (mean["pairs"], mean["tickers"]) == (80, 20) and mean["p"] != mean["p"]
+
+
+def test_windows_of_one_arm_and_without_forecast_are_counted() -> None:
+    silent = rows("signal", lambda doc: "no idea" if doc["ticker"] == "T3" else 0.7, n=40)
+    found = compare_arms(pd.concat([silent, rows("none", towards(0), n=30)]))
+    stated, answers = (effect(found, "signal - none", name) for name in ("signal_probability", "follows_signal"))
+    assert (stated["pairs"], stated["unpaired"], stated["without_value"]) == (28, 10, 2)
+    assert (answers["pairs"], answers["without_value"]) == (30, 0)
+
+
+def test_other_settings_are_not_paired_and_of_repeated_runs_the_last_counts() -> None:
+    older = rows("none", lambda doc: 0.0)
+    found = compare_arms(pd.concat([older, rows("none", towards(0)), rows("signal", towards(0.2), setting="b")]))
+    assert found.effects.empty and "no effect" in found.notes[-1]
+    assert found.arms["signal_probability"].tolist() == pytest.approx([0.5, 0.7])
+
+
+def test_names_hidden_and_shown() -> None:
+    hidden = rows("signal", towards(0.1), anonymised=True)
+    found = compare_arms(pd.concat([rows("signal", towards(0.3)), hidden]))
+    one = effect(found, "named - anonymised", "signal_probability")
+    assert (one["difference"], one["arm"]) == (pytest.approx(0.2), "signal")
+
+
+def test_table_1_and_figures(tmp_path: Path) -> None:
+    table = pd.concat([rows(arm, towards(0.1), sizes=(4, 8)) for arm in ("signal", "none")])
+    arms = by_window(table)
+    (mean,) = arms[(arms["arm"] == "none") & (arms["window"] == "mean")].to_dict("records")
+    assert (mean["acc"], mean["acc_std"], mean["bias_index"], mean["n"]) == (0.5, 0.0, 0.5, 80)
+    assert mean["bias_index_low"] < 0.5 < mean["bias_index_high"]
+    drawn = [*draw_windows(arms, tmp_path / "a", title="x"), *draw_effects(compare_arms(table).effects, tmp_path / "b")]
+    assert all(path.stat().st_size > 10_000 for path in drawn) and len(drawn) == 4
