@@ -28,7 +28,9 @@ _REWRITES = (
     (r"[-=]>|[→⇒➔]", ":"),
     (r"<\s?([\d.,%]{1,12})\s?>|¤([\d.,]{1,12}%?)¤", r"\1\2"),
     (r"(?<=[A-Za-z])_(?=[A-Za-z])", " "),
+    (r"(?m)^[ \t>]{0,8}[-*•+#]{1,6}[ \t]{1,4}(?=\S)", ""),
     (r"(?<![\d.,])50\s?[/:-]\s?50(?![\d.,]\d|\s?%)", "50%"),
+    (r"\b0(?:\.0)?\s?%?\s?(?:and|to|-|,)\s?(?:1(?:\.0)?|100\s?%)(?![\d%]|[.,/]\d)", "scale"),
     (r"(?<=\d)(?:\s?(?:/|\bor\b)\s?\d[\d.]{0,12}\s?%|\s?\(\d[\d.]{0,12}\s?%\))", ""),  # repeated as a percentage
     (r":[ \t]{0,4}\n\s{0,8}", ": "),
     (r"\([^()\n]{0,60}\Z", ""),  # cut off within brackets
@@ -92,6 +94,8 @@ def robust_probability(response: str) -> float | None:
         paragraph = said[final.end() :].lstrip(" :*=\n").split("\n\n", 1)[0][:600]
         if _REFUSED.search(paragraph[:200]):
             return None
+        if (value := _last_stated(paragraph)) is not None:
+            return value
         if (number := _ENDS.fullmatch(paragraph)) and not _FIGURE.search(number["gap"]):
             return _up(paragraph, 0, number, "number")
     box = boxed(reply)
