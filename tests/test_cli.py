@@ -122,8 +122,8 @@ def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("output", "mode", "hint"),
     [
-        ("Therefore, the answer is 6.", "pot", "none of 1 responses holds a program that runs. Words are scored with"),
-        (RESPONSE["model_response"], "cot", "1 of 1 responses define solution(). Programs are scored with --mode pot"),
+        ("Therefore, the answer is 6.", "pot", "0 responses define solution(). Is --mode pot right?"),
+        (RESPONSE["model_response"], "cot", "1 responses define solution(). Is --mode cot right?"),
     ],
 )
 def test_a_replay_in_the_wrong_mode_is_told(tmp_path: Path, output: str, mode: str, hint: str) -> None:
@@ -169,7 +169,7 @@ def test_a_run_folder_holds_any_text(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("replay", "xfinbench", "--task", "bool", "none.csv"), "No such file"),
-        (("replay", "financemath", "--mode", "da", "none.json"), "expected cot or pot, got 'da'"),
+        (("replay", "financemath", "--mode", "cot", "none.json"), "none.json"),
         (("doctor", "nonsense"), "got 'nonsense'"),
     ],
 )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from made_results import write_results
 
-from fin_tasks.benchmarks.dynostock.replay import replay, scored_runs
+from fin_tasks.benchmarks.dynostock.replay import replay
 from fin_tasks.benchmarks.dynostock.score import metrics_of
 from fin_tasks.benchmarks.response_scores import dynostock
 from fin_tasks.benchmarks.response_scores import score as score_responses
@@ -86,8 +86,9 @@ def write_replay(path: Path, docs: Sequence[Any], replies: Sequence[str]) -> Pat
         for at, (doc, reply) in enumerate(zip(docs, replies, strict=True))
     ]
     recording.write_text(json.dumps(rows))
-    ((model, tasks, provenance),) = scored_runs(replay([recording]))
-    return write_run(path, tasks, model=model, made_by="replay", provenance=provenance).parent
+    ((_, task),) = replay([recording])[0]
+    facts = {task.name: {"mode": "image", "arm": "signal", "anonymise": False}}
+    return write_run(path, [task], model="gpt", made_by="fin-tasks replay", provenance=facts).parent
 
 
 def gathered(settings: Settings, *paths: Path) -> Collected:

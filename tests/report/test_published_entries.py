@@ -9,7 +9,7 @@ import pytest
 from made_results import shares, write_results
 
 from fin_tasks.benchmarks.dynostock import published as bias_paper
-from fin_tasks.benchmarks.dynostock.replay import replay
+from fin_tasks.benchmarks.dynostock.replay import replay, summary
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.collect import collect
 from fin_tasks.report.entry import Entry
@@ -92,7 +92,9 @@ def test_table_1_is_what_its_windows_give_but_for_what_has_a_note() -> None:
 
 @pytest.mark.skipif(not RECORDINGS.is_dir(), reason=f"the authors' recordings are not at {RECORDINGS}")
 def test_counts_by_window_are_those_of_the_recordings() -> None:
-    files = {(file["model"], file["window"]): file for file in replay([RECORDINGS]).summary()["files"]}
+    files = {
+        (file["model"], file["window"]): file for file in summary(replay([RECORDINGS])[0], parser="paper")["files"]
+    }
     for figure in bias_paper.published(source="repository"):
         file = files[NAMES[figure.model], int(figure.window)]
         name = "accuracy" if figure.metric == "acc" else "bias_index"

@@ -92,7 +92,7 @@ def by_document(pairs: Sequence[tuple[Mapping[str, Any], str]]) -> tuple[list[Ma
 
 
 def model_of(file: Path) -> str:
-    """Name the model of lm-eval's samples by the results beside them, else by their folder, and of other files by their name."""
+    """Name the model of saved responses: the results beside lm-eval's samples or their folder say it, else the file."""
     if not (match := re.fullmatch(r"samples_.+?(?:_(\d{4}-\d\d-\d\dT[\d.:-]+))?\.jsonl", file.name)):
         return file.stem
     try:

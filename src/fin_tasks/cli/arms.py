@@ -1,4 +1,4 @@
-"""`fin-tasks compare RESULTS --by arm` and `--by window`: effects of DynoStock's statements, and bias by window size."""
+"""`fin-tasks compare --by arm` and `--by window`: effects of DynoStock's statements, and bias by window size."""
 
 import json
 import sys
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["compare_windows"]
 
 _HOW_TO_READ = """\
-Arms: percent; ± is the population deviation over window sizes. Effects: percentage points over the windows that both have,
-with 95 % intervals from resampling tickers. Positive "signal" and "P(signal)" point towards the biased statement. p: McNemar's
-test of the answers that equal the signal, corrected by Holm's method for all contrasts and sizes of a model. Left out: windows
-that only one arm has + pairs without a stated probability."""
+Arms: percent; ± is the population deviation over window sizes; =signal: answers equal to the signal, shown or not;
+P(signal): the probability they give it. Effects: percentage points over the windows that both have, with 95 % intervals
+from resampling tickers. p: McNemar's test of the answers equal to the signal, corrected by Holm's method for all
+contrasts and sizes of a model. Left out: windows that only one arm has + pairs without a stated probability."""
 
 
 def compare_windows(paths: Sequence[Path], *, by: str, variant: str, out: Path | None, as_json: bool) -> None:

@@ -155,8 +155,8 @@ def followed_signal(answer: Mapping[str, Any]) -> float | None:
         >>> followed_signal({"correct": False, "led": True}), followed_signal({"correct": True, "led": False})
         (1.0, None)
     """
-    wrong = answer.get("correct") is False and isinstance(answer.get("led"), bool)
-    return float(answer["led"]) if wrong else None
+    biased = answer.get("wrong_by_bias", answer.get("led"))
+    return float(biased) if answer.get("correct") is False and isinstance(biased, bool) else None
 
 
 def _judged(where: str, item: Mapping[str, Any], scale: tuple[float, float]) -> Mapping[str, Values]:

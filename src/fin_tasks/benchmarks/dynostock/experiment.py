@@ -42,10 +42,10 @@ _Floats = npt.NDArray[np.float64]
 class Experiment:
     """Arms as `by_window` returns them, effects and notes.
 
-    `effects` has for each group, contrast (`first` less `second`), measure and window size the `difference` over `pairs` of
-    windows, its 95 % interval `low` to `high` (bootstrap over tickers), `unpaired` windows and pairs `without_value`. If
-    answers are single there is McNemar's `p`, and `p_holm`, corrected for all contrasts and sizes of group and measure. The
-    size "mean" is the mean over sizes, with the population `deviation`.
+    `effects` has for each group, contrast (`first` less `second`), measure and window size the `difference` over
+    `pairs`, its 95 % interval `low` to `high` (bootstrap over tickers), `unpaired` and `without_value`. If
+    answers are single there is McNemar's `p`, and `p_holm`, corrected for all contrasts and sizes of the group and
+    measure. The size "mean" is the mean over sizes, with the population `deviation`.
     """
 
     arms: pd.DataFrame
