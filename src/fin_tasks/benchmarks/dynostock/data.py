@@ -95,7 +95,7 @@ def load(
         raise DataError(
             f"dynostock: expected {bias} windows{f' of {window} reports' if window else ''} in the set, found none. It "
             f"has {there}. Build the set with that bias and size, or use the tasks of those that it has, such as "
-            "dynostock_recency_w8, or dynostock_forecast for plain."
+            "dynostock_recency_w8."
         )
     shown = [_hide(found.market, one) if anonymise else (found.market, one) for one in windows]
     facts: dict[str, Any] = {"fin_tasks": fin_tasks.__version__, "scorer": SCORER_VERSION, "bias": bias}
