@@ -39,7 +39,7 @@ def main() -> None:
         if not folder.exists() or not any(folder.iterdir()):
             for number in range(arguments.runs):
                 write_run(folder / f"org__model-{number:03}", number, arguments.rows)
-        seconds = {}
+        seconds: dict[str, float] = {}
         for side in ("report.read", "leaderboard", "pandas loop"):
             command = [sys.executable, __file__, "--side", side, str(folder)]
             told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

@@ -71,6 +71,15 @@ def test_bias_index_counts_wrong_rows_only(tmp_path: Path) -> None:
             f"samples_xfinbench_bool_{STAMP}.jsonl",
             '{"doc": {"id": 1}, "filter": "p", "metrics": ["acc"], "acc": 1}\n' * 2,
         ),
+        (f"samples_xfinbench_bool_{STAMP}.jsonl", '{"doc": {"id": 1}, "filter": "paper", "metrics": ["acc"]}'),
+        (
+            f"samples_xfinbench_bool_{STAMP}.jsonl",
+            '{"doc": {"id": 1}, "filter": "p", "metrics": ["acc"], "acc": 1, "filtered_resps": '
+            + "[" * 900
+            + '{"answer": 1}'
+            + "]" * 900
+            + "}",
+        ),
     ],
 )
 def test_broken_file_is_named_and_the_rest_is_complete(tmp_path: Path, name: str, content: str) -> None:

@@ -24,8 +24,18 @@ UNKNOWN: Mapping[str, str] = {"results": '"unknown"'}
 """The settings of samples without a results file."""
 
 _NO_SETTINGS = (  # what follows from the rest, what is counted elsewhere, and the version of the package
-    *("hash", "rows", "left_out", "defects", "asked", "fin_tasks", "blank_image", "data.commit", "data.defects"),
-    *(f"retrieval.{name}" for name in ("gold_missing", "rows_with_more_terms", "rows_without_terms")),
+    *(
+        "hash.",
+        "rows.",
+        "left_out.",
+        "defects.",
+        "asked.",
+        "fin_tasks.",
+        "blank_image.",
+        "data.commit.",
+        "data.defects.",
+    ),
+    *("retrieval.gold_missing.", "retrieval.rows_with"),
 )
 _JUDGE = ("model", "rubric", "rubric_sha256", "version", "image", "temperatures", "tries", "max_tokens")
 _ENDINGS: Mapping[str, tuple[str, ...]] = {  # of names of tasks, which say the same as a condition
@@ -45,9 +55,7 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, str]:
         **dict(_flat({f"judge.{name}": judge.get(name) for name in _JUDGE})),
         **dict(_flat(facts)),
     }
-    kept = {
-        n: v for n, v in told.items() if v is not None and not any(f"{n}.".startswith(f"{x}.") for x in _NO_SETTINGS)
-    }
+    kept = {n: v for n, v in told.items() if v is not None and not f"{n}.".startswith(_NO_SETTINGS)}
     if kept.get("data.origin") == "recording":  # whose revision names the documents of one model's file
         kept.pop("data.revision", None)
     elif "data.revision" in kept:  # which stands for all else that is known of the data

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -150,8 +151,8 @@ def board(
     values = [replace(one, marks=(*one.marks, *marks.get((one.column, one.run), ()))) for one in values]
     runs: list[dict[str, Any]] = [
         {"id": identity, "label": _label(run, one, results), "source": run.harness, "model": run.model}
-        | {"task": one.task, "date": run.date, "path": run.name, "samples": _samples(run, one)}
-        | {"provenance": {**run.settings, **one.settings}}
+        | {"task": one.task, "date": run.date, "path": run.name, "provenance": {**run.settings, **one.settings}}
+        | {"samples": Path(run.name).with_name(one.samples.name).as_posix() if one.samples else ""}
         for identity, (run, one) in results.items()
     ]
     if papers:
@@ -195,19 +196,9 @@ def _published(benchmarks: set[str]) -> tuple[list[Value], list[dict[str, Any]]]
         told = {"paper": one.paper, "table": one.table, **({"judge": one.judge} if one.judge else {})}
         tables[run] = {"id": run, "label": one.model, "source": "published", "model": one.model, "task": ""}
         tables[run] |= {"date": "", "path": one.file, "samples": "", "provenance": told}
-        values.append(
-            Value(
-                run=run,
-                model=one.model,
-                benchmark=one.benchmark,
-                conditions=one.conditions,
-                variant="paper",
-                metric=one.metric,
-                interval=without_interval(one.n, one.value),
-                judge=one.judge,
-                marks=one.marks,
-            )
-        )
+        own: dict[str, Any] = {"model": one.model, "benchmark": one.benchmark, "conditions": one.conditions}
+        own |= {"metric": one.metric, "judge": one.judge, "marks": one.marks}
+        values.append(Value(**own, run=run, variant="paper", interval=without_interval(one.n, one.value)))
     return values, list(tables.values())
 
 
@@ -236,18 +227,10 @@ def _plain(judge: str) -> str:
 
 
 def _label(run: Any, one: Any, results: Mapping[str, Any]) -> str:
-    same = [other for other, task in results.values() if (other.model, task.task) == (run.model, one.task)]
-    if len(same) == 1:
+    dates = [other.date for other, task in results.values() if (other.model, task.task) == (run.model, one.task)]
+    if len(dates) == 1:
         return str(run.model)
-    alike = [other for other in same if other.date == run.date]
-    return f"{run.model}, {run.date or run.name}" if len(alike) == 1 else f"{run.model}, {run.name}"
-
-
-def _samples(run: Any, one: Any) -> str:
-    if one.samples is None:
-        return ""
-    parent = run.name.rpartition("/")[0]
-    return f"{parent}/{one.samples.name}" if parent else str(one.samples.name)
+    return f"{run.model}, {run.date if run.date and dates.count(run.date) == 1 else run.name}"
 
 
 def _models(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -87,7 +87,7 @@ def read_runs(files: Sequence[tuple[Path, Path]], tables: list[pd.DataFrame], pr
             if identity in runs:
                 raise DataError(f"{file}: skipped, as it is the same as {runs[identity].path}.")
             run = _run(identity, root, file, _Results.model_validate(_json(file, content)), own, tables, problems)
-        except (DataError, ValidationError) as error:
+        except (DataError, ValidationError, RecursionError) as error:
             problems.append(Problem(str(file), _sentence(file, error)))
             continue
         if run.tasks:
@@ -96,9 +96,8 @@ def read_runs(files: Sequence[tuple[Path, Path]], tables: list[pd.DataFrame], pr
         if own := samples.pop((file.parent, stamp(file.name) or ""), {}):
             problems.append(Problem(str(file), f"{file}: no results file beside it, so its settings are unknown."))
             identity = hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:16]
-            run = _run(
-                identity, root, file, _Results.model_validate({"results": dict.fromkeys(own)}), own, tables, problems
-            )
+            found = _Results.model_validate({"results": dict.fromkeys(own)})
+            run = _run(identity, root, file, found, own, tables, problems)
             if run.tasks:
                 runs[identity] = run
     return list(runs.values())
@@ -159,11 +158,15 @@ def _content(file: Path) -> bytes:
         raise DataError(f"{file}: expected a readable file, got {error.strerror or error}.") from error
 
 
-def _sentence(file: Path, error: DataError | ValidationError) -> str:
-    if isinstance(error, DataError):
-        return str(error)
-    first = error.errors()[0]
-    return f"{file}, {'.'.join(map(str, first['loc'])):.80}: {first['msg']}, got {first['input']!r:.80}."
+def _sentence(file: Path, error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{file}, {'.'.join(map(str, first['loc'])):.80}: {first['msg']}, got {type(first['input']).__name__}."
+    return (
+        f"{file}: expected JSON as lm-eval writes it, got objects that are nested too deeply."
+        if isinstance(error, RecursionError)
+        else str(error)
+    )
 
 
 def _run(
@@ -194,7 +197,7 @@ def _run(
             tasks[at] = replace(group, settings=together(own), n=sum(one.n for one in own))
     for task in sorted(samples.keys() - found.results.keys()):
         problems.append(Problem(str(samples[task]), f"{samples[task]}: skipped, as {file.name} does not name {task}."))
-    harness = str(found.config.get("model")).removeprefix("fin-tasks ").replace("predict", "replay")
+    harness = f"{found.config.get('model')!s:.40}".removeprefix("fin-tasks ").replace("predict", "replay")
     told = {name: getattr(found, name) for name in ("lm_eval_version", "fin_tasks_version", "chat_template_sha")}
     told |= {name: found.config.get(name) for name in ("model", "model_args")}
     return Run(
@@ -255,8 +258,8 @@ def _task(result: TaskResult, given: Any, found: _Results) -> TaskResult:
 def _with_rows(result: TaskResult, path: Path, tables: list[pd.DataFrame], problems: list[Problem]) -> TaskResult:
     try:
         rows = _rows(path, result.benchmark, next(iter(result.totals)) if len(result.totals) == 1 else None)
-    except DataError as error:
-        problems.append(Problem(str(path), str(error)))
+    except (DataError, RecursionError) as error:
+        problems.append(Problem(str(path), _sentence(path, error)))
         return result
     for name in ("run", "benchmark", "task"):
         rows[name] = texts_column([getattr(result, name)] * len(rows))
@@ -289,12 +292,14 @@ def _rows(path: Path, benchmark: str, only: str | None) -> pd.DataFrame:
             bounds = {f"{name}{end}" for name in metrics for end in _NO_MEANS}
             values = {name: [] for name in metrics if name not in bounds and not name.endswith("_stderr")}
         for name, column in values.items():
-            column.append(sample.get(name))
+            if name not in sample:
+                raise DataError(f"{where}: expected a value of {name:.80}, found none.")
+            column.append(sample[name])
         if identity not in facts:
             facts[identity] = _facts_of(benchmark, doc)
         readings = _readings(sample.get("filtered_resps"))
         answer = " | ".join(text for one in readings if (text := _answer_text(one.get("answer"))))
-        reason = next((str(one["reason"]) for one in readings if one.get("reason")), "")
+        reason = next((why for one in readings if isinstance(why := one.get("reason"), str) and why), "")
         texts["variant"].append(variant)
         texts["doc_id"].append(identity)
         texts["answer"].append(_printable(answer[:_MAX_ANSWER]) or None)
@@ -388,7 +393,7 @@ def _answer_text(answer: Any) -> str:
         return ""
     if isinstance(answer, float) and answer.is_integer() and abs(answer) < 1e15:
         answer = int(answer)
-    return answer if isinstance(answer, str) else json.dumps(answer, default=str)
+    return answer if isinstance(answer, str) else json.dumps(answer)
 
 
 def _facts_of(benchmark: str, doc: Mapping[str, Any]) -> dict[str, str]:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
-from fin_tasks.report.comparable import conditions_of, setting_id
+from fin_tasks.report.comparable import conditions_of, setting_id, text_of
 from fin_tasks.report.lm_eval import largest
 from fin_tasks.report.model import WEIGHT, Report, TaskResult
 from fin_tasks.stats.means import Estimate, estimate
@@ -113,24 +113,14 @@ def values_of(report: Report, result: TaskResult, variant: str, *, run: str, mod
         for column, prefix in (("image_type", "score_type"), ("image_style", "score_style")):
             for kind, of_kind in rows.groupby(column, observed=True):
                 found[f"{prefix}_{str(kind).replace(' ', '_')}"] = (value_of(of_kind, "score", benchmark), ())
-    judge = ", ".join(str(one) for name in ("model", "rubric") if (one := result.judge.get(name)))
-    group, conditions = setting_id(result), conditions_of(result)
+    said = {name: text_of(one) for name, one in result.settings.items() if name.startswith("judge.")}
+    shared: dict[str, Any] = {"run": run, "model": model, "benchmark": benchmark, "variant": variant, "result": result}
+    shared |= {"judge": ", ".join(one for name in ("judge.model", "judge.rubric") if (one := said.get(name)))}
+    shared |= {"conditions": conditions_of(result), "group": setting_id(result)}
+    unscored = len(rows) - found[headline(benchmark)][0].n if headline(benchmark) in metrics else 0
     return [
-        Value(
-            run=run,
-            model=model,
-            benchmark=benchmark,
-            conditions=conditions,
-            variant=variant,
-            metric=name,
-            interval=interval,
-            unscored=max(0, len(rows) - interval.n) if name == headline(benchmark) and name in metrics else 0,
-            judge=judge,
-            group=group,
-            marks=marks,
-            result=result,
-        )
-        for name, (interval, marks) in found.items()
+        Value(**shared, metric=n, interval=one, marks=marks, unscored=unscored if n == headline(benchmark) else 0)
+        for n, (one, marks) in found.items()
     ]
 
 
