@@ -69,9 +69,10 @@ vllm: $(VENV)/.installed ## the tasks through a real vLLM server; VLLM_PYTHON na
 
 vlmevalkit: $(VLMEVAL_VENV)/.installed ## a virtual environment with VLMEvalKit, in which its tests run (some 7 GB)
 
-$(VLMEVAL_VENV)/.installed: pyproject.toml
+$(VLMEVAL_VENV)/.installed: pyproject.toml tests/contract/upstream_requirements.txt
 	$(PYTHON) -m venv $(VLMEVAL_VENV)
 	$(VLMEVAL_VENV)/bin/python -m pip install --quiet --editable '.[vlmevalkit]'
+	$(VLMEVAL_VENV)/bin/python -m pip install --quiet --no-deps --upgrade --target $(VLMEVAL_VENV)/upstream --requirement tests/contract/upstream_requirements.txt
 	touch $@
 
 clean:

@@ -1,32 +1,33 @@
 """Runs VLMEvalKit's main once per line of input, each time in a process forked from this one.
 
-Importing VLMEvalKit takes a busy machine 20 s, so it is imported once. A line is a JSON object: `argv`, `environ` (set
-over the environment), `folder` (to run in), `log` (file for all that is written), and `module` where one is to be run
-as `python -m` does. Two lines answer it: the process's id when it has started, its status when it has ended.
+To import VLMEvalKit takes 20 s, so it is imported once: `run.py` of the checkout that the first argument names, else
+`vlmeval.run`. A line is a JSON object: `argv`, `environ` (set over the environment), `folder` (to run in) and `log`
+(file for all output). Two lines answer it: the process's id when it has started, and its status when it has ended.
 """
 
+import importlib
 import json
 import os
-import runpy
 import sys
 import traceback
 from typing import Any
 
-import vlmeval.run
-
 
 def main() -> None:
+    if len(sys.argv) > 1:
+        sys.path.insert(0, sys.argv[1])
+    kit = importlib.import_module("run" if len(sys.argv) > 1 else "vlmeval.run")
     say({"ready": True})
     for line in sys.stdin:
         job = json.loads(line)
         process = os.fork()
         if process == 0:
-            run(job)
+            run(kit, job)
         say({"process": process})
         say({"status": os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])})
 
 
-def run(job: dict[str, Any]) -> None:
+def run(kit: Any, job: dict[str, Any]) -> None:
     """Never returns."""
     status = 1
     try:
@@ -37,10 +38,7 @@ def run(job: dict[str, Any]) -> None:
         os.chdir(job["folder"])
         os.environ.update(job["environ"])
         sys.argv = ["run.py", *job["argv"]]
-        if "module" in job:
-            runpy.run_module(job["module"], run_name="__main__", alter_sys=True)
-        else:
-            vlmeval.run.main()
+        kit.main()
         status = 0
     except BaseException:  # noqa: BLE001 - the fork must not go on as its parent
         traceback.print_exc()

@@ -20,19 +20,15 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-__all__ = ["INFERENCE", "install", "wait_for", "warn"]
+__all__ = ["install", "warn"]
 
 _LM_EVAL = "lm_eval.tasks.manager"
 _VLMEVAL = "vlmeval.dataset"
-INFERENCE = "vlmeval.inference"
-"""Where VLMEvalKit asks models; waited for once our data sets are in the kit."""
 _REMEDY = {
     _LM_EVAL: "could not add its tasks to lm-eval: {!r}. "
     'Use `lm_eval --include_path "$(fin-tasks path)"` instead, or set FIN_TASKS_AUTOLOAD=0.',
     _VLMEVAL: "could not add its data sets to VLMEvalKit: {!r}. "
-    "Run `python -m fin_tasks.adapters.vlmevalkit` to see the error, or set FIN_TASKS_AUTOLOAD=0.",
-    INFERENCE: "cannot tell VLMEvalKit which saved predictions belong to other data: {!r}. "
-    "Use a --work-dir of its own for each choice of data.",
+    "Run `python -c 'import fin_tasks.adapters.vlmeval'` to see the error, or set FIN_TASKS_AUTOLOAD=0.",
 }
 
 
@@ -60,16 +56,9 @@ def install() -> None:
     """Wait for the harnesses, or patch them at once where they are already imported. Calling twice does nothing."""
     if os.environ.get("FIN_TASKS_AUTOLOAD", "1") == "0":
         return
-    wait_for(_LM_EVAL, _VLMEVAL)
-
-
-def wait_for(*names: str) -> None:
-    """Patch the harnesses' modules of these names as soon as they have been imported."""
-    others = [finder for finder in sys.meta_path if isinstance(finder, _Finder)]
-    new = {name for name in names if not any(name in finder.waiting for finder in others)}
-    if not new:
+    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return
-    finder = _Finder(new)
+    finder = _Finder({_LM_EVAL, _VLMEVAL})
     for name in [name for name in finder.waiting if name in sys.modules]:
         finder.waiting.discard(name)
         _patch(sys.modules[name])
@@ -103,11 +92,7 @@ def _patch_after_exec(spec: Any) -> None:
 def _patch(module: ModuleType) -> None:
     try:
         if module.__name__ == _VLMEVAL:
-            import fin_tasks.adapters.vlmeval_datasets  # noqa: F401 - registers its data sets
-        elif module.__name__ == INFERENCE:
-            from fin_tasks.adapters.vlmeval_resume import wrap_inference
-
-            wrap_inference(module)
+            import fin_tasks.adapters.vlmeval  # noqa: F401 - registers its data sets
         else:
             _wrap_task_manager(module)
     except Exception as error:  # noqa: BLE001 - as above

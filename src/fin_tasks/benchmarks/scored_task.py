@@ -4,12 +4,13 @@ import importlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fin_tasks import sandbox
+from fin_tasks.answers.score import Reading
 from fin_tasks.stats.averages import average, standard_error
 from fin_tasks.stats.metric import Metric
 
@@ -53,6 +54,7 @@ def score_task(
     *,
     options: Mapping[str, Any],
     run_programs: RunPrograms | None = None,
+    failed: Collection[int] = (),
 ) -> ScoredTask:
     """Score responses.
 
@@ -63,17 +65,27 @@ def score_task(
         responses: Those to each document; several count as their mean.
         options: What the task fixes: its `dataset_kwargs`.
         run_programs: Runs the programs of all responses at once; None for tasks without programs.
+        failed: Positions of the documents to which the model gave no response; `robust` leaves them unscored.
     """
     scorer = importlib.import_module(f"fin_tasks.benchmarks.{benchmark}.score")
+    metrics = scorer.metrics_of(**options)
     readings, values = {}, {}
     for variant in VARIANTS:
         given: Sequence[Sequence[Any]] = responses
         if run_programs is not None:
             given = _ran(scorer, docs, responses, variant, run_programs)
-        of_docs = list(zip(docs, given, strict=True))
-        readings[variant] = [[scorer.read(doc, one, variant=variant) for one in texts] for doc, texts in of_docs]
-        values[variant] = [scorer.metric_values(doc, of) for doc, of in zip(docs, readings[variant], strict=True)]
-    metrics = scorer.metrics_of(**options)
+        readings[variant] = [
+            [Reading(variant=variant, answer=None, reason="the model gave no response", unscored=True)]
+            if variant == "robust" and place in failed
+            else [scorer.read(doc, one, variant=variant) for one in texts]
+            for place, (doc, texts) in enumerate(zip(docs, given, strict=True))
+        ]
+        values[variant] = [
+            {**dict.fromkeys(metrics), "unscored": 1.0}
+            if variant == "robust" and place in failed
+            else scorer.metric_values(doc, of)
+            for place, (doc, of) in enumerate(zip(docs, readings[variant], strict=True))
+        ]
     return ScoredTask(name=name, docs=docs, responses=responses, readings=readings, values=values, metrics=metrics)
 
 

@@ -27,6 +27,7 @@ def write_run(
     made_by: str,
     provenance: Mapping[str, Mapping[str, Any]],
     metadata: Mapping[str, Any] | None = None,
+    facts: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a run below a folder, as `--output_path` and `--log_samples` of lm-eval do.
 
@@ -37,6 +38,7 @@ def write_run(
         made_by: The command that scored them.
         provenance: Task to what is known of its documents and responses.
         metadata: What stands beside the provenance of every task, such as the sandbox and the judge.
+        facts: What the results file says of the whole run, such as the version of another harness.
 
     Returns:
         The results file.
@@ -59,6 +61,7 @@ def write_run(
         "date": time.time(),
         "model_name": model,
         "fin_tasks_version": fin_tasks.__version__,
+        **(facts or {}),
     }
     path = folder / f"results_{stamp}.json"
     try:
