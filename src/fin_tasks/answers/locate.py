@@ -6,9 +6,9 @@ from typing import Literal
 
 from fin_tasks.answers.notation import boxed
 
+# How to read a text: behind the wording asked for; only if the answer leads; as a sentence; as a closing sentence; as
+# the last or the first line of a response.
 Kind = Literal["asked", "strict", "loose", "closing", "last", "first"]
-"""How to read a text: behind the wording asked for; only if the answer leads; as a sentence; as a closing sentence; as
-the last or the first line of a response."""
 
 REFUSAL = re.compile(
     r"(?i)\b(?:can(?:\s?not|['’]t)|could(?:\snot|n['’]t)|unable|impossible|not\s(?:possible|provided|enough|given)"

@@ -3,8 +3,7 @@
 import re
 import unicodedata
 
-CURRENCY = "¤"
-"""Stands for any currency symbol or code in plain text."""
+CURRENCY = "¤"  # stands for any currency symbol or code in plain text
 
 
 class _Signs(dict[int, str]):

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from fin_tasks.answers.notation import CURRENCY
 
-TOLERANCE = 0.005
-"""Relative distance from the truth within which a number is near it."""
+TOLERANCE = 0.005  # relative distance from the truth within which a number is near it
 _NOISE = 1e-9
 
 

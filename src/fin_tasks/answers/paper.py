@@ -1,15 +1,11 @@
-"""Answers and programs as the benchmarks' authors take them from a response, bug for bug.
-
-These readers are the `paper` variants. They see the raw response: nothing is stripped, and no other wording counts.
-"""
+"""Answers and programs as the authors take them from the raw response, bug for bug: the `paper` variants."""
 
 import math
 import re
 
 from fin_tasks.answers.numbers import TOLERANCE
 
-MARKER = "Therefore, my answer is"
-"""What XFinBench asks a model to write before its answer."""
+MARKER = "Therefore, my answer is"  # what XFinBench asks a model to write before its answer
 
 
 def marked_verdict(response: str) -> tuple[int | None, str]:
@@ -44,10 +40,7 @@ def marked_number(response: str) -> tuple[float | None, str]:
 
 
 def near_marked(m: float, g: float) -> bool:
-    """Tell whether the answer m is near the truth g: within 0.5 % of m, also if one of them is a hundredfold.
-
-    An answer of 0 is never near.
-    """
+    """Tell whether answer m is within 0.5 % of m of truth g, also if one is a hundredfold; an m of 0 never is."""
     pairs = ((m, g, m), (m / 100, g, m / 100), (m, g / 100, m))
     return m / 100 != 0 and any(abs(answer - truth) / abs(base) < TOLERANCE for answer, truth, base in pairs)
 

@@ -126,7 +126,7 @@ def _last_stated(text: str) -> float | None:
 
 
 def _up(text: str, start: int, match: re.Match[str], group: str) -> float | None:
-    """Turn the number of a match into the probability of up, from the words beside it."""
+    # Turn the number of a match into the probability of up, from the words beside it.
     digits = re.findall(r"[\d.]+", match[group].replace(",", "."))
     value, percent = float(digits[0]), re.search(r"(?i)%|cent", match[group])
     # Small models put a percent sign behind the fraction that they stated before: 0.7, then 0.7%.

@@ -1,10 +1,5 @@
 """Find a benchmark's files: downloaded and checked, in the user's own folder, or the packaged sample.
 
-    located = locate("xfinbench", ["dataset/test_set.csv"], source="auto", settings=settings, sample=SAMPLE)
-    located.files["dataset/test_set.csv"]                # the path of the file on this machine
-    located = located.more(["dataset/figures/a.png", "dataset/figures/a.jpg"], optional=True)
-    located.provenance()                                 # for the results: origin, commit, hash of every file
-
 Files are named by their path in the authors' repository, whatever the origin. A name may hold alternatives separated by
 `|`, and an alternative may be a shell pattern, `data/test-*.parquet|test.jsonl`: the first that finds files counts, and
 each file is then listed under its own name, without folders. A folder of the user's is laid out like the repository, or
@@ -189,7 +184,7 @@ def _key(name: str, path: Path) -> str:
 
 
 def _ask_hub(pins: Pins, revision: str | None, settings: Settings) -> Pins:
-    """Ask the hub for the commit, the files and their SHA-256, and remember the answer."""
+    # Ask the hub for the commit, the files and their SHA-256, and remember the answer.
     known = settings.cache_dir / pins.name / f"listing-{quote(revision or 'main', safe='')}.json"
     may_move = revision is not None and not re.fullmatch("[0-9a-f]{40}", revision)
     if known.is_file() and (settings.offline or not may_move):
@@ -212,7 +207,6 @@ def _ask_hub(pins: Pins, revision: str | None, settings: Settings) -> Pins:
 
 
 def _fetch(pins: Pins, root: Path, wanted: set[Path], settings: Settings) -> None:
-    """Download the files that the cache lacks, and check the SHA-256 of all."""
     chosen = [pin for pin in pins.files if root / pin.path in wanted]
     missing = [pin for pin in chosen if not (root / pin.path).is_file()]
     if missing and settings.offline:

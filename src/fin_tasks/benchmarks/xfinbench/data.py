@@ -4,6 +4,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -73,7 +74,8 @@ def load(
 
     settings, table = Settings.from_environ(), SPLITS["validation" if source == "sample" else split]
     files = locate("xfinbench", [table], source=source, data_dir=data_dir, settings=settings, sample=_SAMPLE)
-    of_task = [row for row in read_rows(files.files[table]) if row["task"] in (task, "")]
+    rows = _read_once(files.files[table], files.provenance()["revision"])
+    of_task = [{**row, "defects": [*row["defects"]]} for row in rows if row["task"] in (task, "")]
     with_figures = _find_figures(files, of_task) if visual or (preset and task == "mcq") else files
     own = [row for row in of_task if row["task"] != "mcq" or bool(row["figure"]) == visual]
     asked = [row for row in (of_task if preset else own) if not _UNUSABLE.intersection(row["defects"])]
@@ -119,6 +121,11 @@ def load(
         **({} if sampling is None else {"sampling": sampling}),
     }
     return {split: dataset_of(docs, provenance)}
+
+
+@lru_cache(maxsize=2)  # the tasks of a group read the same file
+def _read_once(path: Path, _revision: str) -> list[dict[str, Any]]:
+    return read_rows(path)
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
