@@ -23,7 +23,7 @@ from fin_tasks.report.settings import setting_of
 from fin_tasks.settings import Settings
 from fin_tasks.stats.clustered import clustered_mean
 from fin_tasks.stats.multiple import holm
-from fin_tasks.stats.paired import mcnemar
+from fin_tasks.stats.pairs import mcnemar
 from fin_tasks.stats.ranks import compare_all
 
 LATER = "2026-04-01T10-00-00.123456"

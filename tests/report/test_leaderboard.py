@@ -15,7 +15,7 @@ from fin_tasks.report.entry import RunRead
 from fin_tasks.report.markdown_tables import ranks
 from fin_tasks.report.old_leaderboard import document
 from fin_tasks.report.schema import check
-from fin_tasks.stats.paired import mcnemar
+from fin_tasks.stats.pairs import mcnemar
 from fin_tasks.stats.power import detectable_mean
 
 BOOL = {"mode": "cot", "split": "test", "retrieval": "none"}

@@ -16,10 +16,6 @@ def brier_score(probabilities: Sequence[float], truths: Sequence[int]) -> float:
 
     References:
         Brier (1950), Monthly Weather Review 78, in the form for two outcomes.
-
-    Example:
-        >>> round(brier_score([0.8, 0.4], [1, 1]), 6)
-        0.2
     """
     p, y = _checked(probabilities, truths)
     return float(np.mean((p - y) ** 2)) if len(p) else math.nan
@@ -30,10 +26,6 @@ def log_loss(probabilities: Sequence[float], truths: Sequence[int], *, clip: flo
 
     Probabilities are clipped to [clip, 1 - clip], or one certain mistake would make the score infinite. Models state
     two decimals, so a 0 only says "below 0.005".
-
-    Example:
-        >>> round(log_loss([0.8, 0.4], [1, 0]), 4)
-        0.367
     """
     p, y = _checked(probabilities, truths)
     if not len(p):
@@ -50,10 +42,6 @@ def expected_calibration_error(probabilities: Sequence[float], truths: Sequence[
 
     References:
         Naeini, Cooper, Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian binning, AAAI.
-
-    Example:
-        >>> round(expected_calibration_error([0.8, 0.8, 0.8, 0.1], [1, 1, 0, 0]), 4)
-        0.125
     """
     p, y = _checked(probabilities, truths)
     if not len(p):

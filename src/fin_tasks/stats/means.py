@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 
 from fin_tasks.stats.intervals import wilson
 
-__all__ = ["ClusterSums", "Estimate", "cluster_sums", "estimate"]
+__all__ = ["Estimate", "cluster_sums", "estimate"]
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.integer]
@@ -17,16 +17,10 @@ Codes = npt.NDArray[np.integer]
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A mean with its 95 % interval, in the unit of the values.
+    """A mean over `n` values with its 95 % interval, in the unit of the values; NaN if not defined.
 
-    Attributes:
-        mean: NaN without values.
-        low: Lower bound; NaN if no interval can be given.
-        high: Upper bound.
-        stderr: Standard error; NaN below two clusters.
-        n: Values.
-        clusters: Groups of values that depend on each other; `n` if all are independent.
-        method: The interval's name; empty if there is none.
+    `clusters` counts groups of values that depend on each other; it is `n` if all are independent. `method` names the
+    interval; it is empty if there is none.
     """
 
     mean: float
@@ -36,15 +30,6 @@ class Estimate:
     n: int
     clusters: int
     method: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClusterSums:
-    """A mean, its cluster-robust standard error (CR1), and the number of clusters."""
-
-    mean: float
-    stderr: float
-    clusters: int
 
 
 def estimate(
@@ -73,8 +58,8 @@ def estimate(
     there = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
     known = values[there]
     own = None if weights is None else weights[there]
-    found = cluster_sums(known, None if clusters is None else clusters[there], own)
-    n, mean, groups = len(known), found.mean, found.clusters
+    mean, stderr, groups = cluster_sums(known, None if clusters is None else clusters[there], own)
+    n = len(known)
     low = high = math.nan
     method = ""
     alike = n > 0 and bool((known == known[0]).all())
@@ -86,29 +71,29 @@ def estimate(
         low, high = most * interval.low, most * interval.high
         method = "Wilson" if groups == n else "Wilson, each cluster as one row"
     elif groups > 1 and not alike:
-        reach = float(stdtrit(groups - 1, 0.975)) * found.stderr
+        reach = float(stdtrit(groups - 1, 0.975)) * stderr
         low, high = mean - reach, min(most, mean + reach)
         low = max(0.0, low) if known.min() >= 0 else low
         method = "t" if groups == n else "clustered t"
-    return Estimate(mean=mean, low=low, high=high, stderr=found.stderr, n=n, clusters=groups, method=method)
+    return Estimate(mean=mean, low=low, high=high, stderr=stderr, n=n, clusters=groups, method=method)
 
 
-def cluster_sums(values: Floats, clusters: Codes | None = None, weights: Floats | None = None) -> ClusterSums:
-    """Return the mean of values with its cluster-robust standard error.
+def cluster_sums(
+    values: Floats, clusters: Codes | None = None, weights: Floats | None = None
+) -> tuple[float, float, int]:
+    """Return the mean of values, its cluster-robust standard error (CR1) and the number of clusters.
 
     stderr^2 = G / (G - 1) * sum over the G clusters of (sum of w (v - mean))^2 / (sum of w)^2. Arguments are those of
     `estimate`, without NaN.
     """
     if not len(values):
-        return ClusterSums(mean=math.nan, stderr=math.nan, clusters=0)
+        return math.nan, math.nan, 0
     weights = np.ones(len(values)) if weights is None else weights
     total = math.fsum(weights.tolist())
     mean = math.fsum((weights * values).tolist()) / total
     sums = weights * (values - mean)
     if clusters is not None:
         alone = np.where(clusters < 0, int(clusters.max()) + 1 + np.arange(len(clusters)), clusters)
-        counts = np.bincount(alone)
-        sums = np.bincount(alone, weights=sums)[counts > 0].astype(np.float64)
+        sums = np.bincount(alone, weights=sums)[np.bincount(alone) > 0].astype(np.float64)
     held = len(sums)
-    stderr = math.sqrt(held / (held - 1) * float(sums @ sums)) / total if held > 1 else math.nan
-    return ClusterSums(mean=mean, stderr=stderr, clusters=held)
+    return mean, math.sqrt(held / (held - 1) * float(sums @ sums)) / total if held > 1 else math.nan, held

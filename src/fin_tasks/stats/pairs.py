@@ -11,7 +11,7 @@ from scipy.special import bdtr, betaincinv, stdtr, stdtrit
 from fin_tasks.stats.means import Codes, Floats, cluster_sums
 from fin_tasks.stats.multiple import holm
 
-__all__ = ["ALPHA", "Pair", "Place", "compare_all", "compare_pair", "rank"]
+__all__ = ["ALPHA", "Pair", "Place", "compare_all", "compare_pair", "mcnemar", "rank"]
 
 ALPHA = 0.05
 _Z = 1.959963984540054
@@ -20,37 +20,26 @@ _NOISE = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """First less second on the rows that both have scored.
+    """First less second on the `n` rows that both have scored, with 95 % interval and two-sided `p`.
 
-    Attributes:
-        first: Name of a run.
-        second: Name of the other.
-        n: Rows in common.
-        clusters: Groups of them that depend on each other; `n` if all are independent.
-        difference: Mean of first less second; NaN without a row.
-        low: Lower bound of its 95 % interval, which excludes 0 only if `p` is below 0.05; NaN if there is none.
-        high: Upper bound.
-        stderr: Standard error of the difference.
-        only_first: Rows that the first has right and the second wrong; -1 if values are not all 0 or 1.
-        only_second: The opposite.
-        p: Two-sided; 1 if nothing can be tested.
-        p_holm: `p` after Holm's correction over the pairs of one `compare_all`.
-        test: `McNemar`, `t`, `clustered t`, or `sign` (differences without spread).
+    The interval excludes 0 only if `p` is below 0.05; it is NaN if there is none. `p` is 1 if nothing can be tested,
+    and `p_holm` is corrected over the pairs of one `compare_all`. `only_first` counts rows that only the first has
+    right, -1 if values are not all 0 or 1. `test` is `McNemar`, `t`, `clustered t`, or `sign`.
     """
 
     first: str = ""
     second: str = ""
-    n: int
-    clusters: int
-    difference: float
-    low: float
-    high: float
-    stderr: float
+    n: int = 0
+    clusters: int = 0
+    difference: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    stderr: float = math.nan
     only_first: int = -1
     only_second: int = -1
-    p: float
-    p_holm: float = math.nan
-    test: str
+    p: float = 1.0
+    p_holm: float = 1.0
+    test: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,43 +78,38 @@ def compare_pair(first: Floats, second: Floats, *, clusters: Codes | None = None
     """
     there = ~(np.isnan(first) | np.isnan(second))
     one, other = first[there], second[there]
-    found = cluster_sums(one - other, None if clusters is None else clusters[there])
-    n, groups, difference = len(one), found.clusters, found.mean
-    if not n:
-        return Pair(n=0, clusters=0, difference=math.nan, low=math.nan, high=math.nan, stderr=math.nan, p=1.0, test="t")
+    difference, stderr, groups = cluster_sums(one - other, None if clusters is None else clusters[there])
+    n = len(one)
     shares = bool(np.isin(one, (0, 1)).all() and np.isin(other, (0, 1)).all())
     gained, lost = (int((one > other).sum()), int((one < other).sum())) if shares else (-1, -1)
+    found = Pair(n=n, clusters=groups, difference=difference, stderr=stderr, only_first=gained, only_second=lost)
+    if not n:
+        return found
     if shares and groups == n:
         low, high = _agresti_min(gained, lost, n)
-        p = 1.0
         if untied := gained + lost:
-            p = min(1.0, 2 * float(bdtr(min(gained, lost), untied, 0.5)))
             share_low = float(betaincinv(gained, lost + 1, 0.025)) if gained else 0.0
             share_high = float(betaincinv(gained + 1, lost, 0.975)) if lost else 1.0
             low = min(low, (2 * share_low - 1) * untied / n)
             high = max(high, (2 * share_high - 1) * untied / n)
-        test = "McNemar"
-    elif groups > 1 and found.stderr > _NOISE * max(1.0, float(np.abs(one).max()), float(np.abs(other).max())):
-        reach = float(stdtrit(groups - 1, 0.975)) * found.stderr
-        low, high = difference - reach, difference + reach
-        p = 2 * float(stdtr(groups - 1, -abs(difference) / found.stderr))
+        return replace(found, low=low, high=high, p=mcnemar(gained, lost), test="McNemar")
+    if groups > 1 and stderr > _NOISE * max(1.0, float(np.abs(one).max()), float(np.abs(other).max())):
+        reach = float(stdtrit(groups - 1, 0.975)) * stderr
+        p = 2 * float(stdtr(groups - 1, -abs(difference) / stderr))
         test = "t" if groups == n else "clustered t"
-    else:
-        low = high = math.nan
-        p = 1.0 if abs(difference) <= _NOISE else min(1.0, 2 * 0.5**groups)
-        test = "sign"
-    return Pair(
-        n=n,
-        clusters=groups,
-        difference=difference,
-        low=low,
-        high=high,
-        stderr=found.stderr,
-        only_first=gained,
-        only_second=lost,
-        p=p,
-        test=test,
-    )
+        return replace(found, low=difference - reach, high=difference + reach, p=p, test=test)
+    return replace(found, p=1.0 if abs(difference) <= _NOISE else min(1.0, 2 * 0.5**groups), test="sign")
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """Return the two-sided p-value of McNemar's exact test, from the rows that only one of two runs has right.
+
+    Example:
+        >>> mcnemar(8, 1)
+        0.0390625
+    """
+    untied = only_first + only_second
+    return min(1.0, 2 * float(bdtr(min(only_first, only_second), untied, 0.5))) if untied else 1.0
 
 
 def compare_all(scores: Mapping[str, Floats], *, clusters: Codes | None = None) -> list[Pair]:
@@ -165,7 +149,7 @@ def rank(
             ahead[loser] += 1
             surely_ahead[loser] += pair.p_holm < alpha
             surely_behind[winner] += pair.p_holm < alpha
-    means = {run: cluster_sums(values[~np.isnan(values)]).mean for run, values in scores.items()}
+    means = {run: cluster_sums(values[~np.isnan(values)])[0] for run, values in scores.items()}
     sign = -1 if higher_is_better else 1
     places = [
         Place(

@@ -15,7 +15,7 @@ import pandas as pd
 from fin_tasks.benchmarks.dynostock.score import accuracy_interval, bias_index, index_interval, over_sizes
 from fin_tasks.stats.intervals import Interval
 from fin_tasks.stats.multiple import holm
-from fin_tasks.stats.paired import mcnemar
+from fin_tasks.stats.pairs import mcnemar
 
 __all__ = ["COLUMNS", "GROUP", "MEASURES", "Experiment", "by_window", "compare_arms"]
 
