@@ -1,7 +1,7 @@
 """`fin-tasks build`."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
@@ -111,29 +111,23 @@ def _show(summary: Mapping[str, Any]) -> None:
     from fin_tasks.benchmarks.dynostock.windows import REASONS
     from fin_tasks.sandbox import escape
 
-    console = Console()
-    if counts := summary["counts"]:
-        reasons = [reason for reason in REASONS if any(reason in count["dropped"] for count in counts)]
-        table = Table("Bias", "Window", "Candidates", *reasons, "unbiased", "Found", "Kept")
-        for count in counts:
-            names = ("bias_type", "window", "candidates", *reasons, "unbiased", "found", "kept")
-            table.add_row(*(str({**count, **count["dropped"]}.get(name, 0)) for name in names))
-        console.print(table)
-        print("".join(f"{reason}: {REASONS[reason]}\n" for reason in reasons), end="")
-    for line in _lines(summary):  # may quote files: nothing that a terminal would obey
-        print(escape(line))
-
-
-def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{summary['tickers']} tickers with prices and reports"
-    for what in ("without_reports", "without_prices"):
-        if names := summary[what]:
-            more = f", and {len(names) - 20} more" if len(names) > 20 else ""
-            yield f"{len(names)} {what.replace('_', ' ')}, left out: {', '.join(names[:20])}{more}"
+    reasons = [reason for reason in REASONS if any(reason in count["dropped"] for count in summary["counts"])]
+    table = Table("Bias", "Window", "Candidates", *reasons, "unbiased", "Found", "Kept")
+    for count in summary["counts"]:
+        names = ("bias_type", "window", "candidates", *reasons, "unbiased", "found", "kept")
+        table.add_row(*(str({**count, **count["dropped"]}.get(name, 0)) for name in names))
+    if table.rows:
+        Console().print(table)
+    lines = [f"{reason}: {REASONS[reason]}" for reason in reasons]
+    lines += [f"{summary['tickers']} tickers with prices and reports"]
+    names = {what: summary[what] for what in ("without_reports", "without_prices") if summary[what]}
+    lines += [f"{len(some)} tickers {what.replace('_', ' ')}: {', '.join(some[:20])}" for what, some in names.items()]
     for kind, found in summary["market"].get("defects", {}).items():
-        yield f"defect {kind}: {len(found)} tickers"
-        yield from (f"  {odd}" for odd in found[:3])
+        lines += [f"defect {kind}, {len(found)} tickers, such as {found[0]}"]
     if missing := summary["not_rebuilt"]:
-        yield f"{len(missing)} recorded windows cannot be rebuilt:"
-        yield from (f"  {name}: {reason}" for name, reason in missing.items())
-    yield f"{summary['windows']} windows in {summary['folder']}"
+        lines += [
+            f"{len(missing)} recorded windows cannot be rebuilt:",
+            *(f"  {name}: {why}" for name, why in missing.items()),
+        ]
+    for line in (*lines, f"{summary['windows']} windows in {summary['folder']}"):
+        print(escape(line))  # may quote files: nothing that a terminal would obey

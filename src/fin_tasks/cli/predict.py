@@ -42,8 +42,7 @@ def predict(
 
     from fin_tasks.benchmarks.dynostock import predict as own
     from fin_tasks.benchmarks.dynostock.windows import own_window
-    from fin_tasks.endpoints.client import Endpoint
-    from fin_tasks.endpoints.old_chat import Chat, ChatRequest
+    from fin_tasks.endpoints.chat import Chat
     from fin_tasks.report.run_folder import write_run
     from fin_tasks.sandbox import escape
     from fin_tasks.settings import Settings
@@ -58,11 +57,11 @@ def predict(
         parts = own.parts_of(doc)
         print(json.dumps(parts) if as_json else "\n\n".join(f"--- {name}\n{part}" for name, part in parts.items()))
         return
-    request = ChatRequest(messages=own.messages_of(doc), options={"temperature": 0.0, "max_tokens": max_tokens})
-    (reply,) = Chat(Endpoint(base_url=base_url, model=model), settings).ask([request])
-    result: dict[str, Any] = {"model": model, "run": None, **own.result_of(doc, reply.text or "")}
+    with Chat(model, [base_url], settings) as chat:
+        reply = chat.ask(own.messages_of(doc), temperature=0.0, max_tokens=max_tokens).text
+    result: dict[str, Any] = {"model": model, "run": None, **own.result_of(doc, reply)}
     if out is not None:
-        task = own.scored(doc, reply.text or "")
+        task = own.scored(doc, reply)
         facts = {"mode": doc["mode"], "arm": doc["arm"], "prompts": prompts, "chart": chart, "data": dict(market.facts)}
         run = write_run(out, [task], model=model, made_by="fin-tasks predict", provenance={task.name: facts})
         result["run"] = str(run)

@@ -259,7 +259,7 @@ def _reports_of(path: Path) -> pd.DataFrame:
         frame = _read_table(path)
     frame = frame.rename(columns=ALPHA_VANTAGE | _OTHER_NAMES)
     defaults = {"ticker": _ticker_of(path), "fiscal_end": None, "report_time": None, "later_splits": 1.0}
-    frame = frame.assign(**{name: value for name, value in defaults.items() if name not in frame})
+    frame = frame.assign(**{**defaults, **frame})
     if missing := [name for name in REPORT_COLUMNS if name not in frame]:
         raise ValueError(f"expected {', '.join(REPORT_COLUMNS)} or Alpha Vantage's names, no {missing[0]}")
     typed = {name: _days if name in _TYPES else _numbers for name in REPORT_COLUMNS if name not in _TEXTS}

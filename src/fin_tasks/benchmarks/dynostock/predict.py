@@ -13,7 +13,7 @@ from fin_tasks.benchmarks.dynostock.upstream import DEFAULT_MODEL, upstream_prom
 from fin_tasks.benchmarks.dynostock.windows import SHARE, Window
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.charts.pool import draw_charts
-from fin_tasks.endpoints.pictures import Picture
+from fin_tasks.endpoints.chat import picture_url
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 
@@ -57,12 +57,11 @@ def parts_of(doc: Mapping[str, Any]) -> dict[str, str]:
 def messages_of(doc: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a document's messages in OpenAI's form, the chart before the words."""
     parts = parts_of(doc)
-    words: Any = parts["user"]
+    words: list[dict[str, Any]] = [{"type": "text", "text": parts["user"]}]
     if "chart" in parts:
-        image = {"type": "image_url", "image_url": {"url": Picture(Path(parts["chart"]))}}
-        words = [image, {"type": "text", "text": words}]
+        words.insert(0, {"type": "image_url", "image_url": {"url": picture_url(Path(parts["chart"]))}})
     system = [{"role": "system", "content": parts["system"]}] if "system" in parts else []
-    return [*system, {"role": "user", "content": words}]
+    return [*system, {"role": "user", "content": words if "chart" in parts else parts["user"]}]
 
 
 def result_of(doc: Mapping[str, Any], response: str) -> dict[str, Any]:

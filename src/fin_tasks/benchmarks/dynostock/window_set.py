@@ -1,4 +1,4 @@
-"""A set of windows in a folder, with all that is needed to show them.
+"""A set of windows in a folder, the windows of recordings, and those of the packaged sample.
 
 The folder holds `windows.parquet`; `prices.parquet` and `reports.parquet` with the days from each ticker's first window
 to its last; `charts/`; and `manifest.json` with the parameters, the counts, the sources and the SHA-256 of every file.
@@ -74,12 +74,9 @@ def sampled(table: pd.DataFrame, n: int, *, seed: int = 42) -> pd.DataFrame:
 
 
 def rebuild_windows(market: Market, paths: Sequence[Path], *, seed: int = 42) -> tuple[Found, dict[str, str]]:
-    """Rebuild the windows of the authors' recordings, or folders of them, so that a new model is asked about the same.
+    """Rebuild the windows of the authors' recordings, or of folders of them, with their own signal and truth.
 
-    Signal and truth stay as they were recorded; figures are those of the market.
-
-    Returns:
-        The windows, and the reason for each id that cannot be rebuilt.
+    Also return the reason for each id that cannot be rebuilt.
     """
     recorded, missing = _recorded(paths)
     reports, parts = Reports(market), []

@@ -77,18 +77,12 @@ _Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """A window over one ticker's history up to an earnings report; movements are 1 (up) and 0 (down).
+    """`window` reports of one ticker, from 30 days before the oldest (`start`) to the day of the newest (`end`).
 
-    Attributes:
-        window: Number of reports.
-        start: First day shown, 30 days before the oldest report.
-        end: Last day shown, the day of the newest report.
-        signal: Movement that the biased statement suggests; None for plain windows.
-        truth: Movement after the newest report; None if not known yet (windows of one's own only).
-        outcome: `Meet` or `Miss`, of the newest report, as are fiscal_end, eps (dollars per share) and what follows.
-        n_same: Older reports with the same outcome.
-        n_contrary: Those of `n_same` that moved contrary to the signal; for plain windows those that moved up.
-        authority: Name of the figure that makes the statement, for authority windows.
+    Movements are 1 (up) and 0 (down). `signal` is what the biased statement suggests, None for plain windows; `truth`
+    what followed the newest report, None if not known yet. `outcome` and the figures (dollars per share, as in the
+    files) are the newest report's. `n_same` older reports had its outcome, and after `n_contrary` of them the price
+    moved contrary to the signal; in plain windows, up. `authority` makes the statement of an authority window.
     """
 
     id: str
@@ -177,10 +171,9 @@ def find_windows(
     chosen, sizes = sorted(set(biases)), sorted(set(windows))
     if not chosen or not set(chosen) <= set(BIASES):
         raise ConfigError(f"biases: expected some of {', '.join(BIASES)}, got {', '.join(chosen) or 'none'}.")
-    if not sizes or not 2 <= sizes[0] <= sizes[-1] <= _LARGEST:
-        raise ConfigError(f"windows: expected sizes from 2 to {_LARGEST} reports, such as 4, got {sizes}.")
-    if not Fraction(1, 2) < share <= 1:
-        raise ConfigError(f"share: expected more than 0.5 and at most 1 (paper: 0.8), got {float(share)}.")
+    if not sizes or not 2 <= sizes[0] <= sizes[-1] <= _LARGEST or not Fraction(1, 2) < share <= 1:
+        least = "and a share above 0.5 (paper: 0.8)"
+        raise ConfigError(f"windows: expected sizes from 2 to {_LARGEST} {least}, got {sizes} and {float(share)}.")
     reports = Reports(market)
     runs = {size: Runs(reports, size) for size in sizes}
     counts, parts = [], []
@@ -191,13 +184,15 @@ def find_windows(
             # the first that applies counts
             fates = [*run.flaws.items(), ("unbiased", ~is_candidate), ("unknown-movement", unknown)]
             fates += [("unbiased", ~is_biased), ("truth-pending", run.is_pending), ("unknown-movement", run.truth < 0)]
-            fate = np.select([applies for _, applies in fates], [name for name, _ in fates], "found")
-            n = {name: int((fate == name).sum()) for name in ("found", "unbiased", *REASONS)}
+            names = ("found", "unbiased", *REASONS)
+            fate = np.select([applies for _, applies in fates], [names.index(name) for name, _ in fates], 0)
+            n = dict(zip(names, np.bincount(fate, minlength=len(names)).tolist(), strict=True))
             count = {"bias_type": bias, "window": size, "candidates": len(fate)}
             count |= {"found": n.pop("found"), "unbiased": n.pop("unbiased")}
             counts.append({**count, "dropped": {reason: many for reason, many in n.items() if many}})
-            part = pd.DataFrame({"row": run.newest, "start": run.start, "truth": run.truth, **lead})
-            parts.append(part[fate == "found"].assign(bias_type=bias, window=size))
+            part = {"row": run.newest, "start": run.start, "truth": run.truth, **lead}
+            kept = {name: values[fate == 0] for name, values in part.items()}
+            parts.append(pd.DataFrame({**kept, "bias_type": bias, "window": size}))
     return Found(table_of(reports, pd.concat(parts), seed), tuple(counts))
 
 
@@ -221,33 +216,24 @@ def own_window(market: Market, ticker: str, start: date, end: date, *, bias: Bia
         )
     prices, days = _Prices(market), np.append(_day_numbers(shown["reported"]), (end - _EPOCH).days)
     moves = prices.movements(np.full(len(days), int(prices.tickers.get_loc(ticker))), days)
-    newest, is_meet = shown.iloc[-1], shown["surprise"].to_numpy() >= 0
+    is_meet = shown["surprise"].to_numpy() >= 0
     similar = np.flatnonzero((is_meet == is_meet[-1]) & shown["surprise"].notna().to_numpy())[:-1]
     told = np.where(days[similar] <= days[-1] - AFTER, moves[similar], -1)  # nothing after the last day
     ups, downs = int((told == 1).sum()), int((told == 0).sum())
     outcome = "Meet" if is_meet[-1] else "Miss"
-    if bias == "recency" and (not len(told) or told[-1] < 0):
+    if (bias == "recency" and (not len(told) or told[-1] < 0)) or (bias == "authority" and ups == downs):
+        needs = "prices around the last of them" if bias == "recency" else "most of them moving one way"
         raise DataError(
-            f"{ticker}: recency needs an earlier report that was a {outcome} like the newest one, with prices around "
-            f"it, found none from {start} to {end}. Choose an earlier start, or no bias."
-        )
-    if bias == "authority" and ups == downs:
-        raise DataError(
-            f"{ticker}: authority needs past reports that point one way, got {ups} rises and {downs} falls after those "
-            f"like the newest one from {start} to {end}. Choose other days, or no bias."
+            f"{ticker}: {bias} needs earlier reports that were a {outcome} too, with {needs}; got {ups} rises "
+            f"and {downs} falls from {start} to {end}. Choose an earlier start, or no bias."
         )
     signal = {"recency": int(told[-1]) if len(told) else None, "authority": int(downs > ups)}.get(bias)
     name = window_id(bias, len(shown), ticker, f"{end}")
-    figures: dict[str, Any] = {name: float(newest[name]) for name in _FIGURES[2:]}
-    is_known = moves[-1] >= 0 and days[-1] + AFTER <= prices.calendar[-1]
-    figures |= {
-        "signal": signal,
-        "truth": int(moves[-1]) if is_known else None,
-        "fiscal_end": newest["fiscal_end"].date(),
-    }
-    figures |= {"n_same": ups + downs, "n_contrary": downs if signal else ups, "outcome": outcome, "bias_type": bias}
-    figure = _authority_of(name) if bias == "authority" else ""
-    return Window(id=name, window=len(shown), ticker=ticker, start=start, end=end, authority=figure, **figures)
+    known = moves[-1] >= 0 and days[-1] + AFTER <= prices.calendar[-1]
+    facts = {"bias_type": bias, "window": len(shown), "start": start, "end": end, "outcome": outcome, "signal": signal}
+    facts |= {"truth": int(moves[-1]) if known else None, "n_same": ups + downs, "n_contrary": downs if signal else ups}
+    facts |= {"id": name, "authority": _authority_of(name) if bias == "authority" else ""}
+    return windows_of(typed(shown.tail(1).assign(**facts)))[0]
 
 
 def shown_prices(market: Market, ticker: str, start: date, end: date) -> pd.DataFrame:
@@ -257,9 +243,8 @@ def shown_prices(market: Market, ticker: str, start: date, end: date) -> pd.Data
         return prices
     days = market.prices.loc[market.prices["ticker"] == ticker, "date"]
     if days.empty:
-        names = sorted(market.prices["ticker"].unique())
-        some = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-        raise DataError(f"ticker: expected one with prices, got {ticker!r}. There are {some or 'none at all'}.")
+        names = ", ".join(sorted(market.prices["ticker"].unique())[:50])
+        raise DataError(f"ticker: expected one with prices, got {ticker!r}. There are {names}.")
     raise DataError(
         f"{ticker}: expected prices from {start} to {end}, found none. There are prices from {days.min():%Y-%m-%d} to "
         f"{days.max():%Y-%m-%d}. Choose other days or fetch them."
@@ -282,8 +267,7 @@ def strict_timing(market: Market) -> Market:
     times = market.reports["report_time"]
     if times.isna().any() or times.empty:
         raise ConfigError(
-            f"timing strict: expected the time of day (report_time) of all {len(times)} reports, got none of "
-            f"{times.isna().sum()}. Use --timing paper, or data that name it, as Alpha Vantage's do."
+            "timing strict: expected report_time of all reports, as Alpha Vantage gives it, got some without."
         )
     early = times.str.lower().str.startswith("pre").to_numpy().astype(int)
     days = market.reports["reported"] - pd.to_timedelta(early, "D")
