@@ -81,12 +81,6 @@ def test_labels_cover_neither_prices_nor_each_other(days: int, width: float, mon
     assert [text.get_text().split()[0] for text in figures[0].texts] == ["Price", "Volume", "T:"]
 
 
-def test_labels_name_day_and_surprise() -> None:
-    labels = [mark.label for mark in made(marks=((30, 0.1), (60, -0.004), (70, 0.0), (90, float("nan")))).marks]
-    assert labels[:3] == ["2010-01-25", "2010-02-03\nSurprise: +0.10", "2010-02-24"]
-    assert labels[3:] == ["2010-03-05\nSurprise: -0.004", "2010-03-06", "2010-03-15\nSurprise: +0.00", "2010-03-26"]
-
-
 @pytest.mark.parametrize("style", ["house", "paper"])
 def test_nothing_after_the_last_day_changes_the_picture(style: Any) -> None:
     whole, charts = made(120, marks=((20, 0.1), (80, -0.1), (95, 0.1))), []
@@ -116,9 +110,3 @@ def test_what_cannot_be_drawn_is_refused() -> None:
             made(**options)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="Show fewer days"):
         draw(made(marks=tuple((day, 0.1) for day in range(101))))
-
-
-def test_the_name_changes_with_the_picture() -> None:
-    charts = [made(), made(dpi=99), made(style="paper"), made(currency="EUR"), made(marks=((50, 0.1),)), made(step=1)]
-    assert len({chart.file_name for chart in charts}) == 6
-    assert made(ticker="../BRK/B").stem == "BRK-B_2010-01-04_2010-04-14"

@@ -1,6 +1,5 @@
 """Many charts: drawn once, whole or not at all, by any engine."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 
 from fin_tasks.charts.candlestick import Chart, draw
 from fin_tasks.charts.pool import draw_charts
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import DataError
 
 
 def charts(n: int = 3) -> list[Chart]:
@@ -64,11 +63,3 @@ def test_one_bad_chart_does_not_stop_the_others(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="1 charts could not be drawn"):
         draw_charts([bad, *good], tmp_path)
     assert len(list(tmp_path.glob("*.png"))) == 2
-
-
-def test_options_that_are_not_possible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setitem(sys.modules, "ray", None)
-    for folder, options in (("a", {"jobs": 0}), ("a", {"engine": "dask"}), ("file", {}), ("a", {"engine": "ray"})):
-        with pytest.raises(ConfigError):
-            draw_charts(charts(), tmp_path / folder, **options)  # type: ignore[arg-type]

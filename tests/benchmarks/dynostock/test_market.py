@@ -160,10 +160,3 @@ def test_the_sample() -> None:
     assert early["close"].iloc[-1] == 101.25 and not early.isna().any(axis=None), "as it was seen then"
     report = market.reports_between("AAPL", date(2010, 10, 1), date(2010, 10, 30))
     assert report["eps"].tolist() == [4.62], "4.64 a share, before the splits of 2014 and 2020"
-
-
-@pytest.mark.skipif(not DATA.is_dir(), reason=f"no {DATA}")
-def test_real_files() -> None:
-    market = read_market(DATA / "prices" / "adjclose_20_tickers_1990_2022.csv.gz", DATA / "eps_history")
-    found = (len(market.prices), len(market.tickers), len(market.reports), market.facts["defects"])
-    assert found == (166_260, 11, 3_178, {})

@@ -91,12 +91,6 @@ def test_authority_by_hand() -> None:
     assert only_count(stepwise([1, 1, 0, 0], [0.1, -0.1, 0.1, 0.1]), "authority")["unbiased"] == 1
 
 
-def test_a_share_that_is_just_reached() -> None:
-    market = stepwise([0, 1, 1, 1, 1, 1, 0, 1], [0.1] * 8)  # 5 of 7 moved the other way
-    for share, found in ((Fraction(4, 5), 0), (Fraction(5, 7), 1), (Fraction(501, 700), 0)):
-        assert len(find_windows(market, biases=["recency"], windows=[8], share=share).table) == found
-
-
 def test_both_ends_of_both_sides_count() -> None:
     report = FIRST + 30 * DAY
     for offset, price, up in (
