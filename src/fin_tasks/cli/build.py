@@ -38,9 +38,6 @@ def build_dynostock(
     start: Annotated[date, typer.Option(parser=day, help="Leave out reports before this day.")] = FIRST_DAY,
     end: Annotated[date, typer.Option(parser=day, help="Leave out reports after this day.")] = LAST_DAY,
     tickers: Annotated[str | None, typer.Option(help="Only these stocks: AAPL,MSFT or a file of them.")] = None,
-    ticker: Annotated[
-        str | None, typer.Option(help="Make one window of this stock from --start to --end, without a statement.")
-    ] = None,
     from_recording: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE|DIR", help="Rebuild the windows of recordings (exp_recency_4.json); repeatable."),
@@ -57,8 +54,8 @@ def build_dynostock(
     as_json: Json = False,
 ) -> None:
     """Find DynoStock's windows in market data and draw their charts; a second run draws only missing charts."""
-    if start > end or (ticker and from_recording):
-        raise ConfigError("build dynostock: expected --start before --end, and only one of --ticker, --from-recording.")
+    if start > end:
+        raise ConfigError(f"build dynostock: expected --start before --end, got {start} and {end}.")
     from fin_tasks.benchmarks.dynostock import window_set as sets
     from fin_tasks.benchmarks.dynostock import windows as finding
     from fin_tasks.settings import Settings
@@ -68,10 +65,7 @@ def build_dynostock(
     market = finding.strict_timing(market) if timing == "strict" else market
     parameters: dict[str, Any] = {"adjust": adjust, "timing": timing, "tickers": tickers, "seed": seed}
     missing: dict[str, str] = {}
-    if ticker:
-        found = finding.Found(finding.frame_of([finding.own_window(market, ticker.upper(), start, end)]))
-        parameters |= {"ticker": ticker.upper(), "start": f"{start}", "end": f"{end}"}
-    elif from_recording:
+    if from_recording:
         found, missing = sets.rebuild_windows(market, from_recording, seed=seed)
         parameters |= {"from_recording": sorted(path.name for path in from_recording)}
     else:

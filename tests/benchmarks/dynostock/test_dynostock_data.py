@@ -13,8 +13,8 @@ from fin_tasks.benchmarks.dynostock import data
 from fin_tasks.benchmarks.dynostock.data import ANONYMOUS_TICKER, chart, load
 from fin_tasks.benchmarks.dynostock.market import Market, sample_market
 from fin_tasks.benchmarks.dynostock.prompts import ARMS
-from fin_tasks.benchmarks.dynostock.window_set import WindowSet, write_set
-from fin_tasks.benchmarks.dynostock.windows import Found, find_windows, frame_of, own_window
+from fin_tasks.benchmarks.dynostock.window_set import SAMPLE_SHARE, WindowSet, write_set
+from fin_tasks.benchmarks.dynostock.windows import find_windows
 from fin_tasks.errors import ConfigError, DataError
 
 
@@ -43,20 +43,13 @@ def test_arms_differ_in_the_last_fact_only(bias: str) -> None:
     assert documents(bias=bias)[0]["arm"] == "signal"
 
 
-def test_a_naive_prompt_and_a_plain_window_have_no_statement(tmp_path: Path) -> None:
-    market = sample_market()
-    end = market.reports["reported"].iloc[30].date()
-    window = own_window(market, "AAPL", end.replace(year=end.year - 2), end)
-    write_set(tmp_path, Found(frame_of([window])), market, parameters={})
-    own: dict[str, Any] = {"bias": "plain", "window": None, "source": "auto", "windows_dir": str(tmp_path)}
-    (doc,) = documents(**own)
-    assert (doc["arm"], doc["statement"], doc["signal"]) == ("none", None, None)
+def test_a_naive_prompt_has_no_statement(tmp_path: Path) -> None:
     assert documents(prompt="naive")[0]["arm"] == "none" and "Facts:" not in documents(prompt="naive")[0]["prompt"]
-    for options in (own, {"prompt": "naive"}):
-        with pytest.raises(ConfigError, match="has no statement"):
-            documents(**options, arm="flipped")
-    with pytest.raises(DataError, match="1 plain of"):
-        documents(**{**own, "bias": "recency"})
+    with pytest.raises(ConfigError, match="has no statement"):
+        documents(prompt="naive", arm="flipped")
+    write_set(tmp_path, find_windows(sample_market(), biases=["authority"], windows=[8]), sample_market(), parameters={})
+    with pytest.raises(DataError, match=r"authority of 8 reports"):
+        documents(source="auto", windows_dir=str(tmp_path))
 
 
 def test_wrong_options_are_errors_and_arguments_of_models_are_not() -> None:
@@ -111,31 +104,28 @@ def changed(market: Market, after: pd.Timestamp) -> Market:
 
 @pytest.mark.parametrize("mode", ["text", "image"])
 @pytest.mark.parametrize(
-    "name", ["recency-w04-AAPL-2007-04-25", "authority-w12-AAPL-2012-04-24", "plain-w00-MSFT-2008-12-01"]
+    "name", ["recency-w04-AAPL-2007-04-25", "authority-w04-MSFT-2002-04-18"]
 )
 def test_another_future_changes_no_byte(mode: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bias, size, ticker, day = name.split("-", 3)
+    bias, size, _, day = name.split("-", 3)
     end, market = pd.Timestamp(day), sample_market()
     last = market.prices.assign(high=market.prices["high"].mask(market.prices["date"] == day, 1e4))
 
     def asked(market: Market, folder: str, **options: Any) -> tuple[Any, ...]:
-        table = find_windows(market, biases=[bias], windows=[int(size[1:])]).table if bias != "plain" else None
-        own = frame_of([own_window(market, ticker, (end - pd.Timedelta(days=400)).date(), end.date())])
-        one = own if table is None else table[table["id"] == name]
-        found = WindowSet(table=one, market=market, charts=tmp_path / "built", facts={"market": {}})
+        table = find_windows(market, biases=[bias], windows=[int(size[1:])], share=SAMPLE_SHARE).table
+        found = WindowSet(table=table[table["id"] == name], market=market, charts=tmp_path / "built", facts={"market": {}})
         monkeypatch.setattr(data, "find_set", lambda **_: found)
         monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / folder))
         (doc,) = documents(bias=bias, window=None, mode=mode, dpi=50, **options)
         picture = Path(doc["chart"]).read_bytes() if doc["chart"] else b""
         return doc["system"], doc["prompt"], doc["cue"], doc["statement"], picture
 
-    arms = [{"arm": "none"}] if bias == "plain" else [{"arm": arm} for arm in ARMS]
     others = [
         {"anonymise": True},
         {"prompt": "naive"},
         {"chart": "paper"},
         {"text": "narrative", "frequency": "weekly"},
     ]
-    for options in (*arms, *others):
+    for options in (*({"arm": arm} for arm in ARMS), *others):
         assert asked(market, "a", **options) == asked(changed(market, end), "b", **options), options
     assert asked(market, "a") != asked(Market.of(last, market.reports), "c"), "the last day is seen"

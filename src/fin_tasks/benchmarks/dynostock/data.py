@@ -38,7 +38,7 @@ __all__ = ["ANONYMOUS_TICKER", "IMAGE_MARK", "anonymise", "chart", "chart_betwee
 ANONYMOUS_TICKER = "ANON"
 IMAGE_MARK = "<image>\n"  # where lm-eval's multimodal models put the picture
 _CHOICES: Mapping[str, Sequence[Any]] = {
-    **{"bias": (*BIASES, "plain"), "mode": ("image", "text"), "source": ("auto", "sample")},
+    **{"bias": BIASES, "mode": ("image", "text"), "source": ("auto", "sample")},
     **{"arm": (None, *ARMS), "prompt": STYLES, "prompts": ("house", "upstream"), "text": TEXTS},
     **{"frequency": FREQUENCIES, "anonymise": (False, True), "chart": ("house", "paper")},
 }
@@ -78,11 +78,9 @@ def load(
         raise ConfigError(f"metadata dpi: expected a whole number from 1, got {dpi!r}.")
     if prompts == "upstream" and prompt == "naive":
         raise ConfigError("metadata prompt: the authors' files hold no naive prompt. Use prompts: house.")
-    has_statement = bias != "plain" and prompt != "naive"
-    if not has_statement and arm not in (None, "none"):
-        what = "a naive prompt" if bias != "plain" else "a plain window"
-        raise ConfigError(f"metadata arm: {what} has no statement, so expected none, got {arm!r}.")
-    arm = arm or ("signal" if has_statement else "none")
+    arm = arm or ("none" if prompt == "naive" else "signal")
+    if arm != "none" and prompt == "naive":
+        raise ConfigError(f"metadata arm: a naive prompt has no statement, so expected none, got {arm!r}.")
     settings = Settings.from_environ()
     folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
     wording: Any = HousePrompts(style=prompt)
@@ -91,11 +89,10 @@ def load(
     found = find_set(sample=source == "sample", windows_dir=windows_dir, data_dir=folder, settings=settings)
     if not (windows := found.select(bias, window)):
         counts = found.table.groupby(["bias_type", "window"]).size().items()
-        there = ", ".join(f"{n} {kind} of {size} reports" for (kind, size), n in counts) or "none at all"
         raise DataError(
-            f"dynostock: expected {bias} windows{f' of {window} reports' if window else ''} in the set, found none. It "
-            f"has {there}. Build the set with that bias and size, or use the tasks of those that it has, such as "
-            "dynostock_recency_w8."
+            f"dynostock: expected {bias} windows{f' of {window} reports' if window else ''} in the set, found "
+            f"{', '.join(f'{n} {kind} of {size} reports' for (kind, size), n in counts) or 'none at all'}. Build a set "
+            "with that bias and size, or use the tasks of those that it has."
         )
     shown = [_hide(found.market, one) if anonymise else (found.market, one) for one in windows]
     facts: dict[str, Any] = {"fin_tasks": fin_tasks.__version__, "scorer": SCORER_VERSION, "bias": bias}

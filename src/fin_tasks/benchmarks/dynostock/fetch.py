@@ -83,12 +83,10 @@ def fetch_market(
     if settings.offline_markets:
         raise FetchError("market data: downloads are switched off. Unset FIN_TASKS_OFFLINE.")
     source = earnings or ("alpha-vantage" if settings.alpha_vantage_key else "upstream")
-    if source not in ("alpha-vantage", "upstream"):
-        raise ConfigError(f"earnings: expected alpha-vantage or upstream, got {source!r}.")
-    if source == "alpha-vantage" and not settings.alpha_vantage_key:
+    if source not in ("alpha-vantage", "upstream") or (source != "upstream" and not settings.alpha_vantage_key):
         raise ConfigError(
-            "earnings: expected a key of https://www.alphavantage.co in ALPHAVANTAGE_API_KEY, found none. "
-            "Or take the authors' reports: --earnings upstream."
+            "earnings: expected upstream, or alpha-vantage with a key of https://www.alphavantage.co in "
+            f"ALPHAVANTAGE_API_KEY, got {source!r}{'' if settings.alpha_vantage_key else ' and no key'}."
         )
     manifest = folder / "manifest.json"
     before: dict[str, Any] = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}

@@ -1,9 +1,4 @@
-"""A market: daily prices and quarterly earnings reports of many tickers, read from files.
-
-Prices are CSV (packed with gzip or not) or Parquet: long tables (without Ticker the file is named after it), what
-yfinance saves of several tickers (two header rows), or a day and a column of closes per ticker. Reports are Alpha
-Vantage's `EARNINGS` answers or tables with the same columns.
-"""
+"""A market: daily prices and quarterly earnings reports of many tickers, read from files as docs/market.md says."""
 
 import hashlib
 import json
@@ -62,10 +57,9 @@ _UNREADABLE = (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error)
 class Market:
     """Prices and reports of the columns above, sorted by ticker and day; make one with `Market.of` or `read_market`.
 
-    Prices are dollars per share, all tickers on the same basis; NaN, NaT and None stand for unknown. There is no open,
-    high, low and volume if no ticker has them. `splits_after` is the product of the ratios of the known splits after
-    the day, by which the prices of the day were divided; `later_splits` that of the splits by which a report's figures
-    were divided, but no price. `facts` are JSON values: files, basis, splits, and defects by kind.
+    Prices are dollars per share, all tickers on one basis; NaN, NaT and None stand for unknown. There is no open, high,
+    low and volume if no ticker has them. Prices of a day were divided by `splits_after`, the product of the ratios of
+    the known splits after it, and figures of reports by `later_splits` more. `facts` are JSON values, `defects` too.
     """
 
     prices: pd.DataFrame
@@ -94,10 +88,9 @@ class Market:
         return tuple(sorted({*self.prices["ticker"].unique()} & {*self.reports["ticker"].unique()}))
 
     def history(self, ticker: str, start: date, end: date) -> pd.DataFrame:
-        """Return a ticker's prices from `start` to `end`, both included, as they were seen on the last day.
+        """Return a ticker's prices from `start` to `end`, both included, by date, as they were seen on the last day.
 
-        Later splits are undone, since an early price below a dollar tells that splits followed. The columns are those
-        between `date` and `splits_after`; the index is the date.
+        Later splits are undone, since an early price below a dollar tells that splits followed.
         """
         rows = _between(self.prices, ticker, "date", start, end)
         shown = rows.drop(columns=["ticker", "splits_after"]).set_index("date")
@@ -123,8 +116,7 @@ class Market:
 def read_market(prices: Path, earnings: Path, *, tickers: Iterable[str] | None = None, adjust: str = "none") -> Market:
     """Read a market; a path is a file, a folder of files, or a folder that `fetch_market` filled.
 
-    Each of `tickers` must have prices and reports. `adjust` is `none`, or `splits` if closes ignore splits: those that
-    Adj Close / Close shows are taken out. A dividend below a third of the price is none: only ratios from 3:2 on count.
+    Each of `tickers` must have prices and reports. `adjust` is `none`, or `splits` if closes ignore splits.
     """
     if adjust not in ("none", "splits"):
         raise ConfigError(f"adjust: expected none or splits, got {adjust!r}.")

@@ -96,10 +96,7 @@ def _in_words(market: Market, window: Window, *, text: str, frequency: str) -> s
     """Write down a window's prices and reports, as two tables or a sentence for each event, oldest first."""
     periods = _periods(market.history(window.ticker, window.start, window.end), frequency)
     if periods.empty:
-        raise DataError(
-            f"prices of {window.ticker}: expected some from {window.start} to {window.end}, found none. "
-            "The windows and the market do not belong together: build the windows again."
-        )
+        raise DataError(f"{window.id}: expected prices in the set of windows, found none. Build the windows again.")
     names = ["last", *(name for name in ("open", "high", "low", "close", "volume") if name in periods)]
     days = [{name: _written(name, value) for name, value in row.items()} for row in periods.to_dict("records")]
     reports, only_close = _reports(market, window), "" if "low" in names else "_close"

@@ -61,11 +61,7 @@ class WindowSet:
 
 
 def sampled(table: pd.DataFrame, n: int, *, seed: int = 42) -> pd.DataFrame:
-    """Choose up to `n` windows of each bias and size, all if 0.
-
-    Each window draws a lot from the hash of seed and id, and the lowest stay: the choice depends on neither the order
-    of rows nor other sizes, and a larger `n` keeps what a smaller one chose.
-    """
+    """Choose up to `n` windows of each bias and size, all if 0, by a hash of seed and id alone."""
     if n == 0:
         return table
     lots = [hashlib.sha256(f"lot {seed} {name}".encode()).hexdigest() for name in table["id"]]
@@ -181,8 +177,7 @@ def find_set(*, sample: bool, windows_dir: str | None, data_dir: Path | None, se
     if not places:
         raise ConfigError(
             f"dynostock: expected a set of windows in {' or '.join(map(str, roots))}, found none. Run `fin-tasks fetch "
-            "dynostock` and `fin-tasks build dynostock`; name its folder as windows_dir in the metadata; or try the "
-            'sample: --metadata \'{"source": "sample"}\'.'
+            "dynostock` and `fin-tasks build dynostock`, name its folder as windows_dir, or use source: sample."
         )
     manifest = places[0] / "manifest.json"
     return _read_once(places[0], manifest.stat().st_mtime_ns if manifest.is_file() else 0)

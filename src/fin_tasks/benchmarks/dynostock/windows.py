@@ -119,7 +119,7 @@ class Found:
 
 
 class Reports:
-    """The reports of tickers with prices between the first and last trading day, and the movements after them."""
+    """The reports that count, and the movements after them."""
 
     def __init__(self, market: Market) -> None:
         prices, table = _Prices(market), market.reports
