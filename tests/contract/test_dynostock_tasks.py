@@ -137,7 +137,7 @@ def test_build(tmp_path: Path) -> None:
     "options",
     [
         *(["--windows", "4,x"], ["--windows", "1"], ["--bias", "herd"], ["--share", "0.5"]),
-        *(["--start", "2002-01-01", "--end", "2001-01-01"]),
+        ["--start", "2002-01-01", "--end", "2001-01-01"],
         *(["--timing", "strict"], ["--tickers", "XXX"], ["--prices", "x"]),
     ],
 )

@@ -114,8 +114,8 @@ def _show(summary: Mapping[str, Any]) -> None:
         Console().print(table)
     lines = [f"{reason}: {REASONS[reason]}" for reason in reasons]
     lines += [f"{summary['tickers']} tickers with prices and reports"]
-    names = {what: summary[what] for what in ("without_reports", "without_prices") if summary[what]}
-    lines += [f"{len(some)} tickers {what.replace('_', ' ')}: {', '.join(some[:20])}" for what, some in names.items()]
+    lacking = {what: summary[what] for what in ("without_reports", "without_prices") if summary[what]}
+    lines += [f"{len(some)} tickers {what.replace('_', ' ')}: {', '.join(some[:20])}" for what, some in lacking.items()]
     for kind, found in summary["market"].get("defects", {}).items():
         lines += [f"defect {kind}, {len(found)} tickers, such as {found[0]}"]
     if missing := summary["not_rebuilt"]:

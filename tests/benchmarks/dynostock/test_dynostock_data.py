@@ -47,7 +47,8 @@ def test_a_naive_prompt_has_no_statement(tmp_path: Path) -> None:
     assert documents(prompt="naive")[0]["arm"] == "none" and "Facts:" not in documents(prompt="naive")[0]["prompt"]
     with pytest.raises(ConfigError, match="has no statement"):
         documents(prompt="naive", arm="flipped")
-    write_set(tmp_path, find_windows(sample_market(), biases=["authority"], windows=[8]), sample_market(), parameters={})
+    market = sample_market()
+    write_set(tmp_path, find_windows(market, biases=["authority"], windows=[8]), market, parameters={})
     with pytest.raises(DataError, match=r"authority of 8 reports"):
         documents(source="auto", windows_dir=str(tmp_path))
 
@@ -103,9 +104,7 @@ def changed(market: Market, after: pd.Timestamp) -> Market:
 
 
 @pytest.mark.parametrize("mode", ["text", "image"])
-@pytest.mark.parametrize(
-    "name", ["recency-w04-AAPL-2007-04-25", "authority-w04-MSFT-2002-04-18"]
-)
+@pytest.mark.parametrize("name", ["recency-w04-AAPL-2007-04-25", "authority-w04-MSFT-2002-04-18"])
 def test_another_future_changes_no_byte(mode: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bias, size, _, day = name.split("-", 3)
     end, market = pd.Timestamp(day), sample_market()
@@ -113,7 +112,9 @@ def test_another_future_changes_no_byte(mode: str, name: str, tmp_path: Path, mo
 
     def asked(market: Market, folder: str, **options: Any) -> tuple[Any, ...]:
         table = find_windows(market, biases=[bias], windows=[int(size[1:])], share=SAMPLE_SHARE).table
-        found = WindowSet(table=table[table["id"] == name], market=market, charts=tmp_path / "built", facts={"market": {}})
+        found = WindowSet(
+            table=table[table["id"] == name], market=market, charts=tmp_path / "built", facts={"market": {}}
+        )
         monkeypatch.setattr(data, "find_set", lambda **_: found)
         monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / folder))
         (doc,) = documents(bias=bias, window=None, mode=mode, dpi=50, **options)
