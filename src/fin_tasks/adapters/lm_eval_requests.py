@@ -9,7 +9,7 @@ from typing import Any
 
 from lm_eval.models.api_models import JsonChatStr, create_image_prompt
 
-from fin_tasks.endpoints.pictures import Picture
+from fin_tasks.endpoints.chat import picture_url
 from fin_tasks.errors import EndpointError
 
 __all__ = ["usage_of", "with_picture", "without_pictures"]
@@ -25,7 +25,7 @@ def with_picture(chat: JsonChatStr, file: str | None, draw: Callable[[], Any]) -
     try:
         if not file:
             raise EndpointError("no file")
-        image = {"type": "image_url", "image_url": {"url": Picture(Path(file)).data_address(), "detail": "auto"}}
+        image = {"type": "image_url", "image_url": {"url": picture_url(Path(file)), "detail": "auto"}}
         messages[-1]["content"] = [image, {"type": "text", "text": text}]
     except EndpointError:
         messages = create_image_prompt(draw(), messages)

@@ -11,7 +11,7 @@ from fin_tasks.errors import DataError
 from fin_tasks.judging.item import Item
 from fin_tasks.settings import Settings
 
-__all__ = ["read_items", "read_rows"]
+__all__ = ["read_items", "read_rows", "read_table"]
 
 _ROWS, _CELLS, _COLUMNS = 200_000, 500_000, 1_000
 _BYTES = 1 << 28  # of a file, and of what a workbook unpacks to
@@ -28,9 +28,10 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     try:
         if path.stat().st_size > _BYTES:
             raise DataError(f"{path}: expected at most {_BYTES:,} bytes, got more. Split the file.")
-        rows = _lines(path) if path.suffix in (".jsonl", ".json") else _table(path)
+        rows = [_named(row) for row in (_lines(path) if path.suffix in (".jsonl", ".json") else _table(path))]
         beside = path.with_name(f"{path.stem}_responses.jsonl")
-        whole = {row["index"]: row["prediction"] for row in _lines(beside)} if beside.is_file() else {}
+        kept = [_named(row) for row in _lines(beside)] if beside.is_file() else []
+        whole = {row["index"]: row["prediction"] for row in kept}
     except (OSError, ValueError, KeyError, RecursionError, zipfile.BadZipFile) as error:
         raise DataError(f"{path}: expected predictions in a file that can be read, got: {error}.") from error
     if not rows or len(rows) > _ROWS:
@@ -42,6 +43,17 @@ def read_rows(path: Path) -> list[dict[str, str]]:
             raise DataError(f"{path}: expected each index once, got {row['index']!r} again.")
         seen.add(row["index"])
     return rows
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """Read any table as text, .xlsx, .tsv, .csv, .json or .jsonl."""
+    try:
+        rows = _lines(path) if path.suffix in (".jsonl", ".json") else _table(path)
+    except (OSError, ValueError, RecursionError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path}: expected a table that can be read, got: {error}.") from error
+    if not rows:
+        raise DataError(f"{path}: expected rows, got none.")
+    return [_texts(row) for row in rows]
 
 
 def read_items(
@@ -81,7 +93,7 @@ def _picture(name: str, trusted: Sequence[Path], file: Path) -> Path:
     return place
 
 
-def _lines(path: Path) -> list[dict[str, str]]:
+def _lines(path: Path) -> list[dict[str, Any]]:
     text = path.read_text(encoding="utf-8-sig")
     found = (
         json.loads(text) if path.suffix == ".json" else [json.loads(line) for line in text.split("\n") if line.strip()]
@@ -91,20 +103,24 @@ def _lines(path: Path) -> list[dict[str, str]]:
     if found and {"doc", "resps"} <= found[0].keys():  # lm-eval writes every document once for each filter
         found = [row for row in found if row.get("filter") == found[0].get("filter")]
         found = [{**row["doc"], "prediction": row["resps"][0][0]} for row in found]
-    return [_named(row) for row in found]
+    return found
 
 
-def _named(row: Mapping[Any, Any]) -> dict[str, str]:
-    texts = {
+def _texts(row: Mapping[Any, Any]) -> dict[str, str]:
+    return {
         str(name): value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
         for name, value in row.items()
     }
+
+
+def _named(row: Mapping[Any, Any]) -> dict[str, str]:
+    texts = _texts(row)
     for name, other in (("index", "id"), ("prediction", "response")):
         texts[name] = texts[name] if name in texts else texts.pop(other)
     return texts
 
 
-def _table(path: Path) -> list[dict[str, str]]:
+def _table(path: Path) -> list[dict[str, Any]]:
     import pandas as pd
 
     options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "nrows": _ROWS + 1}
@@ -117,7 +133,7 @@ def _table(path: Path) -> list[dict[str, str]]:
         raise ValueError(f"the suffix {path.suffix!r}; .xlsx, .tsv, .csv, .json and .jsonl are read")
     if len(table.columns) > _COLUMNS:
         raise ValueError(f"{len(table.columns):,} columns")
-    return [_named(row) for row in table.fillna("").to_dict("records")]
+    return [{str(name): cell for name, cell in row.items()} for row in table.fillna("").to_dict("records")]
 
 
 def _check_workbook(path: Path) -> None:
