@@ -74,10 +74,11 @@ def judge(
     with tqdm(total=len(items), desc="Judging", unit="response", disable=None) as bar:
         judged = judge_items(items, rules, asked, settings=settings, on_done=lambda done: bar.update(done - bar.n))
     verdicts = {v: [rules.read(one, variant=v) for one in judged] for v in ("paper", "robust")}
+    whose = _model(file, rows)
     facts = {"judge": {**asked.facts(rules), "usage": asked.spent()}}
-    path = _write(out, task or rules.name, rows, judged, verdicts, facts=facts, file=file)
+    path = _write(out, task or rules.name, rows, judged, verdicts, facts=facts, file=file, whose=whose)
     found = {**_summary(rows, verdicts), **asked.spent(), "judge": name, "rubric": rules.label}
-    found |= {"rubric_sha256": rules.sha256, "model": _model(file, rows), "results": str(path)}
+    found |= {"rubric_sha256": rules.sha256, "model": whose, "results": str(path)}
     print(json.dumps(found)) if as_json else _show(found)
     if found["unscored"] > _MOST_UNSCORED * found["n"]:
         print(f"warning: {found['unscored']} of {found['n']} responses are unscored", file=sys.stderr)
@@ -93,6 +94,7 @@ def _write(
     *,
     facts: Mapping[str, Any],
     file: Path,
+    whose: str,
 ) -> Path:
     from fin_tasks.benchmarks.scored_task import ScoredTask
     from fin_tasks.data.fetch import sha256_of
@@ -127,13 +129,15 @@ def _write(
     )
     source = {task: {"file": file.name, "file_sha256": sha256_of(file)}}
     made = "fin-tasks judge"
-    return write_run(out, [scored], model=_model(file, rows), made_by=made, provenance=source, metadata=facts)
+    return write_run(out, [scored], model=whose, made_by=made, provenance=source, metadata=facts)
 
 
 def _model(file: Path, rows: Sequence[Mapping[str, str]]) -> str:
+    from fin_tasks.benchmarks.scored_task import model_of
+
     named = {row.get("model", "") for row in rows} - {""}
     folders = [one.name for one in file.resolve().parents if one.name and file.name.startswith(f"{one.name}_")]
-    return named.pop() if len(named) == 1 else folders[0] if folders else file.resolve().parent.name or "model"
+    return named.pop() if len(named) == 1 else folders[0] if folders else model_of(file)
 
 
 def _summary(rows: Sequence[Mapping[str, str]], verdicts: Mapping[str, Sequence[Any]]) -> dict[str, Any]:

@@ -4,9 +4,11 @@ import json
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.data.fetch import sha256_of
 from fin_tasks.errors import DataError
 from fin_tasks.judging.item import Item
 from fin_tasks.settings import Settings
@@ -22,16 +24,14 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 def read_rows(path: Path) -> list[dict[str, str]]:
     """Read the rows of a file as text, each with `index`, `prediction` and its other columns.
 
-    A table's responses are taken from `NAME_responses.jsonl` beside it if it is there, because spreadsheets cut long
-    cells and change cells that look like numbers or formulas.
+    A table's responses are taken from `NAME_responses.jsonl` beside it, which our VLMEvalKit adapter writes, because
+    spreadsheets cut long cells and change cells that look like numbers or formulas.
     """
     try:
         if path.stat().st_size > _BYTES:
             raise DataError(f"{path}: expected at most {_BYTES:,} bytes, got more. Split the file.")
         rows = [_named(row) for row in (_lines(path) if path.suffix in (".jsonl", ".json") else _table(path))]
-        beside = path.with_name(f"{path.stem}_responses.jsonl")
-        kept = [_named(row) for row in _lines(beside)] if beside.is_file() else []
-        whole = {row["index"]: row["prediction"] for row in kept}
+        whole = _whole(path)
     except (OSError, ValueError, KeyError, RecursionError, zipfile.BadZipFile) as error:
         raise DataError(f"{path}: expected predictions in a file that can be read, got: {error}.") from error
     if not rows or len(rows) > _ROWS:
@@ -111,6 +111,18 @@ def _texts(row: Mapping[Any, Any]) -> dict[str, str]:
         str(name): value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
         for name, value in row.items()
     }
+
+
+def _whole(path: Path) -> dict[str, str]:
+    """Return the responses that were kept beside a table, by index, unless the table was changed since."""
+    beside, lines = path.with_name(f"{path.stem}_responses.jsonl"), []
+    for line in beside.read_text(encoding="utf-8").split("\n") if beside.is_file() else ():
+        with suppress(ValueError):  # a killed run leaves half a line
+            lines.append(json.loads(line))
+    sealed = {line["file_sha256"] for line in lines if "file_sha256" in line}
+    if sealed and sha256_of(path) not in sealed:
+        return {}
+    return {str(line["index"]): _texts(line)["prediction"] for line in lines if "prediction" in line}
 
 
 def _named(row: Mapping[Any, Any]) -> dict[str, str]:
