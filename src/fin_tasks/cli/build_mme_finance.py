@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fin_tasks.cli.options import Json
+from fin_tasks.errors import ConfigError
 
 __all__ = ["build_mme_finance"]
 
@@ -34,8 +35,12 @@ def build_mme_finance(
 
     A second run keeps the pictures that are drawn already; a larger --n enlarges the set.
     """
-    from fin_tasks.benchmarks.mme_finance.fresh.build import CATEGORIES, build_set
     from fin_tasks.settings import Settings
+
+    try:
+        from fin_tasks.benchmarks.mme_finance.fresh.build import CATEGORIES, build_set
+    except ImportError as error:
+        raise ConfigError(f"build mme_finance: {error}. Run pip install 'fin-tasks[pictures]'.") from error
 
     folder = out or Settings.from_environ().cache_dir / "mme_finance" / f"seed-{seed}"
     chosen = [name.strip() for name in categories.split(",")] if categories is not None else CATEGORIES

@@ -17,20 +17,17 @@ from tqdm import tqdm
 import fin_tasks
 from fin_tasks.benchmarks.mme_finance.fresh.draw import font
 from fin_tasks.benchmarks.mme_finance.fresh.questions import CATEGORIES, questions
-from fin_tasks.benchmarks.mme_finance.fresh.scenes import TYPES, WORDING, Prices, Scene, make_scene, read_prices
+from fin_tasks.benchmarks.mme_finance.fresh.scenes import TYPES, Prices, Scene, make_scene, read_prices, words
 from fin_tasks.benchmarks.mme_finance.fresh.styles import STYLES
 from fin_tasks.data.fetch import sha256_of
 from fin_tasks.errors import ConfigError
 
 __all__ = ["CATEGORIES", "Picture", "build_set", "plan"]
 
-_COLUMNS = (
-    *("index", "question", "answer", "image_path", "task_category", "image_type", "image_style", "background"),
-    "truth",  # ours: JSON
-)
+_COLUMNS = ["index", "question", "answer", "image_path", "task_category", "image_type", "image_style", "background"]
+_COLUMNS += ["truth"]  # ours
 _LIBRARIES = ("matplotlib", "mplfinance", "numpy", "pandas", "pillow", "stockstats")
 _TABLES = {"en": "MMfin.tsv", "zh": "MMfin_CN.tsv"}
-_PER_PICTURE = 2
 _GENERATOR = 3  # goes up with every change of plans or pictures
 
 
@@ -38,15 +35,11 @@ _GENERATOR = 3  # goes up with every change of plans or pictures
 class Picture:
     """A picture to draw, and what is asked about it: rows of the set's table."""
 
+    file: str
     scene: Scene
     style: str
     seed: str
-    rows: tuple[dict[str, str], ...]
-
-    @property
-    def file(self) -> str:
-        """Its place in the set."""
-        return self.rows[0]["image_path"]
+    rows: list[dict[str, str]]
 
 
 def plan(language: str, *, n: int, seed: int, prices: Prices, categories: Sequence[str] = CATEGORIES) -> list[Picture]:
@@ -65,21 +58,19 @@ def plan(language: str, *, n: int, seed: int, prices: Prices, categories: Sequen
         scene = make_scene(image_type, language, Random(f"{seed} {place}"), prices)
         file = f"images/{language}_{place:05d}.{'jpg' if style == 'mobile photograph' else 'png'}"
         shown = {"image_path": file, "image_type": image_type, "image_style": style, "background": ""}
-        least, rows = min(asked[name] for name in categories), list[dict[str, str]]()
-        for category in sorted(
-            categories, key=lambda name: (asked[name] > least + 1, crossed[image_type, name], asked[name])
-        ):
+        least, most, rows = min(asked[name] for name in categories), min(2, n - len(seen)), list[dict[str, str]]()
+        rarest = {name: (asked[name] > least + 1, crossed[image_type, name], asked[name]) for name in categories}
+        for category in sorted(categories, key=rarest.__getitem__):
             made = questions(scene, category, Random(f"{seed} {place} {category}"))
             new = next((row for row in made if row["question"] not in seen), None)
-            if new and len(rows) < min(_PER_PICTURE, n - asked.total()):
-                rows.append({"index": str(asked.total() + len(rows)), **new, **shown})
-        for row in rows:
-            seen.add(row["question"])
-            asked[row["task_category"]] += 1
-            crossed[image_type, row["task_category"]] += 1
+            if new and len(rows) < most:
+                rows.append({"index": str(len(seen)), **new, **shown})
+                seen.add(new["question"])
+                asked[category] += 1
+                crossed[image_type, category] += 1
         if rows:
-            pictures.append(Picture(scene, style, f"{seed} {place}", tuple(rows)))
-        if asked.total() == n:
+            pictures.append(Picture(file, scene, style, f"{seed} {place} {style}", rows))
+        if len(seen) == n:
             return pictures
     raise ConfigError(f"build mme_finance: expected --prices with enough days for {n} questions, got too few.")
 
@@ -105,53 +96,39 @@ def build_set(
     for option, given, known in (("language", languages, _TABLES), ("category", categories, CATEGORIES)):
         if not given or (unknown := [name for name in given if name not in known]):
             got = unknown[0] if given else "none"
-            raise ConfigError(
-                f"build mme_finance: expected each {option} to be one of {', '.join(known)}, got {got!r}."
-            )
+            raise ConfigError(f"build mme_finance: expected as {option} some of {', '.join(known)}, got {got!r}.")
     if n < 1 or jobs < 1:
         raise ConfigError(f"build mme_finance: expected at least 1 question and 1 job, got {n} and {jobs}.")
     pieces = read_prices(prices)
-    of_prices = sha256(b"".join(pd.util.hash_pandas_object(frame).to_numpy().tobytes() for _, frame in pieces))
-    made_of: dict[str, Any] = {
-        "seed": seed,
-        "categories": [name for name in CATEGORIES if name in categories],
-        "generator": f"{_GENERATOR} {sha256_of(WORDING)[:12]}",
-        "prices": of_prices.hexdigest(),
+    chosen = [name for name in CATEGORIES if name in categories]
+    content = {
+        "wording": repr(words("en")) + repr(words("zh")),
+        "prices": repr([pd.util.hash_pandas_object(days).sum() for _, days in pieces]),
     }
+    made_of: dict[str, Any] = {"seed": seed, "categories": chosen, "generator": _GENERATOR}
+    made_of |= {name: sha256(text.encode()).hexdigest() for name, text in content.items()}
     manifest: dict[str, Any] = {"made_by": f"fin-tasks {fin_tasks.__version__}: build mme_finance", **made_of}
     try:
         (folder / "images").mkdir(parents=True, exist_ok=True)
         path = folder / "manifest.json"
         before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else made_of
         if other := [key for key in made_of if before.get(key) != made_of[key]]:
-            raise ConfigError(
-                f"{folder}: expected no other set, got one with another {other[0]} ({before.get(other[0])!r}). "
-                "Name another folder with --out."
-            )
+            found = f"another {other[0]} ({before.get(other[0])!r})"
+            raise ConfigError(f"{folder}: expected no other set, got one with {found}. Name another folder with --out.")
         _write(path, json.dumps(manifest, indent=2))  # a run that is killed can go on
-        plans = {
-            name: plan(name, n=n, seed=seed, prices=pieces, categories=made_of["categories"]) for name in languages
-        }
+        plans = {name: plan(name, n=n, seed=seed, prices=pieces, categories=chosen) for name in languages}
         missing = [one for pictures in plans.values() for one in pictures if not (folder / one.file).exists()]
         with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
-            done = joblib.Parallel(n_jobs=jobs, return_as="generator")(
-                joblib.delayed(_draw)(one, folder) for one in missing
-            )
-            for _ in tqdm(done, "Drawing pictures", len(missing), unit="picture", disable=None):
-                pass
-        counts: dict[str, Any] = {}
+            calls = [joblib.delayed(_draw)(one, folder) for one in missing]
+            done = joblib.Parallel(n_jobs=jobs, return_as="generator")(calls)
+            all(True for _ in tqdm(done, "Drawing pictures", len(calls), unit="picture", disable=None))
+        manifest |= {"n": n, "languages": list(languages), "libraries": {name: version(name) for name in _LIBRARIES}}
+        manifest |= {"fonts": {name: sha256_of(Path(font(name))) for name in languages}, "counts": {}}
         for language, pictures in plans.items():
-            table = pd.DataFrame([row for one in pictures for row in one.rows])[list(_COLUMNS)]
+            table = pd.DataFrame([row for one in pictures for row in one.rows])[_COLUMNS]
             _write(folder / _TABLES[language], table.to_csv(sep="\t", index=False, lineterminator="\n"))
             columns = {column: table[column].value_counts().sort_index().to_dict() for column in _COLUMNS[4:7]}
-            counts[language] = {"rows": len(table), "pictures": len(pictures), **columns}
-        manifest |= {
-            "n": n,
-            "languages": list(languages),
-            "libraries": {name: version(name) for name in _LIBRARIES},
-            "fonts": {name: sha256_of(Path(font(name))) for name in languages},
-            "counts": counts,
-        }
+            manifest["counts"][language] = {"rows": len(table), "pictures": len(pictures), **columns}
         _write(path, json.dumps(manifest, ensure_ascii=False, indent=2) + "\n")
     except OSError as error:
         raise ConfigError(f"{folder}: expected a folder that can be written to, got {error}.") from error
@@ -159,13 +136,9 @@ def build_set(
 
 
 def _draw(one: Picture, folder: Path) -> None:
-    image = STYLES[one.style](one.scene, Random(f"{one.seed} {one.style}"))
-    target = folder / one.file
+    image, target = STYLES[one.style](one.scene, Random(one.seed)), folder / one.file
     part = target.with_name(f".{target.name}")
-    if target.suffix == ".jpg":
-        image.save(part, "JPEG", quality=85)
-    else:
-        image.quantize(128).save(part, "PNG")
+    image.save(part, "JPEG" if target.suffix == ".jpg" else "PNG", quality=85)
     part.replace(target)
 
 

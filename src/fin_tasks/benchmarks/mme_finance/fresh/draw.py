@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager
 from PIL import Image, ImageFont
 
-from fin_tasks.benchmarks.mme_finance.fresh.scenes import Figures, Report, Scene, Stock, words
+from fin_tasks.benchmarks.mme_finance.fresh.scenes import Figures, Part, Report, Scene, Stock, words
 from fin_tasks.errors import ConfigError
 
 __all__ = ["ACCENT", "BAR", "INK", "MUTED", "draw", "font"]
@@ -40,13 +41,10 @@ def font(language: str) -> str:
     """
     if language == "en":
         return str(findfont("DejaVu Sans"))
-    try:
-        import zhplot
-    except ImportError as error:
-        raise ConfigError(
-            "Chinese text: expected the font of zhplot. Run pip install 'fin-tasks[pictures]'."
-        ) from error
-    return str(Path(zhplot.__file__).parent / "fonts" / "NotoSansSC-Regular.ttf")
+    package = find_spec("zhplot")  # to import it would change matplotlib's settings
+    if package is None or package.origin is None:
+        raise ConfigError("Chinese text: expected the font of zhplot. Run pip install 'fin-tasks[pictures]'.")
+    return str(Path(package.origin).parent / "fonts" / "NotoSansSC-Regular.ttf")
 
 
 def draw(scene: Scene, width: int, height: int) -> Image.Image:
@@ -72,13 +70,7 @@ def draw(scene: Scene, width: int, height: int) -> Image.Image:
         canvas: Any = FigureCanvasAgg(figure)
         grid = (1, len(scene.parts)) if width > height else (len(scene.parts), 1)
         for place, part in zip(figure.subfigures(*grid, squeeze=False).flat, scene.parts, strict=True):
-            page, word = _Page(place), words(scene.language)
-            if isinstance(part, Stock):
-                _stock(page, part, word, is_chinese=scene.language == "zh")
-            elif isinstance(part, Figures):
-                _figures(page, part, word)
-            else:
-                _report(page, part, word, font(scene.language))
+            _DRAWERS[type(part)](_Page(place), part, words(scene.language), scene.language)
         canvas.draw()
         return Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
 
@@ -100,25 +92,22 @@ class _Page:
         return self.place.add_axes(box)
 
     def cells(self, entries: dict[str, str], columns: int) -> None:
-        wide = (self.width - 40) / columns
+        wide, last = (self.width - 40) / columns, len(entries) - 1
         for at, (label, value) in enumerate(entries.items()):
-            x = 20 + wide * (at % columns)
+            x, is_end = 20 + wide * (at % columns), at == last or at % columns == columns - 1
             self.text(label, x=x, color=MUTED)
-            self.text(
-                value, 28 if at % columns == columns - 1 or at == len(entries) - 1 else 0, x + wide - 22, ha="right"
-            )
+            self.text(value, 28 if is_end else 0, x + wide - 22, ha="right")
 
 
-def _stock(page: _Page, stock: Stock, word: dict[str, Any], *, is_chinese: bool) -> None:
+def _stock(page: _Page, stock: Stock, word: Any, language: str) -> None:
     days, is_narrow = stock.days, page.width < 700
     page.text(f"{stock.indicator} {stock.detail}".strip(), x=page.width - 20, ha="right", color=MUTED)
     page.text(f"{stock.symbol}  {days.index[-1].date()}", 36, size=_SIZE + 3)
-    page.cells(
-        {word["prints"].get(key, key): f"{value:.2f}" for key, value in stock.printed.items()}, 3 if is_narrow else 4
-    )
+    printed = {word["prints"].get(key, key): f"{value:.2f}" for key, value in stock.printed.items()}
+    page.cells(printed, 3 if is_narrow else 4)
     split = page.top + (page.height - page.top) * 0.62
     upper, lower = page.axes(page.top + 22, split - 12), page.axes(split + 14, page.height - 42)
-    up, down = (_RED, _GREEN) if is_chinese else (_GREEN, _RED)
+    up, down = (_RED, _GREEN) if language == "zh" else (_GREEN, _RED)
     style = mpf.make_mpf_style(marketcolors=mpf.make_marketcolors(up=up, down=down, inherit=True), gridstyle="")
     kind, columns = "line" if stock.indicator else "candle", ("open", "high", "low", "close", "volume")
     volume = lower if stock.indicator in ("", "BOLL") else False
@@ -144,14 +133,14 @@ def _stock(page: _Page, stock: Stock, word: dict[str, Any], *, is_chinese: bool)
     upper.tick_params(labelbottom=False)
 
 
-def _figures(page: _Page, figures: Figures, word: dict[str, Any]) -> None:
+def _figures(page: _Page, figures: Figures, word: Any, language: str) -> None:
     table, numbers = figures.table, f"{{:,.{figures.decimals}f}}"
     page.text(figures.title, 34, size=_SIZE + 3)
     page.text(figures.unit, 36, color=MUTED)
     if figures.kind == "table":
         axes = page.axes(page.top, min(page.height - 20, page.top + 52 * (len(table) + 1)), left=20)
         axes.axis("off")
-        cells = [[label, *map(numbers.format, row)] for label, row in zip(table.index, table.to_numpy(), strict=True)]
+        cells = [[row[0], *map(numbers.format, row[1:])] for row in table.itertuples()]
         widths = [0.34, *([0.66 / table.shape[1]] * table.shape[1])]
         drawn = axes.table(cells, colLabels=[word["item"], *table], colWidths=widths, bbox=(0, 0, 1, 1))
         drawn.auto_set_font_size(False)
@@ -170,23 +159,21 @@ def _figures(page: _Page, figures: Figures, word: dict[str, Any]) -> None:
         return
     across = 2 if page.width < 700 else 3
     axes = page.axes(page.top + 32 * -(-table.shape[1] // across), page.height - 75)
-    if figures.kind == "line":
-        table.plot.line(ax=axes, color=colors, lw=2.2, marker="o", legend=False)
-    else:
-        table.plot.bar(ax=axes, color=colors, width=0.75, rot=0, legend=False)
+    options: dict[str, Any] = {"lw": 2.2, "marker": "o"} if figures.kind == "line" else {"width": 0.75, "rot": 0}
+    table.plot(kind=figures.kind, ax=axes, color=colors, legend=False, **options)
     if figures.printed:
         axes.margins(y=0.22)
-        is_crowded = page.width / table.size < 110
+        rotation = 90 if page.width / table.size < 110 else 0
         for bars in axes.containers:
-            axes.bar_label(bars, fmt=numbers, padding=4, fontsize=_SIZE - 1, rotation=90 if is_crowded else 0)
+            axes.bar_label(bars, fmt=numbers, padding=4, fontsize=_SIZE - 1, rotation=rotation)
     axes.set_xticks(range(len(table)), [label.replace(" ", "\n") for label in table.index])
     axes.grid(visible=False, axis="x")
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=across, fontsize=_SIZE - 0.5)
 
 
-def _report(page: _Page, report: Report, word: dict[str, Any], file: str) -> None:
-    letters = ImageFont.truetype(file, round((_SIZE + 0.5) * _DPI / 72))
+def _report(page: _Page, report: Report, word: Any, language: str) -> None:
+    letters = ImageFont.truetype(font(language), round((_SIZE + 0.5) * _DPI / 72))
     page.text(word["titles"]["report"].format(**report.facts), 40, size=_SIZE + 5)
     page.text(word["byline"].format(**report.facts), 44, color=MUTED)
     page.cells(dict(report.box), 2 if page.width > 700 else 1)
@@ -201,3 +188,6 @@ def _report(page: _Page, report: Report, word: dict[str, Any], file: str) -> Non
                 line = ""
             line += piece
         page.top += 16
+
+
+_DRAWERS: dict[type[Part], Any] = {Stock: _stock, Figures: _figures, Report: _report}

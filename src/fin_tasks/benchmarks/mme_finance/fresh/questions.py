@@ -1,7 +1,7 @@
 """What can be asked about a scene, with answers computed from its data."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
@@ -36,32 +36,27 @@ def questions(scene: Scene, category: str, random: Random) -> Iterator[dict[str,
     `tolerance` in the unit of the value.
     """
     word = words(scene.language)
-    forms = [(part, form) for part in scene.parts for form in _forms(part, random, word) if form.category == category]
+    forms = [(part, form) for part in scene.parts for form in _FORMS[type(part)](part, random, word)]
+    forms = [(part, form) for part, form in forms if form.category == category]
     random.shuffle(forms)
     for part, form in forms:
         truth: dict[str, Any] = {"kind": "na", "value": ""}
-        answer = word["not_applicable"]
-        if isinstance(form.answer, str):
-            truth = {"kind": "choice" if form.is_choice else "text", "value": form.answer}
-            answer = word["answer"].format(form.answer)
-        elif form.answer is not None:
+        answer, is_text = word["not_applicable"], isinstance(form.answer, str)
+        if isinstance(form.answer, float):
             value = round(form.answer, form.digits) + 0.0  # no -0.0
             truth = {"kind": "number", "value": value, "tolerance": form.tolerance}
             answer = word["answer"].format(f"{value:,.{form.digits}f}")
+        elif is_text:
+            truth = {"kind": "choice" if form.is_choice else "text", "value": form.answer}
+            answer = word["answer"].format(form.answer)
         place = word["parts"][part.kind] if len(scene.parts) > 1 else ""
-        finish = word["finish"]["words" if isinstance(form.answer, str) else "number"]
+        text = word["questions"][form.sentence].format(**form.fields)
         yield {
-            "question": place + word["questions"][form.sentence].format(**form.fields) + finish,
-            "answer": f"{form.working}\n{answer}" if form.working else answer,
+            "question": place + text + word["finish"]["words" if is_text else "number"],
+            "answer": f"{form.working}\n{answer}".strip(),
             "task_category": category,
             "truth": json.dumps(truth, ensure_ascii=False),
         }
-
-
-def _forms(part: Part, random: Random, word: dict[str, Any]) -> Iterator[_Form]:
-    if isinstance(part, Stock):
-        return _of_stock(part, random, word)
-    return _of_figures(part, random, word) if isinstance(part, Figures) else _of_report(part, random, word)
 
 
 def _percent(sentence: str, new: float, old: float, fields: Mapping[str, str]) -> _Form:
@@ -70,11 +65,11 @@ def _percent(sentence: str, new: float, old: float, fields: Mapping[str, str]) -
 
 
 def _estimate(sentence: str, value: float, fields: Mapping[str, str], working: str = "") -> _Form:
-    digits, tolerance = 2 if value < 100 else 0, round(abs(value) / 10, 4)
+    digits, tolerance = 0 if value >= 100 else 2 if value >= 1 else 4, round(value / 10, 4)
     return _Form(ESTIMATE, sentence, value, fields, digits=digits, tolerance=tolerance, working=working)
 
 
-def _of_stock(stock: Stock, random: Random, word: dict[str, Any]) -> Iterator[_Form]:
+def _of_stock(stock: Stock, random: Random, word: Any) -> Iterator[_Form]:
     days, printed, lines = stock.days, stock.printed, list(stock.lines)
     first_day, last_day = days.index[0].date(), days.index[-1].date()
     about = {"symbol": stock.symbol, "name": stock.name, "start": str(first_day), "end": str(last_day)}
@@ -118,13 +113,15 @@ def _of_stock(stock: Stock, random: Random, word: dict[str, Any]) -> Iterator[_F
     yield _Form(NOT_SHOWN, "stock_unknown", None, {"unknown": unknown, **about})
 
 
-def _of_figures(figures: Figures, random: Random, word: dict[str, Any]) -> Iterator[_Form]:
+def _of_figures(figures: Figures, random: Random, word: Any) -> Iterator[_Form]:
     table, digits, is_line = figures.table, figures.decimals, figures.kind == "line"
     labels, names, unknown = list(table.index), list(table.columns), random.choice(word["unknown"])
     label, series, extreme = random.choice(labels), random.choice(names), random.choice(("higher", "lower"))
     column, value = table[series], float(table.at[label, series])
     about = {"title": figures.title, "series": series, "label": label}
-    yield _Form(OCR, "figures_title", figures.title, {"label": labels[0], "last": labels[-1]})
+    yield _Form(
+        OCR, "figures_title", figures.title, {"label": labels[0], "last": labels[-1], "names": ", ".join(names)}
+    )
     if len(figures.colors) > 1:
         name, options = random.choice(list(figures.colors)), ", ".join(figures.colors)
         fields = {"color": word["colors"][figures.colors[name]], "options": options, **about}
@@ -163,12 +160,12 @@ def _of_figures(figures: Figures, random: Random, word: dict[str, Any]) -> Itera
     yield _Form(NOT_SHOWN, "figures_unknown", None, {"unknown": unknown, "name": name, **about})
 
 
-def _of_report(report: Report, random: Random, word: dict[str, Any]) -> Iterator[_Form]:
+def _of_report(report: Report, random: Random, word: Any) -> Iterator[_Form]:
     facts, values = report.facts, report.values
     revenue, profit, value = (values[key] for key in ("revenue", "profit", "value"))
     for key in ("target", "price", "value", "rating"):
         fields = {"label": word["box"][key], **facts}
-        yield _Form(OCR, "report_print", values.get(key, facts[key]), fields, digits=1 if key == "value" else 2)
+        yield _Form(OCR, "report_print", values.get(key, facts[key]), fields)
     for key, category in (("number", OCR), ("analyst", ENTITY), ("publisher", ENTITY), ("best", ENTITY)):
         yield _Form(category, f"report_{key}", facts[key], facts)
     headings = list(report.sections)
@@ -182,3 +179,7 @@ def _of_report(report: Report, random: Random, word: dict[str, Any]) -> Iterator
     yield _estimate("report_times", value / revenue, facts, f"{value} / {revenue}")
     yield _estimate("report_year", 4 * revenue, facts, f"4 × {revenue}")
     yield _Form(NOT_SHOWN, "report_unknown", None, {"unknown": random.choice(word["unknown"]), **facts})
+
+
+_Asking = Callable[[Any, Random, Any], Iterator[_Form]]
+_FORMS: dict[type[Part], _Asking] = {Stock: _of_stock, Figures: _of_figures, Report: _of_report}

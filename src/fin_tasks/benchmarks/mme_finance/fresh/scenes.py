@@ -10,26 +10,16 @@ from random import Random
 from typing import Any
 
 import pandas as pd
+import stockstats
 import yaml
 
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import DataError
 from fin_tasks.resources import stock_prices_file
 
-__all__ = [
-    "TYPES",
-    "WORDING",
-    "Figures",
-    "Part",
-    "Prices",
-    "Report",
-    "Scene",
-    "Stock",
-    "make_scene",
-    "read_prices",
-    "words",
-]
+__all__ = ["TYPES", "Figures", "Part", "Prices", "Report", "Scene", "Stock", "make_scene", "read_prices", "words"]
 
-WORDING = Path(__file__).with_name("wording.yaml")
+TYPES = ("candlestick chart", "technical indicator chart", "statistical chart", "table", "document", "mixed chart")
+"""The types of pictures, by their names in MME-Finance."""
 Prices = list[tuple[str, pd.DataFrame]]
 
 _COLUMNS = ["open", "high", "low", "close", "volume"]
@@ -42,7 +32,6 @@ _LINES = {  # indicator to its parameters, and its lines with their names in sto
     "KDJ": ("(9, 3, 3)", {"K": "kdjk", "D": "kdjd", "J": "kdjj"}),
     "BOLL": ("(20, 2)", {"UPPER": "boll_ub", "MID": "boll", "LOWER": "boll_lb"}),
 }
-TYPES = ("candlestick chart", "technical indicator chart", "statistical chart", "table", "document", "mixed chart")
 _COLORS = ("blue", "orange", "purple", "brown", "teal", "gray")
 
 
@@ -50,22 +39,14 @@ _COLORS = ("blue", "orange", "purple", "brown", "teal", "gray")
 class Stock:
     """Daily prices in USD of the days shown, volume in millions; `lines` (name to color) are columns of them too."""
 
+    kind: str  # candles or indicator
     symbol: str
     name: str
     days: pd.DataFrame
     indicator: str  # empty for candles with moving averages
     detail: str
     lines: Mapping[str, str]
-
-    @property
-    def kind(self) -> str:
-        """`candles` or `indicator`."""
-        return "indicator" if self.indicator else "candles"
-
-    @property
-    def printed(self) -> dict[str, float]:
-        """The last day's numbers, as printed above the chart."""
-        return {name: float(self.days[name].iloc[-1]) for name in ("open", "high", "low", "close", *self.lines)}
+    printed: Mapping[str, float]  # of the last day, above the chart
 
 
 @dataclass(frozen=True)
@@ -106,77 +87,67 @@ class Scene:
 
 
 @cache
-def words(language: str) -> dict[str, Any]:
+def words(language: str) -> Any:
     """Return the wording of a language; lists have the same order in both."""
 
     def of(node: Any) -> Any:
-        if isinstance(node, list) and len(node) == 2 and all(isinstance(text, str) for text in node):
-            return node[("en", "zh").index(language)]
         if isinstance(node, dict):
             return {key: of(value) for key, value in node.items()}
+        if len(node) == 2 and all(isinstance(text, str) for text in node):
+            return node[("en", "zh").index(language)]
         return [of(value) for value in node]
 
-    resolved: dict[str, Any] = of(yaml.safe_load(WORDING.read_text(encoding="utf-8")))
-    return resolved
+    return of(yaml.safe_load(Path(__file__).with_name("wording.yaml").read_text(encoding="utf-8")))
 
 
 def read_prices(place: Path | None) -> Prices:
     """Read daily prices from CSV or Parquet, one file or a folder of them; by default those of the packaged sample.
 
     A table has the columns date, open, high, low, close and volume, and ticker if the file is not named after it.
-    Tickers are cut where they jump as at a split; pieces too short for a chart are left out.
+    Tickers are cut where they jump as at a split; days below a dollar and pieces too short for a chart are left out.
 
     Raises:
         DataError: A file cannot be read, or no ticker has enough days.
     """
-    root = place or stock_prices_file()
-    files = [root] if root.is_file() else sorted(root.rglob("*"))
-    pieces: Prices = []
-    for path in (path for path in files if path.name.lower().endswith((".csv", ".csv.gz", ".parquet"))):
+    root, pieces = place or stock_prices_file(), Prices()
+    for path in [root] if root.is_file() else sorted(root.rglob("*")):
+        if not path.name.lower().endswith((".csv", ".csv.gz", ".parquet")):
+            continue
         try:
             table = pd.read_parquet(path).reset_index() if path.suffix == ".parquet" else pd.read_csv(path)
             table = table.rename(columns=lambda name: str(name).strip().lower()).rename(columns={"symbol": "ticker"})
             if not {"date", *_COLUMNS} <= {*table}:
                 continue  # such as reports of earnings
-            if "ticker" not in table:
-                table["ticker"] = path.name.split(".")[0].removeprefix("data-").upper()
-            table["date"] = pd.to_datetime(table["date"].astype(str).str.slice(0, 10))
-            table[_COLUMNS] = table[_COLUMNS].astype(float).round(2)
+            days = table[_COLUMNS].astype(float).round(2)
+            days["date"] = pd.to_datetime(table["date"].astype(str).str.slice(0, 10))
         except (OSError, ValueError) as error:
             raise DataError(
-                f"{path}: expected a table of daily prices, got one that cannot be read: {error}"
+                f"{path}: expected a table of daily prices, got one that is unreadable: {error}."
             ) from error
-        for symbol, days in (
-            table.dropna(subset=_COLUMNS).sort_values("date").set_index("date").groupby("ticker", sort=True)
-        ):
-            step = days["close"] / days["close"].shift()
-            piece = ((step > _LARGEST_STEP) | (step < 1 / _LARGEST_STEP)).cumsum()
-            pieces += ((str(symbol), part) for _, part in days[_COLUMNS].groupby(piece))
-    pieces = [(symbol, part) for symbol, part in pieces if len(part) >= _WARM_UP + _LONGEST]
+        days["ticker"] = table["ticker"] if "ticker" in table else path.name.split(".")[0].removeprefix("data-").upper()
+        days = days[(days[_COLUMNS] >= 1).all(axis=1)].sort_values("date").set_index("date")
+        for symbol, rows in days.groupby("ticker", sort=True):
+            jumps = rows["close"].pct_change().add(1).map(math.log).abs() > math.log(_LARGEST_STEP)
+            pieces += ((str(symbol), piece) for _, piece in rows[_COLUMNS].groupby(jumps.cumsum()))
+    pieces = [(symbol, piece) for symbol, piece in pieces if len(piece) >= _WARM_UP + _LONGEST]
     if not pieces:
-        raise DataError(
-            f"{root}: expected CSV or Parquet files with the columns date, {', '.join(_COLUMNS)} and at least "
-            f"{_WARM_UP + _LONGEST} days of a ticker, found none."
-        )
+        needed = f"the columns date, {', '.join(_COLUMNS)} and {_WARM_UP + _LONGEST} days of a ticker"
+        raise DataError(f"{root}: expected CSV or Parquet files with {needed}, found none.")
     return pieces
 
 
 def _stock(language: str, random: Random, prices: Prices, indicators: Sequence[str]) -> Stock:
-    try:
-        import stockstats
-    except ImportError as error:
-        raise ConfigError("build mme_finance: expected stockstats. Run pip install 'fin-tasks[pictures]'.") from error
     symbol, days = random.choices(prices, weights=[len(days) for _, days in prices])[0]
     shown, indicator = random.randint(30, _LONGEST), random.choice(indicators)
     end = random.randint(_WARM_UP + shown, len(days))
     days = days.iloc[end - _WARM_UP - shown : end].assign(volume=lambda days: (days["volume"] / 1e6).round(4))
     detail, lines = _LINES[indicator]
     computed = stockstats.wrap(days.copy())
-    for line, name in lines.items():
-        days[line] = computed[name].round(2)
-    colors = random.sample(_COLORS[1:] if indicator else _COLORS[:4], len(lines))  # the line of closes is blue
-    name = words(language)["stocks"].get(symbol, symbol)
-    return Stock(symbol, name, days.iloc[-shown:], indicator, detail, dict(zip(lines, colors, strict=True)))
+    days = days.assign(**{line: computed[name].round(2) for line, name in lines.items()}).iloc[-shown:]
+    colors = dict(zip(lines, random.sample(_COLORS[1:] if indicator else _COLORS[:4], len(lines)), strict=True))
+    printed = {key: float(days[key].iloc[-1]) for key in (*_COLUMNS[:4], *lines)}
+    kind, name = "indicator" if indicator else "candles", words(language)["stocks"].get(symbol, symbol)
+    return Stock(kind, symbol, name, days, indicator, detail, colors, printed)
 
 
 def _companies(language: str, random: Random, count: int) -> list[str]:
@@ -192,10 +163,8 @@ def _figures(language: str, random: Random, kind: str, most: int = 9) -> Figures
     topic = random.choice(topics.get(kind, ("companies", "segments", "accounts")))
     title = word["titles"][topic].format(company=company, account=random.choice(word["accounts"]))
     pool = {"companies": others, "accounts": word["accounts"]}.get(topic, word["segments"])
-    entries = random.sample(
-        pool,
-        {"line": random.randint(2, 3), "table": random.randint(4, most)}.get(kind, random.randint(4, min(most, 6))),
-    )
+    fewest, largest = {"line": (2, 3), "table": (4, most)}.get(kind, (4, min(most, 6)))
+    entries = random.sample(pool, random.randint(fewest, largest))
     count = {"pie": 1, "bar": random.randint(1, 2), "line": random.randint(5, 8)}.get(kind, random.randint(2, 4))
     first, size, decimals = random.randint(2005, 2021), 10 ** random.uniform(2, 4), random.choice((0, 1, 2))
     rows = {}
@@ -219,14 +188,12 @@ def _figures(language: str, random: Random, kind: str, most: int = 9) -> Figures
 def _report(language: str, random: Random, headings: Sequence[str]) -> Report:
     word, day = words(language), date(2012, 1, 1) + timedelta(random.randint(0, 4500))
     revenue, price = random.uniform(80, 9000), random.uniform(4, 400)
-    amounts = {"revenue": revenue, "revenue_before": revenue / random.uniform(0.75, 1.4)}
-    amounts |= {"profit": revenue * random.uniform(0.03, 0.3), "value": revenue * random.uniform(3, 20)}
-    values = {key: round(value, 1) for key, value in amounts.items()}
-    dollars = {"price": round(price, 2), "target": round(price * random.uniform(0.75, 1.5), 2)}
+    values = {"revenue": revenue, "revenue_before": revenue / random.uniform(0.75, 1.4), "price": price}
+    values |= {"profit": revenue * random.uniform(0.03, 0.3), "value": revenue * random.uniform(3, 20)}
+    values = {key: round(value, 2) for key, value in (values | {"target": price * random.uniform(0.75, 1.5)}).items()}
     past, (best, worst) = day - timedelta(days=60), random.sample(word["segments"], 2)
     facts = {
-        **{key: f"{value:,.1f}" for key, value in values.items()},
-        **{key: f"{value:.2f}" for key, value in dollars.items()},
+        **{key: f"{value:,.2f}" for key, value in values.items()},
         **{"company": _companies(language, random, 1)[0], "day": day.isoformat(), "best": best, "worst": worst},
         "quarter": word["quarter"].format(year=past.year, part=(past.month + 2) // 3),
         "publisher": word["publisher"].format(name=random.choice(word["names"])),
@@ -237,7 +204,7 @@ def _report(language: str, random: Random, headings: Sequence[str]) -> Report:
     box = {word["box"][key]: facts[key] for key in random.sample(list(word["box"]), len(word["box"]))}
     keys = random.sample(headings, len(headings))
     texts = {word["headings"][key]: random.choice(word["paragraphs"][key]).format(**facts) for key in keys}
-    return Report(facts, values | dollars, box, texts)
+    return Report(facts, values, box, texts)
 
 
 def make_scene(image_type: str, language: str, random: Random, prices: Prices) -> Scene:

@@ -1,6 +1,7 @@
 """How a scene reaches the reader: in a browser's window, on a phone, or as a photograph of a screen."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from io import BytesIO
 from random import Random
 
@@ -24,13 +25,6 @@ class _Screen:
         letters = ImageFont.truetype(font(self.language), size, layout_engine=ImageFont.Layout.BASIC)
         self.pen.text((x, y), text, fill=color, font=letters, anchor=anchor)
 
-    def status(self, left: int, right: int, y: int, random: Random) -> None:
-        """Draw a phone's time, network and battery."""
-        self.text(left, y, f"{random.randint(7, 21)}:{random.randint(0, 59):02d}", 22)
-        self.text(right - 62, y, "5G", 20, anchor="rm")
-        self.pen.rounded_rectangle((right - 50, y - 11, right - 4, y + 11), 5, outline=INK, width=2)
-        self.pen.rectangle((right - 46, y - 7, right - 46 + random.randint(8, 38), y + 7), fill=INK)
-
 
 def _computer(scene: Scene, random: Random) -> Image.Image:
     screen, word = _Screen(scene, 1280, 900, (0, 136, 1280, 900)), words(scene.language)
@@ -47,22 +41,19 @@ def _computer(scene: Scene, random: Random) -> Image.Image:
     return screen.image
 
 
-def _upright(scene: Scene, random: Random) -> Image.Image:
-    screen = _Screen(scene, 750, 1334, (0, 116, 750, 1258))
-    screen.status(30, 730, 28, random)
-    screen.pen.rectangle((0, 52, 750, 112), fill=BAR)
-    screen.text(375, 82, scene.title, 24, anchor="mm")
-    screen.pen.rectangle((0, 1262, 750, 1334), fill=BAR)
+def _phone(scene: Scene, random: Random, width: int, height: int) -> Image.Image:
+    screen = _Screen(scene, width, height, (0, 100, width, height - 60))
+    screen.text(30, 24, f"{random.randint(7, 21)}:{random.randint(0, 59):02d}", 22)
+    screen.text(width - 84, 24, "5G", 20, anchor="rm")
+    screen.pen.rounded_rectangle((width - 72, 13, width - 26, 35), 5, outline=INK, width=2)
+    screen.pen.rectangle(
+        (width - 68, 17, width - 68 + random.randint(8, 38), 31), fill=INK
+    )  # what is left of the battery
+    screen.pen.rectangle((0, 46, width, 96), fill=BAR)
+    screen.text(width // 2, 71, scene.title, 24, anchor="mm")
+    screen.pen.rectangle((0, height - 56, width, height), fill=BAR)
     for at, entry in enumerate(words(scene.language)["menu"]):
-        screen.text(75 + 150 * at, 1298, entry, 20, ACCENT if at == 0 else MUTED, "mm")
-    return screen.image
-
-
-def _sideways(scene: Scene, random: Random) -> Image.Image:
-    screen = _Screen(scene, 1334, 750, (0, 50, 1334, 750))
-    screen.pen.rectangle((0, 0, 1334, 48), fill=BAR)
-    screen.text(28, 24, scene.title, 22)
-    screen.status(1080, 1310, 24, random)
+        screen.text(width * (2 * at + 1) // 10, height - 28, entry, 20, ACCENT if at == 0 else MUTED, "mm")
     return screen.image
 
 
@@ -95,7 +86,7 @@ def _photograph(scene: Scene, random: Random) -> Image.Image:
 STYLES: Mapping[str, Callable[[Scene, Random], Image.Image]] = {
     "computer screenshot": _computer,
     "mobile photograph": _photograph,
-    "vertical screenshot on mobile": _upright,
-    "horizontal screenshot on mobile": _sideways,
+    "vertical screenshot on mobile": partial(_phone, width=750, height=1334),
+    "horizontal screenshot on mobile": partial(_phone, width=1334, height=750),
 }
 """Image style to the function that draws a scene in it."""
