@@ -13,7 +13,7 @@ __all__ = ["build_mme_finance"]
 
 
 def build_mme_finance(
-    n: Annotated[int, typer.Option("--n", help="Questions in each language; half as many pictures.")] = 120,
+    n: Annotated[int, typer.Option("--n", min=1, help="Questions in each language; half as many pictures.")] = 120,
     seed: Annotated[int, typer.Option(help="Another seed makes another set.")] = 1,
     language: Annotated[str, typer.Option(help="Languages, separated by commas.")] = "en,zh",
     categories: Annotated[
@@ -28,7 +28,7 @@ def build_mme_finance(
         Path | None,
         typer.Option(metavar="DIR", help="Folder of the set.", show_default="mme_finance/seed-SEED in the cache"),
     ] = None,
-    jobs: Annotated[int, typer.Option(help="Processes that draw pictures.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes that draw pictures.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Make a set of new questions with pictures in MME-Finance's own form, whose truths need no judge.

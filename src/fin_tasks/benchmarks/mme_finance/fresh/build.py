@@ -37,7 +37,6 @@ class Picture:
 
     file: str
     scene: Scene
-    style: str
     seed: str
     rows: list[dict[str, str]]
 
@@ -46,12 +45,8 @@ def plan(language: str, *, n: int, seed: int, prices: Prices, categories: Sequen
     """Plan pictures with `n` questions, spread evenly over categories, types and styles.
 
     No question comes twice. A larger set starts with the smaller one of the same seed.
-
-    Raises:
-        ConfigError: The prices do not give enough different questions.
     """
-    asked, crossed, seen = Counter[str](), Counter[tuple[str, str]](), set[str]()
-    pictures: list[Picture] = []
+    asked, crossed, seen, pictures = Counter[str](), Counter[tuple[str, str]](), set[str](), list[Picture]()
     for place in range(20 * n + 100):
         image_type = TYPES[place % len(TYPES)]
         style = list(STYLES)[(place + place // 12) % len(STYLES)]  # meets every type within 24 pictures
@@ -69,7 +64,7 @@ def plan(language: str, *, n: int, seed: int, prices: Prices, categories: Sequen
                 asked[category] += 1
                 crossed[image_type, category] += 1
         if rows:
-            pictures.append(Picture(file, scene, style, f"{seed} {place} {style}", rows))
+            pictures.append(Picture(file, scene, f"{seed} {place} {style}", rows))
         if len(seen) == n:
             return pictures
     raise ConfigError(f"build mme_finance: expected --prices with enough days for {n} questions, got too few.")
@@ -97,16 +92,11 @@ def build_set(
         if not given or (unknown := [name for name in given if name not in known]):
             got = unknown[0] if given else "none"
             raise ConfigError(f"build mme_finance: expected as {option} some of {', '.join(known)}, got {got!r}.")
-    if n < 1 or jobs < 1:
-        raise ConfigError(f"build mme_finance: expected at least 1 question and 1 job, got {n} and {jobs}.")
     pieces = read_prices(prices)
     chosen = [name for name in CATEGORIES if name in categories]
-    content = {
-        "wording": repr(words("en")) + repr(words("zh")),
-        "prices": repr([pd.util.hash_pandas_object(days).sum() for _, days in pieces]),
-    }
-    made_of: dict[str, Any] = {"seed": seed, "categories": chosen, "generator": _GENERATOR}
-    made_of |= {name: sha256(text.encode()).hexdigest() for name, text in content.items()}
+    content = [words(name) for name in _TABLES], [(symbol, *days.sum().round(2)) for symbol, days in pieces]
+    sums = {"words_and_prices": sha256(repr(content).encode()).hexdigest()}
+    made_of: dict[str, Any] = {"seed": seed, "categories": chosen, "generator": _GENERATOR, **sums}
     manifest: dict[str, Any] = {"made_by": f"fin-tasks {fin_tasks.__version__}: build mme_finance", **made_of}
     try:
         (folder / "images").mkdir(parents=True, exist_ok=True)
@@ -121,7 +111,7 @@ def build_set(
         with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
             calls = [joblib.delayed(_draw)(one, folder) for one in missing]
             done = joblib.Parallel(n_jobs=jobs, return_as="generator")(calls)
-            all(True for _ in tqdm(done, "Drawing pictures", len(calls), unit="picture", disable=None))
+            list(tqdm(done, "Drawing pictures", len(calls), unit="picture", disable=None))
         manifest |= {"n": n, "languages": list(languages), "libraries": {name: version(name) for name in _LIBRARIES}}
         manifest |= {"fonts": {name: sha256_of(Path(font(name))) for name in languages}, "counts": {}}
         for language, pictures in plans.items():
@@ -136,7 +126,7 @@ def build_set(
 
 
 def _draw(one: Picture, folder: Path) -> None:
-    image, target = STYLES[one.style](one.scene, Random(one.seed)), folder / one.file
+    image, target = STYLES[one.rows[0]["image_style"]](one.scene, Random(one.seed)), folder / one.file
     part = target.with_name(f".{target.name}")
     image.save(part, "JPEG" if target.suffix == ".jpg" else "PNG", quality=85)
     part.replace(target)

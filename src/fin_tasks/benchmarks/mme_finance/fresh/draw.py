@@ -14,31 +14,20 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager
 from PIL import Image, ImageFont
 
-from fin_tasks.benchmarks.mme_finance.fresh.scenes import Figures, Part, Report, Scene, Stock, words
+from fin_tasks.benchmarks.mme_finance.fresh.scenes import COLORS, Figures, Part, Report, Scene, Stock, words
 from fin_tasks.errors import ConfigError
 
 __all__ = ["ACCENT", "BAR", "INK", "MUTED", "draw", "font"]
 
 INK, MUTED, BAR, ACCENT, _GRID = "#14181f", "#5d6775", "#e9edf2", "#1f5fbf", "#d9dee5"
 _GREEN, _RED, _BLUE = "#12a065", "#e0434b", "#2f74dd"
-_HEX = {
-    "blue": _BLUE,
-    "orange": "#f5961d",
-    "purple": "#9b4fc8",
-    "brown": "#8b5326",
-    "teal": "#12a5a5",
-    "gray": "#8d949e",
-}
-_DPI, _SIZE = 100, 11.5  # points; 16 pixels
+_HEX = dict(zip(COLORS, (_BLUE, "#f5961d", "#9b4fc8", "#8b5326", "#12a5a5", "#8d949e"), strict=True))
+_DPI, _SIZE = 100, 11.5  # points, as in pictures.mplstyle; 16 pixels
 
 
 @cache
 def font(language: str) -> str:
-    """Return the file of the font of a language.
-
-    Raises:
-        ConfigError: The package with the font for Chinese is missing.
-    """
+    """Return the file of the font of a language; ConfigError if that for Chinese is not installed."""
     if language == "en":
         return str(findfont("DejaVu Sans"))
     package = find_spec("zhplot")  # to import it would change matplotlib's settings
@@ -50,22 +39,8 @@ def font(language: str) -> str:
 def draw(scene: Scene, width: int, height: int) -> Image.Image:
     """Draw a scene's parts on so many pixels, side by side if these are wide, else one below the other."""
     fontManager.addfont(font(scene.language))
-    family = FontProperties(fname=font(scene.language)).get_name()
-    style: dict[Any, Any] = {
-        "font.family": family,
-        "font.size": _SIZE,
-        "axes.unicode_minus": False,
-        "axes.axisbelow": True,
-    }
-    style |= {
-        "text.color": INK,
-        "axes.edgecolor": _GRID,
-        "grid.color": _GRID,
-        "axes.grid": True,
-        "legend.frameon": False,
-    }
-    style |= {"xtick.color": MUTED, "ytick.color": MUTED, "axes.spines.top": False, "axes.spines.right": False}
-    with mpl.rc_context(style):
+    family: Any = {"font.family": FontProperties(fname=font(scene.language)).get_name()}
+    with mpl.rc_context(family, fname=Path(__file__).with_name("pictures.mplstyle")):
         figure = Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
         canvas: Any = FigureCanvasAgg(figure)
         grid = (1, len(scene.parts)) if width > height else (len(scene.parts), 1)
@@ -87,9 +62,8 @@ class _Page:
         self.top += step
 
     def axes(self, top: float, bottom: float, left: float = 85, right: float = 34) -> Any:
-        width, height = self.width - left - right, bottom - top
-        box = (left / self.width, 1 - bottom / self.height, width / self.width, height / self.height)
-        return self.place.add_axes(box)
+        wide, high = (self.width - left - right) / self.width, (bottom - top) / self.height
+        return self.place.add_axes((left / self.width, 1 - bottom / self.height, wide, high))
 
     def cells(self, entries: dict[str, str], columns: int) -> None:
         wide, last = (self.width - 40) / columns, len(entries) - 1
@@ -124,7 +98,9 @@ def _stock(page: _Page, stock: Stock, word: Any, language: str) -> None:
         if panel is lined:
             drawn = days[list(stock.lines)]
             low, high = min(low, drawn.min().min()), max(high, drawn.max().max())
-        panel.set_ylim(0 if panel is volume else low, high + 0.2 * (high - low))  # room for the legend
+        panel.set_ylim(
+            0 if panel is volume else low, high + (0.2 if panel is upper else 0.4) * (high - low)
+        )  # room for the legend
         panel.yaxis.set_label_position("left")
         panel.yaxis.tick_left()
         panel.grid(visible=True)
@@ -143,7 +119,7 @@ def _figures(page: _Page, figures: Figures, word: Any, language: str) -> None:
         cells = [[row[0], *map(numbers.format, row[1:])] for row in table.itertuples()]
         widths = [0.34, *([0.66 / table.shape[1]] * table.shape[1])]
         drawn = axes.table(cells, colLabels=[word["item"], *table], colWidths=widths, bbox=(0, 0, 1, 1))
-        drawn.auto_set_font_size(False)
+        drawn.auto_set_font_size(value=False)
         for (row, column), cell in drawn.get_celld().items():
             cell.set(edgecolor=_GRID, facecolor=BAR if row == 0 else "white", fontsize=_SIZE)
             cell.get_text().set_ha("left" if column == 0 else "right")
@@ -155,14 +131,14 @@ def _figures(page: _Page, figures: Figures, word: Any, language: str) -> None:
         page.text(series, 50, color=MUTED)
         axes = page.axes(page.top, page.top + edge, left=(page.width - edge) / 2, right=(page.width - edge) / 2)
         labels = [f"{label}\n{value:.1f}%" for label, value in table[series].items()]
-        axes.pie(table[series], labels=labels, colors=colors, startangle=90, counterclock=False)
+        axes.pie(table[series], labels=labels, colors=colors, startangle=90, counterclock=False, labeldistance=1.2)
         return
     across = 2 if page.width < 700 else 3
     axes = page.axes(page.top + 32 * -(-table.shape[1] // across), page.height - 75)
-    options: dict[str, Any] = {"lw": 2.2, "marker": "o"} if figures.kind == "line" else {"width": 0.75, "rot": 0}
-    table.plot(kind=figures.kind, ax=axes, color=colors, legend=False, **options)
+    shape: Any = {"lw": 2.2, "marker": "o"} if figures.kind == "line" else {"width": 0.75, "rot": 0}
+    table.plot(kind=figures.kind, ax=axes, color=colors, legend=False, **shape)
     if figures.printed:
-        axes.margins(y=0.22)
+        axes.margins(y=0.3)
         rotation = 90 if page.width / table.size < 110 else 0
         for bars in axes.containers:
             axes.bar_label(bars, fmt=numbers, padding=4, fontsize=_SIZE - 1, rotation=rotation)
@@ -173,20 +149,19 @@ def _figures(page: _Page, figures: Figures, word: Any, language: str) -> None:
 
 
 def _report(page: _Page, report: Report, word: Any, language: str) -> None:
-    letters = ImageFont.truetype(font(language), round((_SIZE + 0.5) * _DPI / 72))
+    letters, line = ImageFont.truetype(font(language), round((_SIZE + 0.5) * _DPI / 72)), ""
     page.text(word["titles"]["report"].format(**report.facts), 40, size=_SIZE + 5)
     page.text(word["byline"].format(**report.facts), 44, color=MUTED)
     page.cells(dict(report.box), 2 if page.width > 700 else 1)
     page.top += 18
     for heading, text in report.sections.items():
         page.text(heading, 34, size=_SIZE + 2.5)
-        line = ""
         # words of Latin letters stay whole, and no line starts with a mark
         for piece in [*re.findall(r"[!-~]+ *[，。、；：”）]*|“?.[，。、；：”）]*", text), "\n"]:
             if piece == "\n" or letters.getlength(line + piece.rstrip()) > page.width - 44:
                 page.text(line.rstrip(), 27, size=_SIZE + 0.5)
                 line = ""
-            line += piece
+            line += piece.strip("\n")
         page.top += 16
 
 

@@ -14,7 +14,6 @@ __all__ = ["CATEGORIES", "questions"]
 OCR, ENTITY, SPATIAL = "OCR", "Entity Recognition", "Spatial Awareness"
 ACCURATE, ESTIMATE, NOT_SHOWN = "Accurate Numerical Calculation", "Numerical Calculation", "Not Applicable"
 CATEGORIES = (OCR, ENTITY, SPATIAL, ACCURATE, ESTIMATE, NOT_SHOWN)
-"""The categories of MME-Finance with exact truths, by their names in its files."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,8 @@ def questions(scene: Scene, category: str, random: Random) -> Iterator[dict[str,
 
 
 def _percent(sentence: str, new: float, old: float, fields: Mapping[str, str]) -> _Form:
-    working = f"({new} − {old}) / {old} × 100"
-    return _Form(ACCURATE, sentence, (new - old) / old * 100, fields, tolerance=0.01, working=working)
+    change, working = (new - old) / old * 100, f"({new} − {old}) / {old} × 100"
+    return _Form(ACCURATE, sentence, change, fields, tolerance=0.01, working=working)
 
 
 def _estimate(sentence: str, value: float, fields: Mapping[str, str], working: str = "") -> _Form:
@@ -88,11 +87,9 @@ def _of_stock(stock: Stock, random: Random, word: Any) -> Iterator[_Form]:
         is_clear = values.max() - rest.max() > 0.03 * (values.max() - values.min())  # to the eye
         if is_clear and (extreme != "volume" or has_volume):
             fields = {"extreme": word["sides"].get(extreme, ""), **about}
-            sentence, side = (
-                "stock_volume_half" if extreme == "volume" else "stock_half",
-                "left" if best < middle else "right",
-            )
-            yield _Form(SPATIAL, sentence, word["sides"][side], fields, is_choice=True)
+            sentence = "stock_volume_half" if extreme == "volume" else "stock_half"
+            side = word["sides"]["left" if best < middle else "right"]
+            yield _Form(SPATIAL, sentence, side, fields, is_choice=True)
     one, two = random.sample(lines, 2)
     drawn = days[lines if stock.indicator else ["high", "low"]]
     if abs(printed[one] - printed[two]) > 0.03 * (drawn.max().max() - drawn.min().min()):
@@ -108,8 +105,8 @@ def _of_stock(stock: Stock, random: Random, word: Any) -> Iterator[_Form]:
     yield _estimate("stock_range", top - bottom, about, f"{top} − {bottom}")
     if has_volume:
         yield _estimate("stock_volume", float(days["volume"].max()), about)
-    day = first_day - timedelta(days=random.randint(60, 2000))
-    yield _Form(NOT_SHOWN, "stock_outside", None, {"day": day.isoformat(), **about})
+    past = {"day": str(first_day - timedelta(days=random.randint(60, 2000)))}
+    yield _Form(NOT_SHOWN, "stock_outside", None, past | about)
     yield _Form(NOT_SHOWN, "stock_unknown", None, {"unknown": unknown, **about})
 
 
@@ -119,13 +116,12 @@ def _of_figures(figures: Figures, random: Random, word: Any) -> Iterator[_Form]:
     label, series, extreme = random.choice(labels), random.choice(names), random.choice(("higher", "lower"))
     column, value = table[series], float(table.at[label, series])
     about = {"title": figures.title, "series": series, "label": label}
-    yield _Form(
-        OCR, "figures_title", figures.title, {"label": labels[0], "last": labels[-1], "names": ", ".join(names)}
-    )
+    fields = {"label": labels[0], "last": labels[-1], "names": ", ".join(names)}
+    yield _Form(OCR, "figures_title", figures.title, fields)
     if len(figures.colors) > 1:
         name, options = random.choice(list(figures.colors)), ", ".join(figures.colors)
-        fields = {"color": word["colors"][figures.colors[name]], "options": options, **about}
-        yield _Form(ENTITY, "figures_color", name, fields, is_choice=True)
+        color = word["colors"][figures.colors[name]]
+        yield _Form(ENTITY, "figures_color", name, {"color": color, "options": options, **about}, is_choice=True)
     ranked = column.sort_values(ascending=extreme == "lower")
     if abs(ranked.iloc[0] - ranked.iloc[1]) > (0 if figures.printed else 0.06 * column.max()):
         fields = {"extreme": word["sides"][extreme], "options": ", ".join(labels), **about}

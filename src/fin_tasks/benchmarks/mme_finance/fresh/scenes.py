@@ -16,10 +16,9 @@ import yaml
 from fin_tasks.errors import DataError
 from fin_tasks.resources import stock_prices_file
 
-__all__ = ["TYPES", "Figures", "Part", "Prices", "Report", "Scene", "Stock", "make_scene", "read_prices", "words"]
+__all__ = ["COLORS", "TYPES", "Figures", "Report", "Scene", "Stock", "make_scene", "read_prices", "words"]
 
 TYPES = ("candlestick chart", "technical indicator chart", "statistical chart", "table", "document", "mixed chart")
-"""The types of pictures, by their names in MME-Finance."""
 Prices = list[tuple[str, pd.DataFrame]]
 
 _COLUMNS = ["open", "high", "low", "close", "volume"]
@@ -32,7 +31,7 @@ _LINES = {  # indicator to its parameters, and its lines with their names in sto
     "KDJ": ("(9, 3, 3)", {"K": "kdjk", "D": "kdjd", "J": "kdjj"}),
     "BOLL": ("(20, 2)", {"UPPER": "boll_ub", "MID": "boll", "LOWER": "boll_lb"}),
 }
-_COLORS = ("blue", "orange", "purple", "brown", "teal", "gray")
+COLORS = ("blue", "orange", "purple", "brown", "teal", "gray")
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def _stock(language: str, random: Random, prices: Prices, indicators: Sequence[s
     detail, lines = _LINES[indicator]
     computed = stockstats.wrap(days.copy())
     days = days.assign(**{line: computed[name].round(2) for line, name in lines.items()}).iloc[-shown:]
-    colors = dict(zip(lines, random.sample(_COLORS[1:] if indicator else _COLORS[:4], len(lines)), strict=True))
+    colors = dict(zip(lines, random.sample(COLORS[1:] if indicator else COLORS[:4], len(lines)), strict=True))
     printed = {key: float(days[key].iloc[-1]) for key in (*_COLUMNS[:4], *lines)}
     kind, name = "indicator" if indicator else "candles", words(language)["stocks"].get(symbol, symbol)
     return Stock(kind, symbol, name, days, indicator, detail, colors, printed)
@@ -156,7 +155,7 @@ def _companies(language: str, random: Random, count: int) -> list[str]:
     return [word["company"].format(name=name, industry=random.choice(word["industries"])) for name in names]
 
 
-def _figures(language: str, random: Random, kind: str, most: int = 9) -> Figures:
+def _figures(language: str, random: Random, kind: str, most: int) -> Figures:
     word = words(language)
     company, *others = _companies(language, random, most + 1)
     topics = {"pie": ("shares",), "line": ("companies",), "bar": ("companies", "segments")}
@@ -172,15 +171,14 @@ def _figures(language: str, random: Random, kind: str, most: int = 9) -> Figures
         level, growth = size * random.uniform(0.35, 1.65), [random.uniform(0.8, 1.35) for _ in range(count)]
         rows[entry] = [round(level * math.prod(growth[:year]), decimals) for year in range(count)]
     table = pd.DataFrame.from_dict(rows, "index", columns=[str(first + year) for year in range(count)])
-    if kind == "line":  # years along the axis, one line for each company
-        table = table.T
+    table = table.T if kind == "line" else table  # years along the axis, one line for each company
     if kind == "pie":
         decimals, shares = 1, (100 * table / table.sum()).round(1)
         shares.iloc[0] = (100 - shares.iloc[1:].sum()).round(1)
         table = shares.rename(columns=lambda year: f"{word['share']} {year}")
     printed = kind in ("pie", "table") or (kind == "bar" and random.random() < 0.5)
     painted = {"pie": table.index, "table": ()}.get(kind, table.columns)
-    colors = dict(zip(painted, random.sample(_COLORS, 6), strict=False))
+    colors = dict(zip(painted, random.sample(COLORS, 6), strict=False))
     unit = word["units"]["share" if kind == "pie" else "money"]
     return Figures(kind, title, unit, table, colors, decimals, printed, "" if topic == "companies" else company)
 
@@ -209,21 +207,17 @@ def _report(language: str, random: Random, headings: Sequence[str]) -> Report:
 
 def make_scene(image_type: str, language: str, random: Random, prices: Prices) -> Scene:
     """Make the scene of a picture of one of `TYPES`; the same random numbers make the same scene in each language."""
-    word, indicators = words(language), list(_LINES)
-    headings, parts = list(word["headings"]), list[Part]()
-    if image_type == "mixed chart":
-        kind, is_report = random.choice(("bar", "pie", "table", "line")), random.random() < 0.4
-        first = _report(language, random, headings[:2]) if is_report else _stock(language, random, prices, indicators)
-        parts = [first, _figures(language, random, kind, most=5)]
-    elif image_type == "document":
-        parts = [_report(language, random, headings)]
-    elif image_type in ("table", "statistical chart"):
-        kind = "table" if image_type == "table" else random.choice(("bar", "bar", "line", "pie"))
-        parts = [_figures(language, random, kind)]
-    else:
-        is_candles = image_type == "candlestick chart"
-        parts = [_stock(language, random, prices, indicators[:1] if is_candles else indicators[1:])]
+    word, indicators, parts = words(language), list(_LINES), list[Part]()
+    is_mixed = image_type == "mixed chart"
+    if image_type in ("candlestick chart", "technical indicator chart") or (is_mixed and random.random() < 0.6):
+        chosen = {"candlestick chart": indicators[:1], "technical indicator chart": indicators[1:]}
+        parts.append(_stock(language, random, prices, chosen.get(image_type, indicators)))
+    elif image_type in ("document", "mixed chart"):
+        parts.append(_report(language, random, list(word["headings"])[: 2 if is_mixed else None]))
+    if image_type in ("statistical chart", "table", "mixed chart"):
+        kinds = ["table"] if image_type == "table" else ["bar", "bar", "line", "pie", *(["table"] if is_mixed else [])]
+        parts.append(_figures(language, random, random.choice(kinds), most=5 if is_mixed else 9))
     title = random.choice(word["titles"]["pages"])
-    if len(parts) == 1 and isinstance(parts[0], Stock):
+    if isinstance(parts[0], Stock) and not is_mixed:
         title = word["titles"]["stock"].format(name=parts[0].name, symbol=parts[0].symbol)
     return Scene(language, title, tuple(parts))

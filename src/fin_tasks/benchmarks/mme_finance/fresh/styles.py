@@ -29,10 +29,8 @@ class _Screen:
 def _computer(scene: Scene, random: Random) -> Image.Image:
     screen, word = _Screen(scene, 1280, 900, (0, 136, 1280, 900)), words(scene.language)
     screen.pen.rectangle((0, 0, 1280, 46), fill=BAR)
-    for at, color in enumerate(("#f25f57", "#f8bd30", "#2ac440")):
-        screen.pen.ellipse((16 + 26 * at, 16, 30 + 26 * at, 30), fill=color)
-    screen.pen.rounded_rectangle((120, 8, 1240, 40), 14, fill="white")
-    screen.text(140, 24, f"https://markets.example/{random.randint(10_000, 99_999)}", 15, MUTED)
+    screen.pen.rounded_rectangle((24, 8, 1240, 40), 14, fill="white")
+    screen.text(44, 24, f"https://markets.example/{random.randint(10_000, 99_999)}", 15, MUTED)
     screen.pen.rectangle((0, 46, 1280, 94), fill=ACCENT)
     screen.text(24, 70, random.choice(word["sites"]), 22, "white")
     for at, entry in enumerate(word["menu"]):
@@ -89,4 +87,3 @@ STYLES: Mapping[str, Callable[[Scene, Random], Image.Image]] = {
     "vertical screenshot on mobile": partial(_phone, width=750, height=1334),
     "horizontal screenshot on mobile": partial(_phone, width=1334, height=750),
 }
-"""Image style to the function that draws a scene in it."""
