@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from chat_server import completion, serve
 from in_process import run, samples
-from test_chat_server import ChatServer, lm_eval, serving
+from test_chat_server import REPLY, lm_eval
 
 from fin_tasks.errors import ConfigError
 
@@ -88,9 +89,9 @@ def test_a_wrong_option_is_one_sentence(metadata: dict[str, Any], message: str) 
 
 
 def test_figures_and_text_through_a_chat_server(tmp_path: Any) -> None:
-    with serving(ChatServer()) as server:
+    with serve(lambda _: completion(REPLY)) as server:
         lm_eval(server, tmp_path, "xfinbench", json.dumps({"source": "sample", "knowledge": "bm25"}), "--limit", "2")
-    asked = [asked["messages"][-1]["content"] for asked in server.asked]
+    asked = [asked["messages"][-1]["content"] for asked in server.bodies]
     texts = [content if isinstance(content, str) else content[-1]["text"] for content in asked]
     assert len(texts) == 8 and all(text.startswith("Finance terms") for text in texts)
     assert [content[0]["type"] for content in asked if isinstance(content, list)] == ["image_url"] * 2
