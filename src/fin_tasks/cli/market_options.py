@@ -24,9 +24,12 @@ Adjust = Annotated[Literal["none", "splits"], typer.Option(help="splits: take sp
 
 def day(text: str) -> date:
     """Read a day such as 2010-01-31; a ValueError makes typer name the option."""
-    found = date.fromisoformat(str(text))  # a default comes as a date
+    try:
+        found = date.fromisoformat(str(text))  # a default comes as a date
+    except ValueError:
+        found = date.min
     if not FIRST_DAY <= found <= LAST_DAY:
-        raise ValueError(text)
+        raise ValueError(f"expected a day such as 2010-01-31, got {text!r}")
     return found
 
 

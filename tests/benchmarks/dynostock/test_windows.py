@@ -146,7 +146,7 @@ def test_a_report_before_the_opening_bell() -> None:
         strict_timing(market)
 
 
-def test_a_own_window() -> None:
+def test_an_own_window() -> None:
     market = stepwise([1, 1, 0, 1, 0], [0.1, 0.1, 0.1, -0.1, 0.1])
     days = [stamp.date() for stamp in market.reports["reported"]]
     window = own_window(market, "AB", days[0], days[-1])
