@@ -149,6 +149,22 @@ def test_group_has_one_interval_over_the_sources_of_all_its_tasks(tmp_path: Path
     assert comparison(document, "xfinbench_text")["sources"] == 20
 
 
+def test_group_of_windows_averages_their_bias_indices(tmp_path: Path) -> None:
+    shares = {"dynostock_recency_w4": [[0, 1, 0], [0, 0, 1], [1, 0, 0]], "dynostock_recency_w8": [[0, 1, 0]] * 3}
+    tasks = {task: [{"acc": float(one[0]), "bias_index": one} for one in of] for task, of in shares.items()}
+    file = write_run(
+        tmp_path, tasks, docs=[{"ticker": ticker} for ticker in "ABC"], groups={"dynostock_recency": list(tasks)}
+    )
+    content = json.loads(file.read_text())
+    content["results"]["dynostock_recency"] |= {"bias_index,paper": (0.5 + 1.0) / 2}
+    file.write_text(json.dumps(content))
+    found = [
+        e for e in made(tmp_path, papers=False)["entries"] if e["metric"] == "bias_index" and "y/paper" in e["task"]
+    ]
+    assert [(e["value"], e["n"]) for e in found] == [(0.75, 5)]
+    assert found[0]["low"] is not None
+
+
 def test_claims_that_rows_do_not_bear_out_are_marked(tmp_path: Path) -> None:
     file = write_run(tmp_path, {TASK: answers(1)})
     content = json.loads(file.read_text())

@@ -130,7 +130,7 @@ def board(
             values += values_of(report, one, variant, run=identity, model=run.model)
     columns: dict[str, list[Value]] = defaultdict(list)
     for value in values:
-        if value.metric == headline(value.benchmark):
+        if value.is_headline:
             columns[value.column].append(value)
     dates = {identity: run.date for identity, (run, _) in results.items()}
     comparisons: list[dict[str, Any]] = []
@@ -184,8 +184,8 @@ def board(
 
 def _place(one: Value) -> tuple[Any, ...]:
     numbers = [(part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", one.column)]
-    first = one.metric != headline(one.benchmark)
-    return list(BENCHMARKS).index(one.benchmark), numbers, one.model.casefold(), one.model, one.run, first, one.metric
+    name = (one.model.casefold(), one.model, one.run)
+    return list(BENCHMARKS).index(one.benchmark), numbers, name, not one.is_headline, one.metric
 
 
 def _published(benchmarks: set[str]) -> tuple[list[Value], list[dict[str, Any]]]:
@@ -247,7 +247,7 @@ def _models(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _task_entry(values: Sequence[Value]) -> dict[str, Any]:
     first = values[0]
-    conditions = dict(first.conditions)
+    conditions, top = dict(first.conditions), headline(first.benchmark, first.result)
     bias = re.match(r"dynostock_(recency|authority)(?:_w(\d+))?", conditions["task"])
     split = f"{conditions['split']} split" if conditions["split"] not in ("", "sample") else conditions["split"]
     name = BENCHMARKS[first.benchmark] + conditions["task"].removeprefix(first.benchmark).replace("_", " ")
@@ -261,10 +261,8 @@ def _task_entry(values: Sequence[Value]) -> dict[str, Any]:
         "variant": first.variant,
         "bias": bias[1] if bias else "",
         "window": int(bias[2]) if bias and bias[2] else None,
-        "headline": headline(first.benchmark),
-        "metrics": sorted(
-            {one.metric for one in values}, key=lambda metric: (metric != headline(first.benchmark), metric)
-        ),
+        "headline": top,
+        "metrics": sorted({one.metric for one in values}, key=lambda metric: (metric != top, metric)),
     }
 
 

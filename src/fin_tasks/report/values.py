@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
@@ -63,6 +64,11 @@ class Value:
     result: TaskResult | None = None
 
     @property
+    def is_headline(self) -> bool:
+        """Whether models are ranked by this metric."""
+        return self.metric == headline(self.benchmark, self.result)
+
+    @property
     def column(self) -> str:
         """What is asked and how it is scored: values of one metric of a column stand side by side."""
         said = [f"{name}={value}" for name, value in self.conditions.items() if value and name != "task"]
@@ -94,6 +100,7 @@ def values_of(report: Report, result: TaskResult, variant: str, *, run: str, mod
     metrics = [name for name in rows.columns[rows.columns.get_loc("reason") + 1 :] if rows[name].notna().any()]
     names = list(claims) if result.members else list(dict.fromkeys([*claims, *metrics]))
     found: dict[str, tuple[Estimate, tuple[str, ...]]] = {}
+    top = headline(benchmark, result)
     for name in names:
         if name == WEIGHT or name.endswith(("_low", "_high", "_std")):
             continue
@@ -101,9 +108,10 @@ def values_of(report: Report, result: TaskResult, variant: str, *, run: str, mod
         total = math.nan if claim is None else claim
         own = value_of(rows, name, benchmark) if name in metrics else None
         if own is not None and result.members and not _same(own.mean, claim):
-            sizes = rows.loc[rows[name].notna()].groupby("task", observed=True).size()
-            own = value_of(rows, name, benchmark, weights=1 / rows["task"].map(sizes).astype(float).to_numpy())
-        if own is not None and not result.members and name == headline(benchmark) and not _same(own.mean, claim):
+            counted = rows[WEIGHT] if name == "bias_index" else rows[name].notna()
+            sizes = counted.groupby(rows["task"], observed=True).transform("sum").to_numpy(float)
+            own = value_of(rows, name, benchmark, weights=np.divide(1, sizes, out=np.zeros(len(rows)), where=sizes > 0))
+        if own is not None and not result.members and name == top and not _same(own.mean, claim):
             found[name] = (own, (f"its results file claims {total:.4g}, its rows give {own.mean:.4g}",))
         elif own is not None and _same(own.mean, claim):
             found[name] = (own, ())
@@ -117,16 +125,17 @@ def values_of(report: Report, result: TaskResult, variant: str, *, run: str, mod
     shared: dict[str, Any] = {"run": run, "model": model, "benchmark": benchmark, "variant": variant, "result": result}
     shared |= {"judge": ", ".join(one for name in ("judge.model", "judge.rubric") if (one := said.get(name)))}
     shared |= {"conditions": conditions_of(result), "group": setting_id(result)}
-    unscored = len(rows) - found[headline(benchmark)][0].n if headline(benchmark) in metrics else 0
+    unscored = int(rows[top].isna().sum()) if top in metrics else 0
     return [
-        Value(**shared, metric=n, interval=one, marks=marks, unscored=unscored if n == headline(benchmark) else 0)
+        Value(**shared, metric=n, interval=one, marks=marks, unscored=unscored if n == top else 0)
         for n, (one, marks) in found.items()
     ]
 
 
-def headline(benchmark: str) -> str:
-    """Return the metric that models are ranked by."""
-    return "score" if benchmark == "mme_finance" else "acc"
+def headline(benchmark: str, result: TaskResult | None = None) -> str:
+    """Return the metric that models are ranked by: a judge's `score`, or `acc` if nobody judges."""
+    known = {metric for of_variant in result.totals.values() for metric in of_variant} if result else set()
+    return "score" if benchmark == "mme_finance" and ("score" in known or "acc" not in known) else "acc"
 
 
 def higher_is_better(metric: str, result: TaskResult | None = None) -> bool | None:
