@@ -1,9 +1,8 @@
 """Read a hundred runs over XFinBench's test set into the table of rows, beside a plain pandas loop.
 
-    python perf/report.py [--runs N] [--rows N] [--keep FOLDER]
+    python perf/report.py [--runs N] [--keep FOLDER]
 
-Runs are made first, outside the clock: documents, prompts and responses as long as real ones (some 6 kB a line), each
-under two variants. Each side runs in a process of its own. Goal: 60 s and 2 GB on two cores.
+Runs are made first: lines of some 6 kB, two variants. Each side has a process of its own. Goal: 60 s and 2 GB.
 """
 
 import argparse
@@ -27,7 +26,6 @@ def main() -> None:
     """Make the runs, measure both sides, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--rows", type=int, default=4235, help="documents of a run")
     parser.add_argument("--keep", type=Path, help="make the runs here, or use those that are here")
     parser.add_argument("--side", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -38,7 +36,7 @@ def main() -> None:
         folder = arguments.keep or Path(temporary)
         if not folder.exists() or not any(folder.iterdir()):
             for number in range(arguments.runs):
-                write_run(folder / f"org__model-{number:03}", number, arguments.rows)
+                write_run(folder / f"org__model-{number:03}", number, 4235)
         seconds: dict[str, float] = {}
         for side in ("report.read", "leaderboard", "pandas loop"):
             command = [sys.executable, __file__, "--side", side, str(folder)]

@@ -74,6 +74,10 @@ def test_bias_index_counts_wrong_rows_only(tmp_path: Path) -> None:
         (f"samples_xfinbench_bool_{STAMP}.jsonl", '{"doc": {"id": 1}, "filter": "paper", "metrics": ["acc"]}'),
         (
             f"samples_xfinbench_bool_{STAMP}.jsonl",
+            '{"doc": {"id": 1}, "filter": "paper", "metrics": ["acc"], "acc": 0, "acc": 1}',
+        ),
+        (
+            f"samples_xfinbench_bool_{STAMP}.jsonl",
             '{"doc": {"id": 1}, "filter": "p", "metrics": ["acc"], "acc": 1, "filtered_resps": '
             + "[" * 900
             + '{"answer": 1}'

@@ -30,6 +30,7 @@ _SAMPLES = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<stamp>{_STAMP}))?\.jsonl")
 _MAX_RESULTS, _MAX_LINE = 256 * 2**20, 64 * 2**20
 _MAX_METRICS, _MAX_NAME, _MAX_ANSWER, _MAX_REASON = 1000, 200, 200, 300
 _MADE_UP = re.compile(r"[a-z0-9]{8}")  # lm-eval's names for models without one
+_ONCE = (b'"doc":', b'"filter":', b'"resps":', b'"acc":', b'"score":')
 _NO_MEANS = ("_stderr", "_low", "_high", "_std")
 
 
@@ -124,11 +125,13 @@ def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 if len(line) > _MAX_LINE:
                     raise DataError(f"{where}: expected at most {_MAX_LINE:,} bytes, got more.")
                 try:
-                    found = orjson.loads(line)
+                    # orjson refuses NaN, which lm-eval's files may hold, and takes keys twice without a word
+                    twice = any(line.count(key) > 1 for key in _ONCE)
+                    found = _json(where, line) if twice else orjson.loads(line)
                 except orjson.JSONDecodeError:
                     if not line.strip():
                         continue
-                    found = _json(where, line)  # lm-eval's files may hold NaN
+                    found = _json(where, line)
                 if not isinstance(found, dict):
                     raise DataError(f"{where}: expected an object, got {line[:40]!r}.")
                 yield where, found
