@@ -66,7 +66,7 @@ def test_wheel_carries_what_the_package_needs_outside_itself(wheel: Path) -> Non
         "fin_tasks_autoload.pth",
         "fin_tasks_autoload.start",
         "fin_tasks/task_yaml/xfinbench/_base.yaml",
-        "fin_tasks/judges/README.md",
+        "fin_tasks/judges/mme_finance_en.yaml",
     } <= names
     assert {
         "fin_tasks/py.typed",

@@ -1,7 +1,6 @@
 """The authors' own rubric: what their `mmfin.py` tells a judge, read at run time and never executed."""
 
 import ast
-import hashlib
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from fin_tasks.benchmarks.mme_finance.upstream import authors_file, parse
+from fin_tasks.data.fetch import sha256_of
 from fin_tasks.data.source_text import follow
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item
@@ -47,15 +47,15 @@ def rubric_named(name: str, *, language: str, **place: Any) -> Rubric:
         return load_rubric(name)
     if language not in _FUNCTIONS:
         raise ConfigError(f"rubric upstream: expected the language en or zh, got {language!r}.")
-    return _upstream(authors_file("mmfin.py", **place), language)
+    path = authors_file("mmfin.py", **place)
+    return _upstream(path, sha256_of(path), language)
 
 
 @lru_cache(maxsize=4)
-def _upstream(path: Path, language: str) -> UpstreamRubric:
+def _upstream(path: Path, sha256: str, language: str) -> UpstreamRubric:
     wanted = _FUNCTIONS[language]
     found = [node for node in parse(path).body if isinstance(node, ast.FunctionDef) and node.name == wanted]
     if not found:
         raise DataError(f"{path}: expected the function {wanted}, found none. Take the file of the pinned commit.")
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     facts: dict[str, Any] = {"name": f"mme_finance_upstream_{language}", "version": sha256[:12], "language": language}
     return UpstreamRubric(**facts, function=found[0], source_sha256=sha256)
