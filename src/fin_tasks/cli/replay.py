@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["app"]
 
 _SHOWN_PROBLEMS = 20
-_CONDITION = ("model", "bias", "mode", "arm", "anonymised")
 _COUNTS = ("total", "correct", "wrong", "wrong_by_bias", "no_answer")
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses, one model a file.")]
 Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help="Whose responses they are.")]
@@ -110,7 +108,7 @@ def replay_financemath(
 def replay_dynostock(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses, or folders with them.")],
     parser: Annotated[
-        str, typer.Option("--parser", "--variant", help="What the table shows: paper or robust readings.")
+        Literal["paper", "robust"], typer.Option("--parser", "--variant", help="Readings that the table shows.")
     ] = "paper",
     model: Model = None,
     out: Out = None,
@@ -126,16 +124,10 @@ def replay_dynostock(
     with counting("Scoring", "file", total=len(find_files(files))) as on_done:
         scored, problems = replay(files, on_done=on_done)
     found = {**summary(scored, parser=parser), "errors": problems}
-    groups: dict[str, list[Any]] = {}
-    for recording, task in scored:
-        facts = {"mode": recording.facts["mode"], "arm": recording.facts["arm"]}
-        facts["anonymise"] = recording.facts["anonymised"]
-        groups.setdefault(f"{recording.file.parent} {recording.facts['bias']} {facts}", []).append(
-            (recording, task, facts)
-        )
-    for of in groups.values():
-        whose = model or of[0][0].facts["model"]
-        _write(out, [task for _, task, _ in of], whose, {task.name: facts for _, task, facts in of})
+    for group in found["groups"]:
+        tasks = [task for one, task in scored if _belongs({"file": one.file, **one.facts}, group)]
+        facts = {"mode": group["mode"], "arm": group["arm"], "anonymise": group["anonymised"]}
+        _write(out, tasks, model or group["model"], {task.name: facts for task in tasks})
     if as_json:
         print(json.dumps(found))
     else:
@@ -159,9 +151,8 @@ def _score(
     if options["mode"] != "pot":
         return score_task(benchmark, name, docs, responses, options=options), None
     settings = Settings.from_environ()
-    with ExitStack() as stack:
-        on_done = stack.enter_context(counting("Running programs", "program"))
-        runner = stack.enter_context(open_runner(tier=settings.sandbox, workers=settings.sandbox_workers))
+    opened = open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
+    with counting("Running programs", "program") as on_done, opened as runner:
         run = partial(runner.run, on_done=on_done)
         scored = score_task(benchmark, name, docs, responses, options=options, run_programs=run)
         return scored, {"tier": runner.tier, "reason": runner.reason}
@@ -211,30 +202,34 @@ def _show(summaries: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         Console().print(summary_table({name: value for name, value in one.items() if value is not None}))
 
 
+def _belongs(file: Mapping[str, Any], group: Mapping[str, Any]) -> bool:
+    names = ("model", "bias", "mode", "arm", "anonymised")
+    return str(Path(file["file"]).parent) == group["folder"] and all(file[name] == group[name] for name in names)
+
+
 def _show_windows(found: Mapping[str, Any]) -> None:
     """Show the paper's Table 1, and the files of each of its rows, in percent."""
 
-    def share(one: Mapping[str, Any], name: str, mean: str = "") -> str:
-        value, low, high = (one[f"{name}{part}"] for part in (mean, "_low", "_high"))
-        if value is None:
-            return "-"
-        deviation, scale = (f" ± {one[f'{name}_std']:.1f}", 1) if mean else ("", 100)
-        return f"{scale * value:.1f}{deviation} ({scale * low:.0f}-{scale * high:.0f})"
+    def shares(one: Mapping[str, Any], mean: str, scale: int) -> list[str]:
+        cells = []
+        for name in ("accuracy", "bias_index"):
+            value, low, high = (one[f"{name}{part}"] for part in (mean, "_low", "_high"))
+            deviation = f" ± {one[f'{name}_std']:.1f}" if mean and value is not None else ""
+            number = "-" if value is None else f"{scale * value:.1f}{deviation} ({scale * low:.0f}-{scale * high:.0f})"
+            cells.append(number)
+        return cells
 
-    names = ("accuracy", "bias_index")
     means, tables = [], []
     for one in sorted(found["groups"], key=lambda one: (one["model"], one["bias"] or "", one["folder"])):
         kind = [one["mode"]] * (one["mode"] != "image") + [one["arm"]] * (one["arm"] != "signal")
         who = [" ".join([one["model"], *kind, *["anonymised"] * one["anonymised"]]), one["bias"] or "-"]
-        means.append([*who, str(one["files"]), *(share(one, name, "_mean") for name in names)])
-        rows = []
-        for file in sorted(found["files"], key=lambda file: file["window"] or 0):
-            if Path(file["file"]).parent == Path(one["folder"]) and all(file[n] == one[n] for n in _CONDITION):
-                counts = [file["window"] or Path(file["file"]).name, *(file[name] for name in _COUNTS)]
-                rows.append([*map(str, counts), *(share(file, name) for name in names)])
-        columns = ("w", "Total", "Correct", "Wrong", "By bias", "None", "Accuracy %", "Bias index %")
-        tables.append((", ".join(who), columns, rows))
+        means.append([*who, str(one["files"]), *shares(one, "_mean", 1)])
+        files = sorted((file for file in found["files"] if _belongs(file, one)), key=lambda file: file["window"] or 0)
+        counts = [[file["window"] or Path(file["file"]).name, *(file[name] for name in _COUNTS)] for file in files]
+        rows = [[*map(str, of), *shares(file, "", 100)] for of, file in zip(counts, files, strict=True)]
+        tables.append((", ".join(who), rows))
     title = "Mean ± standard deviation over files (95 % interval), percent"
     print_table(title, ("Model", "Bias", "Files", "Accuracy", "Bias index"), means)
-    for table in tables:
-        print_table(*table)
+    for name, rows in tables:
+        columns = ("w", "Total", "Correct", "Wrong", "By bias", "None", "Accuracy %", "Bias index %")
+        print_table(name, columns, rows)

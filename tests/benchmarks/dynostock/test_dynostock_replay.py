@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.dynostock.replay import find_files, read_recording
 from fin_tasks.cli import app
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import DataError
 
 COUNTS = ("total", "correct", "wrong", "wrong_by_bias", "no_answer")
 
@@ -199,6 +199,6 @@ def test_parsers_problems_and_names_of_others(tmp_path: Path) -> None:
     done = run(path, tmp_path / "absent.json")
     assert done.exit_code == 1 and "[red]m[" in done.stdout
     assert "a.json, row 2: field gt: expected 0 or 1" in done.stderr and "2 file(s) or row(s) left out" in done.stderr
-    assert isinstance(run(path, "--parser", "bold").exception, ConfigError)
+    assert run(path, "--parser", "bold").exit_code == 2
     unknown = summary(write(tmp_path / "samples_a_1.jsonl", [sample("0.7", truth=None)]))
     assert (unknown["files"][0]["accuracy"], unknown["groups"][0]["accuracy_mean"]) == (None, None)

@@ -17,12 +17,12 @@ from fin_tasks.stats.intervals import Interval
 from fin_tasks.stats.multiple import holm
 from fin_tasks.stats.pairs import mcnemar
 
-__all__ = ["COLUMNS", "GROUP", "MEASURES", "Experiment", "by_window", "compare_arms"]
-
 GROUP = ("model", "bias", "mode", "setting", "anonymised")
 """Runs are compared if they agree in these columns; `setting` stands for everything else that must be the same."""
-COLUMNS = (*GROUP, "arm", "window", "doc_id", "ticker", "acc", "bias_percentage", "follows_signal")
-COLUMNS += ("signal_probability", "no_answer")
+COLUMNS = (
+    *(*GROUP, "arm", "window", "doc_id", "ticker"),
+    *("acc", "bias_percentage", "follows_signal", "signal_probability", "no_answer"),
+)
 """`doc_id` names the window; from `acc` on the metrics of `score.metric_values`, NaN if unscored."""
 
 MEASURES = {
@@ -102,8 +102,9 @@ def compare_arms(rows: pd.DataFrame, *, resamples: int = 10_000, seed: int = 42)
                 found += [{**facts, **effect} for effect in effects]
                 if not effects:
                     notes.append(f"{name}: {shown[0]} and {shown[1]} have no window in common.")
-                elif (tickers := effects[-1]["tickers"]) < _FEW_TICKERS:
-                    notes.append(f"{name}, {shown[0]} − {shown[1]}: too narrow intervals, from only {tickers} tickers.")
+                elif (tickers := max(one["tickers"] for one in effects)) < _FEW_TICKERS:
+                    few = f"only {tickers} tickers, so the intervals are too narrow"
+                    notes.append(f"{name}, {shown[0]} − {shown[1]}: {few}.")
     effects = pd.DataFrame(found)
     if found:
         families = effects.groupby([*GROUP, "arm", "measure"], dropna=False)["p"]
@@ -131,7 +132,7 @@ def _effects(a: pd.DataFrame, b: pd.DataFrame, resamples: int, seed: int) -> Ite
         sums = np.zeros((count, len(sizes), 4))
         np.add.at(sums, (tickers[known], size[known]), table[known])
         values = _differences(sums.sum(axis=0), nothing=0.0 if is_index else np.nan)
-        resampled = _differences(np.tensordot(draws, sums, axes=1), nothing=np.nan)
+        resampled = _differences(np.tensordot(draws.astype(float), sums, axes=1), nothing=np.nan)
         for place in [*range(len(sizes)), None][: len(sizes) + (len(sizes) > 1)]:
             here = np.full(len(pairs), True) if place is None else size == place
             both, held = table[here & known], len(set(tickers[here & known]))

@@ -10,8 +10,6 @@ from fin_tasks.benchmarks.dynostock.experiment import GROUP, MEASURES
 from fin_tasks.charts.figures import drawing, save
 from fin_tasks.sandbox import escape
 
-__all__ = ["COLOURS", "MARKERS", "contrast_name", "draw_effects", "draw_windows", "names_of"]
-
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette, which color-blind readers can tell apart."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.benchmarks.dynostock.score import (
-    PARSERS,
     accuracy_interval,
     bias_index,
     compare,
@@ -19,10 +18,8 @@ from fin_tasks.benchmarks.dynostock.score import (
 )
 from fin_tasks.benchmarks.dynostock.windows import BIASES, window_id
 from fin_tasks.benchmarks.scored_task import ScoredTask, model_of, score_task
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import DataError
 from fin_tasks.stats.intervals import Interval
-
-__all__ = ["Recording", "find_files", "read_recording", "replay", "summary"]
 
 _PATTERNS = ("exp_*.json", "samples_*.jsonl")
 _AUTHORS = {"ticker": "ticker", "start": "start_time", "end": "end_time", "truth": "gt", "signal": "bias"}
@@ -66,9 +63,9 @@ def read_recording(path: Path) -> Recording:
     found: list[tuple[dict[str, Any], list[str]]] = []
     problems: list[tuple[int, str]] = []
     for number, row in enumerate(rows, start=1):
-        if isinstance(row, str) and not row.strip():
-            continue
         try:
+            if isinstance(row, str) and not row.strip():
+                continue
             row = json.loads(row) if isinstance(row, str) else row
             if not isinstance(row, dict):
                 raise DataError(f"expected an object, got {row!r:.80}")
@@ -95,7 +92,8 @@ def replay(
     paths: Sequence[Path], *, on_done: Callable[[int], None] | None = None
 ) -> tuple[list[tuple[Recording, ScoredTask]], list[dict[str, Any]]]:
     """Score files and folders; also return `file`, `row` and `error` of what could not be used."""
-    scored, problems = [], []
+    scored: list[tuple[Recording, ScoredTask]] = []
+    problems: list[dict[str, Any]] = []
     for done, path in enumerate(find_files(paths), start=1):
         try:
             recording = read_recording(path)
@@ -119,8 +117,6 @@ def summary(scored: Sequence[tuple[Recording, ScoredTask]], *, parser: str) -> d
     A group holds the window sizes of one folder, model, bias, mode and arm: a row of the paper's Table 1. Counts are of
     responses, intervals are over documents; rates are None if it is not known what happened after any window.
     """
-    if parser not in PARSERS:
-        raise ConfigError(f"replay --parser: expected {' or '.join(PARSERS)}, got {parser!r}.")
     files = [_file(recording, task, parser) for recording, task in scored]
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     shared = ("model", "bias", "mode", "arm", "anonymised")
@@ -186,15 +182,10 @@ def _document(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
             found[name] = movement
         else:
             raise DataError(f"field {key}: expected 0 or 1, got {value!r:.80}")
-    return found, [_text(text) for of in resps for text in of] or [""]  # a lost response counts as no answer
-
-
-def _text(value: Any) -> str:
-    if value is None or value != value:
-        return ""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise DataError(f"field response: expected a text or nothing, got {value!r:.80}")
-    return str(value)
+    texts = ["" if text is None or text != text else text for of in resps for text in of]
+    if odd := [text for text in texts if isinstance(text, bool) or not isinstance(text, str | int | float)]:
+        raise DataError(f"field response: expected a text or nothing, got {odd[0]!r:.80}")
+    return found, [str(text) for text in texts] or [""]  # a lost response counts as no answer
 
 
 def _facts(path: Path, docs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -13,15 +13,10 @@ from typing import Any
 from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.score import Reading, Score
 from fin_tasks.errors import ConfigError
-from fin_tasks.stats.averages import average, average_or_none, rate, standard_error
+from fin_tasks.stats.averages import average, average_or_none, rate
 from fin_tasks.stats.calibration import brier_score, expected_calibration_error, log_loss
 from fin_tasks.stats.intervals import Interval, bias_index_interval, pooled_interval, wilson
 from fin_tasks.stats.metric import Metric
-
-__all__ = [
-    *("PARSERS", "SCORER_VERSION", "Forecast", "ForecastScore", "accuracy_interval", "bias_index", "compare"),
-    *("index_interval", "metric_values", "metrics_of", "over_sizes", "read", "score"),
-]
 
 SCORER_VERSION = 3
 """Goes up with every change that moves a score; part of the provenance."""
@@ -124,9 +119,7 @@ def metrics_of(*, bias: str, **_: Any) -> dict[str, bool | Metric]:
         "acc_low": Metric(higher_is_better=True, aggregate=lambda values: accuracy_interval(values).low),
         "acc_high": Metric(higher_is_better=True, aggregate=lambda values: accuracy_interval(values).high),
     }
-    if bias == "plain":  # in no group, so that lm-eval can show `N/A` until an outcome is known
-        metrics["acc"] = Metric(higher_is_better=True, aggregate=_known(average), stderr=_known(standard_error))
-    else:
+    if bias != "plain":
         metrics |= {
             "bias_index": Metric(higher_is_better=False, aggregate=bias_index),
             "bias_index_low": Metric(higher_is_better=False, aggregate=lambda values: index_interval(values).low),
