@@ -98,6 +98,6 @@ def test_the_authors_file(language: str) -> None:
     rubric = rubric_named("upstream", language=language, data_dir=str(REAL.parent))
     for category in load_rubric("mme_finance_en").categories:
         (message,) = rubric.messages(replace(ITEM, category=category))
-        *_, question, row = message["content"][0]["text"].split("\n")[-3:]
-        assert row == "Q? | x <AND> y <OR> z | {mark} | 5 | "
-        assert question.count(" | ") == 3
+        text = message["content"][0]["text"]
+        assert text.endswith("\nQ? | x <AND> y <OR> z | {mark} | 5 | ")
+        assert text.count(" | ") >= 3 + 2 * 3 + 4  # the head, two examples and the row
