@@ -9,16 +9,8 @@ from typing import Any
 from fin_tasks.report.model import TaskResult
 from fin_tasks.report.redact import without_secrets
 
-__all__ = [
-    "UNKNOWN",
-    "conditions_of",
-    "differences",
-    "reference_of",
-    "setting_id",
-    "settings_of",
-    "text_of",
-    "together",
-]
+__all__ = ["UNKNOWN", "conditions_of", "differences", "reference_of", "setting_id", "settings_of", "text_of"]
+__all__ += ["together"]
 
 UNKNOWN: Mapping[str, str] = {"results": '"unknown"'}
 """The settings of samples without a results file."""

@@ -20,7 +20,7 @@ from fin_tasks.report.comparable import differences, reference_of, setting_id
 from fin_tasks.report.lm_eval import largest
 from fin_tasks.report.model import BENCHMARKS, Report
 from fin_tasks.report.published import figures
-from fin_tasks.report.values import Value, headline, higher_is_better, label_of, part_of, values_of, without_interval
+from fin_tasks.report.values import Value, headline, higher_is_better, label_of, part_of, values_of
 from fin_tasks.stats.pairs import ALPHA, Pair, Place, compare_all, rank
 
 __all__ = ["FORMAT", "VERSION", "Comparison", "board", "compare_values"]
@@ -156,7 +156,7 @@ def board(
         for identity, (run, one) in results.items()
     ]
     if papers:
-        printed, tables = _published({one.benchmark for one in values})
+        printed, tables = figures({one.benchmark for one in values})
         values, runs = [*_beside(values, printed), *printed], runs + tables
     values.sort(key=_place)
     return {
@@ -186,20 +186,6 @@ def _place(one: Value) -> tuple[Any, ...]:
     numbers = [(part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", one.column)]
     name = (one.model.casefold(), one.model, one.run)
     return list(BENCHMARKS).index(one.benchmark), numbers, name, not one.is_headline, one.metric
-
-
-def _published(benchmarks: set[str]) -> tuple[list[Value], list[dict[str, Any]]]:
-    values: list[Value] = []
-    tables: dict[str, dict[str, Any]] = {}
-    for one in (figure for figure in figures() if figure.benchmark in benchmarks):
-        run = _hash(one.paper, one.table, one.model, one.judge)
-        told = {"paper": one.paper, "table": one.table, **({"judge": one.judge} if one.judge else {})}
-        tables[run] = {"id": run, "label": one.model, "source": "published", "model": one.model, "task": ""}
-        tables[run] |= {"date": "", "path": one.file, "samples": "", "provenance": told}
-        own: dict[str, Any] = {"model": one.model, "benchmark": one.benchmark, "conditions": one.conditions}
-        own |= {"metric": one.metric, "judge": one.judge, "marks": one.marks}
-        values.append(Value(**own, run=run, variant="paper", interval=without_interval(one.n, one.value)))
-    return values, list(tables.values())
 
 
 def _beside(values: Sequence[Value], printed: Sequence[Value]) -> list[Value]:

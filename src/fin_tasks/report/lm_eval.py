@@ -80,7 +80,9 @@ def read_runs(files: Sequence[tuple[Path, Path]], tables: list[pd.DataFrame], pr
         if not _RESULTS.fullmatch(file.name):
             continue
         try:
-            content = _content(file)
+            if (size := file.stat().st_size) > _MAX_RESULTS:
+                raise DataError(f"{file}: expected at most {_MAX_RESULTS:,} bytes, got {size:,}.")
+            content = file.read_bytes()
             if b'"results"' not in content or not any(f'"{name}'.encode() in content for name in BENCHMARKS):
                 continue
             own = samples.pop((file.parent, stamp(file.name) or ""), {})
@@ -88,7 +90,7 @@ def read_runs(files: Sequence[tuple[Path, Path]], tables: list[pd.DataFrame], pr
             if identity in runs:
                 raise DataError(f"{file}: skipped, as it is the same as {runs[identity].path}.")
             run = _run(identity, root, file, _Results.model_validate(_json(file, content)), own, tables, problems)
-        except (DataError, ValidationError, RecursionError) as error:
+        except (DataError, OSError, ValidationError, RecursionError) as error:
             problems.append(Problem(str(file), _sentence(file, error)))
             continue
         if run.tasks:
@@ -152,24 +154,13 @@ def _json(where: str | Path, content: bytes) -> Any:
         raise DataError(f"{where}: expected JSON, got {content[:40]!r} ({error}). Was the file cut?") from error
 
 
-def _content(file: Path) -> bytes:
-    try:
-        if (size := file.stat().st_size) > _MAX_RESULTS:
-            raise DataError(f"{file}: expected at most {_MAX_RESULTS:,} bytes, got {size:,}.")
-        return file.read_bytes()
-    except OSError as error:
-        raise DataError(f"{file}: expected a readable file, got {error.strerror or error}.") from error
-
-
 def _sentence(file: Path, error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return f"{file}, {'.'.join(map(str, first['loc'])):.80}: {first['msg']}, got {type(first['input']).__name__}."
-    return (
-        f"{file}: expected JSON as lm-eval writes it, got objects that are nested too deeply."
-        if isinstance(error, RecursionError)
-        else str(error)
-    )
+    if isinstance(error, RecursionError):
+        return f"{file}: expected JSON as lm-eval writes it, got objects that are nested too deeply."
+    return str(error)
 
 
 def _run(

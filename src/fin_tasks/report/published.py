@@ -1,8 +1,8 @@
 """The papers' printed figures, with the place that each has beside runs of our tasks."""
 
+import hashlib
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
 from importlib.resources import as_file, files
 from typing import Any
 
@@ -10,8 +10,11 @@ import pandas as pd
 
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
+from fin_tasks.report.values import Value, without_interval
 
-__all__ = ["Figure", "figures"]
+__all__ = ["figures"]
+
+_Printed = tuple[Value, dict[str, str]]
 
 _PAPERS = {
     "acl": "XFinBench, ACL version",
@@ -28,37 +31,26 @@ _RETRIEVAL = {"none": "none", "bm25": "bm25", "ada": "dense", "oracle": "oracle"
 _READING = ("printed with", "type known by", "rounded twice")  # notes that cast no doubt on a figure
 
 
-@dataclass(frozen=True, kw_only=True)
-class Figure:
-    """A printed figure; `conditions` as of `comparable.conditions_of`, `n` 0 if the rows are unknown.
+def figures(benchmarks: Collection[str]) -> tuple[list[Value], list[dict[str, Any]]]:
+    """Return the figures that tasks of ours report too, and a run for each paper, table, model and judge.
 
-    `value` has the unit of our metric. `marks` say why it is in doubt, or not comparable with ours.
-    """
-
-    paper: str
-    table: str
-    file: str
-    benchmark: str
-    model: str
-    conditions: Mapping[str, str]
-    metric: str
-    value: float
-    n: int = 0
-    judge: str = ""
-    marks: tuple[str, ...] = ()
-
-
-def figures() -> list[Figure]:
-    """Return all figures that a task of ours reports too. Of one that several tables print, the first counts.
+    Of a figure that several tables print, the first counts. Marks say why one is in doubt, or not comparable with ours.
 
     Example:
-        >>> [one.value for one in figures() if one.paper == "XFinBench, ACL version" and one.model == "gpt-4o"][0]
+        >>> [one.interval.mean for one in figures(["xfinbench"])[0] if one.model == "gpt-4o"][0]
         0.84
     """
-    known: dict[tuple[str, ...], Figure] = {}
-    for figure in (*_xfinbench(), *_mme_finance(), *_dynostock()):
-        known.setdefault((figure.model, *figure.conditions.values(), figure.metric), figure)
-    return list(known.values())
+    known: dict[tuple[str, ...], Value] = {}
+    tables: dict[str, dict[str, Any]] = {}
+    for value, told in (*_xfinbench(), *_mme_finance(), *_dynostock()):
+        key = (value.model, value.column, value.metric)
+        if value.benchmark in benchmarks and key not in known:
+            known[key] = value
+            provenance = {**told, **({"judge": value.judge} if value.judge else {})}
+            tables[value.run] = {"id": value.run, "label": value.model, "source": "published", "model": value.model}
+            tables[value.run] |= {"task": "", "date": "", "samples": "", "provenance": provenance}
+            tables[value.run] |= {"path": provenance.pop("file")}
+    return list(known.values()), list(tables.values())
 
 
 def _rows(benchmark: str) -> Iterator[Any]:
@@ -71,20 +63,23 @@ def _rows(benchmark: str) -> Iterator[Any]:
     yield from table.itertuples()
 
 
-def _figure(benchmark: str, row: Any, task: str, metric: str, scale: float = 100, **more: Any) -> Figure:
+def _figure(benchmark: str, row: Any, task: str, metric: str, scale: float = 100, **more: Any) -> _Printed:
+    paper = _PAPERS[getattr(row, "paper", None) or row.source]
+    told = {"paper": paper, "table": row.table, "file": f"fin_tasks/benchmarks/{benchmark}/published.csv"}
     named = ("split", "mode", "style", "retrieval", "arm")
-    return Figure(
-        paper=_PAPERS[getattr(row, "paper", None) or row.source],
-        table=row.table,
-        file=f"fin_tasks/benchmarks/{benchmark}/published.csv",
-        benchmark=more.pop("of", benchmark),
+    judge = more.get("judge", "")
+    value = Value(
+        run=hashlib.sha256("\0".join([paper, row.table, row.model, judge]).encode()).hexdigest()[:16],
         model=row.model,
-        conditions={"task": task, **{name: more.pop(name, "") for name in named}},
+        benchmark=more.get("of", benchmark),
+        conditions={"task": task, **{name: more.get(name, "") for name in named}},
+        variant="paper",
         metric=metric,
-        value=round(float(row.value) / scale, 9),
-        marks=(*more.pop("marks", ()), *_doubt(row.note)),
-        **more,
+        interval=without_interval(more.get("n", 0), round(float(row.value) / scale, 9)),
+        judge=judge,
+        marks=(*more.get("marks", ()), *_doubt(row.note)),
     )
+    return value, told
 
 
 def _doubt(note: str) -> list[str]:
@@ -94,7 +89,7 @@ def _doubt(note: str) -> list[str]:
     return [f"in doubt: {re.sub('no share of [0-9]+ rows', 'no share of its rows', reason)}"]
 
 
-def _xfinbench() -> Iterator[Figure]:
+def _xfinbench() -> Iterator[_Printed]:
     for row in _rows("xfinbench"):
         human, mode = row.model == "human", "cot" if row.mode == "none" else row.mode
         if row.model_kind == "retriever" or row.metric.endswith("_gain"):
@@ -135,7 +130,7 @@ def _xfinbench() -> Iterator[Figure]:
             )
 
 
-def _mme_finance() -> Iterator[Figure]:
+def _mme_finance() -> Iterator[_Printed]:
     rows = {one.short: {"en": one.en, "zh": one.zh} for one in CATEGORIES.values()}
     for row in _rows("mme_finance"):
         if row.metric == "score":
@@ -151,7 +146,7 @@ def _mme_finance() -> Iterator[Figure]:
             yield _figure("mme_finance", row, task, f"score{by}", 1, split="test", style=style, n=n, judge=row.judge)
 
 
-def _dynostock() -> Iterator[Figure]:
+def _dynostock() -> Iterator[_Printed]:
     for row in _rows("dynostock"):
         window = f"_w{row.window}" if row.window else ""
         n = 100 if row.window else 500
