@@ -11,7 +11,13 @@ from fin_tasks.benchmarks.financemath import score as scorer
 from fin_tasks.judging.item import Judged, Reply
 from fin_tasks.sandbox import Outcome, Ran, Status
 
-DOC: dict[str, Any] = {"id": "1", "ground_truth": 0.154, "exact_truth": 0.15372, "topic_name": "risk", "mode": "cot"}
+DOC: dict[str, Any] = {
+    "question_id": "1",
+    "ground_truth": 0.154,
+    "exact_truth": 0.15372,
+    "topic_name": "risk",
+    "mode": "cot",
+}
 POT = {**DOC, "mode": "pot"}
 PATH = Path(__file__).resolve().parents[2] / "cases" / "financemath.jsonl"
 CASES = [json.loads(line) for line in PATH.read_text("utf-8").splitlines()]
