@@ -50,8 +50,10 @@ def judge(
     from tqdm import tqdm
 
     from fin_tasks.benchmarks.mme_finance.upstream_judge import rubric_named
+    from fin_tasks.data.fetch import sha256_of
     from fin_tasks.judging.judge import check_failures, judge_items, judge_model, read_prices
     from fin_tasks.judging.saved import read_items
+    from fin_tasks.report.run_folder import write_run
     from fin_tasks.settings import Settings
 
     settings = Settings.from_environ()
@@ -74,10 +76,24 @@ def judge(
     with tqdm(total=len(items), desc="Judging", unit="response", disable=None) as bar:
         judged = judge_items(items, rules, asked, settings=settings, on_done=lambda done: bar.update(done - bar.n))
     verdicts = {v: [rules.read(one, variant=v) for one in judged] for v in ("paper", "robust")}
+    points = {
+        v: [one.score["overall"] if isinstance(one.score, dict) else one.score for one in of]
+        for v, of in verdicts.items()
+    }
     whose = _model(file, rows)
-    facts = {"judge": {**asked.facts(rules), "usage": asked.spent()}}
-    path = _write(out, task or rules.name, rows, judged, verdicts, facts=facts, file=file, whose=whose)
-    found = {**_summary(rows, verdicts), **asked.spent(), "judge": name, "rubric": rules.label}
+    path = write_run(
+        out,
+        [_scored(task or rules.name, rows, judged, verdicts, points)],
+        model=whose,
+        made_by="fin-tasks judge",
+        provenance={task or rules.name: {"file": file.name, "file_sha256": sha256_of(file)}},
+        metadata={"judge": {**asked.facts(rules), "usage": asked.spent()}},
+    )
+    percent = {
+        v: [None if x is None else 100 * (x - rules.lowest) / (rules.highest - rules.lowest) for x in of]
+        for v, of in points.items()
+    }
+    found = {**_summary(rows, percent), **asked.spent(), "judge": name, "rubric": rules.label}
     found |= {"rubric_sha256": rules.sha256, "model": whose, "results": str(path)}
     print(json.dumps(found)) if as_json else _show(found)
     if found["unscored"] > _MOST_UNSCORED * found["n"]:
@@ -85,51 +101,29 @@ def judge(
     check_failures(judged, max_failed)
 
 
-def _write(
-    out: Path,
+def _scored(
     task: str,
     rows: Sequence[Mapping[str, str]],
     judged: Sequence[Any],
     verdicts: Mapping[str, Sequence[Any]],
-    *,
-    facts: Mapping[str, Any],
-    file: Path,
-    whose: str,
-) -> Path:
+    points: Mapping[str, Sequence[Any]],
+) -> Any:
     from fin_tasks.benchmarks.scored_task import ScoredTask
-    from fin_tasks.data.fetch import sha256_of
     from fin_tasks.judging.item import response_sha256
-    from fin_tasks.report.run_folder import write_run
 
-    readings: dict[str, list[list[dict[str, Any]]]] = {}
-    values: dict[str, list[dict[str, Any]]] = {}
-    for variant, read in verdicts.items():
-        readings[variant] = [
-            [
-                {
-                    "variant": variant,
-                    "answer": one.replies[-1].text if one.replies else None,
-                    "reason": verdict.reason,
-                    "unscored": verdict.score is None,
-                    "response_sha256": response_sha256(one.response),
-                }
-            ]
-            for one, verdict in zip(judged, read, strict=True)
-        ]
-        values[variant] = [{"score": one.score, "unscored": float(one.score is None)} for one in read]
-        if any(isinstance(one.score, dict) for one in read):
-            values[variant] = [{**row, "score": (row["score"] or {}).get("overall")} for row in values[variant]]
-    scored = ScoredTask(
+    def reading(variant: str, one: Any, verdict: Any) -> dict[str, Any]:
+        told = {"answer": one.replies[-1].text if one.replies else None, "reason": verdict.reason}
+        told |= {"response_sha256": response_sha256(one.response)}
+        return {"variant": variant, **told, "unscored": verdict.score is None}
+
+    return ScoredTask(
         name=task,
         docs=[{"id": row["index"], **{k: v for k, v in row.items() if k != "prediction"}} for row in rows],
         responses=[[row["prediction"]] for row in rows],
-        readings=readings,
-        values=values,
+        readings={v: [[reading(v, *pair)] for pair in zip(judged, of, strict=True)] for v, of in verdicts.items()},
+        values={v: [{"score": x, "unscored": float(x is None)} for x in of] for v, of in points.items()},
         metrics={"score": True, "unscored": False},
     )
-    source = {task: {"file": file.name, "file_sha256": sha256_of(file)}}
-    made = "fin-tasks judge"
-    return write_run(out, [scored], model=whose, made_by=made, provenance=source, metadata=facts)
 
 
 def _model(file: Path, rows: Sequence[Mapping[str, str]]) -> str:
@@ -140,24 +134,17 @@ def _model(file: Path, rows: Sequence[Mapping[str, str]]) -> str:
     return named.pop() if len(named) == 1 else folders[0] if folders else model_of(file)
 
 
-def _summary(rows: Sequence[Mapping[str, str]], verdicts: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """Return means from 0 to 100 of the variant `paper`, and how many responses `robust` leaves unscored."""
+def _summary(rows: Sequence[Mapping[str, str]], percent: Mapping[str, Sequence[float | None]]) -> dict[str, Any]:
+    """Return means of the variant `paper`, and how many responses `robust` leaves unscored."""
     from fin_tasks.stats.averages import average_or_none
 
-    def mean(variant: str, chosen: Sequence[int]) -> float | None:
-        scores = [verdicts[variant][at].score for at in chosen]
-        numbers = [one.get("overall") if isinstance(one, dict) else one for one in scores]
-        top = 10 if any(isinstance(one, dict) for one in scores) else 5
-        value = average_or_none(numbers)
-        return None if value is None else 100 * value / top
-
-    every = range(len(rows))
-    found: dict[str, Any] = {"n": len(rows), "unscored": sum(one.score is None for one in verdicts["robust"])}
-    found |= {"overall": mean("paper", every), "overall_robust": mean("robust", every)}
+    found: dict[str, Any] = {"n": len(rows), "unscored": list(percent["robust"]).count(None)}
+    found |= {"overall": average_or_none(percent["paper"]), "overall_robust": average_or_none(percent["robust"])}
     for name, columns in _GROUPS.items():
-        labels = [next((row[column] for column in columns if row.get(column)), "") for row in rows]
-        groups = {label: [at for at in every if labels[at] == label] for label in dict.fromkeys(labels) if label}
-        found[name] = {label: mean("paper", chosen) for label, chosen in groups.items()}
+        groups: dict[str, list[float | None]] = {}
+        for row, one in zip(rows, percent["paper"], strict=True):
+            groups.setdefault(next((row[column] for column in columns if row.get(column)), ""), []).append(one)
+        found[name] = {label: average_or_none(of) for label, of in groups.items() if label}
     return found
 
 
