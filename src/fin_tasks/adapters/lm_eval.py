@@ -23,8 +23,8 @@ from tqdm import tqdm
 
 from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_judge import with_judges
-from fin_tasks.adapters.lm_eval_requests import usage_of, with_picture, without_pictures
 from fin_tasks.adapters.old_lm_eval_judge import with_old_judges
+from fin_tasks.adapters.lm_eval_requests import usage_of, with_pictures, without_pictures
 from fin_tasks.errors import ConfigError, FinTasksError, SandboxError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average, standard_error
@@ -41,7 +41,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     """A YAML task of ours in lm-eval, with what lm-eval's own task class lacks.
 
     `metrics` names the metrics of the task's options; None leaves a document out of a mean. `paper_sampling` replaces
-    generation settings if the metadata says `sampling: paper`. `picture_file` names the field with a picture's path.
+    generation settings if the metadata says `sampling: paper`. `picture_file` names the field with the path of a
+    picture, or with a list of paths.
     Provenance, sandbox tier, judge and token counts go into `configs.<task>.metadata` of the results file.
     """
 
@@ -107,8 +108,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         """Build the request; lm-eval gives an API pictures only if the first question of the run has one, so we do."""
         request = super().construct_requests(doc, ctx, **kwargs)
         if self.config.doc_to_image is not None and isinstance(ctx, JsonChatStr):
-            file = doc[self._picture_file] if self._picture_file else None
-            request.arguments = (with_picture(ctx, file, lambda: self.doc_to_image(doc)), request.arguments[1])
+            found = doc[self._picture_file] if self._picture_file else []
+            files = [found] if isinstance(found, str) else found
+            request.arguments = (with_pictures(ctx, files, lambda: self.doc_to_image(doc)), request.arguments[1])
         return request
 
     def build_all_requests(self, *, world_size: int | None = None, **kwargs: Any) -> None:

@@ -12,23 +12,33 @@ from lm_eval.models.api_models import JsonChatStr, create_image_prompt
 from fin_tasks.endpoints.chat import picture_url
 from fin_tasks.errors import EndpointError
 
-__all__ = ["usage_of", "with_picture", "without_pictures"]
+_MARK = "<image>\n"
+
+__all__ = ["usage_of", "with_pictures", "without_pictures"]
 
 
-def with_picture(chat: JsonChatStr, file: str | None, draw: Callable[[], Any]) -> JsonChatStr:
-    """Put a picture into the last message: the file's own bytes, or what `draw` returns if no model takes the file.
+def with_pictures(chat: JsonChatStr, files: Sequence[str], draw: Callable[[], Sequence[Any]]) -> JsonChatStr:
+    """Put pictures where the messages have `<image>` marks: the files' own bytes, or what `draw` returns as PNG.
 
     lm-eval would write a photograph anew as PNG, ten times as large.
     """
     messages = json.loads(chat.prompt)
-    text = messages[-1]["content"] = messages[-1]["content"].replace("<image>\n", "", 1)
     try:
-        if not file:
-            raise EndpointError("no file")
-        image = {"type": "image_url", "image_url": {"url": picture_url(Path(file)), "detail": "auto"}}
-        messages[-1]["content"] = [image, {"type": "text", "text": text}]
-    except EndpointError:
-        messages = create_image_prompt(draw(), messages)
+        urls = [picture_url(Path(file)) for file in files]
+    except EndpointError:  # a format that no model takes
+        urls = []
+    pictures = [{"type": "image_url", "image_url": {"url": url, "detail": "auto"}} for url in urls]
+    pictures = pictures or create_image_prompt(list(draw()), [{"role": "user", "content": ""}])[0]["content"][:-1]
+    marks = sum(message["content"].count(_MARK) for message in messages)
+    messages[-1]["content"] = _MARK * (len(pictures) - marks) + messages[-1]["content"]
+    left = iter([{}] * (marks - len(pictures)) + pictures)  # examples before the question show no picture
+    for message in messages:
+        texts = message["content"].split(_MARK)
+        if len(texts) > 1:
+            parts = [part for text in texts[:-1] for part in ({"type": "text", "text": text}, next(left))]
+            message["content"] = [
+                part for part in [*parts, {"type": "text", "text": texts[-1]}] if part.get("text", part)
+            ]
     return JsonChatStr(json.dumps(messages))
 
 

@@ -1,137 +1,243 @@
-"""Rows as documents."""
+"""From the authors' files to documents: tables, archives, pictures and prompts."""
 
-import base64
+import ast
 import io
 import json
+import stat
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import made_mme
 import pytest
+from PIL import Image
 
-from fin_tasks.benchmarks.mme_finance.old_data import IMAGE_MARK, judge_item, load, picture
-from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
-from fin_tasks.endpoints.pictures import Picture
+from fin_tasks.benchmarks.mme_finance.data import load
+from fin_tasks.benchmarks.mme_finance.images import open_pictures
+from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.judging.old_item import JudgeItem
+
+SHARED = Path(__file__).parents[4] / "shared/data/mme_finance/upstream"
+COLUMNS = ("index", "question", "answer", "image_path", "task_category", "image_type", "image_style", "background")
+
+
+def picture(shade: int = 0, *, turned: bool = False) -> bytes:
+    out, exif = io.BytesIO(), Image.Exif()
+    exif[0x0112] = 6 if turned else 1
+    Image.new("RGB", (40, 30), (shade, 9, 9)).save(out, "JPEG", exif=exif)
+    return out.getvalue()
+
+
+def row(index: object, **changes: str) -> dict[str, str]:
+    cells = (str(index), "Close?", "007.50", f"{index}.jpg", "OCR", "table", "mobile photograph", "")
+    return {**dict(zip(COLUMNS, cells, strict=True)), **changes}
+
+
+def folder(
+    place: Path, rows: list[dict[str, str]], files: Mapping[str, bytes], *, stem: str = "MMfin", zipped: bool = True
+) -> str:
+    """Write a table as pandas does, and pictures into its archive or a folder."""
+    lines = ["\t".join(COLUMNS), *("\t".join(one.get(name, "") for name in COLUMNS) for one in rows)]
+    (place / f"{stem}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if zipped:
+        with zipfile.ZipFile(place / f"{stem}.zip", "w") as packed:
+            for name, content in files.items():
+                packed.writestr(name, content)
+    else:
+        for name, content in files.items():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_bytes(content)
+    return str(place)
 
 
 @pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("FIN_TASKS_DATA", raising=False)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
+    return tmp_path / "cache"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return made_mme.write(tmp_path / "data")
+def docs_of(**options: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    found = load(**{"language": "en", **options})["test"]
+    return found.to_list(), json.loads(found.info.description)
 
 
-def documents(folder: Path, **options: Any) -> list[dict[str, Any]]:
-    (rows,) = load(**{"language": "en", "data_dir": str(folder), **options}).values()
-    return list(rows.to_list())
+@pytest.mark.parametrize("inside", ["{}.jpg", "MMfin/{}.jpg", "data/images/{}.jpg"])
+def test_rows_with_pictures_in_an_archive(tmp_path: Path, inside: str) -> None:
+    files = {inside.format(n): picture(n) for n in (1, 2)}
+    rows = [row(1), row(2, answer="N/A", task_category="Not Applicable")]
+    docs, facts = docs_of(data_dir=folder(tmp_path, rows, files))
+    assert [(doc["id"], doc["answer"], doc["category"]) for doc in docs] == [
+        ("1", "007.50", "OCR"),
+        ("2", "N/A", "Not Applicable"),
+    ]
+    assert [Path(doc["image_path"]).read_bytes() for doc in docs] == [picture(1), picture(2)]
+    assert open_pictures(docs[0])[0].size == (40, 30)
+    assert facts["rows_as_published"] is False
+    (tmp_path / "loose").mkdir()
+    loose = folder(tmp_path / "loose", rows, {f"MMfin/{n}.jpg": picture(n) for n in (1, 2)}, zipped=False)
+    assert docs_of(data_dir=loose)[1]["data"] == facts["data"]  # the same data, wherever it lies
 
 
-def facts(folder: Path, **options: Any) -> dict[str, Any]:
-    (rows,) = load(**{"language": "en", "data_dir": str(folder), **options}).values()
-    return dict(json.loads(rows.info.description))
+def test_a_file_with_the_published_counts_says_so(tmp_path: Path) -> None:
+    names = [name for name, one in CATEGORIES.items() for _ in range(one.en)]
+    rows = [row(n, task_category=name, image_path="1.jpg") for n, name in enumerate(names)]
+    docs, facts = docs_of(data_dir=folder(tmp_path, rows, {"1.jpg": picture()}))
+    assert len(docs) == 1171
+    assert facts["rows_as_published"] is True
+    assert len(docs_of(data_dir=str(tmp_path), n=7, seed=3)[0]) == 7
 
 
-def test_a_document_holds_the_row_its_prompt_and_its_picture(folder: Path) -> None:
-    docs = documents(folder)
-    assert [doc["category"] for doc in docs] == list(CATEGORIES)
-    second, third = docs[1:3]
-    assert (second["index"], second["question"], second["answer"], second["target"]) == ("2", "What is 1?", "1", "1")
-    assert second["prompt"].startswith(IMAGE_MARK) and "The fund is called Elm." in second["prompt"]
-    assert second["prompt"].count("<image>") == 1
-    assert Path(second["image_path"]).is_absolute()
-    assert (second["truth"], third["truth"]) == ("", made_mme.TRUTH)
-    (image,) = picture(second)
-    assert (image.mode, image.size, image.getpixel((0, 0))) == ("RGB", (40, 30), (20, 0, 99))
+def test_rows_that_cannot_be_asked_are_left_out_and_counted(tmp_path: Path) -> None:
+    (tmp_path / "secret.jpg").write_bytes(picture())
+    bad = {
+        "empty-question": {"question": " "},
+        "empty-answer": {"answer": ""},
+        "unknown-category": {"task_category": "ocr"},
+        "picture-missing": {"image_path": "../secret.jpg"},
+        "picture-broken": {"image_path": "broken.jpg"},
+    }
+    rows = [row(1), row(1), *(row(kind, **changes) for kind, changes in bad.items())]
+    rows += [row("far", image_path=str(tmp_path / "secret.jpg"))]
+    place = folder(tmp_path, rows, {"1.jpg": picture(), "broken.jpg": b"GIF8 nothing"})
+    for kind in bad:
+        rows[[r["index"] for r in rows].index(kind)]["image_path"] = bad[kind].get("image_path", "1.jpg")
+    folder(tmp_path, rows, {"1.jpg": picture(), "broken.jpg": b"GIF8 nothing"})
+    docs, facts = docs_of(data_dir=place)
+    assert [doc["id"] for doc in docs] == ["1"]
+    missing = {"picture-missing": ["picture-missing", "far"], "duplicate-index": ["1"]}
+    assert facts["left_out"] == {**{kind: [kind] for kind in bad}, **missing}
 
 
-def test_languages_ask_in_their_own_words(folder: Path) -> None:
-    english, chinese = documents(folder)[0], documents(folder, language="zh")[0]
-    assert (english["language"], chinese["language"]) == ("en", "zh")
-    assert chinese["question"] == "0是多少?"
-    assert english["system"] != chinese["system"]
+def test_turned_photographs_are_shown_upright(tmp_path: Path) -> None:
+    (doc,), _ = docs_of(data_dir=folder(tmp_path, [row(1)], {"1.jpg": picture(turned=True)}))
+    assert open_pictures(doc)[0].size == (30, 40)
 
 
-def test_the_judge_is_given_the_row_and_the_response(folder: Path) -> None:
-    doc = documents(folder)[1]
-    assert judge_item(doc, "It is 1.") == JudgeItem(
-        index="2",
-        question="What is 1?",
-        answer="1",
-        response="It is 1.",
-        category="OCR",
-        image=Path(doc["image_path"]),
-        image_type="technical indicator chart",
-        image_style="mobile photograph",
-    )
+def links(name: str) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name)
+    entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+    return entry
 
 
-def test_model_and_judge_see_one_picture(folder: Path) -> None:
-    """A photograph lies on its side in its file; a judge would be sent the bytes, a local model the pixels."""
-    note = made_mme.Image.Exif()
-    note[0x0112] = 8
-    made_mme.Image.linear_gradient("L").resize((40, 30)).save(folder / "MMfin" / "images" / "3.png", exif=note)
-    before = facts(folder)
-    doc = documents(folder)[3]
-    (shown,) = picture(doc)
-    sent = Picture(judge_item(doc, "It is 3.").image or Path()).data_address()
-    with made_mme.Image.open(io.BytesIO(base64.b64decode(sent.partition(",")[2]))) as image:
-        assert image.getexif().get(0x0112, 1) == 1
-        assert image.convert("RGB").tobytes() == shown.tobytes()
-    assert shown.size == (30, 40)
-    assert shown.getpixel((1, 20))[0] < shown.getpixel((28, 20))[0], "what was on top is on the left"  # type: ignore[index]
-    assert facts(folder)["hash"] == before["hash"]
-    assert facts(folder)["left_out"] == {}
+@pytest.mark.parametrize("name", ["../1.jpg", "/1.jpg", "a/../../1.jpg", "link"])
+def test_archives_that_reach_outside_are_refused(tmp_path: Path, cache: Path, name: str) -> None:
+    place = folder(tmp_path, [row(1)], {})
+    with zipfile.ZipFile(tmp_path / "MMfin.zip", "w") as packed:
+        packed.writestr(links("1.jpg") if name == "link" else name, "/etc/passwd")
+    with pytest.raises(DataError, match="link or leaves the folder"):
+        docs_of(data_dir=place)
+    assert not [path for path in cache.rglob("*") if path.is_file()]
+
+
+def test_archives_that_are_too_large_are_refused(tmp_path: Path) -> None:
+    place = folder(tmp_path, [row(1)], {})
+    with zipfile.ZipFile(tmp_path / "MMfin.zip", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("1.jpg", bytes(65 << 20))
+    with pytest.raises(DataError, match="the largest of 68,157,440 bytes"):
+        docs_of(data_dir=place)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_judge_reads_what_allowed_the_model_to_decline(folder: Path, language: str) -> None:
-    docs = documents(folder, language=language, na=True)
-    for doc, without in zip(docs, documents(folder, language=language), strict=True):
-        also_told = judge_item(doc, "1").also_told
-        assert without["prompt"] + (f"\n\n{also_told}" if also_told else "") == doc["prompt"]
-        assert bool(also_told) is (doc["category"] != "Not Applicable")
-        assert judge_item(without, "1").also_told == ""
+@pytest.mark.parametrize("na", [False, True])
+def test_house_prompts_have_the_authors_order(language: str, na: bool) -> None:
+    docs, _ = docs_of(source="sample", language=language, na=na)
+    assert {doc["category"] for doc in docs} == set(CATEGORIES)
+    phrase = "Not Applicable" if language == "en" else "无法回答"
+    for doc in docs:
+        prompt = doc["prompt"]
+        assert prompt.startswith("<image>\n") and prompt.count("<image>") == 1
+        assert prompt.index(doc["question"]) < prompt.index("How to answer:" if language == "en" else "作答要求：")
+        assert prompt.endswith(doc["background"]) and doc["system"] == ""
+        assert (phrase in prompt) == (na or doc["category"] == "Not Applicable")
+        assert ("<answer>" in prompt or "<答案>" in prompt) == bool(doc["truth"])
+    assert sum(bool(doc["background"]) for doc in docs) == 1
+    assert sum(bool(doc["truth"]) for doc in docs) == 23
 
 
-def test_provenance_tells_settings_wordings_and_pictures_apart(folder: Path) -> None:
-    plain, second, chinese = facts(folder), facts(folder, na=True), facts(folder, language="zh")
-    assert (plain["rows"], plain["left_out"], plain["data"]["origin"]) == (11, {}, "data_dir")
-    assert len({plain["hash"], second["hash"], chinese["hash"]}) == 3
-    assert facts(folder)["hash"] == plain["hash"]
-    changed = made_mme.Image.new("RGB", (41, 30))
-    changed.save(folder / "MMfin" / "images" / "3.png")
-    assert facts(folder)["hash"] != plain["hash"]
+def authors_code(language: str) -> str:
+    """A file of the same shape as the authors', in other words."""
+    name, start = ("MMfin", "Q: ") if language == "en" else ("MMfin_CN", "问：")
+    table = {category: f"<{language} {category}>\n" for category in CATEGORIES}
+    return f"""
+raise SystemExit("this file is never executed")
+class {name}(object):
+    def build_prompt(self, line):
+        if isinstance(line, int):
+            line = self.data.iloc[line]
+        prompt = 'ROLE'
+        prompt += {start!r}
+        prompt += line['question']
+        prompt += ' NEED '
+        format_prompt = {table!r}
+        prompt += format_prompt[line['task_category']] if line['task_category'] in format_prompt else ''
+        if not pd.isna(line['background']):
+            prompt += 'BACK '
+            prompt += line['background']
+        return prompt
+"""
 
 
-def test_a_row_without_its_picture_is_left_out_and_named(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (folder / "MMfin" / "images" / "3.png").unlink()
-    found = facts(folder)
-    assert found["rows"] == 10
-    assert [ids for ids in found["left_out"].values()] == [["4"]]
-    assert "rows left out" in caplog.text
+def test_upstream_prompts_are_the_authors_texts(tmp_path: Path) -> None:
+    place = folder(tmp_path, [row(1), row(2, background="b")], {f"{n}.jpg": picture() for n in (1, 2)})
+    (tmp_path / "image_vqa.py").write_text(authors_code("en") + authors_code("zh"), encoding="utf-8")
+    docs, facts = docs_of(data_dir=place, prompts="upstream")
+    assert [doc["prompt"] for doc in docs] == [
+        "<image>\nROLEQ: Close? NEED <en OCR>\n",
+        "<image>\nROLEQ: Close? NEED <en OCR>\nBACK b",
+    ]
+    assert facts["prompts"]["set"] == "upstream"
+    docs, _ = docs_of(data_dir=place, prompts="upstream", na=True)
+    assert docs[0]["prompt"] == "<image>\nROLEQ: Close? NEED <en OCR>\n<en Not Applicable>\n"
+    (tmp_path / "image_vqa.py").write_text("class MMfin: pass")
+    with pytest.raises(DataError, match=r"expected MMfin\.build_prompt to join"):
+        docs_of(data_dir=place, prompts="upstream", seed=1)
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the authors' files are not beside the checkout")
+@pytest.mark.parametrize(("language", "name"), [("en", "MMfin"), ("zh", "MMfin_CN")])
+def test_upstream_prompts_equal_the_authors_own(language: str, name: str) -> None:
+    """The authors' function, run here with a table of one row, gives the same text."""
+    tree = ast.parse((SHARED / "image_vqa.py").read_text(encoding="utf-8"))
+    (found,) = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
+    found.bases = []
+    found.body = [node for node in found.body if isinstance(node, ast.FunctionDef) and node.name == "build_prompt"]
+    import os
+    import pandas as pd
+
+    space: dict[str, Any] = {"pd": pd, "osp": os.path, "LMUDataRoot": lambda: "."}
+    exec(compile(ast.Module([found], []), "image_vqa.py", "exec"), space)
+    docs, _ = docs_of(source="sample", language=language, prompts="upstream", data_dir=str(SHARED))
+    for doc in docs:
+        if not doc["truth"]:
+            line = {"image_path": "", "question": doc["question"], "task_category": doc["category"]}
+            asked = space[name]().build_prompt({**line, "background": doc["background"] or None})
+            assert doc["prompt"] == "<image>\n" + asked[1]["value"]
+
+
+def test_conversations_become_turns(tmp_path: Path) -> None:
+    docs, _ = docs_of(part="multi_turn", language="zh", source="sample")
+    assert [doc["id"] for doc in docs] == ["0-1", "0-2", "1-1", "1-2", "1-3", "2-1", "2-2"]
+    assert [len(doc["image_paths"]) for doc in docs] == [1, 1, 1, 2, 2, 2, 2]
+    assert [doc["prompt"].count("<image>") for doc in docs] == [1, 0, 1, 1, 0, 2, 0]
+    assert docs[3]["prompt"].startswith("<image>\n这张表")
+    bad = ["[1]", '["a"', "__import__('os').abort()", '["a", "b"]', "[" * 5000]
+    rows = [row(n, question=cell, answer='["b"]', image_path='["1.jpg"]') for n, cell in enumerate(['["a"]', *bad])]
+    place = folder(tmp_path, rows, {"1.jpg": picture()}, stem="MMfin_MT_CN")
+    docs, facts = docs_of(part="multi_turn", language="zh", data_dir=place)
+    assert [doc["id"] for doc in docs] == ["0-1"]
+    assert facts["left_out"] == {"empty-question": ["1", "2", "3", "5"], "not-as-many-answers": ["4"]}
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "error", "message"),
     [
-        ({"language": "fr"}, "expected language to be one of en, zh, got 'fr'"),
-        ({"split": "validation"}, "expected test, the only one of mme_finance, got 'validation'"),
+        ({"prompts": "ours"}, ConfigError, "prompts: expected one of house, upstream, got 'ours'"),
+        ({"part": "binary"}, ConfigError, "open in en, .* got 'binary' in 'en'"),
+        ({"promts": "upstream"}, ConfigError, "Did you mean 'prompts'"),
+        ({"source": "data_dir", "data_dir": "/nowhere"}, DataError, "expected MMfin.tsv in /nowhere"),
     ],
 )
-def test_options_that_do_not_exist(folder: Path, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        documents(folder, **options)
-
-
-def test_a_table_without_a_usable_row(folder: Path) -> None:
-    table = folder / "MMfin.tsv"
-    table.write_text(table.read_text(encoding="utf-8").split("\n")[0] + "\n", encoding="utf-8")
-    with pytest.raises(DataError, match="at least one usable row"):
-        documents(folder)
+def test_bad_options_are_one_clear_sentence(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        docs_of(**options)

@@ -2,7 +2,6 @@
 
 import ast
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from fin_tasks.benchmarks.mme_finance.prompts import Wording
@@ -37,7 +36,6 @@ def parse(path: Path) -> ast.Module:
         raise DataError(f"{path}: expected a Python file of the authors, got {error}. Fetch it again.") from error
 
 
-@lru_cache(maxsize=8)
 def wording(path: Path, language: str) -> Wording:
     """Read what the authors tell a model, from their `image_vqa.py`."""
     functions = [

@@ -1,0 +1,155 @@
+"""From responses and a judge's replies to metrics."""
+
+from typing import Any
+
+import pytest
+
+from fin_tasks.benchmarks.mme_finance.binary import f1
+from fin_tasks.benchmarks.mme_finance.exact import is_exact, parse_truth
+from fin_tasks.benchmarks.mme_finance.multi_turn import DIMENSIONS
+from fin_tasks.benchmarks.mme_finance.score import judge_item, metric_values, metrics_of, read, score
+from fin_tasks.errors import DataError
+from fin_tasks.judging.item import Judged, Reply
+
+DOC: dict[str, Any] = {
+    **{"part": "open", "id": "7", "index": "7", "language": "en", "na": False, "category": "OCR", "question": "Close?"},
+    **{"answer": "7.5", "background": "", "image_path": "a.png", "truth": "", "prompt": ""},
+}
+NUMBER = '{"kind": "number", "value": 241.86, "tolerance": 0.01}'
+
+
+def judged(*replies: str, response: str = "7.5", error: str = "") -> Judged:
+    return Judged(response, tuple(Reply(text=text, temperature=0.0) for text in replies), error)
+
+
+def values(doc: dict[str, Any], said: Judged | str, variant: str) -> dict[str, float | None]:
+    return metric_values(doc, [read(doc, said, variant=variant)])
+
+
+@pytest.mark.parametrize(
+    ("said", "paper", "robust"),
+    [
+        (judged("4"), 80.0, 80.0),
+        (judged("4."), 80.0, None),
+        (judged("Score: 3", "2"), 60.0, 40.0),
+        (judged("no", "no", "no", "no", "no"), 0.0, None),
+        (judged(error="the judge is down"), None, None),
+        (judged(response=" "), 0.0, None),
+    ],
+)
+def test_points_become_a_score(said: Judged, paper: float | None, robust: float | None) -> None:
+    found = {variant: values(DOC, said, variant) for variant in ("paper", "robust")}
+    assert (found["paper"]["score"], found["robust"]["score"]) == (paper, robust)
+    for of in found.values():
+        assert of["score_OCR"] == of["score_perception"] == of["score"]
+        assert of["score_IC"] is of["score_reasoning"] is of["exact"] is None
+        assert of["unscored"] == float(of["score"] is None)
+    failed = None if not said.response.strip() else float(robust is None)
+    assert found["robust"]["judge_error"] == failed
+
+
+def test_metrics_are_declared() -> None:
+    for options in ({"part": "open", "na": False}, {"part": "open", "na": True}):
+        assert list(metrics_of(**options)) == list(values({**DOC, **options}, judged("4"), "paper"))  # type: ignore[arg-type]
+    assert list(metrics_of(na=False))[0] == "score"
+    assert "declined" not in metrics_of(na=False) and metrics_of(na=True)["declined"] is False
+    assert score(DOC, judged("5"), variant="robust").correct is True
+    assert score(DOC, judged("4"), variant="robust").correct is False
+
+
+@pytest.mark.parametrize(
+    ("category", "response", "declined"),
+    [
+        ("OCR", "Not applicable, because the picture ends there.", 1.0),
+        ("OCR", "7.5", 0.0),
+        ("OCR", "", None),
+        ("Not Applicable", "Not Applicable", None),
+    ],
+)
+def test_declined_answerable_questions_are_counted(category: str, response: str, declined: float | None) -> None:
+    doc = {**DOC, "na": True, "category": category}
+    assert values(doc, judged("0", response=response), "paper")["declined"] == declined
+
+
+@pytest.mark.parametrize(
+    ("truth", "response", "right"),
+    [
+        (NUMBER, "It opens at 99.\nAnswer: 241.86", True),
+        (NUMBER, "**Answer:** $241.87.", True),
+        (NUMBER, "Answer: 241.88", False),
+        (NUMBER, "241.86", False),
+        (NUMBER, "Answer: 241.86\nNo. Answer: 5", False),
+        (NUMBER, "<think>Answer: 5</think>答案：241.86", True),
+        ('{"kind": "number", "value": 1284500}', "Answer: 1,284,500 USD", True),
+        ('{"kind": "number", "value": 10.94}', "Answer: 10.94M", True),
+        ('{"kind": "number", "value": -0.02, "tolerance": 0.005}', "Answer: −0.02%", True),
+        ('{"kind": "number", "value": 49.23}', "答案：49.23亿元", True),
+        ('{"kind": "number", "value": 5}', "Answer: 4 or 5", False),
+        ('{"kind": "text", "value": "Q2 2022"}', "Answer: q2  2022.", True),
+        ('{"kind": "choice", "value": "下方"}', "答案：“下方”。", True),
+        ('{"kind": "choice", "value": "Below"}', "Answer: not below", False),
+        ('{"kind": "na"}', "The page ends there.\nAnswer: Not Applicable", True),
+        ('{"kind": "na"}', "答案：无法回答", True),
+        ('{"kind": "na"}', "Answer: 5, otherwise not applicable", False),
+    ],
+)
+def test_exact_answers(truth: str, response: str, right: bool) -> None:
+    parsed = parse_truth(truth)
+    assert parsed is not None and is_exact(parsed, response) is right
+    assert values({**DOC, "truth": truth}, judged("0", response=response), "paper")["exact"] == float(right)
+
+
+@pytest.mark.parametrize("truth", ['{"kind": "number"}', '{"kind": "number", "value": NaN}', "7", '{"kind": "day"}'])
+def test_truths_of_another_form_are_refused(truth: str) -> None:
+    with pytest.raises(DataError, match="expected JSON with kind, value and tolerance"):
+        parse_truth(truth)
+
+
+@pytest.mark.parametrize(
+    ("response", "paper", "robust"),
+    [
+        ("是", "是", "是"),
+        ("否。", "否", "否"),
+        ("是的，图中MACD位于上方。", "是的，图中MACD位于上方", "是"),
+        ("不是。收盘价低于开盘价。", "不是。收盘价低于开盘价", "否"),
+        ("收盘价高于开盘价。\n答案：**是**", "收盘价高于开盘价。\n答案：**是**", "是"),
+        ("答案是否", "答案是否", "否"),
+        ("<think>是</think>否", "<think>是</think>否", "否"),
+        ("是或否都有可能", "是或否都有可能", None),
+        ("是。不过仔细看，否。", "是。不过仔细看，否", None),
+        ("Yes.", "Yes.", "是"),
+    ],
+)
+def test_yes_and_no(response: str, paper: str, robust: str | None) -> None:
+    doc = {**DOC, "part": "binary", "answer": "是。"}
+    assert read(doc, response, variant="paper").answer == paper
+    assert read(doc, response, variant="robust").answer == robust
+    assert score(doc, response, variant="paper").correct is (paper == "是")
+    assert score(doc, response, variant="robust").correct is (robust == "是")
+
+
+def test_f1_counts_as_the_authors_do() -> None:
+    """Two hits, one false alarm, one miss and one that says neither: 2 * 2 / (2 * 2 + 1 + 1)."""
+    said = [("是", "是"), ("是", "是"), ("否", "是"), ("是", "否"), ("是", "也许")]
+    docs = [({**DOC, "part": "binary", "answer": truth}, response) for truth, response in said]
+    paper = [values(doc, response, "paper") for doc, response in docs]
+    assert f1([one["f1"] for one in paper]) == pytest.approx(4 / 6)
+    assert [one["acc"] for one in paper] == [1.0, 1.0, 0.0, 0.0, 0.0]
+    robust = [values(doc, response, "robust") for doc, response in docs]
+    assert f1([one["f1"] for one in robust]) == pytest.approx(4 / 7)  # an unclear answer misses a 是
+    assert values(docs[0][0], "", "robust") == {"acc": None, "f1": None, "no_answer": None, "unscored": 1.0}
+
+
+def test_turns_are_scored_in_seven_dimensions() -> None:
+    doc = {**DOC, "part": "multi_turn", "language": "zh", "category": ""}
+    names = ("创造性", "丰富性", "视觉感知", "逻辑连贯性", "答案准确性", "图像关系理解", "总分")
+    reply = "{" + ", ".join(f'"{name}": {points}' for points, name in enumerate(names, start=3)) + "}"
+    found = values(doc, judged(reply), "paper")
+    assert [found["score" if name == "overall" else f"score_{name}"] for name in DIMENSIONS] == [
+        *(30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0)
+    ]
+    assert found["score_read"] == 90.0 and list(metrics_of(part="multi_turn")) == list(found)
+    unread = {variant: values(doc, judged(*["no"] * 5), variant) for variant in ("paper", "robust")}
+    assert (unread["paper"]["score"], unread["paper"]["score_read"], unread["paper"]["unscored"]) == (0.0, None, 0.0)
+    assert (unread["robust"]["score"], unread["robust"]["unscored"]) == (None, 1.0)
+    assert judge_item(doc, "x").picture is None and judge_item(DOC, "x").picture is not None
