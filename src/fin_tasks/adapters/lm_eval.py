@@ -23,7 +23,6 @@ from tqdm import tqdm
 
 from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_judge import with_judges
-from fin_tasks.adapters.old_lm_eval_judge import with_old_judges
 from fin_tasks.adapters.lm_eval_requests import usage_of, with_pictures, without_pictures
 from fin_tasks.errors import ConfigError, FinTasksError, SandboxError
 from fin_tasks.settings import Settings
@@ -60,14 +59,10 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             config["doc_to_image"] = draw_blank
         config["generation_kwargs"] = _sampling(config, metadata.get("sampling", "greedy"), paper_sampling)
         pipelines = config["filter_list"]
-        old = any(step["function"] == "fin_tasks_rubric_judge" for line in pipelines for step in line["filter"])
-        give: Any = with_old_judges if old else with_judges
-        config["filter_list"], self._judging = give(pipelines, metadata, task=config["task"], options=options)
+        config["filter_list"], self._judging = with_judges(pipelines, metadata, task=config["task"], options=options)
         if config.get("unsafe_code"):
             config["metadata"] = {**metadata, "sandbox": _require_sandbox()}  # found out before the model answers
         super().__init__(config=config)
-        if old:
-            self._judging.check(self.test_docs())
         self.config.filter_list = pipelines  # written to the results file: without the judge's address
         if self._judging is not None and self._judging.facts is not None:
             self.config.metadata = {**self.config.metadata, "judge": self._judging.facts}
@@ -115,8 +110,6 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
 
     def build_all_requests(self, *, world_size: int | None = None, **kwargs: Any) -> None:
         """Build the requests of this process, one of `world_size`."""
-        if hasattr(self._judging, "alone"):
-            self._judging.alone = (world_size or 1) == 1
         super().build_all_requests(world_size=world_size, **kwargs)
         _clock.update(start=time.monotonic(), seconds=None)
 

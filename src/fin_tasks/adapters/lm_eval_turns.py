@@ -12,7 +12,7 @@ __all__ = ["ConversationTask"]
 class ConversationTask(FinTask):
     """A task whose documents are turns of conversations, each asked with the model's own answers to the turns before.
 
-    Documents have `index` (of the conversation) and `turn` (from 1). lm-eval sends the first turns; the others are sent,
+    Documents have `index` (of the conversation) and `turn` (from 1). lm-eval sends the first turns; the others follow,
     one round per turn, before the responses are filtered.
     """
 

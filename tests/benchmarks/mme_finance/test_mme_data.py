@@ -1,14 +1,17 @@
 """From the authors' files to documents: tables, archives, pictures and prompts."""
 
+# ruff: noqa: RUF001
 import ast
 import io
 import json
+import os
 import stat
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from PIL import Image
 
@@ -202,11 +205,8 @@ def test_upstream_prompts_equal_the_authors_own(language: str, name: str) -> Non
     (found,) = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
     found.bases = []
     found.body = [node for node in found.body if isinstance(node, ast.FunctionDef) and node.name == "build_prompt"]
-    import os
-    import pandas as pd
-
     space: dict[str, Any] = {"pd": pd, "osp": os.path, "LMUDataRoot": lambda: "."}
-    exec(compile(ast.Module([found], []), "image_vqa.py", "exec"), space)
+    exec(compile(ast.Module([found], []), "image_vqa.py", "exec"), space)  # noqa: S102
     docs, _ = docs_of(source="sample", language=language, prompts="upstream", data_dir=str(SHARED))
     for doc in docs:
         if not doc["truth"]:

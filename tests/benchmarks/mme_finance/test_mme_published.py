@@ -53,5 +53,5 @@ def test_later_rows_have_their_date() -> None:
     assert later == {model: (value, "") for model, value in values.items()}
     keys = [(one.table, one.model, one.language, one.judge, one.by, one.name, one.metric) for one in published()]
     assert len(set(keys)) == len(keys) == 1068
-    with pytest.raises(ConfigError, match="model: expected one of .* got 'GPT4o'"):
+    with pytest.raises(ConfigError, match=r"model: expected one of .* got 'GPT4o'"):
         published(model="GPT4o")

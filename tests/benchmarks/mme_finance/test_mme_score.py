@@ -1,5 +1,6 @@
 """From responses and a judge's replies to metrics."""
 
+# ruff: noqa: RUF001
 from typing import Any
 
 import pytest
@@ -51,7 +52,7 @@ def test_points_become_a_score(said: Judged, paper: float | None, robust: float 
 def test_metrics_are_declared() -> None:
     for options in ({"part": "open", "na": False}, {"part": "open", "na": True}):
         assert list(metrics_of(**options)) == list(values({**DOC, **options}, judged("4"), "paper"))  # type: ignore[arg-type]
-    assert list(metrics_of(na=False))[0] == "score"
+    assert next(iter(metrics_of(na=False))) == "score"
     assert "declined" not in metrics_of(na=False) and metrics_of(na=True)["declined"] is False
     assert score(DOC, judged("5"), variant="robust").correct is True
     assert score(DOC, judged("4"), variant="robust").correct is False
