@@ -31,7 +31,10 @@ _PARTS: dict[str, list[dict[str, str]]] = {  # options of each benchmark's `data
     "bizbench": [{"part": part, "mode": "cot"} for part in _BIZBENCH] + [{"part": "formulaeval", "mode": "code"}],
     "dynostock": [],
     "financemath": [{"mode": "cot"}],
-    "mme_finance": [{"language": "en"}, {"language": "zh"}],
+    "mme_finance": [
+        {"part": part, "language": language}
+        for part, language in (("open", "en"), ("open", "zh"), ("binary", "zh"), ("multi_turn", "zh"))
+    ],
     "xfinbench": [{"split": split, "subset": subset} for split, subset in _XFINBENCH],
 }
 

@@ -50,17 +50,14 @@ def fetch_mme_finance(
     revision: _Revision = None,
     verify: _Verify = False,
 ) -> None:
-    """Download MME-Finance's questions and pictures, and unpack the pictures."""
-    from fin_tasks.benchmarks.mme_finance.files import STEMS, locate
-    from fin_tasks.settings import Settings
+    """Download MME-Finance's questions and pictures."""
+    from fin_tasks.benchmarks.mme_finance.data import TABLES
 
-    stems = {name: stem for name, stem in STEMS.items() if name in lang.replace(" ", "").split(",")}
-    if not stems or len(stems) != len(lang.split(",")):
+    chosen = lang.replace(" ", "").split(",")
+    if not set(chosen) <= {"en", "zh"}:
         raise typer.BadParameter(f"expected en, zh or en,zh, got {lang!r}.", param_hint="--lang")
-    files = [f"{stem}{suffix}" for stem in stems.values() for suffix in (".tsv", ".zip")]
-    commit = _fetch("mme_finance", files, revision=revision, verify=verify)
-    for name in stems:
-        print(locate(language=name, source="upstream", data_revision=commit, settings=Settings.from_environ()).pictures)
+    files = [f"{TABLES['open', name]}{suffix}" for name in chosen for suffix in (".tsv", ".zip")]
+    _fetch("mme_finance", files, revision=revision, verify=verify)
 
 
 @app.command("dynostock")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES
+from fin_tasks.benchmarks.mme_finance.score import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES
 
 COLUMNS = (
     *("index", "question", "answer", "image_path", "task_category", "image_type", "image_style", "background"),

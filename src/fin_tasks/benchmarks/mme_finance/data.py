@@ -136,7 +136,7 @@ def _read(
     shown = [row._replace(pictures=[turned.get(path) or path for path in row.pictures]) for row in rows]
     # the same pictures have the same hash whether they lay in an archive or in a folder
     content = hashlib.sha256("\n".join(sorted(hashes.values())).encode()).hexdigest()
-    hashed = {f"{stem}.tsv": sha256_of(table), "pictures": content}
+    hashed = {f"{stem}.tsv": sha256_of(table), f"{stem} pictures": content}
     revision = hashlib.sha256("".join(f"{value}  {name}\n" for name, value in hashed.items()).encode()).hexdigest()[:16]
     return shown, left_out, {"origin": files.origin, "commit": files.commit, "revision": revision, "files": hashed}
 
@@ -183,8 +183,9 @@ def _docs(row: Row, part: str, language: str, na: bool, wording: texts.Wording) 
         for turn in multi_turn.turns_of(cells, row.questions, row.answers, pictures, wording):
             yield {**doc, **turn}
         return
-    question, category, exact = row.questions[0], doc["category"], parse_truth(doc["truth"]) is not None
-    also = texts.requirements_of(wording, category, language, na=na, exact=exact)
-    prompt = wording.fill(question, category if part == "open" else "", background=doc["background"], also=also)
+    parse_truth(doc["truth"])  # a truth of another form is an error now, and not after the model has answered
+    question, category = row.questions[0], doc["category"] if part == "open" else ""
+    also = wording.requirements[texts.ALLOW_NA] if na and category != texts.ALLOW_NA else ""
+    prompt = wording.fill(question, category, background=doc["background"], also=also)
     own = {"id": doc["index"], "question": question, "answer": row.answers[0], "target": row.answers[0]}
     yield {**doc, **own, "prompt": texts.IMAGE_MARK + prompt}

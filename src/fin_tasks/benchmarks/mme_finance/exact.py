@@ -12,10 +12,7 @@ from fin_tasks.answers.quantities import read_number
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.errors import DataError
 
-__all__ = ["MARKERS", "PHRASES", "Truth", "declines", "is_exact", "marked_answer", "parse_truth"]
-
-MARKERS = {"en": "Answer:", "zh": "答案："}
-"""What the last line starts with, by language."""
+__all__ = ["PHRASES", "Truth", "declines", "is_exact", "marked_answer", "parse_truth"]
 
 PHRASES = ("not applicable", "无法回答", "不适用")
 """What a model says to decline a question."""
@@ -64,7 +61,8 @@ def is_exact(truth: Truth, response: str) -> bool:
         return _normal(answer) in PHRASES
     if isinstance(truth.value, str):
         return _normal(answer) == _normal(truth.value)
-    number, value = read_number(plain(answer)), float(truth.value or 0.0)
+    spaced = re.sub(r"(?<=[\u4e00-\u9fff])(?=[-+.\d])", " ", plain(answer))
+    number, value = read_number(spaced), float(truth.value or 0.0)
     margin = truth.tolerance + 1e-9 * max(1.0, abs(value))
     return number is not None and any(abs(one - value) <= margin for one in number.readings)
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from fin_tasks.benchmarks.mme_finance.exact import MARKERS
 from fin_tasks.judging.rubric import load_rubric
 
-__all__ = ["ALLOW_NA", "CUES", "IMAGE_MARK", "Wording", "bare", "house", "requirements_of", "rubric_of"]
+__all__ = ["ALLOW_NA", "CUES", "IMAGE_MARK", "Wording", "bare", "house", "rubric_of"]
 
 IMAGE_MARK = "<image>\n"
 """Stands in a document's `prompt` where lm-eval's multimodal models put the picture."""
@@ -30,10 +29,6 @@ _LABELS = {
     "zh": ("问题：", "作答要求：", "", "背景："),
 }
 _BINARY = {"en": "Answer only with yes or no.", "zh": "只回答“是”或“否”。"}
-_MARKED = {
-    "en": f"End with a line of this form, with the answer alone: {MARKERS['en']} <answer>",
-    "zh": f"最后一行只写答案，格式为：{MARKERS['zh']}<答案>",
-}
 
 
 class Wording(NamedTuple):
@@ -54,7 +49,7 @@ class Wording(NamedTuple):
 
     def sha256(self) -> str:
         """Return the hash of all texts, by which results can be told to be asked alike."""
-        return hashlib.sha256(json.dumps([*self, _MARKED], ensure_ascii=False).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(self, ensure_ascii=False).encode()).hexdigest()
 
 
 def rubric_of(language: str) -> str:
@@ -76,9 +71,3 @@ def house(part: str, language: str) -> Wording:
 def bare() -> Wording:
     """Return no words of ours: how the authors ask the binary questions and conversations."""
     return Wording("upstream", "", "", {}, "", "")
-
-
-def requirements_of(wording: Wording, category: str, language: str, *, na: bool, exact: bool) -> str:
-    """Return what is asked beside the category's requirement: leave to decline, and a marked last line."""
-    also = wording.requirements[ALLOW_NA] if na and category != ALLOW_NA else ""
-    return wording.between.join(filter(None, (also, _MARKED[language] if exact else "")))
