@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,9 @@ def with_pictures(chat: JsonChatStr, files: Sequence[str], draw: Callable[[], Se
     pictures = pictures or create_image_prompt(list(draw()), [{"role": "user", "content": ""}])[0]["content"][:-1]
     marks = sum(message["content"].count(_MARK) for message in messages)
     messages[-1]["content"] = _MARK * (len(pictures) - marks) + messages[-1]["content"]
-    left = iter([{}] * (marks - len(pictures)) + pictures)  # examples before the question show no picture
+    left: Iterator[dict[str, Any]] = iter(
+        [{}] * (marks - len(pictures)) + pictures
+    )  # examples before the question show no picture
     for message in messages:
         texts = message["content"].split(_MARK)
         if len(texts) > 1:

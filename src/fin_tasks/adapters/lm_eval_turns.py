@@ -26,7 +26,7 @@ class ConversationTask(FinTask):
         self._template = kwargs.get("chat_template") if kwargs.get("apply_chat_template") else None
         self._instruction = kwargs.get("system_instruction")
         super().build_all_requests(world_size=world_size, **kwargs)
-        self._all = list(self._instances)
+        self._all: list[Any] = list(self.instances)
         self._instances = [request for request in self._all if request.doc["turn"] == 1]
 
     def apply_filters(self) -> Any:

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fin_tasks.benchmarks.mme_finance.metrics import image_style_of, image_type_of
-from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
+from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.errors import DataError
 from fin_tasks.report.entry import Scores
 from fin_tasks.report.estimates import largest, unit_of
@@ -169,7 +168,7 @@ def _judged(where: str, item: Mapping[str, Any], scale: tuple[float, float]) -> 
     names = ["score"]
     if isinstance(category, str) and category in CATEGORIES:
         names.append(f"score_{CATEGORIES[category].short}")
-    for field, ours in (("image_type", image_type_of), ("image_style", image_style_of)):
+    for field, ours in (("image_type", str), ("image_style", str)):
         if isinstance(text := item.get(field), str) and text:
             names.append(f"score_{field.removeprefix('image_')}_{ours(text).replace(' ', '_')}")
     told = {

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.benchmarks.mme_finance.metrics import image_style_of, image_type_of
-from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
+from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.errors import DataError
 from fin_tasks.report.comparability import facts_of
 from fin_tasks.report.entry import RunFacts, RunRead
@@ -112,7 +111,7 @@ def _names(path: Path, value: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 def _metric(by: str, name: str) -> str:
     if by == "by_category":
         return f"score_{CATEGORIES[name].short}" if name in CATEGORIES else ""
-    ours = image_type_of(name) if by == "by_type" else image_style_of(name)
+    ours = name
     return f"score_{by.removeprefix('by_')}_{ours.replace(' ', '_')}"
 
 

@@ -7,8 +7,7 @@ from functools import lru_cache
 from typing import Literal
 
 from fin_tasks.benchmarks.financemath.score import TOPICS
-from fin_tasks.benchmarks.mme_finance.metrics import OTHER
-from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES
+from fin_tasks.benchmarks.mme_finance.score import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
 from fin_tasks.stats.executions import REASONS
 
@@ -108,11 +107,11 @@ def _listed() -> Iterator[tuple[str, MetricName]]:
     for code, name in CAPABILITIES.items():
         yield f"acc_{code}", MetricName(label=_readable(name), by="capability", of=code)
         yield f"acc_err_{code}", MetricName(label=f"{_readable(name)}, within the margin", by="capability", of=code)
-    for category in CATEGORIES.values():
-        yield f"score_{category.short}", MetricName(label=category.name, by="category", of=category.short)
-    for name in (*IMAGE_TYPES, OTHER):
+    for category_name, category in CATEGORIES.items():
+        yield f"score_{category.short}", MetricName(label=category_name, by="category", of=category.short)
+    for name in (*IMAGE_TYPES, "other"):
         yield f"score_type_{name.replace(' ', '_')}", MetricName(label=_readable(name), by="image_type", of=name)
-    for name in (*IMAGE_STYLES, OTHER):
+    for name in (*IMAGE_STYLES, "other"):
         yield f"score_style_{name.replace(' ', '_')}", MetricName(label=_readable(name), by="image_style", of=name)
     for metric in ("acc_em", "acc_err"):
         for rows, said in (("table", "with a table"), ("no_table", "without a table")):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fin_tasks.benchmarks.financemath.score import TOPICS
-from fin_tasks.benchmarks.mme_finance.row import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES
+from fin_tasks.benchmarks.mme_finance.score import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
 from fin_tasks.report.tables import Column, Document, Table, Task, arrange, only, over_windows, pooled
 from fin_tasks.report.variants import split_title
@@ -167,7 +167,7 @@ PAPER_TABLES: Mapping[str, PaperTables] = {
     ),
     "mme_finance_category": PaperTables(
         "MME-Finance: by category",
-        f"{_MME_ABOUT} {', '.join(f'{one.short}: {one.name}' for one in CATEGORIES.values())}.",
+        f"{_MME_ABOUT} {', '.join(f'{one.short}: {name}' for name, one in CATEGORIES.items())}.",
         [_MME_OVERALL, *(_metric(f"score_{one.short}", header=one.short) for one in CATEGORIES.values())],
         _mme_finance,
     ),

@@ -17,7 +17,7 @@ import pandas as pd
 
 from fin_tasks.benchmarks.dynostock import published as dynostock
 from fin_tasks.benchmarks.mme_finance import published as mme_finance
-from fin_tasks.benchmarks.mme_finance.row import CATEGORIES
+from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.benchmarks.xfinbench import score as scorer
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
 from fin_tasks.report.entry import Entry, RunFacts, RunRead
@@ -228,7 +228,7 @@ def _mme_finance() -> Iterator[_Printed]:
 
 def _mme_rows(figure: mme_finance.Figure) -> int:
     language: Any = figure.language
-    of_category = {category.short: category.rows[language] for category in CATEGORIES.values()}
+    of_category = {category.short: getattr(category, language) for category in CATEGORIES.values()}
     if figure.by == "overall":
         return sum(of_category.values())
     return of_category.get(figure.name) or mme_finance.IMPLIED_ROWS[language].get(figure.name, 0)

@@ -14,7 +14,6 @@ from typing import Any
 
 import orjson
 
-from fin_tasks.benchmarks.mme_finance.metrics import image_style_of, image_type_of
 from fin_tasks.errors import DataError
 from fin_tasks.judging.saved_questions import same_question
 from fin_tasks.report.json_fields import from_json
@@ -41,7 +40,7 @@ DIMENSIONS: Mapping[str, str] = {
 }
 """What rows can be grouped by, and the key of a document that says it."""
 
-_OUR_NAMES: Mapping[str, Callable[[str], str]] = {"image_type": image_type_of, "image_style": image_style_of}
+_OUR_NAMES: Mapping[str, Callable[[str], str]] = {"image_type": str, "image_style": str}
 """Files put these in words of their own, by language; groups have those that tasks report their metrics by."""
 
 

@@ -3,12 +3,11 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from fin_tasks.benchmarks import response_scores
-from fin_tasks.benchmarks.mme_finance.old_data import judge_item
-from fin_tasks.benchmarks.mme_finance.old_prompts import rubric_of
+from fin_tasks.benchmarks.mme_finance.prompts import rubric_of
 from fin_tasks.judging.failures import response_failure
 from fin_tasks.judging.old_item import JudgeItem, Verdict
 from fin_tasks.judging.old_rubric import load_rubric
@@ -118,7 +117,11 @@ def score_judged(
     rubric = load_rubric(rubric_of(task.options["language"]))
     named = said.get("judge")
     judge, image = named if isinstance(named, str) else "", bool(said.get("image", True))
-    given = [judge_item(doc, row.response) for doc, row in zip(docs, rows, strict=True)]
+    fields = ("index", "question", "answer", "category", "image_type", "image_style")
+    given = [
+        JudgeItem(**{name: doc[name] for name in fields}, response=row.response, image=Path(doc["image_path"]))
+        for doc, row in zip(docs, rows, strict=True)
+    ]
     taken: list[Verdict] = []
     wrong: list[str] = []
     verdicts: list[str] = []
