@@ -75,7 +75,7 @@ def compare(
     from fin_tasks.report.comparison_files import as_object, item_rows
     from fin_tasks.report.samples import DIMENSIONS
 
-    for name, value, allowed in (("variant", variant, VARIANTS), ("by", by, (None, "arm", *DIMENSIONS))):
+    for name, value, allowed in (("variant", variant, VARIANTS), ("by", by, (None, *DIMENSIONS, "arm"))):
         if value not in allowed:
             raise ConfigError(f"compare --{name}: expected one of {', '.join(filter(None, allowed))}, got {value!r}.")
     make_folder(out)

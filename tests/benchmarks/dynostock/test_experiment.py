@@ -110,6 +110,7 @@ def test_other_settings_are_not_paired_and_of_repeated_runs_the_last_counts() ->
     found = compare_arms(pd.concat([older, rows("none", towards(0)), rows("signal", towards(0.2), setting="b")]))
     assert found.effects.empty and "no effect" in found.notes[-1]
     assert found.arms["signal_probability"].tolist() == pytest.approx([0.5, 0.7])
+    assert by_window(pd.concat([older, rows("none", towards(0))]))["signal_probability"].tolist() == [0.5]
 
 
 def test_names_hidden_and_shown() -> None:

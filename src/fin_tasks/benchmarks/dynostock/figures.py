@@ -17,8 +17,9 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 def names_of(table: pd.DataFrame, columns: list[str]) -> pd.Series:
     """Name each row by its model and by the other columns in which the rows of the table differ."""
+    table = table.assign(anonymised=table["anonymised"].map({True: "anonymised", False: "named"}))
     differ = [name for name in columns if name == "model" or table[name].nunique(dropna=False) > 1]
-    return table[differ].apply(lambda row: escape(", ".join(str(one) for one in row if one not in ("", None))), axis=1)
+    return table[differ].apply(lambda row: escape(", ".join(one for one in row if isinstance(one, str))), axis=1)
 
 
 def contrast_name(effect: Any) -> str:
