@@ -17,6 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
 import yaml
 from tqdm import tqdm
@@ -35,7 +36,7 @@ from fin_tasks.judging.rubric import Rubric
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.resources import task_yaml_dir
 from fin_tasks.settings import OPENAI, Settings
-from fin_tasks.stats.intervals import bootstrap_mean
+from fin_tasks.stats.means import estimate
 
 __all__ = ["DynoStock", "FinDataset", "MMEFinance", "MMEFinanceBinary", "MMEFinanceMultiTurn", "XFinBench", "register"]
 
@@ -114,9 +115,12 @@ class FinDataset(ImageBaseDataset):  # type: ignore[misc]
 
         totals: dict[str, Any] = {name.replace(",", "_"): value for name, value in scored.totals().items()}
         for variant, rows in scored.values.items():
-            known = [(row[self.HEADLINE], _source(doc)) for doc, row in zip(docs, rows, strict=True)]
-            known = [(value, source) for value, source in known if value is not None]
-            bounds = bootstrap_mean([value for value, _ in known], clusters=[source for _, source in known])
+            values = np.array([row[self.HEADLINE] for row in rows], dtype=np.float64)
+            bounds = estimate(
+                values,
+                clusters=pd.factorize(np.array([*map(_source, docs)]))[0],
+                most=100.0 if self.HEADLINE == "score" else 1.0,
+            )
             for end, bound in (("low", bounds.low), ("high", bounds.high)):
                 totals[f"{self.HEADLINE}_{variant}_{end}"] = bound if bound == bound else None
         totals |= {"n": len(docs), "missing": sum(map(len, self.rows)) - len(docs)}

@@ -1,19 +1,13 @@
 """Confidence intervals from counts, and of means of several sets."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import binomtest
 
-__all__ = ["Interval", "bias_index_interval", "bootstrap_mean", "pooled_interval", "wilson"]
-
-
-_Floats = npt.NDArray[np.float64]
-_CELLS_AT_ONCE = 4_000_000
+__all__ = ["Interval", "bias_index_interval", "pooled_interval", "wilson"]
 
 
 @dataclass(frozen=True)
@@ -91,81 +85,4 @@ def bias_index_interval(
     drawn = np.random.default_rng(seed).multinomial(counts.sum(), counts / counts.sum(), size=resamples)
     wrong = drawn[:, 1] + drawn[:, 2]
     low, high = np.quantile(drawn[wrong > 0, 1] / wrong[wrong > 0], [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(float(low), float(high))
-
-
-def bootstrap_mean(
-    values: Sequence[float],
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    confidence: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 42,
-) -> Interval:
-    """Give the percentile bootstrap interval of a mean.
-
-    Without clusters every resample draws n documents out of n with replacement. With clusters it draws whole clusters,
-    as many as there are, and takes the mean over all their documents: documents of a cluster may depend on each other
-    in any way. Percentile intervals are too narrow for few clusters, markedly below about 20.
-
-    Args:
-        values: One finite number per document, any unit.
-        clusters: The cluster of each document, such as its ticker; None if documents are independent.
-        confidence: Share of such intervals that hold the true mean, between 0 and 1.
-        resamples: Number of resamples.
-        seed: The same seed gives the same interval.
-
-    Returns:
-        Bounds in the unit of the values. NaN for fewer than two documents, or fewer than two clusters, of which no
-        spread can be seen. All values alike give an interval of no width.
-
-    Raises:
-        ValueError: `clusters` has another length than `values`.
-
-    References:
-        Efron, Tibshirani (1993), An Introduction to the Bootstrap, chapter 13;
-        Field, Welsh (2007), Bootstrapping clustered data, JRSS B 69.
-
-    Example:
-        >>> bootstrap_mean([0, 0, 1, 1] * 25, seed=1)
-        Interval(low=0.4, high=0.6)
-        >>> bootstrap_mean([0, 0, 1, 1] * 25, clusters=["A", "A", "B", "B"] * 25, seed=1)
-        Interval(low=0.0, high=1.0)
-    """
-    numbers = np.asarray(values, dtype=np.float64)
-    sums, counts = numbers, np.ones_like(numbers)
-    if clusters is not None:
-        if len(clusters) != len(numbers):
-            raise ValueError(f"clusters: expected one per value ({len(numbers)}), got {len(clusters)}")
-        index = {cluster: place for place, cluster in enumerate(dict.fromkeys(clusters))}
-        places = np.array([index[cluster] for cluster in clusters], dtype=np.intp)
-        counts = np.bincount(places).astype(np.float64)
-        sums = np.bincount(places, weights=numbers).astype(np.float64)
-    if len(sums) < 2:
-        return Interval(math.nan, math.nan)
-    units = np.column_stack([sums, counts])
-    kinds, sizes = np.unique(units, axis=0, return_counts=True)
-    return _percentiles(_resampled_ratios(kinds, sizes, resamples, seed), confidence)
-
-
-def _resampled_ratios(kinds: _Floats, sizes: npt.NDArray[Any], resamples: int, seed: int) -> _Floats:
-    """Resample sum of numerators / sum of denominators.
-
-    `kinds` has a row (numerator, denominator) per kind of unit, `sizes` how many units there are of each.
-    """
-    generator = np.random.default_rng(seed)
-    n = int(sizes.sum())
-    at_once = max(1, _CELLS_AT_ONCE // len(sizes))
-    totals = [
-        generator.multinomial(n, sizes / n, size=min(at_once, resamples - start)) @ kinds
-        for start in range(0, resamples, at_once)
-    ]
-    numerators, denominators = np.concatenate(totals).T
-    there = denominators > 0
-    return np.asarray(numerators[there] / denominators[there], dtype=np.float64)
-
-
-def _percentiles(resampled: _Floats, confidence: float) -> Interval:
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(resampled, [tail, 1 - tail])
     return Interval(float(low), float(high))
