@@ -64,7 +64,8 @@ def _rows(benchmark: str) -> Iterator[Any]:
 
 
 def _figure(benchmark: str, row: Any, task: str, metric: str, scale: float = 100, **more: Any) -> _Printed:
-    paper = _PAPERS[getattr(row, "paper", None) or row.source]
+    source = getattr(row, "paper", None) or row.source
+    paper = _PAPERS.get(source, source)
     told = {"paper": paper, "table": row.table, "file": f"fin_tasks/benchmarks/{benchmark}/published.csv"}
     named = ("split", "mode", "style", "retrieval", "arm")
     judge = more.get("judge", "")
@@ -77,12 +78,14 @@ def _figure(benchmark: str, row: Any, task: str, metric: str, scale: float = 100
         metric=metric,
         interval=without_interval(more.get("n", 0), round(float(row.value) / scale, 9)),
         judge=judge,
-        marks=(*more.get("marks", ()), *_doubt(row.note)),
+        marks=(*more.get("marks", ()), *_doubt(row.note, sure=getattr(row, "unreliable", "yes") != "yes")),
     )
     return value, told
 
 
-def _doubt(note: str) -> list[str]:
+def _doubt(note: str, *, sure: bool) -> list[str]:
+    if sure:
+        return [note] if note else []
     if not note or note.startswith(_READING) or re.match(r"\d+ of \d+ wrong answers", note):
         return []
     reason = re.split(r"[:;]", note.removeprefix("unreliable: "))[0]
