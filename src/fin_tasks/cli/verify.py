@@ -27,8 +27,7 @@ def verify(
         Path,
         typer.Argument(
             metavar="SUBMISSION",
-            help="Folder with results of lm-eval, made with --log_samples, of VLMEvalKit, or what `fin-tasks judge "
-            "--items` wrote with the predictions.",
+            help="Folder with results in lm-eval's format, made with --log_samples.",
         ),
     ],
     data_dir: Annotated[
@@ -41,14 +40,6 @@ def verify(
         str | None,
         typer.Option(metavar="JSON", help="Options of the tasks, as lm-eval's --metadata, before the submission's."),
     ] = None,
-    judge_model: Annotated[
-        str | None, typer.Option(help="Ask this judge again about some rows that a judge has scored.")
-    ] = None,
-    judge_base_url: Annotated[
-        str | None, typer.Option(help="Its OpenAI-compatible address; else FIN_TASKS_JUDGE_BASE_URL, or OpenAI's own.")
-    ] = None,
-    judge_rows: Annotated[int, typer.Option(min=1, help="How many rows of a task to ask about.")] = 50,
-    seed: Annotated[int, typer.Option(help="Which rows these are.")] = 0,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings fail too.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Show checks that passed, too.")] = False,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdicts as JSON here.")] = None,
@@ -57,7 +48,7 @@ def verify(
     """Check results that others made: every score again from the responses, rows, documents, prompts, hashes, patterns.
 
     Ends with 0 where nothing failed, 1 where a check failed, 2 where scores could not be checked, 3 where all is well
-    but scores are a judge's who was not asked again (--judge-model).
+    but scores are a judge's, whose replies are taken on trust.
     """
     try:
         report = _verified(
@@ -65,9 +56,6 @@ def verify(
             data_dir=data_dir,
             source=source,
             options=_options(metadata),
-            judge={"judge_model": judge_model, "judge_base_url": judge_base_url},
-            judge_rows=judge_rows,
-            seed=seed,
         )
         told = {**report.told(), "strict": strict}
         if out is not None:
@@ -85,18 +73,15 @@ def verify(
     raise typer.Exit(1 if strict and code == 0 and report.verdict.value == "warn" else code)
 
 
-def _verified(submission: Path, *, judge: dict[str, str | None], **said: Any) -> "Report":
+def _verified(submission: Path, **said: Any) -> "Report":
     from tqdm import tqdm
 
-    from fin_tasks.judging.setup import setup_from
     from fin_tasks.report.verify.submission import Against, verify
     from fin_tasks.sandbox import escape
     from fin_tasks.settings import Settings
 
     settings = Settings.from_environ()
-    # only where it is asked for: a judge that the environment names may cost money
-    setup = setup_from(judge, settings, rubric="mme_finance_en") if any(judge.values()) else None
-    against = Against(judge=setup, **said)
+    against = Against(**said)
     with tqdm(desc="Verifying", unit="", unit_scale=True, disable=None) as bar:
         shown = ""
 

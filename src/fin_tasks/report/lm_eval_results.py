@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import DataError
-from fin_tasks.judging.model_names import model_of
 from fin_tasks.report.estimates import largest, unit_of
 from fin_tasks.report.json_fields import MAX_METRICS, name_of
+from fin_tasks.report.model_names import model_of
 from fin_tasks.report.redaction import without_secrets
 from fin_tasks.report.runs import MAX_RESULTS, benchmark_of
 from fin_tasks.report.samples import json_of

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import DataError
-from fin_tasks.judging.model_names import model_of
 from fin_tasks.report.json_fields import from_json, read_capped
+from fin_tasks.report.model_names import model_of
 from fin_tasks.report.samples import Rows, read_samples
 from fin_tasks.report.settings import SAMPLE, UNKNOWN, Setting, is_sample, of_rows_asked, setting_of
 from fin_tasks.report.sources import SOURCES

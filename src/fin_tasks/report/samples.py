@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 
 from fin_tasks.errors import DataError
-from fin_tasks.judging.saved_questions import same_question
 from fin_tasks.report.json_fields import from_json
+from fin_tasks.report.saved_questions import same_question
 from fin_tasks.report.sources import SourceOf
 
 __all__ = ["DIMENSIONS", "HEADLINES", "MAX_LINE", "MAX_SAMPLES", "Row", "Rows"]

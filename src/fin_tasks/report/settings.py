@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any
 
 from fin_tasks.errors import DataError
-from fin_tasks.judging.model_names import arguments_of
 from fin_tasks.report.json_fields import check_nesting
+from fin_tasks.report.model_names import arguments_of
 from fin_tasks.report.redaction import without_secrets
 
 __all__ = ["MAX_FACTS", "SAMPLE", "UNKNOWN", "Difference", "Setting"]

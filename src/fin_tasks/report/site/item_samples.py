@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import DataError
-from fin_tasks.judging.predictions_files import read_saved
 from fin_tasks.report.entry import Scores
+from fin_tasks.report.predictions_files import read_saved
 from fin_tasks.report.samples import lines_of, sample_of
 
 __all__ = ["ITEMS", "beside", "samples_of_items"]

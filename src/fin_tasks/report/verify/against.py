@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import FinTasksError
-from fin_tasks.judging.setup import JudgeSetup
 from fin_tasks.report.verify.own_data import OwnData, encoder_lacking, load_own, options_of
 from fin_tasks.report.verify.scoring import Programs
 from fin_tasks.report.verify.task_files import TaskFile
@@ -26,17 +25,11 @@ class Against:
         source: Where the benchmark's own documents come from; what the submission names where None.
         data_dir: The folder with them.
         options: Options of the tasks, before the submission's.
-        judge: Who is asked again for verdicts; nobody where None. The rubric is the task's.
-        judge_rows: How many rows of a task it is asked about.
-        seed: Which rows these are.
     """
 
     source: str | None = None
     data_dir: Path | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
-    judge: JudgeSetup | None = None
-    judge_rows: int = 50
-    seed: int = 0
 
 
 @dataclass

@@ -4,10 +4,9 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from fin_tasks.report.verify.against import Verifying
-from fin_tasks.report.verify.findings import Finding, Place, Status, finding
+from fin_tasks.report.verify.findings import Finding, Place, Status, finding, not_checked
 from fin_tasks.report.verify.group_checks import Totals
-from fin_tasks.report.verify.judge_again import check_judged
-from fin_tasks.report.verify.judged import ClaimedVerdicts, judge_of
+from fin_tasks.report.verify.judged import ClaimedReplies, judge_of
 from fin_tasks.report.verify.own_data import OwnData
 from fin_tasks.report.verify.patterns import check_patterns
 from fin_tasks.report.verify.score_checks import Compared, Rescored, check_scores, claims_of, compare_row, status_of
@@ -32,7 +31,7 @@ def rescored(
         )
         for name, of_row in rows.items()
     ]
-    read = ClaimedVerdicts(task=task, judge=judge_of(metadata))
+    read = ClaimedReplies(judge=judge_of(metadata))
     scored = score(task, asked, programs=work.programs, read=read)
     compared: dict[str, list[Compared]] = {}
     volatile: dict[str, set[int]] = {}
@@ -51,7 +50,8 @@ def rescored(
     if suspects and work.programs.tier and all(len(of_row) == len(task.pipelines) for of_row in rows.values()):
         volatile = _volatile(task, asked, sorted(suspects), scored, work.programs, read)
     yield from check_scores(place, compared, volatile=volatile)
-    yield from check_judged(work, place, read, rows=len(rows))
+    if read.taken:
+        yield not_checked("judge", place, f"{read.taken:,} replies of {read.judge} are taken on trust")
     if tier is not None:
         yield _sandbox(
             place, tier, work.programs.tier, [answer for of in scored.values() for row in of for answer in row[0]]
@@ -96,7 +96,7 @@ def _volatile(
     suspects: Sequence[int],
     scored: Mapping[str, Sequence[tuple[Any, Mapping[str, Any]]]],
     programs: Programs,
-    read: ClaimedVerdicts,
+    read: ClaimedReplies,
 ) -> dict[str, set[int]]:
     """Run the programs of rows that differ once more, and return those that give something else this time."""
     again = score(task, [asked[at] for at in suspects], programs=programs, read=read, again=True)

@@ -6,14 +6,10 @@ from pathlib import Path
 import fin_tasks
 from fin_tasks.errors import DataError
 from fin_tasks.report.found_files import LmEvalRun, find_runs
-from fin_tasks.report.kit_files import KitRun, find_kit_runs, kit_run
 from fin_tasks.report.runs import BENCHMARKS, Problem
 from fin_tasks.report.verify.against import Against, Told, Verifying
 from fin_tasks.report.verify.closeness import TOLERANCE
 from fin_tasks.report.verify.findings import Place, Report, finding
-from fin_tasks.report.verify.judge_files import find_judge_files
-from fin_tasks.report.verify.judge_run import check_judge_file
-from fin_tasks.report.verify.kit_run import check_kit_run
 from fin_tasks.report.verify.lm_eval_run import check_lm_eval_run, results_of
 from fin_tasks.report.verify.patterns import THRESHOLDS
 from fin_tasks.report.verify.scoring import Programs
@@ -33,8 +29,7 @@ def verify(
     """Check everything in a submission that can be checked.
 
     Args:
-        submission: A folder with results of lm-eval, VLMEvalKit or `fin-tasks judge --items` anywhere below, or one of
-            these files.
+        submission: A folder with results in lm-eval's format anywhere below, or one of these files.
         settings: The environment: sandbox and folders.
         against: What to check against.
         told: Told what is being done, how much of it is done, and of how much.
@@ -45,26 +40,19 @@ def verify(
     """
     problems: list[Problem] = []
     runs = [run for run in find_runs([submission], problems) if _has_ours(run)]
-    kit_runs = _kit_runs(submission, problems)
     findings = [
         finding("files", Place("", ""), "files that cannot be used", [problem.message for problem in problems])
         for _ in problems[:1]
     ]
-    judge_files = find_judge_files(submission)
-    if not runs and not kit_runs and not judge_files and not findings:
+    if not runs and not findings:
         raise DataError(
             f"{submission}: expected results of {', '.join(BENCHMARKS)} tasks, found none. Run lm-eval with "
-            "--output_path and --log_samples; of VLMEvalKit, hand in the folder with predictions and _score.json; of "
-            "`fin-tasks judge`, the file of --items with the predictions."
+            "--output_path and --log_samples."
         )
     programs = Programs(settings=settings, told=told)
     work = Verifying(settings=settings, against=against or Against(), programs=programs, told=told)
     for run in runs:
         findings += check_lm_eval_run(work, run)
-    for run_of_kit in kit_runs:
-        findings += check_kit_run(work, run_of_kit)
-    for judged in judge_files:
-        findings += check_judge_file(work, judged)
     facts = {
         "fin_tasks": fin_tasks.__version__,
         "python": platform.python_version(),
@@ -74,13 +62,6 @@ def verify(
         "thresholds": dict(THRESHOLDS),
     }
     return Report(findings=tuple(findings), tasks=work.tasks, rows=work.rows, facts=facts)
-
-
-def _kit_runs(submission: Path, problems: list[Problem]) -> list[KitRun]:
-    if submission.is_dir():
-        return find_kit_runs(submission, problems)
-    found = kit_run(submission)
-    return [found] if found is not None else []
 
 
 def _has_ours(run: LmEvalRun) -> bool:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import DataError
-from fin_tasks.judging.predictions_files import SavedRow
-from fin_tasks.judging.predictions_tables import CELL_LIMIT, NO_VALUE
+from fin_tasks.report.predictions_files import SavedRow
+from fin_tasks.report.predictions_tables import CELL_LIMIT, NO_VALUE
 
 __all__ = ["check_questions", "find_index", "same_question"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import DataError
-from fin_tasks.judging.predictions_tables import MAX_ROWS, TableRow, read_delimited, read_xlsx
+from fin_tasks.report.predictions_tables import MAX_ROWS, TableRow, read_delimited, read_xlsx
 
 __all__ = ["MAX_BYTES", "MAX_LINE", "SavedRow", "SavedRows", "read_saved", "saved_text"]
 
