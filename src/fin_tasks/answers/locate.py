@@ -71,11 +71,6 @@ def commitments(reply: str) -> Iterator[tuple[Kind, str, str]]:
             yield "first", lines[0], lines[1]
 
 
-def committed_text(text: str) -> str | None:
-    """Return what follows the last place where the model announces its answer, or None."""
-    return next((found for kind, found, _ in commitments(text) if kind not in ("last", "first")), None)
-
-
 def _behind(marker: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str]]:
     # A new question cannot begin before the first answer; the last announcement comes first.
     marks = list(marker.finditer(text))
