@@ -56,7 +56,7 @@ def test_rows_have_question_truth_answer_and_groups(tmp_path: Path) -> None:
     }
     assert one.baseline.variants["robust"]["0"].groups == {
         "category": ("OCR",),
-        "image_type": ("candlestick chart",),
+        "image_type": ("K线图",),
         "image_style": ("computer screenshot",),
     }
 

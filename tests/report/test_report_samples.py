@@ -46,7 +46,7 @@ def test_ids_may_be_numbers_and_groups_single_texts(tmp_path: Path) -> None:
         "paper"
     ]
     assert rows["9"].groups == {
-        **{"category": ("OCR",), "image_type": ("candlestick chart",), "image_style": ("mobile photograph",)}
+        **{"category": ("OCR",), "image_type": ("K线图",), "image_style": ("手机拍摄",)}
     }
     assert rows["10"].groups == {"window": ("4",)}
     assert rows["7"].truth == "it is 0"  # lm-eval's target, where the document has no truth of its own
