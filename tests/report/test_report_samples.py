@@ -45,9 +45,7 @@ def test_ids_may_be_numbers_and_groups_single_texts(tmp_path: Path) -> None:
     rows |= read_samples(write(tmp_path / "t.jsonl", *(line(doc=doc) for doc in (picture, {"id": "10", "window": 4}))))[
         "paper"
     ]
-    assert rows["9"].groups == {
-        **{"category": ("OCR",), "image_type": ("K线图",), "image_style": ("手机拍摄",)}
-    }
+    assert rows["9"].groups == {**{"category": ("OCR",), "image_type": ("K线图",), "image_style": ("手机拍摄",)}}
     assert rows["10"].groups == {"window": ("4",)}
     assert rows["7"].truth == "it is 0"  # lm-eval's target, where the document has no truth of its own
 
