@@ -18,6 +18,8 @@ import pytest
 from chat_server import Answer, Served, completion, serve
 from in_process import run as run_lm_eval
 
+from fin_tasks.judging.rubric import load_rubric
+
 ROOT = Path(__file__).parents[2]
 UPSTREAM = ROOT.parent / "shared" / "data" / "vlmevalkit" / "upstream_2026-08-18.tgz"
 SAMPLE = {"source": "sample"}
@@ -148,7 +150,7 @@ class Run:
         return json.loads(path.read_text(encoding="utf-8"))
 
 
-CLASSES = {"MMEFinance_Binary": "MMEFinanceBinary", "MMEFinance_MT": "MMEFinanceMultiTurn"}
+CLASSES = {"MMEFinance_MT": "MMEFinanceMultiTurn"}
 
 
 @pytest.fixture
@@ -261,21 +263,51 @@ def test_other_questions_are_asked_anew(run: Run) -> None:
 
 
 def points(body: dict[str, Any]) -> Answer:
-    """The judge's points: 1 to 5, the same for the same response; some cannot be read."""
-    return completion("4512034x"[len(text_of(body)) % 8])
+    """The judge's points, the same for the same response; one cannot be read."""
+    text = text_of(body)
+    return completion("x" if "=1+1" in text else "451203"[len(text) % 6])
 
 
 @pytest.mark.parametrize(
-    ("dataset", "task"), [("MMEFinance", "mme_finance_en"), ("MMEFinance_CN_NA", "mme_finance_zh_na")]
+    ("dataset", "task"),
+    [
+        ("MMEFinance", "mme_finance_en"),
+        ("MMEFinance_CN_NA", "mme_finance_zh_na"),
+        ("MMEFinance_Binary", "mme_finance_binary_zh"),
+    ],
 )
-def test_a_judge_scores(run: Run, dataset: str, task: str) -> None:
+def test_a_judge_scores_as_in_lm_eval(run: Run, dataset: str, task: str) -> None:
     run.model, run.judge = Odd(), points
     found = run(dataset, judge="judge")
     assert found, run.log[-3000:]
-    scores = [line["score"] for line in run.samples(dataset).values()]
-    assert found["score_paper"] == pytest.approx(sum(scores) / len(scores))
-    assert found["score_paper_low"] < found["score_paper"] < found["score_paper_high"]
-    assert run.facts(dataset)["configs"][task]["metadata"]["judge"]["model"] == "judge"
+    said = {line["doc"]["id"]: line["resps"][0][0] for line in run.samples(dataset).values()}
+    judge = {"judge_model": "judge", "judge_base_url": run.served.base_url} if "Binary" not in dataset else {}
+    theirs = run_lm_eval(task, answer=lambda doc: said[doc["id"]], sees=True, **SAMPLE, **judge)["results"][task]
+    for name, value in theirs.items():
+        if "," in name and value != "N/A" and "exact_stderr" not in name:
+            assert found[name.replace(",", "_")] == pytest.approx(value), name
+    assert ("judge" in run.facts(dataset)["configs"][task]["metadata"]) == bool(judge)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--api-mode"]])
+def test_conversations_are_asked_turn_by_turn_and_judged(run: Run, arguments: list[str]) -> None:
+    if arguments and not run.kit.checkout:
+        pytest.skip("the packaged kit has one mode")
+    run.model = lambda body: completion(f"Answer {sum(one['role'] == 'user' for one in body['messages'])}, N/A")
+    scores = dict.fromkeys(load_rubric("mme_finance_mt_zh").dimensions.values(), 7)
+    run.judge = lambda _: completion(json.dumps(scores, ensure_ascii=False))
+    found = run("MMEFinance_MT", *arguments, judge="judge")
+    assert found, run.log[-3000:]
+    lines = run.samples("MMEFinance_MT")
+    assert run.asked() == run.asked("judge") == len(lines) == found["n"]
+    assert {line["resps"][0][0] for line in lines.values()} >= {"Answer 1, N/A", "Answer 2, N/A"}
+    assert all(line["resps"][0][0] == f"Answer {line['doc']['turn']}, N/A" for line in lines.values())
+    assert found["score_paper"] == found["score_creativity_read_robust"] == pytest.approx(70)
+    asked = [body["messages"] for body in run.served.bodies if body["model"] == "tested"]
+    pictures = {json.dumps(one).count('"image_url": {') for one in asked}
+    assert 0 not in pictures and all(one[-2]["role"] == "assistant" for one in asked if len(one) > 2)
+    assert run("MMEFinance_MT", "--reuse", *arguments, judge="judge") == found
+    assert run.asked() == run.asked("judge") == 0
 
 
 def test_a_judge_that_is_down_is_an_error_and_nothing_is_paid_twice(run: Run) -> None:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import sys
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,31 +20,28 @@ from typing import Any
 import pandas as pd
 
 from fin_tasks.errors import DataError
+from fin_tasks.judging.item import no_response
+from fin_tasks.judging.saved import read_table
 
 __all__ = ["Responses", "watch"]
 
 _FILE = r"(?P<model>.+)_{}(?P<part>_checkpoint|_supp|_PREV)?\.(?P<ending>xlsx|tsv|csv|json|pkl)"
-_datasets: "dict[str, Responses]" = {}
+_open: "dict[str, Responses]" = {}
 
 
 @dataclass
 class _Kept:
-    rows: dict[str, tuple[str, Any]] = field(default_factory=dict)  # index -> what was asked, last response
-    every: set[tuple[str, str, str]] = field(default_factory=set)
+    rows: dict[str, tuple[str, Any]] = field(default_factory=dict)  # index -> hash of what was asked, last response
     files: set[str] = field(default_factory=set)  # hashes of the prediction files that hold these responses
-    provenance: Any = None
-    broken: bool = False  # a killed run left half a line
 
     def add(self, line: Mapping[str, Any]) -> None:
         if "asked" in line:
             self.rows[line["index"]] = line["asked"], line["prediction"]
-            self.every.add((line["index"], line["asked"], json.dumps(line["prediction"])))
-        self.provenance = line.get("provenance", self.provenance)
         self.files.add(line.get("file_sha256", ""))
 
 
 class Responses:
-    """The responses of one data set in all folders that the kit uses in this process."""
+    """The responses to one data set, in all folders that the kit uses in this process."""
 
     def __init__(self, dataset: str, data: pd.DataFrame, asked: Iterable[str], provenance: Mapping[str, Any]) -> None:
         self.dataset, self.provenance = dataset, provenance
@@ -51,46 +49,39 @@ class Responses:
         self.questions = dict(zip(self.indices, map(_plain, data["question"]), strict=True))
         self.asked = dict(zip(self.indices, asked, strict=True))  # hashes of all that the model gets
         self._kept: dict[Path, _Kept] = {}
-        _datasets[dataset] = self
+        self._written: set[Path] = set()
+        _open[dataset] = self
 
     def keep(self, path: Path, data: Any) -> None:
         """Write down the responses that the kit is about to save in a file, those that are new."""
         if isinstance(data, pd.DataFrame):
             data = dict(zip(data["index"], data["prediction"], strict=True)) if "prediction" in data else {}
         pairs = {str(index): one if isinstance(one, str | list) else str(one) for index, one in data.items()}
-        there = self._read(self._beside(path))
-        new = [i for i in self.asked.keys() & pairs.keys() if there.rows.get(i) != (self.asked[i], pairs[i])]
-        facts = {"dataset": self.dataset, "provenance": self.provenance}
-        lines = [facts] if new and there.provenance != self.provenance else []
-        lines += [{"index": i, "asked": self.asked[i], "prediction": pairs[i]} for i in sorted(new)]
-        self._write(path, lines)
+        rows = self._read(self._beside(path)).rows
+        new = sorted(i for i in self.asked.keys() & pairs.keys() if rows.get(i) != (self.asked[i], pairs[i]))
+        self._write(path, [{"index": i, "asked": self.asked[i], "prediction": pairs[i]} for i in new])
 
     def seal(self, path: Path) -> None:
-        """Write down that a table holds the responses kept beside it; an edited one no longer does."""
+        """Write down that a table holds the responses kept beside it; once it is edited, it no longer does."""
         self._write(path, [{"file": path.name, "file_sha256": _sha256(path)}])
 
     def restore(self, path: Path, data: Mapping[Any, Any]) -> dict[Any, Any]:
-        """Return those responses of one of the kit's pickles that answer what is asked now."""
-        known: set[tuple[str, str, str]] = set()
-        for kept in self._near(path):
-            known |= kept.every
-            vouched = {i: one for i, one in data.items() if self._key(i, one) in known}
-            if len(vouched) == len(data):
-                break
-        return vouched
+        """Return the responses of one of the kit's pickles, without those to something else than is asked now."""
+        known = ChainMap(*(kept.rows for kept in self._near(path)))
+        return {i: known[str(i)][1] for i in data if str(i) in known and known[str(i)][0] == self.asked.get(str(i))}
 
     def read(self, path: Path, *, strict: bool = True) -> dict[str, Any]:
         """Return the responses of a prediction file by index, whole if a run with fin-tasks wrote the file.
 
         Rows that do not belong to this data set are left out, or raise DataError if `strict`.
         """
-        table, digest = _table(path), _sha256(path)
-        if missing := {"index", "prediction"} - set(table):
+        table, digest = read_table(path), _sha256(path)
+        if missing := {"index", "prediction"} - table[0].keys():
             raise DataError(f"{path}: expected columns index and prediction, found no {' and no '.join(missing)}.")
         kept = next((kept.rows for kept in self._near(path) if digest in kept.files), {})
         found: dict[str, Any] = {}
-        for row in table.to_dict("records"):
-            index = re.sub(r"\.0$", "", str(row["index"]))
+        for row in table:
+            index = row["index"].removesuffix(".0")
             asked, response = kept.get(index, ("", row["prediction"]))
             same = asked == self.asked.get(index) if asked else _plain(row.get("question")) == self.questions.get(index)
             if same and index not in found:
@@ -103,10 +94,6 @@ class Responses:
                 )
         return found
 
-    def _key(self, index: Any, response: Any) -> tuple[str, str, str]:
-        text = response if isinstance(response, str | list) else str(response)
-        return str(index), self.asked.get(str(index), ""), json.dumps(text)
-
     def _beside(self, path: Path) -> Path:
         stem, named = path.stem, re.fullmatch(_FILE.format(re.escape(self.dataset)), path.name)
         if named:  # a pickle of several processes has their number where others have the model
@@ -115,41 +102,39 @@ class Responses:
         return path.with_name(f"{stem}_responses.jsonl")
 
     def _near(self, path: Path) -> Iterator[_Kept]:
-        """Read what is kept beside a file, then beside its namesakes in other runs, which `--reuse` may have copied."""
+        """Read what is kept beside a file, then in the model's other runs, from which `--reuse` may have copied it."""
         here = self._beside(path)
-        yield self._read(here)
-        others = [one for one in here.parent.parent.glob("*/*_responses.jsonl") if one.name == here.name]
-        for other in sorted(others, key=lambda one: one.stat().st_mtime, reverse=True):
-            if other.parent.resolve() != here.parent.resolve():
-                yield self._read(other)
+        others = [
+            one for one in here.parent.parent.glob("*/*_responses.jsonl") if one.name == here.name and one != here
+        ]
+        yield from map(self._read, [here, *sorted(others, key=lambda one: one.stat().st_mtime, reverse=True)])
 
     def _read(self, path: Path) -> _Kept:
         if path not in self._kept:
-            self._kept[path] = kept = _Kept()
-            *lines, last = path.read_bytes().split(b"\n") if path.is_file() else [b""]
-            kept.broken = bool(last)
-            for line in lines:
-                with suppress(ValueError):  # half a line
-                    kept.add(json.loads(line))
+            self._kept[path] = _Kept()
+            for line in path.read_bytes().split(b"\n") if path.is_file() else ():
+                with suppress(ValueError):  # a killed run may leave half a line
+                    self._kept[path].add(json.loads(line))
         return self._kept[path]
 
     def _write(self, path: Path, lines: list[dict[str, Any]]) -> None:
-        beside = self._beside(path)
-        kept = self._read(beside)
-        text = "".join(json.dumps(line) + "\n" for line in lines)
-        with beside.open("ab", buffering=0) as file:  # in one call, as the processes of a run share the file
-            file.write(("\n" * kept.broken + text).encode())
-        kept.broken = False
+        beside, start = self._beside(path), ""
+        if not lines:
+            return
+        if beside not in self._written:
+            start = "\n" if beside.exists() else ""  # ends half a line of a killed run
+            lines = [{"dataset": self.dataset, "provenance": self.provenance}, *lines]
         for line in lines:
-            kept.add(line)
+            self._read(beside).add(line)
+        with beside.open("ab", buffering=0) as file:  # in one call, as the processes of a run share the file
+            file.write((start + "".join(json.dumps(line) + "\n" for line in lines)).encode())
+        self._written.add(beside)
 
 
 def watch() -> None:
-    """Make the kit keep what it saves of our data sets, and load what was kept; calling twice does nothing."""
+    """Make the kit keep what it saves of our data sets, and load what was kept."""
     theirs = sys.modules["vlmeval.smp.file"]
     load, dump = theirs.load, theirs.dump
-    if hasattr(load, "fin_tasks"):
-        return
 
     def load_whole(f: Any, fmt: Any = None) -> Any:
         responses, path = _responses_of(f)
@@ -166,35 +151,31 @@ def watch() -> None:
         if responses is None or not isinstance(data, dict | pd.DataFrame):
             return dump(data, f, **kwargs)
         responses.keep(path, data)
-        done = dump(data, f, **kwargs)
-        if path.suffix != ".pkl" and path.is_file():
-            responses.seal(path)
+        part = path.with_name(f"{path.stem}.part{path.suffix}")
+        done = dump(data, str(part), **kwargs)
+        if part.is_file():  # upstream writes a pickle instead of a table that it fails to write
+            part.replace(path)  # at once, so that a killed run leaves no half of a file
+            if path.suffix != ".pkl":
+                responses.seal(path)
+        if path.suffix == ".tsv" and not hasattr(theirs, "prepare_reuse_files"):
+            # the packaged kit reads no conversations back from its table, but goes on with such a pickle
+            pairs = zip(data["index"], data["prediction"], strict=True)
+            whole = {i: said for i, said in pairs if isinstance(said, list) and not any(map(no_response, said))}
+            dump(whole, str(path.with_name(f"{path.stem}_supp.pkl")))
         return done
 
-    load_whole.fin_tasks = True  # type: ignore[attr-defined]
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] == "vlmeval":
-            for called, old, new in (("load", load, load_whole), ("dump", dump, dump_whole)):
-                if vars(module).get(called) is old:
-                    setattr(module, called, new)
+    new = {load: load_whole, dump: dump_whole}
+    for module in [module for name, module in sys.modules.items() if name.partition(".")[0] == "vlmeval"]:
+        for name in ("load", "dump"):
+            if (own := vars(module).get(name)) in (load, dump):
+                setattr(module, name, new[own])
 
 
 def _responses_of(f: Any) -> tuple[Responses | None, Path]:
     path = Path(str(f)).absolute()
-    named = (one for name, one in _datasets.items() if re.fullmatch(_FILE.format(re.escape(name)), path.name))
-    return next(named, None), path
-
-
-def _table(path: Path) -> pd.DataFrame:
-    """Read a table with its texts as they are: `N/A` is a text, and so is `007.50`."""
-    try:
-        if path.suffix == ".json":
-            return pd.DataFrame(json.loads(path.read_text(encoding="utf-8")))
-        if path.suffix == ".xlsx":
-            return pd.read_excel(path, dtype=str, na_filter=False)
-        return pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",", dtype=str, na_filter=False)
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: expected a table of predictions, got {error}.") from error
+    return next(
+        (one for name, one in _open.items() if re.fullmatch(_FILE.format(re.escape(name)), path.name)), None
+    ), path
 
 
 def _plain(question: Any) -> str:
