@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from made_results import write_results
+from old_response_scores import dynostock
+from old_response_scores import score as score_responses
 
 from fin_tasks.benchmarks.dynostock.replay import replay
 from fin_tasks.benchmarks.dynostock.score import metrics_of
-from fin_tasks.benchmarks.response_scores import dynostock
-from fin_tasks.benchmarks.response_scores import score as score_responses
 from fin_tasks.report.collect import Collected, collect
 from fin_tasks.report.compare import compare
 from fin_tasks.report.entry import Entry

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from made_results import provenance, write_results
+from old_response_scores import dynostock, score
 
-from fin_tasks.benchmarks.response_scores import dynostock, score
 from fin_tasks.report.collect import Collected, collect
 from fin_tasks.report.old_leaderboard import document
 from fin_tasks.settings import Settings
