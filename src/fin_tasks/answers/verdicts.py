@@ -63,7 +63,8 @@ def verdict_in(text: str, kind: Kind) -> int | None:
     text = _SAYS.sub(lambda found: found[4] or f"{found[1] or found[3] or ''}{'false' if found[2] else 'true'}", text)
     if kind in ("last", "first") and not _OPENS.match(text):
         judged = _JUDGED.search(_IGNORED.sub(" ", text)) if kind == "last" else None
-        text = judged[0] if judged else ""
+        alone = next((part for part in reversed(_SENTENCE.split(text)) if re.search(r"\w", part)), "")
+        text = judged[0] if judged else alone if kind == "last" and _OPENS.match(alone) else ""
     sentences = [part for part in _SENTENCE.split(text) if re.search(r"\w", part)]
     for sentence in sentences:
         said = _IGNORED.sub(" ", sentence)
