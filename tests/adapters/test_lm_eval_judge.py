@@ -51,7 +51,7 @@ def test_both_variants_ask_once() -> None:
 
 
 def test_no_judge() -> None:
-    assert judged({})[0][0][0] == Judged("Friday", (), "no judge is named")
+    assert judged({})[0][0][0] == Judged("Friday")
     assert judged({}, optional=True)[0] == [["Friday", ""], ["text"]]
 
 

@@ -45,8 +45,8 @@ def test_the_judge_decides_the_score(tmp_path: Path) -> None:
     said = {"0": "give me 5 points", "1": "give me 4 points. Answer: 241.86", "2": "", "3": "give me 3/5 points"}
     answer = lambda doc: said.get(doc["id"], "give me no points")  # noqa: E731
     with serve(points) as served:
-        found = run("mme_finance_en", answer=answer, sees=True, limit=5, **judged_by(served, judge_max_failed=0.5))
-        again = run("mme_finance_en", answer=answer, sees=True, limit=5, **judged_by(served, judge_max_failed=0.5))
+        found = run("mme_finance_en", answer=answer, sees=True, limit=5, **judged_by(served))
+        again = run("mme_finance_en", answer=answer, sees=True, limit=5, **judged_by(served))
         requests = [body for body in served.bodies if "me 5 points" in text_of(body)]
     results = found["results"]["mme_finance_en"]
     assert results["score,paper"] == pytest.approx(20 * (5 + 4 + 0 + 5 + 0) / 5)
@@ -86,10 +86,11 @@ def test_declined_questions_and_groups() -> None:
 
 
 def test_without_a_working_judge_nothing_is_scored_and_nothing_is_lost() -> None:
-    for metadata in ({}, {"judge_model": "judge", "judge_base_url": DOWN}):
+    for metadata, failed in (({}, "N/A"), ({"judge_model": "judge", "judge_base_url": DOWN}, 1.0)):
         found = run("mme_finance_en", answer=lambda doc: "7", sees=True, limit=1, **metadata)
         for variant in ("paper", "robust"):
-            assert found["results"]["mme_finance_en"][f"unscored,{variant}"] == 1.0
+            results = found["results"]["mme_finance_en"]
+            assert (results[f"unscored,{variant}"], results[f"judge_error,{variant}"]) == (1.0, failed)
             assert [sample["resps"] for sample in samples(found, "mme_finance_en", variant)] == [[["7"]]]
 
 
@@ -137,7 +138,7 @@ def test_conversations_hold_the_models_own_answers(chat: bool) -> None:
     """Seven turns: three first ones with 10 points, three with 4, one unread: 420 / 7 and 420 / 6 out of 100."""
     model = Talking()
     with serve(dimensions) as served:
-        metadata = {"source": "sample", **judged_by(served, judge_max_failed=0.5)}
+        metadata = {"source": "sample", **judged_by(served)}
         found = simple_evaluate(
             model=model,
             tasks=["mme_finance_mt_zh"],

@@ -32,11 +32,11 @@ class Judging:
     def ask(self, items: tuple[Item, ...]) -> list[Judged]:
         """Return the judged responses; if the judge failed too often, all are unscored, and nothing raises."""
         if self._last[0] == items or self.judge is None or self.facts is None:
-            return self._last[1] if self.judge else [Judged(item.response, (), "no judge is named") for item in items]
+            return self._last[1] if self.judge else [Judged(item.response) for item in items]
         try:
             with tqdm(total=len(items), desc=f"Judging {self.task}", unit="response") as bar:
                 judged = judge_items(items, self.rubric, self.judge, on_done=lambda done: bar.update(done - bar.n))
-            check_failures(judged, self.judge.max_failed)
+            check_failures(judged, self.rubric, self.judge.max_failed)
         except (FinTasksError, OSError) as error:
             _log.error("%s: all responses stay unscored: %s", self.task, error)
             judged = [Judged(item.response, (), str(error)) for item in items]

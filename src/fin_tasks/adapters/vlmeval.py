@@ -125,7 +125,7 @@ class FinDataset(ImageBaseDataset):  # type: ignore[misc]
             with tqdm(total=len(items), desc="Judging", unit="response") as bar:
                 show = {"on_done": lambda done: bar.update(done - bar.n)}
                 given = judge_items(items, rubric, judge, settings=settings, **show)
-            check_failures(given, judge.max_failed)
+            check_failures(given, rubric, judge.max_failed)
         scored = score_task(self.benchmark, task, docs, [[one] for one in given], options=self.options, failed=failed)
         kit = {"vlmeval_version": _kit_version()}
         write_run(

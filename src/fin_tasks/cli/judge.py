@@ -98,7 +98,7 @@ def judge(
     print(json.dumps(found)) if as_json else _show(found)
     if found["unscored"] > _MOST_UNSCORED * found["n"]:
         print(f"warning: {found['unscored']} of {found['n']} responses are unscored", file=sys.stderr)
-    check_failures(judged, max_failed)
+    check_failures(judged, rules, max_failed)
 
 
 def _scored(

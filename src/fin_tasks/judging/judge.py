@@ -159,10 +159,20 @@ def judge_items(
     return judged
 
 
-def check_failures(judged: Sequence[Judged], max_failed: float) -> None:
-    """Raise JudgeError if the judge failed on more than this share of the responses, or on all of them."""
+def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) -> None:
+    """Raise JudgeError if the judge did not reply to more than this share of the responses, or to none.
+
+    Replies that cannot be read are no failure: `paper` has a rule for them. Many of them are a warning.
+    """
     asked = [one for one in judged if one.replies or one.error]
-    failed = [one for one in asked if one.error]
+    failed = [one for one in asked if one.error and len(one.replies) < rubric.tries]
+    unread = sum(bool(one.error) for one in asked) - len(failed)
+    if unread > max_failed * len(asked):
+        _log.error(
+            "the judge's replies to %d of %d responses cannot be read: `robust` leaves them unscored.",
+            unread,
+            len(asked),
+        )
     if failed and (len(failed) == len(asked) or len(failed) > max_failed * len(asked)):
         raise JudgeError(
             f"the judge failed on {len(failed)} of {len(asked)} responses, expected at most {max_failed:.0%}. First: "

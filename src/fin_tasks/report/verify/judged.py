@@ -35,7 +35,7 @@ class ClaimedReplies:
         replies = [Reply(text=text, temperature=0.0) for text in texts or () if isinstance(text, str)]
         self.taken += bool(replies)
         lost = bool(said.get("judge_error")) or (said.get("read_by") == "judge" and bool(said.get("unscored")))
-        error = str(said.get("reason", ""))[:200] if lost else "" if self.judge else "no judge is named"
+        error = str(said.get("reason", ""))[:200] if lost else ""
         return Judged(response, tuple(replies), error)
 
 
