@@ -11,11 +11,7 @@ JOBS ?= 2
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 VLMEVAL_VENV ?= $(CACHE)/fin-tasks-ci/vlmeval-$(shell sha256sum pyproject.toml | cut -c1-16)
 
-# Where `make shown` puts real runs, outside the clone, and the benchmarks' own files, for the runs that need them.
-SHOWN ?= $(CACHE)/fin-tasks-shown
-DATA ?= $(FIN_TASKS_DATA)
-
-.PHONY: help demo test check format bench docs shown dist vllm vlmevalkit clean
+.PHONY: help demo test check format bench docs dist vllm vlmevalkit clean
 help:
 	@grep -E '^[a-z]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 12
 
@@ -60,10 +56,6 @@ bench: $(VENV)/.installed ## speed, each beside what it is compared with
 
 docs: $(VENV)/.installed ## the documentation site, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
-
-shown: $(VENV)/.installed ## the real runs behind the report in the documentation, and its pictures (some 30 minutes)
-	$(BIN)/python tests/browser/shown_runs.py $(SHOWN) $(if $(wildcard $(DATA)),--data $(DATA))
-	FIN_TASKS_SCREENSHOTS=1 FIN_TASKS_SHOWN=$(SHOWN) $(BIN)/python -m pytest tests/browser/test_browser_shown.py
 
 dist: $(VENV)/.installed ## wheel and sdist, into dist/
 	$(BIN)/python -m build

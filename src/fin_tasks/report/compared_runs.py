@@ -5,7 +5,6 @@ from pathlib import Path
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.kit_files import KitRun, find_kit_runs, kit_run
-from fin_tasks.report.kit_rows import kit_runs
 from fin_tasks.report.runs import Found, Problem, Run, read_runs
 
 __all__ = ["read_compared"]
@@ -28,7 +27,6 @@ def read_compared(paths: Iterable[Path], *, on_done: Callable[[int], None] | Non
     of_lm_eval: list[Path] = []
     for path in there:
         kit = _of_kit(path, problems)
-        runs += kit_runs(kit, problems, notes)
         if not (path.is_file() and kit):
             of_lm_eval.append(path)
     found = Found(runs=(), problems=(), notes=())

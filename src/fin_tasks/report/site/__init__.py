@@ -1,1 +1,1 @@
-"""The page of a leaderboard, one file that works from disk."""
+"""The page of a report: `index.html` with its data in scripts beside it, so that it works from disk."""

@@ -1,148 +1,153 @@
-"""One self-contained page from a leaderboard's document.
+"""`index.html` and what it shows: the leaderboard in few bytes, names for people, and the runs' samples."""
 
-Styles, scripts and data stand in the page itself. Its Content-Security-Policy lets run what this module put there, by
-hash, and nothing else; where samples are written beside the page it also loads scripts and pictures from there.
-The data are JSON text in elements that no browser executes, and the scripts show text of strangers as text only.
-"""
-
-import base64
-import hashlib
-import html
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from fin_tasks.report.site.compact import compact
+import jinja2
 
-__all__ = ["PARTS", "Samples", "write_page"]
+import fin_tasks
+from fin_tasks.errors import DataError
+from fin_tasks.report.comparable import text_of
+from fin_tasks.report.model import BENCHMARKS, Report, Run
+from fin_tasks.report.site.folder import OWN_FOLDER
+from fin_tasks.report.site.pictures import Pictures
+from fin_tasks.report.site.samples import CHUNK, script, write_samples
+from fin_tasks.settings import Settings
 
-_HERE = Path(__file__).parent
+__all__ = ["page_data", "task_name", "write_page"]
 
-PARTS = (
-    "dom.js",
-    "state.js",
-    "format.js",
-    "data.js",
-    "pairs.js",
-    "bars.js",
-    "grid.js",
-    "details.js",
-    "board.js",
-    "values.js",
-    "ranks.js",
-    "duel.js",
-    "plots.js",
-    "breakdown.js",
-    "bias.js",
-    "samples.js",
-    "about.js",
-    "page.js",
-)
-"""Scripts in the order they are joined; they share one scope."""
-
-_STYLES = ("page.css", "samples.css")
-
-_BESIDE = "'self' file:"
-"""Where sidecar files come from: the page's own site, or the disk (browsers differ on what `'self'` is there)."""
+_OWN = files("fin_tasks.report.site")
+_SCRIPTS = ("vendor/tabulator.min.js", "app.js")
+_STYLES = ("vendor/tabulator_simple.min.css", "app.css")
+_XFINBENCH = {"": "all questions", "text": "all text questions", "bool": "true or false", "mcq": "multiple choice"}
+_XFINBENCH |= {"mcq_visual": "multiple choice with figures", "calc": "calculations"}
+_BIZBENCH = {"": "all parts", "paper_choice": "choices of XFinBench's paper"}
+_BIZBENCH |= {"paper_quantity": "quantities of XFinBench's paper"}
+_LANGUAGES = {"": "English and Chinese", "en": "English", "zh": "Chinese"}
+_SPLITS = {"sample": "packaged sample", "test_500": "500 test questions"}
+_MODES = {"cot": "with reasoning", "da": "direct answers", "pot": "programs"}
+_TERMS = {"bm25": "terms found by BM25", "dense": "terms found by embeddings", "oracle": "the right terms given"}
 
 
-_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\U000e0100-\U000e01ef]")
-"""Letters and marks without a shape, which count as printable; `dom.js` knows them as ignorable by default."""
-
-
-class Samples(Protocol):
-    """What the page is told of samples that lie beside it."""
-
-    def document(self) -> Mapping[str, Any]:
-        """Return what `samples.js` needs before any sidecar file is loaded, as JSON values."""
-
-
-def write_page(document: Mapping[str, Any], out: Path, *, samples: Samples | None = None) -> Path:
-    """Write `index.html`.
+def write_page(report: Report, board: Mapping[str, Any], folder: Path, *, samples: bool = True) -> list[str]:
+    """Write the page into a folder; returns what could not be shown.
 
     Args:
-        document: As `leaderboard.json` has it, see `leaderboard.schema.json`.
-        out: The folder, which is there.
-        samples: What is known of the sidecar files in the same folder; None where there are none.
-
-    Returns:
-        The file.
-
-    Raises:
-        ValueError: A number is not finite.
+        report: From `report.read`.
+        board: From `leaderboard.board` of this report.
+        folder: Holds `index.html` afterwards, and the folder `page` with all that it loads.
+        samples: Show questions and responses too.
     """
-    path = out / "index.html"
-    path.write_text(_page(document, samples), encoding="utf-8", newline="\n")
-    return path
+    own, problems = folder / OWN_FOLDER, []
+    own.mkdir(exist_ok=True)
+    shown: dict[str, Any] = {}
+    if samples:
+        places = {one.samples.parent for run in report.runs for one in run.tasks if one.samples is not None}
+        settings, packaged = Settings.from_environ(), Path(fin_tasks.__file__).parent / "benchmarks"
+        data = [settings.data_dir] if settings.data_dir else []
+        pictures = Pictures(own / "pictures", [*data, settings.cache_dir, packaged, *sorted(places)])
+        for key, (_, result) in _results(report, board).items():
+            if result.samples is not None:
+                try:
+                    shown[key] = write_samples(report, result, key, own, pictures)
+                except (DataError, RecursionError) as error:
+                    problems.append(f"{result.samples}: samples are not shown: {error}")
+    data_script = script("report", page_data(report, board) | {"samples": shown, "chunk": CHUNK})
+    (own / "data.js").write_text(data_script, encoding="utf-8")
+    for name in (*_SCRIPTS, *_STYLES):
+        (own / Path(name).name).write_bytes(_OWN.joinpath(name).read_bytes())
+    template = jinja2.Environment(autoescape=True).from_string(_OWN.joinpath("page.html").read_text(encoding="utf-8"))
+    html = template.render(title=board["title"], scripts=_SCRIPTS, styles=_STYLES, folder=OWN_FOLDER)
+    (folder / "index.html").write_text(html.encode("utf-8", "replace").decode(), encoding="utf-8")
+    return problems
 
 
-def _page(document: Mapping[str, Any], samples: Samples | None) -> str:
-    style = _joined(_STYLES)
-    chart_style = _read("vendor/plot-inline.css")
-    script = f'"use strict";\n(() => {{\n{_read("vendor/plot.js")}\n{_joined(PARTS)}}})();\n'
-    slots = {
-        "policy": _policy(script=script, styles=(style, chart_style), beside=samples is not None),
-        "title": html.escape(_visible(document["title"])),
-        "style": style,
-        "data": _embedded(compact(document)),
-        "samples": _embedded(None if samples is None else samples.document()),
-        "script": script,
+def page_data(report: Report, board: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the page shows of a report, without samples: `board` with entries as columns and names for people."""
+    results = _results(report, board)
+    files_of = {run.id: at for at, run in enumerate(report.runs)}
+    groups = {(run.id, member) for run in report.runs for one in run.tasks for member in one.members}
+    runs = []
+    for one in board["runs"]:
+        run, result = results.get(one["id"], (None, None))
+        more = {"file": files_of[run.id], "member": (run.id, result.task) in groups} if run and result else {}
+        kept = {name: one[name] for name in ("id", "label", "model", "source")}
+        runs.append(kept | more | {"paper": ", table ".join(_paper(one)) if run is None else ""})
+    tasks = [
+        {name: one[name] for name in ("id", "benchmark", "variant", "headline", "metrics", "bias", "window", "task")}
+        | {"key": one["id"].replace(f"/{one['variant']}", "", 1), "name": task_name(one)}
+        for one in board["tasks"]
+    ]
+    columns = ("value", "low", "high", "n", "unscored")
+    entries: dict[str, Any] = {name: [one[name] for one in board["entries"]] for name in columns}
+    for name in ("task", "run", "metric", "group", "judge", "marks"):
+        words = {json.dumps(one[name]): one[name] for one in board["entries"]}
+        codes = {word: code for code, word in enumerate(words)}
+        entries[name] = [codes[json.dumps(one[name])] for one in board["entries"]]
+        entries[f"{name}s"] = list(words.values())
+    shared = ("title", "generated", "fin_tasks", "alpha", "baseline", "metrics", "comparisons", "problems", "notes")
+    return {name: board[name] for name in shared} | {
+        "benchmarks": dict(BENCHMARKS),
+        "groups": {name: {key: text_of(value) for key, value in of.items()} for name, of in board["groups"].items()},
+        "files": [_file(run) for run in report.runs],
+        "runs": runs,
+        "tasks": tasks,
+        "entries": entries,
     }
-    # Split once: a slot's text may itself look like a slot.
-    pieces = _read("page.html").split("{{")
-    filled = [pieces[0]]
-    for piece in pieces[1:]:
-        name, rest = piece.split("}}", maxsplit=1)
-        filled += [slots[name], rest]
-    return "".join(filled)
 
 
-def _policy(*, script: str, styles: tuple[str, ...], beside: bool) -> str:
-    near = f" {_BESIDE}" if beside else ""
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src {_hash(script)}{near}",
-            f"style-src {' '.join(_hash(style) for style in styles)}",
-            f"img-src data:{near}",
-            "base-uri 'none'",
-            "form-action 'none'",
-            "require-trusted-types-for 'script'",
-            "trusted-types sidecars",
-        )
-    )
+def task_name(task: Mapping[str, Any]) -> str:
+    """Return what a task asks, in plain words.
 
-
-def _hash(text: str) -> str:
-    """Return the source expression that allows an element with exactly this text."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _embedded(value: Any) -> str:
-    """Return JSON that no HTML parser can take for anything but text of the element it stands in."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    # U+2028 and U+2029 end lines of older scripts; lone surrogates cannot be written in UTF-8.
-    for found in "<>&\u2028\u2029":
-        text = text.replace(found, f"\\u{ord(found):04x}")
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _visible(text: str) -> str:
-    """Replace what cannot be seen: controls, marks that turn text round, halves of letters, blank ones.
+    Args:
+        task: From `tasks` of the leaderboard.
 
     Example:
-        >>> _visible("a b" + chr(0xAD) + "c" + chr(0x3164)) == "a b" + chr(0xFFFD) + "c" + chr(0xFFFD)
-        True
+        >>> asked = {"benchmark": "dynostock", "task": "dynostock_recency_w4", "bias": "recency", "window": 4}
+        >>> task_name({**asked, "mode": "text", "split": "", "style": "", "retrieval": "none", "arm": "signal"})
+        'DynoStock, recency, 4 reports, price tables'
     """
-    return _BLANK.sub("\ufffd", "".join(letter if letter.isprintable() else "\ufffd" for letter in text))
+    benchmark, rest = task["benchmark"], task["task"].removeprefix(task["benchmark"]).strip("_")
+    if benchmark == "dynostock":
+        part = ", ".join([task["bias"], f"{task['window']} reports" if task["window"] else "all windows"])
+        mode = "price tables" if task["mode"] == "text" else "price charts"
+    else:
+        names = {"xfinbench": _XFINBENCH, "bizbench": _BIZBENCH, "mme_finance": _LANGUAGES}.get(benchmark, {})
+        part, mode = names.get(rest, rest.replace("_", " ")), _MODES.get(task["mode"], task["mode"])
+    split = _SPLITS.get(task["split"], f"{task['split']} questions" if task["split"] else "")
+    arm = f"arm {task['arm']}" if task["arm"] not in ("", "signal") else ""
+    terms = _TERMS.get(task["retrieval"], task["retrieval"].replace("none", ""))
+    said = [BENCHMARKS[benchmark], part, mode, split, terms, task["style"].replace("_", " "), arm]
+    return ", ".join(text for text in said if text)
 
 
-def _joined(names: tuple[str, ...]) -> str:
-    return "".join(_read(name) for name in names)
+def _results(report: Report, board: Mapping[str, Any]) -> dict[str, Any]:
+    """Return run and result by the leaderboard's id, which lists measured runs first and in the order of the report."""
+    pairs = [(run, one) for run in report.runs for one in run.tasks]
+    return {one["id"]: pair for one, pair in zip(board["runs"], pairs, strict=False)}
 
 
-def _read(name: str) -> str:
-    # Universal newlines: a browser hashes what its parser made of the text, and that has no carriage returns.
-    return (_HERE / name).read_text(encoding="utf-8")
+def _paper(run: Mapping[str, Any]) -> Sequence[str]:
+    return [str(run["provenance"][name]) for name in ("paper", "table") if run["provenance"].get(name)]
+
+
+def _file(run: Run) -> dict[str, Any]:
+    usage = [one.usage for one in run.tasks if one.usage]
+    tokens = [one.get(name) for one in usage for name in ("prompt_tokens", "completion_tokens")]
+    judges = {str(one.judge.get("model")) for one in run.tasks if one.judge.get("model")}
+    tasks = [one for one in run.tasks if not one.members]
+    return {
+        "model": run.model,
+        "harness": run.harness,
+        "date": run.date,
+        "name": run.name,
+        "tasks": [one.task for one in tasks],
+        "rows": sum(one.n for one in tasks),
+        "rows_all": sum(one.n_all for one in tasks),
+        "judge": ", ".join(sorted(judges)),
+        "tokens": sum(one for one in tokens if isinstance(one, int)),
+        "settings": {name: text_of(value) for name, value in run.settings.items()},
+    }

@@ -1,0 +1,44 @@
+"""Files of a report, replaced only when all new ones are written."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fin_tasks.errors import DataError
+
+__all__ = ["OWN_FOLDER", "replacing"]
+
+OWN_FOLDER = "page"
+"""The folder of which nothing old is kept; beside it other people's files stay."""
+
+_UNFINISHED = ".fin-tasks-unfinished"
+
+
+@contextmanager
+def replacing(out: Path) -> Iterator[Path]:
+    """Give a folder for new files, and move these into `out` one by one at the end; nothing is moved after an error.
+
+    Raises:
+        DataError: The files cannot be written.
+    """
+    new = out / _UNFINISHED
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if new.exists():  # an earlier report was killed
+            shutil.rmtree(new)
+        if (out / OWN_FOLDER).is_symlink():
+            raise DataError(f"{out / OWN_FOLDER}: expected a folder of an earlier report, found a link. Remove it.")
+        new.mkdir()
+        yield new
+        files = sorted(path.relative_to(new) for path in new.rglob("*") if path.is_file())
+        for file in sorted(files, key=lambda path: path.name == "index.html"):
+            (out / file).parent.mkdir(parents=True, exist_ok=True)
+            (new / file).replace(out / file)
+        for old in (out / OWN_FOLDER).rglob("*"):
+            if old.is_file() and old.relative_to(out) not in files:
+                old.unlink()
+    except OSError as error:
+        raise DataError(f"{out}: the report cannot be written: {error.strerror or error}.") from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
