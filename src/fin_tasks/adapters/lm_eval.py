@@ -49,7 +49,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         config = {name: value for name, value in config.items() if name != "class"}
         metadata: dict[str, Any] = dict(config.get("metadata") or {})
         options = config.get("dataset_kwargs") or {}
-        metrics: dict[str, bool | Metric] = config.pop("metrics")(**options)
+        named = {name: metadata[name] for name in ("math_types",) if name in metadata}  # metadata that adds metrics
+        metrics: dict[str, bool | Metric] = config.pop("metrics")(**options, **named)
         draw_blank, paper_sampling = config.pop("blank_image", None), config.pop("paper_sampling", None)
         self._picture_file: str | None = config.pop("picture_file", None)
         self._lm: Any = None

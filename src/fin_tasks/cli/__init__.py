@@ -14,6 +14,7 @@ from fin_tasks.cli import (
     compare,
     fetch,
     judge,
+    label_math,
     predict,
     replay,
     report,
@@ -37,6 +38,7 @@ app = typer.Typer(
 
 app.add_typer(fetch.app, name="fetch")
 app.add_typer(build.app, name="build")
+app.add_typer(label_math.app, name="label")
 app.add_typer(replay.app, name="replay")
 app.command("chart")(chart.chart)
 app.command("predict")(predict.predict)

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from fin_tasks.cli.build_mme_finance import build_mme_finance
+from fin_tasks.cli.build_xfinbench import build_xfinbench
 from fin_tasks.cli.market_options import FIRST_DAY, LAST_DAY, Adjust, Earnings, Prices, Sample, day, market_of
 from fin_tasks.cli.options import Json, sub_commands
 from fin_tasks.errors import ConfigError
@@ -18,6 +19,7 @@ from fin_tasks.errors import ConfigError
 __all__ = ["app"]
 
 app = sub_commands("Make a benchmark's data set from raw data.")
+app.command("xfinbench")(build_xfinbench)
 app.command("mme_finance")(build_mme_finance)
 app.command("mme-finance", hidden=True)(build_mme_finance)
 

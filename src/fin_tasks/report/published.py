@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
+from fin_tasks.benchmarks.xfinbench.math_types import MATH_TYPES
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
 from fin_tasks.report.values import Value, without_interval
 
@@ -112,13 +113,13 @@ def _xfinbench() -> Iterator[_Printed]:
             }
             yield _figure("xfinbench", row, "financemath", "acc", **more)
         elif row.dataset == "xfinbench" and row.condition in {**_STYLES, **_RETRIEVAL}:
-            if row.capability not in ("all", *CAPABILITIES):
+            if row.capability not in ("all", *CAPABILITIES, *MATH_TYPES):
                 continue
             study, part = row.condition in _STYLES, "text" if row.task == "all" else row.task
             rows = (_STUDY_ROWS if study else _ROWS)[part]
             rows = next((n for end, n in _ROWS_OF_TABLES.items() if row.metric.endswith(end)), rows)
             whole = row.capability == "all"
-            seen = not whole and row.model_kind == "multimodal"
+            seen = row.capability in CAPABILITIES and row.model_kind == "multimodal"
             yield _figure(
                 "xfinbench",
                 row,

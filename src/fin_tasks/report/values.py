@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
+from fin_tasks.benchmarks.xfinbench.math_types import MATH_TYPES
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
 from fin_tasks.report.comparable import conditions_of, setting_id, text_of
 from fin_tasks.report.lm_eval import largest
@@ -158,6 +159,8 @@ def part_of(metric: str, benchmark: str) -> tuple[str, str]:
         return "", ""
     if part in ("table", "no_table"):
         return "table", part
+    if part in MATH_TYPES:
+        return "math_types", part
     for prefix in ("type", "style"):
         if part.startswith(f"{prefix}_"):
             return f"image_{prefix}", part.removeprefix(f"{prefix}_").replace("_", " ")

@@ -12,10 +12,11 @@ from typing import Any
 from PIL import Image
 
 from fin_tasks.benchmarks.xfinbench.knowledge import CONDITIONS, Term, find_terms
+from fin_tasks.benchmarks.xfinbench.math_types import read_labels
 from fin_tasks.benchmarks.xfinbench.prompts import MARKER, TEMPLATES, house_prompts, style_named, upstream_prompts
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES, parse_truth
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
-from fin_tasks.data.fetch import Located, locate
+from fin_tasks.data.fetch import Located, locate, sha256_of
 from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
@@ -33,7 +34,7 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, int]]] = {
 
 SCORER_VERSION = 2  # goes up with every change that moves a score
 _SAMPLE = Path(__file__).with_name("sample")
-_COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
+COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
 _UNUSABLE = {"unknown-task", "cell-count", "empty-id", "duplicate-id", "empty-question", "mcq-without-choices"}
 _UNUSABLE |= {"unexpected-figure", "missing-figure"}
 _CHOICE = re.compile(r"(?:^|\n|\\n)[ \t]*\(?([A-Z])[.):][ \t]*")
@@ -56,6 +57,7 @@ def load(
     n: int | str | None = None,
     seed: int = 0,
     sampling: str | None = None,
+    math_types: str | None = None,
     **unknown: Any,
 ) -> dict[str, Any]:
     """Return `{split: datasets.Dataset}` of one subset; `info.description` holds the provenance as JSON."""
@@ -98,6 +100,7 @@ def load(
         bank = files.more(["dataset/knowledge_bank.csv"]).files["dataset/knowledge_bank.csv"]
         terms, facts["retrieval"] = find_terms(asked, bank, knowledge, top_k, encoder, settings)
     templates = house_prompts() if house else upstream_prompts(_texts(files))
+    labels = read_labels(Path(math_types), [row["id"] for row in asked]) if math_types and task == "calcu" else None
     docs = []
     for row, shown in zip(asked, terms, strict=True):
         question, choices = row["question"], row["choice"].replace("\\n", "\n")  # some cells spell it out
@@ -106,7 +109,8 @@ def load(
             question, choices = question.strip(), "\n".join(lettered)
         prompt = templates.fill(task, chosen, question=question, choices=choices, terms=shown)
         mark = "<image>\n" if visual or blank_image else ""
-        docs.append({**_doc(row, subset, chosen.mode, shown), **prompt, "prompt": mark + prompt["prompt"]})
+        labeled = {} if labels is None else {"math_types": labels.get(row["id"], [])}
+        docs.append({**labeled, **_doc(row, subset, chosen.mode, shown), **prompt, "prompt": mark + prompt["prompt"]})
     provenance = {
         "scorer": SCORER_VERSION,
         "split": split,
@@ -118,6 +122,7 @@ def load(
         "defects": dict(sorted(Counter(kind for row in own for kind in row["defects"]).items())),
         **facts,
         **({} if n is None else {"n": n, "seed": seed}),
+        **({} if labels is None else {"math_types": sha256_of(Path(str(math_types)))}),
         **({} if sampling is None else {"sampling": sampling}),
     }
     return {split: dataset_of(docs, provenance)}
@@ -133,8 +138,8 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     ids: set[str] = set()
     questions: set[str] = {""}
-    for record in read_csv(path, _COLUMNS).records:
-        cells = {column: record.cells[column].strip() for column in _COLUMNS}
+    for record in read_csv(path, COLUMNS).records:
+        cells = {column: record.cells[column].strip() for column in COLUMNS}
         question = " ".join(cells["question"].split())
         row: dict[str, Any] = {
             **{column: record.cells[column] for column in ("question", "choice", "ground_truth")},

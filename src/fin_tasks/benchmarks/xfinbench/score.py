@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from fin_tasks.answers.score import Reading, Score
 from fin_tasks.benchmarks.short_answers import compare_with, program_in, read_answer
+from fin_tasks.benchmarks.xfinbench.math_types import PUBLISHED
 from fin_tasks.sandbox import Ran
 from fin_tasks.stats.averages import average_or_none, rate
 from fin_tasks.stats.executions import REASONS, execution_values
@@ -95,14 +96,17 @@ def values_of(doc: Mapping[str, Any], score: Score) -> dict[str, float | None]:
     if doc["subset"] == "calc":
         values |= {"acc_em": correct, "acc_err": near}
         values |= {f"acc_em_{part}": correct if named else None for part, named in tables.items()}
-        values |= {f"acc_err_{part}": near if named else None for part, named in {**tables, **parts}.items()}
+        types = {name: name in doc["math_types"] for name in PUBLISHED} if "math_types" in doc else {}
+        values |= {f"acc_em_{name}": correct if named else None for name, named in types.items()}
+        values |= {f"acc_err_{part}": near if named else None for part, named in {**tables, **types, **parts}.items()}
     values |= {f"acc_{code}": correct if named else None for code, named in parts.items()}
     values |= {"no_answer": None if unscored else float(score.answer is None), "unscored": float(unscored)}
     return values | (execution_values(score.status or "broken") if doc["mode"] == "pot" else {})
 
 
-def metrics_of(*, subset: str, mode: str, **_: Any) -> dict[str, bool]:
+def metrics_of(*, subset: str, mode: str, math_types: str | None = None, **_: Any) -> dict[str, bool]:
     """Name the metrics of a task, the headline first, and whether more is better."""
-    doc = {"subset": subset, "mode": mode, "capabilities": (), "has_table": None}
+    doc: dict[str, Any] = {"subset": subset, "mode": mode, "capabilities": (), "has_table": None}
+    doc |= {"math_types": ()} if math_types else {}
     names = values_of(doc, Score(answer=None, correct=None, correct_err=None, reason=""))
     return {name: name not in ("no_answer", "unscored", *REASONS) for name in names}

@@ -1,0 +1,77 @@
+"""Ask models to make, verify and label questions: in our own words, or by the authors' files, read at run time."""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import yaml
+from tqdm import tqdm
+
+from fin_tasks.errors import ConfigError
+
+__all__ = ["Prompts", "in_threads", "load_prompts"]
+
+_T = TypeVar("_T")
+_FIELD = re.compile(r"\{ ?([A-Za-z][A-Za-z_ -]*?) ?\}")
+_NAMES = {"after_class_question": "source_question", "after_class_solution": "source_answer"}  # of the authors' fields
+
+
+class Prompts(NamedTuple):
+    """Templates by purpose."""
+
+    name: str
+    texts: Mapping[str, str]
+
+    def fill(self, purpose: str, **fields: str) -> str:
+        """Return a template with its fields; other words in braces, such as LaTeX's, stay."""
+        return _FIELD.sub(lambda match: fields.get(_plain(match[1]), match[0]), self.texts[purpose])
+
+    def questions(self, purpose: str) -> int:
+        """Count the yes-or-no questions of a template, which it calls Q1, Q2, ..."""
+        return len(set(re.findall(r"\bQ\d", self.texts[purpose]))) or 1
+
+    @property
+    def sha256(self) -> str:
+        """The hash of all templates."""
+        return hashlib.sha256(repr(sorted(self.texts.items())).encode()).hexdigest()
+
+
+def load_prompts(name: str = "house", folder: Path | None = None, *, labels: bool = False) -> Prompts:
+    """Return our prompts, or the authors' from their folder, for making questions or for labeling them."""
+    if name not in ("house", "upstream") or (name == "upstream") != (folder is not None):
+        raise ConfigError(f"prompts: expected house, or upstream and the authors' folder, got {name!r} and {folder}.")
+    known = yaml.safe_load(Path(__file__).with_name("construct_prompts.yaml").read_text(encoding="utf-8"))
+    house = {purpose: one["text"] for purpose, one in known.items() if (purpose == "math_types") is labels}
+    if folder is None:
+        return Prompts(name, house)
+    files = [path.read_text(encoding="utf-8", errors="replace") for path in folder.rglob("*") if path.is_file()]
+    texts = {}
+    for purpose, own in house.items():
+        words, needed = known[purpose]["upstream"], _fields(own)
+        found = [text for text in files if words in " ".join(text.split()) and needed <= _fields(text)]
+        if len(found) != 1:
+            fields = f"the fields {', '.join(sorted(needed))}"
+            raise ConfigError(f"{folder}: expected one file with the words {words!r} and {fields}, got {len(found)}.")
+        texts[purpose] = found[0].replace("\\n", "\n")  # as in the authors' other templates
+    return Prompts(name, texts)
+
+
+def in_threads(call: Callable[..., _T], items: Sequence[Iterable[Any]], *, threads: int, what: str) -> list[_T]:
+    """Call a function with each tuple of arguments; the first error ends it all."""
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            return list(tqdm(pool.map(lambda of: call(*of), items), what, len(items), disable=None))
+        finally:
+            pool.shutdown(cancel_futures=True)  # replies that are under way are kept, what waits is not asked
+
+
+def _fields(text: str) -> set[str]:
+    return set(map(_plain, _FIELD.findall(text)))
+
+
+def _plain(field: str) -> str:
+    name = re.sub(r"\W", "_", field)
+    return _NAMES.get(name, name)

@@ -1,0 +1,257 @@
+"""Questions by a model, against a server on this machine with scripted replies."""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from chat_server import Answer, completion, serve
+from typer.testing import CliRunner
+
+from fin_tasks.benchmarks.xfinbench.asking import load_prompts
+from fin_tasks.benchmarks.xfinbench.construct_rules import Question, drop_pairs, read_questions, says_no
+from fin_tasks.benchmarks.xfinbench.data import load
+from fin_tasks.cli import app
+from fin_tasks.errors import ConfigError, DataError, EndpointError
+
+SOURCE = {"source": "A textbook", "chapter": "3", "question": "What is 6 times 7?", "answer": "42", "kinds": ""}
+TRUE, FALSE = "Statement: The product is 42.\nAnswer: True", "Statement: The product is 43.\nAnswer: False"
+MCQ = "Generated Question: Which?\nChoices:\n(a) It is 42\n(b) It is 43\n(c) It is 44\nCorrect Answer: a"
+CALCU = "**Generated Question 1:** What is the product? (Unit: dollar)\n**Answer:** 42"
+PROGRAM = "```python\ndef solution():\n    return 6 * 7\n```"
+SOLVED = "6 * 7 = 42. Therefore, my answer is [42]."
+
+
+@pytest.fixture(autouse=True)
+def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_proxy: None) -> None:
+    for name in [name for name in os.environ if name.startswith("FIN_TASKS")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+
+
+def purpose_of(prompt: str) -> str:
+    """Recognize a request by what our prompts say."""
+    marks = {
+        **{"Make true statements": "statement_true", "Make false statements": "statement_false"},
+        **{"Make multiple-choice": "mcq", "Split it into calculation": "calcu", "Python program": "program"},
+        **{"statement is true?": "verify_true", "statement is false?": "verify_false", "right choice": "verify_mcq"},
+        **{"every figure that the calculation": "verify_calcu", "verify calcu": "verify_calcu", "Statement 1:": "pair"},
+    }
+    return next((purpose for mark, purpose in marks.items() if mark in prompt), "solve")
+
+
+def good(prompt: str) -> str:
+    purpose = purpose_of(prompt)
+    made = {"statement_true": TRUE, "statement_false": FALSE, "mcq": MCQ, "calcu": CALCU}
+    if purpose in made:
+        n = re.findall(r"source (\d+)", prompt)
+        return f"Context: There are 6 boxes with 7 dollars each in store {n[-1] if n else 0}.\n{made[purpose]}"
+    yes = {"verify_mcq": "Q1: Yes\nQ2: Yes\nQ3: Yes\nQ4: Yes", "pair": "No", "program": PROGRAM, "solve": SOLVED}
+    return yes.get(purpose, "Yes, Yes")
+
+
+def table(folder: Path, *rows: dict[str, str]) -> Path:
+    path = folder / "qa.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, ["id", *SOURCE])
+        writer.writeheader()
+        writer.writerows({"id": f"s{place}", **SOURCE, **row} for place, row in enumerate(rows))
+    return path
+
+
+def build(folder: Path, say: Callable[[str], str], *rows: dict[str, str], **options: str) -> tuple[Any, Any]:
+    """Return the report and the questions of a build whose model replies `say(prompt)`."""
+
+    def answer(body: dict[str, Any]) -> Answer:
+        return completion(say(body["messages"][-1]["content"]), usage=(100, 10))
+
+    with serve(answer) as served:
+        found = run(folder, served.base_url, table(folder, *(rows or [{}])), **options)
+    if found.exception:
+        raise found.exception
+    lines = (folder / "own" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    return json.loads(found.output), list(map(json.loads, lines))
+
+
+def run(folder: Path, url: str, file: Path, **options: str) -> Any:
+    more = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value)]
+    command = ["build", "xfinbench", "--from", str(file), "--model", "m", "--base-url", url, "--json"]
+    return CliRunner().invoke(app, [*command, "--out", str(folder / "own"), *more])
+
+
+def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("date: 2026-01-01\nprompt: 1000\ncompletion: 10000\n")
+    rows = [{"question": f"source {n}: what is 6 times 7?"} for n in range(4)]
+    report, questions = build(tmp_path, good, *rows, prices=str(prices), verify_model="other", validation="0.5")
+    assert report["generated"] == {"bool": 8, "mcq": 4, "calcu": 4} and report["dropped"] == 0
+    assert report["splits"] == {"test": 8, "validation": 8}
+    writer, verifier = report["models"]["writer"], report["models"]["verifier"]
+    assert (writer["model"], writer["replies"], writer["prompt_tokens"], writer["cost"]) == ("m", 16, 1600, 3.2)
+    assert (verifier["model"], verifier["replies"], "cost" in verifier) == ("other", 4 * (4 + 2 + 1), False)
+    docs = {}
+    for subset in ("bool", "mcq", "calc"):
+        for split in ("test", "validation"):
+            (found,) = load(subset=subset, split=split, data_dir=str(tmp_path / "own")).values()
+            docs[subset, split] = found.to_list()
+            assert json.loads(found.info.description)["left_out"] == {}
+    assert Counter(doc["ground_truth"] for doc in docs["bool", "test"]) == {"1.0": 2, "0.0": 2}
+    assert "with 7 dollars each in store" in docs["calc", "test"][0]["prompt"]
+    mcq = docs["mcq", "test"] + docs["mcq", "validation"]
+    assert all(doc["choices"]["ABC".index(doc["ground_truth"])] == "It is 42" for doc in mcq)
+    test, validation = (
+        {doc["id"].split("_")[0] for (_, name), of in docs.items() if name == split for doc in of}
+        for split in ("test", "validation")
+    )
+    assert not test & validation and len(test) == 2
+    replies = (tmp_path / "own" / "replies.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["purpose"] for line in replies].count("solve_pot") == 4
+    assert build(tmp_path, good, *rows, verify_model="other", validation="0.5")[1] == questions
+
+
+BAD = {
+    "no marker": ("statement_true", "The product of the two numbers is 42.", "no_question"),
+    "no answer": ("statement_false", "Statement: The product is 43.", "incomplete"),
+    "the other answer": ("statement_false", "Statement: It is 42.\nAnswer: True", "other_answer"),
+    "four choices": ("mcq", MCQ.replace("Correct", "(d) It is 45\nCorrect"), "choices"),
+    "two equal choices": ("mcq", MCQ.replace("44", "43"), "choices"),
+    "long choice": ("mcq", MCQ.replace("It is 44", "It is forty four or more or any other number"), "choice_length"),
+    "no such choice": ("mcq", MCQ.replace("Answer: a", "Answer: d"), "other_answer"),
+    "text in a number": ("calcu", CALCU.replace("42", "42 dollars"), "not_a_number"),
+    "symbol at a number": ("calcu", CALCU.replace("42", "$42"), "not_a_number"),
+    "date for a number": ("calcu", CALCU.replace("42", "2024-01-31"), "not_a_number"),
+    "no in prose": (
+        "verify_true",
+        "The context is fine, yes.\nBut no, the source proves nothing of the kind.",
+        "verification",
+    ),
+    "one no of four": ("verify_mcq", "Q1: Yes\nQ2: Yes\nQ3: no\nQ4: Yes", "verification"),
+    "one yes of two": ("verify_false", "Q1: Yes", "verification_unread"),
+    "neither": ("verify_calcu", "I cannot say.", "verification_unread"),
+    "another solution": ("solve", "Therefore, my answer is [43].", "second_solution"),
+    "no solution": ("solve", "It depends.", "second_solution"),
+    "another program": ("program", PROGRAM.replace("6", "5"), "program"),
+    "broken program": ("program", "```python\ndef solution():\n    return 1 / 0\n```", "program"),
+    "no program": ("program", "42", "program"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_reply_drops_its_question_only(tmp_path: Path, name: str) -> None:
+    purpose, reply, rule = BAD[name]
+    report, questions = build(tmp_path, lambda prompt: reply if purpose_of(prompt) == purpose else good(prompt))
+    dropped = [one for one in questions if one["dropped"]]
+    assert [one["dropped"] for one in dropped] == [rule]
+    assert reply.splitlines()[-1] in dropped[0]["why"]
+    assert report["rules"]["all"] == {"kept": 3, rule: 1} and report["dropped"] == 0.25
+    assert sum(report["splits"].values()) == 3
+
+
+def test_statements_that_give_each_other_away_are_dropped(tmp_path: Path) -> None:
+    two = f"{TRUE}\n{TRUE.replace('The', 'Their')}"
+
+    def say(prompt: str) -> str:
+        asked = purpose_of(prompt)
+        return two if asked == "statement_true" else "Yes." if asked == "pair" else good(prompt)
+
+    _, questions = build(tmp_path, say, {"kinds": "bool"})
+    rules = [(one["kind"], one["dropped"]) for one in questions]
+    # the first pair drops one of two true statements, the second, at one all, whichever the coin says
+    assert rules[0] == ("statement_true", "gives_away") and [rule for _, rule in rules].count("gives_away") == 2
+
+    true, false = Question("s", "statement_true"), Question("s", "statement_false")
+    more = [Question("s", "statement_false"), Question("other", "statement_true")]
+    drop_pairs([(true, false)], [true, false, *more], Random(1))  # noqa: S311
+    assert (true.dropped, false.dropped) == ("", "gives_away")
+
+
+def test_numbers_and_cut_replies() -> None:
+    many = "Context: None\n" + "\n".join(f"Question: {n}?\nAnswer: {n}" for n in ("-1.50", "1/8", ".5", "1/0", "7"))
+    read = read_questions("s", "calcu", many, cut=True, seed=0)
+    assert [(one.answer, one.dropped) for one in read] == [
+        *(("-1.50", ""), ("0.125", ""), (".5", ""), ("1/0", "not_a_number"), ("7", "incomplete")),
+    ]
+    assert read[0].whole == "-1.50?"
+    assert [says_no(text, 2) for text in ("1. Yes 2. Yes", "Yes\nno", "yes", "")] == [False, True, None, None]
+
+
+def test_a_killed_run_goes_on(tmp_path: Path) -> None:
+    """A process that is killed in the middle, and a server that fails, lose no reply."""
+    rows = [{"question": f"source {n}: what is 6 times 7?"} for n in range(6)]
+    killed: list[subprocess.Popen[bytes]] = []
+    refused: list[Any] = []
+
+    def answer(body: dict[str, Any]) -> Answer:
+        if len(served.bodies) >= 30:
+            killed[0].kill()
+        if len(served.bodies) >= 40 and not refused:
+            refused.append(body)
+            return 400, {}, {"error": {"message": "no"}}
+        return completion(good(body["messages"][-1]["content"]), usage=(100, 10))
+
+    with serve(answer, pause=0.01) as served:
+        options = ["--base-url", served.base_url, "--out", str(tmp_path / "own"), "--concurrency", "2", "--model", "m"]
+        command = [sys.executable, "-m", "fin_tasks.cli", "build", "xfinbench", "--from", str(table(tmp_path, *rows))]
+        killed.append(subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        assert killed[0].wait(60) != 0
+        assert not (tmp_path / "own").exists()
+        first = len(served.bodies)
+        failed = run(tmp_path, served.base_url, tmp_path / "qa.csv", concurrency="2")
+        assert isinstance(failed.exception, EndpointError)
+        found = run(tmp_path, served.base_url, tmp_path / "qa.csv", concurrency="2")
+        report = json.loads(found.output)
+        asked = Counter(json.dumps(body["messages"]) for body in served.bodies)
+    assert first < 35 and report["rules"]["all"] == {"kept": 24}
+    assert len(asked) == 6 * (4 + 4 + 2 + 1)
+    assert sum(asked.values()) - len(asked) <= 2 + 1  # what was under way at the kill, and what failed
+    assert report["models"]["verifier"]["replies"] == 6 * 7 > report["models"]["verifier"]["asked_now"]
+
+
+def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "prompts"
+    folder.mkdir()
+    # The papers' words that name each file, and their fields; the rest is made up.
+    source, made = "{after-class question} {after-class solution}", "{context} {question}"
+    texts = {
+        "a": f"AUTHORS Make statement(s) which is/are true: {source}",
+        "b": f"AUTHORS Make statement(s) which is/are false: {source}",
+        "c": f"AUTHORS Make question(s) with three candidate\nchoices $\\frac{{a}}{{b}}$: {source}",
+        "d": f"AUTHORS Make question(s) with clear answer(s): {source}",
+        "e": f"{source} {made} Q1: Is the statement definitely true? Q2: And the context? statement is true?",
+        "f": f"{source} {made} Q1: Is the statement definitely false? Q2: And the context? statement is false?",
+        "g": f"{source} {made} {{choices}} {{answer}} Q1 right choice Q2 misleading answers Q3 Q4",
+        "h": f"{source} {made} {{answer}} Q1 necessary information for the calculation Q2 verify calcu",
+        "i": "{context} Statement 1: {true statement} {false statement} direct evidence to support",
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+    seen: list[str] = []
+
+    def say(prompt: str) -> str:
+        seen.append(prompt)
+        swaps = {"which is/are true": "Make true statements", "which is/are false": "Make false statements"}
+        swaps |= {"with three": "Make multiple-choice", "with clear": "Split it into calculation"}
+        return good(next((mark for words, mark in swaps.items() if words in prompt), prompt))
+
+    report, _ = build(tmp_path, say, prompts="upstream", upstream_dir=str(folder))
+    assert report["rules"]["all"] == {"kept": 4} and report["prompts"]["set"] == "upstream"
+    assert f"AUTHORS Make question(s) with clear answer(s): {SOURCE['question']} 42" in seen
+    assert any("\\frac{a}{b}$: What is 6" in prompt for prompt in seen)
+    (folder / "h.txt").write_text("necessary information for the calculation")
+    for options in ({"folder": folder}, {"folder": None}):
+        with pytest.raises(ConfigError):
+            load_prompts("upstream", **options)
+
+
+@pytest.mark.parametrize("row", [{"answer": " "}, {"id": "s1"}, {"kinds": "bool;calc"}])
+def test_a_table_that_cannot_be_used_is_refused(tmp_path: Path, row: dict[str, str]) -> None:
+    with pytest.raises(DataError, match=r"qa\.csv, line [23]"):
+        build(tmp_path, good, row, {"id": "s1"})
