@@ -1,4 +1,4 @@
-"""Where `task_yaml/`, `judges/` and the sample prices are: in an installed wheel or at the top of a checkout."""
+"""Where task files, rubrics, studies and the sample prices are: in an installed wheel or at the top of a checkout."""
 
 import hashlib
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fin_tasks.errors import ConfigError, DataError
 
-__all__ = ["judges_dir", "stock_prices_file", "task_version", "task_yaml_dir"]
+__all__ = ["judges_dir", "stock_prices_file", "studies_dir", "task_version", "task_yaml_dir"]
 
 _PACKAGE = Path(__file__).resolve().parent
 _STOCK_PRICES = "5abadf99b2d394f920120a27de6f0df129859d71d4cfb0bf661bcc99446ab1fd"
@@ -21,6 +21,11 @@ def task_yaml_dir() -> Path:
 def judges_dir() -> Path:
     """Return the folder with the rubric packs."""
     return _find("judges")
+
+
+def studies_dir() -> Path:
+    """Return the folder with the studies with people."""
+    return _find("studies")
 
 
 def task_version(task: str) -> str:

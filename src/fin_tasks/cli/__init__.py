@@ -8,13 +8,12 @@ import typer
 
 import fin_tasks
 from fin_tasks.cli import (
-    agreement,
     build,
     chart,
     compare,
     fetch,
     judge,
-    label_math,
+    label,
     predict,
     replay,
     report,
@@ -38,13 +37,12 @@ app = typer.Typer(
 
 app.add_typer(fetch.app, name="fetch")
 app.add_typer(build.app, name="build")
-app.add_typer(label_math.app, name="label")
 app.add_typer(replay.app, name="replay")
+app.add_typer(label.app, name="label")
 app.command("chart")(chart.chart)
 app.command("predict")(predict.predict)
 app.command("report")(report.report)
 app.command("verify")(verify.verify)
-app.command("agreement")(agreement.agreement)
 app.command("compare")(compare.compare)
 app.command("sensitivity")(sensitivity.sensitivity)
 app.command("judge")(judge.judge)

@@ -6,15 +6,12 @@ from typing import Annotated
 
 import typer
 
-from fin_tasks.cli.options import Json, print_table, sub_commands
+from fin_tasks.cli.options import Json, print_table
 from fin_tasks.settings import OPENAI
 
-__all__ = ["app", "label_math"]
-
-app = sub_commands("Label questions or responses.")
+__all__ = ["label_math"]
 
 
-@app.command("math")
 def label_math(
     model: Annotated[str, typer.Option(metavar="M", help="The model that labels.")],
     out: Annotated[Path, typer.Option(metavar="CSV", help="Columns id, math_types, reason.")] = Path("math_types.csv"),

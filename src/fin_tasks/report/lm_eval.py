@@ -197,7 +197,7 @@ def _run(
     return Run(
         id=identity,
         model=_model(found) if known else _text(file.resolve().parent.name),
-        harness=harness if harness in ("replay", "judge", "VLMEvalKit") else "lm-eval",
+        harness=harness if harness in ("replay", "judge", "label", "VLMEvalKit") else "lm-eval",
         path=file,
         name=file.relative_to(root).as_posix(),
         date=_date(found.date, file),

@@ -108,6 +108,7 @@ def _doc(row: Mapping[str, Any], known: Mapping[str, Any], task: str, mode: str)
         "task": task,
         "subset": {"calcu": "calc", "mcq": "mcq_visual" if figure else "mcq"}.get(task, task),
         "mode": mode,
+        "question": _text(row.get("question")) or known.get("question", ""),
         "ground_truth": _text(row["ground_truth"]),
         "choices": choices or known.get("choices", []),
         "capabilities": [code for code in codes or known.get("capabilities", []) if code in CAPABILITIES],

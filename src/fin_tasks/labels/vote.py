@@ -1,0 +1,203 @@
+"""Votes: people's labels become one label a row, with agreement, shares and the papers' tables."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any, Literal
+
+import krippendorff
+import numpy as np
+import pandas as pd
+
+from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
+from fin_tasks.benchmarks.scored_task import score_task
+from fin_tasks.errors import DataError
+from fin_tasks.judging.agreement import agreement, combine, read_judge
+from fin_tasks.labels.draw import Draw
+from fin_tasks.labels.sheet import Cells
+from fin_tasks.report.run_folder import write_run
+from fin_tasks.stats.intervals import wilson
+
+Level = Literal["nominal", "ordinal"]
+
+__all__ = ["alpha", "compare_judges", "people_run", "tables", "write_figure"]
+
+
+def tables(draw: Draw, cells: Cells, people: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """Count votes.
+
+    Returns:
+        `labels` (a line for each row and question, or each value where several may be chosen), `undecided` of these,
+        `alpha`, `shares` and, if the study has them, `combinations` of types of errors.
+    """
+    lines, alphas = [], []
+    undecided = set()
+    for name, question in draw.study.questions.items():
+        own = [column for column, of in draw.study.columns().items() if of == name]
+        given = {
+            row.id: {one: [v for c in own if (v := cells[row.id][c].get(one))] for one in people} for row in draw.rows
+        }
+        won: Counter[str] = Counter()
+        for part in question.values if question.choose > 1 else [""]:  # of several choices each has its vote
+            asked = f"{name}: {part}" if part else name
+            votes = {
+                row: {one: (("no", "yes")[part in of] if part else of[0]) for one, of in told.items() if of}
+                for row, told in given.items()
+            }
+            values = ["no", "yes"] if part else question.allowed
+            level: Level = "ordinal" if question.scale else "nominal"
+            found = alpha([list(of.values()) for of in votes.values()], values, level)
+            alphas.append({"question": asked, **found})
+            for row in draw.rows:
+                label, review = _decide(list(votes[row.id].values()), question.rule, len(people))
+                line = {"row": row.id, "doc_id": row.doc_id, "question": asked}
+                lines.append({**line, **{p: votes[row.id].get(p) for p in people}, "label": label, "review": review})
+                won[row.id] += label is not None and label != "no" if part else label is not None
+        undecided |= {(row, name) for row in given if not won[row]}
+    labels = pd.DataFrame(lines)
+    pairs = zip(labels["row"], labels["question"].str.partition(":")[0], strict=True)
+    found = {"labels": labels, "undecided": labels[[pair in undecided for pair in pairs]]}
+    found |= {"alpha": pd.DataFrame(alphas), "shares": _shares(draw, labels)}
+    return {**found, "combinations": _combinations(draw, labels)} if draw.study.split else found
+
+
+def _decide(values: Sequence[str], rule: str, people: int) -> tuple[str | float | None, bool]:
+    """Return the label, None if there is none, and whether scores are so far apart that people look again."""
+    if len(values) < 2:
+        return None, False
+    if rule == "majority":
+        value, votes = Counter(values).most_common(1)[0]
+        return (value if votes > people / 2 and votes > 1 else None), False
+    scores = list(map(float, values))
+    label, review = combine(scores)
+    return (label if rule == "mode" else fmean(scores)), review
+
+
+def alpha(rows: Sequence[Sequence[str]], values: Sequence[str], level: Level, *, seed: int = 42) -> dict[str, Any]:
+    """Return Krippendorff's alpha with a 95 % bootstrap interval over rows; None if all labels are the same.
+
+    >>> round(alpha([["a", "a"], ["b", "b"], ["a", "b"], ["a"]], ["a", "b"], "nominal")["alpha"], 3)
+    0.444
+    """
+    counts = np.array([[list(of).count(value) for value in values] for of in rows if len(of) > 1])
+
+    def value_of(some: Any) -> float:
+        if len(some) < 2 or np.count_nonzero(some.sum(axis=0)) < 2:
+            return math.nan
+        return float(krippendorff.alpha(value_counts=some, value_domain=range(len(values)), level_of_measurement=level))
+
+    found, rng, n = value_of(counts), np.random.default_rng(seed), len(counts)
+    drawn = [value_of(counts[rng.integers(n, size=n)]) for _ in range(1000)] if found == found else []
+    low, high = np.nanquantile(drawn, [0.025, 0.975]).tolist() if drawn else (None, None)
+    return {"rows": n, "alpha": found if found == found else None, "low": low, "high": high}
+
+
+def _shares(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
+    """Count labels over all rows and over those of each task, capability, category and so on."""
+    facts = [(row.id, by, part) for row in draw.rows for by, of in {"all": ["all"], **row.facts}.items() for part in of]
+    rows = labels.merge(pd.DataFrame(facts, columns=["row", "by", "part"])).dropna(subset="label")
+    types = {label: name for name, label in draw.study.types.items()}
+    found = []
+    for (by, part, name), own in rows.groupby(["by", "part", "question"], sort=False)["label"]:
+        question = draw.study.questions[name.partition(":")[0]]
+        hits = {value: (own == value).sum() for value in (["yes"] if ":" in name else question.allowed)}
+        if question.scale:  # from the highest score down, as in the paper's table of ratings
+            hits = {f">= {one}": (own >= int(one)).sum() for one in question.allowed[::-1]}
+        for value, count in hits.items():
+            line = {"by": by, "part": part, "question": name, "value": value, "type": types.get(f"{name}={value}", "")}
+            interval = wilson(int(count), len(own))
+            line |= {"n": len(own), "count": int(count), "share": count / len(own)}
+            found.append({**line, "low": interval.low, "high": interval.high})
+    names = ["by", "part", "question", "value", "type", "n", "count", "share", "low", "high"]
+    return pd.DataFrame(found, columns=names)
+
+
+def _combinations(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
+    """Count which types of errors come together, for each value of the question that divides the table."""
+    types = {name: label.split("=") for name, label in draw.study.types.items()}
+    names = [draw.study.split, *(question for question, _ in types.values())]
+    wide = labels.pivot(index="row", columns="question", values="label")[names].dropna()
+    wide["types"] = [
+        " and ".join(name for name, (question, value) in types.items() if row[question] == value) or "no error"
+        for _, row in wide.iterrows()
+    ]
+    counts = wide.groupby([draw.study.split, "types"]).size().rename("count").reset_index()
+    return counts.assign(n=len(wide), share=counts["count"] / max(1, len(wide)))
+
+
+def write_figure(draw: Draw, found: dict[str, pd.DataFrame], path: Path) -> None:
+    """Draw the shares of types of errors: combined or in all, then by task and by capability."""
+    from matplotlib.figure import Figure
+
+    shown = found["shares"].query("type != ''")
+    kinds = [by for by in ("task", "capability") if (shown["by"] == by).any()]
+    figure = Figure(figsize=(5 * (len(kinds) + 1), 4), layout="constrained")
+    first, *others = np.ravel(figure.subplots(1, len(kinds) + 1))
+    if draw.study.split:
+        wide = found["combinations"].pivot_table(index=draw.study.split, columns="types", values="share", fill_value=0)
+    else:
+        wide = shown[shown["by"] == "all"].set_index("type")[["share"]]
+    (100 * wide).plot.barh(stacked=True, ax=first, xlabel="% of rows", legend=bool(draw.study.split))
+    for axis, by in zip(others, kinds, strict=True):
+        wide = shown[shown["by"].isin(["all", by])].pivot_table(index="part", columns="type", values="share")
+        (100 * wide).plot.bar(ax=axis, ylabel="% of rows", xlabel=by, rot=0)
+    for axis in figure.axes:
+        if axis.get_legend():
+            axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, fontsize="small")
+    figure.suptitle(", ".join(filter(None, [draw.study.title, draw.model])))
+    figure.savefig(path, dpi=150)
+
+
+def people_run(draw: Draw, cells: Cells, out: Path, *, name: str) -> tuple[Path, pd.DataFrame]:
+    """Score people's answers like a model's responses; write a run folder, and return the minutes they took by task."""
+    tasks: dict[str, list[tuple[dict[str, Any], list[str]]]] = {}
+    minutes: dict[str, list[float]] = {}
+    for row in draw.rows:
+        answers, frame = cells[row.id]["answer"].values(), "[{}]" if row.doc["task"] == "calcu" else "{}."
+        texts = ["" if one == "none" else f"Therefore, my answer is {frame.format(one)}" for one in answers]
+        minutes.setdefault(row.doc["task"], []).extend(map(float, cells[row.id]["minutes"].values()))
+        if texts:
+            tasks.setdefault(f"{draw.study.benchmark}_{row.doc['subset']}", []).append((row.doc, texts))
+    if not tasks:
+        raise DataError("label merge: expected answers in the sheets, found none.")
+    scored = []
+    for task, own in tasks.items():
+        docs, responses = zip(*own, strict=True)
+        options = {"subset": docs[0]["subset"], "mode": "cot"}
+        scored.append(score_task(draw.study.benchmark, task, docs, responses, options=options))
+    # people stand in the column of models that reason before they answer
+    facts = {"style": {"mode": "cot"}, "study": draw.study.name}
+    provenance = {task: {**draw.provenance.get(task, {}), **facts} for task in tasks}
+    path = write_run(out, scored, model=name, made_by="fin-tasks label", provenance=provenance)
+    rows = [{"task": t, "answers": len(of), "mean": fmean(of), "median": median(of)} for t, of in minutes.items() if of]
+    return path, pd.DataFrame(rows)
+
+
+def compare_judges(
+    draw: Draw, cells: Cells, judges: Sequence[Path], *, leave_out_review: bool = False
+) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Compare judges with people over all responses, objective and subjective ones; return also what needs review."""
+    column = next((name for name, one in draw.study.questions.items() if one.scale), None)
+    if column is None:
+        raise DataError(f"label agree: expected a study with scores, got {draw.study.name}.")
+    given = {row.doc_id: list(map(float, cells[row.id][column].values())) for row in draw.rows}
+    scores = {name: combine(of) for name, of in given.items() if of}
+    review = [name for name, (_, far) in scores.items() if far]
+    found = {}
+    for path in judges:
+        judged, pairs = read_judge(path), []
+        for row in draw.rows:
+            points, response = judged.get(row.doc_id, (None, ""))
+            if points is None or row.doc_id not in scores or (leave_out_review and row.doc_id in review):
+                continue
+            if response != row.response:
+                raise DataError(f"{path}: expected the responses that people saw, got another one to {row.doc_id}.")
+            category = CATEGORIES.get(row.facts.get("category", [""])[0])
+            kind = "" if category is None else "subjective" if category.kind == "subjective" else "objective"
+            pairs.append((scores[row.doc_id][0], points, kind))
+        groups = ["all", *sorted({kind for *_, kind in pairs if kind})]
+        parts = {group: [(x, y) for x, y, kind in pairs if group in ("all", kind)] for group in groups}
+        found[str(path)] = {group: agreement([x for x, _ in of], [y for _, y in of]) for group, of in parts.items()}
+    return found, review

@@ -1,0 +1,286 @@
+"""Studies with people, through the command: draw, fill by script, merge, agree, report."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from openpyxl import load_workbook
+from typer.testing import CliRunner
+
+from fin_tasks import report
+from fin_tasks.benchmarks.mme_finance.data import load
+from fin_tasks.cli import app
+from fin_tasks.errors import FinTasksError
+from fin_tasks.report.values import values_of
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "src/fin_tasks/benchmarks/xfinbench/sample/validation_set.csv"
+RECORDINGS = ROOT.parent / "shared/data/financemath"
+Answer = Callable[[int, str, dict[str, str]], str | int | float | bool | None]
+"""Person from 0, column and the row's cells to what is written."""
+
+
+def run(*arguments: object) -> Any:
+    done = CliRunner().invoke(app, ["label", *map(str, arguments)])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def fill(path: Path, person: int, columns: list[str], answer: Answer) -> None:
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        filled = [{**row, **{name: answer(person, name, row) for name in columns}} for row in rows]
+        pd.DataFrame(filled).to_csv(path, index=False)
+        return
+    book = load_workbook(path)
+    header, *lines = list(book["Labels"].iter_rows())
+    names = [str(cell.value) for cell in header]
+    for line in lines:
+        cells = {name: str(cell.value or "") for name, cell in zip(names, line, strict=True)}
+        for name, cell in zip(names, line, strict=True):
+            if name in columns:
+                cell.value = answer(person, name, cells)
+    book.save(path)
+
+
+def merged(out: Path, columns: list[str], answer: Answer) -> tuple[dict[str, pd.DataFrame], Path]:
+    sheets = sorted(path for path in out.parent.glob(f"{out.stem}_*{out.suffix}"))
+    for person, path in enumerate(sheets):
+        fill(path, person, columns, answer)
+    folder = out.parent / "merged"
+    run("merge", *sheets, "--out", folder)
+    return {path.stem: pd.read_csv(path) for path in folder.glob("*.csv") if path.stat().st_size > 1}, folder
+
+
+def share(tables: dict[str, pd.DataFrame], question: str, value: object, by: str = "all", part: str = "all") -> float:
+    found = tables["shares"].query("question == @question and by == @by and part == @part")
+    return float(found[found["value"].astype(str) == str(value)]["share"].iloc[0])
+
+
+def number(cells: dict[str, str]) -> int:
+    return int(cells["row"].rpartition("-")[2]) - 1
+
+
+@pytest.fixture(scope="module")
+def xfinbench(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A replayed run over the packaged questions: the first two of three responses are right."""
+    folder = tmp_path_factory.mktemp("run")
+    with SAMPLE.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    frames = {"bool": "{}.", "mcq": "{}.", "calcu": "[{}]"}
+    for task, frame in frames.items():
+        table = folder / f"{task}.csv"
+        own = [row for row in rows if row["task"] == task]
+        for place, row in enumerate(own):
+            truth = {"1.0": "true", "0.0": "false", "1": "true", "0": "false"}.get(row["ground_truth"])
+            told = truth if task == "bool" and truth else row["ground_truth"]
+            row["model_response"] = f"=A step.\nTherefore, my answer is {frame.format(told if place % 3 < 2 else '')}"
+        pd.DataFrame(own).drop(columns="question").to_csv(table, index=False)
+        subset = "calc" if task == "calcu" else task
+        done = CliRunner().invoke(
+            app, ["replay", "xfinbench", "--task", subset, str(table), "--model", "m", "--out", str(folder / "run")]
+        )
+        assert done.exit_code == 0, done.output
+    return folder / "run"
+
+
+@pytest.mark.parametrize("suffix", ["xlsx", "csv"])
+def test_calculation_errors(xfinbench: Path, tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / f"calc.{suffix}"
+    run("draw", xfinbench, "--study", "xfinbench_calc_errors", "--n", 8, "--out", out, "--source", "sample")
+    if suffix == "xlsx":
+        book = load_workbook(tmp_path / "calc_1.xlsx")
+        assert book.sheetnames == ["Instructions", "Labels"]
+        assert book["Labels"].data_validations.dataValidation[0].formula1 == '"yes,no"'
+        assert book["Labels"]["D2"].data_type == "s"  # the response begins with =
+
+    def answer(person: int, column: str, cells: dict[str, str]) -> str:
+        row = number(cells)
+        if column == "path":  # rows 0 to 5 right; person 2 alone says so of row 6
+            return "yes" if row < 6 or (row == 6 and person == 2) else "No"
+        if column == "rounding":
+            return "YES" if row in (0, 6) else "no"
+        return "yes" if (row in (6, 7)) or (row == 1 and person == 0) else "no"
+
+    tables, folder = merged(out, ["path", "rounding", "misuse"], answer)
+    assert share(tables, "path", "yes") == 6 / 8
+    assert share(tables, "rounding", "yes") == share(tables, "misuse", "yes") == 2 / 8
+    shown = tables["combinations"].set_index(["path", "types"])["share"].to_dict()
+    both = "rounding error and knowledge misuse"
+    assert shown == {
+        ("yes", "no error"): 5 / 8,
+        ("yes", "rounding error"): 1 / 8,
+        ("no", both): 1 / 8,
+        ("no", "knowledge misuse"): 1 / 8,
+    }
+    assert len(tables["problems"]) == len(tables["undecided"]) == 0
+    alphas = tables["alpha"].set_index("question")
+    # 24 labels, one of row 6 differs: coincidences (yes, no) 1 of 24, 19 yes and 5 no in all
+    assert alphas.loc["path", "alpha"] == pytest.approx(1 - (24 - 1) * 1 / (19 * 5))
+    assert alphas.loc["path", "low"] <= alphas.loc["path", "alpha"] <= alphas.loc["path", "high"] == 1
+    assert alphas.loc["rounding", "alpha"] == 1
+    assert (folder / "types.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_wrong_answers_by_task_and_capability(xfinbench: Path, tmp_path: Path) -> None:
+    out = tmp_path / "know.xlsx"
+    run("draw", xfinbench, "--study", "xfinbench_knowledge_errors", "--out", out, "--source", "sample")
+    drawn = json.loads((tmp_path / "know.draw.json").read_text())["rows"]
+    assert {row["facts"]["response"][0] for row in drawn} == {"wrong"}
+    tasks = {row["id"]: row["facts"]["task"][0] for row in drawn}
+
+    def answer(person: int, column: str, cells: dict[str, str]) -> str:
+        return "yes" if (column == "direct" and tasks[cells["row"]] == "mcq") or column == "triggered" else "no"
+
+    tables, _ = merged(out, ["triggered", "direct", "follows"], answer)
+    mcq = list(tasks.values()).count("mcq") / len(tasks)
+    assert share(tables, "direct", "yes") == pytest.approx(mcq)
+    assert share(tables, "direct", "yes", "task", "mcq") == 1
+    assert share(tables, "direct", "yes", "task", "bool") == 0
+    code = drawn[0]["facts"]["capability"][0]
+    own = [row["facts"]["task"][0] for row in drawn if code in row["facts"]["capability"]]
+    assert share(tables, "direct", "yes", "capability", code) == pytest.approx(own.count("mcq") / len(own))
+    over = tables["shares"].query("type == 'reasoning error' and by == 'all'")
+    assert over["share"].tolist() == [0]  # all labels are the same, so alpha is not defined
+    assert tables["alpha"].set_index("question")["alpha"].isna()["triggered"]
+
+
+def test_figures_ratings_and_capabilities(tmp_path: Path) -> None:
+    given = ("--source", "sample", "--n")
+    run("draw", "--study", "xfinbench_quality", "--out", tmp_path / "q/rate.xlsx", *given, 4)
+    scores = {0: [5, 5, 5], 1: [5, 4, 3], 2: [4, 4, 3], 3: [1, 5, 5]}
+    tables, _ = merged(tmp_path / "q/rate.xlsx", ["completeness", "correctness", "helpfulness"],
+                       lambda person, _, cells: scores[number(cells)][person])  # fmt: skip
+    means = {f">= {score}": share(tables, "helpfulness", f">= {score}") for score in (5, 4, 3, 2, 1)}
+    assert list(means.values()) == [1 / 4, 2 / 4, 1, 1, 1]  # means 5, 4, 3.67, 3.67
+    assert tables["labels"].query("review")["row"].nunique() == 1
+
+    run("draw", "--study", "xfinbench_capabilities", "--out", tmp_path / "c/cap.xlsx", *given, 3)
+    codes = {0: ["TU", "TU", "FF"], 1: ["TR", "SP", "NM"], 2: ["NM", "NM", "NM"]}
+    second = {(2, 0): "TR", (2, 1): "TR"}
+    tables, _ = merged(tmp_path / "c/cap.xlsx", ["capability", "capability 2"], lambda person, column, cells: (
+        codes[number(cells)][person] if column == "capability" else second.get((number(cells), person))))  # fmt: skip
+    found = {code: share(tables, f"capability: {code}", "yes") for code in ("TU", "TR", "FF", "SP", "NM")}
+    assert found == {"TU": 1 / 3, "TR": 1 / 3, "FF": 0, "SP": 0, "NM": 1 / 3}
+    assert set(tables["undecided"]["row"].str[-4:]) == {"0002"}
+
+    run("draw", "--study", "xfinbench_capabilities", "--out", tmp_path / "again.csv", *given, 3)
+    drawn = [json.loads((tmp_path / name).read_text())["rows"] for name in ("c/cap.draw.json", "again.draw.json")]
+    assert drawn[0] == drawn[1]
+
+
+def test_people_stand_beside_models(tmp_path: Path) -> None:
+    out = tmp_path / "human.xlsx"
+    run("draw", "--study", "xfinbench_human", "--n", 24, "--source", "sample", "--out", out)
+    drawn = {row["id"]: row["doc"] for row in json.loads((tmp_path / "human.draw.json").read_text())["rows"]}
+    assert "gold" not in [cell.value for cell in load_workbook(tmp_path / "human_1.xlsx")["Labels"][1]]
+
+    def answer(person: int, column: str, cells: dict[str, str]) -> str | float | bool:
+        doc = drawn[cells["row"]]
+        if column == "minutes":
+            return 99 if person == 2 else 2.5
+        if person == 2:
+            return "none"
+        truth = float(doc["ground_truth"]) if doc["task"] != "mcq" else doc["ground_truth"]
+        wrong = {"bool": not truth, "mcq": "A" if truth != "A" else "B", "calcu": 0.125}[doc["task"]]
+        return wrong if person == 1 and number(cells) % 2 else bool(truth) if doc["task"] == "bool" else truth
+
+    tables, folder = merged(out, ["answer", "minutes"], answer)
+    assert len(tables["problems"]) == 24  # 99 minutes each
+    assert set(tables["minutes"]["mean"]) == {2.5}
+    found = report.read([folder])
+    assert [(one.harness, one.model) for one in found.runs] == [("label", "human")]
+    for result in found.runs[0].tasks:
+        odd = [number({"row": row}) % 2 for row, doc in drawn.items() if result.task.endswith(doc["subset"])]
+        for variant in ("paper", "robust"):
+            value = next(v for v in values_of(found, result, variant, run="r", model="m") if v.metric == "acc")
+            assert value.interval.mean == pytest.approx((2 - sum(odd) / len(odd)) / 3)
+            if len(odd) > 4:
+                assert value.interval.low < value.interval.mean < value.interval.high
+            assert value.conditions["mode"] == "cot"
+
+
+def test_a_judge_beside_people(tmp_path: Path) -> None:
+    docs = list(load(language="en", source="sample")["test"])
+    lines: list[dict[str, Any]] = []
+    for place, doc in enumerate(docs):
+        for variant in ("paper", "robust"):
+            reading = json.dumps({"answer": place % 6, "unscored": place == 5})
+            line = {"doc": doc, "resps": [[f"response {place}"]], "filtered_resps": [[reading]], "filter": variant}
+            lines.append({**line, "metrics": ["score"], "score": 20.0 * (place % 6)})
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "results_2026-01-01T00-00-00.json").write_text(
+        json.dumps({"results": {"mme_finance_en": {"score,paper": 50.0}}, "model_name": "m", "config": {}})
+    )
+    samples = folder / "samples_mme_finance_en_2026-01-01T00-00-00.jsonl"
+    samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run("draw", folder, "--study", "mme_finance_judge", "--out", tmp_path / "mme.xlsx")
+    place_of = {str(doc["id"]): place for place, doc in enumerate(docs)}
+    rows = {row["id"]: place_of[row["doc_id"]] for row in json.loads((tmp_path / "mme.draw.json").read_text())["rows"]}
+    # people give a point more than the judge, or 5; over response 3 they do not agree
+    merged(tmp_path / "mme.xlsx", ["score"], lambda person, _, cells: (
+        [0, 5, 5][person] if rows[cells["row"]] == 3 else min(5, rows[cells["row"]] % 6 + 1)))  # fmt: skip
+    sheets = sorted(tmp_path.glob("mme_*.xlsx"))
+    found = json.loads(run("agree", *sheets, "--judge", samples, "--json").stdout)
+    expected = [5 - 3 if p == 3 else min(5, p % 6 + 1) - p % 6 for p in range(len(docs)) if p != 5]
+    every = found["judges"][str(samples)]["all"]
+    assert (every["n"], every["bias"]) == (len(docs) - 1, pytest.approx(-sum(expected) / len(expected)))
+    assert len(found["review"]) == 1
+    samples.write_text(samples.read_text().replace("response 1", "another response"))
+    with pytest.raises(FinTasksError):
+        run("agree", *sheets, "--judge", samples)
+
+
+def test_what_is_wrong_with_sheets_is_listed(xfinbench: Path, tmp_path: Path) -> None:
+    out = tmp_path / "calc.csv"
+    run("draw", xfinbench, "--study", "xfinbench_calc_errors", "--n", 4, "--out", out, "--source", "sample")
+    sheets = sorted(tmp_path.glob("calc_*.csv"))
+    for person, path in enumerate(sheets):
+        fill(path, person, ["path", "rounding", "misuse"], lambda person, *_: "yes" if person else "no")
+    first = pd.read_csv(sheets[0], dtype=str)
+    first.loc[0, "path"], first.loc[1, "path"] = "maybe", None
+    pd.concat([first.iloc[[0, 1, 2, 2]], first.iloc[[3]].assign(row="ffff-0001")]).to_csv(sheets[0], index=False)
+    run("merge", *sheets, "--out", tmp_path / "merged")
+    problems = pd.read_csv(tmp_path / "merged/problems.csv")
+    lines = set(zip(problems["sheet"], problems["line"], problems["column"], strict=True))
+    expected = {(2, "path"), (3, "path"), (4, "row"), (5, "row"), (6, "row"), (0, "row")}
+    assert lines == {("calc_1.csv", *one) for one in expected}
+    assert (
+        pd.read_csv(tmp_path / "merged/shares.csv").query("by == 'all' and value == 'yes'")["share"].tolist() == [1] * 3
+    )
+    run("merge", *sheets[:2], "--out", tmp_path / "two")  # nobody else agrees with the first
+    assert pd.read_csv(tmp_path / "two/undecided.csv")["row"].nunique() == 4
+    with pytest.raises(FinTasksError):
+        run("draw", "--study", "xfinbench_calc_errors", "--out", tmp_path / "b.csv")  # it is about responses
+    with pytest.raises(FinTasksError):
+        run("draw", xfinbench, "--study", "xfinbench_calc_errors", "--out", out, "--source", "sample")  # sheets exist
+
+
+@pytest.mark.skipif(not RECORDINGS.is_dir(), reason="needs the authors' recordings")
+def test_a_users_study_on_a_real_recording(tmp_path: Path) -> None:
+    study = tmp_path / "mine.yaml"
+    study.write_text(
+        "name: mine\ntitle: Mine\ninstructions: Read.\nbenchmark: financemath\ntasks: [financemath]\n"
+        "documents: [{mode: cot}]\nstrata: topic\nn: 30\nannotators: 2\nshow: [question, gold, response]\n"
+        'questions: {clear: {ask: "Clear?", values: [yes, no]}}\n'
+    )
+    recording = RECORDINGS / "cot/gpt-4o.json"
+    done = CliRunner().invoke(app, ["replay", "financemath", "--mode", "cot", str(recording), "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    data = ("--data-dir", RECORDINGS / "validation.json")
+    run("draw", tmp_path / "gpt-4o", "--study", study, "--out", tmp_path / "s/mine.xlsx", "--seed", 1, *data)
+    tables, _ = merged(tmp_path / "s/mine.xlsx", ["clear"], lambda person, _, cells: (
+        "no" if number(cells) < 10 or (number(cells) < 13 and person) else "yes"))  # fmt: skip
+    assert share(tables, "clear", "no") == 10 / 27  # of rows 10 to 12 the two do not agree
+    assert len(tables["undecided"]) == 3
+    topics = tables["shares"].query("by == 'topic' and value == 'yes'")
+    assert topics["n"].sum() == 27
+    assert len(topics) == 7
