@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -95,3 +96,13 @@ def test_figures_and_text_through_a_chat_server(tmp_path: Any) -> None:
     texts = [content if isinstance(content, str) else content[-1]["text"] for content in asked]
     assert len(texts) == 8 and all(text.startswith("Finance terms") for text in texts)
     assert [content[0]["type"] for content in asked if isinstance(content, list)] == ["image_url"] * 2
+
+
+def test_calculations_are_scored_by_mathematical_type(tmp_path: Path) -> None:
+    file = tmp_path / "types.csv"
+    file.write_text("id,math_types\nsample_2,arithmetic;logical\n")
+    found = run("xfinbench_calc", "xfinbench_bool", answer=gold, math_types=str(file))["results"]
+    calc = found["xfinbench_calc"]
+    assert calc["acc_em_arithmetic,paper"] == calc["acc_err_logical,robust"] == 1
+    assert calc["acc_em_statistical,paper"] == "N/A"
+    assert "acc_em_arithmetic,paper" not in found["xfinbench_bool"]

@@ -15,8 +15,8 @@ from fin_tasks.errors import ConfigError
 __all__ = ["Prompts", "in_threads", "load_prompts"]
 
 _T = TypeVar("_T")
-_FIELD = re.compile(r"\{ ?([A-Za-z][A-Za-z_ -]*?) ?\}")
-_NAMES = {"after_class_question": "source_question", "after_class_solution": "source_answer"}  # of the authors' fields
+_FIELD = re.compile(r"\{(\w+)\}")
+_AUTHORS = {"after_class_question": "source_question", "after_class_solution": "source_answer"}  # their fields, ours
 
 
 class Prompts(NamedTuple):
@@ -27,7 +27,7 @@ class Prompts(NamedTuple):
 
     def fill(self, purpose: str, **fields: str) -> str:
         """Return a template with its fields; other words in braces, such as LaTeX's, stay."""
-        return _FIELD.sub(lambda match: fields.get(_plain(match[1]), match[0]), self.texts[purpose])
+        return _FIELD.sub(lambda match: fields.get(match[1], match[0]), self.texts[purpose])
 
     def questions(self, purpose: str) -> int:
         """Count the yes-or-no questions of a template, which it calls Q1, Q2, ..."""
@@ -44,19 +44,24 @@ def load_prompts(name: str = "house", folder: Path | None = None, *, labels: boo
     if name not in ("house", "upstream") or (name == "upstream") != (folder is not None):
         raise ConfigError(f"prompts: expected house, or upstream and the authors' folder, got {name!r} and {folder}.")
     known = yaml.safe_load(Path(__file__).with_name("construct_prompts.yaml").read_text(encoding="utf-8"))
-    house = {purpose: one["text"] for purpose, one in known.items() if (purpose == "math_types") is labels}
+    texts = {purpose: one["text"] for purpose, one in known.items() if (purpose == "math_types") is labels}
     if folder is None:
-        return Prompts(name, house)
+        return Prompts(name, texts)
     files = [path.read_text(encoding="utf-8", errors="replace") for path in folder.rglob("*") if path.is_file()]
-    texts = {}
-    for purpose, own in house.items():
-        words, needed = known[purpose]["upstream"], _fields(own)
-        found = [text for text in files if words in " ".join(text.split()) and needed <= _fields(text)]
+    files = [re.sub(r"\{ ?([a-z][a-z_ -]*?) ?\}", _our_field, text.replace("\\n", "\n")) for text in files]
+    for purpose, own in texts.items():
+        words, fields = known[purpose]["upstream"], set(_FIELD.findall(own))
+        found = [text for text in files if words in " ".join(text.split()) and fields <= set(_FIELD.findall(text))]
         if len(found) != 1:
-            fields = f"the fields {', '.join(sorted(needed))}"
-            raise ConfigError(f"{folder}: expected one file with the words {words!r} and {fields}, got {len(found)}.")
-        texts[purpose] = found[0].replace("\\n", "\n")  # as in the authors' other templates
+            expected = f"one file with the words {words!r} and the fields {', '.join(sorted(fields))}"
+            raise ConfigError(f"{folder}: expected {expected}, got {len(found)}.")
+        texts[purpose] = found[0]
     return Prompts(name, texts)
+
+
+def _our_field(match: re.Match[str]) -> str:
+    field = re.sub(r"\W", "_", match[1])
+    return f"{{{_AUTHORS.get(field, field)}}}"
 
 
 def in_threads(call: Callable[..., _T], items: Sequence[Iterable[Any]], *, threads: int, what: str) -> list[_T]:
@@ -66,12 +71,3 @@ def in_threads(call: Callable[..., _T], items: Sequence[Iterable[Any]], *, threa
             return list(tqdm(pool.map(lambda of: call(*of), items), what, len(items), disable=None))
         finally:
             pool.shutdown(cancel_futures=True)  # replies that are under way are kept, what waits is not asked
-
-
-def _fields(text: str) -> set[str]:
-    return set(map(_plain, _FIELD.findall(text)))
-
-
-def _plain(field: str) -> str:
-    name = re.sub(r"\W", "_", field)
-    return _NAMES.get(name, name)

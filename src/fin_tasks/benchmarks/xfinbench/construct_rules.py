@@ -1,7 +1,7 @@
 """Questions in a model's reply, and the rules that drop some; `docs/own_questions.md` explains the rules' names."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from string import ascii_uppercase
@@ -112,11 +112,12 @@ def says_no(reply: str, questions: int) -> bool | None:
     return False if len(answers) >= questions else None
 
 
-def drop_pairs(pairs: Sequence[tuple[Question, Question]], kept: Sequence[Question], random: Random) -> None:
+def drop_pairs(pairs: Iterable[tuple[Question, Question]], kept: Iterable[Sequence[Question]], random: Random) -> None:
     """Drop one of each true and false statement: of the kind that its source has more of, else by a coin."""
+    siblings = {id(one): of for of in kept for one in of}
     for true, false in pairs:
         if not (true.dropped or false.dropped):
-            left = [one.kind for one in kept if one.source == true.source and not one.dropped]
+            left = [one.kind for one in siblings[id(true)] if not one.dropped]
             more = left.count(true.kind) - left.count(false.kind)
             loser, other = (true, false) if more > 0 or (more == 0 and random.random() < 0.5) else (false, true)
             loser.dropped, loser.why = "gives_away", other.text
