@@ -204,13 +204,28 @@
   function grid(host, name, rows, columns, options = {}) {
     const place = el("div", { "aria-label": name });
     host.append(place);
-    const fold = { formatter: "responsiveCollapse", width: 34, hozAlign: "center", headerSort: false, responsive: 0, title: "", titleFormatter: () => el("span", { class: "unseen" }, "More") };
+    const fold = { width: 48, headerSort: false, responsive: 0, title: "More", formatter: more };
     const table = new Tabulator(place, {
       data: rows, layout: "fitColumns", headerSortTristate: true, index: "at", columnDefaults: { vertAlign: "middle", headerHozAlign: "left" },
       ...(narrow() ? { responsiveLayout: "collapse", responsiveLayoutCollapseStartOpen: false } : {}),
       columns: narrow() && columns.some((one) => one.responsive) ? [...columns, fold] : columns, ...options,
     });
-    return table;
+    table.on("tableBuilt", () => {
+      place.querySelector(".tabulator-tableholder").removeAttribute("tabindex"); // a grid may hold rows only
+      for (const head of place.querySelectorAll(".tabulator-col-sorter-element")) {
+        head.tabIndex = 0;
+        head.addEventListener("keydown", (event) => { if (event.key === "Enter") head.click(); });
+      }
+    });
+  }
+
+  function more(given) { // opens what a narrow screen has no columns for
+    const open = (event) => {
+      const rest = given.getRow().getElement().querySelector(".tabulator-responsive-collapse");
+      rest.style.display = rest.style.display ? "" : "none";
+      event.currentTarget.setAttribute("aria-expanded", String(!rest.style.display));
+    };
+    return el("button", { type: "button", "aria-label": "More", "aria-expanded": "false", onclick: open }, "+");
   }
 
   const narrow = () => window.innerWidth <= 700;
@@ -464,12 +479,14 @@
     main.append(el("p", { class: "quiet" }, `${taskFor(run).name}. ${told}.`));
     const left = el("div", { class: "list" }), right = el("div", { id: "shown" });
     main.append(el("div", { class: state.sample ? "two open" : "two" }, left, right));
+    const pager = el("div", { class: "pages" });
     const result = (one, which, name) => ({ title: name, field: which, width: 130, responsive: 0, formatter: cell((row) => { const [text, kind] = outcome(row[which], one); return el("span", { class: kind }, text); }) });
     if (rows.length) grid(left, "Samples", rows, [
       { title: "Question", field: "asked", minWidth: 150, widthGrow: 3, responsive: 0, formatter: cell((row) => el("a", { href: link({ sample: row.id }), id: `open-${row.at}`, "aria-current": row.id === state.sample ? "true" : null }, el("span", { class: "two-lines" }, row.asked || row.id))) },
       ...(full === 100 ? [] : [{ title: "Answer read", field: "answer", width: 120, responsive: 1, formatter: cell((row) => (row.answer === null ? el("span", { class: "quiet" }, "none") : row.answer.slice(0, 60))) }]),
       result(run, "value", second ? run.label : "Result"), ...(second ? [result(other, "next", other.label)] : []),
-    ], { pagination: true, paginationSize: PAGE, paginationInitialPage: 1 + Math.floor(Math.max(0, rows.findIndex((row) => row.id === state.sample)) / PAGE), paginationButtonCount: 3 });
+    ], { pagination: true, paginationSize: PAGE, paginationInitialPage: 1 + Math.floor(Math.max(0, rows.findIndex((row) => row.id === state.sample)) / PAGE), paginationButtonCount: 3, paginationElement: pager });
+    left.append(pager);
     const at = list.id.indexOf(state.sample);
     if (at < 0) return void right.append(el("p", { class: "quiet" }, "Choose a question to see the response and how it was scored."));
     const n = rows.findIndex((row) => row.at === at), step = (to, text) => (rows[to] ? el("a", { id: `go-${text.toLowerCase()}`, href: link({ sample: rows[to].id }) }, text) : null);

@@ -1,0 +1,144 @@
+"""The page of a report in Chromium, opened from disk."""
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from run_files import write_run
+
+from fin_tasks.report import read
+from fin_tasks.report.leaderboard import board
+from fin_tasks.report.site.page import write_page
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
+HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
+VIEWS = ("board", "compare", "parts", "samples", "runs")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two good models and a hostile one on two benchmarks, and a judge's scores."""
+    folder = tmp_path_factory.mktemp("page")
+    docs: list[dict[str, Any]] = [
+        {"prompt": f"{HOSTILE} {at}", "capabilities": ["TU"], "topic": "Risk", "category": "OCR"} for at in range(40)
+    ]
+    for model, right in (("org/strong", 36), ("org/weak", 8), (HOSTILE, 1)):
+        exact = [{"acc": float(at < right), "acc_TU": float(at < right), "no_answer": 0.0} for at in range(40)]
+        judged: list[dict[str, Any]] = [{"score": 100.0 * (at < right), "score_OCR": 20.0} for at in range(40)]
+        tasks = {"xfinbench_bool": exact, "financemath": exact}
+        write_run(folder / "runs" / str(right), tasks, model=model, docs=docs)
+        metadata = {"judge": {"model": "some/judge", "rubric": HOSTILE}}
+        write_run(folder / "judged" / str(right), {"mme_finance_en": judged}, model=model, docs=docs, metadata=metadata)
+    found = read([folder / "runs", folder / "judged"])
+    write_page(found, board(found, title=HOSTILE), folder)
+    return (folder / "index.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        found = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """A page that at the end has told of no error and asked for nothing but its own files."""
+    with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
+        found, told, asked = context.new_page(), [], []
+        found.on("console", lambda message: told.append(message.text))
+        found.on("pageerror", lambda error: told.append(str(error)))
+        found.on("dialog", lambda dialog: (told.append(dialog.message), dialog.dismiss()))
+        found.on("request", lambda request: asked.append(request.url))
+        yield found
+        own = address.removesuffix("index.html")
+        assert told == []
+        assert [url for url in asked if not url.startswith((own, "data:"))] == []
+
+
+def show(page: Any, address: str, where: str) -> None:
+    page.goto("about:blank")
+    page.goto(f"{address}#{where}")
+    page.wait_for_selector("#views [aria-current]", state="attached")
+    page.wait_for_timeout(300)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_every_view_is_accessible_and_fits_the_screen(page: Any, address: str, width: int, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.set_viewport_size({"width": width, "height": 850})
+    page.emulate_media(color_scheme=scheme)
+    more = ("view=board&benchmark=xfinbench", "view=samples&benchmark=financemath&sample=financemath-3")
+    for place in (*(f"view={view}" for view in VIEWS), *more):
+        show(page, address, place)
+        found = Axe().run(page, options={"preload": False})
+        assert found.violations_count == 0, f"{place}: {found.generate_report()}"
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, place
+
+
+def test_the_first_sight_says_who_leads_and_how_sure_that_is(page: Any, address: str) -> None:
+    show(page, address, "")
+    row = page.locator("tr", has_text="true or false").inner_text()
+    assert "org/strong" in row
+    assert "90.0" in row
+    assert "Clearly ahead" in row
+    page.click("text=true or false")
+    page.wait_for_selector(".tabulator-row")
+    first = page.locator(".tabulator-row").first.inner_text()
+    assert "org/strong" in first
+
+
+def test_the_choice_of_benchmark_carries_through_all_views(page: Any, address: str) -> None:
+    show(page, address, "")
+    page.select_option("#choice-benchmark", "financemath")
+    for view in VIEWS:
+        page.click(f"#view-{view}")
+        page.wait_for_timeout(300)
+        assert page.locator("#choice-benchmark").input_value() == "financemath"
+        assert "XFinBench" not in page.locator("#main h2, #main h3, #main tbody").all_inner_texts()
+
+
+def test_hostile_texts_are_shown_as_they_are(page: Any, address: str) -> None:
+    show(page, address, "view=samples&benchmark=xfinbench&sample=xfinbench_bool-3")
+    page.wait_for_selector("article pre")
+    assert page.locator("article pre").first.inner_text() == f"{HOSTILE} 3"
+    assert page.locator("h1").inner_text() == HOSTILE
+    assert page.locator("#main img, #main script").count() == 0
+
+
+def test_samples_gained_and_lost_between_two_runs(page: Any, address: str) -> None:
+    show(page, address, "view=samples&benchmark=xfinbench")
+    page.select_option("#choice-run", label="org/strong")
+    page.select_option("#choice-with", label="org/weak")
+    page.select_option("#choice-show", "gained")
+    page.wait_for_function("document.getElementById('status').textContent.startsWith('28 of 40')")
+    page.select_option("#choice-show", "lost")
+    page.wait_for_function("document.getElementById('status').textContent.startsWith('0 of 40')")
+    page.select_option("#choice-show", "right")
+    page.wait_for_function("document.getElementById('status').textContent.startsWith('36 of 40')")
+    page.locator(".list a").nth(9).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#sample-title")
+    said = page.locator("article").inner_text()
+    assert "xfinbench_bool-9" in said
+    assert said.index("right") < said.index("Response of org/weak") < said.rindex("wrong")
+
+
+def test_judged_samples_have_points_and_no_reading(page: Any, address: str) -> None:
+    show(page, address, "view=samples&benchmark=mme_finance&sample=mme_finance_en-0")
+    page.wait_for_selector("#sample-title")
+    assert "100 of 100 points" in page.locator("article").inner_text()
+    assert "No answer was read" not in page.locator("article").inner_text()
+
+
+def test_two_models_are_compared_on_the_same_questions(page: Any, address: str) -> None:
+    show(page, address, "view=compare&benchmark=financemath&a=org/weak&b=org/strong")
+    row = page.locator("#main tbody tr").inner_text()
+    assert "\u221270.0 points" in row
+    assert "org/strong is better" in row
