@@ -204,7 +204,7 @@
   function grid(host, name, rows, columns, options = {}) {
     const place = el("div", { "aria-label": name });
     host.append(place);
-    const fold = { width: 48, headerSort: false, responsive: 0, title: "More", formatter: more };
+    const fold = { width: 66, headerSort: false, responsive: 0, title: "More", formatter: more };
     const table = new Tabulator(place, {
       data: rows, layout: "fitColumns", headerSortTristate: true, index: "at", columnDefaults: { vertAlign: "middle", headerHozAlign: "left" },
       ...(narrow() ? { responsiveLayout: "collapse", responsiveLayoutCollapseStartOpen: false } : {}),
@@ -335,7 +335,7 @@
       });
       const metric = tasks.length ? headlineOf(tasks[0]) : "acc";
       main.append(el("h2", {}, el("a", { href: link({ benchmark: name, task: "" }) }, D.benchmarks[name])), el("p", { class: "quiet" }, ABOUT[name]),
-        el("table", { class: "plain" }, el("thead", {}, el("tr", {}, ["Task", "Leads", `${label(metric)} with 95 % interval`, "How sure", "Models"].map((text) => el("th", { scope: "col" }, text)))), el("tbody", {}, rows)));
+        el("table", { class: "plain over" }, el("thead", {}, el("tr", {}, ["Task", "Leads", `${label(metric)} with 95 % interval`, "How sure", "Models"].map((text) => el("th", { scope: "col" }, text)))), el("tbody", {}, rows)));
     }
     main.append(el("p", { class: "quiet" }, "Figures from the papers stand below the measured runs of each task; they are not ranked with them. An interval says how far a value may lie from that over all questions of this kind."));
   }
@@ -373,15 +373,15 @@
     }
     if (!rows.length) return void main.append(el("p", {}, "These two models share no task."));
     const most = Math.max(...rows.filter((one) => one.pair).map((one) => Math.max(Math.abs(one.pair.low), Math.abs(one.pair.high))), 1e-6);
-    main.append(el("table", { class: "plain" }, el("thead", {}, el("tr", {}, ["Task", a, b, "Difference", "Result", "Questions"].map((text) => el("th", { scope: "col" }, text)))), el("tbody", {}, rows.map((one) => {
+    main.append(el("table", { class: "plain over" }, el("thead", {}, el("tr", {}, ["Task", a, b, "Difference", "Result", "Questions"].map((text) => el("th", { scope: "col" }, text)))), el("tbody", {}, rows.map((one) => {
       const { pair, sign, metric } = one, points = (value) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${number(Math.abs(value), metric).replace("\u00a0%", "")}`;
       const low = pair && (sign > 0 ? pair.low : -pair.high), high = pair && (sign > 0 ? pair.high : -pair.low), up = D.metrics[metric].higher_is_better !== false;
       const clear = pair && pair.p_holm !== null && pair.p_holm < D.alpha;
       const better = pair && (sign * pair.difference > 0) === up ? a : b;
       const open = D.samples[one.first.run.id] && D.samples[one.second.run.id];
       return el("tr", {}, el("th", { scope: "row" }, one.task.name), el("td", { "data-label": a }, number(one.first.value, metric)), el("td", { "data-label": b }, number(one.second.value, metric)),
-        pair ? el("td", { "data-label": "Difference" }, `${points(sign * pair.difference)} points`, bar(low, sign * pair.difference, high, -most, most, `${points(low)} to ${points(high)}`), el("span", { class: "small" }, `${points(low)} to ${points(high)}`)) : el("td", {}, "–"),
-        el("td", { "data-label": "Result" }, !pair ? notes([one.differ.length ? `not compared: differs in ${one.differ.join(", ")}` : "not compared: see the notes of the leaderboard"]) : el("span", { class: clear ? "sure" : "unsure" }, clear ? `${better} is better` : "No clear difference"),
+        pair ? el("td", { "data-label": "Difference" }, `${points(sign * pair.difference)} points`, bar(low, sign * pair.difference, high, -most, most, `${points(low)} to ${points(high)}`), el("span", { class: "small" }, `${points(low)} to ${points(high)}`)) : el("td", { "data-label": "Difference" }, "–"),
+        el("td", { "data-label": "Result" }, !pair ? notes(one.differ.length ? [`not compared: differs in ${one.differ.join(", ")}`] : [...new Set([...one.first.marks, ...one.second.marks, "not compared"])]) : el("span", { class: clear ? "sure" : "unsure" }, clear ? `${better} is better` : "No clear difference"),
           pair && el("span", { class: "small" }, `p = ${pair.p_holm === null ? "–" : pair.p_holm < 0.001 ? "< 0.001" : pair.p_holm.toFixed(3)}, corrected for ${count(one.found.pairs.length, "pair")}`.replace("= <", "<"))),
         el("td", { "data-label": "Questions" }, String(pair?.n ?? "–"), open && el("span", { class: "small" }, el("a", { href: link({ view: "samples", benchmark: one.task.benchmark, run: one.first.run.id, with: one.second.run.id, show: "lost", sample: "" }), "aria-label": `Questions that ${a} lost on ${one.task.name}` }, "see what differs"))));
     }))));
@@ -483,7 +483,7 @@
     const result = (one, which, name) => ({ title: name, field: which, width: 130, responsive: 0, formatter: cell((row) => { const [text, kind] = outcome(row[which], one); return el("span", { class: kind }, text); }) });
     if (rows.length) grid(left, "Samples", rows, [
       { title: "Question", field: "asked", minWidth: 150, widthGrow: 3, responsive: 0, formatter: cell((row) => el("a", { href: link({ sample: row.id }), id: `open-${row.at}`, "aria-current": row.id === state.sample ? "true" : null }, el("span", { class: "two-lines" }, row.asked || row.id))) },
-      ...(full === 100 ? [] : [{ title: "Answer read", field: "answer", width: 120, responsive: 1, formatter: cell((row) => (row.answer === null ? el("span", { class: "quiet" }, "none") : row.answer.slice(0, 60))) }]),
+      ...(full === 100 || second ? [] : [{ title: "Answer read", field: "answer", width: 120, responsive: 1, formatter: cell((row) => (row.answer === null ? el("span", { class: "quiet" }, "none") : row.answer.slice(0, 60))) }]),
       result(run, "value", second ? run.label : "Result"), ...(second ? [result(other, "next", other.label)] : []),
     ], { pagination: true, paginationSize: PAGE, paginationInitialPage: 1 + Math.floor(Math.max(0, rows.findIndex((row) => row.id === state.sample)) / PAGE), paginationButtonCount: 3, paginationElement: pager });
     left.append(pager);
@@ -501,6 +501,7 @@
     const got = await Promise.all(runs.map(async ([one, place]) => place === undefined ? null : (await load(`rows-${one.id}-${piece(place)}`))[place % D.chunk]));
     const lists = await Promise.all(runs.map(([one]) => load(`list-${one.id}`)));
     if (now !== drawn) return;
+    const truths = Object.values(asked.truths);
     const facts = (of) => el("dl", {}, Object.entries(of).map(([name, text]) => [el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, text)]));
     const whole = (run) => most(run) === 1;
     const scoring = (which, variant, own) => {
@@ -524,7 +525,8 @@
       picture,
       asked.system && el("details", {}, el("summary", {}, "Instructions to the model"), el("pre", {}, asked.system)),
       asked.prompt ? el("pre", { tabindex: 0, "aria-label": "Question" }, asked.prompt) : el("p", { class: "quiet" }, "The results file does not hold the question's text."),
-      Object.keys(asked.truths).length > 0 && [el("h3", {}, "Right answer"), facts(asked.truths)],
+      asked.facts.choices && el("p", {}, "Choices: ", asked.facts.choices),
+      truths.length > 1 ? [el("h3", {}, "Right answer"), facts(asked.truths)] : truths.map((text) => el("p", {}, "Right answer: ", el("strong", {}, text))),
       Object.keys(asked.facts).length > 0 && el("details", {}, el("summary", {}, "More about the question"), facts(asked.facts)),
       el("div", { class: "columns" }, runs.map(response))));
   }
@@ -536,7 +538,7 @@
       .filter((one) => !state.benchmark || one.own.some((task) => task.benchmark === state.benchmark));
     main.append(el("h2", {}, "Runs"), el("p", { class: "quiet" }, `${count(used.length, "results file")} of ${count(new Set(used.map((one) => one.model)).size, "model")}. A run asks one model some tasks at one time.`));
     grid(main, "Runs", used, [
-      { title: "Model", field: "model", minWidth: 140, widthGrow: 2, responsive: 0, formatter: cell((one) => one.model) },
+      { title: "Model", field: "model", minWidth: 140, widthGrow: 2, responsive: 0, formatter: cell((one) => el("span", {}, one.model, narrow() && el("span", { class: "small" }, one.date.slice(0, 10), " ", [...new Set(one.own.map((task) => D.benchmarks[task.benchmark]))].join(", ")))) },
       { title: "Date", field: "date", width: 120, responsive: 1, formatter: cell((one) => one.date.slice(0, 10) || "unknown") },
       { title: "From", field: "harness", width: 170, responsive: 3, formatter: cell((one) => HARNESSES[one.harness] || one.harness) },
       { title: "Tasks", field: "own", minWidth: 170, widthGrow: 3, responsive: 2, headerSort: false, formatter: cell((one) => el("span", {}, [...new Set(one.own.map((task) => task.name))].map((name) => [name, el("br")]))) },

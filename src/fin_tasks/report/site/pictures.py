@@ -48,10 +48,10 @@ class Pictures:
                     for name in names:
                         if Path(name).suffix.lower() in _SUFFIXES and len(self._found) < _MOST_FILES:
                             file = Path(place, name).resolve()
-                            if file.is_relative_to(root) and file not in self._found.setdefault(name, []):
-                                self._found[name].append(file)
-        named = self._found.get(parts[-1], []) if parts else []
-        for depth in range(2, len(parts) + 1):  # of several pictures of one name that whose folders are named alike
+                            if file.is_relative_to(root) and file not in self._found.setdefault(file.stem, []):
+                                self._found[file.stem].append(file)
+        named = self._found.get(Path(parts[-1]).stem, []) if parts else []  # some documents name no suffix
+        for depth in range(1, len(parts) + 1):  # of several pictures of one name that whose folders are named alike
             alike = [file for file in named if file.parts[-depth:] == parts[-depth:]]
             named = alike or named
         return named[0] if len(named) == 1 else None
