@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from fin_tasks.adapters import lm_eval_cli
-from fin_tasks.demo import arguments, find_model, results_table, run
+from fin_tasks.demo import arguments, find_model, replay_examples, run
 from fin_tasks.errors import ConfigError
 
 
@@ -31,22 +31,28 @@ def test_a_missing_model_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, fil
         run("none.gguf", limit=1, max_tokens=9, output=Path("out"), console=Console())
 
 
-def test_scores_files_and_next_steps_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_of_the_model_and_of_example_responses_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     metrics = {"acc,paper": 0.25, "acc_stderr,paper": 0.1, "acc,robust": 0.5, "bias_index_low,paper": 0.1}
 
     def write(command: Sequence[str]) -> None:
         results = {"results": {"task": metrics}, "n-samples": {"task": {"effective": 4}}}
         (tmp_path / "results_new.json").write_text(json.dumps(results))
-        (tmp_path / "samples_task_new.jsonl").touch()
 
     monkeypatch.setattr(lm_eval_cli, "run", write)
     console = Console(file=io.StringIO(), width=100)
     run("org/name", limit=4, max_tokens=9, output=tmp_path, console=console)
     text = console.file.getvalue()  # type: ignore[attr-defined]
-    for part in ("25.0% ± 10.0%", "50.0%", "samples_task_new.jsonl", "fin-tasks report"):
+    for part in ("25.0% ± 10.0%", "50.0%", "70.0% ± 15.3%"):  # 7 of 10 verdicts are right
         assert part in text
     assert "bias_index_low" not in text
-    assert results_table({"results": {}, "n-samples": {}}).row_count == 0
+    example = json.loads(replay_examples(tmp_path).read_text())["results"]
+    assert {name: task["acc,robust"] for name, task in example.items()} == {
+        **{"xfinbench_bool": 0.7, "xfinbench_mcq": 0.75},
+        **{"xfinbench_calc": 0.625, "xfinbench_calc_pot": 0.5},
+    }
+    assert example["xfinbench_calc_pot"]["execution_rate,robust"] == pytest.approx(5 / 6)
 
 
 def test_a_run_without_results_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

