@@ -64,9 +64,9 @@ def test_from_a_workbook_to_a_run_folder(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in samples.read_text().splitlines()]
     by_filter = {name: [line for line in lines if line["filter"] == name] for name in ("paper", "robust")}
     assert [line["doc"]["id"] for line in by_filter["paper"]] == ["7", "3", "5", "9"]
-    assert [line["score"] for line in by_filter["paper"]] == [5, 2, 3, 0]
-    assert [line["score"] for line in by_filter["robust"]] == [5, None, 3, None]
-    assert [line["answer"] for line in by_filter["robust"]] == ["5", "Score: 2", "3", None]
+    assert [line["score"] for line in by_filter["paper"]] == [100, 40, 60, 0]
+    assert [line["score"] for line in by_filter["robust"]] == [100, None, 60, None]
+    assert [line["answer"] for line in by_filter["robust"]] == [5, None, 3, None]
     assert by_filter["paper"][0]["doc"]["image_type"] == "table"
 
 

@@ -80,19 +80,19 @@ def judge(
         v: [one.score["overall"] if isinstance(one.score, dict) else one.score for one in of]
         for v, of in verdicts.items()
     }
+    percent = {
+        v: [None if x is None else 100 * (x - rules.lowest) / (rules.highest - rules.lowest) for x in of]
+        for v, of in points.items()
+    }
     whose = _model(file, rows)
     path = write_run(
         out,
-        [_scored(task or rules.name, rows, judged, verdicts, points)],
+        [_scored(task or rules.name, rows, judged, verdicts, points, percent)],
         model=whose,
         made_by="fin-tasks judge",
         provenance={task or rules.name: {"file": file.name, "file_sha256": sha256_of(file)}},
         metadata={"judge": {**asked.facts(rules), "usage": asked.spent()}},
     )
-    percent = {
-        v: [None if x is None else 100 * (x - rules.lowest) / (rules.highest - rules.lowest) for x in of]
-        for v, of in points.items()
-    }
     found = {**_summary(rows, percent), **asked.spent(), "judge": name, "rubric": rules.label}
     found |= {"rubric_sha256": rules.sha256, "model": whose, "results": str(path)}
     print(json.dumps(found)) if as_json else _show(found)
@@ -107,21 +107,25 @@ def _scored(
     judged: Sequence[Any],
     verdicts: Mapping[str, Sequence[Any]],
     points: Mapping[str, Sequence[Any]],
+    percent: Mapping[str, Sequence[float | None]],
 ) -> Any:
     from fin_tasks.benchmarks.scored_task import ScoredTask
     from fin_tasks.judging.item import response_sha256
 
-    def reading(variant: str, one: Any, verdict: Any) -> dict[str, Any]:
-        told = {"answer": one.replies[-1].text if one.replies else None, "reason": verdict.reason}
-        told |= {"response_sha256": response_sha256(one.response)}
-        return {"variant": variant, **told, "unscored": verdict.score is None}
+    def reading(variant: str, one: Any, verdict: Any, answer: Any) -> dict[str, Any]:
+        told = {"answer": answer, "reason": verdict.reason, "unscored": verdict.score is None}
+        told |= {"replies": [reply.text for reply in one.replies], "response_sha256": response_sha256(one.response)}
+        return {"variant": variant, **told}
 
     return ScoredTask(
         name=task,
         docs=[{"id": row["index"], **{k: v for k, v in row.items() if k != "prediction"}} for row in rows],
         responses=[[row["prediction"]] for row in rows],
-        readings={v: [[reading(v, *pair)] for pair in zip(judged, of, strict=True)] for v, of in verdicts.items()},
-        values={v: [{"score": x, "unscored": float(x is None)} for x in of] for v, of in points.items()},
+        readings={
+            v: [[reading(v, *of_row)] for of_row in zip(judged, of, points[v], strict=True)]
+            for v, of in verdicts.items()
+        },
+        values={v: [{"score": x, "unscored": float(x is None)} for x in of] for v, of in percent.items()},
         metrics={"score": True, "unscored": False},
     )
 

@@ -1,7 +1,6 @@
-"""`fin-tasks verify`: a submission's numbers, worked out again."""
+"""`fin-tasks verify`: score what others submitted again, and compare."""
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,24 +10,14 @@ from fin_tasks.cli.options import Json
 from fin_tasks.errors import ConfigError, FinTasksError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from fin_tasks.report.verify.findings import Finding, Report
+    from fin_tasks.report.verify.checks import Checks
 
 __all__ = ["verify"]
 
-_COULD_NOT_RUN = 2
-_WIDEST = 50
-"""Characters of a file's name before the progress bar."""
-
 
 def verify(
-    submission: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SUBMISSION",
-            help="Folder with results in lm-eval's format, made with --log_samples.",
-        ),
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATHS...", help="Run folders of lm-eval (--log_samples) or VLMEvalKit.")
     ],
     data_dir: Annotated[
         Path | None, typer.Option(help="Folder with the benchmark's own files; else FIN_TASKS_DATA.")
@@ -37,106 +26,74 @@ def verify(
         str | None, typer.Option(help="auto, upstream, data_dir or sample; else what the submission names.")
     ] = None,
     metadata: Annotated[
-        str | None,
-        typer.Option(metavar="JSON", help="Options of the tasks, as lm-eval's --metadata, before the submission's."),
+        str | None, typer.Option(metavar="JSON", help="Options of the tasks that replace the submission's.")
     ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings fail too.")] = False,
+    judge_model: Annotated[
+        str | None, typer.Option(help="Ask this judge again about some rows that a judge scored.")
+    ] = None,
+    judge_base_url: Annotated[
+        str | None, typer.Option(help="Its OpenAI-compatible address; else FIN_TASKS_JUDGE_BASE_URL.")
+    ] = None,
+    judge_rows: Annotated[int, typer.Option(min=1, help="How many rows of a task to ask about.")] = 50,
+    seed: Annotated[int, typer.Option(help="Decides which rows the judge is asked about.")] = 0,
+    strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings, with 3 for a judge.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Show checks that passed, too.")] = False,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the verdicts as JSON here.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all findings as JSON here.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Check results that others made: every score again from the responses, rows, documents, prompts, hashes, patterns.
+    """Score results that others made again, with the benchmark's own data and scorers, and compare.
 
-    Ends with 0 where nothing failed, 1 where a check failed, 2 where scores could not be checked, 3 where all is well
-    but scores are a judge's, whose replies are taken on trust.
+    Ends with 0 if nothing failed (there may be warnings), 1 if a check failed, 2 if something could not be checked.
+    With --strict, warnings end with 1, or with 3 if the only one is that no judge was asked again.
+
+    Example: fin-tasks verify submissions/model-a && fin-tasks report submissions --out public
     """
-    try:
-        report = _verified(
-            submission,
-            data_dir=data_dir,
-            source=source,
-            options=_options(metadata),
-        )
-        told = {**report.told(), "strict": strict}
-        if out is not None:
-            _write(out, told)
-    except FinTasksError as error:
-        from fin_tasks.sandbox import escape
-
-        print(f"fin-tasks: error: {escape(str(error))}", file=sys.stderr)
-        raise typer.Exit(_COULD_NOT_RUN) from error
-    if as_json:
-        print(json.dumps(told, allow_nan=False))
-    else:
-        _show(report, every=every)
-    code = report.exit_code
-    raise typer.Exit(1 if strict and code == 0 and report.verdict.value == "warn" else code)
-
-
-def _verified(submission: Path, **said: Any) -> "Report":
-    from tqdm import tqdm
-
-    from fin_tasks.report.verify.submission import Against, verify
     from fin_tasks.sandbox import escape
+
+    try:
+        options = json.loads(metadata or "{}")
+        if not isinstance(options, dict):
+            raise ValueError("it is no object")
+        places = {"data_dir": str(data_dir) if data_dir else None, "source": source}
+        options |= {name: value for name, value in places.items() if value is not None}
+        checks = _verify(paths, options, judge_model, judge_base_url, judge_rows, seed)
+        found = {**checks.as_json(), "strict": strict}
+        if out is not None:
+            out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    except (FinTasksError, OSError, ValueError) as error:
+        where = f"--metadata: expected a JSON object, got {metadata!r:.80}: " if isinstance(error, ValueError) else ""
+        typer.echo(escape(f"fin-tasks: error: {where}{error}"), err=True)
+        raise typer.Exit(2) from error
+    for line in [json.dumps(found)] if as_json else _lines(checks, every=every):
+        typer.echo(line if as_json else escape(line))
+    raise typer.Exit(checks.exit_status(strict=strict))
+
+
+def _verify(
+    paths: list[Path], options: dict[str, Any], model: str | None, base_url: str | None, rows: int, seed: int
+) -> "Checks":
+    from fin_tasks.judging.judge import judge_from
+    from fin_tasks.report.verify.rescore import verify
     from fin_tasks.settings import Settings
 
-    settings = Settings.from_environ()
-    against = Against(**said)
-    with tqdm(desc="Verifying", unit="", unit_scale=True, disable=None) as bar:
-        shown = ""
-
-        def advance(what: str, done: int, total: int) -> None:
-            nonlocal shown
-            if what != shown:
-                shown = what
-                bar.set_description_str(escape(what)[-_WIDEST:], refresh=False)
-                bar.reset(total=total)
-            bar.update(done - bar.n)
-
-        return verify(submission, settings=settings, against=against, told=advance)
+    if base_url and not model:
+        raise ConfigError("--judge-base-url: expected --judge-model beside it, got none.")
+    # a judge that only the environment names is not asked, as it may cost money
+    asked = {"judge_model": model, "judge_base_url": base_url}
+    judge = judge_from(asked, Settings.from_environ()) if model else None
+    return verify(paths, options=options, judge=judge, judge_rows=rows, seed=seed)
 
 
-def _options(metadata: str | None) -> dict[str, Any]:
-    try:
-        options = json.loads(metadata) if metadata is not None else {}
-    except ValueError as error:
-        raise ConfigError(f"--metadata: expected a JSON object, got {metadata!r:.80} ({error}).") from error
-    if not isinstance(options, dict):
-        raise ConfigError(f"--metadata: expected a JSON object, got {metadata!r:.80}.")
-    return options
-
-
-def _write(out: Path, told: dict[str, Any]) -> None:
-    try:
-        out.write_text(json.dumps(told, allow_nan=False, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"--out {out}: expected a file that can be written, got {error.strerror}.") from error
-
-
-def _show(report: "Report", *, every: bool) -> None:
-    from fin_tasks.sandbox import escape
-
-    for line in _lines(report, every=every):
-        print(escape(line))
-
-
-def _lines(report: "Report", *, every: bool) -> "Iterator[str]":
-    heading = None
-    for one in report.findings:
-        if one.status.value == "pass" and not every:
+def _lines(checks: "Checks", *, every: bool) -> list[str]:
+    lines, heading = [], None
+    for one in checks.findings:
+        if one.status.value == "pass" and one.check != "data" and not every:
             continue
         if heading != (one.run, one.task):
             heading = (one.run, one.task)
-            yield f"{one.task or 'run'} ({one.run or 'submission'})"
-        yield from _finding(one)
-    counts = report.told()["counts"]
-    yield ", ".join(f"{count} {name}" for name, count in counts.items()) + "."
-    yield f"{report.tasks} tasks, {report.rows:,} row scores worked out again: {report.verdict.value.upper()}."
-
-
-def _finding(one: "Finding") -> "Iterator[str]":
-    yield f"  {one.status.value.upper():<12}{one.check}: {one.message}"
-    for detail in one.details:
-        yield f"    {detail}"
-    if one.count > len(one.details):
-        yield f"    and {one.count - len(one.details):,} more"
+            lines.append(f"{one.task} ({one.run})" if one.task else "Files")
+        lines.append(f"  {one.status.value.upper():<12}{one.check}: {one.message}")
+        lines += [f"    {detail}" for detail in one.details]
+        lines += [f"    and {one.count - len(one.details):,} more"] if one.count > len(one.details) else []
+    total = f"{checks.tasks} tasks, {checks.rows:,} scores worked out again"
+    return [*lines, f"{total}: {checks.verdict.value.upper()}"]

@@ -34,6 +34,7 @@ class ModelReading(Reading):
 
     exact: float | None = None  # the result of a program, not rounded; None if it is no finite number
     read_by: str = "rules"  # or "judge"
+    replies: tuple[str, ...] = ()  # the judge's
 
 
 def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[str | None, ...]:
@@ -48,13 +49,16 @@ def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) 
     if isinstance(response, Ran):
         return _read_result(response.outcomes[0], variant)
     read_by, unscored = "rules", False
+    replies: tuple[str, ...] = ()
     if isinstance(response, Judged) and (response.replies or response.error):
         number, reason = _said_by_judge(response)
+        replies = tuple(reply.text for reply in response.replies)
         read_by, unscored = "judge", bool(reason)
     else:
         number, reason = read_quantity(response.response if isinstance(response, Judged) else response)
     answer = as_written(number) if number and variant == "paper" else number  # the authors drop the unit
-    return ModelReading(variant=variant, answer=answer, reason=reason, unscored=unscored, read_by=read_by)
+    told = {"answer": answer, "reason": reason, "unscored": unscored}
+    return ModelReading(variant=variant, read_by=read_by, replies=replies, **told)
 
 
 def judge_item(doc: Mapping[str, Any], response: str) -> Item | None:

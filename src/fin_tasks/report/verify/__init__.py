@@ -1,1 +1,1 @@
-"""Checks of results that others hand in: every number is worked out again from the responses."""
+"""Score what others submitted again, with the benchmark's own data and scorers, and compare."""

@@ -1,0 +1,282 @@
+"""`fin-tasks verify`: honest runs pass, and each way to change one is found under the name of its check."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_server import completion, serve
+from in_process import run
+from lm_eval.loggers import EvaluationTracker
+from test_mme_finance_tasks import points
+from typer.testing import CliRunner
+
+from fin_tasks.cli import app
+
+Change = Callable[[Path], None]
+SAMPLE = ("--source", "sample")
+
+
+def saved(found: dict[str, Any], folder: Path) -> Path:
+    """Save a run of lm-eval as its command does."""
+    samples = found.pop("samples")
+    tracker = EvaluationTracker(output_path=str(folder))
+    tracker.general_config_tracker.model_name = tracker.general_config_tracker.model_name_sanitized = "model"
+    tracker.save_results_aggregated(results={"model_name": "model", **found}, samples=samples)
+    for task, of_task in samples.items():
+        tracker.save_results_samples(task_name=task, samples=of_task)
+    return folder
+
+
+def verify(*arguments: str | Path) -> tuple[int, dict[str, str], str]:
+    """Return the exit status, each check's worst verdict, and all that was printed as JSON."""
+    done = CliRunner().invoke(app, ["verify", *map(str, arguments), "--json"])
+    assert done.exit_code in (0, 1, 2, 3), done.output
+    worst: dict[str, str] = {}
+    order = ("pass", "warn", "not checked", "fail")
+    told = json.loads(done.stdout) if done.stdout else {"checks": []}
+    for one in told["checks"]:
+        worst[one["check"]] = max(worst.get(one["check"], "pass"), one["status"], key=order.index)
+    return done.exit_code, worst, done.output
+
+
+def right_or_wrong(doc: Mapping[str, Any]) -> str:
+    """A right answer to two rows in three, never twice in the same words."""
+    name = str(doc.get("id", doc.get("question_id")))
+    return f"About {name}: {doc['target'] if sum(map(ord, name)) % 3 else 'I cannot say.'}"
+
+
+BOOL, POT, DYNO, GROUP = "xfinbench_bool", "financemath_pot", "dynostock_recency_w4_text", "xfinbench_text"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run of each task."""
+    folder = tmp_path_factory.mktemp("runs")
+    for task in (BOOL, POT, DYNO, GROUP):
+        saved(run(task, answer=right_or_wrong), folder / task)
+    return folder
+
+
+@pytest.fixture
+def copy(runs: Path, tmp_path: Path) -> Callable[[str], Path]:
+    return lambda task: Path(shutil.copytree(runs / task, tmp_path / task))
+
+
+def edit(folder: Path, task: str, change: Callable[[list[dict[str, Any]]], object]) -> None:
+    """Change the lines of a task's samples; those of one row follow each other."""
+    (file,) = folder.rglob(f"samples_{task}_2*.jsonl")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    lines.sort(key=lambda line: int(line["doc_id"]))
+    change(lines)
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def edit_results(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    (file,) = folder.rglob("results_*.json")
+    results = json.loads(file.read_text())
+    change(results)
+    file.write_text(json.dumps(results))
+
+
+def both(lines: list[dict[str, Any]], at: int = 0) -> list[dict[str, Any]]:
+    """The lines of a row under both variants."""
+    return [line for line in lines if line["doc_id"] == lines[at]["doc_id"]]
+
+
+def set_in(lines: list[dict[str, Any]], **values: Any) -> None:
+    for line in lines:
+        line.update(values)
+
+
+def test_an_honest_run_passes_and_says_that_it_is_of_the_sample(runs: Path) -> None:
+    status, worst, told = verify(*(runs / task for task in (POT, DYNO, GROUP)))
+    assert status == 0 and {name for name, one in worst.items() if one != "pass"} == {"data"}, told
+    assert "source sample, split sample" in told and "NOT VERIFIED" in told
+    shown = CliRunner().invoke(app, ["verify", "--strict", str(runs / BOOL)])
+    assert shown.exit_code == 1 and "source sample, split sample" in shown.stdout and shown.stdout.endswith("WARN\n")
+
+
+ROWS: dict[str, tuple[str, str, Callable[[list[dict[str, Any]]], object]]] = {
+    "a changed score": ("scores", BOOL, lambda rows: set_in(both(rows), acc=1 - rows[0]["acc"])),
+    "a score that is null": ("scores", BOOL, lambda rows: set_in(both(rows), acc=None)),
+    "a changed reading": ("scores", BOOL, lambda rows: set_in(rows[:1], filtered_resps=[['{"answer": 9}']])),
+    "a changed share": ("scores", DYNO, lambda rows: set_in(both(rows), bias_index=[0.5, 0.5, 0.0])),
+    "a changed response": ("scores", BOOL, lambda rows: set_in(both(rows), resps=[["Therefore, no idea."]])),
+    "a response changed once": ("documents", BOOL, lambda rows: set_in(rows[:1], resps=[["Other."]])),
+    "a changed program": (
+        "scores",
+        POT,
+        lambda rows: [set_in(both(rows, 2 * at), resps=[["pass"]]) for at in range(9)],
+    ),
+    "a missing row": ("rows", BOOL, lambda rows: rows.__delitem__(slice(2, 4))),
+    "a missing variant": ("variants", BOOL, lambda rows: rows.pop()),
+    "a doubled row": ("files", BOOL, lambda rows: rows.extend(both(rows))),
+    "a doubled row, renamed": (
+        "rows",
+        BOOL,
+        lambda rows: rows.extend([{**row, "doc": {**row["doc"], "id": "new"}} for row in both(rows)]),
+    ),
+    "a wrong gold answer": ("documents", POT, lambda rows: [row["doc"].update(ground_truth=7.0) for row in both(rows)]),
+    "a foreign question": ("documents", BOOL, lambda rows: [row["doc"].update(prompt="1 + 1?") for row in both(rows)]),
+    "a foreign prompt": ("prompts", BOOL, lambda rows: set_in(both(rows), arguments={"gen_args_0": {"arg_0": "1+1"}})),
+    "a hint in a prompt": ("prompts", BOOL, lambda rows: [hint(row) for row in both(rows)]),
+    "many responses": ("scores", BOOL, lambda rows: set_in(rows, resps=[["A"] * 65])),
+    "no response": ("scores", BOOL, lambda rows: set_in(rows, resps=[])),
+}
+
+
+def hint(row: dict[str, Any]) -> None:
+    row["arguments"]["gen_args_0"]["arg_0"] += " (It is true.)"
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_change_of_rows_is_found(copy: Callable[[str], Path], name: str) -> None:
+    check, task, change = ROWS[name]
+    edit(folder := copy(task), task, change)
+    status, worst, told = verify(folder)
+    expected = "not checked" if name in ("many responses", "no response") else "fail"
+    assert (status, worst[check]) == (1 if expected == "fail" else 2, expected), told
+
+
+RESULTS: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]] = {
+    "a total": ("totals", "fail", lambda of: of["results"][BOOL].update({"acc,robust": 0.99})),
+    "a total of a group": ("totals", "fail", lambda of: of["results"][GROUP].update({"acc,paper": 0.99})),
+    "a metric of nobody": ("totals", "fail", lambda of: of["results"][BOOL].update({"score,robust": 0.99})),
+    "rows": ("rows", "fail", lambda of: of["n-samples"][BOOL].update(original=3, effective=3)),
+    "prompts": ("provenance", "fail", lambda of: facts(of)["prompts"].update(sha256="0")),
+    "data": ("provenance", "fail", lambda of: facts(of)["data"].update(revision="0")),
+    "origin": ("scores", "not checked", lambda of: facts(of)["data"].update(origin="upstream")),
+    "version": ("settings", "warn", lambda of: of["versions"].update({BOOL: 1})),
+    "package": ("versions", "warn", lambda of: facts(of).update(fin_tasks="0.0")),
+    "a file of theirs": ("data", "warn", lambda of: of["configs"][BOOL]["metadata"].update(data_dir="/etc")),
+}
+
+
+def facts(results: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = results["configs"][BOOL]["metadata"]["provenance"]
+    return found
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_change_of_results_is_found(copy: Callable[[str], Path], name: str, offline: None) -> None:
+    check, verdict, change = RESULTS[name]
+    edit_results(folder := copy(GROUP if "group" in name else BOOL), change)
+    status, worst, told = verify(folder)
+    assert (status, worst[check]) == ({"fail": 1, "not checked": 2, "warn": 0}[verdict], verdict), told
+
+
+def test_a_shorter_run_is_named_and_chosen_rows_are_refused(tmp_path: Path) -> None:
+    found = run(BOOL, answer=right_or_wrong, limit=5)
+    assert verify(saved(found, tmp_path / "first"))[:1] == (0,)
+    assert verify(tmp_path / "first")[1]["limit"] == "warn"
+    edit(tmp_path, BOOL, lambda rows: rows.__delitem__(slice(0, 2)))
+    edit_results(tmp_path, lambda of: of["n-samples"][BOOL].update(effective=4))
+    assert verify(tmp_path)[1]["limit"] == "fail"
+
+
+def test_identical_and_echoed_responses_are_named(tmp_path: Path) -> None:
+    said = "The question is hard, so nobody can know the answer to it."
+    worst = verify(saved(run(BOOL, answer=lambda doc: said), tmp_path / "same"))[1]
+    assert (worst["identical"], worst["echoed"]) == ("warn", "pass")
+    worst = verify(saved(run(POT, answer=lambda doc: doc["target"]), tmp_path / "gold"))[1]
+    assert worst["echoed"] == "warn"
+
+
+@pytest.fixture
+def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
+    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
+
+
+@pytest.fixture
+def judged(tmp_path: Path, offline: None, no_proxy: None) -> Iterator[tuple[Path, str]]:
+    with serve(points) as served:
+        judge = {"judge_model": "judge", "judge_base_url": served.base_url}
+        answer = lambda doc: f"give me {int(doc['id']) % 5 + 1} points"  # noqa: E731
+        found = run("mme_finance_en", answer=answer, sees=True, limit=6, **judge)
+        yield saved(found, tmp_path / "run"), served.base_url
+
+
+def test_kept_replies_give_the_scores(judged: tuple[Path, str]) -> None:
+    folder, url = judged
+    status, worst, told = verify(folder)
+    assert (status, worst["scores"], worst["judge"]) == (0, "pass", "warn"), told
+    asked = ("--judge-model", "judge", "--judge-base-url", url, "--judge-rows", "4")
+    status, worst, told = verify(folder, *asked)
+    assert (status, worst["judge"]) == (0, "pass") and "0 fresh replies, 4 cached" in told
+    status, worst, told = verify(folder, "--judge-model", "other", *asked[2:])
+    assert (status, worst["judge"]) == (0, "pass") and "4 fresh replies, 0 cached" in told
+    with serve(lambda body: completion("0")) as strict:
+        status, worst, told = verify(folder, "--judge-model", "other", "--judge-base-url", strict.base_url)
+    assert (status, worst["judge"]) == (1, "fail"), told
+
+
+def reading(change: dict[str, Any]) -> Callable[[list[dict[str, Any]]], None]:
+    def of_row(lines: list[dict[str, Any]]) -> None:
+        for line in both(lines):
+            line["filtered_resps"] = [[json.dumps({**json.loads(line["filtered_resps"][0][0]), **change})]]
+
+    return of_row
+
+
+JUDGED: dict[str, tuple[str, Callable[[list[dict[str, Any]]], object]]] = {
+    "score": ("scores", lambda rows: set_in(both(rows), score=100.0)),
+    "points": ("scores", reading({"answer": 5})),
+    "reply": ("scores", reading({"replies": ["5"]})),
+    "unscored": ("scores", reading({"unscored": True, "answer": None})),
+    "response": ("judged response", lambda rows: set_in(both(rows), resps=[["A better answer"]])),
+}
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_a_change_of_judged_rows_is_found(judged: tuple[Path, str], name: str) -> None:
+    check, change = JUDGED[name]
+    edit(judged[0], "mme_finance_en", change)
+    status, worst, told = verify(judged[0])
+    assert (status, worst[check]) == (1, "fail"), told
+
+
+def test_the_rubric_is_ours(judged: tuple[Path, str]) -> None:
+    edit_results(judged[0], lambda of: of["configs"]["mme_finance_en"]["metadata"]["judge"].update(rubric_sha256="0"))
+    assert verify(judged[0])[1]["rubric"] == "fail"
+
+
+def test_financemaths_judge_leaves_its_replies(tmp_path: Path, offline: None, no_proxy: None) -> None:
+    with serve(lambda body: completion("12.5")) as served:
+        judge = {"judge_model": "judge", "judge_base_url": served.base_url}
+        found = run("financemath", answer=lambda doc: "either 12.5 or 7 or so, hard to say (", limit=4, **judge)
+    status, worst, told = verify(saved(found, tmp_path / "run"))
+    assert (status, worst["scores"], worst["judge"]) == (0, "pass", "warn"), told
+    edit(tmp_path / "run", "financemath", reading({"replies": ["13.5"]}))
+    assert verify(tmp_path / "run")[0] == 1
+
+
+def test_replayed_responses_verify(runs: Path, tmp_path: Path, offline: None) -> None:
+    (file,) = (runs / GROUP).rglob("samples_xfinbench_calc_2*.jsonl")
+    out = tmp_path / "replayed"
+    done = CliRunner().invoke(app, ["replay", "xfinbench", "--task", "calc", str(file), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    status, worst, told = verify(out, *SAMPLE)
+    assert (status, worst["scores"], worst["documents"]) == (0, "pass", "pass"), told
+    status, worst, told = verify(out)
+    assert (status, worst["data"]) == (0, "warn") and "gold answers of the file" in told
+    edit(out, "xfinbench_calc", lambda rows: [row["doc"].update(ground_truth="99") for row in both(rows)])
+    assert verify(out, *SAMPLE)[1]["documents"] == "fail"
+
+
+@pytest.mark.parametrize("content", ["{", '{"results": {"xfinbench_bool": {"acc,paper": 1e999}}}', "[" * 100_000])
+def test_broken_files_do_not_stop_the_rest(copy: Callable[[str], Path], content: str) -> None:
+    folder = copy(BOOL)
+    (folder / "results_2026-01-01T00-00-00.json").write_text(f'{content} "results" "xfinbench_bool"')
+    status, worst, told = verify(folder)
+    assert (status, worst["files"], worst["scores"]) == (1, "fail", "pass"), told
+
+
+def test_a_command_that_cannot_run_ends_with_2(tmp_path: Path, runs: Path) -> None:
+    assert verify(tmp_path / "nowhere")[0] == 2
+    assert verify(runs / BOOL, "--metadata", "[1]")[0] == 2
+    assert verify(runs / BOOL, "--out", tmp_path / "no" / "file")[0] == 2
