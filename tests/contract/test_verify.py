@@ -192,13 +192,25 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
 
 
-@pytest.fixture
-def judged(tmp_path: Path, offline: None, no_proxy: None) -> Iterator[tuple[Path, str]]:
-    with serve(points) as served:
+@pytest.fixture(scope="module")
+def judged_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str]]:
+    """A judged run, and the address of its judge."""
+    folder = tmp_path_factory.mktemp("judged")
+    with pytest.MonkeyPatch.context() as environ, serve(points) as served:
+        for name, value in {"CACHE": str(folder / "cache"), "OFFLINE": "1"}.items():
+            environ.setenv(f"FIN_TASKS_{name}", value)
+        for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            environ.delenv(name, raising=False)
+        environ.setenv("OPENAI_API_KEY", "sk-made-up")
         judge = {"judge_model": "judge", "judge_base_url": served.base_url}
         answer = lambda doc: f"give me {int(doc['id']) % 5 + 1} points"  # noqa: E731
-        found = run("mme_finance_en", answer=answer, sees=True, limit=6, **judge)
-        yield saved(found, tmp_path / "run"), served.base_url
+        saved(run("mme_finance_en", answer=answer, sees=True, limit=6, **judge), folder / "run")
+        yield folder / "run", served.base_url
+
+
+@pytest.fixture
+def judged(judged_run: tuple[Path, str], tmp_path: Path) -> tuple[Path, str]:
+    return Path(shutil.copytree(judged_run[0], tmp_path / "run")), judged_run[1]
 
 
 def test_kept_replies_give_the_scores(judged: tuple[Path, str]) -> None:

@@ -11,11 +11,8 @@ from typing import Any
 import pytest
 import typer.main
 import yaml
-from typer.testing import CliRunner
 
-import fin_tasks
 from fin_tasks.cli import app
-from fin_tasks.report.verify.findings import Finding, Report, Status
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEMPLATE = DOCS / "templates" / "leaderboard-pages.yml"
@@ -66,33 +63,6 @@ def test_strangers_get_no_secret_and_no_right_to_write(workflow: dict[Any, Any])
     assert not [name for name, script in scripts(workflow).items() if "${{" in script]
     checkouts = [step for step in steps(workflow) if step.get("uses", "").startswith("actions/checkout@")]
     assert [step["with"]["persist-credentials"] for step in checkouts] == [False, False]
-
-
-def test_what_may_deploy_runs_nothing_of_ours(workflow: dict[Any, Any]) -> None:
-    assert "permissions" not in workflow["jobs"]["build"]
-    deploy = workflow["jobs"]["deploy"]
-    assert deploy["permissions"] == {"pages": "write", "id-token": "write"}
-    assert deploy["needs"] == "build"
-    assert [sorted(step) for step in deploy["steps"]] == [["id", "uses"]]
-
-
-def test_only_actions_of_github_itself_are_used(workflow: dict[Any, Any]) -> None:
-    assert {step["uses"].partition("/")[0] for step in steps(workflow) if "uses" in step} == {"actions"}
-
-
-def test_a_required_check_starts_for_every_pull_request(workflow: dict[Any, Any]) -> None:
-    assert workflow[True]["pull_request"] == {"branches": ["main"]}
-    verify = workflow["jobs"]["verify"]
-    assert verify["concurrency"]["cancel-in-progress"] is True
-    assert "pull_request.number" in verify["concurrency"]["group"]
-    # and what takes time is left out where no submission changed
-    costly = [step for step in verify["steps"] if step.get("name") in ("Install", "Verify") or "python" in str(step)]
-    assert len(costly) == 3
-    assert {step["if"] for step in costly} == {"steps.changes.outputs.submissions != '0'"}
-
-
-def test_the_version_is_fixed_and_is_this_one(workflow: dict[Any, Any]) -> None:
-    assert workflow["env"]["FIN_TASKS"] == f"fin-tasks=={fin_tasks.__version__}"
 
 
 @pytest.mark.parametrize("name", ["templates/leaderboard-pages.yml", "leaderboard.md", "reports.md", "compare.md"])
@@ -146,13 +116,6 @@ class Repository:
     def commit(self) -> None:
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "x")
-
-    def meanwhile(self, path: str) -> None:
-        """Let main move on after the branch left it."""
-        self.git("checkout", "-q", "main")
-        self.write(path, "of main")
-        self.commit()
-        self.git("checkout", "-q", "change")
 
     def pull_request(self) -> None:
         """Commit what changed, and check out the merge as actions/checkout does."""
@@ -209,33 +172,6 @@ def test_submissions_that_changed_are_found_and_no_others(repository: Repository
     assert repository.changed() == ["Model-1.5_b", "new", "old"]
 
 
-def test_a_file_that_is_deleted_is_a_change(repository: Repository) -> None:
-    repository.git("rm", "-q", "submissions/old/samples_1.jsonl")
-    repository.pull_request()
-    assert repository.changed() == ["old"]
-
-
-def test_a_file_that_moves_changes_both_submissions(repository: Repository) -> None:
-    repository.git("mv", "submissions/old/samples_1.jsonl", "submissions/other/samples_1.jsonl")
-    repository.pull_request()
-    assert repository.changed() == ["old", "other"]
-
-
-def test_a_submission_that_is_gone_is_named_and_not_verified(repository: Repository) -> None:
-    repository.git("mv", "submissions/old", "submissions/renamed")
-    repository.pull_request()
-    assert repository.changed() == ["renamed"]
-    assert repository.run("What changed")[1] == "::warning::a submission is removed: old\n"
-
-
-def test_main_may_move_on(repository: Repository) -> None:
-    repository.meanwhile("readme")
-    repository.meanwhile("submissions/third/results.json")
-    repository.write("submissions/new/results.json", "2")
-    repository.pull_request()
-    assert repository.changed() == ["new"]
-
-
 def test_where_no_submission_changed_there_is_nothing_to_verify(repository: Repository) -> None:
     repository.write("readme", "2")
     repository.write(".github/workflows/leaderboard-pages.yml", "2")
@@ -244,22 +180,9 @@ def test_where_no_submission_changed_there_is_nothing_to_verify(repository: Repo
     assert repository.changed() == []
 
 
-def test_all_submissions_may_go(repository: Repository) -> None:
-    repository.git("rm", "-rq", "submissions")
-    repository.pull_request()
-    assert repository.changed() == []
-
-
 def test_a_submission_must_not_change_other_files(repository: Repository) -> None:
     repository.write("submissions/new/results.json", "2")
     repository.write("readme", "2")
-    repository.pull_request()
-    assert "must not change other files: readme" in repository.refused()
-
-
-def test_removing_a_submission_is_no_leave_to_change_other_files(repository: Repository) -> None:
-    repository.git("rm", "-rq", "submissions/old")
-    repository.git("rm", "-q", "readme")
     repository.pull_request()
     assert "must not change other files: readme" in repository.refused()
 
@@ -272,15 +195,6 @@ def test_links_are_refused(repository: Repository, path: str) -> None:
     (repository.folder / path).symlink_to("/etc")
     repository.pull_request()
     assert f"not links or submodules: {path}\n" in repository.refused()
-
-
-def test_submodules_are_refused(repository: Repository) -> None:
-    head = repository.git("rev-parse", "HEAD")
-    repository.git("update-index", "--add", "--cacheinfo", f"160000,{head},submissions/new/inner")
-    repository.git("commit", "-q", "-m", "x")
-    repository.git("checkout", "-q", "--detach", "main")
-    repository.git("merge", "-q", "--no-ff", "-m", "merge", "change")
-    assert "not links or submodules: submissions/new/inner\n" in repository.refused()
 
 
 @pytest.mark.parametrize(
@@ -308,47 +222,12 @@ def test_files_out_of_place_and_odd_names_are_refused(repository: Repository, pa
     assert not (repository.folder / "ran").exists()
 
 
-def test_an_odd_name_of_old_can_be_removed(repository: Repository) -> None:
-    repository.git("checkout", "-q", "main")
-    repository.write("submissions/$(touch ran)\n::error::x]##[debug]/results.json", "1")
-    repository.commit()
-    repository.git("branch", "-f", "change")
-    repository.git("checkout", "-q", "change")
-    repository.git("rm", "-rq", "submissions/$(touch ran)\n::error::x]##[debug]")
-    repository.pull_request()
-    assert repository.changed() == []
-    assert repository.run("What changed")[1] == (
-        "::warning::a submission is removed: ??touch?ran????error??x????debug?\n"
-    )
-    assert not (repository.folder / "ran").exists()
-
-
 def test_without_both_parents_nothing_passes(repository: Repository) -> None:
     repository.write("submissions/new/results.json", "2")
     repository.commit()
     repository.write("submissions/new/more.json", "2")
     repository.commit()  # checked out itself, its parent is not main
     assert "merge commit" in repository.refused()
-
-
-@pytest.mark.parametrize(("depth", "fine"), [("1", False), ("2", True)])
-def test_two_commits_are_all_that_is_fetched(repository: Repository, depth: str, fine: bool, tmp_path: Path) -> None:
-    repository.write("submissions/new/results.json", "2")
-    repository.pull_request()
-    repository.git("branch", "merged")
-    clone = tmp_path / "clone"
-    repository.git("clone", "-q", "--depth", depth, "--branch", "merged", repository.folder.as_uri(), str(clone))
-    repository.folder = clone
-    assert repository.changed() == ["new"] if fine else "merge commit" in repository.refused()
-
-
-def test_a_broken_repository_does_not_pass(repository: Repository) -> None:
-    repository.write("submissions/new/results.json", "2")
-    repository.pull_request()
-    tree = repository.git("rev-parse", "main^{tree}")
-    (repository.folder / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
-    assert repository.run("What changed")[0] != 0
-    assert not repository.output.exists()
 
 
 def verify(repository: Repository, **statuses: str) -> tuple[int, str]:
@@ -388,23 +267,6 @@ def test_warnings_are_said_and_fail_nothing(repository: Repository) -> None:
     assert repository.summary.read_text() == "- `a`: verified, with warnings to read\n- `b`: verified\n"
 
 
-@pytest.mark.parametrize("status", [Status.warned, Status.passed])
-def test_the_verdict_is_where_the_step_looks_for_it(
-    repository: Repository, status: Status, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # a submission's text, which is quoted below, does not count
-    text = '\n "verdict": "warn",\n'
-    found = Finding(check=text, task=text, run=text, status=status, message=text, details=(text,), count=1)
-    report = Report(findings=(found,), tasks=1, rows=1)
-    monkeypatch.setattr("fin_tasks.report.verify.submission.verify", lambda *_, **__: report)
-    file = repository.temporary / "verdict.json"
-    assert CliRunner().invoke(app, ["verify", str(repository.folder), "--out", str(file)]).exit_code == 0
-    pattern = re.search(r"grep -q ('.+') ", repository.scripts["Verify"])
-    assert pattern is not None
-    done = subprocess.run(["grep", "-q", *shlex.split(pattern[1]), str(file)], check=False)
-    assert done.returncode == (0 if status is Status.warned else 1)
-
-
 def test_what_a_submission_says_is_no_workflow_command(repository: Repository) -> None:
     repository.write(
         "submissions/a/said", "::add-mask::a\n##[error]b\n::stop-commands::x\n::x::\n::warning::no line end"
@@ -422,11 +284,6 @@ def test_a_report_is_made_of_all_submissions(repository: Repository, workflow: d
     assert repository.called() == [["report", "submissions", "--out", "public", "--title", "A board"]]
     upload = next(step for step in workflow["jobs"]["build"]["steps"] if "upload-pages" in step.get("uses", ""))
     assert upload["with"] == {"path": "public"}
-
-
-def test_a_report_that_fails_ends_the_job(repository: Repository) -> None:
-    repository.write("submissions/status", "1")
-    assert repository.run("Report")[0] == 1
 
 
 def heard(log: str) -> list[str]:

@@ -57,8 +57,9 @@ def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) 
     else:
         number, reason = read_quantity(response.response if isinstance(response, Judged) else response)
     answer = as_written(number) if number and variant == "paper" else number  # the authors drop the unit
-    told = {"answer": answer, "reason": reason, "unscored": unscored}
-    return ModelReading(variant=variant, read_by=read_by, replies=replies, **told)
+    return ModelReading(
+        variant=variant, answer=answer, reason=reason, unscored=unscored, read_by=read_by, replies=replies
+    )
 
 
 def judge_item(doc: Mapping[str, Any], response: str) -> Item | None:

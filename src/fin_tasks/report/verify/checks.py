@@ -79,7 +79,7 @@ class Checks:
         return next((one for one in order if one in found), Status.passed)
 
     def exit_status(self, *, strict: bool) -> int:
-        """Return 0, 1 (failed), 2 (not checked), or with `strict` 1 for warnings and 3 if only a judge was not asked."""
+        """Return 0, 1 (failed) or 2 (not checked); with `strict` 1 for warnings, 3 if only a judge was not asked."""
         if self.verdict in (Status.failed, Status.unchecked):
             return 1 if self.verdict is Status.failed else 2
         warned = {one.check for one in self.findings if one.status is Status.warned}
@@ -255,7 +255,9 @@ def check_scores(
         made: Variant to the readings and metrics of each row.
         doubtful: Positions of rows whose programs give something else each time.
     """
-    wrong, excused, counted = [], [], {}
+    wrong: list[str] = []
+    excused: list[str] = []
+    counted = {}
     for variant, of_variant in made.items():
         values: list[Mapping[str, Any]] = []
         for at, (row, (readings, ours)) in enumerate(zip(rows, of_variant, strict=True)):

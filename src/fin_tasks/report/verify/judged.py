@@ -118,7 +118,7 @@ def read_robust(task: Any, docs: Sequence[Mapping[str, Any]], judged: list[list[
 
 def _size(row: Row, reading: Mapping[str, Any]) -> float:
     """Return a score as a share of the scale; for a number that was read, whether it is what the claim says."""
-    answer = reading.get("answer")
+    answer: Any = reading.get("answer")
     if "response_sha256" in reading:
         return float(answer) / (10 if row.doc["part"] == "multi_turn" else 5)
     claimed = _reading(row, "robust", 0).get("answer")
