@@ -267,6 +267,17 @@ def test_financemaths_judge_leaves_its_replies(tmp_path: Path, offline: None, no
     assert verify(tmp_path / "run")[0] == 1
 
 
+@pytest.mark.parametrize("url", [None, "http://127.0.0.1:9/v1"])
+def test_runs_without_a_working_judge_are_honest(
+    tmp_path: Path, offline: None, no_proxy: None, url: str | None
+) -> None:
+    judge = {"judge_model": "judge", "judge_base_url": url} if url else {}
+    found = run("mme_finance_en", answer=lambda doc: "" if doc["id"] == "0" else "7", sees=True, limit=3, **judge)
+    status, worst, told = verify(saved(found, tmp_path / "run"))
+    assert (status, worst["scores"]) == (1 if url else 0, "pass"), told
+    assert worst["unscored"] == ("fail" if url else "warn")
+
+
 def test_replayed_responses_verify(runs: Path, tmp_path: Path, offline: None) -> None:
     (file,) = (runs / GROUP).rglob("samples_xfinbench_calc_2*.jsonl")
     out = tmp_path / "replayed"

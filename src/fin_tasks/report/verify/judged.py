@@ -29,11 +29,13 @@ def kept_judgments(step: AskJudge, rows: Sequence[Row]) -> list[list[Any]]:
 
 
 def _kept(row: Row, at: int, text: str) -> Judged:
-    # `paper` gives a response that is none the lowest score, unless no judge was there at all
-    reading = _reading(row, "paper" if no_response(text) else "robust", at)
+    # `paper` gives a response that is none the lowest score, unless the judge failed on the whole task
+    silent = bool(no_response(text))
+    reading = _reading(row, "paper" if silent else "robust", at)
     given = reading.get("replies")
     replies = [one for one in given if isinstance(one, str)][:20] if isinstance(given, list) else []
-    error = "" if replies or not reading.get("unscored") else str(reading.get("reason") or "unscored")[:400]
+    failed = silent or reading.get("judge_error") or reading.get("read_by") == "judge"
+    error = str(reading.get("reason"))[:400] if reading.get("unscored") and failed and not replies else ""
     return Judged(text, tuple(Reply(text=one, temperature=0.0) for one in replies), error)
 
 
@@ -55,9 +57,10 @@ def check_judged(checks: Checks, result: TaskResult, rows: Sequence[Row], rubric
     if result.judge and sha256 != rubric.sha256:
         told = f"{result.judge.get('rubric')!r:.80} ({sha256!r:.12}), ours {rubric.label!r} ({rubric.sha256[:8]})"
         checks.add("rubric", Status.failed, f"the rubric is not ours: {told}")
-    unscored = [f"{row.id!r:.60}: {one.get('reason')!r:.120}" for row, _, one in pairs if one.get("unscored")]
+    there = [(row, one) for row, text, one in pairs if not no_response(text)]
+    unscored = [f"{row.id!r:.60}: {one.get('reason')!r:.120}" for row, one in there if one.get("unscored")]
     if unscored:
-        many = result.judge and len(unscored) > _MOST_UNSCORED * len(pairs)
+        many = result.judge and len(unscored) > _MOST_UNSCORED * len(there)
         checks.add("unscored", Status.failed if many else Status.warned, "responses without a score", unscored)
     if result.judge and not asked:
         why = f"judge {result.judge.get('model')!r:.80}: replies give the scores, but nobody asked it again"
