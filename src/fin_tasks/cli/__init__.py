@@ -17,8 +17,6 @@ from fin_tasks.cli import (
     predict,
     replay,
     report,
-    retrieval,
-    sensitivity,
     verify,
 )
 from fin_tasks.cli.options import Json
@@ -44,9 +42,7 @@ app.command("predict")(predict.predict)
 app.command("report")(report.report)
 app.command("verify")(verify.verify)
 app.command("compare")(compare.compare)
-app.command("sensitivity")(sensitivity.sensitivity)
 app.command("judge")(judge.judge)
-app.command("retrieval-report")(retrieval.retrieval_report)
 
 
 def main() -> None:

@@ -42,6 +42,7 @@ def report(
     Example: fin-tasks report results/ --out report
     """
     from fin_tasks.report import read
+    from fin_tasks.report.figures import write_tables_and_figures
     from fin_tasks.report.leaderboard import board
     from fin_tasks.report.site.folder import replacing
     from fin_tasks.report.site.page import write_page
@@ -60,6 +61,7 @@ def report(
     with replacing(out) as folder:
         text = json.dumps(made, indent=1, allow_nan=False)
         (folder / "leaderboard.json").write_text(text + "\n", encoding="utf-8")
+        write_tables_and_figures(found, made, folder)
         problems = write_page(found, made, folder, samples=not no_samples)
         files = sorted({path.relative_to(folder).parts[0] for path in folder.rglob("*") if path.is_file()})
     problems = [problem.message for problem in found.problems] + problems

@@ -1,91 +1,203 @@
-"""How figures of compared runs look."""
+"""Figures of a report: values with intervals, differences, and accuracy against programs that ran."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fin_tasks.charts import figures
-from fin_tasks.charts.figures import save
+import pandas as pd
+
+from fin_tasks.charts.figures import drawing, save
+from fin_tasks.errors import DataError
+from fin_tasks.report.model import BENCHMARKS, Report
+from fin_tasks.report.tables import values_table, write_csv, write_tables
 from fin_tasks.sandbox import escape
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["add_legend", "columns_that_fit", "drawing", "entitle", "save"]
+__all__ = ["draw_execution", "draw_forest", "draw_values", "write_figures", "write_tables_and_figures"]
 
-_NAME = 40  # letters of a name in a legend
-_MOST_COLUMNS = 4
-_GAP, _HANDLE = 1.6, 2.6  # of a legend, in heights of its letters: between columns, and left of a name
-
-
-def drawing() -> AbstractContextManager[None]:
-    """Fix matplotlib's settings while a figure is made and saved; names stand where the left axis would."""
-    return figures.drawing({"axes.spines.left": False})
+_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito's
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+_MOST = 60  # rows of a figure
+_CAPTION = "95 % intervals. Hollow: printed in a paper, not run here."
 
 
-def entitle(figure: "Figure", title: str, caption: str) -> None:
-    """Put a title and small print below it on top of a figure."""
-    # the caption stands in the title's second line
-    figure.suptitle(f"{escape(title)}\n", x=0.012, ha="left", fontsize=11, fontweight="bold")
-    line = 0.34 / figure.get_figheight()
-    figure.text(0.012, 1 - line, escape(caption), ha="left", va="top", fontsize=6.5, color="#555555")
+def write_tables_and_figures(report: Report, board: Mapping[str, Any], folder: Path) -> None:
+    """Write `leaderboard.csv`, `tables/*.md` and `figures/*` of a leaderboard."""
+    values = values_table(board, report)
+    write_csv(values, folder / "leaderboard.csv")
+    for name in ("tables", "figures"):
+        (folder / name).mkdir(exist_ok=True)
+    write_tables(values, folder / "tables")
+    write_figures(report, values, folder / "figures")
 
 
-def add_legend(figure: "Figure", handles: Sequence[Any], names: Sequence[str]) -> None:
-    """Put a legend below a figure, in as many columns as fit into its width; long names are cut.
+def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> list[Path]:
+    """Draw every figure that the values allow, as PNG and SVG; return the files.
 
     Args:
-        figure: With a layout that leaves room for what is outside.
-        handles: One for each name.
-        names: Any text; by hand, as matplotlib drops names that begin with an underscore.
+        report: Where the values come from.
+        values: From `tables.values_table`. Values with marks are not drawn.
+        folder: Where the figures go.
     """
-    from matplotlib import rcParams
+    drawn = values[(values["marks"] == "") & values["value"].notna()]
+    drawn = drawn.assign(published=drawn["source"] == "published")
+    paths: list[Path] = []
+    for benchmark, name in BENCHMARKS.items():
+        own = drawn[(drawn["benchmark"] == benchmark) & drawn["window"].isna()]
+        top = next((of for metric in ("score", "acc") if len(of := own[own["metric"] == metric])), own)
+        if not top["published"].all():
+            paths += draw_values(top, folder / f"{benchmark}_models", title=f"{name}: models")
+    programs = drawn[drawn["mode"] == "pot"]
+    for benchmark, of in programs.groupby("benchmark"):
+        ran = of[of["metric"] == "execution_rate"]
+        keys = ["label", "published", "task", "variant", "style", "retrieval"]
+        both = of[of["metric"] == ("acc_err" if benchmark == "xfinbench" else "acc")].merge(
+            ran, on=keys, suffixes=("", "_ran")
+        )
+        if len(both):
+            paths += draw_execution(
+                both, folder / f"{benchmark}_programs", title=f"{BENCHMARKS[str(benchmark)]}: programs"
+            )
+    return paths + _biases(report, folder)
 
-    shown = [text if len(text) <= _NAME else f"{text[: _NAME - 1]}…" for text in map(escape, names)]
-    size = rcParams["font.size"]
-    widths = [_width(text, size) if text.strip() else 0.0 for text in shown]
-    columns = columns_that_fit(widths, room=72 * figure.get_figwidth() - 2 * size, size=size)
-    figure.legend(
-        handles,
-        shown,
-        loc="outside lower left",
-        ncols=columns,
-        frameon=False,
-        fontsize=size,
-        columnspacing=_GAP,
-        handletextpad=0.6,
+
+def draw_values(values: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
+    """Draw values with their intervals: a panel for each set of conditions, a row for each model, the best first."""
+    names = ["task", "split", "mode", "style", "retrieval", "arm"]
+    values = values.assign(
+        panel=values[names].agg(lambda row: " · ".join(one for one in row if one not in ("", "none")), axis=1)
     )
+    panels = [(str(panel), of) for panel, of in values.groupby("panel", sort=False) if not of["published"].all()]
+    heights = [1 + of.groupby(["label", "published"]).ngroups for _, of in panels]
+    kept = max(1, next((n for n in range(len(panels), 0, -1) if sum(heights[:n]) <= _MOST), 1))
+    with drawing({}):
+        figure, all_axes = _figure(title, sum(heights[:kept]), panels=heights[:kept])
+        for axes, (panel, of) in zip(all_axes, panels[:kept], strict=True):
+            order = of.groupby(["label", "published"])["value"].max().sort_values(ascending=False).index[:_MOST]
+            for place, (label, published) in enumerate(order):
+                own = of[(of["label"] == label) & (of["published"] == published)]
+                for one in own.to_dict("records"):
+                    number = ("paper", "robust").index(one["variant"]) if one["variant"] in ("paper", "robust") else 0
+                    look: Any = {"color": _COLORS[number], "marker": _MARKERS[number]}
+                    hollow: Any = {"markerfacecolor": "white"} if published else {}
+                    at = place + 0.24 * (number - 0.5) * (own["variant"].nunique() > 1)
+                    scale = 100 if one["unit"] == "fraction" else 1
+                    if one["low"] == one["low"] and one["low"] is not None:
+                        axes.hlines(
+                            at, scale * one["low"], scale * one["high"], color=look["color"], alpha=0.5, linewidth=2
+                        )
+                    axes.plot(scale * one["value"], at, markersize=4, linestyle="none", **look, **hollow)
+            _rows(axes, [label for label, _ in order])
+            axes.set_title("\n".join(textwrap.wrap(escape(panel), 100)), loc="left", fontsize=8, fontweight="bold")
+        all_axes[-1].set_xlabel("percent, or points of 100")
+        _legend(figure, sorted(values["variant"].unique()))
+        return save(figure, stem)
 
 
-def _width(text: str, size: float) -> float:
-    """Measure a text in points, by the points that its letters' curves lie between.
+def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
+    """Draw the differences of `compare.compare` with their intervals, a row for each run and group of rows."""
+    lines = lines.head(_MOST)
+    with drawing({}):
+        figure, (axes,) = _figure(title, len(lines) + 1)
+        axes.axvline(0, color="#888888", linewidth=0.8)
+        names = []
+        for place, one in enumerate(lines.to_dict("records")):
+            scale = 100 if one["unit"] == 1 else 1
+            color = _COLORS[5 if one["group"] else 0]
+            axes.hlines(
+                place,
+                scale * one["difference_low"],
+                scale * one["difference_high"],
+                color=color,
+                alpha=0.5,
+                linewidth=3,
+            )
+            axes.plot(scale * one["difference"], place, marker="o" if one["group"] else "D", markersize=4, color=color)
+            name = one["group"] or f"{one['task']}: {one['run']} − {one['against']}"
+            names.append(f"{name}  (n={one['pairs']:,})")
+        _rows(axes, names)
+        axes.set_xlabel("difference (percentage points, or points of 100)")
+        return save(figure, stem)
 
-    A curve's own ends are as far out in nearly all letters, and take ten times as long to find.
-    """
-    from matplotlib.path import Path as Curves
-    from matplotlib.textpath import TextPath
 
-    drawn = TextPath((0, 0), text, size=size)
-    across = drawn.vertices[drawn.codes != Curves.CLOSEPOLY, 0]  # what closes a curve has no place of its own
-    return float(across.max() - across.min())
-
-
-def columns_that_fit(widths: Sequence[float], *, room: float, size: float) -> int:
-    """Say in how many columns names fit beside each other, each as wide as the longest name in it.
+def draw_execution(values: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
+    """Draw accuracy against the share of programs that ran (XFinBench's Figure 4a), a point for each model.
 
     Args:
-        widths: Of the names, in points, which fill one column after the other as evenly as can be.
-        room: In points.
-        size: Of the letters, in points.
-
-    Example:
-        >>> columns_that_fit([100, 20, 20, 20], room=200, size=8), columns_that_fit([100, 20, 20, 20], room=90, size=8)
-        (2, 1)
+        values: With `value`, and `value_ran` for the share.
+        stem: Path without ending.
+        title: Stands above.
     """
-    import numpy as np
+    with drawing({}):
+        figure, (axes,) = _figure(title, 18)
+        for number, (variant, of) in enumerate(values.groupby("variant")):
+            axes.plot(
+                100 * of["value_ran"],
+                100 * of["value"],
+                _MARKERS[number],
+                color=_COLORS[number],
+                label=variant,
+                markersize=4,
+            )
+            for one in of.to_dict("records"):
+                place = (100 * one["value_ran"], 100 * one["value"])
+                axes.annotate(_short(one["label"]), place, xytext=(4, 2), textcoords="offset points", fontsize=6)
+        axes.set(xlabel="programs that ran (%)", ylabel="accuracy (%)")
+        axes.grid()
+        axes.margins(x=0.1)
+        _legend(figure, list(values.groupby("variant").groups))
+        return save(figure, stem)
 
-    for columns in range(min(_MOST_COLUMNS, len(widths)), 1, -1):
-        widest = [max(part.tolist()) for part in np.array_split(np.asarray(widths, dtype=float), columns)]
-        if sum(widest) + (columns * _HANDLE + (columns - 1) * _GAP) * size <= room:
-            return columns
-    return 1
+
+def _biases(report: Report, folder: Path) -> list[Path]:
+    from fin_tasks.benchmarks.dynostock import figures
+    from fin_tasks.benchmarks.dynostock.experiment import by_window, compare_arms
+    from fin_tasks.report.windows import window_rows
+
+    paths: list[Path] = []
+    for variant in ("paper", "robust"):
+        try:
+            rows, _ = window_rows(report, variant=variant)
+        except DataError:
+            continue  # no rows of bias tasks
+        for bias, of_bias in by_window(rows).groupby("bias"):
+            stem = folder / f"dynostock_{bias}_{variant}"
+            paths += figures.draw_windows(of_bias, stem, title=f"{str(bias).capitalize()} bias, {variant}")
+        if len(effects := compare_arms(rows).effects):
+            paths += figures.draw_effects(effects, folder / f"dynostock_effects_{variant}")
+    return paths
+
+
+def _figure(title: str, rows: int, panels: Sequence[int] = (1,)) -> "tuple[Figure, Sequence[Axes]]":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 1.4 + 0.2 * rows + 0.3 * len(panels)), layout="constrained")
+    axes = figure.subplots(len(panels), 1, squeeze=False, sharex=True, height_ratios=list(panels))[:, 0]
+    figure.suptitle(escape(title), x=0.012, ha="left", fontsize=11, fontweight="bold")
+    return figure, list(axes)
+
+
+def _rows(axes: "Axes", names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), [_short(name, 60) for name in names])
+    axes.set_ylim(len(names) - 0.4, -0.6)  # the first row on top
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x")
+
+
+def _legend(figure: "Figure", variants: Sequence[str]) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], linestyle="none", marker=_MARKERS[n], color=_COLORS[n], label=f"{one} scores")
+        for n, one in enumerate(variants)
+    ]
+    figure.legend(handles=handles, loc="outside lower left", ncols=2, frameon=False, title=_CAPTION, alignment="left")
+
+
+def _short(name: str, most: int = 40) -> str:
+    text = escape(name)
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,342 +1,283 @@
-"""Tables in the shapes of the papers', from a leaderboard's document."""
+"""The values of a leaderboard as CSV, and as Markdown tables in the papers' shapes."""
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from statistics import fmean, pstdev
+import re
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
 from typing import Any
 
-from fin_tasks.stats.intervals import Interval, pooled_interval
+import pandas as pd
 
-__all__ = ["PUBLISHED", "Cell", "Column", "Row", "Table", "arrange", "only", "over_windows", "pooled", "printed"]
+from fin_tasks.benchmarks.financemath.score import TOPICS
+from fin_tasks.benchmarks.mme_finance.score import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES
+from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
+from fin_tasks.report.comparable import conditions_of, text_of
+from fin_tasks.report.model import Report, TaskResult
+from fin_tasks.report.values import value_of
+from fin_tasks.sandbox import escape
 
-PUBLISHED = "published"
-"""The source of runs that are a paper's figures."""
+__all__ = ["MATH_TYPES", "TABLES", "safe", "values_table", "write_csv", "write_tables"]
 
-Document = Mapping[str, Any]
-Task = Mapping[str, Any]
-Entry = Mapping[str, Any]
+MATH_TYPES = ("arithmetic", "statistical", "algebraic", "numeric commonsense", "logical")
+"""The five mathematical types that XFinBench's long version reports (Table 15)."""
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # spreadsheets run cells that begin with these
+_MARKUP = re.compile(r"([\\`*_\[\]|~$#@])|(:)(?=//)")
+_SAID = ("split", "mode", "style", "retrieval", "arm")
+_PARTS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc")
+_PLACE = ("task", "variant", "metric")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cell:
-    """A number of a table.
+_TEXT = {"All": "xfinbench_text acc", "Bool": "xfinbench_bool acc", "MCQ": "xfinbench_mcq acc"}
+_TEXT |= {"MCQ, figure": "xfinbench_mcq_visual acc"}
+_CALC = [f"{kind}_{rows}" for rows in ("no_table", "table") for kind in ("em", "err")]
+_BIZ = {"Choice": "bizbench_paper_choice acc", "Quantity, CoT": "bizbench_paper_quantity acc_err"}
+_BIZ |= {"Quantity, PoT": "bizbench_paper_quantity acc_err pot"}
+_BIZ_PARTS = ("finknow", "formulaeval", "fincode", "codefinqa", "codetatqa", "convfinqa_e", "tatqa_e", "secnum")
+_MATH = {"CoT": "financemath acc", "PoT": "financemath acc pot"}
+_COMBINED = {f"XFinBench {name}": column for name, column in _TEXT.items()}
+_COMBINED |= {"XFinBench Calc, CoT": "xfinbench_calc acc_err", "XFinBench Calc, PoT": "xfinbench_calc acc_err pot"}
+_COMBINED |= {f"BizBench {name}": column for name, column in _BIZ.items()}
+_COMBINED |= {f"FinanceMath {name}": column for name, column in _MATH.items()}
+_MME = {
+    "category": {name: one.short for name, one in CATEGORIES.items()},
+    "image type": {kind: f"type_{kind.replace(' ', '_')}" for kind in IMAGE_TYPES},
+    "image style": {style: f"style_{style.replace(' ', '_')}" for style in IMAGE_STYLES},
+}
 
-    Attributes:
-        value: In `unit`.
-        unit: As of metrics in the document.
-        low: Lower bound of its 95 % interval; None where there is none.
-        high: Upper bound, likewise.
-        n: Rows it is over; 0 where that is not known.
-        deviation: Standard deviation, where the value is a mean over windows.
-        windows: How many windows, likewise.
-        marks: Why it differs from the other cells of its row, such as a figure that a paper prints in two ways.
-        apart: It does, and is not to be compared with others.
+TABLES: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
+    "xfinbench_main": (
+        "XFinBench: main table",
+        "Accuracy in percent. EM: exact match. ERR: within the margin. All: rows without a figure, calculation by EM.",
+        _TEXT
+        | {f"Calc CoT, {one}": f"xfinbench_calc acc_{one}" for one in _CALC}
+        | {f"Calc PoT, {one}": f"xfinbench_calc acc_{one} pot" for one in _CALC},
+    ),
+    "xfinbench_capabilities": (
+        "XFinBench: capabilities",
+        "Accuracy in percent over rows without a figure, calculation by exact match.",
+        {name: f"xfinbench_text acc_{code}" for code, name in CAPABILITIES.items()},
+    ),
+    "xfinbench_capabilities_err": (
+        "XFinBench: capabilities, within the margin",
+        "Accuracy in percent; calculation counts within the margin, as in Table 10 of the ACL version.",
+        {name: f"xfinbench_text acc_err_{code}" for code, name in CAPABILITIES.items()},
+    ),
+    "xfinbench_math_types": (
+        "XFinBench: mathematical types",
+        "Accuracy in percent of labeled calculation questions, by exact match.",
+        {kind: f"xfinbench_calc acc_math_{kind.replace(' ', '_')}" for kind in MATH_TYPES},
+    ),
+    "combined": (
+        "XFinBench, BizBench and FinanceMath",
+        "Accuracy in percent, as in Table 3 of XFinBench's long version: quantities and calculation within the margin.",
+        _COMBINED,
+    ),
+    **{
+        f"mme_finance_{language}_{by.replace('image ', '')}": (
+            f"MME-Finance, {language}: by {by}",
+            "The judge's mean grade, from 0 to 100.",
+            {of: f"mme_finance_{language} score{end and f'_{end}'}" for of, end in {"Overall": "", **ends}.items()},
+        )
+        for language in ("en", "zh")
+        for by, ends in _MME.items()
+    },
+    "dynostock_bias": (
+        "DynoStock: bias index and accuracy",
+        "Percent, mean ± population standard deviation over window sizes (Table 1). Bias index: the share of wrong "
+        "answers that follow the statement; less is better.",
+        {
+            f"{bias.capitalize()}, {said}": f"dynostock_{bias} {metric}"
+            for bias in ("recency", "authority")
+            for said, metric in (("accuracy", "acc"), ("bias index", "bias_index"))
+        },
+    ),
+    "financemath": (
+        "FinanceMath",
+        "Accuracy in percent. Ran: programs that gave a value. Topics: chain of thought.",
+        _MATH
+        | {"PoT, ran": "financemath execution_rate pot"}
+        | {name: f"financemath acc_{code}" for name, code in TOPICS.items()},
+    ),
+    "bizbench": (
+        "BizBench",
+        "Accuracy in percent. The first three columns are XFinBench's; the others are asked in BizBench's own way.",
+        _BIZ | {f"{part}{end}": f"bizbench_{part} acc{end}" for part in _BIZ_PARTS for end in ("", " pot")},
+    ),
+}
+"""Title, explanation, and header to `task metric mode` of each column, by the stem of the file."""
+
+
+def write_csv(table: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV; no spreadsheet takes a text in it for a formula."""
+    table.map(_cell).to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
+
+
+def values_table(board: Mapping[str, Any], report: Report) -> pd.DataFrame:
+    """Return a line for each value of a leaderboard, with conditions, interval and origin.
+
+    It adds values over XFinBench's three text tasks if they were asked one by one, and values by mathematical type.
     """
-
-    value: float
-    unit: str
-    low: float | None = None
-    high: float | None = None
-    n: int = 0
-    deviation: float | None = None
-    windows: int = 0
-    marks: tuple[str, ...] = ()
-    apart: bool = False
-
-
-Combine = Callable[[Sequence[tuple[Task, Entry, str]]], Cell | None]
-"""Takes the entries of one row and column, each with its task and unit."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Column:
-    """A column.
-
-    Attributes:
-        header: Stands above it.
-        takes: Whether it shows a metric of a task.
-        combine: Makes one number of what it takes.
-        higher_is_better: Of the number.
-    """
-
-    header: str
-    takes: Callable[[Task, str], bool]
-    combine: Combine
-    higher_is_better: bool = True
+    tasks, runs = ({one["id"]: one for one in board[kind]} for kind in ("tasks", "runs"))
+    lines = []
+    for entry in board["entries"]:
+        task, run = tasks[entry["task"]], runs[entry["run"]]
+        line = {"model": entry["model"], "label": run["label"]}
+        line |= {name: task.get(name) for name in ("benchmark", "task", "variant", *_SAID, "window")}
+        line |= {name: entry[name] for name in ("judge", "metric", "value", "low", "high", "n", "unscored")}
+        line |= {"unit": board["metrics"][entry["metric"]]["unit"], "marks": "; ".join(entry["marks"])}
+        line |= {name: run[name] for name in ("source", "date", "path")} | {"group": entry["group"]}
+        for name in ("data.revision", "prompts.sha256", "fin_tasks_version", "lm_eval_version", "model_args"):
+            line[name] = text_of(str(run["provenance"].get(name, "")))
+        lines.append(line)
+    known = {tuple(line[name] for name in ("path", "task", "variant", "metric")) for line in lines}
+    labels = {(run["path"], run["task"]): run["label"] for run in board["runs"]}
+    more = [line for line in _more(report, labels) if (line["path"], *(line[n] for n in _PLACE)) not in known]
+    return pd.DataFrame([*lines, *more])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """A model's numbers.
-
-    Attributes:
-        model: Its name; text of strangers.
-        told_by: What tells it from other rows of the model; mostly empty.
-        source: As of runs in the document.
-        marks: Why it differs from most rows; empty where it does not.
-        apart: It differs, and is not to be compared with the others.
-        cells: By column; None where there is no number.
-    """
-
-    model: str
-    told_by: str
-    source: str
-    marks: tuple[str, ...]
-    apart: bool
-    cells: tuple[Cell | None, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """A table; rows that stand apart come last.
-
-    Attributes:
-        title: Of the table.
-        columns: At least one.
-        rows: At least one.
-    """
-
-    title: str
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-
-    def best(self, place: int) -> float | None:
-        """Return the best number of a column among what may be compared; None where only one has any.
-
-        Where there are runs it is the best of them: published figures are made in other circumstances.
-        """
-        return self._best[place]
-
-    def is_best(self, row: Row, place: int) -> bool:
-        """Whether a row has the best number of a column, as far as its digits show."""
-        cell, best = self._in_contest(row, place), self.best(place)
-        return cell is not None and best is not None and printed(cell.value, cell.unit) == printed(best, cell.unit)
-
-    @cached_property
-    def _best(self) -> tuple[float | None, ...]:
-        return tuple(self._best_of(place) for place in range(len(self.columns)))
-
-    def _best_of(self, place: int) -> float | None:
-        values = [cell.value for row in self.rows if (cell := self._in_contest(row, place)) is not None]
-        if len(values) < 2:
-            return None
-        return max(values) if self.columns[place].higher_is_better else min(values)
-
-    def _in_contest(self, row: Row, place: int) -> Cell | None:
-        cell = row.cells[place]
-        out = row.apart or (self._has_runs and row.source == PUBLISHED) or cell is None or cell.apart
-        return None if out else cell
-
-    @cached_property
-    def _has_runs(self) -> bool:
-        return any(row.source != PUBLISHED and not row.apart for row in self.rows)
-
-
-def arrange(
-    document: Document,
-    *,
-    columns: Sequence[Column],
-    section: Callable[[Task], str | None],
-) -> list[Table]:
-    """Make the tables of one shape.
+def write_tables(values: pd.DataFrame, folder: Path) -> list[Path]:
+    """Write each table of `TABLES` that has a value as `<stem>.md`; return the files.
 
     Args:
-        document: Of `leaderboard.document`.
-        columns: Of each table; those without a number are left out of a table.
-        section: The title of the table that a task stands in; None for tasks that stand in none.
-
-    Returns:
-        One for each section that has a number, in the order of the document's tasks; rows by the first column, the best
-        first, then by the next.
+        values: From `values_table`.
+        folder: Where they go.
     """
-    tasks = {task["id"]: (task, title) for task in document["tasks"] if (title := section(task)) is not None}
-    runs = {run["id"]: run for run in document["runs"]}
-    found: dict[str, list[tuple[Task, Entry, str]]] = {title: [] for _, title in tasks.values()}
-    for entry in document["entries"]:
-        if entry["task"] in tasks and entry["value"] is not None:
-            task, title = tasks[entry["task"]]
-            if any(column.takes(task, entry["metric"]) for column in columns):
-                found[title].append((task, entry, document["metrics"][entry["metric"]]["unit"]))
-    tables = (_table(title, columns, entries, runs, mixed=document["mixed"]) for title, entries in found.items())
-    return [table for table in tables if table is not None]
+    paths = []
+    for stem, (title, about, columns) in TABLES.items():
+        if parts := list(_sections(columns, values)):
+            paths.append(folder / f"{stem}.md")
+            paths[-1].write_text("\n\n".join([f"# {title}", about, *parts]) + "\n", encoding="utf-8")
+    return paths
 
 
-def _table(
-    title: str,
-    columns: Sequence[Column],
-    entries: Sequence[tuple[Task, Entry, str]],
-    runs: Mapping[str, Mapping[str, Any]],
-    *,
-    mixed: bool,
-) -> Table | None:
-    def order(row: Row) -> tuple[Any, ...]:
-        signs = (-1 if column.higher_is_better else 1 for column in columns)
-        values = ((cell is None, sign * cell.value if cell else 0) for sign, cell in zip(signs, row.cells, strict=True))
-        return row.apart, *values, row.model.casefold(), row.told_by
+def safe(text: str) -> str:
+    r"""Write text so that Markdown and HTML show it letter by letter, on one line.
 
-    rows = [row for own in _alike(entries, runs) for row in _rows(own, columns, runs) if any(row.cells)]
-    if not mixed:
-        rows = [_set_apart(row) for row in rows]
-    rows.sort(key=order)
-    there = [place for place in range(len(columns)) if any(row.cells[place] for row in rows)]
-    if not there:
-        return None
+    Example:
+        >>> print(safe("<b>a|b</b> [x](http://y)"))
+        &lt;b&gt;a\|b&lt;/b&gt; \[x\](http\://y)
+    """
+    shown = _MARKUP.sub(r"\\\g<0>", escape(text[:400])).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"(?i)\bwww\.", lambda found: f"{found[0][:-1]}\\.", shown)  # GitHub links it otherwise
 
-    return Table(
-        title=title,
-        columns=tuple(columns[place] for place in there),
-        rows=tuple(replace(row, cells=tuple(row.cells[place] for place in there)) for row in rows),
+
+def _cell(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return f"'{escape(value)}" if value.lstrip(" ").startswith(_FORMULA) else escape(value)
+
+
+def _more(report: Report, labels: Mapping[tuple[str, str], str]) -> Iterator[dict[str, Any]]:
+    for run in report.runs:
+        sets: dict[tuple[str, ...], dict[str, TaskResult]] = {}
+        for result in run.tasks:
+            said = conditions_of(result)
+            if said["task"] in _PARTS and said["mode"] != "pot":
+                sets.setdefault(tuple(said[name] for name in _SAID), {})[said["task"]] = result
+        for (key, own), variant in product(sets.items(), ("paper", "robust")):
+            tables = {task: rows for task, one in own.items() if len(rows := report.rows_of(one, variant))}
+            asked: dict[tuple[str, str], tuple[pd.DataFrame, pd.Series[Any]]] = {}
+            if len(tables) == len(_PARTS):
+                rows = pd.concat(tables.values())
+                asked["xfinbench_text", "acc"] = rows, rows["acc"]
+                for code in CAPABILITIES.keys() & {one.removeprefix("acc_err_") for one in rows}:
+                    margin = rows[f"acc_err_{code}"].fillna(rows[f"acc_{code}"])
+                    asked["xfinbench_text", f"acc_{code}"] = rows, rows[f"acc_{code}"]
+                    asked["xfinbench_text", f"acc_err_{code}"] = rows, margin
+            if "xfinbench_calc" in tables:
+                rows = tables["xfinbench_calc"]
+                names = rows["math_types"].astype(object).fillna("").str.lower().str.replace("_", " ").str.split("|")
+                for kind in MATH_TYPES:
+                    of_kind = names.map(lambda known, kind=kind: kind in known).astype(bool)
+                    asked["xfinbench_calc", f"acc_math_{kind.replace(' ', '_')}"] = rows, rows["acc"].where(of_kind)
+            for (task, metric), (rows, scores) in asked.items():
+                found = value_of(rows.assign(**{metric: scores}), metric, "xfinbench")
+                if found.n:
+                    of = own.get(task, next(iter(own.values())))
+                    line: dict[str, Any] = {
+                        "model": run.model,
+                        "label": labels[run.name, of.task],
+                        "benchmark": "xfinbench",
+                    }
+                    line |= {"task": task, "variant": variant, **dict(zip(_SAID, key, strict=True)), "metric": metric}
+                    line |= {"value": found.mean, "low": found.low, "high": found.high, "n": found.n, "unscored": 0}
+                    yield line | {"unit": "fraction", "marks": "", "source": run.harness, "path": run.name}
+
+
+def _sections(columns: Mapping[str, str], values: pd.DataFrame) -> Iterator[str]:
+    """Yield the title, the table and the notes of each set of conditions."""
+    sections: dict[str, dict[tuple[str, bool], dict[str, Any]]] = {}
+    for header, column in columns.items():
+        task, metric, mode = [*column.split(), ""][:3]
+        own = values[((values["mode"] == "pot") == (mode == "pot")) & values["value"].notna()]
+        own = _over_windows(own, task, metric) if task.startswith("dynostock") else own
+        for one in own[(own["task"] == task) & (own["metric"] == metric)].to_dict("records"):
+            row = (one["label"], one["source"] == "published")
+            sections.setdefault(_conditions(one, columns is _COMBINED), {}).setdefault(row, {})[header] = one
+    for section, rows in sections.items():
+        headers = [header for header in columns if any(header in cells for cells in rows.values())]
+        order = {row: [_sort_key(header, cells.get(header)) for header in headers] for row, cells in rows.items()}
+        own_rows = [keys for (_, published), keys in order.items() if not published]
+        best = [min(column) if len(own_rows) > 1 else None for column in zip(*own_rows, strict=True)]
+        notes: dict[str, int] = {}
+        lines = [["Model", *headers], ["---", *["---:"] * len(headers)]]
+        for label, published in sorted(rows, key=order.__getitem__):
+            line = [safe(label) + (", *published*" if published else "")]
+            for at, header in enumerate(headers):
+                one = rows[label, published].get(header)
+                text = "–" if one is None else _number(one)
+                note = one["marks"] if one else ""
+                is_best = one and not note and not published and order[label, published][at] == best[at]
+                text = f"**{text}**" if is_best else text
+                line.append(f"{text} ({notes.setdefault(note, len(notes) + 1)})" if note else text)
+            lines.append(line)
+        yield f"## {safe(section)}"
+        yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        if notes:
+            yield "\n".join(f"- ({number}) {safe(note)}" for note, number in notes.items())
+
+
+def _conditions(one: Mapping[str, Any], combined: bool) -> str:
+    usual = {"xfinbench": "test", "bizbench": "test", "financemath": "validation"}  # of the combined table
+    split = "" if combined and one["split"] == usual[one["benchmark"]] else one["split"]
+    said = ["packaged sample" if split == "sample" else f"{split} split" if split else "", one["mode"], one["style"]]
+    how = "scored as the authors do" if one["variant"] == "paper" else "scored robustly"
+    return ", ".join(
+        [of for of in (*said, one["retrieval"], one["arm"]) if of not in ("", "cot", "pot", "none")] + [how]
     )
 
 
-def _alike(
-    entries: Sequence[tuple[Task, Entry, str]], runs: Mapping[str, Mapping[str, Any]]
-) -> Iterable[list[tuple[Task, Entry, str]]]:
-    """Put together what may stand in a row: all of a model's entries, and apart from them all that papers print of it.
-
-    Those with marks stand in the row of those without, unless a value is there in two ways.
-    """
-    of_model: dict[tuple[str, bool], list[tuple[Task, Entry, str]]] = defaultdict(list)
-    for one in entries:
-        of_model[one[1]["model"], runs[one[1]["run"]]["source"] == PUBLISHED].append(one)
-    for own in of_model.values():
-        if len({(entry["task"], entry["metric"]) for _, entry, _ in own}) == len(own):
-            yield own
-            continue
-        by_marks: dict[tuple[str, ...], list[tuple[Task, Entry, str]]] = defaultdict(list)
-        for one in own:
-            by_marks[tuple(one[1]["marks"])].append(one)
-        yield from by_marks.values()
+def _sort_key(header: str, one: Mapping[str, Any] | None) -> tuple[int, float]:
+    sign = 1 if "bias index" in header else -1
+    return (2, 0.0) if one is None else (int(bool(one["marks"])), sign * one["value"])
 
 
-def _set_apart(row: Row) -> Row:
-    cells = (cell and replace(cell, apart=bool(cell.marks)) for cell in row.cells)
-    return replace(row, apart=bool(row.marks), cells=tuple(cells))
+def _over_windows(values: pd.DataFrame, task: str, metric: str) -> pd.DataFrame:
+    """Average a metric over window sizes; a printed mean with its deviation counts as it is."""
+    keys = ["label", "source", "variant", *_SAID]
+    own = values[values["task"].str.startswith(task) & values["metric"].isin([metric, f"{metric}_std"])]
+    printed = own[(own["task"] == task) & (own["source"] == "published")]
+    deviations = printed[printed["metric"] == f"{metric}_std"].set_index(keys)["value"]
+    sized = own[own["window"].notna() & ~own["label"].isin(printed["label"])].groupby(keys, dropna=False, sort=False)
+    means = [
+        {**of.iloc[0].to_dict(), "value": of["value"].mean(), "std": of["value"].std(ddof=0), "windows": len(of)}
+        | {"task": task, "low": math.nan, "marks": "; ".join(dict.fromkeys(filter(None, of["marks"])))}
+        for _, of in sized
+    ]
+    whole = printed[printed["metric"] == metric]
+    whole = whole.assign(std=[deviations.get(key, math.nan) for key in whole[keys].itertuples(index=False, name=None)])
+    return pd.concat([pd.DataFrame(means, columns=[*own.columns, "std", "windows"]), whole])
 
 
-def _rows(
-    own: Sequence[tuple[Task, Entry, str]], columns: Sequence[Column], runs: Mapping[str, Mapping[str, Any]]
-) -> Iterable[Row]:
-    """Give a model's entries of one kind as one row; as one for each of its results where one value is there twice."""
-    keys = [(entry["task"], entry["metric"]) for _, entry, _ in own]
-    batches: dict[tuple[str, ...], list[tuple[Task, Entry, str]]] = defaultdict(list)
-    for one in own:
-        run = runs[one[1]["run"]]
-        of = (run["id"],) if run["source"] == PUBLISHED else (run["date"], run["path"], run["source"])
-        batches[of if len(set(keys)) < len(keys) else ()].append(one)
-    for entries in batches.values():
-        first = entries[0][1]
-        run = runs[first["run"]]
-        marks = tuple(mark for mark in first["marks"] if all(mark in entry["marks"] for _, entry, _ in entries))
-        cells = []
-        for column in columns:
-            taken = [one for one in entries if column.takes(one[0], one[1]["metric"])]
-            cell = column.combine(taken) if taken else None
-            cells.append(cell and replace(cell, marks=_own_marks(taken, of_row=marks)))
-        yield Row(
-            model=first["model"],
-            told_by=(run["date"][:16] or run["path"]) if len(batches) > 1 else "",
-            source=run["source"],
-            marks=marks,
-            apart=False,
-            cells=tuple(cells),
-        )
-
-
-def _own_marks(taken: Sequence[tuple[Task, Entry, str]], *, of_row: Collection[str]) -> tuple[str, ...]:
-    """Give the marks of what makes a cell, less those of its row; in a mean over windows with those they are of."""
-    sizes = {task["window"] for task, _, _ in taken}
-    found: dict[str, list[int | None]] = defaultdict(list)
-    for task, entry, _ in taken:
-        for mark in entry["marks"]:
-            if mark not in of_row and task["window"] not in found[mark]:
-                found[mark].append(task["window"])
-    told = []
-    for mark, windows in found.items():
-        some = sorted(size for size in windows if size)
-        of = (
-            f"window{'s' * (len(some) > 1)} {', '.join(map(str, some))}: " if some and len(windows) < len(sizes) else ""
-        )
-        told.append(f"{of}{mark}")
-    return tuple(told)
-
-
-def printed(value: float, unit: str) -> str:
-    """Write a value as the papers do: per cent with one decimal, grades with two.
-
-    Example:
-        >>> printed(0.0186, "fraction"), printed(63.184, "points")
-        ('1.9', '63.18')
-    """
-    return f"{100 * value:.1f}" if unit == "fraction" else f"{value:.2f}"
-
-
-def only(taken: Sequence[tuple[Task, Entry, str]]) -> Cell | None:
-    """Show a value as it is; where several tasks give one, the first."""
-    _, entry, unit = taken[0]
-    return Cell(value=entry["value"], unit=unit, low=entry["low"], high=entry["high"], n=entry["n"])
-
-
-def pooled(*, parts: frozenset[str], whole: str) -> Combine:
-    """Average over the rows of several tasks.
-
-    Args:
-        parts: Names of the tasks; all have to be there.
-        whole: The task that holds the average itself, which is shown where a part is missing.
-
-    Returns:
-        What takes one metric of these tasks; without an interval where a part has none.
-    """
-
-    def combine(taken: Sequence[tuple[Task, Entry, str]]) -> Cell | None:
-        own = {task["task"]: (entry, unit) for task, entry, unit in reversed(taken)}
-        there = [own[name][0] for name in sorted(parts) if name in own and own[name][0]["n"]]
-        if len(there) == len(parts):
-            n = sum(entry["n"] for entry in there)
-            value = math.fsum(entry["n"] * entry["value"] for entry in there) / n
-            known = [
-                (entry["n"], entry["value"], Interval(entry["low"], entry["high"]))
-                for entry in there
-                if entry["low"] is not None and entry["high"] is not None
-            ]
-            bounds = pooled_interval(known) if len(known) == len(there) else None
-            low, high = (bounds.low, bounds.high) if bounds else (None, None)
-            return Cell(value=value, unit="fraction", low=low, high=high, n=n)
-        return (
-            only([(task, entry, unit) for task, entry, unit in taken if task["task"] == whole])
-            if whole in own
-            else None
-        )
-
-    return combine
-
-
-def over_windows(metric: str) -> Combine:
-    """Average a metric over window sizes, with the population's standard deviation, as the paper on biases does.
-
-    Where there are no windows, a value over all of them is shown with `<metric>_std` beside it.
-    """
-
-    def combine(taken: Sequence[tuple[Task, Entry, str]]) -> Cell | None:
-        unit = taken[0][2]
-        sizes = {
-            task["window"]: entry["value"] for task, entry, _ in taken if task["window"] and entry["metric"] == metric
-        }
-        whole = {entry["metric"]: entry["value"] for task, entry, _ in taken if not task["window"]}
-        if sizes:
-            values = list(sizes.values())
-            n = min(entry["n"] for task, entry, _ in taken if task["window"])
-            return Cell(
-                # what is printed of all windows counts over what is worked out here
-                value=whole.get(metric, fmean(values)),
-                unit=unit,
-                deviation=whole.get(f"{metric}_std", pstdev(values)),
-                windows=len(values),
-                n=n,
-            )
-        return Cell(value=whole[metric], unit=unit, deviation=whole.get(f"{metric}_std")) if metric in whole else None
-
-    return combine
+def _number(one: Mapping[str, Any]) -> str:
+    scale, digits = (100, 1) if one["unit"] == "fraction" else (1, 2)
+    text = f"{scale * one['value']:.{digits}f}"
+    if pd.notna(one.get("std")):
+        text += f" ± {scale * one['std']:.{digits}f}"
+    if one.get("windows", 5) < 5:
+        text += f" ({one['windows']:.0f} of 5 windows)"
+    return text + (
+        f" [{scale * one['low']:.{digits}f}, {scale * one['high']:.{digits}f}]" if pd.notna(one["low"]) else ""
+    )

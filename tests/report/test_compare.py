@@ -1,0 +1,209 @@
+"""Comparing runs: pairs, tests, families, styles and knowledge, against scipy and statsmodels."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from run_files import PROVENANCE, scored, write_run
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
+from typer.testing import CliRunner
+
+from fin_tasks import report
+from fin_tasks.cli import app
+from fin_tasks.errors import DataError
+from fin_tasks.report.compare import Comparisons, compare, retrieved
+
+TASK = "financemath"
+
+
+def draw(seed: int, n: int = 60, share: float = 0.5) -> list[float]:
+    return (np.random.default_rng(seed).random(n) < share).astype(float).tolist()
+
+
+def compared(*folders: Path, **more: Any) -> Comparisons:
+    return compare({str(folder): report.read([folder]) for folder in folders}, **more)
+
+
+def models(folder: Path, *seeds: int, topics: bool = False, n: int = 60) -> list[Path]:
+    docs = [{"topic": ("Accounting", "Risk Management", "Economics")[at % 3]} for at in range(n)] if topics else None
+    for seed in seeds:
+        rows = scored(*draw(seed, n, 0.3 + 0.1 * seed))
+        write_run(folder / f"m{seed}", {TASK: rows}, model=f"m{seed}", docs=docs)
+    return [folder / f"m{seed}" for seed in seeds]
+
+
+def test_pair_equals_statsmodels_and_a_sum_over_the_samples(tmp_path: Path) -> None:
+    found = compared(*models(tmp_path, 1, 3))
+    base, line = found.lines.to_dict("records")
+    first, second = (np.array(draw(seed, share=0.3 + 0.1 * seed)) for seed in (1, 3))
+    table = [[int(((first == a) & (second == b)).sum()) for b in (1, 0)] for a in (1, 0)]
+    assert (base["value"], line["value"]) == pytest.approx((first.mean(), second.mean()))
+    assert (base["against"], line["against"], line["pairs"]) == ("", "m1", 60)
+    assert line["difference"] == pytest.approx((second - first).mean())
+    assert line["p"] == pytest.approx(mcnemar(table, exact=True).pvalue)
+    assert (line["gained"], line["lost"]) == (table[1][0], table[0][1])
+    assert (line["difference_low"] > 0 or line["difference_high"] < 0) == (line["p"] < 0.05)
+    items = found.items.set_index("doc_id").loc[[f"{TASK}-{at}" for at in range(60)]]
+    assert list(items["second"] - items["first"]) == pytest.approx(list(second - first))
+
+
+def test_shared_sources_are_tested_together(tmp_path: Path) -> None:
+    docs = [{"ticker": f"T{at % 8}", "window": 4, "arm": "signal"} for at in range(64)]
+    for seed in (1, 2):
+        write_run(tmp_path / str(seed), {"dynostock_recency_w4": scored(*draw(seed, 64))}, model=f"m{seed}", docs=docs)
+    line = compared(tmp_path / "1", tmp_path / "2", by="task").lines.iloc[1]
+    differences = np.array(draw(2, 64)) - np.array(draw(1, 64))
+    groups = np.arange(64) % 8
+    fit = sm.OLS(differences, np.ones(64)).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
+    # statsmodels multiplies by (n - 1) / (n - k) too, which is 1 for a mean
+    assert line["p"] == pytest.approx(fit.pvalues[0])
+    assert (line["difference_low"], line["difference_high"]) == pytest.approx(tuple(fit.conf_int()[0]))
+    assert line["test"] == "clustered t"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_interval_agrees_with_the_test(tmp_path: Path, seed: int) -> None:
+    for model, share in (("a", 0.1), ("b", 0.1 + 0.05 * seed)):
+        write_run(tmp_path / model, {TASK: scored(*draw(seed + ord(model), 40, share))}, model=model)
+    line = compared(tmp_path / "a", tmp_path / "b").lines.iloc[-1]
+    assert (line["difference_low"] > 0 or line["difference_high"] < 0) == (line["p"] < 0.05)
+
+
+def test_third_model_changes_nothing_between_the_first_two(tmp_path: Path) -> None:
+    folders = models(tmp_path, 1, 3, topics=True)
+    # values that are no shares would turn all tests into t tests if runs were tested together
+    rows = [{"acc": value / 2, "unscored": 0.0} for value in draw(9)]
+    write_run(tmp_path / "m9", {TASK: rows}, model="m9")
+    two, three = compared(*folders).lines, compared(*folders, tmp_path / "m9").lines
+    three = three[three["run"] != "m9"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(two, three)
+    assert set(two.loc[two["against"] != "", "test"]) == {"McNemar"}
+
+
+def test_groups_are_corrected_apart_from_the_headline(tmp_path: Path) -> None:
+    lines = compared(*models(tmp_path, 1, 4, topics=True, n=90)).lines
+    tested = lines[lines["against"] != ""]
+    (whole,) = tested[tested["group"] == ""].to_dict("records")
+    assert whole["p"] < 0.05
+    assert whole["p_holm"] == whole["p"]
+    groups = tested[tested["group"] != ""]
+    assert len(groups) == 3
+    assert list(groups["p_holm"]) == pytest.approx(list(multipletests(groups["p"], method="holm")[1]))
+
+
+def test_members_of_a_group_are_parts_of_it(tmp_path: Path) -> None:
+    parts = ("xfinbench_bool", "xfinbench_mcq")
+    for seed in (1, 2):
+        tasks = {part: scored(*draw(seed + at, 30)) for at, part in enumerate(parts)}
+        write_run(tmp_path / str(seed), tasks, model=f"m{seed}", groups={"xfinbench_text": parts})
+    lines = compared(tmp_path / "1", tmp_path / "2").lines
+    tested = lines[lines["against"] != ""].set_index("task")
+    assert tested["pairs"].to_dict() == {"xfinbench_text": 60, "xfinbench_bool": 30, "xfinbench_mcq": 30}
+    assert list(tested["family"]) == ["m2, headline", "m2, parts", "m2, parts"]
+
+
+def test_lost_and_unscored_rows_are_left_out_and_said(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", {TASK: scored(1, 0, 1, 0, None, 1)}, model="a")
+    write_run(tmp_path / "b", {TASK: scored(1, 1, 1, 0, 1)}, model="b")
+    line = compared(tmp_path / "a", tmp_path / "b").lines.iloc[1]
+    assert (line["pairs"], line["unasked"], line["left_out"], line["n"]) == (4, 1, 1, 5)
+    assert line["difference"] == 0.25
+
+
+def test_other_data_is_not_compared(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", {TASK: scored(1, 0)}, model="a")
+    other = {"provenance": {**PROVENANCE, "split": "validation"}}
+    write_run(tmp_path / "b", {TASK: scored(1, 0)}, model="b", metadata=other)
+    found = compared(tmp_path / "a", tmp_path / "b")
+    assert not found.lines["against"].any()
+    assert any("split validation against test" in note for note in found.notes)
+
+
+def test_newest_of_repeated_runs_counts(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", {TASK: scored(1, 1)}, model="a")
+    write_run(tmp_path / "b" / "old", {TASK: scored(0, 0)}, model="b", stamp="2026-01-01T10-00-00.1")
+    write_run(tmp_path / "b" / "new", {TASK: scored(1, 0)}, model="b", stamp="2026-02-01T10-00-00.1")
+    found = compared(tmp_path / "a", tmp_path / "b")
+    assert found.lines["value"].to_list() == [1.0, 0.5]
+    assert any("newest" in note for note in found.notes)
+
+
+def conditions(folder: Path) -> None:
+    """Write one model's runs in four styles and with three kinds of knowledge."""
+    for at, (mode, role) in enumerate([("da", True), ("cot", False), ("cot", True), ("da", False)]):
+        own = {"provenance": {**PROVENANCE, "style": {"mode": mode, "role": role}}}
+        write_run(folder / f"style{at}", {"xfinbench_bool": scored(*draw(at))}, metadata=own)
+    for name in ("bm25", "oracle"):
+        own = {"provenance": {**PROVENANCE, "style": {"mode": "cot", "role": True}, "retrieval": {"condition": name}}}
+        shown = [{"id": "t1"}, {"id": "t2"}] if name == "oracle" else [{"id": "t9"}, {"id": "t1"}]
+        docs = [{"gold_terms": ["t1", "t2"] if at else [], "terms": shown} for at in range(60)]
+        write_run(folder / name, {"xfinbench_bool": scored(*draw(7))}, metadata=own, docs=docs)
+
+
+def test_styles_and_knowledge_of_one_model(tmp_path: Path) -> None:
+    conditions(tmp_path)
+    styles = compared(tmp_path, factor="style", by="task").lines
+    assert styles["run"].to_list()[0] == "cot"
+    assert set(styles["run"]) == {"cot", "cot, no role", "da", "da, no role"}
+    assert set(styles["against"]) == {"", "cot"}
+    knowledge = compared(tmp_path, factor="knowledge", by="task")
+    assert knowledge.lines["run"].to_list() == ["none", "bm25", "oracle"]
+    other = compared(tmp_path, factor="knowledge", by="task", baseline="bm25").lines
+    assert (other["run"].to_list()[0], set(other["against"])) == ("bm25", {"", "bm25"})
+
+
+def test_retrieval_against_hand_computed_figures(tmp_path: Path) -> None:
+    conditions(tmp_path)
+    terms = compared(tmp_path, factor="knowledge", by="task").terms.set_index("knowledge")
+    assert terms["n"].to_list() == [59, 59]  # one question has no gold term
+    second = 1 / np.log2(3)
+    expected = {"hit_rate": 1, "recall": 0.5, "mrr": 0.5, "ndcg": second / (1 + second)}
+    assert terms.loc["bm25", list(expected)].to_dict() == pytest.approx(expected)
+    assert terms.loc["oracle", ["hit_rate", "recall", "mrr", "ndcg"]].to_list() == [1, 1, 1, 1]
+    (plain,) = (one for run in report.read([tmp_path / "style2"]).runs for one in run.tasks)
+    assert retrieved(plain) == {}
+
+
+def test_bias_index_is_over_wrong_answers(tmp_path: Path) -> None:
+    docs = [{"ticker": f"T{at}", "window": 4, "arm": "signal"} for at in range(8)]
+    for model, kinds in (("a", "rrllloow"), ("b", "rrrloooo")):
+        values = {"r": None, "l": 1.0, "o": 0.0, "w": 0.0}
+        rows = [{"acc": float(kind == "r"), "bias_index": values[kind]} for kind in kinds]
+        write_run(tmp_path / model, {"dynostock_recency_w4": rows}, model=model, docs=docs)
+    line = compared(tmp_path / "a", tmp_path / "b", metric="bias_index", by="task").lines.iloc[1]
+    assert line["value"] == pytest.approx(1 / 5)
+    assert line["difference"] == pytest.approx(1 / 5 - 3 / 6)
+
+
+def test_unknown_metric_and_baseline_name_what_there_is(tmp_path: Path) -> None:
+    folders = models(tmp_path, 1, 2)
+    with pytest.raises(DataError, match="got acc, unscored"):
+        compared(*folders, metric="bleu")
+    with pytest.raises(DataError, match="m1, m2"):
+        compared(*folders, baseline="m3")
+
+
+def test_command_prints_writes_and_refuses(tmp_path: Path) -> None:
+    folders = [str(one) for one in models(tmp_path, 1, 3, topics=True)]
+    shown = CliRunner().invoke(app, ["compare", *folders])
+    assert shown.exit_code == 0
+    assert "Accounting" in shown.output
+    out = ["--out", str(tmp_path / "out"), "--items", str(tmp_path / "items.jsonl"), "--json"]
+    ran = CliRunner().invoke(app, ["compare", *folders, *out])
+    found = json.loads(ran.stdout)
+    assert len(found["lines"]) == 8
+    assert len((tmp_path / "items.jsonl").read_text().splitlines()) == 60
+    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".csv", ".png", ".svg"}
+    written = pd.read_csv(tmp_path / "out" / "compare.csv")
+    assert written["p"].dropna().to_list() == pytest.approx(
+        [one["p"] for one in found["lines"] if one["p"] is not None]
+    )
+    for by in (["--by", "color"], ["--by", "style", "--by", "knowledge"], ["--variant", "exact"]):
+        assert CliRunner().invoke(app, ["compare", *folders, *by]).exit_code == 1
+    (tmp_path / "m1" / "samples_financemath_2026-03-01T10-00-00.123456.jsonl").write_text("{")
+    assert CliRunner().invoke(app, ["compare", *folders]).exit_code == 1

@@ -1,0 +1,149 @@
+"""Tables of a report: sums over the samples, shapes, math types, and texts that spreadsheets must not run."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from run_files import PROVENANCE, mean, scored, write_run
+from statsmodels.stats.proportion import proportion_confint
+
+from fin_tasks import report
+from fin_tasks.report.figures import write_figures
+from fin_tasks.report.leaderboard import board
+from fin_tasks.report.tables import MATH_TYPES, values_table, write_csv, write_tables
+
+PARTS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc")
+
+
+def tables(folder: Path, **more: Any) -> dict[str, str]:
+    """Return the Markdown tables of a folder by their stem."""
+    found = report.read([folder])
+    values = values_table(board(found, **more), found)
+    return {path.stem: path.read_text() for path in write_tables(values, folder)}
+
+
+def cells(text: str, model: str) -> dict[str, str]:
+    """Return the first row of a model by header."""
+    header: list[str] = []
+    for line in text.splitlines():
+        row = [cell.strip() for cell in line.strip("|").split("|")]
+        header = row if row[0] == "Model" else header
+        if row[0] == model:
+            return dict(zip(header, row, strict=True))
+    raise AssertionError(f"no row of {model}")
+
+
+def xfinbench(folder: Path, *, model: str = "m", docs: list[dict[str, Any]] | None = None) -> dict[str, list[Any]]:
+    own = np.random.default_rng(5)
+    sizes = dict(zip(PARTS, (40, 20, 30), strict=True))
+    tasks: dict[str, list[dict[str, float | None]]] = {}
+    for part, n in sizes.items():
+        rows = [{"acc": float(one)} for one in own.integers(0, 2, n)]
+        tasks[part] = [{**row, "acc_TU": row["acc"] if at % 2 else None} for at, row in enumerate(rows)]
+    tasks[PARTS[2]] = [
+        {**row, "acc_em": row["acc"], "acc_err": 1.0, "acc_err_TU": 1.0 if at % 2 else None, "execution_rate": None}
+        for at, row in enumerate(tasks[PARTS[2]])
+    ]
+    docs = docs or [{"capabilities": ["TU"]} for _ in range(40)]
+    write_run(folder, tasks, model=model, docs=docs)
+    return tasks
+
+
+def test_values_and_the_interval_of_all_tasks_are_over_all_rows(tmp_path: Path) -> None:
+    tasks = xfinbench(tmp_path)
+    found = tables(tmp_path, papers=False)
+    every = [row["acc"] for rows in tasks.values() for row in rows]
+    shown = cells(found["xfinbench_main"], "m")
+    assert shown["All"].startswith(f"{100 * np.mean(every):.1f} [")
+    for header, part in (("Bool", PARTS[0]), ("MCQ", PARTS[1])):
+        assert shown[header].startswith(f"{100 * np.mean([row['acc'] for row in tasks[part]]):.1f} [")
+    one = report.read([tmp_path])
+    values = values_table(board(one), one)
+    own = values[
+        (values["task"] == "xfinbench_text") & (values["source"] == "lm-eval") & (values["variant"] == "paper")
+    ]
+    whole = own[own["metric"] == "acc"].iloc[0]
+    expected = proportion_confint(int(sum(every)), len(every), method="wilson")
+    assert (whole["low"], whole["high"], whole["n"]) == pytest.approx((*expected, len(every)))
+    within = own[own["metric"] == "acc_err_TU"].iloc[0]["value"]
+    margin = [row.get("acc_err_TU", row["acc_TU"]) for rows in tasks.values() for row in rows]
+    assert within == pytest.approx(mean(margin))
+
+
+def test_group_and_its_parts_have_the_same_total(tmp_path: Path) -> None:
+    tasks = xfinbench(tmp_path / "a", model="a")
+    write_run(tmp_path / "b", tasks, model="b", groups={"xfinbench_text": PARTS})
+    text = tables(tmp_path, papers=False)["xfinbench_main"]
+    assert cells(text, "a")["All"] == cells(text, "b")["All"]
+
+
+def test_math_types(tmp_path: Path) -> None:
+    docs = [{"math_types": [MATH_TYPES[at % 5].replace(" ", "_"), "algebraic"][: 1 + at % 2]} for at in range(40)]
+    tasks = xfinbench(tmp_path, docs=docs)
+    shown = cells(tables(tmp_path, papers=False)["xfinbench_math_types"], "m")
+    for kind in MATH_TYPES:
+        own = [
+            row["acc"]
+            for row, doc in zip(tasks[PARTS[2]], docs, strict=False)
+            if kind.replace(" ", "_") in doc["math_types"]
+        ]
+        assert float(shown[kind].split()[0].strip("*")) == pytest.approx(100 * np.mean(own), abs=0.051)
+
+
+def test_windows_are_averaged_as_the_paper_does(tmp_path: Path) -> None:
+    shares = {4: 0.5, 8: 0.25, 12: 0.75, 16: 0.5, 20: 1.0}
+    tasks = {
+        f"dynostock_recency_w{size}": scored(*[1.0] * int(8 * of), *[0.0] * (8 - int(8 * of)))
+        for size, of in shares.items()
+    }
+    docs = [{"ticker": f"T{at}", "arm": "signal"} for at in range(8)]
+    write_run(tmp_path, tasks, docs=docs, metadata={"provenance": {**PROVENANCE, "arm": "signal"}})
+    shown = cells(tables(tmp_path, papers=False)["dynostock_bias"], "org/model")
+    values = 100 * np.array(list(shares.values()))
+    assert shown["Recency, accuracy"] == f"{values.mean():.1f} ± {values.std():.1f}"
+
+
+def test_combined_table_holds_the_papers_figures_and_own_runs(tmp_path: Path) -> None:
+    xfinbench(tmp_path / "x")
+    write_run(tmp_path / "f", {"financemath": scored(1, 0)}, model="m")
+    text = tables(tmp_path)["combined"].split("## scored as the authors do")[1]
+    own = cells(text, "m")
+    assert own["XFinBench All"] != "\u2013"
+    printed = cells(text, "gpt-4o, *published*")
+    assert (printed["XFinBench All"], printed["XFinBench Bool"]) == ("63.6", "84.0")
+    assert printed["FinanceMath CoT"].startswith("58.5 (")  # with the note on XFinBench's scorer
+
+
+@pytest.mark.parametrize("start", [*"=+-@\t\r\uff1d\uff0b\uff0d\uff20", " ="])
+def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path, start: str) -> None:
+    write_csv(pd.DataFrame({"model": [f'{start}HYPERLINK("x")', "plain"], "value": [-0.5, 1.0]}), tmp_path / "a.csv")
+    with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
+        _, first, second = csv.reader(file)
+    assert first[0].startswith("'")
+    assert (first[1], second) == ("-0.5", ["plain", "1.0"])
+
+
+def test_names_of_strangers_are_no_markup(tmp_path: Path) -> None:
+    write_run(tmp_path, {"financemath": scored(1, 0)}, model="<script>|[a](http://b)\n# x")
+    text = tables(tmp_path, papers=False)["financemath"]
+    assert "<script>" not in text
+    assert "\n# x" not in text
+    assert r"\|\[a\](http\://b)" in text
+
+
+def test_figures_of_all_kinds(tmp_path: Path) -> None:
+    rows = [{"acc": float(at % 2), "execution_rate": float(at % 3 > 0)} for at in range(12)]
+    programs = {"provenance": {**PROVENANCE, "mode": "pot"}}
+    write_run(tmp_path / "pot", {"financemath_pot": rows}, metadata=programs)
+    docs = [{"ticker": f"T{at}", "window": size, "arm": "signal"} for at in range(12) for size in (4,)]
+    biased = [{"acc": float(at % 2), "bias_index": None if at % 2 else 1.0, "follows_signal": 1.0} for at in range(12)]
+    write_run(tmp_path / "bias", {"dynostock_recency_w4": biased}, docs=docs)
+    found = report.read([tmp_path])
+    (tmp_path / "figures").mkdir()
+    written = write_figures(found, values_table(board(found), found), tmp_path / "figures")
+    stems = {path.stem for path in written}
+    assert {"financemath_models", "financemath_programs", "dynostock_recency_paper"} <= stems
+    assert all(path.stat().st_size > 1000 for path in written)
