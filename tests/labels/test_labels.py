@@ -196,7 +196,7 @@ def test_people_stand_beside_models(tmp_path: Path) -> None:
     assert len(tables["problems"]) == 24  # 99 minutes each
     assert set(tables["minutes"]["mean"]) == {2.5}
     found = report.read([folder])
-    assert [(one.harness, one.model) for one in found.runs] == [("label", "human")]
+    assert [(one.harness, one.model) for one in found.runs] == [("label", "people")]
     for result in found.runs[0].tasks:
         odd = [number({"row": row}) % 2 for row, doc in drawn.items() if result.task.endswith(doc["subset"])]
         for variant in ("paper", "robust"):

@@ -1,4 +1,4 @@
-"""`fin-tasks label`: studies with people."""
+"""`fin-tasks label`: studies with people, and labels by a model."""
 
 import json
 import sys
@@ -15,9 +15,7 @@ __all__ = ["app"]
 
 _SHOWN = 20
 Sheets = Annotated[list[Path], typer.Argument(metavar="SHEET...", help="Filled sheets, one a person.")]
-Drawn = Annotated[
-    Path | None, typer.Option("--draw", metavar="FILE", help="The .draw.json file, if it is not beside the sheets.")
-]
+Drawn = Annotated[Path | None, typer.Option("--draw", help="The .draw.json file, if it is not beside the sheets.")]
 
 app = sub_commands("Studies with people: draw rows into sheets, merge filled sheets, compare judges with people.")
 app.command("math")(label_math)
@@ -25,16 +23,14 @@ app.command("math")(label_math)
 
 @app.command("draw")
 def draw_sheets(
-    out: Annotated[Path, typer.Option(metavar="SHEET", help="Name of the sheets, .xlsx or .csv; _1, _2 ... is added.")],
     study: Annotated[str, typer.Option(help="A packaged study, or a YAML file; see docs/labels.md.")],
+    out: Annotated[Path, typer.Option(metavar="SHEET", help="Name of the sheets, .xlsx or .csv; _1, _2 ... is added.")],
     run: Annotated[Path | None, typer.Argument(metavar="[RUN]", help="Run folder; documents alone without it.")] = None,
-    n: Annotated[int | None, typer.Option(min=1, help="Rows; by default the study's number.")] = None,
+    n: Annotated[int | None, typer.Option(min=1, help="Rows, else the study's number.")] = None,
     seed: Annotated[int, typer.Option(help="Decides the draw.")] = 0,
-    annotators: Annotated[
-        int | None, typer.Option(min=1, max=50, help="Sheets; by default the study's number.")
-    ] = None,
+    annotators: Annotated[int | None, typer.Option(min=1, help="Sheets, else the study's number.")] = None,
     source: Annotated[str, typer.Option(help="Of documents: auto, upstream, data_dir or sample.")] = "auto",
-    data_dir: Annotated[Path | None, typer.Option(help="The benchmark's files; else FIN_TASKS_DATA.")] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="The benchmark's files, else FIN_TASKS_DATA.")] = None,
     split: Annotated[str | None, typer.Option(help="Of documents: test or validation.")] = None,
 ) -> None:
     """Draw rows of a run, or documents, into a sheet for each person.
@@ -50,8 +46,7 @@ def draw_sheets(
     drawn = draw(found, run, n=n, seed=seed, options=options)
     for path in write_sheets(drawn, out, annotators or found.annotators):
         print(path)
-    beside = out.with_name(f"{out.stem}.draw.json")
-    print(f"{len(drawn.rows)} rows. Keep {beside} for merging; it holds the answers.", file=sys.stderr)
+    print(f"fin-tasks: {len(drawn.rows)} rows; keep {out.stem}.draw.json, it holds the answers", file=sys.stderr)
 
 
 @app.command("merge")
@@ -59,40 +54,33 @@ def merge(
     sheets: Sheets,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for tables, figures and run folders.")],
     draw: Drawn = None,
-    name: Annotated[str, typer.Option(help="How reports call people whose answers are scored.")] = "human",
+    name: Annotated[str, typer.Option(help="How reports call people whose answers are scored.")] = "people",
     as_json: Json = False,
 ) -> None:
     """Merge filled sheets: votes, agreement, shares; people's own answers become a run folder for fin-tasks report.
 
     Example: fin-tasks label merge study/calc_*.xlsx --out study/merged
     """
-    import pandas as pd
-
-    from fin_tasks.labels.sheet import Trouble
     from fin_tasks.labels.vote import people_run, tables, write_figure
 
-    drawn, cells, people, troubles = _read(sheets, draw)
+    drawn, cells, people, problems = _read(sheets, draw)
     out.mkdir(parents=True, exist_ok=True)
-    if drawn.study.minutes:
-        path, minutes = people_run(drawn, cells, out, name=name)
-        found = {"minutes": minutes}
-        print(f"fin-tasks: wrote {path}", file=sys.stderr)
-    else:
-        found = tables(drawn, cells, people)
-        if drawn.study.types and len(found["shares"]):
-            write_figure(drawn, found, out / "types.png")
-    found["problems"] = pd.DataFrame(troubles, columns=Trouble._fields)
-    for title, table in found.items():
+    found = {"minutes": people_run(drawn, cells, out, name=name)} if drawn.study.minutes else {}
+    found |= {} if drawn.study.minutes else tables(drawn, cells, people)
+    if drawn.study.types and len(found["shares"]):
+        write_figure(drawn, found, out / "types.png")
+    for title, table in {**found, "problems": problems}.items():
         table.to_csv(out / f"{title}.csv", index=False)
     if as_json:
-        print(json.dumps({title: json.loads(table.to_json(orient="records")) for title, table in found.items()}))
+        lists = {title: json.loads(one.to_json(orient="records")) for title, one in found.items()}
+        print(json.dumps({**lists, "problems": problems.to_dict("records")}))
         return
     for title, table in found.items():
-        rows = table[table["by"] == "all"] if title == "shares" else table
-        if len(rows) and title not in ("labels", "problems"):
-            shown = rows.head(_SHOWN).map(lambda one: f"{one:.3g}" if isinstance(one, float) else str(one))
-            print_table(title, list(shown.columns), shown.to_numpy().tolist())
-    print(f"fin-tasks: tables are in {out}", file=sys.stderr)
+        rows = table[table["by"] == "all"].drop(columns=["by", "part"]) if title == "shares" else table
+        if len(rows) and title != "labels":
+            texts = rows.head(_SHOWN).map(lambda one: f"{one:.3g}" if isinstance(one, float) else str(one))
+            print_table(title, list(texts.columns), texts.to_numpy().tolist())
+    print(f"fin-tasks: wrote {out}", file=sys.stderr)
 
 
 @app.command("agree")
@@ -100,47 +88,47 @@ def agree(
     sheets: Sheets,
     judge: Annotated[list[Path], typer.Option(metavar="FILE", help="samples_*.jsonl of a judged task.")],
     draw: Drawn = None,
-    leave_out_review: Annotated[
-        bool, typer.Option("--leave-out-review", help="Skip responses that need review.")
-    ] = False,
     as_json: Json = False,
 ) -> None:
     """Compare judges with people who scored the same responses: rank correlation and mean absolute difference.
 
     Example: fin-tasks label agree study/mme_*.xlsx --judge results/gpt/samples_mme_finance_en_*.jsonl
     """
-    from fin_tasks.labels.vote import compare_judges
+    from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
+    from fin_tasks.judging.agreement import combine, compare
 
     drawn, cells, _, _ = _read(sheets, draw)
-    found, review = compare_judges(drawn, cells, judge, leave_out_review=leave_out_review)
+    column = next((name for name, one in drawn.study.questions.items() if one.scale), None)
+    if column is None:
+        raise ConfigError(f"label agree: expected a study with scores, got {drawn.study.name}.")
+    people = {row.doc_id: list(map(float, cells[row.id][column].values())) for row in drawn.rows}
+    responses = {row.doc_id: row.response for row in drawn.rows}
+    kinds = {name: "subjective" if one.kind == "subjective" else "objective" for name, one in CATEGORIES.items()}
+    groups = {row.doc_id: kinds.get(row.facts.get("category", [""])[0], "") for row in drawn.rows}
+    found = {str(path): compare(path, people, responses, groups) for path in judge}
+    review = [name for name, scores in people.items() if scores and combine(scores)[1]]
     if as_json:
         print(json.dumps({"review": review, "judges": found}))
         return
     names = ("n", "spearman", "low", "high", "mean_absolute_difference", "bias")
-    rows = [
-        [Path(path).name, group, *("–" if one[name] is None else f"{one[name]:.3g}" for name in names)]
-        for path, of in found.items()
-        for group, one in of.items()
-    ]
-    print_table("Judges and people", ("judge", "responses", *names), rows)
+    for path, of in found.items():
+        rows = [[group, *("–" if one[n] is None else f"{one[n]:.3g}" for n in names)] for group, one in of.items()]
+        print_table(path, ("responses", *names), rows)
     print(f"{len(review)} responses need review, as scores have a variance above 2: {', '.join(review[:_SHOWN])}")
 
 
-def _read(sheets: list[Path], draw: Path | None) -> tuple[Any, Any, list[str], list[Any]]:
+def _read(sheets: list[Path], draw: Path | None) -> tuple[Any, Any, list[str], Any]:
     """Read sheets and their draw; print what is wrong with them."""
     from fin_tasks.labels.draw import load_draw
     from fin_tasks.labels.sheet import read_sheets
 
     beside = [draw] if draw else sorted({path for one in sheets for path in one.parent.glob("*.draw.json")})
     if len(beside) != 1:
-        raise ConfigError(
-            f"label: expected one .draw.json file beside the sheets, got {len(beside)}. Name it with --draw."
-        )
+        raise ConfigError(f"label: expected one .draw.json beside the sheets, got {len(beside)}. Name it with --draw.")
     drawn = load_draw(beside[0])
-    cells, people, troubles = read_sheets(drawn, sheets)
-    for one in troubles[:_SHOWN]:
-        where = f"row {one.line}" if one.line else one.row
-        print(f"fin-tasks: {one.sheet}, {where}, {one.column}: {one.message}", file=sys.stderr)
-    if troubles:
-        print(f"fin-tasks: {len(troubles)} problems in the sheets; such cells are not counted", file=sys.stderr)
-    return drawn, cells, people, troubles
+    cells, people, problems = read_sheets(drawn, sheets)
+    for one in problems.head(_SHOWN).itertuples():
+        print(f"fin-tasks: {one.sheet}, row {one.line or one.row}, {one.column}: {one.message}", file=sys.stderr)
+    if len(problems):
+        print(f"fin-tasks: {len(problems)} problems in the sheets; such cells are not counted", file=sys.stderr)
+    return drawn, cells, people, problems

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean, pvariance
 from typing import Any
@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from fin_tasks.errors import DataError
 
-__all__ = ["agreement", "combine", "read_judge"]
+__all__ = ["agreement", "combine", "compare"]
 
 _REVIEW = 2.0  # people whose scores have a larger variance look at the response again
 
@@ -50,8 +50,23 @@ def _spearman(x: Any, y: Any) -> float | None:
     return float((left * right).sum()) / spread if spread > 0 else None
 
 
-def read_judge(path: Path) -> dict[str, tuple[float | None, str]]:
-    """Read a judge's samples file; return the points that `robust` read, None if unscored, and the response, by id."""
+def compare(
+    path: Path, people: Mapping[str, Sequence[float]], responses: Mapping[str, str], groups: Mapping[str, str]
+) -> dict[str, dict[str, float | None]]:
+    """Compare a judge's samples file with people's scores, over all responses and those of each group, all by id."""
+    pairs = []
+    for name, (points, response) in _judged(path).items():
+        if points is not None and people.get(name):
+            if response != responses[name]:
+                raise DataError(f"{path}: expected the responses that people saw, got another one to {name}.")
+            pairs.append((combine(people[name])[0], points, groups.get(name, "")))
+    names = ["all", *sorted({group for *_, group in pairs if group})]
+    parts = {name: [(x, y) for x, y, group in pairs if name in ("all", group)] for name in names}
+    return {name: agreement([x for x, _ in of], [y for _, y in of]) for name, of in parts.items()}
+
+
+def _judged(path: Path) -> dict[str, tuple[float | None, str]]:
+    """Return the points that `robust` read, None if unscored, and the response, by id."""
     found: dict[str, tuple[float | None, str]] = {}
     try:
         for line in path.read_text(encoding="utf-8").splitlines():

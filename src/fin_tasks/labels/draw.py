@@ -16,7 +16,7 @@ from fin_tasks.data import documents
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.study import Study
 
-__all__ = ["Draw", "Row", "draw", "load_draw", "response_of"]
+__all__ = ["Draw", "Row", "draw", "load_draw"]
 
 _log = logging.getLogger(__name__)
 
@@ -43,14 +43,9 @@ class Draw(BaseModel):
 
 
 def draw(study: Study, run: Path | None, *, n: int | None, seed: int, options: Mapping[str, Any]) -> Draw:
-    """Draw rows at random, stratum by stratum.
+    """Draw n rows, or as many as the study wants, at random from each stratum.
 
-    Args:
-        study: What is asked.
-        run: A run folder; None draws documents without responses.
-        n: Rows; None is the study's number.
-        seed: With the documents' ids it alone decides the draw.
-        options: `source`, `data_dir` and `split` of the benchmark's documents.
+    `options` are `source`, `data_dir` and `split` of the documents, from which rows are drawn if there is no run.
     """
     if run is None and ("response" in study.show or study.select == "wrong"):
         raise ConfigError(f"label draw: the study {study.name} is about responses. Name a run folder.")
@@ -69,7 +64,7 @@ def draw(study: Study, run: Path | None, *, n: int | None, seed: int, options: M
         sizes[name] += 1
     kept: set[str] = set()
     for name, size in sizes.items():
-        if size and strata[name]:
+        if size:
             kept |= {r.doc_id for r in documents.draw(study.benchmark, strata[name], size, seed, lambda r: r.doc_id)}
     if len(kept) < goal:
         _log.warning("label draw: expected %d rows, there are only %d.", goal, len(kept))
@@ -88,14 +83,6 @@ def load_draw(path: Path) -> Draw:
         raise DataError(f"{path}: expected the .draw.json file of `fin-tasks label draw`, got {error}.") from error
 
 
-def response_of(sample: Mapping[str, Any]) -> str:
-    """Return the first response of a line of lm-eval's samples."""
-    found = sample.get("resps")
-    while isinstance(found, list):
-        found = found[0] if found else ""
-    return str(found or "")
-
-
 def _responses(study: Study, path: Path, options: Mapping[str, Any]) -> tuple[str, list[Row], dict[str, Any]]:
     from fin_tasks.report.lm_eval import read_samples
     from fin_tasks.report.values import headline
@@ -110,23 +97,21 @@ def _responses(study: Study, path: Path, options: Mapping[str, Any]) -> tuple[st
     for _, result in named:
         variant = "paper" if "paper" in result.totals else next(iter(result.totals), "")
         table, metric = found.rows_of(result, variant), headline(study.benchmark, result)
-        score = dict(zip(table["doc_id"], table[metric], strict=True)) if metric in table else {}
-        samples = [one for one in read_samples(result) if one.get("filter", variant) == variant]
-        pairs = [(_row(result.task, one["doc"], one.get("doc_id")), response_of(one)) for one in samples]
-        for row, response in pairs:
-            if study.select == "all" or score.get(row.doc_id) == 0:
-                right = {"response": ["right" if score[row.doc_id] > 0 else "wrong"]} if row.doc_id in score else {}
-                rows.append(row.model_copy(update={"response": response, "facts": {**row.facts, **right}}))
+        scores = dict(zip(table["doc_id"], table[metric], strict=True)) if metric in table else {}
+        for sample in read_samples(result):
+            row = _row(result.task, sample["doc"], sample.get("doc_id"), sample.get("resps"))
+            score = scores.get(row.doc_id)
+            if sample.get("filter", variant) == variant and (study.select == "all" or score == 0):
+                row.facts |= {} if score is None else {"response": ["right" if score > 0 else "wrong"]}
+                rows.append(row)
     if any(not (row.doc.get("question") or row.doc.get("prompt")) for row in rows):
         known = {row.doc_id: row.doc for row in _documents(study, options)[1]}
         if missing := [row.doc_id for row in rows if row.doc_id not in known]:
-            raise DataError(
-                f"{path}: the responses come without questions, and the benchmark's files lack {len(missing)} of them, "
-                f"such as {missing[0]}. Name the right files with --data-dir and --split."
-            )
+            expected = f"{path}: expected the questions in the benchmark's files, found no {missing[0]}"
+            raise DataError(f"{expected} and {len(missing) - 1} more. Name the files with --data-dir and --split.")
         for row in rows:
             row.doc |= known[row.doc_id]
-            row.facts = {**_row(row.task, row.doc, None).facts, **row.facts}
+            row.facts = {**_row(row.task, row.doc).facts, **row.facts}
     return models.pop(), rows, {}
 
 
@@ -146,13 +131,15 @@ def _documents(study: Study, options: Mapping[str, Any]) -> tuple[str, list[Row]
         task = "_".join(filter(None, (study.benchmark, kinds.get("subset") or kinds.get("language"))))
         facts = json.loads(data.info.description)
         provenance[task] = {name: facts[name] for name in ("split", "data", "scorer") if name in facts}
-        rows += [_row(task, doc, None) for doc in data]
+        rows += [_row(task, doc) for doc in data]
     return "", rows, provenance
 
 
-def _row(task: str, doc: Mapping[str, Any], number: Any) -> Row:
+def _row(task: str, doc: Mapping[str, Any], number: Any = None, response: Any = "") -> Row:
+    while isinstance(response, list):  # lm-eval's nested lists
+        response = response[0] if response else ""
     given = {"task": doc.get("task") or task, "capability": doc.get("capabilities")}
     given |= {name: doc.get(name) for name in ("category", "topic")}
     facts = {name: list(map(str, one)) if isinstance(one, list) else [str(one)] for name, one in given.items() if one}
     doc_id = str(doc.get("id", doc.get("question_id", number)))
-    return Row(id="", doc_id=doc_id, task=task, doc=dict(doc), facts=facts, response="")
+    return Row(id="", doc_id=doc_id, task=task, doc=dict(doc), facts=facts, response=str(response or ""))

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from openpyxl import Workbook, load_workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Alignment, Font, PatternFill
@@ -19,23 +20,13 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.draw import Draw, Row
 from fin_tasks.labels.study import Study
 
-__all__ = ["Cells", "Trouble", "read_sheets", "write_sheets"]
+__all__ = ["Cells", "read_sheets", "write_sheets"]
 
 _LONGEST = 32_000  # letters that a cell holds
 _WIDE = {"question": 70, "prompt": 90, "response": 90, "gold": 40, "choices": 40, "terms": 30, "picture": 30}
 
 Cells = dict[str, dict[str, dict[str, str]]]
 """Row to column to person to what the cell holds."""
-
-
-class Trouble(NamedTuple):
-    """Something wrong with a filled sheet; `line` is the spreadsheet's row, 0 if there is none."""
-
-    sheet: str
-    line: int
-    row: str
-    column: str
-    message: str
 
 
 def write_sheets(draw: Draw, out: Path, annotators: int) -> list[Path]:
@@ -55,6 +46,8 @@ def write_sheets(draw: Draw, out: Path, annotators: int) -> list[Path]:
                 # a spreadsheet program would run a response that begins like a formula
                 safe = [[f"'{cell}" if cell[:1] in tuple("=+-@\t") else cell for cell in row] for row in rows]
                 csv.writer(file).writerows([header, *safe])
+        if out.suffix == ".csv":
+            out.with_suffix(".txt").write_text("\n".join(_instructions(draw.study)), encoding="utf-8")
         out.with_name(f"{out.stem}.draw.json").write_text(draw.model_dump_json(indent=1), encoding="utf-8")
     except OSError as error:
         raise DataError(f"--out {out}: expected a folder that can be written, got {error.strerror}.") from error
@@ -66,8 +59,7 @@ def _workbook(draw: Draw, header: Sequence[str], rows: Sequence[Sequence[str]]) 
     first, sheet = book.active, book.create_sheet("Labels")
     first.title = "Instructions"
     first.column_dimensions["A"].width = 110
-    asked = [f"{name}: {text}" for name, text in _asked(study).items()]
-    for text in [study.title, *study.instructions.strip().split("\n"), "", "Yellow cells on the page Labels:", *asked]:
+    for text in _instructions(study):
         first.append([text])
         first.cell(first.max_row, 1).alignment = Alignment(wrap_text=True)
     first["A1"].font = Font(bold=True)
@@ -77,16 +69,16 @@ def _workbook(draw: Draw, header: Sequence[str], rows: Sequence[Sequence[str]]) 
         cell.font = Font(bold=True)
         sheet.column_dimensions[cell.column_letter].width = _WIDE.get(cell.value, 18)
     rules: dict[tuple[str, str], DataValidation] = {}
-    for line, (row, texts) in enumerate(zip(draw.rows, rows, strict=True), 2):
-        for place, text in enumerate(texts, 1):
-            cell = sheet.cell(line, place, text)
-            cell.data_type = "s"  # a response that begins with = is no formula
-            cell.alignment = Alignment(wrap_text=True, vertical="top")
-        lines = [
-            sum(1 + len(part) // _WIDE.get(n, 18) for part in text.split("\n"))
-            for n, text in zip(header, texts, strict=False)
+    for row, texts in zip(draw.rows, rows, strict=True):
+        sheet.append(texts)
+        line = sheet.max_row
+        for cell in sheet[line][: len(texts)]:
+            cell.data_type, cell.alignment = "s", Alignment(wrap_text=True, vertical="top")  # no formula, even with =
+        heights = [
+            sum(1 + len(part) // _WIDE.get(n, 18) for part in t.split("\n"))
+            for n, t in zip(header, texts, strict=False)
         ]
-        sheet.row_dimensions[line].height = min(400, 15 * max(lines))  # a row can be 409 points high
+        sheet.row_dimensions[line].height = min(400, 15 * max(heights))  # a row can be 409 points high
         for place, (name, prompt) in enumerate(_asked(study).items(), len(texts) + 1):
             cell = sheet.cell(line, place)
             cell.fill, cell.alignment = PatternFill("solid", fgColor="FFF2CC"), Alignment(vertical="top")
@@ -103,6 +95,11 @@ def _workbook(draw: Draw, header: Sequence[str], rows: Sequence[Sequence[str]]) 
                 sheet.add_data_validation(rules[key])
             rules[key].add(cell)
     return book
+
+
+def _instructions(study: Study) -> list[str]:
+    asked = [f"{name}: {text}" for name, text in _asked(study).items()]
+    return [study.title, *study.instructions.strip().split("\n"), "", "Cells to fill in:", *asked]
 
 
 def _asked(study: Study) -> dict[str, str]:
@@ -157,14 +154,14 @@ def _shown(row: Row, name: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ... (cut, {len(text)} letters in all)"
 
 
-def read_sheets(draw: Draw, paths: Sequence[Path]) -> tuple[Cells, list[str], list[Trouble]]:
-    """Return what people filled in, their names, and every cell or row that cannot be used."""
+def read_sheets(draw: Draw, paths: Sequence[Path]) -> tuple[Cells, list[str], pd.DataFrame]:
+    """Return what people filled in, their names, and a table of every cell and row that cannot be used."""
     people, columns = [path.stem for path in paths], draw.study.columns()
     if len(set(people)) < len(people):
         raise ConfigError(f"sheets: expected a file name for each person, got {', '.join(people)}. Rename a sheet.")
     rows = {row.id: row for row in draw.rows}
     cells: Cells = {name: {column: {} for column in columns} for name in rows}
-    troubles: list[Trouble] = []
+    problems: list[tuple[str, int, str, str, str]] = []
     for path, person in zip(paths, people, strict=True):
         lines = list(_lines(path, ["row", *columns]))
         counts = Counter(found["row"] for _, found in lines)
@@ -172,18 +169,18 @@ def read_sheets(draw: Draw, paths: Sequence[Path]) -> tuple[Cells, list[str], li
             name = found["row"]
             if name not in rows or counts[name] > 1:
                 why = f"comes {counts[name]} times, so none counts" if name in rows else "is not in this draw"
-                troubles.append(Trouble(path.name, line, name, "row", f"{name!r:.80} {why}"))
+                problems.append((path.name, line, name, "row", f"{name!r:.80} {why}"))
                 continue
             for column in columns:
-                text, allowed = found[column].strip(), _allowed(draw.study, column, rows[name])
-                if text and (value := _read(text, *allowed)) is not None:
+                text, (words, limit) = found[column].strip(), _allowed(draw.study, column, rows[name])
+                if text and (value := _read(text, words, limit)) is not None:
                     cells[name][column][person] = value
                 elif text or not column.endswith(" 2"):
-                    number = [] if allowed[1] is None else [f"a number up to {allowed[1]:g}"]
-                    why = f"expected {', '.join([*allowed[0], *number])}, got {text!r:.80}" if text else "is empty"
-                    troubles.append(Trouble(path.name, line, name, column, why))
-        troubles += [Trouble(path.name, 0, name, "row", f"{name} is missing") for name in rows if name not in counts]
-    return cells, people, troubles
+                    expected = ", ".join([*words, *([] if limit is None else [f"a number up to {limit:g}"])])
+                    why = f"expected {expected}, got {text!r:.80}" if text else "is empty"
+                    problems.append((path.name, line, name, column, why))
+        problems += [(path.name, 0, name, "row", f"{name} is missing") for name in rows if name not in counts]
+    return cells, people, pd.DataFrame(problems, columns=["sheet", "line", "row", "column", "message"])
 
 
 def _lines(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Mapping[str, str]]]:

@@ -11,54 +11,42 @@ import krippendorff
 import numpy as np
 import pandas as pd
 
-from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.errors import DataError
-from fin_tasks.judging.agreement import agreement, combine, read_judge
+from fin_tasks.judging.agreement import combine
 from fin_tasks.labels.draw import Draw
 from fin_tasks.labels.sheet import Cells
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.stats.intervals import wilson
 
-Level = Literal["nominal", "ordinal"]
-
-__all__ = ["alpha", "compare_judges", "people_run", "tables", "write_figure"]
+__all__ = ["alpha", "people_run", "tables", "write_figure"]
 
 
 def tables(draw: Draw, cells: Cells, people: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """Count votes.
+    """Count votes: `labels` (a line a row and question), `undecided`, `alpha`, `shares` and perhaps `combinations`.
 
-    Returns:
-        `labels` (a line for each row and question, or each value where several may be chosen), `undecided` of these,
-        `alpha`, `shares` and, if the study has them, `combinations` of types of errors.
+    If people may choose several values, each value is voted on by itself, as the question `name: value`.
     """
-    lines, alphas = [], []
-    undecided = set()
+    lines: list[dict[str, Any]] = []
+    alphas, undecided = [], []
     for name, question in draw.study.questions.items():
         own = [column for column, of in draw.study.columns().items() if of == name]
-        given = {
-            row.id: {one: [v for c in own if (v := cells[row.id][c].get(one))] for one in people} for row in draw.rows
-        }
-        won: Counter[str] = Counter()
-        for part in question.values if question.choose > 1 else [""]:  # of several choices each has its vote
-            asked = f"{name}: {part}" if part else name
-            votes = {
-                row: {one: (("no", "yes")[part in of] if part else of[0]) for one, of in told.items() if of}
-                for row, told in given.items()
-            }
-            values = ["no", "yes"] if part else question.allowed
-            level: Level = "ordinal" if question.scale else "nominal"
-            found = alpha([list(of.values()) for of in votes.values()], values, level)
-            alphas.append({"question": asked, **found})
+        won = Counter[str]()
+        for part in question.values if question.choose > 1 else [""]:
+            asked, values = (f"{name}: {part}", ["no", "yes"]) if part else (name, question.allowed)
+            votes = []
             for row in draw.rows:
-                label, review = _decide(list(votes[row.id].values()), question.rule, len(people))
-                line = {"row": row.id, "doc_id": row.doc_id, "question": asked}
-                lines.append({**line, **{p: votes[row.id].get(p) for p in people}, "label": label, "review": review})
-                won[row.id] += label is not None and label != "no" if part else label is not None
-        undecided |= {(row, name) for row in given if not won[row]}
+                given = {one: [v for c in own if (v := cells[row.id][c].get(one))] for one in people}
+                vote = {one: values[part in of] if part else of[0] for one, of in given.items() if of}
+                label, review = _decide(list(vote.values()), question.rule, len(people))
+                line = {"row": row.id, "doc_id": row.doc_id, "question": asked, **dict.fromkeys(people), **vote}
+                lines.append({**line, "label": label, "review": review})
+                won[row.id] += label not in (None, "no" if part else None)
+                votes.append(list(vote.values()))
+            alphas.append({"question": asked, **alpha(votes, values, "ordinal" if question.scale else "nominal")})
+        undecided += [line for line in lines if line["question"].partition(":")[0] == name and not won[line["row"]]]
     labels = pd.DataFrame(lines)
-    pairs = zip(labels["row"], labels["question"].str.partition(":")[0], strict=True)
-    found = {"labels": labels, "undecided": labels[[pair in undecided for pair in pairs]]}
+    found = {"labels": labels, "undecided": pd.DataFrame(undecided, columns=labels.columns)}
     found |= {"alpha": pd.DataFrame(alphas), "shares": _shares(draw, labels)}
     return {**found, "combinations": _combinations(draw, labels)} if draw.study.split else found
 
@@ -75,7 +63,9 @@ def _decide(values: Sequence[str], rule: str, people: int) -> tuple[str | float 
     return (label if rule == "mode" else fmean(scores)), review
 
 
-def alpha(rows: Sequence[Sequence[str]], values: Sequence[str], level: Level, *, seed: int = 42) -> dict[str, Any]:
+def alpha(
+    rows: Sequence[Sequence[str]], values: Sequence[str], level: Literal["nominal", "ordinal"], *, seed: int = 42
+) -> dict[str, Any]:
     """Return Krippendorff's alpha with a 95 % bootstrap interval over rows; None if all labels are the same.
 
     >>> round(alpha([["a", "a"], ["b", "b"], ["a", "b"], ["a"]], ["a", "b"], "nominal")["alpha"], 3)
@@ -150,7 +140,7 @@ def write_figure(draw: Draw, found: dict[str, pd.DataFrame], path: Path) -> None
     figure.savefig(path, dpi=150)
 
 
-def people_run(draw: Draw, cells: Cells, out: Path, *, name: str) -> tuple[Path, pd.DataFrame]:
+def people_run(draw: Draw, cells: Cells, out: Path, *, name: str) -> pd.DataFrame:
     """Score people's answers like a model's responses; write a run folder, and return the minutes they took by task."""
     tasks: dict[str, list[tuple[dict[str, Any], list[str]]]] = {}
     minutes: dict[str, list[float]] = {}
@@ -170,34 +160,6 @@ def people_run(draw: Draw, cells: Cells, out: Path, *, name: str) -> tuple[Path,
     # people stand in the column of models that reason before they answer
     facts = {"style": {"mode": "cot"}, "study": draw.study.name}
     provenance = {task: {**draw.provenance.get(task, {}), **facts} for task in tasks}
-    path = write_run(out, scored, model=name, made_by="fin-tasks label", provenance=provenance)
+    write_run(out, scored, model=name, made_by="fin-tasks label", provenance=provenance)
     rows = [{"task": t, "answers": len(of), "mean": fmean(of), "median": median(of)} for t, of in minutes.items() if of]
-    return path, pd.DataFrame(rows)
-
-
-def compare_judges(
-    draw: Draw, cells: Cells, judges: Sequence[Path], *, leave_out_review: bool = False
-) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """Compare judges with people over all responses, objective and subjective ones; return also what needs review."""
-    column = next((name for name, one in draw.study.questions.items() if one.scale), None)
-    if column is None:
-        raise DataError(f"label agree: expected a study with scores, got {draw.study.name}.")
-    given = {row.doc_id: list(map(float, cells[row.id][column].values())) for row in draw.rows}
-    scores = {name: combine(of) for name, of in given.items() if of}
-    review = [name for name, (_, far) in scores.items() if far]
-    found = {}
-    for path in judges:
-        judged, pairs = read_judge(path), []
-        for row in draw.rows:
-            points, response = judged.get(row.doc_id, (None, ""))
-            if points is None or row.doc_id not in scores or (leave_out_review and row.doc_id in review):
-                continue
-            if response != row.response:
-                raise DataError(f"{path}: expected the responses that people saw, got another one to {row.doc_id}.")
-            category = CATEGORIES.get(row.facts.get("category", [""])[0])
-            kind = "" if category is None else "subjective" if category.kind == "subjective" else "objective"
-            pairs.append((scores[row.doc_id][0], points, kind))
-        groups = ["all", *sorted({kind for *_, kind in pairs if kind})]
-        parts = {group: [(x, y) for x, y, kind in pairs if group in ("all", kind)] for group in groups}
-        found[str(path)] = {group: agreement([x for x, _ in of], [y for _, y in of]) for group, of in parts.items()}
-    return found, review
+    return pd.DataFrame(rows)
