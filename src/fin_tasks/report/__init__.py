@@ -18,7 +18,7 @@ _MAX_FILES = 200_000
 
 
 def read(paths: Iterable[Path]) -> "Report":
-    """Read all runs of our tasks in files and folders: run folders as lm-eval writes them.
+    """Read all runs of our tasks in files and folders: run folders as lm-eval writes them, and logs of inspect_ai.
 
     Raises:
         DataError: A path does not exist, or nothing there is a result of ours. What is wrong with a single file stands
@@ -57,7 +57,7 @@ def _find(paths: Sequence[Path], problems: "list[Problem]") -> list[tuple[Path, 
                 raise DataError(f"{path}: expected at most {_MAX_FILES:,} files, got more. Name a folder further down.")
             for name in sorted(names):
                 file = Path(folder, name)
-                if file.suffix not in (".json", ".jsonl") or not file.is_file():
+                if file.suffix not in (".eval", ".json", ".jsonl") or not file.is_file():
                     continue
                 if not file.resolve().is_relative_to(root.resolve()):
                     problems.append(Problem(str(file), f"{file}: skipped, as it is a link to a place out of {root}."))

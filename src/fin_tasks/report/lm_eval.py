@@ -18,6 +18,7 @@ import pandas as pd
 from pydantic import BaseModel, Field, ValidationError
 
 from fin_tasks.errors import DataError
+from fin_tasks.report import inspect_logs
 from fin_tasks.report.comparable import UNKNOWN, settings_of, together
 from fin_tasks.report.model import BENCHMARKS, BREAKDOWNS, WEIGHT, Problem, Run, TaskResult, benchmark_of, texts_column
 from fin_tasks.report.redact import without_secrets
@@ -75,7 +76,7 @@ def read_runs(files: Sequence[tuple[Path, Path]], tables: list[pd.DataFrame], pr
     for _, file in files:
         if (match := _SAMPLES.fullmatch(file.name)) and benchmark_of(match["task"]):
             samples[file.parent, match["stamp"] or ""][match["task"]] = file
-    runs: dict[str, Run] = {}
+    runs: dict[str, Run] = dict(_logs(files, tables, problems))
     for root, file in files:
         if not _RESULTS.fullmatch(file.name):
             continue
@@ -106,6 +107,34 @@ def read_runs(files: Sequence[tuple[Path, Path]], tables: list[pd.DataFrame], pr
     return list(runs.values())
 
 
+def _logs(
+    files: Sequence[tuple[Path, Path]], tables: list[pd.DataFrame], problems: list[Problem]
+) -> Iterator[tuple[str, Run]]:
+    """Yield the runs of inspect_ai's logs; a run has a log for each task."""
+    logs: dict[tuple[str, ...], list[tuple[Path, Path, dict[str, Any]]]] = defaultdict(list)
+    for root, file in files:
+        try:
+            if file.suffix == ".eval":
+                key, found = inspect_logs.results_of(file)
+                logs[key].append((root, file, found))
+        except DataError as error:
+            problems.append(Problem(str(file), str(error)))
+    for key, several in logs.items():
+        root, file, merged = several[0]
+        for _, _, found in several[1:]:
+            for name in ("results", "configs", "versions", "n-samples", "higher_is_better"):
+                merged[name] |= found[name]
+        identity = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
+        own = {task: path for _, path, found in several for task in found["configs"]}
+        try:
+            run = _run(identity, root, file, _Results.model_validate(merged), own, tables, problems)
+        except ValidationError as error:
+            problems.append(Problem(str(file), _sentence(file, error)))
+            continue
+        if run.tasks:
+            yield identity, run
+
+
 def read_samples(result: TaskResult) -> Iterator[dict[str, Any]]:
     """Yield the lines of a task's samples file, with documents and responses; nothing if there is no file.
 
@@ -118,6 +147,9 @@ def read_samples(result: TaskResult) -> Iterator[dict[str, Any]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    if path.suffix == ".eval":
+        yield from inspect_logs.samples_of(path)
+        return
     try:
         with path.open("rb", buffering=2**20) as file:
             number = 0
@@ -172,7 +204,7 @@ def _run(
     tables: list[pd.DataFrame],
     problems: list[Problem],
 ) -> Run:
-    known = _RESULTS.fullmatch(file.name) is not None
+    known = file.suffix == ".eval" or _RESULTS.fullmatch(file.name) is not None
     tasks: list[TaskResult] = []
     for task, given in {**found.groups, **found.results}.items():
         try:
@@ -197,7 +229,7 @@ def _run(
     return Run(
         id=identity,
         model=_model(found) if known else _text(file.resolve().parent.name),
-        harness=harness if harness in ("replay", "judge", "label", "VLMEvalKit") else "lm-eval",
+        harness=harness if harness in ("replay", "judge", "label", "VLMEvalKit", "inspect_ai") else "lm-eval",
         path=file,
         name=file.relative_to(root).as_posix(),
         date=_date(found.date, file),

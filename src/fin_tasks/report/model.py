@@ -125,7 +125,7 @@ class Run:
     Attributes:
         id: Hash of the results file.
         model: Its name: text of strangers.
-        harness: `lm-eval`, `VLMEvalKit`, `replay`, `judge`, `label` (people), or `published`.
+        harness: `lm-eval`, `inspect_ai`, `VLMEvalKit`, `replay`, `judge`, `label` (people), or `published`.
         path: The results file; the samples file if there is none.
         name: The path from the folder that was given.
         date: ISO date and time; empty if unknown.

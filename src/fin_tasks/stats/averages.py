@@ -1,9 +1,10 @@
 """Means and standard errors over values of which some are missing (None)."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-__all__ = ["average", "average_or_none", "rate", "standard_error"]
+__all__ = ["average", "average_or_none", "over_responses", "rate", "standard_error"]
 
 
 def average(values: Iterable[float | None]) -> float:
@@ -21,6 +22,23 @@ def average_or_none(values: Iterable[float | None]) -> float | None:
     """Return the mean of the known values; None if there are none."""
     mean = average(values)
     return None if math.isnan(mean) else mean
+
+
+def over_responses(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a document's metrics over its responses: means, of lists place by place; lists of pairs are joined.
+
+    Example:
+        >>> over_responses([{"acc": 1.0, "ece": [[0.5, 1]]}, {"acc": 0.0, "ece": None}])
+        {'acc': 0.5, 'ece': [[0.5, 1]]}
+    """
+    return {name: _over([one[name] for one in values if one[name] is not None]) for name in values[0]}
+
+
+def _over(known: list[Any]) -> Any:
+    if known and isinstance(known[0], list):
+        pairs = known[0] and isinstance(known[0][0], list)
+        return [pair for one in known for pair in one] if pairs else [average(place) for place in zip(*known)]
+    return average_or_none(known)
 
 
 def rate(happened: bool | None) -> float | None:

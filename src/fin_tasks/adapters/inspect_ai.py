@@ -1,0 +1,200 @@
+"""Our tasks in inspect_ai, made of lm-eval's task files. Importing this module registers tasks, scorers and a metric."""
+
+import functools
+import importlib
+import json
+import math
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from pkgutil import resolve_name
+from typing import Any
+
+import anyio
+import yaml
+from inspect_ai import Task, model, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.scorer import SampleScore, Score, Target, mean, metric, scorer, stderr
+from inspect_ai.solver import TaskState
+
+from fin_tasks import sandbox
+from fin_tasks.benchmarks.mme_finance.upstream_judge import rubric_named
+from fin_tasks.benchmarks.scored_task import VARIANTS
+from fin_tasks.errors import ConfigError
+from fin_tasks.judging.item import Item, Judged, Reply, no_response
+from fin_tasks.judging.rubric import Rubric
+from fin_tasks.resources import task_yaml_dir
+from fin_tasks.settings import Settings
+from fin_tasks.stats.averages import over_responses
+from fin_tasks.stats.metric import Metric
+
+_IMAGE = "<image>\n"  # where documents have their picture
+_PICTURES = ("image_path", "figure_path", "chart")
+_judged: dict[str, Judged] = {}  # by the sample's uuid: what the first scorer asked for the second
+Ask = Callable[[TaskState, Target], Awaitable[Score]]
+
+
+class _TaskFile(yaml.SafeLoader):
+    """A task's file; functions are named, not imported."""
+
+
+_TaskFile.add_constructor("!function", lambda _, node: str(node.value))
+
+
+class _Spec:
+    """What a task's file says, and the benchmark's scorer."""
+
+    def __init__(self, name: str) -> None:
+        (file,) = task_yaml_dir().rglob(f"{name}.yaml")
+        config: dict[str, Any] = {"include": file.name}
+        while "include" in config:
+            above = file.with_name(config.pop("include")).read_text(encoding="utf-8")
+            config = {**yaml.load(above, Loader=_TaskFile), **config}  # noqa: S506 - a SafeLoader
+        self.name, self.config, self.options = name, config, config["dataset_kwargs"]
+        self.rules = importlib.import_module(f"fin_tasks.benchmarks.{file.parent.name}.score")
+        metrics: Mapping[str, bool | Metric] = self.rules.metrics_of(**self.options)
+        self.better = {n: one.higher_is_better if isinstance(one, Metric) else one for n, one in metrics.items()}
+        self.own = {name: one for name, one in metrics.items() if isinstance(one, Metric)}  # no means over documents
+        steps = {step["function"]: step for pipeline in config["filter_list"] for step in pipeline["filter"]}
+        self.runs_programs, self.judge = "fin_tasks_run_programs" in steps, steps.get("fin_tasks_judge")
+
+    def rubric(self, metadata: Mapping[str, Any]) -> Rubric | None:
+        if self.judge is None:
+            return None
+        named = str(metadata.get("rubric") or self.judge["rubric"].format(**self.options))
+        place = {name: metadata[name] for name in ("source", "data_dir") if name in metadata}
+        return rubric_named(named, language=self.options.get("language", "en"), **place)
+
+
+_spec = functools.cache(_Spec)
+
+
+@functools.cache
+def _runner() -> sandbox.Runner:
+    settings = Settings.from_environ()
+    return sandbox.open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
+
+
+def _task(name: str, metadata: Mapping[str, Any]) -> Task:
+    spec = _spec(name)
+    if fixed := sorted(key for key in metadata if key in spec.options or key.startswith("judge_")):
+        raise ConfigError(
+            f"-T {fixed[0]}: expected an option that {name} leaves open, got {metadata[fixed[0]]!r}. Take the task "
+            "with the value you want; --model-role grader=MODEL names a judge."
+        )
+    (documents,) = resolve_name(spec.config["custom_dataset"])(**metadata, **spec.options).values()
+    facts = {**spec.config["metadata"], **metadata, "provenance": json.loads(documents.info.description)}
+    if spec.runs_programs:
+        facts["sandbox"] = {"tier": _runner().tier, "reason": _runner().reason}  # found out before the model answers
+    if rubric := spec.rubric(metadata):
+        told = {"rubric": rubric.label, "rubric_sha256": rubric.sha256, "image": True}
+        facts["judge"] = {**told, "temperatures": list(rubric.temperatures), "max_tokens": rubric.max_tokens}
+    known = {"greedy": {}, **({"paper": spec.config["paper_sampling"]} if "paper_sampling" in spec.config else {})}
+    if (sampling := metadata.get("sampling", "greedy")) not in known:
+        raise ConfigError(f"-T sampling: {name} expected {' or '.join(known)}, got {sampling!r}.")
+    asked = {**spec.config["generation_kwargs"], **known[sampling]}
+    means = {one: [mean(), stderr()] for one in spec.better if one not in spec.own}
+    named = {key: metadata[key] for key in ("rubric", "source", "data_dir") if key in metadata}
+    return Task(
+        dataset=MemoryDataset([_sample(doc) for doc in documents.to_list()], name=name),
+        scorer=[_SCORERS[variant](task=name, **named) for variant in VARIANTS],
+        metrics=[means, _aggregates(task=name)] if spec.own else means,
+        config=model.GenerateConfig(
+            max_tokens=asked["max_gen_toks"], temperature=asked["temperature"], top_p=asked.get("top_p")
+        ),
+        version=str(facts["version"]),
+        metadata={**facts, "metrics": spec.better},
+    )
+
+
+def _sample(doc: Mapping[str, Any]) -> Sample:
+    system = [model.ChatMessageSystem(content=doc["system"])] if doc.get("system") else []
+    content: Any = doc["prompt"]
+    if found := [str(doc[name]) for name in _PICTURES if doc.get(name)]:
+        before, _, after = content.rpartition(_IMAGE)
+        parts = [model.ContentText(text=before), model.ContentImage(image=found[0]), model.ContentText(text=after)]
+        content = [one for one in parts if getattr(one, "text", "image")]
+    identity, target = doc.get("id", doc.get("question_id")), str(doc.get("target") or "")
+    return Sample(id=identity, input=[*system, model.ChatMessageUser(content=content)], target=target, metadata=doc)
+
+
+def _scorer(variant: str) -> Callable[..., Ask]:
+    def make(task: str, **metadata: Any) -> Ask:
+        spec = _spec(task)
+        rubric = spec.rubric(metadata)
+
+        async def score(state: TaskState, _: Target) -> Score:
+            doc, response = state.metadata, state.output.completion
+            given: Any = response
+            if spec.runs_programs:
+                programs = tuple(spec.rules.programs(doc, response, variant=variant))
+                given = sandbox.Ran(response, tuple(await anyio.to_thread.run_sync(_runner().run, programs)))
+            elif spec.judge and rubric and ("grader" in model.model_roles() or not spec.judge.get("optional")):
+                given = _judged.pop(state.uuid, None) or await _ask(rubric, spec.judge["item"], doc, response)
+                if variant == VARIANTS[0]:
+                    _judged[state.uuid] = given
+            reading = spec.rules.read(doc, given, variant=variant)
+            values, told = spec.rules.metric_values(doc, [reading]), json.loads(str(reading))
+            return Score(
+                value={one: math.nan if values[one] is None else values[one] for one in values if one not in spec.own},
+                answer=None if told["answer"] is None else str(told["answer"]),
+                explanation=spec.rules.compare(doc, reading).reason,
+                reason=("grader_failed" if spec.judge else "scoring_failed") if reading.unscored else None,
+                metadata={"reading": told, "values": values},
+            )
+
+        return score
+
+    return make
+
+
+async def _ask(rubric: Rubric, item_of: str, doc: Mapping[str, Any], response: str) -> Judged:
+    """Ask the model of the role `grader` until a reply can be read, at most as often as the rubric says."""
+    item: Item | None = resolve_name(item_of)(doc, response)
+    if item is None or no_response(response):
+        return Judged(response)
+    if "grader" not in model.model_roles():
+        return Judged(response, (), "no judge is named: add --model-role grader=MODEL")
+    replies: list[Reply] = []
+    try:
+        messages = await model.messages_from_openai(rubric.messages(item))
+        for temperature in rubric.temperatures:
+            for limit in (rubric.max_tokens, rubric.reasoning_max_tokens):  # a judge that thinks needs more
+                config = model.GenerateConfig(temperature=temperature, max_tokens=limit)
+                output = await model.get_model(role="grader").generate(messages, config=config)
+                if output.completion.strip() or output.stop_reason != "max_tokens":
+                    break
+            replies.append(Reply(text=output.completion, temperature=temperature))
+            if rubric.accepts(output.completion):
+                return Judged(response, tuple(replies))
+    except Exception as error:  # noqa: BLE001 - of any provider; the response is unscored, and the run goes on
+        return Judged(response, tuple(replies), f"{type(error).__name__}: {error}")
+    return Judged(response, tuple(replies), f"none of {len(replies)} replies of the judge could be read")
+
+
+def _aggregate(task: str) -> Callable[[list[SampleScore]], Mapping[str, float]]:
+    def totals(scores: list[SampleScore]) -> Mapping[str, float]:
+        values: dict[Any, list[Any]] = {}
+        for one in scores:
+            values.setdefault(one.sample_id, []).append((one.score.metadata or {})["values"])
+        rows = [over_responses(of) for of in values.values()]
+        found = {name: one.aggregate([row[name] for row in rows]) for name, one in _spec(task).own.items()}
+        return {name: math.nan if isinstance(value, str) else value for name, value in found.items()}
+
+    return totals
+
+
+_aggregates = metric(name="aggregates", scores="unreduced")(_aggregate)
+_SCORERS = {variant: scorer(metrics=[mean()], name=variant)(_scorer(variant)) for variant in VARIANTS}
+
+
+def _register(name: str) -> None:
+    def make(**metadata: Any) -> Task:
+        return _task(name, {key: value for key, value in metadata.items() if key != "model"})
+
+    task(name=name)(make)
+
+
+for _file in task_yaml_dir().rglob("*.yaml"):
+    _text = _file.read_text(encoding="utf-8")
+    if re.search(r"^task: \w+$", _text, re.M) and "ConversationTask" not in _text:  # no group, no conversation
+        _register(_file.stem)

@@ -1,0 +1,119 @@
+"""Our tasks in the real inspect_ai, with models in this process, beside the same responses in lm-eval."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from chat_server import completion, serve
+from in_process import run
+
+from fin_tasks import report
+from fin_tasks.errors import ConfigError
+
+pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
+from inspect_ai import eval as inspect_eval
+from inspect_ai.log import EvalLog
+from inspect_ai.model import ContentImage, Model, ModelOutput, ModelUsage, get_model
+
+from fin_tasks.adapters.inspect_ai import _task  # noqa: F401 - registers the tasks
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # inspect_ai warns of itself
+
+SAID = (
+    "The answer is **12.5**",
+    "I cannot tell.",
+    "Final prediction: 0.3",
+    "The answer is True.",
+    "So it is B.\n\nAnswer: B",
+    "```python\ndef solution():\n    return 7.5\n```",
+    "```python\ndef solution():\n    return 1 / 0\n```",
+    "是",
+)
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_proxy: None) -> None:
+    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
+    monkeypatch.setenv("INSPECT_LOG_DIR", str(tmp_path / "logs"))
+
+
+def said_to(prompt: str) -> str:
+    """Answer a question, always the same way."""
+    return SAID[hashlib.sha256(prompt.replace("<image>\n", "").encode()).digest()[0] % len(SAID)]
+
+
+def mock(answer: Callable[[str], str]) -> Model:
+    """A model that answers the text of the last message."""
+
+    def output(messages: Any, *_: Any) -> ModelOutput:
+        made = ModelOutput.from_content("mockllm/tested", answer(messages[-1].text))
+        made.usage = ModelUsage(input_tokens=7, output_tokens=3, total_tokens=10)
+        return made
+
+    return get_model("mockllm/tested", custom_outputs=output)
+
+
+def ask(*tasks: str, answer: Callable[[str], str] = said_to, grader: Any = None, **more: Any) -> list[EvalLog]:
+    arguments = {"source": "sample", **more.pop("arguments", {})}
+    roles = {"model_roles": {"grader": mock(grader)}} if grader else {}
+    names = [f"fin_tasks/{task}" for task in tasks]
+    return inspect_eval(names, model=mock(answer), task_args=arguments, display="none", **roles, **more)
+
+
+def as_files(found: Mapping[str, Any], folder: Path) -> Path:
+    """Write what lm-eval returned as it writes it itself."""
+    folder.mkdir()
+    head = {name: value for name, value in found.items() if name != "samples"}
+    (folder / "results_2026-01-01T00-00-00.0.json").write_text(json.dumps(head, default=str))
+    for task, samples in found["samples"].items():
+        lines = [json.dumps(sample, default=str) for sample in samples]
+        (folder / f"samples_{task}_2026-01-01T00-00-00.0.jsonl").write_text("\n".join(lines))
+    return folder
+
+
+def compare_both(tasks: tuple[str, ...], logs: list[EvalLog], found: Mapping[str, Any], tmp_path: Path) -> None:
+    assert {log.status: log.error and log.error.message for log in logs} == {"success": None}
+    runs, rows, problems = report.read([as_files(found, tmp_path / "lm"), tmp_path / "logs"])
+    assert not problems
+    (ours,) = (one for one in runs if one.harness == "inspect_ai")
+    (theirs,) = (one for one in runs if one.harness == "lm-eval")
+    for task in tasks:
+        mine, other = (next(t for t in one.tasks if t.task == task) for one in (ours, theirs))
+        assert mine.settings == other.settings and mine.metrics == other.metrics
+        assert (mine.n, mine.n_all) == (other.n, other.n_all)
+        for variant in ("paper", "robust"):
+            assert mine.totals[variant] == pytest.approx(
+                {name: other.totals[variant].get(name) for name in mine.totals[variant]}, nan_ok=True
+            )
+            pair = [
+                rows[(rows.run == one.id) & (rows.task == task) & (rows.variant == variant)]
+                .drop(columns="run")
+                .astype({"doc_id": str})
+                .sort_values("doc_id", ignore_index=True)
+                for one in (ours, theirs)
+            ]
+            pd.testing.assert_frame_equal(*pair)
+
+
+def test_scores_equal_those_of_lm_eval(tmp_path: Path) -> None:
+    tasks = ("xfinbench_calc", "xfinbench_calc_pot", "bizbench_codefinqa", "dynostock_authority_w4")
+    tasks += ("financemath_pot", "mme_finance_binary_zh", "xfinbench_mcq_visual")
+    found = run(*tasks, answer=lambda doc: said_to(doc["prompt"]), sees=True, limit=12)
+    compare_both(tasks, ask(*tasks, limit=12), found, tmp_path)
+
+
+def test_the_grader_is_the_judge(tmp_path: Path) -> None:
+    points = lambda text: str(len(text) % 7)  # noqa: E731 - 6 is none
+    answer = lambda prompt: "" if len(prompt) % 5 == 0 else "a" * (len(prompt) % 7)  # noqa: E731
+    parts = lambda body: "".join(p.get("text", "") for p in body["messages"][-1]["content"] if p["type"] == "text")  # noqa: E731
+    with serve(lambda body: completion(points(parts(body)))) as served:
+        said = {"judge_model": "tested", "judge_base_url": served.base_url, "judge_max_failed": 1.0}
+        plain = lambda doc: answer(doc["prompt"].replace("<image>\n", ""))  # noqa: E731
+        found = run("mme_finance_en", answer=plain, sees=True, limit=12, **said)
+    logs = ask("mme_finance_en", answer=answer, grader=points, limit=12)
+    compare_both(("mme_finance_en",), logs, found, tmp_path)
