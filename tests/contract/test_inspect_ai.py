@@ -17,9 +17,9 @@ from fin_tasks.errors import ConfigError
 pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog
-from inspect_ai.model import ContentImage, Model, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
 
-from fin_tasks.adapters.inspect_ai import _task  # noqa: F401 - registers the tasks
+from fin_tasks.adapters.inspect_ai import _task
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # inspect_ai warns of itself
 
@@ -117,3 +117,49 @@ def test_the_grader_is_the_judge(tmp_path: Path) -> None:
         found = run("mme_finance_en", answer=plain, sees=True, limit=12, **said)
     logs = ask("mme_finance_en", answer=answer, grader=points, limit=12)
     compare_both(("mme_finance_en",), logs, found, tmp_path)
+
+
+def test_without_a_grader_responses_are_unscored(tmp_path: Path) -> None:
+    (log,) = ask("mme_finance_en", limit=3)
+    runs, rows, _ = report.read([tmp_path / "logs"])
+    assert rows.score.isna().all() and set(rows.unscored) == {1.0}
+    assert rows.reason[0].startswith("no judge is named") and not runs[0].tasks[0].judge
+    (score,) = (one for one in log.results.scores if (one.scorer, one.name) == ("robust", "score"))
+    assert (score.scored_samples, score.unscored_samples) == (0, 3)
+
+
+def test_a_question_is_asked_with_its_picture() -> None:
+    (log,) = ask("xfinbench_mcq_visual", limit=1)
+    (sample,) = log.samples
+    *_, question = sample.input
+    assert [part.type for part in question.content] == ["image", "text"]
+    assert "<image>" not in question.text and Path(sample.metadata["figure_path"]).is_file()
+    assert sample.scores["robust"].explanation and sample.input[0].role == "system"
+
+
+def test_epochs_are_responses_to_one_question(tmp_path: Path) -> None:
+    """A response that is right once in two leaves half a point, in both harnesses' metrics."""
+    count = iter(range(100))
+    forecast = lambda _: f"Final prediction: 0.{'19'[next(count) >= 4]}"  # noqa: E731
+    ask("dynostock_authority_w4", answer=forecast, limit=4, epochs=2, max_samples=1)  # one epoch after the other
+    runs, rows, problems = report.read([tmp_path / "logs"])
+    (task,) = runs[0].tasks
+    assert not problems and len(rows) == 8 and task.settings["repeats"] == "2" and task.n == 4
+    assert rows.acc.mean() == task.totals["robust"]["acc"] == 0.5
+    assert set(rows.mean_probability) == {0.5}
+    assert task.totals["robust"]["bias_index"] == pytest.approx(
+        rows.bias_index.mul(rows.bias_weight).sum() / rows.bias_weight.sum()
+    )
+
+
+def test_options_that_a_task_fixes_are_refused() -> None:
+    for name in ("subset", "judge_model"):
+        with pytest.raises(ConfigError, match=name):
+            _task("xfinbench_calc", {"source": "sample", name: "x"})
+
+
+def test_a_damaged_log_is_named(tmp_path: Path) -> None:
+    ask("xfinbench_calc", limit=1)
+    (tmp_path / "logs" / "cut.eval").write_bytes(next((tmp_path / "logs").glob("*.eval")).read_bytes()[:500])
+    runs, _, problems = report.read([tmp_path / "logs"])
+    assert len(runs) == 1 and [Path(one.path).name for one in problems] == ["cut.eval"]

@@ -1,4 +1,4 @@
-"""Our tasks in inspect_ai, made of lm-eval's task files. Importing this module registers tasks, scorers and a metric."""
+"""Our tasks in inspect_ai, made of lm-eval's task files. Importing this module registers them."""
 
 import functools
 import importlib

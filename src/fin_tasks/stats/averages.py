@@ -36,8 +36,9 @@ def over_responses(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _over(known: list[Any]) -> Any:
     if known and isinstance(known[0], list):
-        pairs = known[0] and isinstance(known[0][0], list)
-        return [pair for one in known for pair in one] if pairs else [average(place) for place in zip(*known)]
+        if known[0] and isinstance(known[0][0], list):
+            return [pair for one in known for pair in one]
+        return [average(place) for place in zip(*known, strict=True)]
     return average_or_none(known)
 
 
