@@ -123,7 +123,7 @@ def test_without_a_grader_responses_are_unscored(tmp_path: Path) -> None:
     (log,) = ask("mme_finance_en", limit=3)
     runs, rows, _ = report.read([tmp_path / "logs"])
     assert rows.score.isna().all() and set(rows.unscored) == {1.0}
-    assert rows.reason[0].startswith("no judge is named") and not runs[0].tasks[0].judge
+    assert rows.reason[0] == "the judge was not asked" and not runs[0].tasks[0].judge
     (score,) = (one for one in log.results.scores if (one.scorer, one.name) == ("robust", "score"))
     assert (score.scored_samples, score.unscored_samples) == (0, 3)
 

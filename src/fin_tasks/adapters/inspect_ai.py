@@ -150,10 +150,8 @@ def _scorer(variant: str) -> Callable[..., Ask]:
 async def _ask(rubric: Rubric, item_of: str, doc: Mapping[str, Any], response: str) -> Judged:
     """Ask the model of the role `grader` until a reply can be read, at most as often as the rubric says."""
     item: Item | None = resolve_name(item_of)(doc, response)
-    if item is None or no_response(response):
+    if item is None or no_response(response) or "grader" not in model.model_roles():
         return Judged(response)
-    if "grader" not in model.model_roles():
-        return Judged(response, (), "no judge is named: add --model-role grader=MODEL")
     replies: list[Reply] = []
     try:
         messages = await model.messages_from_openai(rubric.messages(item))
