@@ -238,7 +238,11 @@
     if (!state.benchmark) return overview(main);
     const tasks = distinct(tasksShown());
     const task = tasks.find((one) => one.key === state.task) || tasks[0];
-    $("filters").append(choice("Task", "task", tasks.map((one) => [one.key, one.name.replace(`${D.benchmarks[one.benchmark]}, `, ""), one.own ? "Measured runs" : "Published figures only"]), { measure: "" }));
+    $("filters").append(choice(
+      "Task", "task",
+      tasks.map((one) => [one.key, one.name.replace(`${D.benchmarks[one.benchmark]}, `, ""), one.own ? "Measured runs" : "Published figures only"]),
+      { measure: "" }
+    ));
     const measures = task.metrics.filter((metric) => !D.metrics[metric].by && !metric.endsWith("_std"));
     const metric = measures.includes(state.measure) ? state.measure : headlineOf(task);
     $("filters").append(choice("Measure", "measure", measures.map((one) => [one, label(one)])));
@@ -266,9 +270,18 @@
     const told = [[label(metric), MEASURES[metric] || (D.metrics[metric].higher_is_better === false ? "Lower is better." : "")]];
     told.push(["Line and tick", "The tick is the value. The line is its 95 % interval: the value could be anywhere there if other questions of this kind were asked."]);
     if (found?.ranks.length > 1) {
-      told.push(["Rank", "In brackets, the ranks that a model may really have: models are only told apart if a test of the same questions does so (5 %, Holm's correction)."]);
-      if (found.detectable.paired) told.push(["Smallest clear difference", `About ${number(found.detectable.paired, metric)} between two models, with ${found.rows.toLocaleString("en")} questions.`]);
-      told.push(["Test", `${found.test === "t" ? "t test" : found.test}${found.clustered ? `; questions share ${found.sources.toLocaleString("en")} sources, and those of one source count as a cluster` : ""}.`]);
+      told.push([
+        "Rank",
+        "In brackets, the ranks that a model may really have: models are only told apart if a test of the same questions does so (5 %, Holm's correction)."
+      ]);
+      if (found.detectable.paired) told.push([
+        "Smallest clear difference",
+        `About ${number(found.detectable.paired, metric)} between two models, with ${found.rows.toLocaleString("en")} questions.`
+      ]);
+      told.push([
+        "Test",
+        `${found.test === "t" ? "t test" : found.test}${found.clustered ? `; questions share ${found.sources.toLocaleString("en")} sources, and those of one source count as a cluster` : ""}.`
+      ]);
     }
     if (own.some((one) => one.judge)) told.push(["Judge", [...new Set(own.map((one) => one.judge))].filter(Boolean).join("; ")]);
     if (task.metrics.includes("no_answer") && metric !== "no_answer") told.push(["No answer", MEASURES.no_answer]);
@@ -292,7 +305,10 @@
 
   function lead(task, metric, found) {
     const said = verdict(task, metric, found);
-    if (!said) return el("p", { class: "lead" }, metric === task.headline ? "No run can be ranked; the notes say why." : "Models are ranked by accuracy only; this table is sorted by the value.");
+    if (!said) return el(
+      "p", { class: "lead" },
+      metric === task.headline ? "No run can be ranked; the notes say why." : "Models are ranked by accuracy only; this table is sorted by the value."
+    );
     const verb = found.ranks.length > 1 ? " leads with " : " reaches ";
     return el("p", { class: "lead" }, el("strong", {}, said.name), verb, number(said.entry.value, metric), ` (95 % interval ${range(said.entry)}). `,
       el("span", { class: said.sure ? "sure" : "unsure" }, said.text));
@@ -308,36 +324,61 @@
     grid(host, published ? "Published figures" : "Measured runs", rows, [
       ...(ranks.size ? [{ title: "Rank", field: "rank", width: 92, formatter: cell(span), responsive: 0 }] : []),
       { title: "Model", field: "name", minWidth: 130, widthGrow: 2, responsive: 0, formatter: cell((one) => one.name) },
-      { title: label(metric), field: "value", width: 105, responsive: 0, formatter: cell((one) => el("span", {}, el("strong", {}, number(one.value, metric)), narrow() && el("span", { class: "small" }, range(one)))) },
+      { title: label(metric), field: "value", width: 105, responsive: 0, formatter: cell((one) => el(
+        "span", {}, el("strong", {}, number(one.value, metric)), narrow() && el("span", { class: "small" }, range(one))
+      )) },
       { title: "95 % interval", field: "low", minWidth: 150, widthGrow: 2, headerSort: false, responsive: published ? 5 : 1, visible: !published,
-        formatter: cell((one) => el("div", {}, bar(one.low, one.value, one.high, 0, most, `${number(one.value, metric)}, ${range(one)}`), el("span", { class: "small" }, range(one)))) },
+        formatter: cell((one) => el(
+          "div", {}, bar(one.low, one.value, one.high, 0, most, `${number(one.value, metric)}, ${range(one)}`),
+          el("span", { class: "small" }, range(one))
+        )) },
       { title: "Questions", field: "n", width: 122, responsive: 3, formatter: cell((one) => (one.n ? one.n.toLocaleString("en") : "unknown")) },
       { title: "No answer", field: "silent", width: 105, responsive: 3, visible: silent.size > 0 && !published && metric !== "no_answer", formatter: cell((one) => number(one.silent, "no_answer")) },
       { title: "Not scored", field: "unscored", width: 110, responsive: 3, visible: entries.some((one) => one.unscored), formatter: cell((one) => one.unscored) },
       { title: "From", field: "run.paper", minWidth: 150, widthGrow: 2, responsive: 2, visible: published, formatter: cell((one) => one.run.paper) },
-      { title: "Notes", field: "marks", minWidth: 170, widthGrow: 2, headerSort: false, responsive: 2, visible: entries.some((one) => one.marks.length), formatter: cell((one) => notes(one.marks)) },
+      {
+        title: "Notes", field: "marks", minWidth: 170, widthGrow: 2, headerSort: false, responsive: 2,
+        visible: entries.some((one) => one.marks.length), formatter: cell((one) => notes(one.marks))
+      },
     ]);
   }
 
   function overview(main) {
     const models = new Set(D.files.map((one) => one.model)).size;
-    main.append(el("p", { class: "lead" }, `${count(D.files.length, "run")} of ${count(models, "model")} on ${count(benchmarks().length, "benchmark")}. Who leads, and how sure that is:`));
+    main.append(el(
+      "p", { class: "lead" },
+      `${count(D.files.length, "run")} of ${count(models, "model")} on ${count(benchmarks().length, "benchmark")}. Who leads, and how sure that is:`
+    ));
     for (const name of benchmarks()) {
       const tasks = distinct(D.tasks.filter((task) => task.benchmark === name && task.own)).filter((task) => task.whole);
       const rows = tasks.map((task) => {
         const metric = headlineOf(task), found = comparisonOf(task, metric), said = verdict(task, metric, found);
         const own = entriesOf(task, metric).filter(isOwn);
-        const value = said ? el("span", {}, el("strong", {}, number(said.entry.value, metric)), bar(said.entry.low, said.entry.value, said.entry.high, 0, scale(own, metric), range(said.entry)), el("span", { class: "small" }, range(said.entry))) : "–";
-        return el("tr", {}, el("th", { scope: "row" }, el("a", { href: link({ benchmark: name, task: task.key, measure: "" }) }, task.name.replace(`${D.benchmarks[name]}, `, ""))),
+        const value = said ? el(
+          "span", {}, el("strong", {}, number(said.entry.value, metric)),
+          bar(said.entry.low, said.entry.value, said.entry.high, 0, scale(own, metric), range(said.entry)),
+          el("span", { class: "small" }, range(said.entry))
+        ) : "–";
+        return el("tr", {}, el(
+          "th", { scope: "row" },
+          el("a", { href: link({ benchmark: name, task: task.key, measure: "" }) }, task.name.replace(`${D.benchmarks[name]}, `, ""))
+        ),
           el("td", { "data-label": "Leads" }, el("strong", {}, said?.name || "nobody is ranked")), el("td", { "data-label": label(metric) }, value),
           el("td", { "data-label": "How sure" }, el("span", { class: said?.sure ? "sure" : "unsure" }, said?.text || "See the notes of the table.")),
           el("td", { "data-label": "Models" }, String(new Set(own.map((one) => one.run.model)).size)));
       });
       const metric = tasks.length ? headlineOf(tasks[0]) : "acc";
       main.append(el("h2", {}, el("a", { href: link({ benchmark: name, task: "" }) }, D.benchmarks[name])), el("p", { class: "quiet" }, ABOUT[name]),
-        el("table", { class: "plain over" }, el("thead", {}, el("tr", {}, ["Task", "Leads", `${label(metric)} with 95 % interval`, "How sure", "Models"].map((text) => el("th", { scope: "col" }, text)))), el("tbody", {}, rows)));
+        el(
+          "table", { class: "plain over" },
+          el("thead", {}, el("tr", {}, ["Task", "Leads", `${label(metric)} with 95 % interval`, "How sure", "Models"].map((text) => el("th", { scope: "col" }, text)))),
+          el("tbody", {}, rows)
+        ));
     }
-    main.append(el("p", { class: "quiet" }, "Figures from the papers stand below the measured runs of each task; they are not ranked with them. An interval says how far a value may lie from that over all questions of this kind."));
+    main.append(el(
+      "p", { class: "quiet" },
+      "Figures from the papers stand below the measured runs of each task; they are not ranked with them. An interval says how far a value may lie from that over all questions of this kind."
+    ));
   }
 
   const count = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
@@ -347,50 +388,98 @@
   function compare(main) {
     const tasks = distinct(tasksShown().filter((task) => task.own));
     const models = [...new Set(tasks.flatMap((task) => entriesOf(task, headlineOf(task)).filter(isOwn).map((one) => one.run.model)))];
-    if (models.length < 2) return void main.append(el("h2", {}, "Compare two"), el("p", {}, "Only one model was run here. Choose another benchmark, or add runs to the report."));
-    const common = (a, b) => D.comparisons.filter((one) => one.pairs.some((pair) => new Set([a, b, ofRun.get(pair.first).model, ofRun.get(pair.second).model]).size === 2)).length;
-    const a = models.includes(state.a) ? state.a : models.reduce((x, y) => (models.some((z) => z !== y && common(y, z) > 0) && !models.some((z) => z !== x && common(x, z) > 0) ? y : x));
-    const rest = models.filter((one) => one !== a).sort((x, y) => common(a, y) - common(a, x));
-    const b = rest.includes(state.b) ? state.b : rest[0];
+    if (models.length < 2) return void main.append(
+      el("h2", {}, "Compare two"),
+      el("p", {}, "Only one model was run here. Choose another benchmark, or add runs to the report.")
+    );
+    const usual = tasks.map((task) => comparisonOf(task, headlineOf(task))).sort((x, y) => (y?.ranks.length || 0) - (x?.ranks.length || 0))[0];
+    const leading = [...(usual?.ranks || []).map((one) => ofRun.get(one.run).model), ...models];
+    const a = models.includes(state.a) ? state.a : leading.find((one) => one !== state.b);
+    const rest = models.filter((one) => one !== a), b = rest.includes(state.b) ? state.b : leading.find((one) => one !== a);
     $("filters").append(choice("First model", "a", models.map((one) => [one, one])), choice("Second model", "b", rest.map((one) => [one, one])));
     $("choice-a").value = a;
     $("choice-b").value = b;
-    main.append(el("h2", {}, `${a} against ${b}`), el("p", { class: "quiet" }, "Only questions that both were asked. The difference is the first minus the second; its 95 % interval and the test use the same questions, answered by both."));
-    const rows = [], apart = new Set();
+    main.append(
+      el("h2", {}, `${a} against ${b}`),
+      el(
+        "p", { class: "quiet" },
+        "Only questions that both were asked. The difference is the first minus the second; its 95 % interval and the test use the same questions, answered by both."
+      )
+    );
+    const rows = [];
     for (const task of tasks) {
       const metric = headlineOf(task), entries = entriesOf(task, metric).filter(isOwn);
-      let pair, sign, found;
-      for (found of D.comparisons.filter((one) => one.task === task.id && one.metric === metric)) {
-        pair = found.pairs.find((one) => (sign = ofRun.get(one.first).model === a && ofRun.get(one.second).model === b ? 1 : ofRun.get(one.second).model === a && ofRun.get(one.first).model === b ? -1 : 0));
-        if (pair) break;
-      }
+      const { found, pair, sign } = pairOf(task, metric, a, b);
       const of = (model, run) => entries.find((one) => (run ? one.run.id === run : one.run.model === model));
       const first = of(a, pair && (sign > 0 ? pair.first : pair.second)), second = of(b, pair && (sign > 0 ? pair.second : pair.first));
       if (!first || !second) continue;
-      const differ = [...new Set([...Object.keys(D.groups[first.group] || {}), ...Object.keys(D.groups[second.group] || {})])].filter((name) => D.groups[first.group]?.[name] !== D.groups[second.group]?.[name]);
-      differ.forEach((name) => apart.add(name));
+      const differ = [...new Set([
+        ...Object.keys(D.groups[first.group] || {}), ...Object.keys(D.groups[second.group] || {})
+      ])].filter((name) => D.groups[first.group]?.[name] !== D.groups[second.group]?.[name]);
       rows.push({ task, metric, pair, sign, first, second, found, differ });
     }
     if (!rows.length) return void main.append(el("p", {}, "These two models share no task."));
     const most = Math.max(...rows.filter((one) => one.pair).map((one) => Math.max(Math.abs(one.pair.low), Math.abs(one.pair.high))), 1e-6);
-    main.append(el("table", { class: "plain over" }, el("thead", {}, el("tr", {}, ["Task", a, b, "Difference", "Result", "Questions"].map((text) => el("th", { scope: "col" }, text)))), el("tbody", {}, rows.map((one) => {
+    main.append(el("table", { class: "plain over" }, el(
+      "thead", {},
+      el("tr", {}, ["Task", a, b, "Difference", "Result", "Questions"].map((text) => el("th", { scope: "col" }, text)))
+    ), el("tbody", {}, rows.map((one) => {
       const { pair, sign, metric } = one, points = (value) => `${value > 0 ? "+" : value < 0 ? "−" : ""}${number(Math.abs(value), metric).replace("\u00a0%", "")}`;
       const low = pair && (sign > 0 ? pair.low : -pair.high), high = pair && (sign > 0 ? pair.high : -pair.low), up = D.metrics[metric].higher_is_better !== false;
       const clear = pair && pair.p_holm !== null && pair.p_holm < D.alpha;
       const better = pair && (sign * pair.difference > 0) === up ? a : b;
       const open = D.samples[one.first.run.id] && D.samples[one.second.run.id];
-      return el("tr", {}, el("th", { scope: "row" }, one.task.name), el("td", { "data-label": a }, number(one.first.value, metric)), el("td", { "data-label": b }, number(one.second.value, metric)),
-        pair ? el("td", { "data-label": "Difference" }, `${points(sign * pair.difference)} points`, bar(low, sign * pair.difference, high, -most, most, `${points(low)} to ${points(high)}`), el("span", { class: "small" }, `${points(low)} to ${points(high)}`)) : el("td", { "data-label": "Difference" }, "–"),
-        el("td", { "data-label": "Result" }, !pair ? notes(one.differ.length ? [`not compared: differs in ${one.differ.join(", ")}`] : [...new Set([...one.first.marks, ...one.second.marks, "not compared"])]) : el("span", { class: clear ? "sure" : "unsure" }, clear ? `${better} is better` : "No clear difference"),
-          pair && el("span", { class: "small" }, `p = ${pair.p_holm === null ? "–" : pair.p_holm < 0.001 ? "< 0.001" : pair.p_holm.toFixed(3)}, corrected for ${count(one.found.pairs.length, "pair")}`.replace("= <", "<"))),
-        el("td", { "data-label": "Questions" }, String(pair?.n ?? "–"), open && el("span", { class: "small" }, el("a", { href: link({ view: "samples", benchmark: one.task.benchmark, run: one.first.run.id, with: one.second.run.id, show: "lost", sample: "" }), "aria-label": `Questions that ${a} lost on ${one.task.name}` }, "see what differs"))));
+      return el("tr", {}, el("th", { scope: "row" }, one.task.name), el("td", { "data-label": a }, number(one.first.value, metric)), el(
+        "td", { "data-label": b }, number(one.second.value, metric)
+      ),
+        pair ? el(
+          "td", { "data-label": "Difference" }, `${points(sign * pair.difference)} points`,
+          bar(low, sign * pair.difference, high, -most, most, `${points(low)} to ${points(high)}`),
+          el("span", { class: "small" }, `${points(low)} to ${points(high)}`)
+        ) : el("td", { "data-label": "Difference" }, "–"),
+        el("td", { "data-label": "Result" }, !pair ? notes(one.differ.length ? [`not compared: differs in ${one.differ.join(", ")}`] : [...new Set([...one.first.marks, ...one.second.marks, "not compared"])]) : el(
+          "span", { class: clear ? "sure" : "unsure" }, clear ? `${better} is better` : "No clear difference"
+        ),
+          pair && el(
+            "span", { class: "small" },
+            `p = ${pair.p_holm === null ? "–" : pair.p_holm < 0.001 ? "< 0.001" : pair.p_holm.toFixed(3)}, corrected for ${count(one.found.pairs.length, "pair")}`.replace("= <", "<")
+          )),
+        el(
+          "td", { "data-label": "Questions" }, String(pair?.n ?? "–"),
+          open && el(
+            "span", { class: "small" },
+            el(
+              "a",
+              {
+                href: link({ view: "samples", benchmark: one.task.benchmark, run: one.first.run.id, with: one.second.run.id, show: "lost", sample: "" }),
+                "aria-label": `Questions that ${a} lost on ${one.task.name}`
+              },
+              "see what differs"
+            )
+          )
+        ));
     }))));
+  }
+
+  function pairOf(task, metric, a, b) { // the test of two models; the sign is -1 if it was made the other way round
+    for (const found of D.comparisons.filter((one) => one.task === task.id && one.metric === metric)) for (const pair of found.pairs) {
+      const [first, second] = [ofRun.get(pair.first).model, ofRun.get(pair.second).model];
+      if (first === a && second === b) return { found, pair, sign: 1 };
+      if (first === b && second === a) return { found, pair, sign: -1 };
+    }
+    return {};
   }
 
   // --- breakdown
 
   function parts(main) {
-    main.append(el("h2", {}, "Breakdown"), el("p", { class: "quiet" }, "The same runs, by kind of question. Small parts have wide intervals (in small print), and nothing here is corrected for looking at many parts."));
+    main.append(
+      el("h2", {}, "Breakdown"),
+      el(
+        "p", { class: "quiet" },
+        "The same runs, by kind of question. Small parts have wide intervals (in small print), and nothing here is corrected for looking at many parts."
+      )
+    );
     const all = tasksShown().filter((task) => task.own), before = main.childElementCount;
     for (const task of distinct(all)) {
       const own = new Map();
@@ -460,7 +549,9 @@
     const place = new Map((second?.id || []).map((id, at) => [id, at])), theirs = second?.by[variant];
     const options = Object.entries(SHOW).filter(([key]) => (second || !["gained", "lost"].includes(key)) && (apart || key !== "disagree"));
     $("filters").append(choice("Show", "show", options, { sample: "" }));
-    const kinds = Object.entries(list.parts).flatMap(([by, of]) => [...new Set(of.flatMap((one) => one?.split("|") || []))].sort().map((part) => [`${by}:${part}`, label(`acc_${part}`).replace(`acc_${part}`, part), BY[by] || by]));
+    const kinds = Object.entries(list.parts).flatMap(([by, of]) => [...new Set(of.flatMap((one) => one?.split("|") || []))].sort().map((part) => [
+      `${by}:${part}`, label(`acc_${part}`).replace(`acc_${part}`, part), BY[by] || by
+    ]));
     if (kinds.length) $("filters").append(choice("Kind of question", "part", [["", "all"], ...kinds], { sample: "" }));
     const find = el("input", { id: "find", type: "search", value: state.find || "", onchange: (event) => go({ find: event.target.value, sample: "" }) });
     $("filters").append(el("label", {}, "Find in question, id or answer", find));
@@ -468,7 +559,11 @@
     const rows = [];
     list.id.forEach((id, at) => {
       const value = own.value[at], next = theirs?.value[place.get(id)], differs = apart && list.by[apart].value[at] !== value;
-      const fits = { right: value >= full, wrong: value !== null && value < full, unscored: value === null, unread: own.answer[at] === null && full === 1, disagree: differs, gained: next !== null && value > next, lost: value !== null && value < next }[state.show];
+      const fits = {
+        right: value >= full, wrong: value !== null && value < full, unscored: value === null,
+        unread: own.answer[at] === null && full === 1, disagree: differs, gained: next !== null && value > next,
+        lost: value !== null && value < next
+      }[state.show];
       if (state.show && !fits) return;
       if (by && !(list.parts[by]?.[at] || "").split("|").includes(part)) return;
       if (wanted && ![id, list.asked[at], own.answer[at]].some((text) => text?.toLowerCase().includes(wanted))) return;
@@ -482,15 +577,24 @@
     const pager = el("div", { class: "pages" });
     const result = (one, which, name) => ({ title: name, field: which, width: 130, responsive: 0, formatter: cell((row) => { const [text, kind] = outcome(row[which], one); return el("span", { class: kind }, text); }) });
     if (rows.length) grid(left, "Samples", rows, [
-      { title: "Question", field: "asked", minWidth: 150, widthGrow: 3, responsive: 0, formatter: cell((row) => el("a", { href: link({ sample: row.id }), id: `open-${row.at}`, "aria-current": row.id === state.sample ? "true" : null }, el("span", { class: "two-lines" }, row.asked || row.id))) },
+      { title: "Question", field: "asked", minWidth: 150, widthGrow: 3, responsive: 0, formatter: cell((row) => el(
+        "a",
+        { href: link({ sample: row.id }), id: `open-${row.at}`, "aria-current": row.id === state.sample ? "true" : null },
+        el("span", { class: "two-lines" }, row.asked || row.id)
+      )) },
       ...(full === 100 || second ? [] : [{ title: "Answer read", field: "answer", width: 120, responsive: 1, formatter: cell((row) => (row.answer === null ? el("span", { class: "quiet" }, "none") : row.answer.slice(0, 60))) }]),
       result(run, "value", second ? run.label : "Result"), ...(second ? [result(other, "next", other.label)] : []),
     ], { pagination: true, paginationSize: PAGE, paginationInitialPage: 1 + Math.floor(Math.max(0, rows.findIndex((row) => row.id === state.sample)) / PAGE), paginationButtonCount: 3, paginationElement: pager });
     left.append(pager);
     const at = list.id.indexOf(state.sample);
     if (at < 0) return void right.append(el("p", { class: "quiet" }, "Choose a question to see the response and how it was scored."));
-    const n = rows.findIndex((row) => row.at === at), step = (to, text) => (rows[to] ? el("a", { id: `go-${text.toLowerCase()}`, href: link({ sample: rows[to].id }) }, text) : null);
-    right.append(el("p", { class: "pages" }, el("a", { id: "back", href: link({ sample: "" }) }, "Back to the list"), n > 0 && step(n - 1, "Previous"), n >= 0 && step(n + 1, "Next")));
+    const n = rows.findIndex((row) => row.at === at), step = (to, text) => (rows[to] ? el(
+      "a", { id: `go-${text.toLowerCase()}`, href: link({ sample: rows[to].id }) }, text
+    ) : null);
+    right.append(el(
+      "p", { class: "pages" }, el("a", { id: "back", href: link({ sample: "" }) }, "Back to the list"),
+      n > 0 && step(n - 1, "Previous"), n >= 0 && step(n + 1, "Next")
+    ));
     await sample(right, list, at, [[run, at], ...(second ? [[other, place.get(state.sample)]] : [])]).catch((error) => right.append(el("p", {}, error.message)));
     if (narrow()) right.scrollIntoView();
   }
@@ -524,7 +628,9 @@
       el("h3", { id: "sample-title" }, asked.id),
       picture,
       asked.system && el("details", {}, el("summary", {}, "Instructions to the model"), el("pre", {}, asked.system)),
-      asked.prompt ? el("pre", { tabindex: 0, "aria-label": "Question" }, asked.prompt) : el("p", { class: "quiet" }, "The results file does not hold the question's text."),
+      asked.prompt ? el("pre", { tabindex: 0, "aria-label": "Question" }, asked.prompt) : el(
+        "p", { class: "quiet" }, "The results file does not hold the question's text."
+      ),
       asked.facts.choices && el("p", {}, "Choices: ", asked.facts.choices),
       truths.length > 1 ? [el("h3", {}, "Right answer"), facts(asked.truths)] : truths.map((text) => el("p", {}, "Right answer: ", el("strong", {}, text))),
       Object.keys(asked.facts).length > 0 && el("details", {}, el("summary", {}, "More about the question"), facts(asked.facts)),
@@ -536,21 +642,43 @@
   function runs(main) {
     const used = D.files.map((one, at) => ({ ...one, at, own: D.runs.filter((run) => run.file === at && taskOf.has(run.id)).map(taskFor) }))
       .filter((one) => !state.benchmark || one.own.some((task) => task.benchmark === state.benchmark));
-    main.append(el("h2", {}, "Runs"), el("p", { class: "quiet" }, `${count(used.length, "results file")} of ${count(new Set(used.map((one) => one.model)).size, "model")}. A run asks one model some tasks at one time.`));
+    main.append(
+      el("h2", {}, "Runs"),
+      el(
+        "p", { class: "quiet" },
+        `${count(used.length, "results file")} of ${count(new Set(used.map((one) => one.model)).size, "model")}. A run asks one model some tasks at one time.`
+      )
+    );
     grid(main, "Runs", used, [
-      { title: "Model", field: "model", minWidth: 140, widthGrow: 2, responsive: 0, formatter: cell((one) => el("span", {}, one.model, narrow() && el("span", { class: "small" }, one.date.slice(0, 10), " ", [...new Set(one.own.map((task) => D.benchmarks[task.benchmark]))].join(", ")))) },
+      { title: "Model", field: "model", minWidth: 140, widthGrow: 2, responsive: 0, formatter: cell((one) => el(
+        "span", {}, one.model,
+        narrow() && el("span", { class: "small" }, one.date.slice(0, 10), " ", [...new Set(one.own.map((task) => D.benchmarks[task.benchmark]))].join(", "))
+      )) },
       { title: "Date", field: "date", width: 120, responsive: 1, formatter: cell((one) => one.date.slice(0, 10) || "unknown") },
       { title: "From", field: "harness", width: 170, responsive: 3, formatter: cell((one) => HARNESSES[one.harness] || one.harness) },
-      { title: "Tasks", field: "own", minWidth: 170, widthGrow: 3, responsive: 2, headerSort: false, formatter: cell((one) => el("span", {}, [...new Set(one.own.map((task) => task.name))].map((name) => [name, el("br")]))) },
-      { title: "Questions", field: "rows", width: 130, responsive: 1, formatter: cell((one) => (one.rows_all > one.rows ? `${one.rows.toLocaleString("en")} of ${one.rows_all.toLocaleString("en")}` : one.rows.toLocaleString("en"))) },
+      { title: "Tasks", field: "own", minWidth: 170, widthGrow: 3, responsive: 2, headerSort: false, formatter: cell((one) => el(
+        "span", {}, [...new Set(one.own.map((task) => task.name))].map((name) => [name, el("br")])
+      )) },
+      {
+        title: "Questions", field: "rows", width: 130, responsive: 1,
+        formatter: cell((one) => (one.rows_all > one.rows ? `${one.rows.toLocaleString("en")} of ${one.rows_all.toLocaleString("en")}` : one.rows.toLocaleString("en")))
+      },
       { title: "Judge", field: "judge", width: 150, responsive: 4, visible: used.some((one) => one.judge), formatter: cell((one) => one.judge) },
-      { title: "Tokens", field: "tokens", width: 110, responsive: 4, visible: used.some((one) => one.tokens), formatter: cell((one) => (one.tokens ? one.tokens.toLocaleString("en") : "unknown")) },
-      { title: "Settings", field: "settings", width: 100, responsive: 0, headerSort: false, formatter: cell((one) => el("button", { type: "button", "aria-label": `Settings of ${one.model}`, onclick: () => settings(one) }, "Show")) },
+      {
+        title: "Tokens", field: "tokens", width: 110, responsive: 4, visible: used.some((one) => one.tokens),
+        formatter: cell((one) => (one.tokens ? one.tokens.toLocaleString("en") : "unknown"))
+      },
+      { title: "Settings", field: "settings", width: 100, responsive: 0, headerSort: false, formatter: cell((one) => el(
+        "button", { type: "button", "aria-label": `Settings of ${one.model}`, onclick: () => settings(one) }, "Show"
+      )) },
     ]);
     const listed = (name, texts) => texts.length && main.append(el("h3", {}, name), el("ul", {}, texts.map((text) => el("li", {}, text))));
     listed("Files that could not be used in full", D.problems.map((one) => one.message));
     listed("Notes", D.notes);
-    listed("Sources of published figures", [...new Set(D.runs.filter((run) => run.paper && [...(taskOf.get(run.id) || [])].some((task) => !state.benchmark || task.benchmark === state.benchmark)).map((run) => run.paper.replace(/, table .*/, "")))]);
+    listed(
+      "Sources of published figures",
+      [...new Set(D.runs.filter((run) => run.paper && [...(taskOf.get(run.id) || [])].some((task) => !state.benchmark || task.benchmark === state.benchmark)).map((run) => run.paper.replace(/, table .*/, "")))]
+    );
   }
 
   function settings(one) {
@@ -561,7 +689,9 @@
     }
     const table = (of) => el("dl", {}, Object.entries(of).map(([name, text]) => [el("dt", {}, name), el("dd", {}, text || "none")]));
     $("dialog").replaceChildren(el("form", { method: "dialog" }, el("button", {}, "Close")), el("h2", { id: "dialog-title" }, `Settings of ${one.model}`), el("p", { class: "quiet" }, one.name), table(one.settings),
-      [...groups].map(([name, of]) => el("details", {}, el("summary", {}, name), table(of))).length ? el("div", {}, [...groups].map(([name, of]) => el("details", {}, el("summary", {}, name), table(of)))) : "");
+      [...groups].map(([name, of]) => el("details", {}, el("summary", {}, name), table(of))).length ? el(
+        "div", {}, [...groups].map(([name, of]) => el("details", {}, el("summary", {}, name), table(of)))
+      ) : "");
     $("dialog").showModal();
   }
 })();
