@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from fin_tasks.report.redaction import is_secret, without_secrets
-from fin_tasks.report.settings import setting_of
+from fin_tasks.report.redact import is_secret, without_secrets
 
 HIDDEN = "hidden7value"
 
@@ -94,25 +93,6 @@ PROSE = [
 @pytest.mark.parametrize("text", PROSE)
 def test_running_text_and_programs_stay_as_they_are(text: str) -> None:
     assert without_secrets(text) == text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ('pretrained=x/y,header={"Cookie": "a=1,session=S"},k=v', {"pretrained": "x/y", "k": "v"}),
-        ("pretrained=x/y,header={'A': 'x', 'Authorization': 'Bearer S'},k=v", {"pretrained": "x/y", "k": "v"}),
-        ("pretrained=x,apiKey=S", {"pretrained": "x"}),
-        ("base_url=http://x?a=1,api-key=S", {}),
-        (" pretrained=x , key = S, api_key =S", {"pretrained": "x"}),
-        ("pretrained=/data/ann's/m,dtype=float", {"pretrained": "/data/ann's/m", "dtype": "float"}),
-        ("pretrained=x,stop=[a,b],open={", {"pretrained": "x", "stop": "[a,b]", "open": "{"}),
-    ],
-)  # fmt: skip
-def test_arguments_of_a_command_line_are_cut_between_arguments(arguments: str, expected: dict[str, str]) -> None:
-    found = setting_of({"config": {"model_args": arguments}}, "t")
-    assert {name: json.loads(value) for name, value in found.items() if name.startswith("model_args")} == {
-        f"model_args.{name}": value for name, value in expected.items()
-    }
 
 
 def test_nothing_is_nested_too_deeply_to_be_looked_at() -> None:

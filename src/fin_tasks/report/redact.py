@@ -8,8 +8,8 @@ __all__ = ["is_secret", "without_secrets"]
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")  # of snake_case, kebab-case and camelCase
 _SECRET = re.compile(
-    r"o?auth|authorization|authentication|bearer|cookies?|creds|credentials?|envs?|environ|environment|headers?|jwt|pat"
-    r"|passphrase|passwd|passwords?|pwd|sas|secrets?|session|sig|signature|apikey"
+    r"o?auth|authtoken|authorization|authentication|bearer|cookies?|creds|credentials?|envs?|environ|environment"
+    r"|headers?|jwt|pat|passphrase|passwd|passwords?|pwd|sas|secrets?|session|sig|signature|apikey"
 )
 _NO_KEY = re.compile(r"cache|dtype|file|heads|num|path|size")
 _NO_TOKEN = re.compile(
@@ -18,11 +18,12 @@ _NO_TOKEN = re.compile(
 )
 _LOOKS_SECRET = re.compile(
     r"\b(?:sk|pk|rk)-[\w-]{8,}|\bhf_\w{8,}|\bgh[pousr]_\w{8,}|\bAKIA[0-9A-Z]{12,}|\bxox[a-z]-[\w-]{8,}"
-    r"|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}\.[\w.-]+|\bBearer\s+\S{4,}|(?<=://)[^/\s@]+(?=@)",
+    r"|\bAIza[\w-]{20,}|\beyJ[\w-]{8,}\.[\w.-]+|(?<=://)[^/\s@]+(?=@)"
+    r"|(?:authorization\W{1,4}(?:basic|bearer)\s+|\bBearer\s+(?=\S*\d))[^\s\"']{4,}",
     re.IGNORECASE,
 )
 _NAMED = re.compile(
-    r"(?P<name>[A-Za-z][\w-]*)(?P<sign>[\"']?\s*[:=]\s*)(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"',;?&#}\])]+)"
+    r"(?P<name>[A-Za-z][\w-]*)(?P<sign>[\"']?\s*[:=]\s*)(?P<value>\"[^\"]*\"|'[^']*'|\{[^}]*\}|[^\s\"',;?&#}\])]+)"
 )
 _HOME = re.compile(r"(?<![\w.-])(?:/(?:home|Users)/[^/\s\"']+|/root|[A-Za-z]:\\(?i:Users)\\[^\\\s\"']+)(?=[/\\]|$)")
 _DEEPEST = 30
@@ -43,8 +44,7 @@ def without_secrets(value: Any, *, depth: int = 0) -> Any:
                 return value if kept == found else json.dumps(kept, ensure_ascii=False)
             except (ValueError, RecursionError):
                 pass  # text that only begins like JSON
-        named = _NAMED.sub(lambda m: m[0] if not is_secret(m["name"]) else f"{m['name']}{m['sign']}[removed]", value)
-        return _HOME.sub("~", _LOOKS_SECRET.sub("[removed]", named))
+        return _HOME.sub("~", _NAMED.sub(_hidden, _LOOKS_SECRET.sub("[removed]", value)))
     if isinstance(value, (dict, list)) and depth >= _DEEPEST:
         return "[nested too deeply]"
     if isinstance(value, list):
@@ -53,6 +53,12 @@ def without_secrets(value: Any, *, depth: int = 0) -> Any:
         kept = {name: one for name, one in value.items() if not is_secret(str(name))}
         return {without_secrets(str(name)): without_secrets(one, depth=depth + 1) for name, one in kept.items()}
     return value
+
+
+def _hidden(found: re.Match[str]) -> str:
+    # running text has "Key: A" and "key=lambda"; a secret without quotes behind a colon holds a digit
+    prose = found["value"] == "lambda" or (":" in found["sign"] and not re.search(r"[\d\"'{]", found["value"]))
+    return found[0] if prose or not is_secret(found["name"]) else f"{found['name']}{found['sign']}[removed]"
 
 
 def is_secret(name: str) -> bool:
