@@ -1,4 +1,4 @@
-"""Questions by a model, against a server on this machine with scripted replies."""
+"""Questions and labels by a model, against a server on this machine with scripted replies."""
 
 import csv
 import json
@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,9 +17,12 @@ import pytest
 from chat_server import Answer, completion, serve
 from typer.testing import CliRunner
 
+from fin_tasks.benchmarks.xfinbench import data as xfinbench
 from fin_tasks.benchmarks.xfinbench.asking import load_prompts
 from fin_tasks.benchmarks.xfinbench.construct_rules import Question, drop_pairs, read_questions, says_no
 from fin_tasks.benchmarks.xfinbench.data import load
+from fin_tasks.benchmarks.xfinbench.math_types import read_types
+from fin_tasks.benchmarks.xfinbench.score import metric_values, metrics_of, read
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError, EndpointError
 
@@ -27,6 +31,7 @@ TRUE, FALSE = "Statement: The product is 42.\nAnswer: True", "Statement: The pro
 MCQ = "Generated Question: Which?\nChoices:\n(a) It is 42\n(b) It is 43\n(c) It is 44\nCorrect Answer: a"
 CALCU = "**Generated Question 1:** What is the product? (Unit: dollar)\n**Answer:** 42"
 PROGRAM = "```python\ndef solution():\n    return 6 * 7\n```"
+MARKER = "Therefore, my answer is"
 SOLVED = "6 * 7 = 42. Therefore, my answer is [42]."
 
 
@@ -98,11 +103,10 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
     assert (writer["model"], writer["replies"], writer["prompt_tokens"], writer["cost"]) == ("m", 16, 1600, 3.2)
     assert (verifier["model"], verifier["replies"], "cost" in verifier) == ("other", 4 * (4 + 2 + 1), False)
     docs = {}
-    for subset in ("bool", "mcq", "calc"):
-        for split in ("test", "validation"):
-            (found,) = load(subset=subset, split=split, data_dir=str(tmp_path / "own")).values()
-            docs[subset, split] = found.to_list()
-            assert json.loads(found.info.description)["left_out"] == {}
+    for subset, split in product(("bool", "mcq", "calc"), ("test", "validation")):
+        (found,) = load(subset=subset, split=split, data_dir=str(tmp_path / "own")).values()
+        docs[subset, split] = found.to_list()
+        assert json.loads(found.info.description)["left_out"] == {}
     assert Counter(doc["ground_truth"] for doc in docs["bool", "test"]) == {"1.0": 2, "0.0": 2}
     assert "with 7 dollars each in store" in docs["calc", "test"][0]["prompt"]
     mcq = docs["mcq", "test"] + docs["mcq", "validation"]
@@ -112,8 +116,7 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
         for split in ("test", "validation")
     )
     assert not test & validation and len(test) == 2
-    replies = (tmp_path / "own" / "replies.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line)["purpose"] for line in replies].count("solve_pot") == 4
+    assert (tmp_path / "own" / "replies.jsonl").read_text(encoding="utf-8").count('"solve_pot"') == 4
     assert build(tmp_path, good, *rows, verify_model="other", validation="0.5")[1] == questions
 
 
@@ -128,11 +131,7 @@ BAD = {
     "text in a number": ("calcu", CALCU.replace("42", "42 dollars"), "not_a_number"),
     "symbol at a number": ("calcu", CALCU.replace("42", "$42"), "not_a_number"),
     "date for a number": ("calcu", CALCU.replace("42", "2024-01-31"), "not_a_number"),
-    "no in prose": (
-        "verify_true",
-        "The context is fine, yes.\nBut no, the source proves nothing of the kind.",
-        "verification",
-    ),
+    "no in prose": ("verify_true", "The context is fine, yes.\nBut no, the source proves nothing.", "verification"),
     "one no of four": ("verify_mcq", "Q1: Yes\nQ2: Yes\nQ3: no\nQ4: Yes", "verification"),
     "one yes of two": ("verify_false", "Q1: Yes", "verification_unread"),
     "neither": ("verify_calcu", "I cannot say.", "verification_unread"),
@@ -148,9 +147,8 @@ BAD = {
 def test_a_bad_reply_drops_its_question_only(tmp_path: Path, name: str) -> None:
     purpose, reply, rule = BAD[name]
     report, questions = build(tmp_path, lambda prompt: reply if purpose_of(prompt) == purpose else good(prompt))
-    dropped = [one for one in questions if one["dropped"]]
-    assert [one["dropped"] for one in dropped] == [rule]
-    assert reply.splitlines()[-1] in dropped[0]["why"]
+    (dropped,) = (one for one in questions if one["dropped"])
+    assert dropped["dropped"] == rule and reply.splitlines()[-1] in dropped["why"]
     assert report["rules"]["all"] == {"kept": 3, rule: 1} and report["dropped"] == 0.25
     assert sum(report["splits"].values()) == 3
 
@@ -216,8 +214,6 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
 
 
 def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
-    folder = tmp_path / "prompts"
-    folder.mkdir()
     # The papers' words that name each file, and their fields; the rest is made up.
     source, made = "{after-class question} {after-class solution}", "{context} {question}"
     texts = {
@@ -232,7 +228,7 @@ def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
         "i": "{context} Statement 1: {true statement} {false statement} direct evidence to support",
     }
     for name, text in texts.items():
-        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
     seen: list[str] = []
 
     def say(prompt: str) -> str:
@@ -241,17 +237,76 @@ def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
         swaps |= {"with three": "Make multiple-choice", "with clear": "Split it into calculation"}
         return good(next((mark for words, mark in swaps.items() if words in prompt), prompt))
 
-    report, _ = build(tmp_path, say, prompts="upstream", upstream_dir=str(folder))
+    report, _ = build(tmp_path, say, prompts="upstream", upstream_dir=str(tmp_path))
     assert report["rules"]["all"] == {"kept": 4} and report["prompts"]["set"] == "upstream"
     assert f"AUTHORS Make question(s) with clear answer(s): {SOURCE['question']} 42" in seen
     assert any("\\frac{a}{b}$: What is 6" in prompt for prompt in seen)
-    (folder / "h.txt").write_text("necessary information for the calculation")
-    for options in ({"folder": folder}, {"folder": None}):
+    (tmp_path / "h.txt").write_text("necessary information for the calculation")
+    for folder in (tmp_path, None):
         with pytest.raises(ConfigError):
-            load_prompts("upstream", **options)
+            load_prompts("upstream", folder)
 
 
 @pytest.mark.parametrize("row", [{"answer": " "}, {"id": "s1"}, {"kinds": "bool;calc"}])
 def test_a_table_that_cannot_be_used_is_refused(tmp_path: Path, row: dict[str, str]) -> None:
     with pytest.raises(DataError, match=r"qa\.csv, line [23]"):
         build(tmp_path, good, row, {"id": "s1"})
+
+
+@pytest.mark.parametrize(
+    ("reply", "named", "reason"),
+    [
+        (f"{MARKER} Arithmetic Reasoning.", ["arithmetic"], ""),
+        (f"It adds. {MARKER} **Statistical Reasoning** and **Numeric Commonsense**.",
+         ["statistical", "numeric_commonsense"], ""),
+        (f"{MARKER}:\n\n1. Algebraic Reasoning: it finds x, y and z\n2. Logical Reasoning (premises, rules)",
+         ["algebraic", "logical"], ""),
+        (f"{MARKER} that this question needs Geometry Reasoning. Arithmetic comes for free.", ["geometry"], ""),
+        (f"{MARKER} logical. No: {MARKER} scientific", ["scientific"], ""),
+        (f"{MARKER} Arithmetic Reasoning, arithmetic reasoning", ["arithmetic"], ""),
+        ("Arithmetic Reasoning, I would say.", [], "no marker"),
+        (f"{MARKER} Financial Reasoning.", [], "unknown type 'financial reasoning'"),
+        (f"{MARKER} Arithmetic Reasoning and Financial Reasoning.", [], "unknown type 'financial reasoning'"),
+        (f"{MARKER} Arithmetic, Statistical, and Logical Reasoning.", [], "3 types"),
+        (f"{MARKER} .", [], "no types"),
+        (f"{MARKER}", [], "no types"),
+    ],
+)  # fmt: skip
+def test_types_are_read_behind_the_last_marker(reply: str, named: list[str], reason: str) -> None:
+    assert read_types(reply) == (named, reason)
+
+
+def test_labels_make_accuracy_by_type(tmp_path: Path) -> None:
+    file, sample = tmp_path / "types.csv", str(Path(xfinbench.__file__).with_name("sample"))
+
+    def answer(body: dict[str, Any]) -> Answer:
+        prompt = body["messages"][0]["content"]
+        named = (
+            "Guessing" if "bond" in prompt else "Arithmetic Reasoning, Logical" if "crusher" in prompt else "Arithmetic"
+        )
+        return completion(f"{MARKER} {named}.")
+
+    with serve(answer) as served:
+        command = ["label", "math", "--model", "m", "--base-url", served.base_url, "--out", str(file), "--json"]
+        for _ in range(2):  # the second time from the disk
+            told = CliRunner().invoke(app, [*command, "--split", "validation", "--data-dir", sample]).output
+    summary, rows = json.loads(told), list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+    assert len(served.bodies) == summary["n"] == len(rows)
+    assert [row["math_types"] for row in rows if row["id"] == "sample_2"] == ["arithmetic;logical"]
+    unnamed = [row["id"] for row in rows if not row["math_types"]]
+    assert summary["not_labeled"] == {"unknown type 'guessing'": len(unnamed)} and unnamed
+    assert summary["shares"]["arithmetic"] == 1 and summary["shares"]["logical"] == 1 / summary["labeled"]
+
+    ((_, found),) = load(subset="calc", source="sample", math_types=str(file)).items()
+    docs = {doc["id"]: doc for doc in found.to_list()}
+    wrong = metric_values(docs["sample_2"], [read(docs["sample_2"], f"{MARKER} [1]", variant="paper")])
+    assert (wrong["acc_em_arithmetic"], wrong["acc_err_logical"], wrong["acc_em_algebraic"]) == (0.0, 0.0, None)
+    doc = docs[unnamed[0]]
+    right = metric_values(doc, [read(doc, doc["target"], variant="paper")])
+    assert right["acc"] == 1 and {right[name] for name in right if name.endswith(("_arithmetic", "_logical"))} == {None}
+    assert list(metrics_of(subset="calc", mode="cot", math_types="f")) == list(right)
+    assert "acc_em_arithmetic" not in metrics_of(subset="calc", mode="cot")
+    for text in ("id,math_types\nother,arithmetic\n", "id,math_types\nsample_2,guessing\n"):
+        file.write_text(text)
+        with pytest.raises(DataError, match="types"):
+            load(subset="calc", source="sample", math_types=str(file))

@@ -1,7 +1,7 @@
 """Questions in a model's reply, and the rules that drop some; `docs/own_questions.md` explains the rules' names."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 from string import ascii_uppercase
@@ -10,16 +10,10 @@ from fin_tasks.benchmarks.xfinbench.data import parse_choices
 
 __all__ = ["KINDS", "Question", "drop_pairs", "read_questions", "says_no"]
 
-KINDS: Mapping[str, tuple[str, ...]] = {
-    "bool": ("statement_true", "statement_false"),
-    "mcq": ("mcq",),
-    "calcu": ("calcu",),
-}
+KINDS = {"bool": ("statement_true", "statement_false"), "mcq": ("mcq",), "calcu": ("calcu",)}
 """The file's `task` to the kinds that are asked for one by one."""
 
-_LABEL = re.compile(
-    r"^[\s*#>-]*(Context|(?:Generated )?Question|Statement|Choices|(?:Correct )?Answer)[ \d*]*:\**", re.M
-)
+_LABEL = re.compile(r"^[\s*#>-]*(Context|(?:Generated )?Question|Statement|Choices|(?:Correct )?Answer)[ \d*]*:", re.M)
 _CHOICE = re.compile(r"^[\s*-]*\(?([a-zA-Z])[).:]\**[ \t]*", re.M)
 _MOST_WORDS_APART = 5
 
@@ -112,7 +106,7 @@ def says_no(reply: str, questions: int) -> bool | None:
     return False if len(answers) >= questions else None
 
 
-def drop_pairs(pairs: Iterable[tuple[Question, Question]], kept: Iterable[Sequence[Question]], random: Random) -> None:
+def drop_pairs(pairs: Iterable[Sequence[Question]], kept: Iterable[Sequence[Question]], random: Random) -> None:
     """Drop one of each true and false statement: of the kind that its source has more of, else by a coin."""
     siblings = {id(one): of for of in kept for one in of}
     for true, false in pairs:
