@@ -96,12 +96,16 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("date: 2026-01-01\nprompt: 1000\ncompletion: 10000\n")
     rows = [{"question": f"source {n}: what is 6 times 7?"} for n in range(4)]
-    report, questions = build(tmp_path, good, *rows, prices=str(prices), verify_model="other", validation="0.5")
+    seen: list[str] = []
+    options = {"prices": str(prices), "verify_model": "other", "validation": "0.5"}
+    report, questions = build(tmp_path, lambda prompt: seen.append(prompt) or good(prompt), *rows, **options)
     assert report["generated"] == {"bool": 8, "mcq": 4, "calcu": 4} and report["dropped"] == 0
     assert report["splits"] == {"test": 8, "validation": 8}
     writer, verifier = report["models"]["writer"], report["models"]["verifier"]
     assert (writer["model"], writer["replies"], writer["prompt_tokens"], writer["cost"]) == ("m", 16, 1600, 3.2)
     assert (verifier["model"], verifier["replies"], "cost" in verifier) == ("other", 4 * (4 + 2 + 1), False)
+    for prompt in seen:
+        assert ("olution: 42" in prompt) == (purpose_of(prompt) not in ("solve", "program", "pair"))
     docs = {}
     for subset, split in product(("bool", "mcq", "calc"), ("test", "validation")):
         (found,) = load(subset=subset, split=split, data_dir=str(tmp_path / "own")).values()
@@ -117,7 +121,7 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
     )
     assert not test & validation and len(test) == 2
     assert (tmp_path / "own" / "replies.jsonl").read_text(encoding="utf-8").count('"solve_pot"') == 4
-    assert build(tmp_path, good, *rows, verify_model="other", validation="0.5")[1] == questions
+    assert build(tmp_path, good, *rows, **options)[1] == questions
 
 
 BAD = {
@@ -129,7 +133,6 @@ BAD = {
     "long choice": ("mcq", MCQ.replace("It is 44", "It is forty four or more or any other number"), "choice_length"),
     "no such choice": ("mcq", MCQ.replace("Answer: a", "Answer: d"), "other_answer"),
     "text in a number": ("calcu", CALCU.replace("42", "42 dollars"), "not_a_number"),
-    "symbol at a number": ("calcu", CALCU.replace("42", "$42"), "not_a_number"),
     "date for a number": ("calcu", CALCU.replace("42", "2024-01-31"), "not_a_number"),
     "no in prose": ("verify_true", "The context is fine, yes.\nBut no, the source proves nothing.", "verification"),
     "one no of four": ("verify_mcq", "Q1: Yes\nQ2: Yes\nQ3: no\nQ4: Yes", "verification"),
@@ -138,7 +141,6 @@ BAD = {
     "another solution": ("solve", "Therefore, my answer is [43].", "second_solution"),
     "no solution": ("solve", "It depends.", "second_solution"),
     "another program": ("program", PROGRAM.replace("6", "5"), "program"),
-    "broken program": ("program", "```python\ndef solution():\n    return 1 / 0\n```", "program"),
     "no program": ("program", "42", "program"),
 }
 
