@@ -3,14 +3,14 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from openpyxl import Workbook, load_workbook
+from openpyxl import Workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.worksheet.datavalidation import DataValidation
@@ -22,6 +22,7 @@ from fin_tasks.labels.study import Study
 
 __all__ = ["Cells", "read_sheets", "write_sheets"]
 
+_FORMULA = re.compile(r"[=@\t]|[+-](?![\d.,]+$)")
 _LONGEST = 32_000  # letters that a cell holds
 _WIDE = {"question": 70, "prompt": 90, "response": 90, "gold": 40, "choices": 40, "terms": 30, "picture": 30}
 
@@ -44,7 +45,7 @@ def write_sheets(draw: Draw, out: Path, annotators: int) -> list[Path]:
                 continue
             with path.open("w", encoding="utf-8-sig", newline="") as file:
                 # a spreadsheet program would run a response that begins like a formula
-                safe = [[f"'{cell}" if cell[:1] in tuple("=+-@\t") else cell for cell in row] for row in rows]
+                safe = [["'" * bool(_FORMULA.match(cell)) + cell for cell in row] for row in rows]
                 csv.writer(file).writerows([header, *safe])
         if out.suffix == ".csv":
             out.with_suffix(".txt").write_text("\n".join(_instructions(draw.study)), encoding="utf-8")
@@ -163,16 +164,17 @@ def read_sheets(draw: Draw, paths: Sequence[Path]) -> tuple[Cells, list[str], pd
     cells: Cells = {name: {column: {} for column in columns} for name in rows}
     problems: list[tuple[str, int, str, str, str]] = []
     for path, person in zip(paths, people, strict=True):
-        lines = list(_lines(path, ["row", *columns]))
-        counts = Counter(found["row"] for _, found in lines)
-        for line, found in lines:
-            name = found["row"]
+        table = _table(path, ["row", *columns])
+        counts = Counter(table["row"])
+        for line, (name, *texts) in enumerate(table.itertuples(index=False), 2):
+            if not name and not any(texts):
+                continue
             if name not in rows or counts[name] > 1:
                 why = f"comes {counts[name]} times, so none counts" if name in rows else "is not in this draw"
                 problems.append((path.name, line, name, "row", f"{name!r:.80} {why}"))
                 continue
-            for column in columns:
-                text, (words, limit) = found[column].strip(), _allowed(draw.study, column, rows[name])
+            for column, text in zip(columns, texts, strict=True):
+                words, limit = _allowed(draw.study, column, rows[name])
                 if text and (value := _read(text, words, limit)) is not None:
                     cells[name][column][person] = value
                 elif text or not column.endswith(" 2"):
@@ -183,19 +185,14 @@ def read_sheets(draw: Draw, paths: Sequence[Path]) -> tuple[Cells, list[str], pd
     return cells, people, pd.DataFrame(problems, columns=["sheet", "line", "row", "column", "message"])
 
 
-def _lines(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """Yield each row that holds anything, with its number in the spreadsheet."""
+def _table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
+    """Read a sheet as texts; empty cells are empty texts."""
     try:
-        if path.suffix == ".csv":
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                table = list(csv.reader(file))
-        else:
-            sheet = load_workbook(path, data_only=True)["Labels"]
-            table = [["" if one is None else str(one) for one in row] for row in sheet.iter_rows(values_only=True)]
+        told: dict[str, Any] = {"dtype": str, "na_filter": False}
+        csv_file = path.suffix == ".csv"
+        table = pd.read_csv(path, skip_blank_lines=False, **told) if csv_file else pd.read_excel(path, "Labels", **told)
     except Exception as error:  # a broken spreadsheet raises anything
         raise DataError(f"{path}: expected a filled sheet, .xlsx or .csv, could not read it ({error}).") from error
-    if missing := set(columns) - set(table[0] if table else ()):
+    if missing := {*columns} - {*table}:
         raise DataError(f"{path}: expected the columns {', '.join(columns)}, found no {', '.join(sorted(missing))}.")
-    for line, row in enumerate(table[1:], 2):
-        if any(row):
-            yield line, dict(zip(table[0], [*row, *[""] * len(table[0])], strict=False))
+    return table[columns].map(lambda one: str(one or "").strip())
