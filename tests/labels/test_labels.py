@@ -20,6 +20,7 @@ from fin_tasks.report.values import values_of
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "src/fin_tasks/benchmarks/xfinbench/sample/validation_set.csv"
 RECORDINGS = ROOT.parent / "shared/data/financemath"
+FIGURES = 14  # rows of the sample with a figure
 Answer = Callable[[int, str, dict[str, str]], str | int | float | bool | None]
 """Person from 0, column and the row's cells to what is written."""
 
@@ -152,7 +153,14 @@ def test_wrong_answers_by_task_and_capability(xfinbench: Path, tmp_path: Path) -
     assert tables["alpha"].set_index("question")["alpha"].isna()["triggered"]
 
 
-def test_figures_ratings_and_capabilities(tmp_path: Path) -> None:
+def test_figures_ratings_and_capabilities(xfinbench: Path, tmp_path: Path) -> None:
+    run("draw", xfinbench, "--study", "xfinbench_figure_errors", "--out", tmp_path / "f/f.xlsx", "--source", "sample")
+    columns = ["path", "blindness", "misuse"]
+    tables, _ = merged(tmp_path / "f/f.xlsx", columns, lambda person, column, cells: (
+        "yes" if Path(cells["picture"]).is_file() and (column == "path" or person) and column != "misuse" else "no"
+    ))  # fmt: skip
+    assert tables["combinations"].drop(columns="n").to_numpy().tolist() == [["yes", "blindness", FIGURES, 1.0]]
+
     given = ("--source", "sample", "--n")
     run("draw", "--study", "xfinbench_quality", "--out", tmp_path / "q/rate.xlsx", *given, 4)
     scores = {0: [5, 5, 5], 1: [5, 4, 3], 2: [4, 4, 3], 3: [1, 5, 5]}
@@ -187,22 +195,23 @@ def test_people_stand_beside_models(tmp_path: Path) -> None:
         if column == "minutes":
             return 99 if person == 2 else 2.5
         if person == 2:
-            return "none"
+            return "none" if number(cells) % 5 else ""
         truth = float(doc["ground_truth"]) if doc["task"] != "mcq" else doc["ground_truth"]
         wrong = {"bool": not truth, "mcq": "A" if truth != "A" else "B", "calcu": 0.125}[doc["task"]]
         return wrong if person == 1 and number(cells) % 2 else bool(truth) if doc["task"] == "bool" else truth
 
     tables, folder = merged(out, ["answer", "minutes"], answer)
-    assert len(tables["problems"]) == 24  # 99 minutes each
+    assert len(tables["problems"]) == 24 + 5  # 99 minutes each, and five empty answers
     assert set(tables["minutes"]["mean"]) == {2.5}
     found = report.read([folder])
     assert [(one.harness, one.model) for one in found.runs] == [("label", "people")]
     for result in found.runs[0].tasks:
-        odd = [number({"row": row}) % 2 for row, doc in drawn.items() if result.task.endswith(doc["subset"])]
+        rows = [number({"row": row}) for row, doc in drawn.items() if result.task.endswith(doc["subset"])]
+        shares = [(2 - row % 2) / (3 if row % 5 else 2) for row in rows]
         for variant in ("paper", "robust"):
             value = next(v for v in values_of(found, result, variant, run="r", model="m") if v.metric == "acc")
-            assert value.interval.mean == pytest.approx((2 - sum(odd) / len(odd)) / 3)
-            if len(odd) > 4:
+            assert value.interval.mean == pytest.approx(sum(shares) / len(shares))
+            if len(rows) > 4:
                 assert value.interval.low < value.interval.mean < value.interval.high
             assert value.conditions["mode"] == "cot"
 

@@ -47,11 +47,12 @@ def draw(study: Study, run: Path | None, *, n: int | None, seed: int, options: M
 
     `options` are `source`, `data_dir` and `split` of the documents, from which rows are drawn if there is no run.
     """
-    if run is None and ("response" in study.show or study.select == "wrong"):
+    if run is None and ("response" in study.show or study.select != "all"):
         raise ConfigError(f"label draw: the study {study.name} is about responses. Name a run folder.")
     model, rows, provenance = _responses(study, run, options) if run else _documents(study, options)
     if not rows or len({row.doc_id for row in rows}) < len(rows):
-        raise DataError(f"label draw: expected rows of {', '.join(study.tasks)}, each id once, got {len(rows)} rows.")
+        expected = f"rows of {', '.join(study.tasks)}, with their questions and each id once"
+        raise DataError(f"label draw: expected {expected}, got {len(rows)}. Check RUN, --data-dir and --split.")
     strata: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         strata[row.facts.get(study.strata, [""])[0]].append(row)
@@ -101,16 +102,20 @@ def _responses(study: Study, path: Path, options: Mapping[str, Any]) -> tuple[st
         for sample in read_samples(result):
             row = _row(result.task, sample["doc"], sample.get("doc_id"), sample.get("resps"))
             score = scores.get(row.doc_id)
-            if sample.get("filter", variant) == variant and (study.select == "all" or score == 0):
+            chosen = {"all": True, "wrong": score == 0, "figure": bool(row.doc.get("figure"))}[study.select]
+            if sample.get("filter", variant) == variant and chosen:
                 row.facts |= {} if score is None else {"response": ["right" if score > 0 else "wrong"]}
                 rows.append(row)
-    if any(not (row.doc.get("question") or row.doc.get("prompt")) for row in rows):
+    lacking = {row.doc_id for row in rows if not _whole(row.doc)}
+    if lacking:
         known = {row.doc_id: row.doc for row in _documents(study, options)[1]}
-        if missing := [row.doc_id for row in rows if row.doc_id not in known]:
-            expected = f"{path}: expected the questions in the benchmark's files, found no {missing[0]}"
-            raise DataError(f"{expected} and {len(missing) - 1} more. Name the files with --data-dir and --split.")
+        if missing := lacking - known.keys():
+            _log.warning(
+                "label draw: %d rows left out, as the documents lack their questions or figures.", len(missing)
+            )
+        rows = [row for row in rows if row.doc_id not in missing]
         for row in rows:
-            row.doc |= known[row.doc_id]
+            row.doc |= known.get(row.doc_id, {})
             row.facts = {**_row(row.task, row.doc).facts, **row.facts}
     return models.pop(), rows, {}
 
@@ -133,6 +138,10 @@ def _documents(study: Study, options: Mapping[str, Any]) -> tuple[str, list[Row]
         provenance[task] = {name: facts[name] for name in ("split", "data", "scorer") if name in facts}
         rows += [_row(task, doc) for doc in data]
     return "", rows, provenance
+
+
+def _whole(doc: Mapping[str, Any]) -> bool:
+    return bool((doc.get("question") or doc.get("prompt")) and (doc.get("figure_path") or not doc.get("figure")))
 
 
 def _row(task: str, doc: Mapping[str, Any], number: Any = None, response: Any = "") -> Row:

@@ -47,7 +47,7 @@ class Study(_Strict):
     benchmark: Literal["xfinbench", "mme_finance", "financemath", "bizbench", "dynostock"]
     tasks: list[Text]  # lm-eval's names of the tasks whose responses are drawn
     documents: list[dict[str, Any]] = []  # options of the benchmark's data, for a draw without a run
-    select: Literal["all", "wrong"] = "all"
+    select: Literal["all", "wrong", "figure"] = "all"  # of the responses
     strata: Literal["", "task", "capability", "category", "topic"] = ""
     n: int | dict[str, int]  # rows, or rows by stratum
     annotators: int = Field(3, ge=1, le=50)
