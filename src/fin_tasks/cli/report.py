@@ -35,6 +35,9 @@ def report(
         ),
     ] = None,
     no_samples: Annotated[bool, typer.Option("--no-samples", help="Leave out questions and responses.")] = False,
+    export: Annotated[
+        str | None, typer.Option(metavar="FORMAT", help="Also write results for others: every-eval-ever or model-card.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Make a page, tables and figures of result files, with intervals, ranks and tests.
@@ -42,6 +45,7 @@ def report(
     Example: fin-tasks report results/ --out report
     """
     from fin_tasks.report import read
+    from fin_tasks.report.export import export as write_export
     from fin_tasks.report.figures import write_tables_and_figures
     from fin_tasks.report.leaderboard import board
     from fin_tasks.report.site.folder import replacing
@@ -62,8 +66,10 @@ def report(
         text = json.dumps(made, indent=1, allow_nan=False)
         (folder / "leaderboard.json").write_text(text + "\n", encoding="utf-8")
         write_tables_and_figures(found, made, folder)
+        left_out = write_export(export, found, folder) if export else []
         problems = write_page(found, made, folder, samples=not no_samples)
         files = sorted({path.relative_to(folder).parts[0] for path in folder.rglob("*") if path.is_file()})
+    made["notes"] += left_out
     problems = [problem.message for problem in found.problems] + problems
     _show(_summary(made, out, files, problems), as_json=as_json)
     if problems:
