@@ -157,6 +157,12 @@ def test_styles_and_knowledge_of_one_model(tmp_path: Path) -> None:
     assert (other["run"].to_list()[0], set(other["against"])) == ("bm25", {"", "bm25"})
 
 
+def test_run_under_other_conditions_is_named_by_them(tmp_path: Path) -> None:
+    conditions(tmp_path)
+    found = compared(tmp_path / "style2", tmp_path / "bm25", tmp_path / "oracle", by="task").lines
+    assert [run.partition("), ")[2] for run in found["run"]] == ["", "bm25", "oracle"]
+
+
 def test_retrieval_against_hand_computed_figures(tmp_path: Path) -> None:
     conditions(tmp_path)
     terms = compared(tmp_path, factor="knowledge", by="task").terms.set_index("knowledge")

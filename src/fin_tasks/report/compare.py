@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -233,7 +233,8 @@ def _by_run(entries: Sequence[_Entry], notes: list[str]) -> list[list[_Entry]]:
                 told = " and ".join(f"{n} {text_of(theirs[n])} against {text_of(ours[n])}" for n in data)
                 notes.append(f"{one.title()}: {one.label} is not compared with {alike[0][0].label}: {told}.")
             else:
-                alike[0].append(one)
+                differ = [value for name, value in one.conditions.items() if value != alike[0][0].conditions[name]]
+                alike[0].append(replace(one, label=", ".join([one.label, *filter(None, differ)])))
     return sets
 
 
@@ -269,11 +270,8 @@ def _paired(base: pd.DataFrame, rows: pd.DataFrame, metric: str) -> pd.DataFrame
 
 def _measured(rows: pd.DataFrame, paired: pd.DataFrame, metric: str, benchmark: str) -> dict[str, Any]:
     own = value_of(rows, metric, benchmark)
-    found: dict[str, Any] = {
-        "n": own.n,
-        "unscored": int(rows[WEIGHT if metric == "bias_index" else metric].isna().sum()),
-        "value": own.mean,
-    }
+    unscored = int(rows[WEIGHT if metric == "bias_index" else metric].isna().sum())
+    found: dict[str, Any] = {"n": own.n, "unscored": unscored, "value": own.mean}
     found |= {"low": own.low, "high": own.high, "interval": own.method}
     if paired.empty:
         empty = dict.fromkeys(("difference", "difference_low", "difference_high", "p"), math.nan)
