@@ -266,7 +266,11 @@ def check_scores(
                 values.append(ours)
                 continue
             now = [json.loads(str(one)) for one in readings]
-            off = [f"{n} {claimed[n]!r:.40}, ours {ours[n]!r:.40}" for n in claimed if not same(claimed[n], ours[n])]
+            off = [
+                f"{n} {claimed[n]!r:.40}, ours {ours.get(n)!r:.40}"
+                for n in claimed
+                if not same(claimed[n], ours.get(n))
+            ]
             answers = [[one.get("answer") for one in of] for of in (told, now)]
             if not off and not same(*answers):
                 off = [f"answer {answers[0]!r:.60}, ours {answers[1]!r:.60}"]

@@ -33,7 +33,7 @@ from fin_tasks.resources import task_yaml_dir
 __all__ = ["verify"]
 
 # Options that name files, addresses or packages: a submission does not choose them.
-_OURS = ("data_dir", "windows_dir", "encoder", "source")
+_OURS = ("data_dir", "windows_dir", "encoder", "math_types", "source")
 _LARGEST = {"dpi": 600, "top_k": 100}
 _MOST_RESPONSES = 64  # to one document
 Made = Mapping[str, Sequence[tuple[list[Any], Mapping[str, Any]]]]
@@ -111,6 +111,10 @@ class _Task:
         own = replace(result, settings=settings_of({"provenance": metadata["provenance"]}, version=version))
         if lacking := _other_encoder(result.settings, own.settings):
             raise DataError(lacking)
+        if "math_types" in result.settings and "math_types" not in own.settings:
+            raise DataError(
+                "the run's file of types is not ours to trust; name yours: --metadata '{\"math_types\": ...}'."
+            )
         if self.docs:
             check.check_data(checks, result.benchmark, metadata["provenance"], recorded=self.recorded)
             check.check_settings(checks, result, own, recorded=self.recorded)
