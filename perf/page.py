@@ -59,7 +59,6 @@ def browse(address: str, chromium: str) -> None:
         timed("open", lambda: page.goto(address), ".lead")
         timed("list of samples", lambda: page.click("#view-samples"), ".list a")
         timed("a sample", lambda: page.click(".list a >> nth=3"), "#sample-title")
-        timed("another run", lambda: page.select_option("#choice-run", index=9), ".list a")
 
 
 if __name__ == "__main__":

@@ -165,9 +165,9 @@
   function draw() {
     const before = document.activeElement?.id;
     state = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-    if (!VIEWS[state.view]) state.view = "board";
-    if (!(state.benchmark in D.benchmarks)) state.benchmark = benchmarks().length === 1 ? benchmarks()[0] : "";
-    if (!SCORINGS[state.scoring]) state.scoring = D.tasks.some((task) => task.variant === "paper" && task.own) ? "paper" : "robust";
+    if (!Object.hasOwn(VIEWS, state.view)) state.view = "board";
+    if (!benchmarks().includes(state.benchmark)) state.benchmark = benchmarks().length === 1 ? benchmarks()[0] : "";
+    if (!Object.hasOwn(SCORINGS, state.scoring)) state.scoring = D.tasks.some((task) => task.variant === "paper" && task.own) ? "paper" : "robust";
     drawn += 1;
     $("views").replaceChildren(...Object.entries(VIEWS).map(([view, name]) =>
       el("li", {}, el("a", { id: `view-${view}`, href: link({ view, sample: "" }), "aria-current": view === state.view ? "page" : null }, name))));
