@@ -63,11 +63,12 @@ class Study(_Strict):
             raise ValueError("expected either questions or minutes")
         if any((one.scale is None) != (one.rule == "majority") for one in self.questions.values()):
             raise ValueError("questions: expected rule mode or mean for a scale, and majority for values")
-        known = {f"{name}={value}" for name, one in self.questions.items() for value in one.allowed}
+        single = {name: one for name, one in self.questions.items() if one.scale is None and one.choose == 1}
+        known = {f"{name}={value}" for name, one in single.items() for value in one.values}
         if unknown := [label for label in self.types.values() if label not in known]:
             raise ValueError(f"types: expected a question=value, got {unknown[0]!r}")
-        if self.split and self.split not in self.questions:
-            raise ValueError(f"split: expected one of {', '.join(self.questions)}, got {self.split!r}")
+        if self.split and self.split not in single:
+            raise ValueError(f"split: expected one of {', '.join(single)}, got {self.split!r}")
         return self
 
     def columns(self) -> dict[str, str]:

@@ -129,7 +129,8 @@ def write_figure(draw: Draw, found: dict[str, pd.DataFrame], path: Path) -> None
         wide = found["combinations"].pivot_table(index=draw.study.split, columns="types", values="share", fill_value=0)
     else:
         wide = shown[shown["by"] == "all"].set_index("type")[["share"]]
-    (100 * wide).plot.barh(stacked=True, ax=first, xlabel="% of rows", legend=bool(draw.study.split))
+    if len(wide):
+        (100 * wide).plot.barh(stacked=True, ax=first, xlabel="% of rows", legend=bool(draw.study.split))
     for axis, by in zip(others, kinds, strict=True):
         wide = shown[shown["by"].isin(["all", by])].pivot_table(index="part", columns="type", values="share")
         (100 * wide).plot.bar(ax=axis, ylabel="% of rows", xlabel=by, rot=0)
