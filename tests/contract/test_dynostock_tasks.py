@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 from in_process import run, samples
@@ -15,7 +16,7 @@ from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.dynostock.market import sample_market
 from fin_tasks.benchmarks.dynostock.window_set import write_set
-from fin_tasks.benchmarks.dynostock.windows import Found, find_windows, frame_of, windows_of
+from fin_tasks.benchmarks.dynostock.windows import Found, find_windows, typed, windows_of
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError
 from fin_tasks.resources import task_yaml_dir
@@ -35,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         replace(window, window=size, truth=truth, signal=signal, id=f"made-{size}-{window.end}")
         for window, (size, truth, signal) in zip(windows_of(table), facts, strict=False)
     ]
-    write_set(folder, Found(frame_of(made)), sample_market(), parameters={"made": True})
+    write_set(folder, Found(typed(pd.DataFrame(map(vars, made)))), sample_market(), parameters={"made": True})
     return folder
 
 

@@ -71,7 +71,7 @@ def test_the_path_names_model_bias_and_size(
 
 @pytest.mark.parametrize(
     ("value", "movement"),
-    [(0, 0), (True, 1), (False, 0), ("0", 0), (" 1 ", 1), (1.0, 1), ("1.0", 1), ("0.0", 0), ("True", 1)],
+    [(0, 0), (True, 1), (False, 0), (1.0, 1)],
 )
 def test_movements_of_any_type(tmp_path: Path, value: object, movement: int) -> None:
     (doc,) = read_recording(write(tmp_path / "a.json", [row(gt=value, bias=value)])).docs
@@ -81,8 +81,8 @@ def test_movements_of_any_type(tmp_path: Path, value: object, movement: int) -> 
 @pytest.mark.parametrize(
     "bad",
     [
-        *(row(gt=value) for value in (2, -1, 0.5, "up", "", None, [1], float("nan"), 10**30)),
-        *({"ticker": "A", "gt": 1}, None, "text", row(response=["a"]), row(response=True)),
+        *(row(gt=value) for value in (2, -1, 0.5, "1", "", None, [1], float("nan"), 10**30)),
+        *({"ticker": "A", "gt": 1}, None, "text"),
     ],
 )
 def test_a_row_that_cannot_be_used_is_named_and_the_rest_counts(tmp_path: Path, bad: Any) -> None:
@@ -119,8 +119,8 @@ def test_samples_of_lm_eval(tmp_path: Path) -> None:
     write(path.with_name("results_2026-01-01T00-00-00.json"), {"model_name": "org/model"})
     assert read_recording(path).facts["model"] == "org/model"
     other = {"doc": {"id": 1}, "resps": [["a"]], "filter": "paper"}
-    bad = [sample("a"), other, {**other, "doc": None}, {**sample(), "resps": "text"}, sample(["b"])]
-    assert [number for number, _ in read_recording(write(path, bad)).problems] == [2, 3, 4, 5]
+    bad = [sample("a"), other, {**other, "doc": None}, {**sample(), "resps": "text"}]
+    assert [number for number, _ in read_recording(write(path, bad)).problems] == [2, 3, 4]
     assert read_recording(write(path, [sample("a"), sample("a", id="b", window=8)])).facts["window"] is None
 
 

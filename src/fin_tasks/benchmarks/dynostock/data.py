@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import fin_tasks
 from fin_tasks.benchmarks.dynostock.market import Market
-from fin_tasks.benchmarks.dynostock.prompts import (
-    ARMS,
-    FREQUENCIES,
-    STYLES,
-    TEXTS,
-    HousePrompts,
-    Prompt,
-    statement_direction,
-)
+from fin_tasks.benchmarks.dynostock.prompts import ARMS, HousePrompts, Prompt, statement_direction
 from fin_tasks.benchmarks.dynostock.score import SCORER_VERSION
 from fin_tasks.benchmarks.dynostock.upstream import DEFAULT_MODEL, upstream_prompts
 from fin_tasks.benchmarks.dynostock.window_set import WindowSet, find_set
@@ -33,14 +25,12 @@ if TYPE_CHECKING:
 
     from fin_tasks.charts.candlestick import Chart
 
-__all__ = ["ANONYMOUS_TICKER", "IMAGE_MARK", "anonymise", "chart", "chart_between", "document", "load"]
-
 ANONYMOUS_TICKER = "ANON"
 IMAGE_MARK = "<image>\n"  # where lm-eval's multimodal models put the picture
 _CHOICES: Mapping[str, Sequence[Any]] = {
-    **{"bias": BIASES, "mode": ("image", "text"), "source": ("auto", "sample")},
-    **{"arm": (None, *ARMS), "prompt": STYLES, "prompts": ("house", "upstream"), "text": TEXTS},
-    **{"frequency": FREQUENCIES, "anonymise": (False, True), "chart": ("house", "paper")},
+    **{"bias": BIASES, "mode": ("image", "text"), "source": ("auto", "sample"), "arm": (None, *ARMS)},
+    **{"prompt": ("structured", "naive"), "prompts": ("house", "upstream"), "text": ("table", "narrative")},
+    **{"frequency": ("daily", "weekly", "monthly"), "anonymise": (False, True), "chart": ("house", "paper")},
 }
 # without those that tasks fix: `model` is nearly `mode`
 _OPTIONS = (*list(_CHOICES)[2:], "windows_dir", "data_dir", "upstream_model", "dpi", "sampling")
@@ -72,15 +62,13 @@ def load(
     given = dict(locals())
     refuse_typos("dynostock", unknown, _OPTIONS)
     for name, allowed in _CHOICES.items():
-        if given[name] not in allowed or (name == "anonymise" and not isinstance(anonymise, bool)):
+        if given[name] not in allowed or isinstance(given[name], bool) != (name == "anonymise"):
             raise ConfigError(f"metadata {name}: expected one of {', '.join(map(str, allowed))}, got {given[name]!r}.")
-    if type(dpi) is not int or dpi < 1:
-        raise ConfigError(f"metadata dpi: expected a whole number from 1, got {dpi!r}.")
-    if prompts == "upstream" and prompt == "naive":
-        raise ConfigError("metadata prompt: the authors' files hold no naive prompt. Use prompts: house.")
+    if type(dpi) is not int:
+        raise ConfigError(f"metadata dpi: expected a whole number, got {dpi!r}.")
     arm = arm or ("none" if prompt == "naive" else "signal")
-    if arm != "none" and prompt == "naive":
-        raise ConfigError(f"metadata arm: a naive prompt has no statement, so expected none, got {arm!r}.")
+    if prompt == "naive" and (arm != "none" or prompts == "upstream"):
+        raise ConfigError(f"metadata prompt: naive is house wording without a statement, got the arm {arm}.")
     settings = Settings.from_environ()
     folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
     wording: Any = HousePrompts(style=prompt)
@@ -94,9 +82,9 @@ def load(
             f"{', '.join(f'{n} {kind} of {size} reports' for (kind, size), n in counts) or 'none at all'}. Build a set "
             "with that bias and size, or use the tasks of those that it has."
         )
-    shown = [_hide(found.market, one) if anonymise else (found.market, one) for one in windows]
+    shown = [_hidden(found.market, one) if anonymise else (found.market, one) for one in windows]
     facts: dict[str, Any] = {"fin_tasks": fin_tasks.__version__, "scorer": SCORER_VERSION, "bias": bias}
-    facts |= {"window": window, "mode": mode, "arm": arm, "anonymise": anonymise, "prompts": wording.facts()}
+    facts |= {"window": window, "mode": mode, "arm": arm, "anonymise": anonymise, "prompts": wording.facts}
     charts, how = [""] * len(shown), {"text": text, "frequency": frequency}
     if mode == "image":
         charts, drawn = _draw(shown, found, settings, dpi=dpi, style=chart)
@@ -105,12 +93,12 @@ def load(
     for one, (market, seen), picture in zip(windows, shown, charts, strict=True):
         asked = wording.ask(market, seen, arm=arm, **how)
         docs.append(document(one, asked, arm=arm, mode=mode, picture=picture, anonymised=anonymise))
-    # A chart's name holds the hash of its content.
+    # a chart's name holds the hash of its content
     words = [(doc["id"], doc["system"], doc["prompt"], doc["cue"], Path(str(doc["chart"])).name) for doc in docs]
     defects = {kind: len(found) for kind, found in found.facts["market"].get("defects", {}).items()}
     known = {**found.facts, "market": {**found.facts["market"], "defects": defects}}
     facts |= {**how, "asked": hashlib.sha256(json.dumps(words).encode()).hexdigest(), "data": known}
-    return {"test": dataset_of(docs, {**facts, "rows": len(docs)})}
+    return {"test": dataset_of(docs, facts)}
 
 
 def document(
@@ -122,11 +110,9 @@ def document(
         **{name: getattr(window, name) for name in named},
         **{"start": str(window.start), "end": str(window.end), "arm": arm, "anonymised": anonymised, "mode": mode},
         "statement": statement_direction(window, arm),
-        "chart": picture,
-        "system": asked.system,
+        **{"chart": picture, "system": asked.system},
         "prompt": IMAGE_MARK + asked.user if mode == "image" else asked.user,
-        "cue": asked.cue,
-        "target": "" if window.truth is None else f"Final prediction: {window.truth}",
+        **{"cue": asked.cue, "target": "" if window.truth is None else f"Final prediction: {window.truth}"},
     }
 
 
@@ -141,17 +127,14 @@ def chart(doc: Mapping[str, Any]) -> "list[Image]":
 def chart_between(
     market: Market, ticker: str, start: date, end: date, *, dpi: int = 300, style: Any = "house"
 ) -> "Chart":
-    """Return the chart of a stock from `start` to `end`, with nothing of the days after.
-
-    Source: Xiao, Lin, Chiu (2024), Behavioral Bias of Vision-Language Models, appendix A.
-    """
+    """Return the chart of a stock from `start` to `end`, with nothing of the days after."""
     from fin_tasks.charts.candlestick import Chart  # imports matplotlib
 
     prices, reports = shown_prices(market, ticker, start, end), market.reports_between(ticker, start, end)
     return Chart(ticker=ticker, start=start, end=end, prices=prices, reports=reports, dpi=dpi, style=style)
 
 
-def anonymise(market: Market, window: Window) -> tuple[Market, Window]:
+def _hidden(market: Market, window: Window) -> tuple[Market, Window]:
     """Hide ticker and dates of a window; return a market that holds nothing else, and the window in it.
 
     All dates move by whole weeks, into one of the twenty years from 1970 that a hash of the window's id picks. Prices
@@ -169,9 +152,6 @@ def anonymise(market: Market, window: Window) -> tuple[Market, Window]:
     dates = {name: getattr(window, name) + shift for name in ("start", "end", "fiscal_end")}
     hidden = replace(window, id=f"anonymous-{digest.hexdigest()[:12]}", ticker=ANONYMOUS_TICKER, **dates)
     return Market.of(*moved), hidden
-
-
-_hide = anonymise  # `load` has an option of that name
 
 
 def _draw(

@@ -1,19 +1,16 @@
 """What a statement does to forecasts: the same windows under two conditions, compared pair by pair.
 
-The functions take the table of rows with the scores of one variant: `COLUMNS`, one row for each run and window. Of rows
-that differ in nothing but the run the last one counts.
+The functions take the rows of one variant, with `COLUMNS`. Of rows that differ only in the run the last one counts.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.score import accuracy_interval, bias_index, index_interval, over_sizes
-from fin_tasks.stats.intervals import Interval
+from fin_tasks.benchmarks.dynostock.score import bias_index, intervals_of, over_sizes
 from fin_tasks.stats.multiple import holm
 from fin_tasks.stats.pairs import mcnemar
 
@@ -25,12 +22,8 @@ COLUMNS = (
 )
 """`doc_id` names the window; from `acc` on the metrics of `score.metric_values`, NaN if unscored."""
 
-MEASURES = {
-    "acc": "accuracy",
-    "bias_index": "bias index",
-    "follows_signal": "answers equal to the signal",
-    "signal_probability": "probability of the signal",
-}
+MEASURES = {"acc": "accuracy", "bias_index": "bias index", "follows_signal": "answers equal to the signal"}
+MEASURES |= {"signal_probability": "probability of the signal"}
 _CONTRASTS = (("signal", "none"), ("flipped", "none"), ("aligned", "none"), ("signal", "flipped"))
 _SAME = [*GROUP, "arm", "window", "doc_id"]
 _FEW_TICKERS = 20  # with fewer the intervals are markedly too narrow
@@ -38,14 +31,12 @@ _FEW_TICKERS = 20  # with fewer the intervals are markedly too narrow
 _Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Experiment:
+class Experiment(NamedTuple):
     """Arms as `by_window` returns them, effects and notes.
 
     `effects` has for each group, contrast (`first` less `second`), measure and window size the `difference` over
-    `pairs`, its 95 % interval `low` to `high` (bootstrap over tickers), `unpaired` and `without_value`. If
-    answers are single there is McNemar's `p`, and `p_holm`, corrected for all contrasts and sizes of the group and
-    measure. The size "mean" is the mean over sizes, with the population `deviation`.
+    `pairs` with its 95 % interval (bootstrap over tickers). If answers are single there is McNemar's `p`, and `p_holm`,
+    corrected for all contrasts and sizes of the group and measure. The size "mean" is the mean over sizes.
     """
 
     arms: pd.DataFrame
@@ -54,10 +45,7 @@ class Experiment:
 
 
 def by_window(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return accuracy, bias index and other shares of each group, arm and window size with the intervals of the tasks.
-
-    The size "mean" is the mean over sizes as in the paper's Table 1, with the population deviation as `_std`.
-    """
+    """Return accuracy, bias index and other shares of each group, arm and window size, and "mean" for all sizes."""
     found: list[dict[str, Any]] = []
     rest = ["follows_signal", "signal_probability", "no_answer"]
     for key, of_arm in rows.drop_duplicates(_SAME, keep="last").groupby([*GROUP, "arm"]):
@@ -66,17 +54,14 @@ def by_window(rows: pd.DataFrame) -> pd.DataFrame:
             known = of_size[["acc", "bias_percentage"]].dropna(subset="acc").fillna(0.0).itertuples(index=False)
             shares = [(acc, biased, max(0.0, 1 - acc - biased)) for acc, biased in known]
             one: dict[str, Any] = {**arm, "window": window, "n": len(of_size), "tickers": of_size["ticker"].nunique()}
-            for name, value, interval in (
-                ("acc", of_size["acc"].mean(), accuracy_interval(shares)),
-                ("bias_index", bias_index(shares), index_interval(shares)),
-            ):
+            for name, interval in intervals_of(shares).items():
+                value = of_size["acc"].mean() if name == "acc" else bias_index(shares)
                 one |= {name: value, f"{name}_std": np.nan, f"{name}_low": interval.low, f"{name}_high": interval.high}
             sizes.append({**one, **of_size[rest].mean().to_dict()})
         if len(sizes) > 1:
             mean = {**arm, "window": "mean", "n": len(of_arm), "tickers": of_arm["ticker"].nunique()}
             for name in ("acc", "bias_index"):
-                intervals = [Interval(one[f"{name}_low"], one[f"{name}_high"]) for one in sizes]
-                over = over_sizes([one[name] for one in sizes], intervals)
+                over = over_sizes([(one[name], one[f"{name}_low"], one[f"{name}_high"]) for one in sizes])
                 mean |= {name: over.pop("mean"), **{f"{name}_{part}": value for part, value in over.items()}}
             sizes.append({**mean, **pd.DataFrame(sizes)[rest].mean().to_dict()})
         found += sizes
@@ -100,10 +85,8 @@ def compare_arms(rows: pd.DataFrame, *, resamples: int = 10_000, seed: int = 42)
                 facts = {"anonymised": None, "arm": "", **group, **dict(zip(("first", "second"), shown, strict=True))}
                 effects = list(_effects(parts[first], parts[second], resamples, seed))
                 found += [{**facts, **effect} for effect in effects]
-                if not effects:
-                    notes.append(f"{name}: {shown[0]} and {shown[1]} have no window in common.")
-                elif (tickers := max(one["tickers"] for one in effects)) < _FEW_TICKERS:
-                    few = f"only {tickers} tickers, so the intervals are too narrow"
+                if (tickers := max((one["tickers"] for one in effects), default=0)) < _FEW_TICKERS:
+                    few = f"{tickers} tickers in common are too few for honest intervals"
                     notes.append(f"{name}, {shown[0]} − {shown[1]}: {few}.")
     effects = pd.DataFrame(found)
     if found:
@@ -140,9 +123,7 @@ def _effects(a: pd.DataFrame, b: pd.DataFrame, resamples: int, seed: int) -> Ite
             drawn = drawn[np.isfinite(drawn)]
             low, high = np.quantile(drawn, [0.025, 0.975]) if held > 1 and len(drawn) else (np.nan, np.nan)
             firsts, seconds = both[:, 0] > both[:, 2], both[:, 0] < both[:, 2]
-            tested = (
-                place is not None and len(both) and measure in ("acc", "follows_signal") and np.isin(both, (0, 1)).all()
-            )
+            single = measure in ("acc", "follows_signal") and len(both) and np.isin(both, (0, 1)).all()
             asked = [rows if place is None else rows[rows["window"] == sizes[place]] for rows in (a, b)]
             yield {
                 **{"measure": measure, "window": "mean" if place is None else sizes[place]},
@@ -150,7 +131,7 @@ def _effects(a: pd.DataFrame, b: pd.DataFrame, resamples: int, seed: int) -> Ite
                 "deviation": values.std() if place is None else np.nan,
                 **{"low": low, "high": high, "pairs": len(both), "tickers": held},
                 **{"unpaired": sum(map(len, asked)) - 2 * here.sum(), "without_value": (here & ~known).sum()},
-                "p": mcnemar(int(firsts.sum()), int(seconds.sum())) if tested else np.nan,
+                "p": mcnemar(int(firsts.sum()), int(seconds.sum())) if single and place is not None else np.nan,
             }
 
 

@@ -1,7 +1,6 @@
 """Fill a folder with prices of Yahoo and earnings reports of Alpha Vantage or the authors' repository.
 
-The folder holds `prices/AAPL.parquet`, `earnings/AAPL.json` and `manifest.json`. A file that is there is kept, so a run
-may stop at any time, and the same command goes on.
+A file such as `prices/AAPL.parquet` or `earnings/AAPL.json` that is there is kept, so that a run may stop at any time.
 """
 
 import io
@@ -24,18 +23,14 @@ from fin_tasks.data.fetch import load_pins, locate, write_file
 from fin_tasks.errors import ConfigError, FetchError
 from fin_tasks.settings import Settings
 
-__all__ = ["Fetched", "fetch_market", "sp500"]
-
 _BATCH = 25
 _COLUMNS = {name: name.lower().replace(" ", "_") for name in ("Open", "High", "Low", "Close", "Volume", "Adj Close")}
 
 
-class _LimitError(FetchError):
-    """The source answers no more for now."""
+class _LimitError(FetchError): ...  # the source answers no more for now
 
 
-class _BusyError(_LimitError):
-    """The source may answer in a minute."""
+class _BusyError(_LimitError): ...  # the source may answer in a minute
 
 
 _retry: Callable[[Callable[..., Any]], Callable[..., Any]] = retry(
@@ -57,12 +52,12 @@ def sp500(settings: Settings) -> tuple[str, ...]:
     try:
         tables = pd.read_html(io.StringIO(page), flavor="lxml", keep_default_na=False)
         cells = next(table["Symbol"] for table in tables if "Symbol" in table)
+        tickers = tuple(dict.fromkeys(str(cell).strip().upper().replace(".", "-") for cell in cells))
+        if odd := [ticker for ticker in tickers if not TICKER.fullmatch(ticker)]:
+            raise ValueError(f"got {odd[0]!r}")
+        return tickers
     except (ImportError, ValueError, SyntaxError, StopIteration) as error:
-        raise FetchError(f"S&P 500: expected a table with Symbol ({error}). Use --tickers FILE.") from error
-    tickers = tuple(dict.fromkeys(str(cell).strip().upper().replace(".", "-") for cell in cells))
-    if odd := [ticker for ticker in tickers if not TICKER.fullmatch(ticker)]:
-        raise FetchError(f"S&P 500: expected tickers, got {odd[0]!r}. Use --tickers FILE.")
-    return tickers
+        raise FetchError(f"S&P 500: expected a table of tickers ({error!r}). Use --tickers FILE.") from error
 
 
 def fetch_market(
@@ -83,11 +78,8 @@ def fetch_market(
     if settings.offline_markets:
         raise FetchError("market data: downloads are switched off. Unset FIN_TASKS_OFFLINE.")
     source = earnings or ("alpha-vantage" if settings.alpha_vantage_key else "upstream")
-    if source not in ("alpha-vantage", "upstream") or (source != "upstream" and not settings.alpha_vantage_key):
-        raise ConfigError(
-            "earnings: expected upstream, or alpha-vantage with a key of https://www.alphavantage.co in "
-            f"ALPHAVANTAGE_API_KEY, got {source!r}{'' if settings.alpha_vantage_key else ' and no key'}."
-        )
+    if source != "upstream" and not settings.alpha_vantage_key:
+        raise ConfigError("earnings: expected ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co, got none.")
     manifest = folder / "manifest.json"
     before: dict[str, Any] = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}
     yesterday = datetime.now(timezone.utc).date() - timedelta(days=1)  # a price of today is not final
@@ -99,50 +91,45 @@ def fetch_market(
     if before and (other := {name: before.get(name) for name in plan if before.get(name) != plan[name]}):
         raise ConfigError(f"{folder}: expected a folder fetched with {plan}, found {other}. Choose another with --out.")
     done, last = Fetched(), before.get("failed", Fetched().failed)
+
+    def missing(part: str, wanted: Iterable[str]) -> list[str]:
+        there = {path.name.rpartition(".")[0] for path in (folder / part).glob("*")}
+        return sorted((ticker for ticker in wanted if ticker not in there), key=lambda name: name in last[part])
+
     try:
-        _fetch_prices(done, folder / "prices", _missing(folder / "prices", tickers, last), start, end)
+        _fetch_prices(done, folder / "prices", missing("prices", tickers), start, end)
         priced = [ticker for ticker in tickers if (folder / "prices" / f"{ticker}.parquet").is_file()]
-        _fetch_reports(
-            done, folder / "earnings", _missing(folder / "earnings", priced, last), source, per_minute, settings
-        )
+        _fetch_reports(done, folder / "earnings", missing("earnings", priced), source, per_minute, settings)
     finally:
         facts = {**plan, "failed": {part: {**last[part], **done.failed[part]} for part in last}}
         write_file(manifest, json.dumps(facts, indent=1).encode())
     return done
 
 
-def _missing(folder: Path, tickers: Iterable[str], failed: dict[str, dict[str, str]]) -> list[str]:
-    there = {path.name.rpartition(".")[0] for path in folder.glob("*")}
-    return sorted((ticker for ticker in tickers if ticker not in there), key=lambda name: name in failed[folder.name])
-
-
 def _fetch_prices(done: Fetched, folder: Path, tickers: Sequence[str], start: date, end: date) -> None:
-    with tqdm(total=len(tickers), desc="Prices", unit="ticker", disable=None) as bar:
-        for first in range(0, len(tickers), _BATCH):
-            batch, found = tickers[first : first + _BATCH], 0
-            frame = _download(batch, start)
-            for ticker in batch:
-                if len(table := _prices_of(frame, ticker, end)):
-                    write_file(folder / f"{ticker}.parquet", table.to_parquet(index=False))
-                    found += 1
-                else:
-                    done.failed["prices"][ticker] = "Yahoo gave no prices. Is it listed under this name?"
-            bar.update(len(batch))
-            if not found:
-                done.stopped.append(f"Yahoo gave none of {len(batch)} tickers. Run the same command again in an hour.")
-                return
+    for first in tqdm(range(0, len(tickers), _BATCH), desc="Prices", unit="batch", disable=None):
+        batch, failed = tickers[first : first + _BATCH], done.failed["prices"]
+        frame = _download(batch, start)
+        for ticker in batch:
+            if len(table := _prices_of(frame, ticker, end)):
+                write_file(folder / f"{ticker}.parquet", table.to_parquet(index=False))
+            else:
+                failed[ticker] = "Yahoo gave no prices. Is it listed under this name?"
+        if failed.keys() >= {*batch}:
+            done.stopped.append(f"Yahoo gave none of {len(batch)} tickers. Run the same command again in an hour.")
+            return
 
 
 def _download(tickers: Sequence[str], start: date) -> pd.DataFrame:
     """Return yfinance's table from `start` until today, which tells of all later splits."""
     try:
         import yfinance
+
+        yfinance.config.network.retries = 3
+        options = {"auto_adjust": False, "actions": True, "group_by": "ticker", "progress": False}
+        return yfinance.download(list(tickers), start=f"{start}", **options)
     except ImportError as error:
         raise ConfigError("prices: expected yfinance, found none. Run `pip install 'fin-tasks[market]'`.") from error
-    yfinance.config.network.retries = 3
-    options = {"auto_adjust": False, "actions": True, "group_by": "ticker", "progress": False}
-    try:
-        return yfinance.download(list(tickers), start=f"{start}", **options)
     except Exception as error:  # yfinance raises whatever its libraries do
         raise FetchError(f"Yahoo: expected prices, but yfinance failed ({error}). Run the command again.") from error
 
@@ -163,21 +150,18 @@ def _fetch_reports(
 ) -> None:
     paths = {f"data/eps_history/data-{ticker}.json": ticker for ticker in tickers}
     pinned = [pin.path for pin in load_pins("dynostock").files if pin.path in paths and source == "upstream"]
-    located = locate("dynostock", pinned, source="upstream", settings=settings).files
-    files = {paths[name]: path for name, path in located.items()}
+    files = {paths[n]: f for n, f in locate("dynostock", pinned, source="upstream", settings=settings).files.items()}
     for i, ticker in enumerate(tqdm(tickers, desc="Earnings", unit="ticker", disable=None)):
-        if source == "upstream" and ticker not in files:
-            done.failed["earnings"][ticker] = f"the authors have no earnings of {ticker}"
-            continue
         try:
-            if source == "upstream":
-                answer = json.loads(files[ticker].read_text(encoding="utf-8"))
-            else:
+            if source == "alpha-vantage":
                 time.sleep(60 / per_minute if i else 0)
                 answer = _alpha_vantage(ticker, settings)
+            elif ticker in files:
+                answer = json.loads(files[ticker].read_text(encoding="utf-8"))
+            else:
+                raise FetchError(f"the authors have no earnings of {ticker}")
         except _LimitError as error:
-            if isinstance(error, _BusyError):
-                done.failed["earnings"][ticker] = str(error)
+            done.failed["earnings"] |= {ticker: str(error)} if isinstance(error, _BusyError) else {}
             done.stopped.append(f"{error} {len(tickers) - i} tickers are left. Run the command again tomorrow.")
             return
         except FetchError as error:
@@ -194,12 +178,11 @@ def _alpha_vantage(ticker: str, settings: Settings) -> dict[str, Any]:
         answer = dict(json.loads(_get(f"{settings.alpha_vantage}/query", "Alpha Vantage", query)))
     except (ValueError, TypeError):
         raise FetchError("Alpha Vantage: expected a JSON object, got something else.") from None
-    refusal = " ".join(str(answer[name]) for name in ("Error Message", "Note", "Information") if name in answer)
+    refusal = " ".join(str(answer.get(name, "")) for name in ("Error Message", "Note", "Information")).strip()
     refusal = refusal.replace(key, "(your key)")
-    if re.search("per (minute|second)|sparingly", refusal):
-        raise _BusyError(f"Alpha Vantage: {refusal}")
     if refusal and ("Error Message" not in answer or "apikey" in refusal):
-        raise _LimitError(f"Alpha Vantage: {refusal}")
+        is_brief = re.search("per (minute|second)|sparingly", refusal)
+        raise (_BusyError if is_brief else _LimitError)(f"Alpha Vantage: {refusal}")
     if refusal or not answer.get("quarterlyEarnings"):
         raise FetchError(f"Alpha Vantage knows no earnings of {ticker}. {refusal}".strip())
     return answer

@@ -42,9 +42,8 @@ def draw_windows(arms: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
             for place, (name, line) in enumerate(lines):
                 at = line["window"].astype(float) + (place - (len(lines) - 1) / 2) * min(step, 0.5)
                 look: dict[str, Any] = {"color": COLOURS[place % 7], "zorder": 3}
-                axes.vlines(
-                    at, 100 * line[f"{metric}_low"], 100 * line[f"{metric}_high"], alpha=0.3, linewidth=3, **look
-                )
+                low, high = (100 * line[f"{metric}_{end}"] for end in ("low", "high"))
+                axes.vlines(at, low, high, alpha=0.3, linewidth=3, **look)
                 axes.plot(at, 100 * line[metric], marker=MARKERS[place % 8], markersize=5, label=name, **look)
             axes.set(title=what, xlabel="Window size (earnings reports)", xticks=ticks)
             axes.grid(axis="y")
@@ -59,8 +58,8 @@ def draw_effects(effects: pd.DataFrame, stem: Path) -> list[Path]:
     from matplotlib.figure import Figure
 
     first = effects[effects["measure"] == "acc"]
-    labels = (
-        names_of(first, list(GROUP)) + ", " + first.apply(contrast_name, axis=1) + ", " + first["window"].astype(str)
+    labels = names_of(first, list(GROUP)).str.cat(
+        [first.apply(contrast_name, axis=1), first["window"].astype(str)], ", "
     )
     with drawing({}):
         figure = Figure(figsize=(11, 1.2 + 0.2 * len(first)), layout="constrained")
@@ -69,11 +68,9 @@ def draw_effects(effects: pd.DataFrame, stem: Path) -> list[Path]:
             rows = effects[effects["measure"] == measure].reset_index()
             axes.axvline(0, color="#888888", linewidth=0.8)
             for place, row in rows.iterrows():
-                look = {"color": COLOURS[0] if row["window"] == "mean" else "#666666"}
-                axes.hlines(place, 100 * row["low"], 100 * row["high"], alpha=0.5, linewidth=3, **look)
-                axes.plot(
-                    100 * row["difference"], place, marker="D" if row["window"] == "mean" else "o", markersize=4, **look
-                )
+                color, marker = (COLOURS[0], "D") if row["window"] == "mean" else ("#666666", "o")
+                axes.hlines(place, 100 * row["low"], 100 * row["high"], alpha=0.5, linewidth=3, color=color)
+                axes.plot(100 * row["difference"], place, marker=marker, markersize=4, color=color)
             axes.set(title=what.capitalize(), xlabel="difference (percentage points)")
             axes.grid(axis="x")
         panels[0].set_yticks(range(len(first)), labels)

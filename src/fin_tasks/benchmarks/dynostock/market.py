@@ -18,28 +18,13 @@ from fin_tasks.data.fetch import sha256_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.resources import stock_prices_file
 
-__all__ = [
-    "ALPHA_VANTAGE",
-    "FIGURES",
-    "PRICE_COLUMNS",
-    "REPORT_COLUMNS",
-    "TICKER",
-    "Market",
-    "read_market",
-    "sample_market",
-]
-
 PRICE_COLUMNS = ("ticker", "date", "open", "high", "low", "close", "volume", "splits_after")
-FIGURES = ("eps", "estimate", "surprise")
-"""Columns of reports in dollars per share."""
+FIGURES = ("eps", "estimate", "surprise")  # columns of reports in dollars per share
 REPORT_COLUMNS = ("ticker", "fiscal_end", "reported", *FIGURES, "surprise_percentage", "report_time", "later_splits")
 TICKER = re.compile(r"[A-Z0-9^][A-Z0-9.^=_-]{0,19}")
 
-_TEXTS = ("ticker", "report_time")
-_TYPES: Mapping[str, Any] = {
-    **dict.fromkeys(_TEXTS, object),
-    **dict.fromkeys(("date", "fiscal_end", "reported"), "datetime64[ns]"),
-}
+_TEXTS, _DAYS = ("ticker", "report_time"), ("date", "fiscal_end", "reported")
+_TYPES: Mapping[str, Any] = dict.fromkeys(_TEXTS, object) | dict.fromkeys(_DAYS, "datetime64[ns]")
 _OTHER_NAMES = {"symbol": "ticker", "Symbol": "ticker", "Ticker": "ticker", "adjclose": "adj_close"}
 ALPHA_VANTAGE = {
     **{"fiscalDateEnding": "fiscal_end", "reportedDate": "reported", "reportedEPS": "eps", "estimatedEPS": "estimate"},
@@ -50,16 +35,16 @@ _ENDINGS = {"prices": (".csv", ".csv.gz", ".parquet"), "earnings": (".csv", ".cs
 _WHOLE = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 100)
 _SPLITS = np.array([*_WHOLE, 3 / 2, 5 / 2, *(1 / n for n in _WHOLE), 2 / 3])  # new shares for each old one
 _SMALLEST_STEP, _NEAR, _DAYS_MOVE = 1.15, 1.01, 1.4
+_Defects, _Read = dict[str, list[str]], Callable[[Path], pd.DataFrame]
 _UNREADABLE = (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error)
 
 
 @dataclass(frozen=True, eq=False)
 class Market:
-    """Prices and reports of the columns above, sorted by ticker and day; make one with `Market.of` or `read_market`.
+    """Prices (dollars per share) and reports, sorted by ticker and day; make one with `Market.of` or `read_market`.
 
-    Prices are dollars per share, all tickers on one basis; NaN, NaT and None stand for unknown. There is no open, high,
-    low and volume if no ticker has them. Prices of a day were divided by `splits_after`, the product of the ratios of
-    the known splits after it, and figures of reports by `later_splits` more. `facts` are JSON values, `defects` too.
+    Without candles there are no open, high, low and volume. Prices of a day were divided by `splits_after`, the product
+    of the ratios of the known splits after it, and figures of reports by `later_splits` more.
     """
 
     prices: pd.DataFrame
@@ -77,11 +62,6 @@ class Market:
             raise DataError(f"{row['ticker']}: expected one price row per day, got two on {row['date']:%Y-%m-%d}.")
         return cls(prices, reports, dict(facts or {}))
 
-    @property
-    def has_candles(self) -> bool:
-        """Whether there are open, high, low and volume beside the close."""
-        return "low" in self.prices.columns
-
     @cached_property
     def tickers(self) -> tuple[str, ...]:
         """Tickers that have prices and reports, sorted."""
@@ -97,8 +77,7 @@ class Market:
         if not len(rows) or (later := float(rows["splits_after"].iloc[-1])) == 1:
             return shown
         volume = {"volume": shown["volume"] / later} if "volume" in shown else {}
-        # rounding takes away what the division and the multiplication left in the last bits
-        return (shown * later).assign(**volume).round(6)
+        return (shown * later).assign(**volume).round(6)  # division and multiplication left something in the last bits
 
     def reports_between(self, ticker: str, start: date, end: date, *, as_seen: bool = True) -> pd.DataFrame:
         """Return a ticker's reports of the days from `start` to `end`, both included, oldest first.
@@ -114,47 +93,33 @@ class Market:
 
 
 def read_market(prices: Path, earnings: Path, *, tickers: Iterable[str] | None = None, adjust: str = "none") -> Market:
-    """Read a market; a path is a file, a folder of files, or a folder that `fetch_market` filled.
-
-    Each of `tickers` must have prices and reports. `adjust` is `none`, or `splits` if closes ignore splits.
-    """
-    if adjust not in ("none", "splits"):
-        raise ConfigError(f"adjust: expected none or splits, got {adjust!r}.")
+    """Read files, folders of files, or what `fetch_market` stored; `adjust` is `splits` if closes ignore splits."""
     is_fetched = (prices / "prices").is_dir()
-    if is_fetched and adjust == "splits":
-        raise ConfigError(f"adjust: expected none, got 'splits'. Prices in {prices} are split-adjusted already.")
+    if adjust not in ("none", "splits")[: 1 if is_fetched else 2]:
+        raise ConfigError(f"adjust: expected none, or splits if not split-adjusted already, got {adjust!r}.")
     wanted = None if tickers is None else {ticker.upper() for ticker in tickers}
     price_table, price_facts = _read_all(prices, "prices", _prices_of, wanted)
     report_table, report_facts = _read_all(earnings, "earnings", _reports_of, wanted)
-    defects: dict[str, list[str]] = {}
-    price_table, splits = _adjusted(price_table, adjust, defects)
-    facts = {
-        "basis": "split-adjusted" if is_fetched or adjust == "splits" else "as in the files",
-        "prices": {**price_facts, "adjust": adjust, "splits": splits},
-        "earnings": report_facts,
-        "defects": defects,
-    }
-    market = Market.of(price_table, _usable_reports(report_table, defects), facts=facts)
+    defects: _Defects = {}
+    price_table, splits = _adjusted(_possible(price_table, defects), adjust, defects)
+    basis = "split-adjusted" if is_fetched or adjust == "splits" else "as in the files"
+    facts = {"basis": basis, "prices": {**price_facts, "adjust": adjust, "splits": splits}, "earnings": report_facts}
+    market = Market.of(price_table, _usable_reports(report_table, defects), facts={**facts, "defects": defects})
     # The source divides a ticker's figures by the splits up to its newest report; prices may know of more.
-    newest = market.reports.groupby("ticker")["reported"].max().items()
-    after = {name: _between(market.prices, name, "date", day, date(2200, 1, 1))["splits_after"] for name, day in newest}
-    known = {name: float(splits.iloc[0]) if len(splits) else 1.0 for name, splits in after.items()}
-    market.reports["later_splits"] /= market.reports["ticker"].map(known).astype("float64")
+    for name, day in market.reports.groupby("ticker")["reported"].max().items():
+        after = _between(market.prices, name, "date", day, date(2200, 1, 1))["splits_after"]
+        if len(after) and after.iloc[0] != 1:
+            market.reports.loc[market.reports["ticker"] == name, "later_splits"] /= after.iloc[0]
     return market
 
 
 @lru_cache(maxsize=1)
 def sample_market() -> Market:
-    """Return AAPL, GOOG, IBM and MSFT from 2000-03-01 to 2013-03-01, adjusted for splits; GOOG has no reports.
-
-    The prices are those of the package `bokeh-sampledata`; the earnings per share are facts kept beside this module.
-    """
+    """Return AAPL, GOOG, IBM and MSFT from 2000-03-01 to 2013-03-01, adjusted for splits; GOOG has no reports."""
     return read_market(stock_prices_file(), Path(__file__).parent / "sample" / "earnings.csv", adjust="splits")
 
 
-def _read_all(
-    place: Path, part: str, read: Callable[[Path], pd.DataFrame], wanted: set[str] | None
-) -> tuple[pd.DataFrame, dict[str, Any]]:
+def _read_all(place: Path, part: str, read: _Read, wanted: set[str] | None) -> tuple[pd.DataFrame, dict[str, Any]]:
     is_fetched = (place / part).is_dir()
     folder, endings = place / part if is_fetched else place, _ENDINGS[part]
     files = [place] if place.is_file() else sorted(path for path in folder.glob("*") if path.name.endswith(endings))
@@ -205,7 +170,7 @@ def _prices_of(path: Path) -> pd.DataFrame:
     names = [name for name in ("open", "high", "low", "close", "volume", "adj_close", "splits_after") if name in frame]
     read = {"date": _days(frame["date"]), **{name: _numbers(frame[name]) for name in names}}
     if read["date"].isna().any():
-        raise ValueError(f"expected a day in each row, got none in row {read['date'].isna().idxmax() + 1}")
+        raise ValueError("expected a day in each row, got a row without")
     return frame[["ticker"]].assign(**read).drop_duplicates()
 
 
@@ -229,16 +194,13 @@ def _labels(labels: Any) -> list[str]:
 def _days(column: pd.Series) -> pd.Series:
     """Return days without time and zone: a time with a zone keeps the day it shows, which is the exchange's."""
     if not pd.api.types.is_datetime64_any_dtype(column.dtype):
-        text = column.astype(object).mask(column.isna() | column.isin(_UNKNOWN), None)
-        column = pd.to_datetime(text.str.strip().str.slice(0, 10), format="%Y-%m-%d")
+        text = column.astype("string").str.strip()
+        column = pd.to_datetime(text.mask(text.isin(_UNKNOWN)).str.slice(0, 10), format="%Y-%m-%d")
     return column.dt.tz_localize(None).dt.normalize().astype("datetime64[ns]")
 
 
 def _numbers(column: pd.Series) -> pd.Series:
-    numbers = pd.to_numeric(column.mask(column.isin(_UNKNOWN)).astype(object), errors="coerce").astype("float64")
-    if len(odd := column[~np.isfinite(numbers) & column.notna() & ~column.isin(_UNKNOWN)]):
-        raise ValueError(f"expected numbers in {column.name}, got {str(odd.iloc[0])[:60]!r}")
-    return numbers
+    return pd.to_numeric(column.mask(column.isin(_UNKNOWN)).astype(object)).astype("float64")
 
 
 def _reports_of(path: Path) -> pd.DataFrame:
@@ -254,13 +216,12 @@ def _reports_of(path: Path) -> pd.DataFrame:
     frame = frame.assign(**{**defaults, **frame})
     if missing := [name for name in REPORT_COLUMNS if name not in frame]:
         raise ValueError(f"expected {', '.join(REPORT_COLUMNS)} or Alpha Vantage's names, no {missing[0]}")
-    typed = {name: _days if name in _TYPES else _numbers for name in REPORT_COLUMNS if name not in _TEXTS}
+    read = {name: (_days if name in _DAYS else _numbers)(frame[name]) for name in REPORT_COLUMNS if name not in _TEXTS}
     times = frame["report_time"].astype(object)
-    frame["report_time"] = times.mask(times.isna() | times.isin(_UNKNOWN), None)
-    return frame[list(REPORT_COLUMNS)].assign(**{name: read(frame[name]) for name, read in typed.items()})
+    return frame.assign(**read, report_time=times.mask(times.isna() | times.isin(_UNKNOWN), None))
 
 
-def _usable_reports(table: pd.DataFrame, defects: dict[str, list[str]]) -> pd.DataFrame:
+def _usable_reports(table: pd.DataFrame, defects: _Defects) -> pd.DataFrame:
     """Leave out reports without a day and, of a quarter that is reported again, all but the first."""
     table = _ordered(table, REPORT_COLUMNS, ("ticker", "reported", "fiscal_end"))
     undated = table["reported"].isna()
@@ -270,24 +231,24 @@ def _usable_reports(table: pd.DataFrame, defects: dict[str, list[str]]) -> pd.Da
     return table[~undated & ~again]
 
 
-def _adjusted(
-    prices: pd.DataFrame, adjust: str, defects: dict[str, list[str]]
-) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
-    """Find the splits that Adj Close shows and Close does not, and take them out if `adjust` is `splits`.
-
-    Adj Close / Close steps by the split's ratio, but also by 1 / (1 - dividend / price): 1.25, as of 5 shares for 4,
-    after a dividend of 20 %. Hence only ratios that no usual dividend reaches count.
-    """
+def _possible(prices: pd.DataFrame, defects: _Defects) -> pd.DataFrame:
+    """Take prices of 0 or less, and candles with a high below the low, for unknown."""
     prices = _ordered(prices, [name for name in (*PRICE_COLUMNS, "adj_close") if name in prices], ("ticker", "date"))
     figures = [name for name in ("open", "high", "low", "close", "adj_close") if name in prices]
     bad = prices[figures] <= 0
     if {"open", "high", "low"} <= {*figures}:
         bad.loc[prices["high"] < prices["low"], ["open", "high", "low"]] = True
     _note(defects, "impossible-price", prices[bad.any(axis=1)], "date", "0 or less, or high below low; unknown")
-    prices[figures] = prices[figures].mask(bad)
-    if "adj_close" not in prices:
-        prices["adj_close"] = np.nan
-    known = prices.dropna(subset=["adj_close", "close"])
+    return prices.assign(**prices[figures].mask(bad))
+
+
+def _adjusted(prices: pd.DataFrame, adjust: str, defects: _Defects) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Find the splits that Adj Close shows and Close does not, and take them out if `adjust` is `splits`.
+
+    Adj Close / Close steps by the split's ratio, but also by 1 / (1 - dividend / price): 1.25, as of 5 shares for 4,
+    after a dividend of 20 %. Hence only ratios that no usual dividend reaches count.
+    """
+    known = prices.reindex(columns=[*PRICE_COLUMNS, "adj_close"]).dropna(subset=["adj_close", "close"])
     if adjust == "splits" and (missing := {*prices["ticker"].unique()} - {*known["ticker"].unique()}):
         raise DataError(f"adjust splits: expected Adj Close of all tickers, found none of {min(missing)}.")
     step = np.log(known["adj_close"] / known["close"]).groupby(known["ticker"]).diff()
@@ -299,19 +260,18 @@ def _adjusted(
     _note(defects, "large-dividend", known[~is_split], "date", "Adj Close / Close steps; taken as a dividend")
     if adjust == "none":
         _note(defects, "split-in-close", known[is_split], "date", "Close ignores a split; use --adjust splits")
-        return prices.drop(columns="adj_close"), {}
+        return prices, {}
     ratios = ratio[is_split].reindex(prices.index, fill_value=1.0)
     after = ratios[::-1].groupby(prices["ticker"][::-1]).cumprod()[::-1] / ratios
     scaled = {name: prices[name] / after for name in ("open", "high", "low", "close") if name in prices}
-    if "volume" in prices:
-        scaled["volume"] = prices["volume"] * after
-    splits: dict[str, dict[str, float]] = {}
-    for row, value in ratio[is_split].items():
-        splits.setdefault(prices.at[row, "ticker"], {})[f"{prices.at[row, 'date']:%Y-%m-%d}"] = float(value)
-    return prices.assign(**scaled, splits_after=after).drop(columns="adj_close"), splits
+    scaled |= {"volume": prices["volume"] * after} if "volume" in prices else {}
+    found = known[is_split].assign(ratio=ratio, day=known["date"].dt.strftime("%Y-%m-%d")).groupby("ticker")
+    return prices.assign(**scaled, splits_after=after), {
+        name: dict(zip(of["day"], of["ratio"], strict=True)) for name, of in found
+    }
 
 
-def _note(defects: dict[str, list[str]], kind: str, rows: pd.DataFrame, day: str, detail: str) -> None:
+def _note(defects: _Defects, kind: str, rows: pd.DataFrame, day: str, detail: str) -> None:
     for name, days in rows.groupby("ticker")[day]:
         defects.setdefault(kind, []).append(f"{name}: {len(days)} from {str(days.min())[:10]}: {detail}")
 

@@ -17,24 +17,22 @@ from fin_tasks.endpoints.chat import picture_url
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["messages_of", "own_question", "parts_of", "result_of", "scored"]
-
 _MOVES: Mapping[Any, str | None] = {1: "a rise", 0: "a fall", None: None}
 
 
 def own_question(
     market: Market, window: Window, *, prompts: str, style: str, text: bool, out: Path | None, settings: Settings
 ) -> dict[str, Any]:
-    """Return a window's document, with the statement as `said`, and draw its chart into a folder or the cache."""
+    """Return a window's document, with the statement as `said`, and draw its chart."""
     wording: Any = HousePrompts()
     if prompts == "upstream":
-        last = f"{market.reports_between(window.ticker, window.start, window.end)['reported'].iloc[-1]:%Y-%m-%d}"
+        last = market.reports_between(window.ticker, window.start, window.end)["reported"].iloc[-1].date()
         usual = min(SHARE, Fraction(max(window.window - 2, 0), max(window.window - 1, 1)))
-        if window.signal is None or last != str(window.end) or window.n_contrary < usual * window.n_same:
+        if window.signal is None or last != window.end or window.n_contrary < usual * window.n_same:
             raise DataError(
-                f"prompts upstream: expected a bias, a period that ends on the day of a report ({last}), and a share "
-                f"of at least {float(usual):.2f} of past reports contrary to the statement, got {window.bias_type}, "
-                f"{window.end}, {window.n_contrary} of {window.n_same}. Use prompts house."
+                f"prompts upstream: expected a bias, an end on the day of a report ({last}), and at least "
+                f"{float(usual):.2f} of past reports contrary to the statement, got {window.bias_type}, {window.end}, "
+                f"{window.n_contrary} of {window.n_same}. Use prompts house."
             )
         wording = upstream_prompts(model=DEFAULT_MODEL, data_dir=settings.data_dir, settings=settings)
     arm, words = "none" if window.signal is None else "signal", {"text": "table"} if text else {}
@@ -48,7 +46,7 @@ def own_question(
     return {**document(window, asked, arm=arm, mode="text" if text else "image", picture=picture), "said": said}
 
 
-def parts_of(doc: Mapping[str, Any]) -> dict[str, str]:
+def parts_of(doc: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `system` prompt, the `chart` and the words of the `user`, without those that are empty."""
     parts = {"system": doc["system"], "chart": doc["chart"], "user": doc["prompt"].removeprefix(IMAGE_MARK)}
     return {name: part for name, part in parts.items() if part}
@@ -56,12 +54,12 @@ def parts_of(doc: Mapping[str, Any]) -> dict[str, str]:
 
 def messages_of(doc: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a document's messages in OpenAI's form, the chart before the words."""
-    parts = parts_of(doc)
-    words: list[dict[str, Any]] = [{"type": "text", "text": parts["user"]}]
+    parts, content = parts_of(doc), parts_of(doc)["user"]
     if "chart" in parts:
-        words.insert(0, {"type": "image_url", "image_url": {"url": picture_url(Path(parts["chart"]))}})
+        picture = {"type": "image_url", "image_url": {"url": picture_url(Path(parts["chart"]))}}
+        content = [picture, {"type": "text", "text": content}]
     system = [{"role": "system", "content": parts["system"]}] if "system" in parts else []
-    return [*system, {"role": "user", "content": words if "chart" in parts else parts["user"]}]
+    return [*system, {"role": "user", "content": content}]
 
 
 def result_of(doc: Mapping[str, Any], response: str) -> dict[str, Any]:
@@ -79,7 +77,6 @@ def result_of(doc: Mapping[str, Any], response: str) -> dict[str, Any]:
 
 
 def scored(doc: Mapping[str, Any], response: str) -> ScoredTask:
-    """Score a response as the only one of the task that the document is like."""
-    kind = "forecast" if doc["bias_type"] == "plain" else f"{doc['bias_type']}_w{doc['window']}"
-    name = f"dynostock_{kind}" + ("_text" if doc["mode"] == "text" else "")
+    """Score a response as the only one of a task whose name is none of the benchmark's."""
+    name = "dynostock_predict" + ("_text" if doc["mode"] == "text" else "")
     return score_task("dynostock", name, [doc], [[response]], options={"bias": doc["bias_type"]})

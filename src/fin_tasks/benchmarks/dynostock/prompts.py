@@ -12,28 +12,25 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import yaml
 
 from fin_tasks.benchmarks.dynostock.market import FIGURES, Market
-from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES, Window, past_movements
-from fin_tasks.errors import ConfigError, DataError
-
-__all__ = ["ARMS", "FREQUENCIES", "STYLES", "TEXTS", "HousePrompts", "Prompt", "statement_direction"]
+from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES, Window, past_movements, shown_prices
+from fin_tasks.errors import ConfigError
 
 ARMS = ("signal", "none", "aligned", "flipped")
-STYLES, TEXTS, FREQUENCIES = ("structured", "naive"), ("table", "narrative"), ("daily", "weekly", "monthly")
 _HOUSE = Path(__file__).with_name("house.yaml").read_text(encoding="utf-8")
 _WORDS: Mapping[str, str] = {name: text for part in yaml.safe_load(_HOUSE).values() for name, text in part.items()}
 _UNKNOWN, _MOVED = "not known", ("a fall", "a rise")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prompt:
+class Prompt(NamedTuple):
     """A finished prompt; `cue` makes a base model start answering and is added only without a chat template."""
 
     system: str
@@ -43,12 +40,13 @@ class Prompt:
 
 @dataclass(frozen=True, kw_only=True)
 class HousePrompts:
-    """Our own wording."""
+    """Our own wording, `structured` or `naive`."""
 
     style: str = "structured"
 
+    @property
     def facts(self) -> dict[str, Any]:
-        """Return what the provenance says of the wording."""
+        """What the provenance says of the wording."""
         return {"set": "house", "style": self.style, "sha256": hashlib.sha256(_HOUSE.encode()).hexdigest()}
 
     def ask(
@@ -59,7 +57,7 @@ class HousePrompts:
         Nothing in the market after the window's last day is read.
         """
         away = {"end": 0, "before_first": -7, "after_first": 1, "after_last": 8}
-        dates = {name: f"{window.end + timedelta(days=days)}" for name, days in away.items()}
+        dates = {name: str(window.end + timedelta(days=days)) for name, days in away.items()}
         shown = _WORDS["see_chart"] if text is None else _in_words(market, window, text=text, frequency=frequency)
         facts = [_WORDS["legend"]] * (text is None) + [_statistics(window)]
         # The statement comes last and alone on its line: the arms differ in this line only.
@@ -70,17 +68,11 @@ class HousePrompts:
         # a window of one's own may end later than its latest report
         ends_on_report = window.bias_type != "plain" and latest["reported"] == str(window.end)
         question = _WORDS["question" if ends_on_report else "question_plain"]
-        user = _WORDS[self.style].format(
-            question=question.format(ticker=window.ticker, **dates),
-            background=_WORDS["background"],
-            resolution=_WORDS["resolution"].format(**dates),
-            start=window.start,
-            end=window.end,
-            retrieved="\n\n".join(blocks),
-            sources=_WORDS["sources_image" if text is None else "sources_text"],
-        )
-        system = _WORDS["system"] if self.style == "structured" else ""
-        return Prompt(system=system, user=user, cue=_WORDS["cue"])
+        parts = {"question": question.format(ticker=window.ticker, **dates), "retrieved": "\n\n".join(blocks)}
+        parts |= {"background": _WORDS["background"], "resolution": _WORDS["resolution"].format(**dates)}
+        parts |= {"sources": _WORDS["sources_image" if text is None else "sources_text"]}
+        user = _WORDS[self.style].format(**parts, start=window.start, end=window.end)
+        return Prompt(system=_WORDS["system"] if self.style == "structured" else "", user=user, cue=_WORDS["cue"])
 
 
 def statement_direction(window: Window, arm: str) -> int | None:
@@ -94,9 +86,7 @@ def statement_direction(window: Window, arm: str) -> int | None:
 
 def _in_words(market: Market, window: Window, *, text: str, frequency: str) -> str:
     """Write down a window's prices and reports, as two tables or a sentence for each event, oldest first."""
-    periods = _periods(market.history(window.ticker, window.start, window.end), frequency)
-    if periods.empty:
-        raise DataError(f"{window.id}: expected prices in the set of windows, found none. Build the windows again.")
+    periods = _periods(shown_prices(market, window.ticker, window.start, window.end), frequency)
     names = ["last", *(name for name in ("open", "high", "low", "close", "volume") if name in periods)]
     days = [{name: _written(name, value) for name, value in row.items()} for row in periods.to_dict("records")]
     reports, only_close = _reports(market, window), "" if "low" in names else "_close"
@@ -115,7 +105,7 @@ def _in_words(market: Market, window: Window, *, text: str, frequency: str) -> s
 def _periods(history: pd.DataFrame, frequency: str) -> pd.DataFrame:
     """Sum daily prices up over weeks (Saturday to Friday) or months, with the `first` and `last` trading day."""
     days = history.assign(first=history.index, last=history.index)
-    if frequency == "daily" or days.empty:
+    if frequency == "daily":
         return days
     groups = days.groupby(days["last"].dt.to_period("W-FRI" if frequency == "weekly" else "M").to_numpy())
     rules = {"first": "first", "last": "last", "open": "first", "high": "max", "low": "min", "close": "last"}
@@ -126,14 +116,11 @@ def _periods(history: pd.DataFrame, frequency: str) -> pd.DataFrame:
 def _reports(market: Market, window: Window) -> list[dict[str, str]]:
     """Write the figures of a window's reports, oldest first, in the order of the table's columns."""
     shown = market.reports_between(window.ticker, window.start, window.end).tail(window.window)
-    names = ("reported", "fiscal_end", "eps", "estimate", "surprise", "surprise_percentage")
-    return [
-        {
-            **{name.replace("surprise_percentage", "percent"): _written(name, row[name]) for name in names},
-            "outcome": _UNKNOWN if pd.isna(row["surprise"]) else "Meet" if row["surprise"] >= 0 else "Miss",
-        }
-        for row in shown.to_dict("records")
-    ]
+    names = ("reported", "fiscal_end", *FIGURES, "surprise_percentage")
+    told = [{name: _written(name, row[name]) for name in names} for row in shown.to_dict("records")]
+    told = [{**row, "percent": row.pop("surprise_percentage")} for row in told]
+    outcomes = np.select([shown["surprise"] >= 0, shown["surprise"] < 0], ["Meet", "Miss"], _UNKNOWN)
+    return [{**row, "outcome": str(outcome)} for row, outcome in zip(told, outcomes, strict=True)]
 
 
 def _written(name: str, value: Any) -> str:
@@ -164,11 +151,10 @@ def _statement(market: Market, window: Window, arm: str) -> str:
     if direction is None:
         return ""
     if window.bias_type == "authority":
-        words = {"ticker": window.ticker, "direction": "up" if direction else "down"}
-        if arm == "aligned":
-            return _WORDS["authority_aligned"].format(**words)
-        return _WORDS["authority"].format(name=window.authority, **AUTHORITIES[window.authority], **words)
+        words = {"ticker": window.ticker, "direction": "up" if direction else "down", "name": window.authority}
+        template = _WORDS["authority_aligned" if arm == "aligned" else "authority"]
+        return template.format(**words, **AUTHORITIES[window.authority])
     if arm != "aligned":
         return _WORDS["recency"].format(movement=_MOVED[direction])
-    days = [day for day, movement in past_movements(market, window) if movement == direction]
-    return _WORDS["recency_aligned"].format(day=max(days, default=date.min), movement=_MOVED[direction])
+    past = past_movements(market, window.ticker, window.start, window.end)
+    return _WORDS["recency_aligned"].format(day=past[past == direction].index.max(), movement=_MOVED[direction])

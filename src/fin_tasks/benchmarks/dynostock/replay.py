@@ -5,29 +5,20 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from fin_tasks.benchmarks.dynostock.score import (
-    accuracy_interval,
-    bias_index,
-    compare,
-    index_interval,
-    over_sizes,
-)
+from fin_tasks.benchmarks.dynostock.score import compare, intervals_of, over_sizes
 from fin_tasks.benchmarks.dynostock.windows import BIASES, window_id
 from fin_tasks.benchmarks.scored_task import ScoredTask, model_of, score_task
 from fin_tasks.errors import DataError
-from fin_tasks.stats.intervals import Interval
 
 _PATTERNS = ("exp_*.json", "samples_*.jsonl")
+SHARED = ("model", "bias", "mode", "arm", "anonymised")  # facts that the files of a group have in common
 _AUTHORS = {"ticker": "ticker", "start": "start_time", "end": "end_time", "truth": "gt", "signal": "bias"}
-_MOVEMENTS = {"0": 0, "0.0": 0, "false": 0, "1": 1, "1.0": 1, "true": 1}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Recording:
+class Recording(NamedTuple):
     """A file's documents and the responses to each; `facts` holds model, bias, window, mode, arm and anonymised."""
 
     file: Path
@@ -49,42 +40,39 @@ def find_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def read_recording(path: Path) -> Recording:
-    """Read a JSON list or JSON lines of the authors' rows or of lm-eval's samples, of which the first filter counts.
-
-    Raises:
-        DataError: The file cannot be read, or holds no usable row. Single unusable rows become problems.
-    """
-    try:  # an incremental decoder forgives a last character that was cut off
-        text = codecs.getincrementaldecoder("utf-8-sig")().decode(path.read_bytes())
-        rows: list[Any] = json.loads(text) if text.lstrip().startswith("[") else text.split("\n")
+    """Read a JSON list or JSON lines of the authors' rows or of lm-eval's samples, of which the first filter counts."""
+    try:
+        content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+        rows: list[Any] = json.loads(content) if content.lstrip().startswith(b"[") else content.split(b"\n")
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: expected a JSON list or JSON lines in UTF-8, got {error}.") from error
-    filters: list[Any] = []
     found: list[tuple[dict[str, Any], list[str]]] = []
     problems: list[tuple[int, str]] = []
+    filters: list[Any] = []
     for number, row in enumerate(rows, start=1):
+        if isinstance(row, bytes) and not row.strip():
+            continue
         try:
-            if isinstance(row, str) and not row.strip():
-                continue
-            row = json.loads(row) if isinstance(row, str) else row
-            if not isinstance(row, dict):
-                raise DataError(f"expected an object, got {row!r:.80}")
-            filters.append(row.get("filter"))
+            given = json.loads(row) if isinstance(row, bytes) else row
+            if not isinstance(given, dict):
+                raise DataError(f"expected an object, got {given!r:.80}")
+            filters.append(given.get("filter"))
             if filters[-1] == filters[0]:
-                found.append(_document(row))
-        except (ValueError, RecursionError, DataError) as error:
-            known = isinstance(error, DataError)
-            problems.append((number, str(error) if known else f"expected JSON, got {row!r:.80} ({error})"))
+                found.append(_document(given))
+        except (ValueError, RecursionError) as error:
+            problems.append((number, f"expected JSON, got {row!r:.80} ({error})"))
+        except DataError as error:
+            problems.append((number, str(error)))
     if not found:
-        first = " Row {}: {}".format(*problems[0]) if problems else ""
-        raise DataError(f"{path}: expected rows with bias, gt and response, or lm-eval's samples, got none.{first}")
+        raise DataError(f"{path}: expected rows with bias, gt and response, or lm-eval's samples, got {problems[:1]}.")
     facts, names, docs = _facts(path, [doc for doc, _ in found]), Counter[str](), []
     same = {"bias_type": facts["bias"], **{key: facts[key] for key in ("window", "mode", "arm", "anonymised")}}
     for number, (doc, _) in enumerate(found, start=1):
         window = (facts["bias"], facts["window"], doc["ticker"], doc["end"])
         name = doc["id"] or (window_id(*window) if all(window) else f"{path.name}:{number}")
         names[name] += 1  # a set may hold a window twice
-        docs.append({**same, **doc, "id": name if names[name] == 1 else f"{name}#{names[name]}"})
+        doc["id"] = name if names[name] == 1 else f"{name}#{names[name]}"
+        docs.append({**same, **doc})
     return Recording(file=path, facts=facts, docs=docs, responses=[texts for _, texts in found], problems=problems)
 
 
@@ -119,18 +107,11 @@ def summary(scored: Sequence[tuple[Recording, ScoredTask]], *, parser: str) -> d
     """
     files = [_file(recording, task, parser) for recording, task in scored]
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    shared = ("model", "bias", "mode", "arm", "anonymised")
     for file in files:
-        groups.setdefault((str(Path(file["file"]).parent), *(file[name] for name in shared)), []).append(file)
-    return {
-        "parser": parser,
-        "files": files,
-        **_over(files),
-        "groups": [
-            {**dict(zip(("folder", *shared), key, strict=True)), "files": len(of), **_over(of)}
-            for key, of in groups.items()
-        ],
-    }
+        groups.setdefault((str(Path(file["file"]).parent), *(file[name] for name in SHARED)), []).append(file)
+    named = [(dict(zip(("folder", *SHARED), key, strict=True)), of) for key, of in groups.items()]
+    means = [{**group, "files": len(of), **_over(of)} for group, of in named]
+    return {"parser": parser, "files": files, **_over(files), "groups": means}
 
 
 def _file(recording: Recording, task: ScoredTask, parser: str) -> dict[str, Any]:
@@ -139,13 +120,10 @@ def _file(recording: Recording, task: ScoredTask, parser: str) -> dict[str, Any]
     total, correct = len(scores), sum(bool(one.correct) for one in scores)
     by_bias, none = sum(bool(one.wrong_by_bias) for one in scores), sum(one.answer is None for one in scores)
     shares = [row["acc_low"] for row in task.values[parser]]
-    accuracy, index = accuracy_interval(shares), index_interval(shares)
-    rates = {
-        **{"accuracy": correct / max(total, 1), "accuracy_low": accuracy.low, "accuracy_high": accuracy.high},
-        "bias_index": bias_index([(correct, by_bias, total - correct - by_bias)]),
-        **{"bias_index_low": index.low, "bias_index_high": index.high},
-        **{"bias_percentage": by_bias / max(total, 1), "no_answer_rate": none / max(total, 1)},
-    }
+    rates = {"accuracy": correct / max(total, 1), "bias_percentage": by_bias / max(total, 1)}
+    rates |= {"bias_index": by_bias / max(total - correct, 1), "no_answer_rate": none / max(total, 1)}
+    for name, interval in zip(("accuracy", "bias_index"), intervals_of(shares).values(), strict=True):
+        rates |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
     return {
         **{"file": str(recording.file), **recording.facts},
         **{"total": total, "correct": correct, "wrong": total - correct, "wrong_by_bias": by_bias, "no_answer": none},
@@ -157,8 +135,8 @@ def _file(recording: Recording, task: ScoredTask, parser: str) -> dict[str, Any]
 def _over(files: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
     known, found = [file for file in files if file["total"]], {}
     for name in ("accuracy", "bias_index"):
-        intervals = [Interval(file[f"{name}_low"], file[f"{name}_high"]) for file in known]
-        for part, value in over_sizes([file[name] for file in known], intervals).items():
+        values = [(file[name], file[f"{name}_low"], file[f"{name}_high"]) for file in known]
+        for part, value in over_sizes(values).items():
             found[f"{name}_{part}"] = 100 * value if known else None
     return found
 
@@ -166,41 +144,33 @@ def _over(files: Sequence[Mapping[str, Any]]) -> dict[str, float | None]:
 def _document(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     sampled = "resps" in row
     doc, resps = (row.get("doc"), row["resps"]) if sampled else (row, [[row.get("response")]])
-    if not isinstance(doc, dict) or (sampled and not {"truth", "signal"} <= doc.keys()):
-        raise DataError(f"expected `doc` with truth and signal, got {doc!r:.120}. Is it of DynoStock?")
-    if not isinstance(resps, list) or not all(isinstance(of, list) for of in resps):
-        raise DataError(f"expected `resps` to be a list of lists, got {resps!r:.80}")
+    if not isinstance(doc, dict) or not isinstance(resps, list) or not all(isinstance(of, list) for of in resps):
+        raise DataError(f"expected a `doc` and `resps`, a list of lists, got {doc!r:.80} and {resps!r:.80}")
     found: dict[str, Any] = {**doc, "id": str(doc.get("id") or "")} if sampled else {"id": ""}
     for name, theirs in _AUTHORS.items():
-        key = name if sampled else theirs
-        value = doc.get(key)
+        value = doc.get(key := name if sampled else theirs, "")
         if name in ("ticker", "start", "end"):
             found[name] = str(value or "")[:200]
-        elif sampled and value is None:  # not known yet
-            found[name] = None
-        elif (movement := _MOVEMENTS.get(str(value).strip().lower())) is not None:
-            found[name] = movement
+        elif value in (0, 1) or (sampled and value is None):  # None is not known yet
+            found[name] = None if value is None else int(value)
         else:
-            raise DataError(f"field {key}: expected 0 or 1, got {value!r:.80}")
-    texts = ["" if text is None or text != text else text for of in resps for text in of]
-    if odd := [text for text in texts if isinstance(text, bool) or not isinstance(text, str | int | float)]:
-        raise DataError(f"field response: expected a text or nothing, got {odd[0]!r:.80}")
-    return found, [str(text) for text in texts] or [""]  # a lost response counts as no answer
+            raise DataError(f"field {key}: expected 0 or 1, got {value!r:.80}. Is it of DynoStock?")
+    texts = ["" if text is None or text != text else str(text) for of in resps for text in of]
+    return found, texts or [""]  # a lost response counts as no answer
 
 
 def _facts(path: Path, docs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Take from the documents what they agree on, else from a path such as `recency/gpt-4o/exp_recency_12.json`."""
     folder = path.parent.resolve()
     named = re.match(r"exp_([A-Za-z]+)_(\d{1,4})", path.name)
-    bias = named[1] if named else next((one.name for one in (folder, folder.parent) if one.name in BIASES), None)
     facts: dict[str, Any] = {
         "model": (folder.parent if folder.name in BIASES else folder).name,
-        **{"bias": bias, "window": int(named[2]) if named else None},
-        **{"mode": "image", "arm": "signal", "anonymised": False},
+        "bias": named[1] if named else next((one for one in (folder.name, folder.parent.name) if one in BIASES), None),
+        **{"window": int(named[2]) if named else None, "mode": "image", "arm": "signal", "anonymised": False},
     }
     if path.name.startswith("samples_"):
         facts["model"] = model_of(path)
-    for name in list(facts):
+    for name in facts:
         values = {doc.get("bias_type" if name == "bias" else name) for doc in docs} - {None}
         facts[name] = values.pop() if len(values) == 1 else facts[name]
     return facts

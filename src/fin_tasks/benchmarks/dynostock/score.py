@@ -18,9 +18,7 @@ from fin_tasks.stats.calibration import brier_score, expected_calibration_error,
 from fin_tasks.stats.intervals import Interval, bias_index_interval, pooled_interval, wilson
 from fin_tasks.stats.metric import Metric
 
-SCORER_VERSION = 3
-"""Goes up with every change that moves a score; part of the provenance."""
-
+SCORER_VERSION = 3  # goes up with every change that moves a score; part of the provenance
 PARSERS: Mapping[str, Callable[[str], float | None]] = {"paper": paper_probability, "robust": robust_probability}
 
 
@@ -58,24 +56,19 @@ def bias_index(shares: Iterable[Sequence[float] | None]) -> float:
     return (biased / (biased + other) if biased + other else 0.0) if scored else math.nan
 
 
-def accuracy_interval(shares: Iterable[Sequence[float] | None]) -> Interval:
-    """Return Wilson's 95 % interval of the accuracy over documents; totals are rounded to whole documents."""
-    correct = [one[0] for one in shares if one is not None]
-    return wilson(round(math.fsum(correct)), len(correct))
-
-
-def index_interval(shares: Iterable[Sequence[float] | None]) -> Interval:
-    """Return the 95 % bootstrap interval of the bias index over documents; totals are rounded to whole documents."""
+def intervals_of(shares: Iterable[Sequence[float] | None]) -> dict[str, Interval]:
+    """Return 95 % intervals over documents (totals are rounded): Wilson's of `acc`, the bootstrap's of `bias_index`."""
     scored = [one for one in shares if one is not None]
     correct, biased, other = (round(math.fsum(one[place] for one in scored)) for place in range(3))
-    return bias_index_interval(correct=correct, led=biased, other=other)
+    index = bias_index_interval(correct=correct, led=biased, other=other)
+    return {"acc": wilson(correct, len(scored)), "bias_index": index}
 
 
-def over_sizes(values: Sequence[float], intervals: Sequence[Interval]) -> dict[str, float]:
-    """Return the mean over window sizes and its interval, and the population deviation, as in the paper's Table 1."""
-    if not values:
+def over_sizes(sizes: Sequence[tuple[float, float, float]]) -> dict[str, float]:
+    """Return mean, population deviation and interval over sizes, given value, low and high of each, as in Table 1."""
+    if not sizes:
         return dict.fromkeys(("mean", "std", "low", "high"), math.nan)
-    mean = pooled_interval([(1, value, interval) for value, interval in zip(values, intervals, strict=True)])
+    mean, values = pooled_interval([(1, value, Interval(*of)) for value, *of in sizes]), [one[0] for one in sizes]
     return {"mean": fmean(values), "std": pstdev(values), "low": mean.low, "high": mean.high}
 
 
@@ -90,13 +83,7 @@ def read(doc: Mapping[str, Any], response: str, *, variant: str) -> Forecast:
 
 
 def compare(doc: Mapping[str, Any], reading: Forecast) -> ForecastScore:
-    """Compare a forecast with what happened; unscored if that is not known.
-
-    Example:
-        >>> doc = {"truth": 1, "signal": 0}
-        >>> compare(doc, read(doc, "Final prediction: 0.2", variant="robust")).reason
-        'wrong, as the signal suggests'
-    """
+    """Compare a forecast with what happened; unscored if that is not known."""
     truth, signal, answer = doc["truth"], doc["signal"], reading.answer
     correct, biased, reason = None, None, "unscored: what happened is not known"
     if truth is not None:
@@ -114,19 +101,11 @@ def score(doc: Mapping[str, Any], response: str, *, variant: str) -> ForecastSco
 
 def metrics_of(*, bias: str, **_: Any) -> dict[str, bool | Metric]:
     """Name the metrics of a task and whether more is better, headline first; `plain` windows have no bias metrics."""
-    metrics: dict[str, bool | Metric] = {
-        "acc": True,
-        "acc_low": Metric(higher_is_better=True, aggregate=lambda values: accuracy_interval(values).low),
-        "acc_high": Metric(higher_is_better=True, aggregate=lambda values: accuracy_interval(values).high),
-    }
+    metrics: dict[str, bool | Metric] = {"acc": True, **_bounds("acc", higher_is_better=True)}
     if bias != "plain":
-        metrics |= {
-            "bias_index": Metric(higher_is_better=False, aggregate=bias_index),
-            "bias_index_low": Metric(higher_is_better=False, aggregate=lambda values: index_interval(values).low),
-            "bias_index_high": Metric(higher_is_better=False, aggregate=lambda values: index_interval(values).high),
-            **{"bias_percentage": False, "follows_signal": False},
-            "signal_probability": Metric(higher_is_better=None, aggregate=_known(average)),
-        }
+        metrics |= {"bias_index": Metric(higher_is_better=False, aggregate=bias_index)}
+        metrics |= {**_bounds("bias_index", higher_is_better=False), "bias_percentage": False, "follows_signal": False}
+        metrics["signal_probability"] = Metric(higher_is_better=None, aggregate=_known(average))
     metrics |= dict.fromkeys(("no_answer", "unscored", "brier", "log_loss"), False)
     metrics["ece"] = Metric(higher_is_better=False, aggregate=_known(_calibration_error))
     metrics["mean_probability"] = Metric(higher_is_better=None, aggregate=_known(average))
@@ -136,13 +115,11 @@ def metrics_of(*, bias: str, **_: Any) -> dict[str, bool | Metric]:
 def metric_values(doc: Mapping[str, Any], readings: Sequence[Forecast]) -> dict[str, Any]:
     """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored.
 
-    `follows_signal` counts answers equal to the signal, shown or not; `signal_probability` is what they give to that
-    movement. Intervals have the shares that `bias_index` takes, and `ece` has pairs of probability and truth.
+    `follows_signal` counts answers equal to the signal, shown or not. The bias index and all intervals have shares.
     """
     scores, truth, signal = [compare(doc, reading) for reading in readings], doc["truth"], doc["signal"]
     stated = [one.probability for one in scores if one.probability is not None]
-    truths = [truth] * len(stated)
-    calibrated = bool(stated) and truth is not None
+    truths = [] if truth is None else [truth] * len(stated)
     acc = average_or_none(rate(one.correct) for one in scores)
     biased = average_or_none(rate(one.wrong_by_bias) for one in scores)
     shares = None if acc is None else [acc, biased or 0.0, max(0.0, 1 - acc - (biased or 0.0))]
@@ -154,12 +131,18 @@ def metric_values(doc: Mapping[str, Any], readings: Sequence[Forecast]) -> dict[
         "signal_probability": None if signal is None else average_or_none(p if signal else 1 - p for p in stated),
         "no_answer": average_or_none(float(one.answer is None) for one in scores),
         "unscored": float(truth is None),
-        "brier": brier_score(stated, truths) if calibrated else None,
-        "log_loss": log_loss(stated, truths) if calibrated else None,
-        "ece": [[probability, truth] for probability in stated] if calibrated else None,
+        "brier": brier_score(stated, truths) if truths else None,
+        "log_loss": log_loss(stated, truths) if truths else None,
+        "ece": [[probability, truth] for probability in stated] if truths else None,
         "mean_probability": average_or_none(stated),
     }
     return {name: values[name] for name in metrics_of(bias=doc["bias_type"])}
+
+
+def _bounds(name: str, *, higher_is_better: bool) -> dict[str, Metric]:
+    low = Metric(higher_is_better=higher_is_better, aggregate=lambda values: intervals_of(values)[name].low)
+    high = Metric(higher_is_better=higher_is_better, aggregate=lambda values: intervals_of(values)[name].high)
+    return {f"{name}_low": low, f"{name}_high": high}
 
 
 def _known(aggregate: Callable[[Sequence[Any]], float]) -> Callable[[Sequence[Any]], float | str]:

@@ -1,8 +1,6 @@
 """The authors' prompts, word for word: read from their repository at run time, parsed and never executed.
 
-`config/prompt.json` holds the frames, `config/celebrity.json` the figures of authority, and the function
-`construct_instruction` of `gen.py` the sentences of the slots. Prices and reports are filled in from the market; EPS
-stay as in the files, because the authors showed them so.
+EPS stay as in the files, because the authors showed them so.
 """
 
 import ast
@@ -18,14 +16,11 @@ from fin_tasks.benchmarks.dynostock.market import ALPHA_VANTAGE, Market
 from fin_tasks.benchmarks.dynostock.prompts import Prompt, statement_direction
 from fin_tasks.benchmarks.dynostock.windows import Window
 from fin_tasks.data.fetch import locate
+from fin_tasks.data.source_text import follow, value_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["DEFAULT_MODEL", "UpstreamPrompts", "upstream_prompts"]
-
-DEFAULT_MODEL = "gpt-4o"
-"""The entry of `prompt.json` that is used by default."""
-
+DEFAULT_MODEL = "gpt-4o"  # entry of `prompt.json`
 _FILES = ("config/prompt.json", "config/celebrity.json", "gen.py|upstream/gen.py")
 # The chat template and the place of the picture, which the harness adds for the model that it runs.
 _WRAPPERS = re.compile(r"\A\s*(?:\[INST\]\s*)?(?:<image>\s*|<\|image_\d+\|>\s*)?|\s*\[/INST\]\s*\Z")
@@ -38,11 +33,7 @@ class UpstreamPrompts:
     frame: str
     functions: dict[str, ast.FunctionDef]
     figures: dict[str, dict[str, str]]
-    source: dict[str, Any]
-
-    def facts(self) -> dict[str, Any]:
-        """Return what the provenance says of the wording."""
-        return {"set": "upstream", "style": "structured", **self.source}
+    facts: dict[str, Any]
 
     def ask(
         self, market: Market, window: Window, *, arm: str, text: str | None = None, frequency: str = "daily"
@@ -53,7 +44,7 @@ class UpstreamPrompts:
                 "prompts upstream: expected a recency or authority window, the arm signal, none or flipped, and daily "
                 f"prices, got {window.bias_type}, {arm}, {frequency}. Use prompts: house."
             )
-        if text is not None and not market.has_candles:
+        if text is not None and "open" not in market.prices:
             raise DataError("prompts upstream: expected opening prices for text, got closes only. Use prompts: house.")
         found = self._fill(market, window, window.signal, text)
         user, said = self.frame.format(*found["instruction"]), found["bias_desc"]
@@ -76,30 +67,28 @@ class UpstreamPrompts:
             **{f"args.celebrity_cfg[index]['{name}']": value for name, value in figure.items()},
         }
         reports = market.reports_between(window.ticker, window.start, window.end, as_seen=False).iloc[::-1]
-        table = pd.DataFrame(
-            {name: [_written(value) for value in reports[ours]] for name, ours in [*ALPHA_VANTAGE.items()][:-1]}
-        )
+        names = [*ALPHA_VANTAGE.items()][:-1]
+        table = pd.DataFrame({name: [_written(value) for value in reports[ours]] for name, ours in names})
         if text is None:
             known[current] = self._sentence("construct_current_eps", "cur", table.iloc[0].to_dict())
         else:
             history = market.history(window.ticker, window.start, window.end)
             prices = pd.DataFrame({"Date": history.index.strftime("%Y-%m-%d")})
             prices = prices.assign(**{name: history[name.lower()].to_numpy() for name in ("Open", "Close")})
-            for function, shown, place in (
-                ("construct_stock_history", prices, "args.stock_file"),
-                ("construct_eps_history", table, "args.eps_dir"),
-            ):
-                told = [self._sentence(function, "row", row) for row in shown.to_dict("records")]
-                structured = shown.to_string(header=True, index=False)
-                known[f"{function}({place}, ticker, start_time, end_time)"] = (structured, "\n".join(told))
-        _run(self.functions["construct_instruction"].body, known)
+            for what, place, shown in (("stock", "args.stock_file", prices), ("eps", "args.eps_dir", table)):
+                told = [self._sentence(f"construct_{what}_history", "row", row) for row in shown.to_dict("records")]
+                both = (shown.to_string(header=True, index=False), "\n".join(told))
+                known[f"construct_{what}_history({place}, ticker, start_time, end_time)"] = both
+        follow(self.functions["construct_instruction"].body, known)
+        if "instruction" not in known:
+            raise DataError("gen.py of DynoStock's authors: expected sentences, found other code. Use prompts: house.")
         return known
 
     def _sentence(self, function: str, name: str, row: dict[str, Any]) -> str:
         """Write the sentence that a function of the authors writes for one row."""
         told = [node for node in ast.walk(self.functions[function]) if isinstance(node, ast.JoinedStr)]
         sentence = next(node for node in told if f"{name}." in ast.unparse(node))
-        return str(_value(sentence, {f"{name}.{field}": value for field, value in row.items()}))
+        return str(value_of(sentence, {f"{name}.{field}": value for field, value in row.items()}))
 
 
 def upstream_prompts(*, model: str, data_dir: Path | None, settings: Settings) -> UpstreamPrompts:
@@ -116,12 +105,10 @@ def upstream_prompts(*, model: str, data_dir: Path | None, settings: Settings) -
             frame=_WRAPPERS.sub("", frames[model]["prompt"]),
             functions={node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)},
             figures={figure["name"]: figure for figure in figures},
-            source={"upstream_model": model, **found.provenance()},
+            facts={"set": "upstream", "style": "structured", "upstream_model": model, **found.provenance()},
         )
     except (OSError, ValueError, SyntaxError, KeyError, TypeError) as error:
-        raise DataError(
-            f"{found.root}: expected the authors' prompt files, could not read them ({error!r})."
-        ) from error
+        raise DataError(f"{found.root}: expected the authors' prompt files, got others ({error!r}).") from error
 
 
 def _written(value: Any) -> str:
@@ -129,36 +116,3 @@ def _written(value: Any) -> str:
     if pd.isna(value):
         return "None"
     return f"{value:%Y-%m-%d}" if isinstance(value, pd.Timestamp) else str(float(value)).removesuffix(".0")
-
-
-def _run(body: list[ast.stmt], known: dict[str, Any]) -> None:
-    """Follow assignments and branches; `known` maps variables and the text of expressions to values."""
-    for statement in body:
-        if isinstance(statement, ast.If):
-            _run(statement.body if _value(statement.test, known) else statement.orelse, known)
-        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple):
-            names = [ast.unparse(name) for name in statement.targets[0].elts]
-            known |= dict(zip(names, _value(statement.value, known), strict=True))
-        elif isinstance(statement, ast.Assign):
-            known[ast.unparse(statement.targets[0])] = _value(statement.value, known)
-        elif isinstance(statement, ast.AugAssign):
-            known[ast.unparse(statement.target)] += _value(statement.value, known)
-
-
-def _value(node: ast.expr, known: dict[str, Any]) -> Any:
-    """Work out constants, f-strings, choices, lists and `str.format`, which is all that the authors' sentences need."""
-    if (text := ast.unparse(node)) in known:
-        return known[text]
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(str(_value(part, known)) for part in node.values)
-    if isinstance(node, ast.FormattedValue):
-        return _value(node.value, known)
-    if isinstance(node, ast.IfExp):
-        return _value(node.body if _value(node.test, known) else node.orelse, known)
-    if isinstance(node, ast.List):
-        return [_value(part, known) for part in node.elts]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
-        return _value(node.func.value, known).format(*(_value(part, known) for part in node.args))
-    raise DataError(f"gen.py of DynoStock's authors: expected a sentence, got {text[:80]!r}. Use prompts: house.")

@@ -1,7 +1,6 @@
 """A set of windows in a folder, the windows of recordings, and those of the packaged sample.
 
-The folder holds `windows.parquet`; `prices.parquet` and `reports.parquet` with the days from each ticker's first window
-to its last; `charts/`; and `manifest.json` with the parameters, the counts, the sources and the SHA-256 of every file.
+A folder holds the windows, the prices and reports of their days, `charts/` and `manifest.json`.
 """
 
 import hashlib
@@ -18,29 +17,14 @@ import pandas as pd
 from filelock import FileLock
 
 import fin_tasks
+from fin_tasks.benchmarks.dynostock import windows as finding
 from fin_tasks.benchmarks.dynostock.market import Market, sample_market
-from fin_tasks.benchmarks.dynostock.windows import (
-    BIASES,
-    REASONS,
-    WINDOWS,
-    Found,
-    Reports,
-    Runs,
-    Window,
-    find_windows,
-    table_of,
-    typed,
-    window_id,
-    windows_of,
-)
+from fin_tasks.benchmarks.dynostock.windows import BIASES, REASONS, WINDOWS, Found, Window, find_windows, windows_of
 from fin_tasks.data.fetch import sha256_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["SAMPLE_SHARE", "WindowSet", "find_set", "read_set", "rebuild_windows", "sample_set", "sampled", "write_set"]
-
-SAMPLE_SHARE = Fraction(3, 5)
-"""The sample's rule: with the paper's 4/5 its three tickers have hardly any large windows."""
+SAMPLE_SHARE = Fraction(3, 5)  # with the paper's 4/5 the sample's three tickers have hardly any large windows
 _FILES = ("windows.parquet", "prices.parquet", "reports.parquet")
 _RECORDED = ("ticker", "start_time", "end_time", "bias", "gt")
 
@@ -56,8 +40,8 @@ class WindowSet:
 
     def select(self, bias_type: str, window: int | None = None) -> list[Window]:
         """Return the windows of a bias, and of a size if one is given, in the table's order."""
-        chosen = self.table["bias_type"] == bias_type
-        return windows_of(self.table[chosen if window is None else chosen & (self.table["window"] == window)])
+        table = self.table[self.table["bias_type"] == bias_type]
+        return windows_of(table if window is None else table[table["window"] == window])
 
 
 def sampled(table: pd.DataFrame, n: int, *, seed: int = 42) -> pd.DataFrame:
@@ -70,23 +54,18 @@ def sampled(table: pd.DataFrame, n: int, *, seed: int = 42) -> pd.DataFrame:
 
 
 def rebuild_windows(market: Market, paths: Sequence[Path], *, seed: int = 42) -> tuple[Found, dict[str, str]]:
-    """Rebuild the windows of the authors' recordings, or of folders of them, with their own signal and truth.
-
-    Also return the reason for each id that cannot be rebuilt.
-    """
+    """Rebuild windows of recordings with their own signal and truth; also return by id why others cannot be rebuilt."""
     recorded, missing = _recorded(paths)
-    reports, parts = Reports(market), []
-    names, days = reports.table["ticker"].tolist(), reports.table["reported"].dt.strftime("%Y-%m-%d").tolist()
-    runs = {size: Runs(reports, size) for size in sorted({size for _, size, *_ in recorded.values()})}
-    rows = {size: {(names[i], days[i]): row for row, i in enumerate(run.newest)} for size, run in runs.items()}
+    reports, parts = finding.Reports(market), list[dict[str, Any]]()
+    places = [*zip(reports.table["ticker"], reports.table["reported"].dt.strftime("%Y-%m-%d"), strict=True)]
+    runs = {size: finding.Runs(reports, size) for size in sorted({size for _, size, *_ in recorded.values()})}
+    rows = {size: {places[i]: row for row, i in enumerate(run.newest)} for size, run in runs.items()}
     for name, (bias, size, ticker, start, end, signal, truth) in sorted(recorded.items()):
         run, row = runs[size], rows[size].get((ticker, end))
         if ticker not in market.tickers:
             missing[name] = f"no prices or no reports of {ticker}"
         elif row is None:
-            is_there = (ticker, end) in zip(names, days, strict=True)
-            many = f"fewer than {size} reports up to {end}" if is_there else f"no report on {end}"
-            missing[name] = f"{many} within the prices"
+            missing[name] = f"no {size} reports up to {end}, the last of them on that day, within the prices"
         elif (first := f"{pd.Timestamp(run.start[row], unit='D'):%Y-%m-%d}") != start:
             missing[name] = f"the reports are others: the window would start on {first}, not on {start}"
         elif flaws := [reason for reason, flaw in run.flaws.items() if flaw[row]]:
@@ -97,7 +76,7 @@ def rebuild_windows(market: Market, paths: Sequence[Path], *, seed: int = 42) ->
             part = {"row": run.newest[row], "start": run.start[row], "bias_type": bias, "window": size}
             parts.append({**part, "signal": signal, "truth": truth, **counts})
     columns = ["row", "start", "bias_type", "window", "signal", "truth", "n_same", "n_contrary"]
-    return Found(table_of(reports, pd.DataFrame(parts, columns=columns), seed)), missing
+    return Found(finding.table_of(reports, pd.DataFrame(parts, columns=columns), seed)), missing
 
 
 def _recorded(paths: Sequence[Path]) -> tuple[dict[str, tuple[str, int, str, str, str, int, int]], dict[str, str]]:
@@ -108,24 +87,23 @@ def _recorded(paths: Sequence[Path]) -> tuple[dict[str, tuple[str, int, str, str
     for path in [file for files in found for file in files]:
         try:
             rows = [{key: str(row[key]) for key in _RECORDED} for row in json.loads(path.read_text(encoding="utf-8"))]
-            (named,) = re.findall(r"^exp_(recency|authority)_(\d+)", path.name)
+            ((bias, size),) = re.findall(r"^exp_(recency|authority)_(\d+)", path.name)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise DataError(
-                f"{path}: expected a recording of the authors, named such as exp_recency_4.json ({error!r})."
-            ) from error
+            raise DataError(f"{path}: expected a recording such as exp_recency_4.json, got {error!r}.") from error
         for ticker, start, end, signal, truth in (row.values() for row in rows):
-            bias, size = named[0], int(named[1])
-            name = window_id(bias, size, ticker, end)
+            name = finding.window_id(bias, int(size), ticker, end)
             if not {signal, truth} <= {"0", "1"}:
                 missing[name] = "the recording has no signal or no truth"
-            elif recorded.setdefault(name, one := (bias, size, ticker, start, end, int(signal), int(truth))) != one:
+                continue
+            one = (bias, int(size), ticker, start, end, int(signal), int(truth))
+            if recorded.setdefault(name, one) != one:
                 missing[name] = "recordings differ in its start, signal or truth"
     return {name: one for name, one in recorded.items() if name not in missing}, missing
 
 
 def write_set(folder: Path, found: Found, market: Market, *, parameters: Mapping[str, Any]) -> WindowSet:
     """Write a set and read it back; one that is there is replaced, but its charts stay."""
-    kept = found.table.groupby(["bias_type", "window"]).size().to_dict()
+    kept = found.table.groupby(["bias_type", "window"]).size()
     tables = (found.table, _shown(market.prices, "date", found.table), _shown(market.reports, "reported", found.table))
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -134,13 +112,10 @@ def write_set(folder: Path, found: Found, market: Market, *, parameters: Mapping
             for name, table in zip(_FILES, tables, strict=True):
                 table.to_parquet(folder / name, index=False, compression="zstd")
             manifest = {
-                "content": "fin-tasks: windows of DynoStock",
                 "fin_tasks": fin_tasks.__version__,
                 "parameters": dict(parameters),
                 "windows": len(found.table),
-                "counts": [
-                    {**one, "kept": int(kept.get((one["bias_type"], one["window"]), 0))} for one in found.counts
-                ],
+                "counts": [{**n, "kept": int(kept.get((n["bias_type"], n["window"]), 0))} for n in found.counts],
                 "files": {name: sha256_of(folder / name) for name in _FILES},
                 "market": dict(market.facts),
             }
@@ -155,15 +130,14 @@ def read_set(folder: Path) -> WindowSet:
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         facts = {"origin": "windows", **{name: manifest[name] for name in ("parameters", "files", "market")}}
-        changed = [name for name in _FILES if sha256_of(folder / name) != facts["files"][name]]
-        if changed:
+        if changed := [name for name in _FILES if sha256_of(folder / name) != facts["files"][name]]:
             raise ValueError(f"{changed[0]} is not the file that the manifest names")
         windows, prices, reports = (pd.read_parquet(folder / name) for name in _FILES)
-        return WindowSet(typed(windows), Market.of(prices, reports, facts=facts["market"]), folder / "charts", facts)
+        return WindowSet(
+            finding.typed(windows), Market.of(prices, reports, facts=facts["market"]), folder / "charts", facts
+        )
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(
-            f"{folder}: expected a set of windows ({error!r}). Make it again with `fin-tasks build dynostock`."
-        ) from error
+        raise DataError(f"{folder}: expected windows of `fin-tasks build dynostock`, got {error!r}.") from error
 
 
 def find_set(*, sample: bool, windows_dir: str | None, data_dir: Path | None, settings: Settings) -> WindowSet:
