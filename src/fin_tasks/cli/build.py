@@ -13,10 +13,8 @@ import typer
 from fin_tasks.cli.build_mme_finance import build_mme_finance
 from fin_tasks.cli.build_xfinbench import build_xfinbench
 from fin_tasks.cli.market_options import FIRST_DAY, LAST_DAY, Adjust, Earnings, Prices, Sample, day, market_of
-from fin_tasks.cli.options import Json, sub_commands
+from fin_tasks.cli.options import Json, print_table, sub_commands
 from fin_tasks.errors import ConfigError
-
-__all__ = ["app"]
 
 app = sub_commands("Make a benchmark's data set from raw data.")
 app.command("xfinbench")(build_xfinbench)
@@ -56,13 +54,12 @@ def build_dynostock(
     as_json: Json = False,
 ) -> None:
     """Find DynoStock's windows in market data and draw their charts; a second run draws only missing charts."""
-    if start > end:
-        raise ConfigError(f"build dynostock: expected --start before --end, got {start} and {end}.")
     from fin_tasks.benchmarks.dynostock import window_set as sets
     from fin_tasks.benchmarks.dynostock import windows as finding
     from fin_tasks.settings import Settings
 
-    sizes = [int(size) if size.strip().isdecimal() else 0 for size in windows.split(",")]
+    if start > end:
+        raise ConfigError(f"build dynostock: expected --start before --end, got {start} and {end}.")
     market = market_of(prices, earnings, adjust=adjust, sample=sample, tickers=tickers)
     market = finding.strict_timing(market) if timing == "strict" else market
     parameters: dict[str, Any] = {"adjust": adjust, "timing": timing, "tickers": tickers, "seed": seed}
@@ -73,9 +70,10 @@ def build_dynostock(
     else:
         least = Fraction(str(share)) if share else sets.SAMPLE_SHARE if sample else finding.SHARE
         reports = market.reports[market.reports["reported"].between(str(start), str(end))].reset_index(drop=True)
+        sizes = [int(size) if size.strip().isdecimal() else 0 for size in windows.split(",")]
         chosen: dict[str, Any] = {"biases": bias.replace(" ", "").split(","), "windows": sizes, "seed": seed}
         found = finding.find_windows(replace(market, reports=reports), **chosen, share=least)
-        found = replace(found, table=sets.sampled(found.table, samples, seed=seed))
+        found = found._replace(table=sets.sampled(found.table, samples, seed=seed))
         parameters |= {**chosen, "samples": samples, "share": float(least), "start": f"{start}", "end": f"{end}"}
     # Tasks take the set in the default folder; the sample must be named.
     folder = out or Settings.from_environ().cache_dir / "dynostock" / ("sample" if sample else "windows")
@@ -85,7 +83,7 @@ def build_dynostock(
     summary |= {"tickers": len(priced & reporting), "not_rebuilt": dict(sorted(missing.items()))}
     summary |= {"without_reports": sorted(priced - reporting), "without_prices": sorted(reporting - priced)}
     if not as_json:
-        _show(summary)
+        _show(summary, finding.REASONS)
     if charts:
         from fin_tasks.benchmarks.dynostock.data import chart_between
         from fin_tasks.charts.pool import draw_charts
@@ -100,30 +98,21 @@ def build_dynostock(
         print(f"{summary['charts']} charts in {made.charts}, {drawn} of them drawn now")
 
 
-def _show(summary: Mapping[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from fin_tasks.benchmarks.dynostock.windows import REASONS
+def _show(summary: Mapping[str, Any], why: Mapping[str, str]) -> None:
     from fin_tasks.sandbox import escape
 
-    reasons = [reason for reason in REASONS if any(reason in count["dropped"] for count in summary["counts"])]
-    table = Table("Bias", "Window", "Candidates", *reasons, "unbiased", "Found", "Kept")
-    for count in summary["counts"]:
-        names = ("bias_type", "window", "candidates", *reasons, "unbiased", "found", "kept")
-        table.add_row(*(str({**count, **count["dropped"]}.get(name, 0)) for name in names))
-    if table.rows:
-        Console().print(table)
-    lines = [f"{reason}: {REASONS[reason]}" for reason in reasons]
-    lines += [f"{summary['tickers']} tickers with prices and reports"]
-    lacking = {what: summary[what] for what in ("without_reports", "without_prices") if summary[what]}
-    lines += [f"{len(some)} tickers {what.replace('_', ' ')}: {', '.join(some[:20])}" for what, some in lacking.items()]
-    for kind, found in summary["market"].get("defects", {}).items():
+    reasons = [reason for reason in why if any(reason in count["dropped"] for count in summary["counts"])]
+    names = ("bias_type", "window", "candidates", *reasons, "unbiased", "found", "kept")
+    rows = [[str({**count, **count["dropped"]}.get(name, 0)) for name in names] for count in summary["counts"]]
+    if rows:
+        print_table("Windows", ("Bias", "Window", "Candidates", *reasons, "unbiased", "Found", "Kept"), rows)
+    lines = [f"{reason}: {why[reason]}" for reason in reasons]
+    for what in ("without_reports", "without_prices"):
+        if some := summary[what]:
+            lines += [f"{len(some)} tickers {what.replace('_', ' ')}: {', '.join(some[:20])}"]
+    for kind, found in summary["market"]["defects"].items():
         lines += [f"defect {kind}, {len(found)} tickers, such as {found[0]}"]
-    if missing := summary["not_rebuilt"]:
-        lines += [
-            f"{len(missing)} recorded windows cannot be rebuilt:",
-            *(f"  {name}: {why}" for name, why in missing.items()),
-        ]
+    lines += [f"not rebuilt: {name}: {reason}" for name, reason in summary["not_rebuilt"].items()]
+    lines += [f"{summary['tickers']} tickers with prices and reports"]
     for line in (*lines, f"{summary['windows']} windows in {summary['folder']}"):
         print(escape(line))  # may quote files: nothing that a terminal would obey

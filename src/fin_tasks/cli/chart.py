@@ -9,8 +9,6 @@ import typer
 from fin_tasks.cli.market_options import Adjust, Earnings, Prices, Sample, day, market_of
 from fin_tasks.errors import ConfigError
 
-__all__ = ["chart"]
-
 
 def chart(
     ticker: Annotated[str, typer.Argument(metavar="TICKER", help="The stock.")],

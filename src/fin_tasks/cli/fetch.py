@@ -11,15 +11,12 @@ import typer
 from fin_tasks.cli.market_options import day, tickers_of
 from fin_tasks.cli.options import sub_commands
 
-__all__ = ["app"]
-
 app = sub_commands("Download a benchmark's files into the cache, resuming where an earlier download stopped.")
 
-_COMMIT = (
-    "Commit on the hub: by default the one used here already, else the newest; main: the newest, kept from then on."
-)
 _Verify = Annotated[bool, typer.Option("--verify", help="Download nothing; check that all files are here and right.")]
-_Revision = Annotated[str | None, typer.Option(metavar="COMMIT|main", help=_COMMIT)]
+_Revision = Annotated[
+    str | None, typer.Option(metavar="COMMIT|main", help="By default the one used here already, else the newest.")
+]
 
 
 @app.command("xfinbench")
@@ -36,7 +33,7 @@ def fetch_financemath(verify: _Verify = False) -> None:
 
 @app.command("bizbench")
 def fetch_bizbench(
-    split: Annotated[str, typer.Option(help="test or train.")] = "test",
+    split: Annotated[Literal["test", "train"], typer.Option()] = "test",
     revision: _Revision = None,
     verify: _Verify = False,
 ) -> None:
@@ -46,17 +43,14 @@ def fetch_bizbench(
 
 @app.command("mme-finance")
 def fetch_mme_finance(
-    lang: Annotated[str, typer.Option(metavar="en,zh", help="Languages, with commas between them.")] = "en,zh",
+    lang: Annotated[Literal["en", "zh", "en,zh"], typer.Option()] = "en,zh",
     revision: _Revision = None,
     verify: _Verify = False,
 ) -> None:
     """Download MME-Finance's questions and pictures."""
     from fin_tasks.benchmarks.mme_finance.data import TABLES
 
-    chosen = lang.replace(" ", "").split(",")
-    if not set(chosen) <= {"en", "zh"}:
-        raise typer.BadParameter(f"expected en, zh or en,zh, got {lang!r}.", param_hint="--lang")
-    files = [f"{TABLES['open', name]}{suffix}" for name in chosen for suffix in (".tsv", ".zip")]
+    files = [f"{TABLES['open', name]}{suffix}" for name in lang.split(",") for suffix in (".tsv", ".zip")]
     _fetch("mme_finance", files, revision=revision, verify=verify)
 
 
@@ -81,25 +75,23 @@ def fetch_dynostock(
 
     settings = Settings.from_environ()
     folder, names = out or settings.cache_dir / "dynostock" / "market", tickers_of(tickers) or sp500(settings)
-    options: dict[str, Any] = {"earnings": earnings, "per_minute": per_minute, "settings": settings}
-    done = fetch_market(folder, names, start=start, end=end, **options)
+    options: Any = {"start": start, "end": end, "earnings": earnings, "per_minute": per_minute, "settings": settings}
+    done = fetch_market(folder, names, **options)
     for part, failed in done.failed.items():
         there = sum(any((folder / part).glob(f"{name}.*")) for name in names)
-        print(f"{part}: {there} of {len(names)} tickers in {folder / part}, {len(failed)} failed")
-        print("".join(f"  {ticker}: {escape(reason)}\n" for ticker, reason in failed.items()), end="")
-    print("".join(f"{escape(sentence)}\n" for sentence in done.stopped), end="")
+        lines = [f"{part}: {there} of {len(names)} tickers in {folder / part}, {len(failed)} failed"]
+        print("\n".join(map(escape, [*lines, *(f"  {ticker}: {reason}" for ticker, reason in failed.items())])))
+    for sentence in done.stopped:
+        print(escape(sentence))
     if done.stopped or any(done.failed.values()):
         raise typer.Exit(1)
 
 
-def _fetch(name: str, paths: Sequence[str] = (), *, revision: str | None = None, verify: bool = False) -> str | None:
-    """Fetch files, all pinned ones if none are named, and return their commit."""
+def _fetch(name: str, paths: Sequence[str] = (), *, revision: str | None = None, verify: bool = False) -> None:
     from fin_tasks.data.fetch import load_pins, locate
     from fin_tasks.settings import Settings
 
-    settings = Settings.from_environ()
-    settings = replace(settings, offline=True) if verify else settings
+    settings = replace(Settings.from_environ(), offline=True) if verify else Settings.from_environ()
     wanted = paths or [pin.path for pin in load_pins(name).files]
     found = locate(name, wanted, source="upstream", settings=settings, revision=revision)
     print(f"{name}: {len(found.files)} files at commit {found.commit} in {found.root}")
-    return found.commit

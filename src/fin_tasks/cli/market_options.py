@@ -11,8 +11,6 @@ from fin_tasks.errors import ConfigError
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.dynostock.market import Market
 
-__all__ = ["FIRST_DAY", "LAST_DAY", "Adjust", "Earnings", "Prices", "Sample", "day", "market_of", "tickers_of"]
-
 FIRST_DAY, LAST_DAY = date(1800, 1, 1), date(2200, 1, 1)  # pandas can count these in nanoseconds
 
 _FETCHED = "by default what `fetch dynostock` stored."
@@ -55,13 +53,11 @@ def market_of(
 
     wanted, store = tickers_of(tickers), Settings.from_environ().cache_dir / "dynostock" / "market"
     if sample:
-        if prices or earnings or adjust != "none":
-            raise ConfigError("--sample: expected no --prices, --earnings or --adjust with it.")
         market = sample_market()
-        if unknown := sorted({*(wanted or ())} - {*market.tickers}):
-            raise ConfigError(f"tickers: expected some of {', '.join(market.tickers)}, got {unknown[0]!r}.")
-        tables = (market.prices, market.reports)
-        kept = (table[table["ticker"].isin(wanted or market.tickers)] for table in tables)
+        if prices or earnings or adjust != "none" or not {*(wanted or ())} <= {*market.tickers}:
+            among = f"no --prices, --earnings or --adjust, and tickers among {', '.join(market.tickers)}"
+            raise ConfigError(f"--sample: expected {among}, got {prices}, {earnings}, {adjust}, {wanted}.")
+        kept = (table[table["ticker"].isin(wanted or ())] for table in (market.prices, market.reports))
         return Market.of(*kept, facts=market.facts) if wanted else market
     if not (prices and earnings) and not store.is_dir():
         raise ConfigError(

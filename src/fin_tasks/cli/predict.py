@@ -11,8 +11,6 @@ from fin_tasks.cli.market_options import Adjust, Earnings, Prices, Sample, day, 
 from fin_tasks.cli.options import Json
 from fin_tasks.errors import ConfigError
 
-__all__ = ["predict"]
-
 
 def predict(
     ticker: Annotated[str, typer.Argument(metavar="TICKER", help="The stock.")],
@@ -39,7 +37,6 @@ def predict(
     """
     if not (model or print_prompt):
         raise ConfigError("predict: expected --model with the name of a model, or --print-prompt.")
-
     from fin_tasks.benchmarks.dynostock import predict as own
     from fin_tasks.benchmarks.dynostock.windows import own_window
     from fin_tasks.endpoints.chat import Chat

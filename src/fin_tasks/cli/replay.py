@@ -16,10 +16,6 @@ from fin_tasks.errors import ConfigError
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.scored_task import ScoredTask
 
-__all__ = ["app"]
-
-_SHOWN_PROBLEMS = 20
-_COUNTS = ("total", "correct", "wrong", "wrong_by_bias", "no_answer")
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses, one model a file.")]
 Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help="Whose responses they are.")]
 Out = Annotated[
@@ -118,21 +114,23 @@ def replay_dynostock(
 
     Example: fin-tasks replay dynostock recordings/ --out results
     """
-    from fin_tasks.benchmarks.dynostock.replay import find_files, replay, summary
+    from fin_tasks.benchmarks.dynostock.replay import SHARED, find_files, replay, summary
     from fin_tasks.sandbox import escape  # messages quote other people's files
 
     with counting("Scoring", "file", total=len(find_files(files))) as on_done:
         scored, problems = replay(files, on_done=on_done)
+    runs: dict[Any, list[ScoredTask]] = {}
+    for recording, task in scored:
+        runs.setdefault((recording.file.parent, *(recording.facts[name] for name in SHARED)), []).append(task)
+    for (_, whose, _, mode, arm, anonymised), tasks in runs.items():
+        facts = {"mode": mode, "arm": arm, "anonymise": anonymised}
+        _write(out, tasks, model or whose, {task.name: facts for task in tasks})
     found = {**summary(scored, parser=parser), "errors": problems}
-    for group in found["groups"]:
-        tasks = [task for one, task in scored if _belongs({"file": one.file, **one.facts}, group)]
-        facts = {"mode": group["mode"], "arm": group["arm"], "anonymise": group["anonymised"]}
-        _write(out, tasks, model or group["model"], {task.name: facts for task in tasks})
     if as_json:
         print(json.dumps(found))
     else:
         _show_windows(found)
-    for one in problems[:_SHOWN_PROBLEMS]:
+    for one in problems[:20]:
         where = f"{one['file']}, row {one['row']}: " if one["row"] is not None else ""
         print(escape(f"fin-tasks: {where}{one['error']}"), file=sys.stderr)
     if problems:
@@ -202,34 +200,24 @@ def _show(summaries: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         Console().print(summary_table({name: value for name, value in one.items() if value is not None}))
 
 
-def _belongs(file: Mapping[str, Any], group: Mapping[str, Any]) -> bool:
-    names = ("model", "bias", "mode", "arm", "anonymised")
-    return str(Path(file["file"]).parent) == group["folder"] and all(file[name] == group[name] for name in names)
-
-
 def _show_windows(found: Mapping[str, Any]) -> None:
-    """Show the paper's Table 1, and the files of each of its rows, in percent."""
+    """Show the paper's Table 1 and all files, in percent."""
 
-    def shares(one: Mapping[str, Any], mean: str, scale: int) -> list[str]:
-        cells = []
+    def cells(one: Mapping[str, Any], facts: Sequence[Any], mean: str, scale: int) -> list[str]:
+        kind = [one["mode"]] * (one["mode"] != "image") + [one["arm"]] * (one["arm"] != "signal")
+        shown = [" ".join([one["model"], *kind, *["anonymised"] * one["anonymised"]]), one["bias"] or "-"]
+        shown += ["-" if fact is None else str(fact) for fact in facts]
         for name in ("accuracy", "bias_index"):
             value, low, high = (one[f"{name}{part}"] for part in (mean, "_low", "_high"))
             deviation = f" ± {one[f'{name}_std']:.1f}" if mean and value is not None else ""
             number = "-" if value is None else f"{scale * value:.1f}{deviation} ({scale * low:.0f}-{scale * high:.0f})"
-            cells.append(number)
-        return cells
+            shown.append(number)
+        return shown
 
-    means, tables = [], []
-    for one in sorted(found["groups"], key=lambda one: (one["model"], one["bias"] or "", one["folder"])):
-        kind = [one["mode"]] * (one["mode"] != "image") + [one["arm"]] * (one["arm"] != "signal")
-        who = [" ".join([one["model"], *kind, *["anonymised"] * one["anonymised"]]), one["bias"] or "-"]
-        means.append([*who, str(one["files"]), *shares(one, "_mean", 1)])
-        files = sorted((file for file in found["files"] if _belongs(file, one)), key=lambda file: file["window"] or 0)
-        counts = [[file["window"] or Path(file["file"]).name, *(file[name] for name in _COUNTS)] for file in files]
-        rows = [[*map(str, of), *shares(file, "", 100)] for of, file in zip(counts, files, strict=True)]
-        tables.append((", ".join(who), rows))
+    order = sorted(found["groups"], key=lambda one: (one["model"], one["bias"] or "", one["folder"]))
+    means = [cells(one, [one["files"]], "_mean", 1) for one in order]
     title = "Mean ± standard deviation over files (95 % interval), percent"
     print_table(title, ("Model", "Bias", "Files", "Accuracy", "Bias index"), means)
-    for name, rows in tables:
-        columns = ("w", "Total", "Correct", "Wrong", "By bias", "None", "Accuracy %", "Bias index %")
-        print_table(name, columns, rows)
+    counts = ("window", "total", "correct", "wrong", "wrong_by_bias", "no_answer")
+    rows = [cells(file, [file[name] for name in counts], "", 100) for file in found["files"]]
+    print_table("Files", ("Model", "Bias", "w", "n", "Right", "Wrong", "By bias", "None", "Acc. %", "Index %"), rows)

@@ -45,7 +45,7 @@ def test_arms_differ_in_the_last_fact_only(bias: str) -> None:
 
 def test_a_naive_prompt_has_no_statement(tmp_path: Path) -> None:
     assert documents(prompt="naive")[0]["arm"] == "none" and "Facts:" not in documents(prompt="naive")[0]["prompt"]
-    with pytest.raises(ConfigError, match="has no statement"):
+    with pytest.raises(ConfigError, match="without a statement"):
         documents(prompt="naive", arm="flipped")
     market = sample_market()
     write_set(tmp_path, find_windows(market, biases=["authority"], windows=[8]), market, parameters={})
