@@ -12,8 +12,6 @@ from fin_tasks.benchmarks.dynostock.replay import find_files, read_recording
 from fin_tasks.cli import app
 from fin_tasks.errors import DataError
 
-COUNTS = ("total", "correct", "wrong", "wrong_by_bias", "no_answer")
-
 
 def row(**changes: Any) -> dict[str, Any]:
     times = {"start_time": "2014-03-24", "end_time": "2017-02-07"}
@@ -46,64 +44,38 @@ def summary(*arguments: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("place", "model", "bias", "window"),
+    ("place", "bias", "window"),
     [
-        ("recency/gpt-4o/exp_recency_12.json", "gpt-4o", "recency", 12),
-        ("gpt-4o/authority/exp_authority_8.json", "gpt-4o", "authority", 8),
-        ("gpt-4o/exp_authority_8.json", "gpt-4o", "authority", 8),
-        ("gpt-4o/recency/mine.json", "gpt-4o", "recency", None),
-        ("gpt-4o/mine.json", "gpt-4o", None, None),
+        *[("recency/gpt-4o/exp_recency_12.json", "recency", 12), ("gpt-4o/exp_authority_8.json", "authority", 8)],
+        *[("gpt-4o/recency/mine.json", "recency", None), ("gpt-4o/mine.json", None, None)],
     ],
 )
-def test_the_path_names_model_bias_and_size(
-    tmp_path: Path, place: str, model: str, bias: str | None, window: int | None
-) -> None:
+def test_the_path_names_model_bias_and_size(tmp_path: Path, place: str, bias: str | None, window: int | None) -> None:
     path = write(tmp_path / place, [row()])
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())  # a byte order mark
     found = read_recording(path)
-    facts = {"model": model, "bias": bias, "window": window, "mode": "image", "arm": "signal", "anonymised": False}
+    facts = {"model": "gpt-4o", "bias": bias, "window": window, "mode": "image", "arm": "signal", "anonymised": False}
     assert found.facts == facts and found.responses == [["Final prediction: 0.7"]]
-    (doc,) = found.docs
-    assert [doc[name] for name in ("ticker", "start", "end", "truth", "signal")] == [
-        *("ORLY", "2014-03-24", "2017-02-07", 1, 0)
-    ]
+    assert [found.docs[0][name] for name in ("ticker", "end", "truth", "signal")] == ["ORLY", "2017-02-07", 1, 0]
 
 
-@pytest.mark.parametrize(
-    ("value", "movement"),
-    [(0, 0), (True, 1), (False, 0), (1.0, 1)],
-)
-def test_movements_of_any_type(tmp_path: Path, value: object, movement: int) -> None:
-    (doc,) = read_recording(write(tmp_path / "a.json", [row(gt=value, bias=value)])).docs
-    assert (doc["truth"], doc["signal"]) == (movement, movement)
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        *(row(gt=value) for value in (2, -1, 0.5, "1", "", None, [1], float("nan"), 10**30)),
-        *({"ticker": "A", "gt": 1}, None, "text"),
-    ],
-)
-def test_a_row_that_cannot_be_used_is_named_and_the_rest_counts(tmp_path: Path, bad: Any) -> None:
-    found = read_recording(write(tmp_path / "a.json", [row(), bad, row()]))
+@pytest.mark.parametrize("bad", [*map(json.dumps, [row(gt=2), row(gt=None), {"gt": 1}, None, "text"]), '{"ticker": "O'])
+def test_a_row_that_cannot_be_used_is_named_and_the_rest_counts(tmp_path: Path, bad: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join([json.dumps(row()), bad, json.dumps(row())]))
+    found = read_recording(path)
     assert (len(found.docs), [number for number, _ in found.problems]) == (2, [2])
 
 
-@pytest.mark.parametrize(
-    ("response", "text"), [(None, ""), (float("nan"), ""), (0.7, "0.7"), ("", ""), ("a\u2028b", "a\u2028b")]
-)
+@pytest.mark.parametrize(("response", "text"), [(None, ""), (float("nan"), ""), (0.7, "0.7"), ("a\u2028b", "a\u2028b")])
 def test_responses_that_are_no_text(tmp_path: Path, response: object, text: str) -> None:
     assert read_recording(write(tmp_path / "a.jsonl", [row(response=response)])).responses == [[text]]
-    absent = {name: value for name, value in row().items() if name != "response"}
-    assert read_recording(write(tmp_path / "a.json", [absent])).responses == [[""]]
 
 
-@pytest.mark.parametrize("cut", [2, 4, 10, 40])
-def test_a_cut_last_line_is_named_and_the_rest_counts(tmp_path: Path, cut: int) -> None:
+def test_a_cut_last_line_is_named_and_the_rest_counts(tmp_path: Path) -> None:
     path = write(tmp_path / "samples_a_b.jsonl", [sample("0.7"), sample("0.7", id="b"), sample("up é", id="c")])
     content = path.read_bytes()
-    path.write_bytes(content[: content.index("é".encode()) + 1] if cut == 4 else content[:-cut])
+    path.write_bytes(content[: content.index("é".encode()) + 1])
     done = run(path, "--json")
     assert (done.exit_code, json.loads(done.stdout)["files"][0]["total"]) == (1, 2)
     assert "row 3: expected JSON" in done.stderr
@@ -116,17 +88,13 @@ def test_samples_of_lm_eval(tmp_path: Path) -> None:
     facts = {"model": "org__model", "bias": "recency", "window": 4, "mode": "text", "arm": "none", "anonymised": True}
     assert found.facts == facts and found.responses == [["x"], ["a", ""], [""]]
     assert [(doc["id"], doc["truth"]) for doc in found.docs] == [("a", 1), ("b", 1), ("c", None)]
-    write(path.with_name("results_2026-01-01T00-00-00.json"), {"model_name": "org/model"})
-    assert read_recording(path).facts["model"] == "org/model"
     other = {"doc": {"id": 1}, "resps": [["a"]], "filter": "paper"}
     bad = [sample("a"), other, {**other, "doc": None}, {**sample(), "resps": "text"}]
     assert [number for number, _ in read_recording(write(path, bad)).problems] == [2, 3, 4]
     assert read_recording(write(path, [sample("a"), sample("a", id="b", window=8)])).facts["window"] is None
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"[]", b"{", b"\xff\xfe", b"[" * 100_000, b'[{"gt": 3}]', b"[1" + b"1" * 5000]
-)
+@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"\xff\xfe", b"[" * 100_000, b'[{"gt": 3}]'])
 def test_files_that_cannot_be_used(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "exp_recency_4.json"
     path.write_bytes(content)
@@ -137,44 +105,35 @@ def test_files_that_cannot_be_used(tmp_path: Path, content: bytes) -> None:
 def test_folders_are_searched_in_the_order_of_sizes(tmp_path: Path) -> None:
     for window in (12, 4, 8):
         write(tmp_path / "recency" / "m" / f"exp_recency_{window}.json", [row()])
-    write(tmp_path / "run" / "samples_x_1.jsonl", [sample("a")])
     names = [file.name for file in find_files([tmp_path, tmp_path / "recency"])]
-    assert names == ["exp_recency_4.json", "exp_recency_8.json", "exp_recency_12.json", "samples_x_1.jsonl"]
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="found none"):
-        find_files([tmp_path / "empty"])
+    assert names == ["exp_recency_4.json", "exp_recency_8.json", "exp_recency_12.json"]
 
 
-def recordings(folder: Path) -> list[Path]:
-    return [
-        write(folder / "recency" / "m" / "exp_recency_4.json", [RIGHT, LED, OTHER, NONE]),
-        write(folder / "recency" / "m" / "exp_recency_8.json", [RIGHT, RIGHT, LED]),
-        write(folder / "authority" / "m" / "exp_authority_4.json", [RIGHT, RIGHT]),
-    ]
-
-
-def test_counts_of_files_and_means_over_them_in_percent(tmp_path: Path) -> None:
-    found = summary(*recordings(tmp_path))
-    file, *_ = found["files"]
-    assert [file[name] for name in COUNTS] == [4, 1, 3, 1, 1]
-    assert (file["accuracy"], file["bias_index"], file["bias_percentage"]) == (0.25, 1 / 3, 0.25)
+def test_counts_of_files_means_in_percent_and_the_run_folder(tmp_path: Path) -> None:
+    files = {"recency_4": [RIGHT, LED, OTHER, NONE], "recency_8": [RIGHT, RIGHT, LED], "authority_4": [RIGHT, RIGHT]}
+    for name, rows in files.items():
+        write(tmp_path / name.split("_")[0] / "m" / f"exp_{name}.json", rows)
+    found = summary(tmp_path)
+    authority, recency = found["groups"]
+    file = next(one for one in found["files"] if one["total"] == 4)
+    counts = [file[name] for name in ("correct", "wrong", "wrong_by_bias", "no_answer")]
+    assert counts == [1, 3, 1, 1] and (file["accuracy"], file["bias_index"], file["bias_percentage"]) == (
+        0.25,
+        1 / 3,
+        0.25,
+    )
     assert file["accuracy_low"] < 0.25 < file["accuracy_high"] and file["bias_index_low"] < 1 / 3
-    recency, authority = found["groups"]
     for group, accuracies, indices in ((recency, [25.0, 200 / 3], [100 / 3, 100.0]), (authority, [100.0], [0.0])):
         assert group["files"] == len(accuracies)
         for name, values in (("accuracy", accuracies), ("bias_index", indices)):
             assert group[f"{name}_mean"] == pytest.approx(statistics.fmean(values))
             assert group[f"{name}_std"] == pytest.approx(statistics.pstdev(values))
-    assert "45.8 ± 20.8" in run(tmp_path).stdout
-
-
-def test_the_run_folder(tmp_path: Path) -> None:
-    assert run(*recordings(tmp_path), "--out", tmp_path / "out", "--model", "mine").exit_code == 0
-    files = sorted((tmp_path / "out" / "mine").glob("samples_*.jsonl"))
-    assert [path.name.split("_20")[0] for path in files] == [
-        f"samples_dynostock_{name}" for name in ("authority_w4", "recency_w4", "recency_w8")
-    ]
-    lines = [json.loads(line) for path in files for line in path.read_text(encoding="utf-8").splitlines()]
+    done = run(tmp_path, "--out", tmp_path / "out", "--model", "mine")
+    assert "45.8 ± 20.8" in done.stdout
+    written = sorted((tmp_path / "out" / "mine").glob("samples_*.jsonl"))
+    names = [f"samples_dynostock_{name}" for name in ("authority_w4", "recency_w4", "recency_w8")]
+    assert [path.name.split("_20")[0] for path in written] == names
+    lines = [json.loads(line) for path in written for line in path.read_text(encoding="utf-8").splitlines()]
     assert [line["acc"] for line in lines if line["filter"] == "paper"] == [1, 1, 1, 0, 0, 0, 1, 1, 0]
 
 
@@ -185,16 +144,14 @@ def test_responses_count_but_intervals_are_over_documents(tmp_path: Path) -> Non
     (single,) = summary(write(tmp_path / "samples_b_1.jsonl", once))["files"]
     assert (file["total"], file["unscored"], single["total"]) == (40, 1, 10)
     assert file["accuracy_low"] == single["accuracy_low"]
+    unknown = summary(write(tmp_path / "samples_a_1.jsonl", [sample("0.7", truth=None)]))
+    assert (unknown["files"][0]["accuracy"], unknown["groups"][0]["accuracy_mean"]) == (None, None)
 
 
 def test_parsers_problems_and_names_of_others(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "[red]m[" / "a.json", [row(gt=0, response="Final prediction: 30%, of 2014-01-30"), row(gt=3)]
-    )
+    rows = [row(gt=0, response="Final prediction: 30%, of 2014-01-30"), row(gt=3)]
+    path = write(tmp_path / "[red]m[" / "a.json", rows)
     assert [summary(path, "--variant", name)["files"][0]["correct"] for name in ("paper", "robust")] == [0, 1]
     done = run(path, tmp_path / "absent.json")
     assert done.exit_code == 1 and "[red]m[" in done.stdout
     assert "a.json, row 2: field gt: expected 0 or 1" in done.stderr and "2 file(s) or row(s) left out" in done.stderr
-    assert run(path, "--parser", "bold").exit_code == 2
-    unknown = summary(write(tmp_path / "samples_a_1.jsonl", [sample("0.7", truth=None)]))
-    assert (unknown["files"][0]["accuracy"], unknown["groups"][0]["accuracy_mean"]) == (None, None)

@@ -66,11 +66,6 @@ def only(found: Found) -> Window:
     return window
 
 
-def only_count(market: Market, bias: str = "recency", size: int = 4) -> Any:
-    (count,) = find_windows(market, biases=[bias], windows=[size]).counts
-    return count
-
-
 def test_recency_by_hand() -> None:
     # newest last: the latest similar report (Meet) went down, the two others up; 2/3 moved the other way
     window = only(find_windows(stepwise([1, 1, 0, 1], [0.0, 0.1, 0.2, 0.3]), biases=["recency"], windows=[4]))
@@ -80,58 +75,12 @@ def test_recency_by_hand() -> None:
     assert (window.eps, window.estimate, window.surprise, window.authority) == (1.0, 0.7, 0.3, "")
 
 
-def test_authority_by_hand() -> None:
-    window = only(find_windows(stepwise([1, 1, 1, 0], [0.1] * 4), biases=["authority"], windows=[4]))
-    assert (window.signal, window.truth, window.n_same, window.n_contrary) == (0, 0, 3, 3)
-    assert window.authority
-    for moves in ([1, 1, 0, 0], [1, 0, 0, 0]):  # 2 of 3 is less than four fifths
-        assert only_count(stepwise(moves, [0.1] * 4), "authority")["unbiased"] == 1
-    # two similar reports of three are enough (2/3), but not if they moved apart
-    assert only_count(stepwise([1, 1, 1, 0], [0.1, -0.1, 0.1, 0.1]), "authority")["found"] == 1
-    assert only_count(stepwise([1, 1, 0, 0], [0.1, -0.1, 0.1, 0.1]), "authority")["unbiased"] == 1
-
-
-def test_both_ends_of_both_sides_count() -> None:
-    report = FIRST + 30 * DAY
-    for offset, price, up in (
-        (-8, 1e6, 1),
-        (-7, 1e6, 0),
-        (0, 1e6, 0),
-        (1, 1e6, 1),
-        (8, 1e6, 1),
-        (8, 1.0, 0),
-        (9, 1.0, 1),
-    ):
-        closes = {FIRST + n * DAY: 10.0 for n in range(60)} | {report + offset * DAY: price}
-        assert own_window(market_of({"A": closes}, {"A": [(report, 0.1)]}), "A", FIRST, report).truth == up, offset
-
-
 @pytest.mark.parametrize(("after", "up"), [({1: 0.3, 2: 0.1}, 1), ({1: 0.3 - 1e-12, 2: 0.1}, 0)])
 def test_a_tie_of_the_prices_as_written_is_up(after: dict[int, float], up: int) -> None:
     report = FIRST + 30 * DAY
     closes = {report - n * DAY: 0.2 for n in range(3)} | {report + 20 * DAY: 1.0}  # 0.1 + 0.3 < 0.2 + 0.2 in binary
     closes |= {report + n * DAY: price for n, price in after.items()}
     assert own_window(market_of({"A": closes}, {"A": [(report, 0.1)]}), "A", FIRST, report).truth == up
-
-
-@pytest.mark.parametrize(("gap", "found"), [(0, 0), (7, 0), (8, 1)])
-def test_no_window_whose_past_tells_the_truth(gap: int, found: int) -> None:
-    good = stepwise([1, 1, 1, 1], [0.1] * 4)
-    twin = good.reports.tail(1).assign(reported=good.reports["reported"].iloc[-1] + gap * DAY)
-    far = pd.DataFrame([{"ticker": "ZZ", "date": good.prices["date"].max() + 30 * DAY, "close": 1.0}])
-    market = Market.of(pd.concat([good.prices, far]), pd.concat([good.reports, twin]))
-    count = only_count(market, "authority", 5)
-    assert (count["found"] + count["unbiased"], count["dropped"].get("reports-too-close", 0)) == (found, 1 - found)
-
-
-def test_no_window_without_prices_after_the_report() -> None:
-    good = stepwise([1, 1, 1, 1], [0.1] * 4)
-    far = pd.DataFrame([{"ticker": "ZZ", "date": good.prices["date"].max() + 30 * DAY, "close": 1.0}])
-    known = good.prices[good.prices["date"] <= good.reports["reported"].max()]
-    assert only_count(Market.of(pd.concat([known, far]), good.reports), "authority")["dropped"] == {
-        "unknown-movement": 1
-    }
-    assert only_count(Market.of(known, good.reports), "authority")["dropped"] == {"truth-pending": 1}
 
 
 def test_a_report_before_the_opening_bell() -> None:

@@ -35,7 +35,8 @@ _ENDINGS = {"prices": (".csv", ".csv.gz", ".parquet"), "earnings": (".csv", ".cs
 _WHOLE = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 100)
 _SPLITS = np.array([*_WHOLE, 3 / 2, 5 / 2, *(1 / n for n in _WHOLE), 2 / 3])  # new shares for each old one
 _SMALLEST_STEP, _NEAR, _DAYS_MOVE = 1.15, 1.01, 1.4
-_Defects, _Read = dict[str, list[str]], Callable[[Path], pd.DataFrame]
+_Defects = dict[str, list[str]]
+_Read = Callable[[Path], pd.DataFrame]
 _UNREADABLE = (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error)
 
 
