@@ -43,14 +43,14 @@ def plain(chart: Chart) -> None:
     plt.close(figure)
 
 
-def main() -> int:
+if __name__ == "__main__":
     mpl.use("agg")
-    sides, totals = (plain, draw), [0.0, 0.0]
+    totals = [0.0, 0.0]
     for size, chart in zip(SIZES, charts(len(SIZES)), strict=True):
         times: list[list[float]] = [[], []]
-        for number in range(8):  # the first round warms up
+        for number in range(8):  # in turn; the first round warms up
             started = time.process_time()
-            sides[number % 2](chart)
+            (plain, draw)[number % 2](chart)
             times[number % 2].append(time.process_time() - started)
         a, b = (median(taken[1:]) for taken in times)
         totals = [totals[0] + a, totals[1] + b]
@@ -62,8 +62,4 @@ def main() -> int:
             started = time.perf_counter()
             draw_charts(charts(40), Path(folder), jobs=jobs, engine=engine)
             print(f"{jobs} at a time ({engine}): 40 charts in {time.perf_counter() - started:.1f} s")
-    return 0 if totals[0] >= 2 * totals[1] else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(0 if totals[0] >= 2 * totals[1] else 1)

@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import yaml
 from in_process import run, samples
 from lm_eval.loggers import EvaluationTracker
 from typer.testing import CliRunner
@@ -19,11 +18,8 @@ from fin_tasks.benchmarks.dynostock.window_set import write_set
 from fin_tasks.benchmarks.dynostock.windows import Found, find_windows, typed, windows_of
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError
-from fin_tasks.resources import task_yaml_dir
 
 SIZES = (4, 8, 12, 16, 20)
-ENDS = ("", "_text")
-GROUPS = [f"dynostock_{bias}{end}" for bias in ("recency", "authority") for end in ENDS]
 
 
 @pytest.fixture(scope="module")
@@ -38,18 +34,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     write_set(folder, Found(typed(pd.DataFrame(map(vars, made)))), sample_market(), parameters={"made": True})
     return folder
-
-
-def test_there_is_a_file_for_every_task_and_group() -> None:
-    tasks = {f"dynostock_{bias}_w{size}{end}" for bias in ("recency", "authority") for size in SIZES for end in ENDS}
-    names = {path.stem for path in (task_yaml_dir() / "dynostock").glob("*.yaml")}
-    assert names == {"_base", *tasks, *GROUPS}
-    for name in GROUPS:
-        group = yaml.safe_load((task_yaml_dir() / "dynostock" / f"{name}.yaml").read_text(encoding="utf-8"))
-        assert {one["metric"]: one["weight_by_size"] for one in group["aggregate_metric_list"]} == {
-            "acc": False,
-            "bias_index": False,
-        }
 
 
 def test_a_group_shows_plain_means(folder: Path) -> None:

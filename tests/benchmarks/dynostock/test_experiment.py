@@ -55,12 +55,6 @@ def test_a_model_that_every_statement_moves() -> None:
     assert found.notes == ()
 
 
-def test_a_model_that_reads_no_statement() -> None:
-    found = compare_arms(pd.concat([rows(arm, lambda doc: 0.3 + 0.4 * doc["truth"]) for arm in ("signal", "none")]))
-    assert (found.effects[["difference", "low", "high"]].dropna() == 0).all(axis=None)
-    assert set(found.effects["p"].dropna()) == {1.0} and set(found.arms["acc"]) == {1.0}
-
-
 def test_tickers_are_resampled_whole() -> None:
     def of_ticker(doc: Any) -> float:  # all windows of a ticker move by the same amount, 0 to 0.19
         return towards(int(doc["ticker"][1:]) / 100)(doc)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from fin_tasks.benchmarks.dynostock.market import REPORT_COLUMNS, Market, read_market, sample_market
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import DataError
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "dynostock"
 LONG = """Ticker,Date,Open,High,Low,Close,Volume,Adj Close
@@ -81,12 +81,9 @@ def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -
         ("prices.csv", LONG + "B,02/01/2024,1,1,1,1,1,1\n", "02/01/2024"),
         ("prices.csv", LONG + "B,2024-01-02,1,1,1,1,1,1\n", "got two on 2024-01-02"),
         ("prices.csv", LONG + "../B,2024-01-02,1,1,1,1,1,1\n", r"got '../B'"),
-        ("prices.csv", "", "cannot be read"),
         ("prices.csv", "Ticker,Date,Adj Close\nB,2024-01-02,1\n", "columns Date and Close"),
         ("prices.parquet", "no Parquet", "cannot be read"),
-        ("reports.csv", "Date,Close\n2024-01-02,1\n", "no reported"),
         ("reports.json", '{"Information": "your key K3Y: 25 a day"}', "KeyError: 'quarterlyEarnings'"),
-        ("reports.json", "{", "JSONDecodeError"),
     ],
 )
 def test_a_file_that_cannot_be_used(tmp_path: Path, reports: Path, name: str, text: str, found: str) -> None:
@@ -105,11 +102,8 @@ def test_prices_that_cannot_be_are_unknown(tmp_path: Path, reports: Path) -> Non
 
 @pytest.mark.parametrize(
     ("before", "after", "adjusted", "ratio"),
-    [
-        *[(102, 51, 51, 2.0), (90, 61, 60, 1.5), (1, 10.2, 10, 0.1), (700, 101, 100, 7.0)],
-        (100, 80, 80, None),  # a special dividend of 20 %, with the ratio of 5 shares for 4
-        *[(100, 90, 90, None), (100, 60, 60, None)],
-        (100, 101, 50, None),  # Adj Close is wrong: the price did not move
+    [  # the fourth is a special dividend of 20 %, with the ratio of 5 shares for 4; in the last the price did not move
+        *[(102, 51, 51, 2.0), (90, 61, 60, 1.5), (1, 10.2, 10, 0.1), (100, 80, 80, None), (100, 101, 50, None)],
     ],
 )
 def test_splits_and_dividends(
@@ -141,14 +135,6 @@ def test_figures_per_share_are_those_of_the_last_day_too(tmp_path: Path) -> None
         assert told[["eps", "estimate", "surprise"]].tolist() == [factor, 2 * factor, -factor]
         assert told["surprise_percentage"] == -50
     assert market.reports_between("B", date(2020, 1, 1), date(2020, 1, 2), as_seen=False)["eps"].tolist() == [1]
-
-
-def test_all_tickers_need_an_adjusted_close(tmp_path: Path, reports: Path) -> None:
-    prices = written(tmp_path / "prices.csv", LONG.replace("5,21", "5,"))
-    with pytest.raises(DataError, match="none of B"):
-        read_market(prices, reports, adjust="splits")
-    with pytest.raises(ConfigError, match="got 'auto'"):
-        read_market(prices, reports, adjust="auto")
 
 
 def test_the_sample() -> None:

@@ -145,12 +145,6 @@ def test_the_authors_reports(server: MarketServer, tmp_path: Path, monkeypatch: 
     assert read_market(tmp_path / "m", tmp_path / "m").facts["earnings"]["source"] == f"upstream@{pins.revision}"
 
 
-@pytest.mark.parametrize("arguments", [("../x",), ("A", "--start", "2025-01-01"), ("A", "--earnings", "tea")])
-def test_options_that_mean_nothing(server: MarketServer, tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    assert fetch(arguments[0], tmp_path / "m", *arguments[1:]).exit_code
-    assert server.asked == [] and not (tmp_path / "m").exists()
-
-
 def test_offline_no_key_and_no_yfinance(server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "yfinance", None)
     assert "pip install 'fin-tasks[market]'" in str(fetch("A", tmp_path / "m").exception)
