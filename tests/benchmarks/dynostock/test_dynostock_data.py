@@ -40,7 +40,9 @@ def test_arms_differ_in_the_last_fact_only(bias: str) -> None:
         assert [doc["statement"] for doc in docs] == [signal, None, 1 - signal, 1 - signal]
         words = ("a rise", "go up") if signal else ("a fall", "go down")
         assert any(word in said["signal"] for word in words) and not any(word in said["flipped"] for word in words)
-    assert documents(bias=bias)[0]["arm"] == "signal"
+    shown = documents(bias=bias)[0]
+    header, *table = shown["prompt"].partition("Reported,")[2].partition("\n\n")[0].splitlines()
+    assert shown["arm"] == "signal" and {line.count(",") for line in table} == {header.count(",") + 1} == {6}
 
 
 def test_a_naive_prompt_has_no_statement(tmp_path: Path) -> None:

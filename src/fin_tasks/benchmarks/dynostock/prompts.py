@@ -117,8 +117,8 @@ def _reports(market: Market, window: Window) -> list[dict[str, str]]:
     """Write the figures of a window's reports, oldest first, in the order of the table's columns."""
     shown = market.reports_between(window.ticker, window.start, window.end).tail(window.window)
     names = ("reported", "fiscal_end", *FIGURES, "surprise_percentage")
-    told = [{name: _written(name, row[name]) for name in names} for row in shown.to_dict("records")]
-    told = [{**row, "percent": row.pop("surprise_percentage")} for row in told]
+    keys = (*names[:-1], "percent")
+    told = [dict(zip(keys, (_written(n, row[n]) for n in names), strict=True)) for row in shown.to_dict("records")]
     outcomes = np.select([shown["surprise"] >= 0, shown["surprise"] < 0], ["Meet", "Miss"], _UNKNOWN)
     return [{**row, "outcome": str(outcome)} for row, outcome in zip(told, outcomes, strict=True)]
 
