@@ -40,7 +40,7 @@ app.add_typer(label.app, name="label")
 app.command("chart")(chart.chart)
 app.command("predict")(predict.predict)
 app.command("report")(report.report)
-app.command("verify")(verify.verify)
+app.command("verify")(verify.verify_command)
 app.command("compare")(compare.compare)
 app.command("judge")(judge.judge)
 

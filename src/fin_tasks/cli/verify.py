@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,10 +12,10 @@ from fin_tasks.errors import ConfigError, FinTasksError
 if TYPE_CHECKING:
     from fin_tasks.report.verify.checks import Checks
 
-__all__ = ["verify"]
+__all__ = ["verify_command"]
 
 
-def verify(
+def verify_command(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATHS...", help="Run folders of lm-eval (--log_samples) or VLMEvalKit.")
     ],
@@ -48,40 +48,30 @@ def verify(
 
     Example: fin-tasks verify submissions/model-a && fin-tasks report submissions --out public
     """
+    from fin_tasks.judging.judge import judge_from
+    from fin_tasks.report.verify.rescore import verify
     from fin_tasks.sandbox import escape
+    from fin_tasks.settings import Settings
 
     try:
         options = json.loads(metadata or "{}")
         if not isinstance(options, dict):
-            raise ValueError("it is no object")
+            raise ConfigError(f"--metadata: expected a JSON object, got {metadata!r:.80}.")
         places = {"data_dir": str(data_dir) if data_dir else None, "source": source}
         options |= {name: value for name, value in places.items() if value is not None}
-        checks = _verify(paths, options, judge_model, judge_base_url, judge_rows, seed)
+        # a judge that only the environment names is not asked, as it may cost money
+        asked = {"judge_model": judge_model, "judge_base_url": judge_base_url}
+        judge = judge_from(asked, Settings.from_environ()) if judge_model else None
+        checks = verify(paths, options=options, judge=judge, judge_rows=judge_rows, seed=seed)
         found = {**checks.as_json(), "strict": strict}
         if out is not None:
             out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     except (FinTasksError, OSError, ValueError) as error:
-        where = f"--metadata: expected a JSON object, got {metadata!r:.80}: " if isinstance(error, ValueError) else ""
-        typer.echo(escape(f"fin-tasks: error: {where}{error}"), err=True)
+        typer.echo(escape(f"fin-tasks: error: {error}"), err=True)
         raise typer.Exit(2) from error
     for line in [json.dumps(found)] if as_json else _lines(checks, every=every):
         typer.echo(line if as_json else escape(line))
     raise typer.Exit(checks.exit_status(strict=strict))
-
-
-def _verify(
-    paths: list[Path], options: dict[str, Any], model: str | None, base_url: str | None, rows: int, seed: int
-) -> "Checks":
-    from fin_tasks.judging.judge import judge_from
-    from fin_tasks.report.verify.rescore import verify
-    from fin_tasks.settings import Settings
-
-    if base_url and not model:
-        raise ConfigError("--judge-base-url: expected --judge-model beside it, got none.")
-    # a judge that only the environment names is not asked, as it may cost money
-    asked = {"judge_model": model, "judge_base_url": base_url}
-    judge = judge_from(asked, Settings.from_environ()) if model else None
-    return verify(paths, options=options, judge=judge, judge_rows=rows, seed=seed)
 
 
 def _lines(checks: "Checks", *, every: bool) -> list[str]:

@@ -7,15 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from pathlib import PurePosixPath
 from typing import Any
 
 from fin_tasks.data.fetch import load_pins
 from fin_tasks.report.comparable import differences
 from fin_tasks.report.model import TaskResult
-
-__all__ = ["Checks", "Row", "Status", "changed_fields", "check_data", "check_prompts", "check_responses", "check_rows"]
-__all__ += ["check_scores", "check_settings", "prompt_of", "same"]
 
 _SHOWN, _WIDEST = 10, 400  # details of a finding, characters of a detail
 _GOLD = ("target", "answer", "python_solution", "program", "ground_truth")  # fields that word the right answer
@@ -123,12 +119,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def changed_fields(theirs: Mapping[str, Any], ours: Mapping[str, Any], *, recorded: bool) -> list[str]:
-    """Name the fields in which a document is not ours; recordings may lack fields and hold numbers as text.
-
-    Example:
-        >>> changed_fields({"target": "A", "chart": "/x/a.png"}, {"target": "B", "chart": "a.png"}, recorded=False)
-        ['target']
-    """
+    """Name the fields in which a document is not ours; recordings may lack fields and hold numbers as text."""
     if recorded:
         named = [name for name in _ASKED if theirs.get(name) not in (None, "") and name in ours]
         return [n for n in named if not same(theirs[n], ours[n]) and str(theirs[n]).split() != str(ours[n]).split()]
@@ -143,8 +134,7 @@ def changed_fields(theirs: Mapping[str, Any], ours: Mapping[str, Any], *, record
 
 
 def _files(paths: Any) -> list[str]:
-    several = paths if isinstance(paths, list) else [paths or ""]
-    return [PurePosixPath(str(path).replace("\\", "/")).name for path in several]
+    return [re.split(r"[/\\]", str(path))[-1] for path in (paths if isinstance(paths, list) else [paths or ""])]
 
 
 def prompt_of(sample: Mapping[str, Any]) -> str | None:
@@ -212,16 +202,9 @@ def check_prompts(checks: Checks, sent: Sequence[tuple[str, str, Mapping[str, An
 
 
 def check_rows(
-    checks: Checks,
-    result: TaskResult,
-    rows: Mapping[str, Row],
-    strangers: Sequence[str],
-    docs: Mapping[str, Any],
-    *,
-    recorded: bool,
+    checks: Checks, result: TaskResult, rows: Mapping[str, Row], docs: Mapping[str, Any], *, recorded: bool
 ) -> None:
     """Check that each of our documents is there once, and that a shorter run is one over the first of them."""
-    checks.none_of("rows", [f"{one!r:.60}" for one in strangers], "rows are not of the benchmark", "no foreign rows")
     short = [f"{row.id!r:.60}: {sorted(row.claimed)}" for row in rows.values() if len(row.claimed) != 2]
     checks.none_of("variants", short, "rows lack a variant", "every row has both variants")
     if recorded:
@@ -249,11 +232,8 @@ def check_scores(
 ) -> dict[str, list[Mapping[str, Any]]]:
     """Compare what the rows claim with what our scorers give; return the values that totals follow from.
 
-    Args:
-        checks: Takes the findings.
-        rows: The rows.
-        made: Variant to the readings and metrics of each row.
-        doubtful: Positions of rows whose programs give something else each time.
+    `made` holds the readings and metrics of each row by variant, `doubtful` the positions of rows whose programs give
+    something else each time.
     """
     wrong: list[str] = []
     excused: list[str] = []

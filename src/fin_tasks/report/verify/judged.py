@@ -12,8 +12,6 @@ from fin_tasks.judging.rubric import Rubric
 from fin_tasks.report.model import TaskResult
 from fin_tasks.report.verify.checks import Checks, Row, Status
 
-__all__ = ["ask_again", "check_judged", "kept_judgments"]
-
 _MOST_UNSCORED = 0.2  # share of responses on which a judge may fail
 
 
@@ -58,10 +56,12 @@ def check_judged(checks: Checks, result: TaskResult, rows: Sequence[Row], rubric
         told = f"{result.judge.get('rubric')!r:.80} ({sha256!r:.12}), ours {rubric.label!r} ({rubric.sha256[:8]})"
         checks.add("rubric", Status.failed, f"the rubric is not ours: {told}")
     there = [(row, one) for row, text, one in pairs if not no_response(text)]
-    unscored = [f"{row.id!r:.60}: {one.get('reason')!r:.120}" for row, one in there if one.get("unscored")]
+    unscored = [(row, one) for row, one in there if one.get("unscored")]
     if unscored:
-        many = result.judge and len(unscored) > _MOST_UNSCORED * len(there)
-        checks.add("unscored", Status.failed if many else Status.warned, "responses without a score", unscored)
+        lost = [one for _, one in unscored if not one.get("replies")]  # nothing shows that the judge failed
+        many = result.judge and len(lost) > _MOST_UNSCORED * len(there)
+        details = [f"{row.id!r:.60}: {one.get('reason')!r:.120}" for row, one in unscored]
+        checks.add("unscored", Status.failed if many else Status.warned, "responses without a score", details)
     if result.judge and not asked:
         why = f"judge {result.judge.get('model')!r:.80}: replies give the scores, but nobody asked it again"
         checks.add("judge", Status.warned, f"{why} (--judge-model)")
@@ -124,5 +124,4 @@ def _size(row: Row, reading: Mapping[str, Any]) -> float:
     answer: Any = reading.get("answer")
     if "response_sha256" in reading:
         return float(answer) / (10 if row.doc["part"] == "multi_turn" else 5)
-    claimed = _reading(row, "robust", 0).get("answer")
-    return float(answer == claimed)
+    return float(answer == _reading(row, "robust", 0).get("answer"))

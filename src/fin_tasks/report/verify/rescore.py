@@ -32,11 +32,10 @@ from fin_tasks.resources import task_yaml_dir
 
 __all__ = ["verify"]
 
-# Options that name files, addresses or packages: a submission does not choose them.
-_OURS = ("data_dir", "windows_dir", "encoder", "math_types", "source")
+_OURS = ("data_dir", "windows_dir", "encoder", "math_types", "source")  # files or addresses: ours to choose
 _LARGEST = {"dpi": 600, "top_k": 100}
 _MOST_RESPONSES = 64  # to one document
-Made = Mapping[str, Sequence[tuple[list[Any], Mapping[str, Any]]]]
+Made = Mapping[str, Sequence[tuple[list[Any], Mapping[str, Any]]]]  # readings and metrics of rows, by variant
 
 
 def verify(
@@ -47,17 +46,10 @@ def verify(
     judge_rows: int = 50,
     seed: int = 0,
 ) -> Checks:
-    """Score all runs of our tasks in files and folders again, and compare.
+    """Score all runs of our tasks in files and folders again, and compare; raise DataError if there are none.
 
-    Args:
-        paths: Files and folders, as for `report.read`.
-        options: Options of the tasks that replace those of the submission, such as `source` and `data_dir`.
-        judge: Is asked again about some rows that a judge scored.
-        judge_rows: How many rows of each task.
-        seed: Decides which rows.
-
-    Raises:
-        DataError: There is no result of ours.
+    `options`, such as `source` and `data_dir`, replace those of the submission. The judge, if any, is asked again
+    about `judge_rows` rows of each task that a judge scored, which `seed` draws.
     """
     for name in ("lm_eval", "fin_tasks.adapters.lm_eval_judge"):  # their advice is about asking models
         logging.getLogger(name).setLevel(logging.ERROR)
@@ -131,13 +123,12 @@ class _Task:
             self.totals |= {f"{n},{variant}": means[n]([row[n] for row in of]) for n in of[0] if n in means}
         self.totals["sample_len"] = len(rows)
         _check_totals(checks, result, self.totals)
-        if steps := _judge_steps(self.task):
-            rubric = steps[0].judging.rubric  # type: ignore[union-attr]
-            was_judged = bool(result.judge) or not steps[0].optional
-            if was_judged:
-                check_judged(checks, result, rows, rubric, asked=judge is not None)
-                if judge is not None and result.judge:
-                    ask_again(checks, self.task, steps[0], rows, judge, rubric, n=judge_rows, seed=seed)
+        steps = [step for one in self.task._filters for make in one.filters if isinstance(step := make(), AskJudge)]
+        if steps and steps[0].judging is not None and (result.judge or not steps[0].optional):
+            rubric = steps[0].judging.rubric
+            check_judged(checks, result, rows, rubric, asked=judge is not None)
+            if judge is not None and result.judge:
+                ask_again(checks, self.task, steps[0], rows, judge, rubric, n=judge_rows, seed=seed)
         check.check_responses(checks, rows)
 
     def _rows(self) -> list[Row]:
@@ -165,8 +156,9 @@ class _Task:
                 sent.append((name, text, doc))
         same = "documents are those of the benchmark" if self.docs else "variants have the same responses"
         self.checks.none_of("documents", changed, "fields of documents or responses were changed", same)
-        told = (self.checks, self.result, rows, list(dict.fromkeys(strangers)), self.docs)
-        check.check_rows(*told, recorded=self.recorded)
+        foreign = [f"{one!r:.60}" for one in dict.fromkeys(strangers)]
+        self.checks.none_of("rows", foreign, "rows are not of the benchmark", "no foreign rows")
+        check.check_rows(self.checks, self.result, rows, self.docs, recorded=self.recorded)
         check.check_prompts(self.checks, sent, shots="fewshot" in self.result.settings)
         order = {name: at for at, name in enumerate(self.docs)}
         return sorted(rows.values(), key=lambda row: order.get(row.id, len(order)))
@@ -284,11 +276,6 @@ def _other_encoder(theirs: Mapping[str, str], ours: Mapping[str, str]) -> str:
         f"the run's texts were embedded by {theirs[name]:.80}, which a submission does not choose; if you have and "
         "trust it, name it: --metadata '{\"encoder\": ...}'."
     )
-
-
-def _judge_steps(task: Any) -> list[AskJudge]:
-    made = [make() for ensemble in task._filters for make in ensemble.filters]
-    return [step for step in made if isinstance(step, AskJudge) and step.judging is not None]
 
 
 def _responses(sample: Mapping[str, Any], name: str) -> list[str]:
