@@ -1,8 +1,9 @@
-"""lm-eval in this process, with a model that answers as a function of the document says."""
+"""lm-eval in this process, with a model that answers as a function of the document says, or one on a server."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from chat_server import Served
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
@@ -32,22 +33,31 @@ def run(
     *tasks: str,
     answer: Callable[[Mapping[str, Any]], str] = lambda doc: "lol",
     sees: bool = False,
+    served: Served | None = None,
+    model: LM | None = None,
     limit: int | None = None,
+    predict_only: bool = False,
     **metadata: Any,
 ) -> dict[str, Any]:
     """Return what lm-eval returns, samples included, over the packaged sample unless `source` says otherwise."""
-    metadata = {"source": "sample", **metadata}
+    server = {"model": "m", "num_concurrent": 4, "tokenized_requests": False}
+    if served:
+        server["base_url"] = f"{served.base_url}/chat/completions"
     found = simple_evaluate(
-        model=Scripted(answer, sees=sees),
+        model="local-chat-completions" if served else model or Scripted(answer, sees=sees),
+        model_args=server if served else None,
+        apply_chat_template=served is not None,
         tasks=list(tasks),
-        task_manager=TaskManager(metadata=metadata, include_path=task_yaml_dir(), include_defaults=False),
+        task_manager=TaskManager(
+            metadata={"source": "sample", **metadata}, include_path=task_yaml_dir(), include_defaults=False
+        ),
         limit=limit,
         log_samples=True,
         bootstrap_iters=0,
+        predict_only=predict_only,
         confirm_run_unsafe_code=True,
     )
-    assert found is not None
-    return dict(found)
+    return dict(found or {})  # nothing on other processes than the first
 
 
 def samples(found: Mapping[str, Any], task: str, variant: str = "paper") -> list[dict[str, Any]]:

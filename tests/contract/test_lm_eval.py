@@ -1,4 +1,4 @@
-"""The real lm-eval, run as a user runs it, with its dummy model and one that answers as told."""
+"""The real lm-eval, run as a user runs it, with its dummy model."""
 
 import json
 import os
@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-SAMPLE = '{"source": "sample"}'
-ALL = "xfinbench_bool,xfinbench_mcq,xfinbench_calc,xfinbench_calc_pot"
+SAMPLE = ("--model", "dummy", "--metadata", '{"source": "sample"}', "--limit", "4")
 
 
 def command(
@@ -31,124 +30,76 @@ def results_of(folder: Path) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def dummy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("dummy")
-    done = command(
-        *("--model", "dummy", "--tasks", "xfinbench_text,xfinbench_calc_pot", "--metadata", SAMPLE, "--limit", "4"),
-        *("--confirm_run_unsafe_code", "--output_path", "out", "--log_samples"),
-        cwd=out,
-    )
+    tasks = ("--tasks", "xfinbench_text,xfinbench_calc_pot", "--confirm_run_unsafe_code")
+    done = command(*SAMPLE, *tasks, "--output_path", "out", "--log_samples", cwd=out)
     assert done.returncode == 0, done.stderr
     return out / "out"
 
 
-def test_results_hold_both_variants_with_standard_errors(dummy_run: Path) -> None:
-    results = results_of(dummy_run)["results"]
-    for task in ALL.split(","):
+def test_results_hold_both_variants_and_what_was_run(dummy_run: Path) -> None:
+    found = results_of(dummy_run)
+    tasks = {name: found["results"][f"xfinbench_{name}"] for name in ("bool", "mcq", "calc", "calc_pot", "text")}
+    for name, results in tasks.items():
         for variant in ("paper", "robust"):
-            assert results[task][f"acc,{variant}"] == 0.0
-            assert results[task][f"acc_stderr,{variant}"] == 0.0
-            failed_program = (task, variant) == ("xfinbench_calc_pot", "paper")  # it has the answer 0 there
-            assert results[task][f"no_answer,{variant}"] == 1.0 - failed_program
-            assert results[task][f"unscored,{variant}"] == 0.0
-    assert results["xfinbench_calc_pot"]["no_code,robust"] == 1.0
-    assert results["xfinbench_calc_pot"]["exception,paper"] == 1.0  # the authors run the whole response
-    assert results["xfinbench_calc_pot"]["execution_rate,paper"] == 0.0
-    assert results["xfinbench_text"]["acc,paper"] == 0.0
+            assert results[f"acc,{variant}"] == results[f"acc_stderr,{variant}"] == 0.0
+            if name != "text":
+                failed_program = (name, variant) == ("calc_pot", "paper")  # it has the answer 0 there
+                assert results[f"no_answer,{variant}"] == 1.0 - failed_program
+                assert results[f"unscored,{variant}"] == 0.0
+    program = tasks["calc_pot"]
+    assert program["no_code,robust"] == program["exception,paper"] == 1.0  # the authors run the whole response
+    assert program["execution_rate,paper"] == 0.0
+    config, other = (found["configs"][f"xfinbench_{name}"] for name in ("bool", "calc_pot"))
+    facts = config["metadata"]["provenance"]
+    assert (facts["data"]["origin"], facts["prompts"]["set"]) == ("sample", "house")
+    assert facts["fin_tasks"] and facts["rows"] >= 24
+    assert facts["hash"] != other["metadata"]["provenance"]["hash"]
+    assert (config["generation_kwargs"]["max_gen_toks"], config["generation_kwargs"]["until"]) == (1024, [])
+    assert other["metadata"]["sandbox"]["tier"] in ("bwrap", "landlock", "monty")
 
 
-def test_results_say_what_was_run(dummy_run: Path) -> None:
-    configs = results_of(dummy_run)["configs"]
-    facts = configs["xfinbench_bool"]["metadata"]["provenance"]
-    assert facts["data"]["origin"] == "sample"
-    assert facts["prompts"]["set"] == "house"
-    assert facts["fin_tasks"] and facts["hash"] and facts["rows"] >= 24
-    assert facts["hash"] != configs["xfinbench_calc"]["metadata"]["provenance"]["hash"]
-    assert configs["xfinbench_bool"]["generation_kwargs"]["max_gen_toks"] == 1024
-    assert configs["xfinbench_calc_pot"]["metadata"]["sandbox"]["tier"] in ("bwrap", "landlock", "monty")
-    assert configs["xfinbench_bool"]["generation_kwargs"]["until"] == []
-
-
-def test_samples_show_prompt_response_and_reading(dummy_run: Path) -> None:
+def test_samples_show_prompt_and_reading_and_can_be_replayed(dummy_run: Path) -> None:
     (path,) = dummy_run.rglob("samples_xfinbench_bool_*.jsonl")
     first = json.loads(path.read_text().splitlines()[0])
     prompt = first["arguments"]["gen_args_0"]["arg_0"]
     assert prompt.startswith("You are an expert in finance.")
     assert "\n\nStatement: " in prompt and prompt.endswith("Solution:")
     assert first["target"].startswith("Therefore, my answer is ")
-    reading = json.loads(first["filtered_resps"][0][0])
-    assert reading["answer"] is None
-
-
-def test_replay_of_the_samples_agrees_with_the_run(dummy_run: Path) -> None:
-    (path,) = dummy_run.rglob("samples_xfinbench_calc_2*.jsonl")
-    done = command(str(path), "--task", "calc", "--json", cwd=dummy_run, entry=("fin-tasks", "replay", "xfinbench"))
+    assert json.loads(first["filtered_resps"][0][0])["answer"] is None
+    done = command(str(path), "--task", "bool", "--json", cwd=dummy_run, entry=("fin-tasks", "replay", "xfinbench"))
     summary = json.loads(done.stdout)
-    assert summary["n"] == 4
-    assert summary["paper"]["no_answer"] == results_of(dummy_run)["results"]["xfinbench_calc"]["no_answer,paper"]
+    assert (summary["n"], summary["paper"]["no_answer"]) == (4, 1.0)
 
 
-def test_responses_alone_run_no_program_and_are_saved(tmp_path: Path) -> None:
-    done = command(
-        *("--model", "dummy", "--tasks", "xfinbench_text,xfinbench_calc_pot", "--metadata", SAMPLE, "--limit", "2"),
-        *("--confirm_run_unsafe_code", "--predict_only", "--output_path", "out"),
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "Running programs" not in done.stderr
-    for task in ALL.split(","):
-        (path,) = (tmp_path / "out").rglob(f"samples_{task}_2*.jsonl")
-        samples = [json.loads(line) for line in path.read_text().splitlines()]
-        assert [sample["resps"] for sample in samples] == [[["lol"]]] * 2
-        assert {sample["filter"] for sample in samples} == {"none"}
+def test_a_wrong_option_ends_with_one_sentence_and_programs_need_consent(tmp_path: Path) -> None:
+    wrong = command("--model", "dummy", "--tasks", "xfinbench_bool", "--metadata", '{"style": "x"}', cwd=tmp_path)
+    assert wrong.returncode != 0 and "Traceback" not in wrong.stderr
+    assert "expected one of cot_role, da_role, cot, da, got 'x'" in wrong.stderr
+    unasked = command(*SAMPLE, "--tasks", "xfinbench_calc_pot", cwd=tmp_path)
+    assert unasked.returncode != 0 and "confirm_run_unsafe_code" in unasked.stderr
 
 
-def test_programs_need_consent(tmp_path: Path) -> None:
-    done = command(
-        "--model", "dummy", "--tasks", "xfinbench_calc_pot", "--metadata", SAMPLE, "--limit", "1", cwd=tmp_path
-    )
-    assert done.returncode != 0
-    assert "confirm_run_unsafe_code" in done.stderr
-
-
-def test_a_users_task_of_the_same_name_wins(tmp_path: Path) -> None:
-    rows = tmp_path / "rows.jsonl"
-    rows.write_text('{"q": "1?", "a": "1"}\n')
+def test_every_way_in_finds_the_tasks_and_a_users_own_wins(tmp_path: Path) -> None:
+    path = command("path", cwd=tmp_path, entry=("fin-tasks",)).stdout.strip()
+    bare = ("--tasks", "xfinbench_bool", *SAMPLE)
+    (tmp_path / "rows.jsonl").write_text('{"q": "1?", "a": "1"}\n')
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "mine.yaml").write_text(
         "task: xfinbench_bool\ndataset_path: json\ntest_split: test\n"
-        f"dataset_kwargs: {{data_files: {{test: {rows}}}}}\n"
+        f"dataset_kwargs: {{data_files: {{test: {tmp_path}/rows.jsonl}}}}\n"
         "doc_to_text: q\ndoc_to_target: a\noutput_type: generate_until\ngeneration_kwargs: {until: []}\n"
         "metric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]\n"
     )
-    done = command(
-        *("--model", "dummy", "--tasks", "xfinbench_bool", "--include_path", "mine", "--output_path", "out"),
-        cwd=tmp_path,
-        HF_HOME=str(tmp_path / "hf"),
-    )
-    assert done.returncode == 0, done.stderr
-    assert "exact_match,none" in results_of(tmp_path / "out")["results"]["xfinbench_bool"]
-
-
-def test_a_wrong_option_ends_with_our_message(tmp_path: Path) -> None:
-    done = command(
-        "--model",
-        "dummy",
-        "--tasks",
-        "xfinbench_bool",
-        "--metadata",
-        '{"source": "sample", "style": "x"}',
-        cwd=tmp_path,
-    )
-    assert done.returncode != 0
-    assert "expected one of cot_role, da_role, cot, da, got 'x'" in done.stderr
-
-
-def test_every_way_in_finds_the_tasks(tmp_path: Path) -> None:
-    run = ("--model", "dummy", "--tasks", "xfinbench_mcq", "--metadata", SAMPLE, "--limit", "1")
-    path = command("path", cwd=tmp_path, entry=("fin-tasks",)).stdout.strip()
-    bare = command(*run, cwd=tmp_path, entry=("lm_eval",))
-    assert bare.returncode == 0, bare.stderr
-    named = command(*run, "--include_path", path, cwd=tmp_path, entry=("lm_eval",), FIN_TASKS_AUTOLOAD="0")
-    assert named.returncode == 0, named.stderr
-    off = command(*run, cwd=tmp_path, entry=("lm_eval",), FIN_TASKS_AUTOLOAD="0")
-    assert off.returncode != 0
-    assert "xfinbench_mcq" in off.stderr
+    for switch, more, metric in (
+        ("1", (), "acc,paper"),
+        ("0", ("--include_path", path), "acc,paper"),
+        ("1", ("--include_path", "mine"), "exact_match,none"),
+        ("0", (), ""),
+    ):
+        out = tmp_path / f"{switch}{len(more)}{metric}"
+        environ = {"FIN_TASKS_AUTOLOAD": switch, "HF_HOME": str(tmp_path / "hf")}
+        done = command(*bare, *more, "--output_path", str(out), cwd=tmp_path, entry=("lm_eval",), **environ)
+        if metric:
+            assert metric in results_of(out)["results"]["xfinbench_bool"], done.stderr
+        else:
+            assert done.returncode != 0 and "xfinbench_bool" in done.stderr

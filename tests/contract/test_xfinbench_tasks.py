@@ -1,5 +1,7 @@
-"""XFinBench's tasks in the real lm-eval: right answers score 1, and what the model was given stands in the results."""
+"""XFinBench's tasks in the real lm-eval, with a model in this process and one on a server on loopback."""
 
+import base64
+import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,13 +10,14 @@ from typing import Any
 import pytest
 from chat_server import completion, serve
 from in_process import run, samples
-from test_chat_server import REPLY, lm_eval
+from PIL import Image
 
 from fin_tasks.errors import ConfigError
 
 TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc")
 PROGRAM = "xfinbench_calc_pot"
 DASH = "\N{EN DASH}"  # some truths write their minus so
+REPLY = "<think>Perhaps A? Therefore, my answer is A.</think>Therefore, my answer is true, B, [42]."
 
 
 def gold(doc: Mapping[str, Any]) -> str:
@@ -36,6 +39,57 @@ def test_right_answers_score_one_in_both_variants() -> None:
     assert facts["usage"]["estimated"] and facts["usage"]["response_tokens"] > 0
 
 
+def picture_of(asked: Mapping[str, Any]) -> bytes:
+    """Return the pixels of the picture in a request; empty without one."""
+    content = asked["messages"][-1]["content"]
+    if isinstance(content, str):
+        return b""
+    picture, _ = content
+    with Image.open(io.BytesIO(base64.b64decode(picture["image_url"]["url"].split(",", 1)[1]))) as sent:
+        return sent.convert("RGB").tobytes()
+
+
+def test_a_group_on_a_chat_server() -> None:
+    """Every figure is sent, and only with its question; the scores are those of the reply."""
+    with serve(lambda _: completion(REPLY)) as served:
+        found = run("xfinbench", served=served)
+    rows = {task: [one["doc"] for one in samples(found, task)] for task in (*TASKS, "xfinbench_mcq_visual")}
+    figures = {doc["prompt"].removeprefix("<image>\n"): doc["figure_path"] for doc in rows["xfinbench_mcq_visual"]}
+    shown = [asked for asked in served.bodies if picture_of(asked)]
+    assert len(shown) == len(figures) < len(served.bodies)
+    for asked in shown:
+        with Image.open(figures[asked["messages"][-1]["content"][-1]["text"]]) as drawn:
+            assert picture_of(asked) == drawn.convert("RGB").tobytes()
+    for asked in served.bodies:
+        assert "<image>" not in json.dumps(asked)
+        assert asked["messages"][0]["content"].startswith("You are an expert in finance")
+        assert (asked.get("max_tokens", asked.get("max_completion_tokens")), asked["temperature"]) == (1024, 0.0)
+    said = {"xfinbench_bool": "1.0", "xfinbench_mcq": "B", "xfinbench_mcq_visual": "B", "xfinbench_calc": ""}
+    right = {task: [doc["ground_truth"] == said[task] for doc in docs] for task, docs in rows.items()}
+    for task, hits in right.items():
+        assert found["results"][task]["acc,paper"] == pytest.approx(sum(hits) / len(hits))
+        assert found["results"][task]["no_answer,paper"] == 0.0
+    every = [hit for hits in right.values() for hit in hits]
+    assert found["results"]["xfinbench"]["acc,paper"] == pytest.approx(sum(every) / len(every))
+    assert found["results"]["xfinbench"]["acc_stderr,paper"] > 0
+    tr = ["TR" in doc["capabilities"] for doc in rows["xfinbench_bool"]]
+    hits = [hit for hit, named in zip(right["xfinbench_bool"], tr, strict=True) if named]
+    assert found["results"]["xfinbench_bool"]["acc_TR,robust"] == pytest.approx(sum(hits) / len(hits))
+    for sample in samples(found, "xfinbench_mcq_visual"):
+        assert json.loads(str(sample["filtered_resps"][0][0]))["answer"] == "B"
+        assert ";base64," not in json.dumps(sample["arguments"], default=str)
+
+
+def test_models_that_insist_on_a_picture_get_a_blank_one() -> None:
+    with serve(lambda _: completion(REPLY)) as served:
+        run("xfinbench_bool", served=served, limit=2, blank_image=True, style="da")
+    for asked in served.bodies:
+        assert set(picture_of(asked)) == {255}
+        (message,) = asked["messages"]  # the style has no role
+        assert message["content"][1]["text"].startswith("Statement: ")
+    assert len(served.bodies) == 2
+
+
 @pytest.mark.parametrize("knowledge", ["bm25", "dense", "oracle"])
 def test_knowledge_goes_before_the_question_and_into_the_provenance(knowledge: str) -> None:
     found = run("xfinbench_calc", limit=3, knowledge=knowledge, top_k=2)
@@ -53,12 +107,17 @@ def test_knowledge_goes_before_the_question_and_into_the_provenance(knowledge: s
 
 def test_a_random_draw_asks_the_same_rows_in_every_mode() -> None:
     found = run("xfinbench_calc", "xfinbench_calc_da", n=4, seed=7)
-    rows = [
-        [sample["doc"]["id"] for sample in samples(found, task)] for task in ("xfinbench_calc", "xfinbench_calc_da")
-    ]
-    assert rows[0] == rows[1] and len(set(rows[0])) == 4
+    first, second = ([one["doc"]["id"] for one in samples(found, f"xfinbench_calc{mode}")] for mode in ("", "_da"))
+    assert first == second and len(set(first)) == 4
     provenance = found["configs"]["xfinbench_calc"]["metadata"]["provenance"]
     assert (provenance["n"], provenance["seed"]) == (4, 7)
+
+
+def test_responses_alone_run_no_program(capsys: pytest.CaptureFixture[str]) -> None:
+    found = run(*TASKS, PROGRAM, limit=2, predict_only=True)
+    assert "Running programs" not in capsys.readouterr().err
+    for task in (*TASKS, PROGRAM):
+        assert [sample["resps"] for sample in samples(found, task, "none")] == [[["lol"]]] * 2
 
 
 def test_sampling_of_the_paper() -> None:
@@ -76,7 +135,6 @@ def test_a_text_model_learns_which_task_to_take() -> None:
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        ({"style": "x"}, "expected one of cot_role, da_role, cot, da, got 'x'"),
         ({"knowlege": "bm25"}, "knowledge"),
         ({"knowledge": "google"}, "got 'google'"),
         ({"sampling": "hot"}, "expected greedy or paper, got 'hot'"),
@@ -87,15 +145,6 @@ def test_a_wrong_option_is_one_sentence(metadata: dict[str, Any], message: str) 
     with pytest.raises(Exception, match=message) as caught:
         run("xfinbench_bool", limit=1, **metadata)
     assert type(caught.value).__module__ == "fin_tasks.errors"
-
-
-def test_figures_and_text_through_a_chat_server(tmp_path: Any) -> None:
-    with serve(lambda _: completion(REPLY)) as server:
-        lm_eval(server, tmp_path, "xfinbench", json.dumps({"source": "sample", "knowledge": "bm25"}), "--limit", "2")
-    asked = [asked["messages"][-1]["content"] for asked in server.bodies]
-    texts = [content if isinstance(content, str) else content[-1]["text"] for content in asked]
-    assert len(texts) == 8 and all(text.startswith("Finance terms") for text in texts)
-    assert [content[0]["type"] for content in asked if isinstance(content, list)] == ["image_url"] * 2
 
 
 def test_calculations_are_scored_by_mathematical_type(tmp_path: Path) -> None:

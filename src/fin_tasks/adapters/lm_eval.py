@@ -1,47 +1,38 @@
-"""What lm-eval needs from us: a task class, two filters and two aggregations.
-
-Importing this module registers the filters, so any `!function` of a task file that names it is enough.
-"""
+"""What lm-eval needs from us: a task class, and patches for two messages. `lm_eval_filters.py` has the filters."""
 
 import functools
 import json
-import logging
-import subprocess
 import sys
 import time
-from collections import UserDict, UserList
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import UserList
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
 from lm_eval import evaluator
-from lm_eval.api.filter import Filter, FilterEnsemble
-from lm_eval.api.registry import register_filter
+from lm_eval.api.filter import FilterEnsemble
 from lm_eval.api.task import ConfigurableTask
 from lm_eval.models.api_models import JsonChatStr
-from tqdm import tqdm
 
 from fin_tasks import sandbox
-from fin_tasks.adapters.lm_eval_judge import with_judges
+from fin_tasks.adapters.lm_eval_filters import AskJudge, Judging
 from fin_tasks.adapters.lm_eval_requests import usage_of, with_pictures, without_pictures
-from fin_tasks.errors import ConfigError, FinTasksError, SandboxError
+from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average, standard_error
 from fin_tasks.stats.metric import Metric
 
-__all__ = ["FinTask", "ReadResponses", "RunPrograms"]
+__all__ = ["FinTask"]
 
-_log = logging.getLogger(__name__)
 _IN_GROUPS = ("acc", "acc_err", "score")  # metrics that groups average
-_clock: dict[str, float | None] = {"start": None, "seconds": None}  # from the last request to the first response
+_clock: dict[str, float] = {}  # `start` and `seconds` from the last request to the first response
 
 
 class FinTask(ConfigurableTask):  # type: ignore[misc]
     """A YAML task of ours in lm-eval, with what lm-eval's own task class lacks.
 
     `metrics` names the metrics of the task's options; None leaves a document out of a mean. `paper_sampling` replaces
-    generation settings if the metadata says `sampling: paper`. `picture_file` names the field with the path of a
-    picture, or with a list of paths.
+    generation settings if the metadata says `sampling: paper`.
     Provenance, sandbox tier, judge and token counts go into `configs.<task>.metadata` of the results file.
     """
 
@@ -52,21 +43,23 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         named = {name: metadata[name] for name in ("math_types",) if name in metadata}  # metadata that adds metrics
         metrics: dict[str, bool | Metric] = config.pop("metrics")(**options, **named)
         draw_blank, paper_sampling = config.pop("blank_image", None), config.pop("paper_sampling", None)
-        self._picture_file: str | None = config.pop("picture_file", None)
         self._lm: Any = None
         config["metric_list"] = [entry for name, metric in metrics.items() for entry in _declare(name, metric)]
         self._with_stderr = [name for name, one in metrics.items() if not isinstance(one, Metric) or one.stderr]
         if metadata.get("blank_image") and config.get("doc_to_image") is None:
             config["doc_to_image"] = draw_blank
         config["generation_kwargs"] = _sampling(config, metadata.get("sampling", "greedy"), paper_sampling)
-        pipelines = config["filter_list"]
-        config["filter_list"], self._judging = with_judges(pipelines, metadata, task=config["task"], options=options)
+        steps = [step for one in config["filter_list"] for step in one["filter"]]
+        judge = next((step for step in steps if step["function"] == "fin_tasks_judge"), None)
+        judging = Judging(judge, metadata, options) if judge else None  # found out before the model answers
         if config.get("unsafe_code"):
-            config["metadata"] = {**metadata, "sandbox": _require_sandbox()}  # found out before the model answers
-        super().__init__(config=config)
-        self.config.filter_list = pipelines  # written to the results file: without the judge's address
-        if self._judging is not None and self._judging.facts is not None:
-            self.config.metadata = {**self.config.metadata, "judge": self._judging.facts}
+            metadata["sandbox"] = _require_sandbox()
+        super().__init__(config={**config, "metadata": metadata})
+        if judging and judging.facts:
+            self.config.metadata["judge"] = judging.facts
+        for pipeline in self._filters:
+            given = {AskJudge: {"judging": judging}}
+            pipeline.filters = [functools.partial(make, **given.get(make.func, {})) for make in pipeline.filters]
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **_: Any) -> None:
         """Load the documents and record where they come from."""
@@ -103,25 +96,26 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> Any:
         """Build the request; lm-eval gives an API pictures only if the first question of the run has one, so we do."""
         request = super().construct_requests(doc, ctx, **kwargs)
-        if self.config.doc_to_image is not None and isinstance(ctx, JsonChatStr):
-            found = doc[self._picture_file] if self._picture_file else []
-            files = [found] if isinstance(found, str) else found
-            request.arguments = (with_pictures(ctx, files, lambda: self.doc_to_image(doc)), request.arguments[1])
+        if isinstance(ctx, JsonChatStr) and len(request.arguments) > 2:
+            _, sampling, shown = request.arguments
+            files = doc.get("image_paths") or [doc[name] for name in ("image_path",) if name in doc]
+            request.arguments = (with_pictures(ctx, shown["visual"], files), sampling)
         return request
 
     def build_all_requests(self, *, world_size: int | None = None, **kwargs: Any) -> None:
         """Build the requests of this process, one of `world_size`."""
         super().build_all_requests(world_size=world_size, **kwargs)
-        _clock.update(start=time.monotonic(), seconds=None)
+        _clock.clear()
+        _clock["start"] = time.monotonic()
 
     def apply_filters(self) -> Any:
         """Count tokens, replace pictures in requests by their hash, then filter the responses."""
-        if _clock["seconds"] is None:  # the model has answered all tasks when the first one is filtered
-            _clock["seconds"] = round(time.monotonic() - (_clock["start"] or 0.0), 3)
+        # the model has answered all tasks when the first one is filtered
+        seconds = _clock.setdefault("seconds", round(time.monotonic() - _clock["start"], 3))
         for request in self.instances:
             request.arguments = without_pictures(request.arguments)
-        usage = {**usage_of(self.instances, self._lm), "seconds_of_all_tasks": _clock["seconds"]}
-        self.config.metadata = {**(self.config.metadata or {}), "usage": usage}
+        usage = {**usage_of(self.instances, self._lm), "seconds_of_all_tasks": seconds}
+        self.config.metadata = {**self.config.metadata, "usage": usage}
         return super().apply_filters()
 
     def override_metric(self, metric_name: str) -> None:
@@ -130,8 +124,6 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self._filters = [FilterEnsemble(name="none", filters=[])]
         self._with_stderr = []
         self.config.process_results = lambda *_: dict.fromkeys(self._metric_fn_list)
-        if self._judging is not None:
-            _log.warning("%s: no judge is asked. `fin-tasks judge` scores the samples file.", self.config.task)
 
     def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, float | None]:
         """Compare what was read in one document's responses with the truth."""
@@ -139,13 +131,6 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         values: dict[str, float | None] = self.config.process_results(doc, readings)
         # lm-eval knows no standard error of our aggregations, but takes any metric of this name for one
         return {**values, **{f"{name}_stderr": values[name] for name in self._with_stderr}}
-
-
-class _Scored(UserDict[str, Any]):
-    """A reading that is a dict, as JSON in the samples file. For models with pictures lm-eval would copy a dict."""
-
-    def __str__(self) -> str:
-        return json.dumps(self.data, ensure_ascii=False)
 
 
 def _declare(name: str, metric: bool | Metric) -> list[dict[str, Any]]:
@@ -175,55 +160,6 @@ def _require_sandbox() -> dict[str, str]:
     settings = Settings.from_environ()
     with sandbox.open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
         return {"tier": runner.tier, "reason": runner.reason}
-
-
-@register_filter("fin_tasks_read")
-class ReadResponses(Filter):  # type: ignore[misc]
-    """Read the answer in every response under one variant."""
-
-    def __init__(self, *, reader: Callable[..., Any], variant: str) -> None:
-        self.reader = reader
-        self.variant = variant
-
-    def apply(self, resps: Iterable[Sequence[Any]], docs: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
-        """Return one list of readings per document."""
-        read = [
-            [self.reader(doc, response, variant=self.variant) for response in responses]
-            for responses, doc in zip(resps, docs, strict=True)
-        ]
-        return [[_Scored(one) if isinstance(one, Mapping) else one for one in of_doc] for of_doc in read]
-
-
-@register_filter("fin_tasks_run_programs")
-class RunPrograms(Filter):  # type: ignore[misc]
-    """Run the programs of every response, all of a task at once; each response becomes a `sandbox.Ran`."""
-
-    def __init__(self, *, programs: Callable[..., Sequence[str | None]], variant: str) -> None:
-        self.programs = programs
-        self.variant = variant
-
-    def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[Mapping[str, Any]]) -> list[list[sandbox.Ran]]:
-        """Return one list per document. A sandbox that breaks leaves outcomes `broken` and never raises."""
-        nested = [
-            [(response, tuple(self.programs(doc, response, variant=self.variant))) for response in responses]
-            for responses, doc in zip(resps, docs, strict=True)
-        ]
-        outcomes = iter(_run_batch(tuple(text for made in nested for _, texts in made for text in texts)))
-        return [[sandbox.Ran(response, tuple(next(outcomes) for _ in texts)) for response, texts in m] for m in nested]
-
-
-@functools.lru_cache(maxsize=4)
-def _run_batch(programs: tuple[str | None, ...]) -> tuple[sandbox.Outcome, ...]:
-    with tqdm(total=len(programs), desc="Running programs", unit="program") as bar:
-
-        def advance(done: int) -> None:
-            bar.update(done - bar.n)
-
-        try:
-            return tuple(sandbox.run_programs(programs, settings=Settings.from_environ(), on_done=advance))
-        except (SandboxError, OSError, subprocess.SubprocessError) as error:
-            _log.error("The sandbox broke, every program of this task stays unscored: %s", error)
-            return (sandbox.Outcome(status=sandbox.Status.broken, detail=str(error)),) * len(programs)
 
 
 def _wrap_evaluate() -> None:

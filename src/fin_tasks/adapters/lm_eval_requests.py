@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ _MARK = "<image>\n"
 __all__ = ["usage_of", "with_pictures", "without_pictures"]
 
 
-def with_pictures(chat: JsonChatStr, files: Sequence[str], draw: Callable[[], Sequence[Any]]) -> JsonChatStr:
-    """Put pictures where the messages have `<image>` marks: the files' own bytes, or what `draw` returns as PNG.
+def with_pictures(chat: JsonChatStr, pictures: Sequence[Any], files: Sequence[str]) -> JsonChatStr:
+    """Put pictures where the messages have `<image>` marks: the files' own bytes if there are any, else PNG.
 
     lm-eval would write a photograph anew as PNG, ten times as large.
     """
@@ -27,20 +27,17 @@ def with_pictures(chat: JsonChatStr, files: Sequence[str], draw: Callable[[], Se
         urls = [picture_url(Path(file)) for file in files]
     except EndpointError:  # a format that no model takes
         urls = []
-    pictures = [{"type": "image_url", "image_url": {"url": url, "detail": "auto"}} for url in urls]
-    pictures = pictures or create_image_prompt(list(draw()), [{"role": "user", "content": ""}])[0]["content"][:-1]
+    left: list[Any] = [{"type": "image_url", "image_url": {"url": url, "detail": "auto"}} for url in urls]
+    left = left or create_image_prompt(list(pictures), [{"role": "user", "content": ""}])[0]["content"][:-1]
     marks = sum(message["content"].count(_MARK) for message in messages)
-    messages[-1]["content"] = _MARK * (len(pictures) - marks) + messages[-1]["content"]
-    left: Iterator[dict[str, Any]] = iter(
-        [{}] * (marks - len(pictures)) + pictures
-    )  # examples before the question show no picture
-    for message in messages:
-        texts = message["content"].split(_MARK)
-        if len(texts) > 1:
-            parts = [part for text in texts[:-1] for part in ({"type": "text", "text": text}, next(left))]
-            message["content"] = [
-                part for part in [*parts, {"type": "text", "text": texts[-1]}] if part.get("text", part)
-            ]
+    messages[-1]["content"] = _MARK * (len(left) - marks) + messages[-1]["content"]
+    for message in reversed(messages):  # from the end, as examples before the question show no picture
+        *texts, last = message["content"].split(_MARK)
+        if texts:
+            parts = [{"type": "text", "text": last}]
+            for text in reversed(texts):
+                parts = [{"type": "text", "text": text}, *([left.pop()] if left else []), *parts]
+            message["content"] = [part for part in parts if part.get("text", part)]
     return JsonChatStr(json.dumps(messages))
 
 
@@ -63,13 +60,11 @@ def usage_of(requests: Sequence[Any], lm: Any) -> dict[str, Any]:
     `estimated` is true if the model has no tokenizer: the counts are then characters divided by four.
     """
     prompts = [getattr(request.args[0], "prompt", request.args[0]) for request in requests for _ in request.resps]
-    responses = [text for request in requests for text in request.resps]
-    texts = [[text for text in several if isinstance(text, str)] for several in (prompts, responses)]
+    texts = (prompts, [text or "" for request in requests for text in request.resps])
     # The instance's own: as a property of the class a tokenizer may be downloaded.
-    encode = getattr(getattr(lm, "__dict__", {}).get("tokenizer"), "encode", None)
+    encode: Any = getattr(getattr(lm, "__dict__", {}).get("tokenizer"), "encode", None)
     try:
-        counts = [sum(len(encode(text)) for text in several) for several in texts] if encode else None
-    except Exception:  # noqa: BLE001 - a tokenizer of any model class; a count is not worth a run
-        counts = None
-    found = counts or [sum(map(len, several)) // 4 for several in texts]
-    return {"prompt_tokens": found[0], "response_tokens": found[1], "estimated": counts is None}
+        counts, estimated = [sum(len(encode(text)) for text in several) for several in texts], False
+    except Exception:  # noqa: BLE001 - no tokenizer, or one of any kind; a count is not worth a run
+        counts, estimated = [sum(map(len, several)) // 4 for several in texts], True
+    return {"prompt_tokens": counts[0], "response_tokens": counts[1], "estimated": estimated}

@@ -32,10 +32,8 @@ class ConversationTask(FinTask):
     def apply_filters(self) -> Any:
         """Ask the later turns, then filter the responses to all."""
         earlier: dict[str, list[Any]] = defaultdict(list)
-        rounds: dict[int, list[Any]] = defaultdict(list)
-        for request in self._all:
-            rounds[request.doc["turn"]].append(request)
-        for turn, requests in sorted(rounds.items()):
+        for turn in sorted({request.doc["turn"] for request in self._all}):
+            requests = [request for request in self._all if request.doc["turn"] == turn]
             if turn > 1:
                 self._ask(requests, earlier)
             for request in requests:

@@ -43,10 +43,7 @@ _IMAGE = "<image>\n"  # where lm-eval puts the picture
 _KEY = "FIN_TASKS_GIVEN_KEY"  # names a key that stands in the kit's arguments; kept in memory only
 _OF_THE_KIT = ("verbose", "retry", "wait", "use_vllm", "use_verifier")  # what it adds to a judge's arguments
 _PICTURES = ("image_path", "figure_path", "chart")
-_SHOWN = {
-    name: name for name in ("capabilities", "image_type", "image_style", "background", "ticker", "window", "signal")
-}
-_SHOWN["task_category"] = "category"
+_SHOWN = ("capabilities", "category", "image_type", "image_style", "background", "ticker", "window", "signal")
 Doc = Mapping[str, Any]
 Judging = tuple[JudgeModel, Rubric, Settings]
 
@@ -81,19 +78,14 @@ class FinDataset(ImageBaseDataset):  # type: ignore[misc]
         try:
             (documents,) = load(**metadata, **self.options).values()
         except FetchError as error:
-            raise FetchError(
-                f'{error} FIN_TASKS_METADATA=\'{{"source": "sample"}}\' takes the packaged sample.'
-            ) from None
+            hint = """FIN_TASKS_METADATA='{"source": "sample"}' takes the packaged sample."""
+            raise FetchError(f"{error} {hint}") from None
         self.provenance = json.loads(documents.info.description)
         index = "index" if self.TYPE == "MT" else "id"
         self._rows = [list(docs) for _, docs in groupby(documents.to_list(), lambda doc: doc[index])]
-        shown = [{to: _cell(docs[0][name]) for to, name in _SHOWN.items() if name in docs[0]} for docs in self._rows]
-        return pd.DataFrame(
-            [
-                {"index": docs[0][index], **self._columns(docs), **more}
-                for docs, more in zip(self._rows, shown, strict=True)
-            ]
-        )
+        more = [{name: _cell(doc[name]) for name in _SHOWN if name in doc} for doc, *_ in self._rows]
+        columns = zip(self._rows, more, strict=True)
+        return pd.DataFrame([{"index": docs[0][index], **self._columns(docs), **one} for docs, one in columns])
 
     def post_build(self, dataset: str) -> None:
         """Find documents by the index that the kit makes of ours; a conversation has one for each turn."""
@@ -118,14 +110,7 @@ class FinDataset(ImageBaseDataset):  # type: ignore[misc]
         docs = [doc for index in found for doc in self.docs[index]]
         texts = [text for index in found for text in self._texts(index, found[index])]
         failed = [at for at, text in enumerate(texts) if text.strip() and no_response(text)]
-        given: Sequence[Any] = texts
-        if judging:
-            judge, rubric, settings = judging
-            items = [judge_item(doc, text) for doc, text in zip(docs, texts, strict=True)]
-            with tqdm(total=len(items), desc="Judging", unit="response") as bar:
-                show = {"on_done": lambda done: bar.update(done - bar.n)}
-                given = judge_items(items, rubric, judge, settings=settings, **show)
-            check_failures(given, rubric, judge.max_failed)
+        given = _judged(docs, texts, *judging) if judging else texts
         scored = score_task(self.benchmark, task, docs, [[one] for one in given], options=self.options, failed=failed)
         kit = {"vlmeval_version": _kit_version()}
         write_run(
@@ -205,21 +190,20 @@ class MMEFinance(FinDataset):
         if self.options.get("part") == "binary":
             return None
         settings, language = Settings.from_environ(), self.options["language"]
-        given = {"model": self.DEFAULT_JUDGE, **{k[6:]: v for k, v in settings.metadata.items() if k[:6] == "judge_"}}
-        told = {name: value for name, value in arguments.items() if value is not None and name not in _OF_THE_KIT}
         own = "mme_finance_mt_zh" if self.TYPE == "MT" else f"mme_finance_{language}"
+        told = {name: value for name, value in arguments.items() if value is not None and name not in _OF_THE_KIT}
         rubric = told.pop("rubric", None) or settings.metadata.get("rubric") or own
-        told["concurrency"] = told.pop("concurrency", None) or told.pop("nproc", 4)
-        told.pop("nproc", None)
-        url = told.pop("api_base", None)
-        if not url and "base_url" not in {*told, *given} and settings.judge_base_urls == (OPENAI,):
-            url = settings.openai_api_base
+        workers, url, key = told.pop("nproc", 4), told.pop("api_base", None), told.get("key")
+        named = {name: value for name, value in settings.metadata.items() if name.startswith("judge_")}
+        if not named.get("judge_base_url") and settings.judge_base_urls == (OPENAI,):
+            url = url or settings.openai_api_base
         if url:
             told.setdefault("base_url", url.replace("/chat/completions", ""))
-        if key := told.get("key"):
+        if key:
             told["key"] = key if key.endswith("_KEY") else _KEY  # a variable's name, or the key
             settings = replace(settings, api_keys={**settings.api_keys, _KEY: key})
-        judge = judge_from({f"judge_{name}": value for name, value in {**given, **told}.items()}, settings)
+        told = {f"judge_{name}": value for name, value in {"concurrency": workers, **told}.items()}
+        judge = judge_from({"judge_model": self.DEFAULT_JUDGE, **named, **told}, settings)
         if judge is None:
             raise ConfigError("--judge: expected the name of a model, got none.")
         place = {name: settings.metadata[name] for name in ("source", "data_dir") if name in settings.metadata}
@@ -253,15 +237,22 @@ class MMEFinanceMultiTurn(MMEFinance):
         return [*map(str, said), *[""] * len(self.docs[index])][: len(self.docs[index])]
 
 
+def _judged(docs: Sequence[Doc], texts: Sequence[str], judge: JudgeModel, rubric: Rubric, settings: Settings) -> Any:
+    items = [judge_item(doc, text) for doc, text in zip(docs, texts, strict=True)]
+    with tqdm(total=len(items), desc="Judging", unit="response") as bar:
+        judged = judge_items(items, rubric, judge, settings=settings, on_done=lambda done: bar.update(done - bar.n))
+    check_failures(judged, rubric, judge.max_failed)
+    return judged
+
+
 def register(package: Any, classes: Sequence[type[FinDataset]]) -> None:
     """Add data sets to `vlmeval.dataset`; those that the kit has itself stay the kit's."""
     for cls in classes:
-        if taken := sorted(cls.TASKS.keys() & set(package.SUPPORTED_DATASETS)):
-            warn(f"found that this VLMEvalKit has {', '.join(taken)} of its own, which it uses instead of ours.")
+        if taken := cls.TASKS.keys() & set(package.SUPPORTED_DATASETS):
+            warn(f"this VLMEvalKit has {', '.join(sorted(taken))} of its own, and uses them instead of ours.")
         package.DATASET_CLASSES.append(cls)
         package.SUPPORTED_DATASETS.extend(name for name in cls.TASKS if name not in taken)
-        if not hasattr(package, cls.__name__):  # a --config names classes
-            setattr(package, cls.__name__, cls)
+        vars(package).setdefault(cls.__name__, cls)  # a --config names classes
 
 
 class _TaskFile(yaml.SafeLoader):

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from fin_tasks.answers.score import Reading
 from fin_tasks.stats.averages import average, standard_error
 from fin_tasks.stats.metric import Metric
 
-__all__ = ["VARIANTS", "RunPrograms", "ScoredTask", "by_document", "model_of", "score_task"]
+__all__ = ["VARIANTS", "RunPrograms", "ScoredTask", "by_document", "model_of", "ran", "score_task"]
 
 VARIANTS = ("paper", "robust")
 
@@ -73,7 +74,7 @@ def score_task(
     for variant in VARIANTS:
         given: Sequence[Sequence[Any]] = responses
         if run_programs is not None:
-            given = _ran(scorer, docs, responses, variant, run_programs)
+            given = ran(partial(scorer.programs, variant=variant), docs, responses, run_programs)
         readings[variant] = [
             [Reading(variant=variant, answer=None, reason="the model gave no response", unscored=True)]
             if variant == "robust" and place in failed
@@ -114,22 +115,18 @@ def model_of(file: Path) -> str:
     return named if named and isinstance(named, str) else file.resolve().parent.name
 
 
-def _ran(
-    scorer: Any,
+def ran(
+    programs: Callable[[Mapping[str, Any], str], Sequence[str | None]],
     docs: Sequence[Mapping[str, Any]],
     responses: Sequence[Sequence[str]],
-    variant: str,
     run_programs: RunPrograms,
 ) -> list[list[sandbox.Ran]]:
-    programs = [
-        [tuple(scorer.programs(doc, text, variant=variant)) for text in texts]
-        for doc, texts in zip(docs, responses, strict=True)
+    """Run the programs of all responses at once, and return each response with the outcomes of its programs."""
+    nested = [
+        [(text, tuple(programs(doc, text))) for text in texts] for doc, texts in zip(docs, responses, strict=True)
     ]
-    outcomes = iter(run_programs([program for of_doc in programs for several in of_doc for program in several]))
-    return [
-        [sandbox.Ran(text, tuple(next(outcomes) for _ in several)) for text, several in zip(texts, of_doc, strict=True)]
-        for texts, of_doc in zip(responses, programs, strict=True)
-    ]
+    outcomes = iter(run_programs([program for of_doc in nested for _, several in of_doc for program in several]))
+    return [[sandbox.Ran(text, tuple(next(outcomes) for _ in several)) for text, several in of] for of in nested]
 
 
 def _number(value: Any) -> float | None:

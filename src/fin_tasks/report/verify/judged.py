@@ -5,7 +5,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fin_tasks.adapters.lm_eval_judge import AskJudge
+from fin_tasks.adapters.lm_eval_filters import AskJudge
 from fin_tasks.judging.item import Judged, Reply, no_response, response_sha256
 from fin_tasks.judging.judge import JudgeModel, judge_items
 from fin_tasks.judging.rubric import Rubric

@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 import fin_tasks
 from fin_tasks import report
-from fin_tasks.adapters.lm_eval_judge import AskJudge
+from fin_tasks.adapters.lm_eval_filters import AskJudge
 from fin_tasks.errors import DataError, FinTasksError
 from fin_tasks.judging.item import no_response
 from fin_tasks.judging.judge import JudgeModel
@@ -51,7 +51,7 @@ def verify(
     `options`, such as `source` and `data_dir`, replace those of the submission. The judge, if any, is asked again
     about `judge_rows` rows of each task that a judge scored, which `seed` draws.
     """
-    for name in ("lm_eval", "fin_tasks.adapters.lm_eval_judge"):  # their advice is about asking models
+    for name in ("lm_eval", "fin_tasks.adapters.lm_eval_filters"):  # their advice is about asking models
         logging.getLogger(name).setLevel(logging.ERROR)
     found, checks = report.read(paths), Checks()
     for problem in found.problems:

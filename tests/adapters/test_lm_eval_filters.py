@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from chat_server import completion, serve
 
-from fin_tasks.adapters.lm_eval_judge import with_judges
+from fin_tasks.adapters.lm_eval_filters import AskJudge, Judging
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged
 
@@ -17,8 +17,8 @@ def item_of(doc: dict[str, Any], response: str) -> Item | None:
 
 
 DOCS = [{"id": "1"}, {"id": "2", "easy": True}]
-STEP = {"function": "fin_tasks_judge", "rubric": "mme_finance_{language}", "item": item_of}
-OPTIONS: dict[str, Any] = {"task": "task", "options": {"language": "zh"}}
+STEP = {"rubric": "mme_finance_{language}", "item": item_of}
+OPTIONS = {"language": "zh"}
 
 
 @pytest.fixture(autouse=True)
@@ -27,11 +27,9 @@ def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.delenv("FIN_TASKS_JUDGE_MODEL", raising=False)
 
 
-def judged(metadata: dict[str, Any], **more: Any) -> tuple[list[list[Any]], Any]:
-    from fin_tasks.adapters.lm_eval_judge import AskJudge
-
-    pipelines, judging = with_judges([{"name": n, "filter": [{**STEP, **more}]} for n in "ab"], metadata, **OPTIONS)
-    filters = [AskJudge(**{k: v for k, v in p["filter"][0].items() if k != "function"}) for p in pipelines]
+def judged(metadata: dict[str, Any], **more: Any) -> tuple[list[list[Any]], Judging]:
+    judging = Judging({**STEP, **more}, metadata, OPTIONS)
+    filters = [AskJudge(**{**STEP, **more}, judging=judging) for _ in range(2)]
     first, again = [one.apply([["Friday", None], ["text"]], DOCS) for one in filters]
     assert first == again
     return first, judging
@@ -75,5 +73,5 @@ def test_a_judge_that_is_down_leaves_all_unscored() -> None:
 )
 def test_wrong_metadata(metadata: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as error:
-        with_judges([{"name": "a", "filter": [STEP]}], metadata, **OPTIONS)
+        Judging(STEP, metadata, OPTIONS)
     assert "secret" not in str(error.value)

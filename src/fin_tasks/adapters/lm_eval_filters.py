@@ -1,0 +1,130 @@
+"""The filters of our tasks in lm-eval: run programs, ask a judge, read answers. Importing this registers them."""
+
+import functools
+import itertools
+import json
+import logging
+import subprocess
+from collections import UserDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from lm_eval.api.filter import Filter
+from lm_eval.api.registry import register_filter
+from tqdm import tqdm
+
+from fin_tasks import sandbox
+from fin_tasks.benchmarks.mme_finance.upstream_judge import rubric_named
+from fin_tasks.benchmarks.scored_task import ran
+from fin_tasks.errors import FinTasksError, SandboxError
+from fin_tasks.judging.item import Item, Judged
+from fin_tasks.judging.judge import check_failures, judge_from, judge_items
+from fin_tasks.settings import Settings
+
+__all__ = ["AskJudge", "Judging", "ReadResponses", "RunPrograms"]
+
+_log = logging.getLogger(__name__)
+Responses = Iterable[Sequence[Any]]
+Docs = Sequence[Mapping[str, Any]]
+
+
+class _Reading(UserDict[str, Any]):
+    """A reading, as JSON in the samples file; lm-eval would copy a dict for models with pictures."""
+
+    def __str__(self) -> str:
+        return json.dumps(self.data, ensure_ascii=False)
+
+
+@register_filter("fin_tasks_read")
+class ReadResponses(Filter):  # type: ignore[misc]
+    """Read the answer in every response under one variant."""
+
+    def __init__(self, *, reader: Callable[..., Any], variant: str) -> None:
+        self.reader = functools.partial(reader, variant=variant)
+
+    def apply(self, resps: Responses, docs: Docs) -> list[list[Any]]:
+        """Return a list of readings for each document."""
+        read = [[self.reader(doc, one) for one in responses] for responses, doc in zip(resps, docs, strict=True)]
+        return [[_Reading(one) if isinstance(one, Mapping) else one for one in of_doc] for of_doc in read]
+
+
+@register_filter("fin_tasks_run_programs")
+class RunPrograms(Filter):  # type: ignore[misc]
+    """Run the programs of all responses at once; each response becomes a `sandbox.Ran`."""
+
+    def __init__(self, *, programs: Callable[..., Sequence[str | None]], variant: str) -> None:
+        self.programs = functools.partial(programs, variant=variant)
+
+    def apply(self, resps: Responses, docs: Docs) -> list[list[sandbox.Ran]]:
+        """Return a list for each document. If the sandbox breaks, outcomes are `broken`, and nothing raises."""
+        return ran(self.programs, docs, list(resps), lambda programs: _run_batch(tuple(programs)))
+
+
+@functools.lru_cache(maxsize=4)  # both variants of a task often have the same programs
+def _run_batch(programs: tuple[str | None, ...]) -> tuple[sandbox.Outcome, ...]:
+    with tqdm(total=len(programs), desc="Running programs", unit="program") as bar:
+
+        def advance(done: int) -> None:
+            bar.update(done - bar.n)
+
+        try:
+            return tuple(sandbox.run_programs(programs, settings=Settings.from_environ(), on_done=advance))
+        except (SandboxError, OSError, subprocess.SubprocessError) as error:
+            _log.error("The sandbox broke, every program of this task stays unscored: %s", error)
+            return (sandbox.Outcome(status=sandbox.Status.broken, detail=str(error)),) * len(programs)
+
+
+class Judging:
+    """The judge and the rubric that a task's metadata name; its filters share them, so that the judge is asked once."""
+
+    def __init__(self, step: Mapping[str, Any], metadata: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+        named = str(metadata.get("rubric") or step["rubric"].format(**options))
+        place = {name: metadata[name] for name in ("source", "data_dir") if name in metadata}
+        self.rubric = rubric_named(named, language=options.get("language", "en"), **place)
+        self.judge = judge_from(metadata, Settings.from_environ())
+        self.facts = self.judge.facts(self.rubric) if self.judge else {}
+        self._last: tuple[list[Item], list[Judged]] = ([], [])
+        if self.judge is None and not step.get("optional"):
+            _log.warning("no judge is named (metadata judge_model), so all responses stay unscored.")
+
+    def ask(self, items: list[Item]) -> list[Judged]:
+        """Return the judged responses; if the judge failed too often, all are unscored, and nothing raises."""
+        if self.judge is None:
+            return [Judged(item.response) for item in items]
+        if self._last[0] != items:
+            try:
+                with tqdm(total=len(items), desc="Judging", unit="response") as bar:
+                    judged = judge_items(items, self.rubric, self.judge, on_done=lambda done: bar.update(done - bar.n))
+                check_failures(judged, self.rubric, self.judge.max_failed)
+            except (FinTasksError, OSError) as error:
+                _log.error("All responses of this task stay unscored: %s", error)
+                judged = [Judged(item.response, (), str(error)) for item in items]
+            self.facts["usage"] = self.judge.spent()
+            self._last = (items, judged)
+        return self._last[1]
+
+
+@register_filter("fin_tasks_judge")
+class AskJudge(Filter):  # type: ignore[misc]
+    """Turn each response into a `Judged`. `item` makes an item of a document and a response, or None: not asked.
+
+    Without a judge, responses stay as they are if the judge is optional, and are unscored otherwise. The task adds
+    `judging`.
+    """
+
+    def __init__(
+        self, *, item: Callable[..., Item | None], rubric: str, optional: bool = False, judging: Judging | None = None
+    ) -> None:
+        self.item, self.optional, self.judging = item, optional, judging
+
+    def apply(self, resps: Responses, docs: Docs) -> list[list[Any]]:
+        """Return a list for each document."""
+        nested = [[text if isinstance(text, str) else "" for text in responses] for responses in resps]
+        if self.judging is None or (self.optional and self.judging.judge is None):
+            return nested
+        asked = [[self.item(doc, text) for text in texts] for doc, texts in zip(docs, nested, strict=True)]
+        judged = iter(self.judging.ask([one for one in itertools.chain(*asked) if one is not None]))
+        return [
+            [Judged(text) if one is None else next(judged) for one, text in zip(items, texts, strict=True)]
+            for items, texts in zip(asked, nested, strict=True)
+        ]
