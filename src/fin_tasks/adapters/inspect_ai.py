@@ -27,7 +27,6 @@ from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import over_responses
 from fin_tasks.stats.metric import Metric
 
-_IMAGE = "<image>\n"  # where documents have their picture
 _PICTURES = ("image_path", "figure_path", "chart")
 _judged: dict[str, Judged] = {}  # by the sample's uuid: what the first scorer asked for the second
 Ask = Callable[[TaskState, Target], Awaitable[Score]]
@@ -88,33 +87,32 @@ def _task(name: str, metadata: Mapping[str, Any]) -> Task:
     if rubric := spec.rubric(metadata):
         told = {"rubric": rubric.label, "rubric_sha256": rubric.sha256, "image": True}
         facts["judge"] = {**told, "temperatures": list(rubric.temperatures), "max_tokens": rubric.max_tokens}
-    known = {"greedy": {}, **({"paper": spec.config["paper_sampling"]} if "paper_sampling" in spec.config else {})}
-    if (sampling := metadata.get("sampling", "greedy")) not in known:
-        raise ConfigError(f"-T sampling: {name} expected {' or '.join(known)}, got {sampling!r}.")
-    asked = {**spec.config["generation_kwargs"], **known[sampling]}
-    means = {one: [mean(), stderr()] for one in spec.better if one not in spec.own}
     named = {key: metadata[key] for key in ("rubric", "source", "data_dir") if key in metadata}
     return Task(
         dataset=MemoryDataset([_sample(doc) for doc in documents.to_list()], name=name),
         scorer=[_SCORERS[variant](task=name, **named) for variant in VARIANTS],
-        metrics=[means, _aggregates(task=name)] if spec.own else means,
-        config=model.GenerateConfig(
-            max_tokens=asked["max_gen_toks"], temperature=asked["temperature"], top_p=asked.get("top_p")
-        ),
+        config=_config(spec, metadata.get("sampling", "greedy")),
         version=str(facts["version"]),
         metadata={**facts, "metrics": spec.better},
     )
 
 
+def _config(spec: _Spec, sampling: str) -> model.GenerateConfig:
+    known = {"greedy": {}, **({"paper": spec.config["paper_sampling"]} if "paper_sampling" in spec.config else {})}
+    if sampling not in known:
+        raise ConfigError(f"-T sampling: {spec.name} expected {' or '.join(known)}, got {sampling!r}.")
+    asked = {**spec.config["generation_kwargs"], **known[sampling]}
+    names = {"max_gen_toks": "max_tokens", "temperature": "temperature", "top_p": "top_p"}
+    return model.GenerateConfig(**{to: asked[name] for name, to in names.items() if name in asked})
+
+
 def _sample(doc: Mapping[str, Any]) -> Sample:
     system = [model.ChatMessageSystem(content=doc["system"])] if doc.get("system") else []
-    content: Any = doc["prompt"]
-    if found := [str(doc[name]) for name in _PICTURES if doc.get(name)]:
-        before, _, after = content.rpartition(_IMAGE)
-        parts = [model.ContentText(text=before), model.ContentImage(image=found[0]), model.ContentText(text=after)]
-        content = [one for one in parts if getattr(one, "text", "image")]
+    pictures = [model.ContentImage(image=str(doc[name])) for name in _PICTURES if doc.get(name)]
+    text = doc["prompt"].removeprefix("<image>\n")
+    question = [*pictures, model.ContentText(text=text)] if pictures else text
     identity, target = doc.get("id", doc.get("question_id")), str(doc.get("target") or "")
-    return Sample(id=identity, input=[*system, model.ChatMessageUser(content=content)], target=target, metadata=doc)
+    return Sample(id=identity, input=[*system, model.ChatMessageUser(content=question)], target=target, metadata=doc)
 
 
 def _scorer(variant: str) -> Callable[..., Ask]:
@@ -135,11 +133,11 @@ def _scorer(variant: str) -> Callable[..., Ask]:
             reading = spec.rules.read(doc, given, variant=variant)
             values, told = spec.rules.metric_values(doc, [reading]), json.loads(str(reading))
             return Score(
-                value={one: math.nan if values[one] is None else values[one] for one in values if one not in spec.own},
+                value={f"{n},{variant}": math.nan if v is None else v for n, v in values.items() if n not in spec.own},
                 answer=None if told["answer"] is None else str(told["answer"]),
                 explanation=spec.rules.compare(doc, reading).reason,
                 reason=("grader_failed" if spec.judge else "scoring_failed") if reading.unscored else None,
-                metadata={"reading": told, "values": values},
+                metadata={"task": task, "reading": told, "values": values},
             )
 
         return score
@@ -169,20 +167,20 @@ async def _ask(rubric: Rubric, item_of: str, doc: Mapping[str, Any], response: s
     return Judged(response, tuple(replies), f"none of {len(replies)} replies of the judge could be read")
 
 
-def _aggregate(task: str) -> Callable[[list[SampleScore]], Mapping[str, float]]:
+def _aggregates() -> Callable[[list[SampleScore]], Mapping[str, float]]:
     def totals(scores: list[SampleScore]) -> Mapping[str, float]:
-        values: dict[Any, list[Any]] = {}
-        for one in scores:
-            values.setdefault(one.sample_id, []).append((one.score.metadata or {})["values"])
-        rows = [over_responses(of) for of in values.values()]
-        found = {name: one.aggregate([row[name] for row in rows]) for name, one in _spec(task).own.items()}
+        told, values = [one.score.metadata or {} for one in scores], dict[Any, list[Any]]()
+        for one, own in zip(scores, told, strict=True):
+            values.setdefault(one.sample_id, []).append(own["values"])
+        rows, metrics = [over_responses(of) for of in values.values()], _spec(told[0]["task"]).own if told else {}
+        found = {name: one.aggregate([row[name] for row in rows]) for name, one in metrics.items()}
         return {name: math.nan if isinstance(value, str) else value for name, value in found.items()}
 
     return totals
 
 
-_aggregates = metric(name="aggregates", scores="unreduced")(_aggregate)
-_SCORERS = {variant: scorer(metrics=[mean()], name=variant)(_scorer(variant)) for variant in VARIANTS}
+_METRICS = [{"*": [mean(), stderr()]}, metric(name="aggregates", scores="unreduced")(_aggregates)()]
+_SCORERS = {variant: scorer(metrics=_METRICS, name=variant)(_scorer(variant)) for variant in VARIANTS}
 
 
 def _register(name: str) -> None:

@@ -53,7 +53,7 @@ def _record(run: Run, benchmark: str, values: list[Value], out: Path, now: datet
     name, written = run.model if "/" in run.model else f"unknown/{run.model}", str(int(now.timestamp()))
     version = text_of(run.settings.get("lm_eval_version", "unknown")) if run.harness == "lm-eval" else "unknown"
     source = {"source_name": "fin-tasks", "source_type": "evaluation_run", "source_organization_name": "unknown"}
-    record = {
+    record: dict[str, Any] = {
         "schema_version": _SCHEMA,
         "evaluation_id": f"{benchmark}/{name}/{written}",
         "retrieved_timestamp": written,
@@ -75,7 +75,7 @@ def _result(value: Value) -> dict[str, Any] | None:
         return None
     most, task, judge = largest(value.benchmark, value.metric), value.result.task, value.result.judge
     said = {name: text for name, text in value.conditions.items() if text and name != "task"}
-    home = {"source_type": "url", "url": [pins.homepage]}
+    home: dict[str, Any] = {"source_type": "url", "url": [pins.homepage]}
     home = {"source_type": "hf_dataset", "hf_repo": pins.repo} if pins.host == "hub" else home
     origin = {name: text_of(one) for name, one in value.result.settings.items() if name.startswith("data.")}
     uncertainty: dict[str, Any] = {"num_samples": interval.n}

@@ -12,82 +12,78 @@ from typing import Any
 from fin_tasks.errors import DataError
 from fin_tasks.stats.averages import over_responses
 
-__all__ = ["results_of", "samples_of"]
-
 _UNREAD = {"messages", "events", "store", "attachments"}
+_BROKEN = (
+    AttributeError,
+    EOFError,
+    IndexError,
+    KeyError,
+    OSError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
-def results_of(path: Path) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Read the head of a log: what the logs of a run share, and the log as lm-eval's results file.
+def results_of(path: Path) -> Any:
+    """Read the head of a log: a text that logs of a run share, and lm-eval's results file; or DataError."""
+    return next(_reading(path, lambda inspect: iter([_results(inspect.read_eval_log(str(path), header_only=True))])))
 
-    Raises:
-        DataError: inspect_ai is not installed, or the log is damaged or of a run that did not end.
-    """
-    log = next(_reading(path, lambda inspect: iter([inspect.read_eval_log(str(path), header_only=True)])))
-    spec, task = log.eval, log.eval.task.rpartition("/")[2]
-    if log.status != "success" or log.results is None:
-        raise DataError(f"{path}: expected a run that ended, got the status {log.status}. Run `inspect eval-retry`.")
+
+def samples_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield a log's samples, a line of lm-eval's samples file for each variant, with where they are; or DataError."""
+    return _reading(path, lambda inspect: _lines(path, inspect))
+
+
+def _results(log: Any) -> tuple[str, dict[str, Any]]:
+    spec, task, epochs = log.eval, log.eval.task.rpartition("/")[2], log.eval.config.epochs or 1
+    if log.status != "success":
+        raise ValueError(f"a run that did not end (status {log.status}; `inspect eval-retry` ends it)")
     totals: dict[str, Any] = {}
     for one in log.results.scores:
         for name, found in one.metrics.items():
-            metric = {"mean": one.name, "stderr": f"{one.name}_stderr"}.get(name, name)
-            totals[f"{metric},{one.scorer}"] = found.value if found.value == found.value else None
-    metadata, grader, used = dict(spec.metadata or {}), (spec.model_roles or {}).get("grader"), log.stats.model_usage
-    judge = metadata.pop("judge", None)
+            key = {"mean": one.name, "stderr": one.name.replace(",", "_stderr,")}.get(name, f"{name},{one.scorer}")
+            totals[key] = found.value if found.value == found.value else None
+    metadata, grader = dict(spec.metadata or {}), (spec.model_roles or {}).get("grader")
+    judge, better, used = metadata.pop("judge", {}), metadata.pop("metrics", {}), log.stats.model_usage.get(spec.model)
     if judge and grader:
-        metadata["judge"] = {**judge, "model": grader.model.partition("/")[2]}
-    if tokens := used.get(spec.model):
+        named = grader[0].model if isinstance(grader, list) else grader.model
+        metadata["judge"] = {**judge, "model": named.partition("/")[2] or named}
+    if used:
         begun, ended = (datetime.fromisoformat(one) for one in (log.stats.started_at, log.stats.completed_at))
-        spent = {"prompt_tokens": tokens.input_tokens, "response_tokens": tokens.output_tokens, "estimated": False}
+        spent = {"prompt_tokens": used.input_tokens, "response_tokens": used.output_tokens, "estimated": False}
         metadata["usage"] = {**spent, "seconds_of_all_tasks": (ended - begun).total_seconds()}
-    epochs = spec.config.epochs or 1
     asked = log.results.completed_samples // epochs
-    return (spec.run_id, spec.model, json.dumps(spec.task_args, sort_keys=True, default=str)), {
+    return json.dumps([spec.run_id, spec.model, spec.task_args], sort_keys=True, default=str), {
         "results": {task: totals},
         "configs": {task: {"metadata": metadata, "repeats": epochs}},
         "versions": {task: str(spec.task_version)},
         "n-samples": {task: {"original": max(spec.dataset.samples or 0, asked), "effective": asked}},
-        "higher_is_better": {task: metadata.pop("metrics", {})},
+        "higher_is_better": {task: better},
         "config": {"model": "inspect_ai"},
         "date": datetime.fromisoformat(spec.created).timestamp(),
         "model_name": spec.model.partition("/")[2] or spec.model,
     }
 
 
-def samples_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a log's samples as lines of lm-eval's samples file, a document and a variant each, with where they are."""
+def _lines(path: Path, inspect: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     found: dict[Any, list[Any]] = {}
-    for one in _reading(path, lambda inspect: inspect.read_eval_log_samples(str(path), False, exclude_fields=_UNREAD)):
-        if one.error is None and one.scores:
-            found.setdefault(one.id, []).append(one)
+    for one in inspect.read_eval_log_samples(str(path), False, exclude_fields=_UNREAD):
+        found.setdefault(one.id, []).append(one) if one.scores and one.error is None else None
     for identity, several in found.items():
-        for variant in several[0].scores:
-            scores = [one.scores[variant] for one in several if variant in one.scores]
-            if not all(score.metadata and "values" in score.metadata for score in scores):
-                continue  # a scorer that the user added
-            values = over_responses([score.metadata["values"] for score in scores])
-            yield (
-                f"{path}, sample {identity}",
-                {
-                    "doc": several[0].metadata,
-                    "target": several[0].target,
-                    "resps": [[one.output.completion for one in several]],
-                    "filtered_resps": [[score.metadata["reading"] for score in scores]],
-                    "filter": variant,
-                    "metrics": list(values),
-                    **values,
-                },
-            )
+        told = {"doc": several[0].metadata, "resps": [[one.output.completion for one in several]]}
+        for variant in ("paper", "robust"):
+            scores = [one.scores[variant].metadata for one in several]
+            values = over_responses([one["values"] for one in scores])
+            read = {"filtered_resps": [[one["reading"] for one in scores]], "metrics": list(values)}
+            yield f"{path}, sample {identity}", {**told, **read, "filter": variant, **values}
 
 
 def _reading(path: Path, read: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
     try:
-        inspect = importlib.import_module("inspect_ai.log")
+        yield from read(importlib.import_module("inspect_ai.log"))
     except ImportError as error:
         raise DataError(f'{path}: reading it needs inspect_ai. Run `pip install "fin-tasks[inspect]"`.') from error
-    try:
-        yield from read(inspect)
-    except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise DataError(
-            f"{path}: expected a log of inspect_ai, got {type(error).__name__}: {str(error)[:200]}"
-        ) from error
+    except _BROKEN as error:
+        raise DataError(f"{path}: expected a log of our tasks in inspect_ai, got {error!s:.200}.") from error

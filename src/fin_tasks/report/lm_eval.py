@@ -111,7 +111,7 @@ def _logs(
     files: Sequence[tuple[Path, Path]], tables: list[pd.DataFrame], problems: list[Problem]
 ) -> Iterator[tuple[str, Run]]:
     """Yield the runs of inspect_ai's logs; a run has a log for each task."""
-    logs: dict[tuple[str, ...], list[tuple[Path, Path, dict[str, Any]]]] = defaultdict(list)
+    logs: dict[str, list[tuple[Path, Path, dict[str, Any]]]] = defaultdict(list)
     for root, file in files:
         try:
             if file.suffix == ".eval":
@@ -124,7 +124,7 @@ def _logs(
         for _, _, found in several[1:]:
             for name in ("results", "configs", "versions", "n-samples", "higher_is_better"):
                 merged[name] |= found[name]
-        identity = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
+        identity = hashlib.sha256(key.encode()).hexdigest()[:16]
         own = {task: path for _, path, found in several for task in found["configs"]}
         try:
             run = _run(identity, root, file, _Results.model_validate(merged), own, tables, problems)
