@@ -82,6 +82,30 @@ def test_a_busy_server_is_asked_again(settings: Settings) -> None:
         assert chat.ask(QUESTION).text == "3"
 
 
+def test_options_that_a_model_refuses_are_replaced(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        said = {
+            "max_tokens": "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.",
+            "temperature": "Unsupported value: 'temperature' does not support 0 with this model.",
+            "seed": "'seed' is too large, only smaller ones are supported.",
+        }
+        refused = [text for name, text in said.items() if name in body]
+        return (400, {}, {"error": {"message": refused[0]}}) if refused else completion("4")
+
+    with serve(answer) as served, Chat("m", [served.base_url], settings) as chat:
+        for text in ("One?", "Two?"):
+            assert chat.ask([{"role": "user", "content": text}], temperature=0, max_tokens=3).text == "4"
+        assert len(served.bodies) == chat.usage.requests == 3 + 1
+        assert served.bodies[-1].keys() == {"model", "messages", "max_completion_tokens"}
+        assert [next(name for name in ("max_tokens", "temperature") if name in line) for line in caplog.messages] == [
+            "max_tokens",
+            "temperature",
+        ]
+        with pytest.raises(EndpointError, match="too large"):
+            chat.ask(QUESTION, max_tokens=3, seed=10**20)
+        assert len(served.bodies) == 5
+
+
 def test_the_key_is_shown_nowhere(settings: Settings, tmp_path: Path) -> None:
     refused = (401, {}, {"error": {"message": f"wrong key {KEY}"}})
     with (

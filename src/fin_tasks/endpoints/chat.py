@@ -2,6 +2,8 @@
 
 import base64
 import itertools
+import logging
+import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -17,7 +19,9 @@ from fin_tasks.settings import Settings
 __all__ = ["Chat", "ChatReply", "Usage", "check_address", "picture_url"]
 
 _PAUSE = 30.0  # seconds for which an address that failed is asked last
+_REFUSED = {"max_tokens": "max_completion_tokens", "temperature": ""}  # what to send to models that refuse an option
 _MAGIC = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +88,7 @@ class Chat:
         self._slots, self._lock = threading.BoundedSemaphore(concurrency), threading.Lock()
         self._turn = itertools.count()
         self._resting: dict[int, float] = {}
+        self._renamed: dict[str, str] = {}  # options that this model refused, "" for those that are left out
         self._interval, self._next = 60.0 / requests_per_minute if requests_per_minute else 0.0, 0.0
 
     def __enter__(self) -> "Chat":
@@ -109,7 +114,6 @@ class Chat:
 
     def _try_all(self, request: dict[str, Any]) -> ChatReply:
         import openai
-        from openai.types.chat import ChatCompletion
 
         first, now = next(self._turn), time.monotonic()
         order = [(first + i) % len(self._clients) for i in range(len(self._clients))]
@@ -118,16 +122,44 @@ class Chat:
             last = at == order[-1]
             client = self._clients[at] if last else self._hasty[at]
             try:
-                # `create` would check every field of the request, which takes longer than to send it
-                return self._read(client.post("/chat/completions", body=request, cast_to=ChatCompletion))
+                return self._read(self._post(client, request))
             except (openai.OpenAIError, ValueError) as error:
                 self._resting[at] = time.monotonic() + _PAUSE
-                with self._lock:
-                    self.usage.requests += 1
-                    self.usage.failed += 1
+                self._count_failure()
                 if last:
                     raise self._error(self.base_urls[at], error) from None
         raise AssertionError
+
+    def _post(self, client: Any, request: dict[str, Any]) -> Any:
+        """Send a request; options that the model refuses are renamed or left out, in later requests from the start."""
+        import openai
+        from openai.types.chat import ChatCompletion
+
+        while True:  # ends, as each turn takes an option away
+            body = {self._renamed.get(name, name): value for name, value in request.items()}
+            body.pop("", None)
+            try:
+                # `create` would check every field of the request, which takes longer than to send it
+                return client.post("/chat/completions", body=body, cast_to=ChatCompletion)
+            except openai.BadRequestError as error:
+                said = str(error)
+                unsupported = re.search(r"\bunsupported|\bnot support", said, re.IGNORECASE)
+                name = next((name for name in _REFUSED if name in body and re.search(rf"\b{name}\b", said)), None)
+                if not unsupported or name is None:
+                    raise
+                self._count_failure()
+                with self._lock:
+                    if name not in self._renamed:
+                        self._renamed[name] = _REFUSED[name]
+                        instead = (
+                            f"sent as {_REFUSED[name]}" if _REFUSED[name] else "left out, the model uses its default"
+                        )
+                        _log.warning("%s refuses the option %s: it is %s.", self.model, name, instead)
+
+    def _count_failure(self) -> None:
+        with self._lock:
+            self.usage.requests += 1
+            self.usage.failed += 1
 
     def _read(self, completion: Any) -> ChatReply:
         choices = getattr(completion, "choices", None)
