@@ -16,6 +16,7 @@ import numpy as np
 import orjson
 import pandas as pd
 from pydantic import BaseModel, Field, ValidationError
+from scipy.special import comb
 
 from fin_tasks.errors import DataError
 from fin_tasks.report import inspect_logs
@@ -303,6 +304,7 @@ def _rows(path: Path, benchmark: str, only: str | None) -> pd.DataFrame:
     values: dict[str, list[Any]] = {}
     facts: dict[str, dict[str, str]] = {}
     metrics: list[str] = []
+    scored: list[int] = []  # responses
     for where, sample in _lines(path):
         variant, doc, names = sample.get("filter", only), sample.get("doc"), sample.get("metrics")
         if not isinstance(variant, str) or not isinstance(doc, dict):
@@ -324,6 +326,7 @@ def _rows(path: Path, benchmark: str, only: str | None) -> pd.DataFrame:
         if identity not in facts:
             facts[identity] = _facts_of(benchmark, doc)
         readings = _readings(sample.get("filtered_resps"))
+        scored.append(sum(one.get("unscored") is not True for one in readings))
         answer = " | ".join(text for one in readings if (text := _answer_text(one.get("answer"))))
         reason = next((why for one in readings if isinstance(why := one.get("reason"), str) and why), "")
         texts["variant"].append(variant)
@@ -336,9 +339,27 @@ def _rows(path: Path, benchmark: str, only: str | None) -> pd.DataFrame:
     if rows.empty or rows.duplicated(["variant", "doc_id"]).any():
         twice = rows.loc[rows.duplicated(["variant", "doc_id"]), "doc_id"].tolist()[:1]
         raise DataError(f"{path}: expected each document once under a filter, got {twice} twice or no row at all.")
-    return rows.assign(
+    rows = rows.assign(
         **{name: one for metric, of in values.items() for name, one in _metric(path, metric, of, benchmark)}
     )
+    return (
+        rows.assign(**_pass_at(rows["acc"].to_numpy(), np.array(scored))) if max(scored) > 1 and "acc" in rows else rows
+    )
+
+
+def _pass_at(acc: Any, scored: Any) -> dict[str, Any]:
+    """Return pass@k for k = 2, 4, ... and all responses, without bias, and the deviation among a question's responses.
+
+    Source: Chen et al. (2021), Evaluating Large Language Models Trained on Code, section 2.1.
+    """
+    most, right = int(scored.max()), np.rint(acc * scored)
+    right[np.abs(right - acc * scored) > 1e-6] = np.nan
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = {
+            f"pass@{k}": np.where(scored < k, np.nan, 1 - comb(scored - right, k) / comb(scored, k))
+            for k in sorted({most, *(2**power for power in range(1, most.bit_length()))})
+        }
+        return {**found, "spread": np.sqrt(right * (scored - right) / (scored * (scored - 1.0)))}
 
 
 def _metric(path: Path, name: str, values: list[Any], benchmark: str) -> list[tuple[str, Any]]:

@@ -28,6 +28,7 @@ _LABELS = {
     "brier": "Brier score",
     "ece": "Calibration error",
     "mean_probability": "Mean stated probability",
+    "spread": "Deviation among the responses to a question",
 }
 _CATEGORIES = {category.short: name for name, category in CATEGORIES.items()}
 
@@ -143,7 +144,7 @@ def higher_is_better(metric: str, result: TaskResult | None = None) -> bool | No
     """Return whether more of a metric is better; None if neither."""
     if result is not None and metric in result.metrics:
         return result.metrics[metric]
-    return None if metric == "mean_probability" else not (metric in _LOWER or metric.startswith("bias_"))
+    return None if metric in ("mean_probability", "spread") else not (metric in _LOWER or metric.startswith("bias_"))
 
 
 def part_of(metric: str, benchmark: str) -> tuple[str, str]:

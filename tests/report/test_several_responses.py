@@ -1,0 +1,39 @@
+"""Several responses to a question; and logs of inspect_ai where it is not installed."""
+
+import itertools
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from run_files import scored, write_run
+
+from fin_tasks import report
+from fin_tasks.errors import DataError
+
+
+def test_pass_at_k_is_the_share_of_draws_with_a_right_response(tmp_path: Path) -> None:
+    """Against all draws of k among the responses; an unscored response is not drawn."""
+    right = {0: [1, 0, 0, 0], 1: [1, 1, 0], 2: [0, 0, 0, 0]}
+    write_run(tmp_path, {"xfinbench_calc": scored(*(sum(of) / len(of) for of in right.values()))})
+    (file,) = tmp_path.glob("samples_*")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for line in lines:
+        said = [{"answer": one, "reason": "", "unscored": False} for one in right[line["doc_id"]]]
+        said += [{"answer": None, "reason": "broken", "unscored": True}] * (4 - len(said))
+        line["filtered_resps"] = [[json.dumps(one) for one in said]]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    rows = report.read([tmp_path]).rows
+    for at, of in right.items():
+        row = rows[(rows.doc_id == f"xfinbench_calc-{at}") & (rows.variant == "robust")].iloc[0]
+        draws = list(itertools.combinations(of, 2))
+        assert row["pass@2"] == pytest.approx(sum(map(max, draws)) / len(draws))
+        assert (row["pass@4"] == max(of)) if len(of) == 4 else (row["pass@4"] != row["pass@4"])
+    assert rows.spread.iloc[0] == pytest.approx(0.5)
+
+
+def test_the_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
+    (tmp_path / "one.eval").write_bytes(b"")
+    with pytest.raises(DataError, match=r'pip install "fin-tasks\[inspect\]"'):
+        report.read([tmp_path])
