@@ -100,6 +100,7 @@ def compare_both(tasks: tuple[str, ...], logs: list[EvalLog], found: Mapping[str
             pd.testing.assert_frame_equal(*pair)
 
 
+@pytest.mark.slow
 def test_scores_equal_those_of_lm_eval(tmp_path: Path) -> None:
     tasks = ("xfinbench_calc", "xfinbench_calc_pot", "bizbench_codefinqa", "dynostock_authority_w4")
     tasks += ("financemath_pot", "mme_finance_binary_zh", "xfinbench_mcq_visual")

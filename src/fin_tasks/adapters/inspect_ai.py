@@ -29,14 +29,12 @@ from fin_tasks.stats.metric import Metric
 
 _PICTURES = ("image_path", "figure_path", "chart")
 _judged: dict[str, Judged] = {}  # by the sample's uuid: what the first scorer asked for the second
-Ask = Callable[[TaskState, Target], Awaitable[Score]]
 
 
-class _TaskFile(yaml.SafeLoader):
-    """A task's file; functions are named, not imported."""
+class _TaskFile(yaml.SafeLoader): ...
 
 
-_TaskFile.add_constructor("!function", lambda _, node: str(node.value))
+_TaskFile.add_constructor("!function", lambda _, node: str(node.value))  # named, not imported
 
 
 class _Spec:
@@ -87,23 +85,20 @@ def _task(name: str, metadata: Mapping[str, Any]) -> Task:
     if rubric := spec.rubric(metadata):
         told = {"rubric": rubric.label, "rubric_sha256": rubric.sha256, "image": True}
         facts["judge"] = {**told, "temperatures": list(rubric.temperatures), "max_tokens": rubric.max_tokens}
+    known = {"greedy": {}, **({"paper": spec.config["paper_sampling"]} if "paper_sampling" in spec.config else {})}
+    if (sampling := metadata.get("sampling", "greedy")) not in known:
+        raise ConfigError(f"-T sampling: {name} expected {' or '.join(known)}, got {sampling!r}.")
+    asked = {**spec.config["generation_kwargs"], **known[sampling]}
     named = {key: metadata[key] for key in ("rubric", "source", "data_dir") if key in metadata}
     return Task(
         dataset=MemoryDataset([_sample(doc) for doc in documents.to_list()], name=name),
         scorer=[_SCORERS[variant](task=name, **named) for variant in VARIANTS],
-        config=_config(spec, metadata.get("sampling", "greedy")),
+        config=model.GenerateConfig(
+            max_tokens=asked["max_gen_toks"], **{n: asked.get(n) for n in ("temperature", "top_p")}
+        ),
         version=str(facts["version"]),
         metadata={**facts, "metrics": spec.better},
     )
-
-
-def _config(spec: _Spec, sampling: str) -> model.GenerateConfig:
-    known = {"greedy": {}, **({"paper": spec.config["paper_sampling"]} if "paper_sampling" in spec.config else {})}
-    if sampling not in known:
-        raise ConfigError(f"-T sampling: {spec.name} expected {' or '.join(known)}, got {sampling!r}.")
-    asked = {**spec.config["generation_kwargs"], **known[sampling]}
-    names = {"max_gen_toks": "max_tokens", "temperature": "temperature", "top_p": "top_p"}
-    return model.GenerateConfig(**{to: asked[name] for name, to in names.items() if name in asked})
 
 
 def _sample(doc: Mapping[str, Any]) -> Sample:
@@ -115,8 +110,8 @@ def _sample(doc: Mapping[str, Any]) -> Sample:
     return Sample(id=identity, input=[*system, model.ChatMessageUser(content=question)], target=target, metadata=doc)
 
 
-def _scorer(variant: str) -> Callable[..., Ask]:
-    def make(task: str, **metadata: Any) -> Ask:
+def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitable[Score]]]:
+    def make(task: str, **metadata: Any) -> Callable[[TaskState, Target], Awaitable[Score]]:
         spec = _spec(task)
         rubric = spec.rubric(metadata)
 
