@@ -3,6 +3,6 @@
 from importlib.util import find_spec
 
 # These import VLMEvalKit, which has an environment of its own; tests/contract run them there.
-_WITH_THE_KIT = ["src/fin_tasks/adapters/vlmeval_datasets.py", "tests/contract/vlmevalkit_runner.py"]
+_WITH_THE_KIT = ["src/fin_tasks/adapters/vlmeval.py", "tests/contract/vlmevalkit_runner.py"]
 collect_ignore = [] if find_spec("vlmeval") else _WITH_THE_KIT
 collect_ignore += [] if find_spec("inspect_ai") else ["src/fin_tasks/adapters/inspect_ai.py"]

@@ -171,6 +171,7 @@ def test_conversations_hold_the_models_own_answers(chat: bool) -> None:
     assert [sample["doc"]["id"] for sample in samples(found, "mme_finance_mt_zh")] == list(docs)
 
 
+@pytest.mark.filterwarnings("ignore:Sending a large body")  # aiohttp's advice to lm-eval
 def test_an_api_gets_the_pictures_of_each_turn_in_their_place() -> None:
     def reply(body: Mapping[str, Any]) -> Answer:
         return completion(f"said {len(body['messages'])}")
