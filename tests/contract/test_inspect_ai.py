@@ -109,7 +109,7 @@ def test_scores_equal_those_of_lm_eval(tmp_path: Path) -> None:
 
 
 def test_the_grader_is_the_judge(tmp_path: Path) -> None:
-    points = lambda text: str(len(text) % 7)  # noqa: E731 - 6 is none
+    points = lambda text: str(len(text) % 3 + 4)  # noqa: E731 - 6 is none
     answer = lambda prompt: "" if len(prompt) % 5 == 0 else "a" * (len(prompt) % 7)  # noqa: E731
     parts = lambda body: "".join(p.get("text", "") for p in body["messages"][-1]["content"] if p["type"] == "text")  # noqa: E731
     with serve(lambda body: completion(points(parts(body)))) as served:
