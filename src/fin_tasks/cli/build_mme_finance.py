@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fin_tasks.cli.options import Json
+from fin_tasks.cli.options import Json, Out, print_table
 from fin_tasks.errors import ConfigError
 
 __all__ = ["build_mme_finance"]
@@ -24,16 +24,13 @@ def build_mme_finance(
         Path | None,
         typer.Option(metavar="FILE|DIR", help="Daily prices as CSV or Parquet.", show_default="the packaged sample"),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder of the set.", show_default="mme_finance/seed-SEED in the cache"),
-    ] = None,
+    out: Out = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that draw pictures.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Make a set of new questions with pictures in MME-Finance's own form, whose truths need no judge.
 
-    A second run keeps the pictures that are drawn already; a larger --n enlarges the set.
+    The folder is mme_finance/seed-SEED in the cache, else --out. A second run keeps the pictures that are there.
     """
     from fin_tasks.settings import Settings
 
@@ -50,15 +47,10 @@ def build_mme_finance(
     if as_json:
         print(json.dumps({"folder": str(folder), "n": n, "seed": seed, "counts": counts, "drawn": drawn}))
         return
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("", *counts)
-    for key in ("task_category", "image_type", "image_style"):
-        for name in sorted({name for count in counts.values() for name in count[key]}):
-            table.add_row(name, *(str(count[key].get(name, 0)) for count in counts.values()))
-        table.add_section()
-    Console().print(table)
+    for title, key in (("Categories", "task_category"), ("Image types", "image_type"), ("Image styles", "image_style")):
+        names = sorted({name for count in counts.values() for name in count[key]})
+        rows = [[name, *(str(count[key].get(name, 0)) for count in counts.values())] for name in names]
+        print_table(title, ("", *counts), rows)
     print(f"{sum(count['pictures'] for count in counts.values())} pictures in {folder}, {drawn} of them drawn now")
     tasks = ",".join(f"mme_finance_{name}" for name in languages)
     print(f"""Use it: lm_eval --tasks {tasks} ... --metadata '{{"data_dir": "{folder}"}}'""")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fin_tasks.cli.label_math import label_math
-from fin_tasks.cli.options import Json, print_table, sub_commands
+from fin_tasks.cli.options import Json, NewFolder, print_table, sub_commands
 from fin_tasks.errors import ConfigError
 
 __all__ = ["app"]
@@ -21,7 +21,7 @@ app = sub_commands("Studies with people: draw rows into sheets, merge filled she
 app.command("math")(label_math)
 
 
-@app.command("draw")
+@app.command("draw", epilog="Example: fin-tasks label draw results/o1 --study xfinbench_calc_errors --out calc.xlsx")
 def draw_sheets(
     study: Annotated[str, typer.Option(help="A packaged study, or a YAML file; see docs/labels.md.")],
     out: Annotated[Path, typer.Option(metavar="SHEET", help="Name of the sheets, .xlsx or .csv; _1, _2 ... is added.")],
@@ -33,10 +33,7 @@ def draw_sheets(
     data_dir: Annotated[Path | None, typer.Option(help="The benchmark's files, else FIN_TASKS_DATA.")] = None,
     split: Annotated[str | None, typer.Option(help="Of documents: test or validation.")] = None,
 ) -> None:
-    """Draw rows of a run, or documents, into a sheet for each person.
-
-    Example: fin-tasks label draw results/o1 --study xfinbench_calc_errors --out study/calc.xlsx
-    """
+    """Draw rows of a run, or documents, into a sheet for each person."""
     from fin_tasks.labels.draw import draw
     from fin_tasks.labels.sheet import write_sheets
     from fin_tasks.labels.study import load_study
@@ -49,51 +46,47 @@ def draw_sheets(
     print(f"fin-tasks: {len(drawn.rows)} rows; keep {out.stem}.draw.json, it holds the answers", file=sys.stderr)
 
 
-@app.command("merge")
+@app.command("merge", epilog="Example: fin-tasks label merge study/calc_*.xlsx --out study/merged")
 def merge(
     sheets: Sheets,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for tables, figures and run folders.")],
+    out: NewFolder,
     draw: Drawn = None,
     name: Annotated[str, typer.Option(help="How reports call people whose answers are scored.")] = "people",
     as_json: Json = False,
 ) -> None:
     """Merge filled sheets: votes, agreement, shares; people's own answers become a run folder for fin-tasks report.
 
-    Example: fin-tasks label merge study/calc_*.xlsx --out study/merged
+    Ends with 1 if cells or rows of the sheets cannot be used; the others are merged.
     """
-    from fin_tasks.labels.vote import people_run, tables, write_figure
+    from fin_tasks.labels.vote import merge
 
     drawn, cells, people, problems = _read(sheets, draw)
-    out.mkdir(parents=True, exist_ok=True)
-    found = {"minutes": people_run(drawn, cells, out, name=name)} if drawn.study.minutes else {}
-    found |= {} if drawn.study.minutes else tables(drawn, cells, people)
-    if drawn.study.types and len(found["shares"]):
-        write_figure(drawn, found, out / "types.png")
-    for title, table in {**found, "problems": problems}.items():
+    found = {**merge(drawn, cells, people, out, name=name), "problems": problems}
+    for title, table in found.items():
         table.to_csv(out / f"{title}.csv", index=False)
     if as_json:
-        lists = {title: json.loads(one.to_json(orient="records")) for title, one in found.items()}
-        print(json.dumps({**lists, "problems": problems.to_dict("records")}))
-        return
-    for title, table in found.items():
-        rows = table[table["by"] == "all"].drop(columns=["by", "part"]) if title == "shares" else table
-        if len(rows) and title != "labels":
-            texts = rows.head(_SHOWN).map(lambda one: f"{one:.3g}" if isinstance(one, float) else str(one))
-            print_table(title, list(texts.columns), texts.to_numpy().tolist())
-    print(f"fin-tasks: wrote {out}", file=sys.stderr)
+        print(json.dumps({title: json.loads(table.to_json(orient="records")) for title, table in found.items()}))
+    else:
+        for title, table in found.items():
+            rows = table[table["by"] == "all"].drop(columns=["by", "part"]) if title == "shares" else table
+            if len(rows) and title not in ("labels", "problems"):
+                texts = rows.head(_SHOWN).map(lambda one: f"{one:.3g}" if isinstance(one, float) else str(one))
+                print_table(title, list(texts.columns), texts.to_numpy().tolist())
+        print(f"fin-tasks: wrote {out}", file=sys.stderr)
+    if len(problems):
+        raise typer.Exit(1)
 
 
-@app.command("agree")
+@app.command(
+    "agree", epilog="Example: fin-tasks label agree mme_*.xlsx --judge results/gpt/samples_mme_finance_en.jsonl"
+)
 def agree(
     sheets: Sheets,
     judge: Annotated[list[Path], typer.Option(metavar="FILE", help="samples_*.jsonl of a judged task.")],
     draw: Drawn = None,
     as_json: Json = False,
 ) -> None:
-    """Compare judges with people who scored the same responses: rank correlation and mean absolute difference.
-
-    Example: fin-tasks label agree study/mme_*.xlsx --judge results/gpt/samples_mme_finance_en_*.jsonl
-    """
+    """Compare judges with people who scored the same responses: rank correlation and mean absolute difference."""
     from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
     from fin_tasks.judging.agreement import combine, compare
 

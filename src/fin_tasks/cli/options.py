@@ -9,7 +9,10 @@ import typer
 
 from fin_tasks.errors import ConfigError
 
-__all__ = ["Items", "Json", "Responses", "counting", "print_table", "sub_commands"]
+__all__ = [
+    *("BaseUrl", "Concurrency", "Items", "Json", "KeyVariable", "Model", "NewFolder", "Out", "Prices"),
+    *("counting", "print_table", "sub_commands"),
+]
 
 
 def _writable(path: Path | None) -> Path | None:
@@ -27,7 +30,15 @@ Items = Annotated[
     Path | None,
     typer.Option("--items", metavar="OUT.jsonl", help="Write one line per row here.", callback=_writable),
 ]
-Responses = Annotated[Path, typer.Argument(metavar="FILE", help="Saved responses.")]
+Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")]
+NewFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")]
+Model = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="The model to ask, or the one that gave saved responses.")
+]
+BaseUrl = Annotated[str, typer.Option("--base-url", metavar="URL", help="OpenAI-compatible address of the model.")]
+KeyVariable = Annotated[str, typer.Option(help="Environment variable with the model's key.")]
+Concurrency = Annotated[int, typer.Option(min=1, help="Requests at the same time.")]
+Prices = Annotated[Path | None, typer.Option(help="YAML file: date, prompt, completion (a million tokens).")]
 
 
 def sub_commands(about: str) -> typer.Typer:
@@ -36,11 +47,8 @@ def sub_commands(about: str) -> typer.Typer:
 
 
 @contextmanager
-def counting(what: str | None, unit: str, total: int | None = None) -> Iterator[Callable[[int], None] | None]:
-    """Count finished items on stderr, where that is a terminal; the function given out takes how many are done."""
-    if what is None:
-        yield None
-        return
+def counting(what: str, unit: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Show progress on stderr if that is a terminal; call the function yielded with the number of items done."""
     from tqdm import tqdm
 
     with tqdm(desc=what, unit=unit, total=total, disable=None) as bar:

@@ -2,22 +2,22 @@
 
 import json
 from datetime import date
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from fin_tasks.cli.market_options import Adjust, Earnings, Prices, Sample, day, market_of
-from fin_tasks.cli.options import Json
+from fin_tasks.cli.options import BaseUrl, Json, Model, Out
 from fin_tasks.errors import ConfigError
+from fin_tasks.settings import OPENAI, Settings
 
 
 def predict(
     ticker: Annotated[str, typer.Argument(metavar="TICKER", help="The stock.")],
     start: Annotated[date, typer.Option(parser=day, metavar="DATE", help="First day shown, such as 2019-01-01.")],
     end: Annotated[date, typer.Option(parser=day, metavar="DATE", help="Last day; the 8 days after it are forecast.")],
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="The model to ask.")] = None,
-    base_url: Annotated[str, typer.Option(metavar="URL", help="OpenAI-compatible.")] = "https://api.openai.com/v1",
+    model: Model = None,
+    base_url: BaseUrl = OPENAI,
     bias: Annotated[Literal["recency", "authority", "none"], typer.Option(help="Statement to add.")] = "none",
     text: Annotated[bool, typer.Option("--text", help="Show tables instead of a chart.")] = False,
     prompts: Annotated[Literal["house", "upstream"], typer.Option(help="Our wording or the authors'.")] = "house",
@@ -28,13 +28,10 @@ def predict(
     earnings: Earnings = None,
     sample: Sample = False,
     adjust: Adjust = "none",
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write a run folder and the chart.")] = None,
+    out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Ask a model whether a stock's price will go up, and show its forecast and what happened.
-
-    Example: fin-tasks predict AAPL --start 2010-01-01 --end 2011-07-19 --sample --bias recency --print-prompt
-    """
+    """Ask a model whether a stock's price will go up, and show its forecast and what happened."""
     if not (model or print_prompt):
         raise ConfigError("predict: expected --model with the name of a model, or --print-prompt.")
     from fin_tasks.benchmarks.dynostock import predict as own
@@ -42,7 +39,6 @@ def predict(
     from fin_tasks.endpoints.chat import Chat
     from fin_tasks.report.run_folder import write_run
     from fin_tasks.sandbox import escape
-    from fin_tasks.settings import Settings
 
     settings = Settings.from_environ()
     if not (print_prompt or settings.api_keys.get("OPENAI_API_KEY") or "api.openai.com" not in base_url):

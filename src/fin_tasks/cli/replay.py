@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.cli.options import Json, counting, print_table, sub_commands
+from fin_tasks.cli.options import Json, KeyVariable, Model, Out, counting, print_table, sub_commands
 from fin_tasks.errors import ConfigError
+from fin_tasks.settings import OPENAI
 
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.scored_task import ScoredTask
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses, one model a file.")]
-Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help="Whose responses they are.")]
-Out = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Write a run folder as lm-eval does, for fin-tasks report.")
-]
 
 app = sub_commands("Score saved responses again, without a model.")
 
 
-@app.command("xfinbench")
+@app.command("xfinbench", epilog="Example: fin-tasks replay xfinbench --task calc --mode pot gpt-4o.csv --out results")
 def replay_xfinbench(
     files: Files,
     task: Annotated[str, typer.Option(help="bool, mcq or calc.")],
@@ -37,11 +34,8 @@ def replay_xfinbench(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/TSV/JSON with id, ground_truth, model_response.
-
-    Example: fin-tasks replay xfinbench --task calc --mode pot responses.csv --model gpt-4o --out results
-    """
-    from fin_tasks.benchmarks.scored_task import by_document, model_of
+    """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/TSV/JSON with id, ground_truth, model_response."""
+    from fin_tasks.benchmarks.scored_task import by_document
     from fin_tasks.benchmarks.xfinbench import recording
     from fin_tasks.benchmarks.xfinbench.data import SCORER_VERSION
 
@@ -53,32 +47,24 @@ def replay_xfinbench(
         name = f"xfinbench_{subset}" + ("" if mode == "cot" else f"_{mode}")
         scored, tier = _score("xfinbench", name, docs, responses, {"subset": subset, "mode": mode})
         summaries.append(recording.summary(scored, tier=tier["tier"] if tier else None))
-        facts = {"style": {"mode": mode}, "scorer": SCORER_VERSION}
-        _write(out, [scored], model or model_of(file), {name: facts}, sandbox=tier)
+        _write(out, [scored], model or file, {"style": {"mode": mode}, "scorer": SCORER_VERSION}, sandbox=tier)
     _show(summaries, as_json=as_json)
 
 
-@app.command("financemath")
+@app.command("financemath", epilog="Example: fin-tasks replay financemath --mode cot gpt-4o.json --out results")
 def replay_financemath(
     files: Files,
     mode: Annotated[Literal["cot", "pot"], typer.Option(help="cot: words; pot: programs.")] = "pot",
     judge_model: Annotated[
         str | None, typer.Option(help="cot: a chat model that reads the responses the rules cannot read.")
     ] = None,
-    judge_base_url: Annotated[
-        str, typer.Option(help="Where it is: an OpenAI-compatible address.")
-    ] = "https://api.openai.com/v1",
-    judge_key: Annotated[
-        str, typer.Option(metavar="VARIABLE", help="The environment variable that holds its key.")
-    ] = "OPENAI_API_KEY",
+    judge_base_url: Annotated[str, typer.Option(help="Its OpenAI-compatible address.")] = OPENAI,
+    judge_key: KeyVariable = "OPENAI_API_KEY",
     model: Model = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Score FinanceMath responses: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples.
-
-    Example: fin-tasks replay financemath --mode cot gpt-4o.json --out results
-    """
+    """Score FinanceMath responses: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples."""
     from fin_tasks.benchmarks.financemath.recording import read, summary
     from fin_tasks.benchmarks.scored_task import by_document, model_of
 
@@ -93,14 +79,13 @@ def replay_financemath(
         programs = sum("def solution" in text for of in texts for text in of)
         if (2 * programs > len(texts)) if mode == "cot" else not programs:
             print(f"fin-tasks: {programs} responses define solution(). Is --mode {mode} right?", file=sys.stderr)
-        whose = model or model_of(file)
-        summaries.append(summary(docs, scored.values, judge=judge, file=str(file), model=whose))
+        summaries.append(summary(docs, scored.values, judge=judge, file=str(file), model=model or model_of(file)))
         facts = {"mode": mode, "split": summaries[-1]["split"], "scorer": summaries[-1]["scorer"]}
-        _write(out, [replace(scored, responses=texts)], whose, {name: facts}, sandbox=tier, judge=judge)
+        _write(out, [replace(scored, responses=texts)], model or file, facts, sandbox=tier, judge=judge)
     _show(summaries, as_json=as_json)
 
 
-@app.command("dynostock")
+@app.command("dynostock", epilog="Example: fin-tasks replay dynostock recordings/ --out results")
 def replay_dynostock(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses, or folders with them.")],
     parser: Annotated[
@@ -110,10 +95,7 @@ def replay_dynostock(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Score DynoStock responses again: the authors' exp_*.json or lm-eval's samples_*.jsonl.
-
-    Example: fin-tasks replay dynostock recordings/ --out results
-    """
+    """Score DynoStock responses again: the authors' exp_*.json or lm-eval's samples_*.jsonl."""
     from fin_tasks.benchmarks.dynostock.replay import SHARED, find_files, replay, summary
     from fin_tasks.sandbox import escape  # messages quote other people's files
 
@@ -123,13 +105,12 @@ def replay_dynostock(
     for recording, task in scored:
         runs.setdefault((recording.file.parent, *(recording.facts[name] for name in SHARED)), []).append(task)
     for (_, whose, _, mode, arm, anonymised), tasks in runs.items():
-        facts = {"mode": mode, "arm": arm, "anonymise": anonymised}
-        _write(out, tasks, model or whose, {task.name: facts for task in tasks})
+        _write(out, tasks, model or whose, {"mode": mode, "arm": arm, "anonymise": anonymised})
     found = {**summary(scored, parser=parser), "errors": problems}
     if as_json:
         print(json.dumps(found))
     else:
-        _show_windows(found)
+        _show_windows(found["groups"])
     for one in problems[:20]:
         where = f"{one['file']}, row {one['row']}: " if one["row"] is not None else ""
         print(escape(f"fin-tasks: {where}{one['error']}"), file=sys.stderr)
@@ -141,7 +122,7 @@ def replay_dynostock(
 def _score(
     benchmark: str, name: str, docs: Sequence[Any], responses: Sequence[Any], options: Mapping[str, str]
 ) -> "tuple[ScoredTask, dict[str, str] | None]":
-    """Score responses, their programs in the sandbox; return the tier that ran them and the reason for it as well."""
+    """Score responses; programs run in the sandbox, and its tier and the reason for that tier are returned too."""
     from fin_tasks.benchmarks.scored_task import score_task
     from fin_tasks.sandbox import open_runner
     from fin_tasks.settings import Settings
@@ -156,35 +137,34 @@ def _score(
         return scored, {"tier": runner.tier, "reason": runner.reason}
 
 
-def _judged(
-    docs: Sequence[Mapping[str, Any]], texts: Sequence[Sequence[str]], model: str, base_url: str, key_variable: str
-) -> list[list[Any]]:
-    """Have a judge copy the answers that the rules do not find."""
+def _judged(docs: Sequence[Any], texts: Sequence[Sequence[str]], model: str, url: str, key: str) -> list[list[Any]]:
+    """Let a judge copy the answers that the rules do not find."""
+    from fin_tasks.adapters.lm_eval_judge import AskJudge, Judging
     from fin_tasks.benchmarks.financemath.score import judge_item
-    from fin_tasks.judging.item import Judged
-    from fin_tasks.judging.judge import judge_items, judge_model
+    from fin_tasks.judging.judge import judge_model
     from fin_tasks.judging.rubric import load_rubric
 
-    asked = [judge_item(doc, text) for doc, of in zip(docs, texts, strict=True) for text in of]
-    items = [item for item in asked if item is not None]
-    judge = judge_model(model=model, base_urls=[base_url], key_variable=key_variable)
-    with counting("Asking the judge", "response", total=len(items)) as on_done:
-        judged = judge_items(items, load_rubric("financemath"), judge, on_done=on_done)
-    if failed := list(filter(None, (one.error for one in judged))):
-        print(f"fin-tasks: {len(failed)} response(s) could not be judged: {failed[0]}", file=sys.stderr)
-    found, wanted = iter(judged), iter(asked)
-    return [[Judged(text) if next(wanted) is None else next(found) for text in of] for of in texts]
+    rubric = load_rubric("financemath")
+    judging = Judging("financemath", rubric, judge_model(model=model, base_urls=[url], key_variable=key))
+    return AskJudge(item=judge_item, rubric=rubric.name, judging=judging).apply(texts, docs)
 
 
 def _write(
-    out: Path | None, tasks: "Sequence[ScoredTask]", model: str, provenance: Mapping[str, Any], **facts: Any
+    out: Path | None, tasks: "Sequence[ScoredTask]", model: str | Path, facts: Mapping[str, Any], **metadata: Any
 ) -> None:
+    from fin_tasks.benchmarks.scored_task import model_of
     from fin_tasks.report.run_folder import write_run
 
     if out is None:
         return
-    metadata = {name: fact for name, fact in facts.items() if fact}
-    path = write_run(out, tasks, model=model, made_by="fin-tasks replay", provenance=provenance, metadata=metadata)
+    path = write_run(
+        out,
+        tasks,
+        model=model_of(model) if isinstance(model, Path) else model,
+        made_by="fin-tasks replay",
+        provenance={task.name: facts for task in tasks},
+        metadata={name: fact for name, fact in metadata.items() if fact},
+    )
     print(f"fin-tasks: wrote {path}", file=sys.stderr)
 
 
@@ -200,24 +180,15 @@ def _show(summaries: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         Console().print(summary_table({name: value for name, value in one.items() if value is not None}))
 
 
-def _show_windows(found: Mapping[str, Any]) -> None:
-    """Show the paper's Table 1 and all files, in percent."""
-
-    def cells(one: Mapping[str, Any], facts: Sequence[Any], mean: str, scale: int) -> list[str]:
-        kind = [one["mode"]] * (one["mode"] != "image") + [one["arm"]] * (one["arm"] != "signal")
-        shown = [" ".join([one["model"], *kind, *["anonymised"] * one["anonymised"]]), one["bias"] or "-"]
-        shown += ["-" if fact is None else str(fact) for fact in facts]
+def _show_windows(groups: Sequence[Mapping[str, Any]]) -> None:
+    """Show the rows of the paper's Table 1."""
+    rows = []
+    for one in sorted(groups, key=lambda one: (one["model"], one["bias"] or "", one["folder"])):
+        told = [one["mode"]] * (one["mode"] != "image") + [one["arm"]] * (one["arm"] != "signal")
+        cells = [" ".join([one["model"], *told, *["anonymised"] * one["anonymised"]]), one["bias"] or "-"]
         for name in ("accuracy", "bias_index"):
-            value, low, high = (one[f"{name}{part}"] for part in (mean, "_low", "_high"))
-            deviation = f" ± {one[f'{name}_std']:.1f}" if mean and value is not None else ""
-            number = "-" if value is None else f"{scale * value:.1f}{deviation} ({scale * low:.0f}-{scale * high:.0f})"
-            shown.append(number)
-        return shown
-
-    order = sorted(found["groups"], key=lambda one: (one["model"], one["bias"] or "", one["folder"]))
-    means = [cells(one, [one["files"]], "_mean", 1) for one in order]
+            mean, std, low, high = (one[f"{name}_{part}"] for part in ("mean", "std", "low", "high"))
+            cells.append("-" if mean is None else f"{mean:.1f} ± {std:.1f} ({low:.0f}-{high:.0f})")
+        rows.append([*cells, str(one["files"])])
     title = "Mean ± standard deviation over files (95 % interval), percent"
-    print_table(title, ("Model", "Bias", "Files", "Accuracy", "Bias index"), means)
-    counts = ("window", "total", "correct", "wrong", "wrong_by_bias", "no_answer")
-    rows = [cells(file, [file[name] for name in counts], "", 100) for file in found["files"]]
-    print_table("Files", ("Model", "Bias", "w", "n", "Right", "Wrong", "By bias", "None", "Acc. %", "Index %"), rows)
+    print_table(title, ("Model", "Bias", "Accuracy", "Bias index", "Files"), rows)

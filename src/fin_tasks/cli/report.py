@@ -3,19 +3,14 @@
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from fin_tasks.cli.options import Json
+from fin_tasks.cli.options import Json, NewFolder
 from fin_tasks.errors import ConfigError
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 __all__ = ["report"]
-
-_SHOWN = 8
 
 
 def report(
@@ -23,7 +18,7 @@ def report(
         list[Path],
         typer.Argument(metavar="PATHS...", help="Results files, or folders with run folders anywhere below."),
     ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder; files of an earlier report are replaced.")],
+    out: NewFolder,
     published: Annotated[bool, typer.Option(help="Show the papers' figures too.")] = True,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "Finance benchmarks",
     baseline: Annotated[str | None, typer.Option(metavar="MODEL", help="A model to show the others against.")] = None,
@@ -40,16 +35,14 @@ def report(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a page, tables and figures of result files, with intervals, ranks and tests.
-
-    Example: fin-tasks report results/ --out report
-    """
+    """Make a page, tables and figures of result files, with intervals, ranks and tests. An older report is replaced."""
     from fin_tasks.report import read
     from fin_tasks.report.export import export as write_export
     from fin_tasks.report.figures import write_tables_and_figures
     from fin_tasks.report.leaderboard import board
     from fin_tasks.report.site.folder import replacing
     from fin_tasks.report.site.page import write_page
+    from fin_tasks.sandbox import escape
 
     if out.exists() and not out.is_dir():
         raise ConfigError(f"--out {out}: expected a folder, found a file.")
@@ -69,42 +62,22 @@ def report(
         left_out = write_export(export, found, folder) if export else []
         problems = write_page(found, made, folder, samples=not no_samples)
         files = sorted({path.relative_to(folder).parts[0] for path in folder.rglob("*") if path.is_file()})
-    made["notes"] += left_out
-    problems = [problem.message for problem in found.problems] + problems
-    _show(_summary(made, out, files, problems), as_json=as_json)
-    if problems:
-        raise typer.Exit(1)
-
-
-def _summary(made: "Mapping[str, Any]", out: Path, files: list[str], problems: list[str]) -> dict[str, Any]:
-    own = {run["id"]: run for run in made["runs"] if run["source"] != "published"}
-    pairs = [pair for one in made["comparisons"] for pair in one["pairs"]]
-    return {
+    own = [run for run in made["runs"] if run["source"] != "published"]
+    summary = {
         "out": str(out),
         "files": files,
-        "runs": len({run["path"] for run in own.values()}),
-        "models": len({run["model"] for run in own.values()}),
-        "tasks": len({entry["task"] for entry in made["entries"] if entry["run"] in own}),
-        "pairs": len(pairs),
-        "different": sum(pair["p_holm"] is not None and pair["p_holm"] < made["alpha"] for pair in pairs),
-        "problems": problems,
-        "notes": made["notes"],
+        "runs": len({run["path"] for run in own}),
+        "models": len({run["model"] for run in own}),
+        "notes": made["notes"] + left_out,
+        "problems": [problem.message for problem in found.problems] + problems,
     }
-
-
-def _show(summary: "Mapping[str, Any]", *, as_json: bool) -> None:
-    from fin_tasks.sandbox import escape
-
     if as_json:
         print(json.dumps(summary, allow_nan=False))
     else:
-        print("{runs} runs of {models} models on {tasks} tasks.".format(**summary))
-        print("{pairs} pairs of models tested, {different} different (Holm, 5 %).".format(**summary))
-        for note in summary["notes"][:_SHOWN]:
+        for note in summary["notes"]:
             print(escape(f"Note: {note}"))
-        if len(summary["notes"]) > _SHOWN:
-            print(f"{len(summary['notes']) - _SHOWN} more notes are on the page.")
-        print(escape(f"Written to {summary['out']}: {', '.join(summary['files'])}."))
-        print(escape(f"Open {Path(summary['out']) / 'index.html'}"))
-    for problem in summary["problems"]:
-        print(f"fin-tasks: error: {escape(problem)}", file=sys.stderr)
+        print(escape(f"{summary['runs']} runs of {summary['models']} models. Open {out / 'index.html'}"))
+    for message in summary["problems"]:
+        print(f"fin-tasks: error: {escape(message)}", file=sys.stderr)
+    if summary["problems"]:
+        raise typer.Exit(1)

@@ -12,10 +12,10 @@ from fin_tasks.errors import ConfigError, FinTasksError
 if TYPE_CHECKING:
     from fin_tasks.report.verify.checks import Checks
 
-__all__ = ["verify_command"]
+__all__ = ["verify"]
 
 
-def verify_command(
+def verify(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATHS...", help="Run folders of lm-eval (--log_samples) or VLMEvalKit.")
     ],
@@ -45,11 +45,9 @@ def verify_command(
 
     Ends with 0 if nothing failed (there may be warnings), 1 if a check failed, 2 if something could not be checked.
     With --strict, warnings end with 1, or with 3 if the only one is that no judge was asked again.
-
-    Example: fin-tasks verify submissions/model-a && fin-tasks report submissions --out public
     """
     from fin_tasks.judging.judge import judge_from
-    from fin_tasks.report.verify.rescore import verify
+    from fin_tasks.report.verify import rescore
     from fin_tasks.sandbox import escape
     from fin_tasks.settings import Settings
 
@@ -62,7 +60,7 @@ def verify_command(
         # a judge that only the environment names is not asked, as it may cost money
         asked = {"judge_model": judge_model, "judge_base_url": judge_base_url}
         judge = judge_from(asked, Settings.from_environ()) if judge_model else None
-        checks = verify(paths, options=options, judge=judge, judge_rows=judge_rows, seed=seed)
+        checks = rescore.verify(paths, options=options, judge=judge, judge_rows=judge_rows, seed=seed)
         found = {**checks.as_json(), "strict": strict}
         if out is not None:
             out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

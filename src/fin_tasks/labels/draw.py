@@ -106,13 +106,11 @@ def _responses(study: Study, path: Path, options: Mapping[str, Any]) -> tuple[st
             if sample.get("filter", variant) == variant and chosen:
                 row.facts |= {} if score is None else {"response": ["right" if score > 0 else "wrong"]}
                 rows.append(row)
-    lacking = {row.doc_id for row in rows if not _whole(row.doc)}
-    if lacking:
+    if lacking := {row.doc_id for row in rows if not _whole(row.doc)}:  # replayed recordings have no questions
         known = {row.doc_id: row.doc for row in _documents(study, options)[1]}
-        if missing := lacking - known.keys():
-            _log.warning(
-                "label draw: %d rows left out, as the documents lack their questions or figures.", len(missing)
-            )
+        missing = lacking - known.keys()
+        if missing:
+            _log.warning("label draw: %d rows left out, as their questions or figures are missing.", len(missing))
         rows = [row for row in rows if row.doc_id not in missing]
         for row in rows:
             row.doc |= known.get(row.doc_id, {})
@@ -127,12 +125,12 @@ def _documents(study: Study, options: Mapping[str, Any]) -> tuple[str, list[Row]
     for kinds in study.documents:
         asked = {**kinds, **{name: value for name, value in options.items() if value is not None}}
         try:
-            data = next(iter(load(**asked).values()))
-        except DataError as error:
+            (data,) = load(**asked).values()
+        except DataError as error:  # the bank of finance terms is not public
             if asked.pop("knowledge", None) is None:
                 raise
             _log.warning("label draw: finance terms are shown by their ids: %s", error)
-            data = next(iter(load(**asked).values()))
+            (data,) = load(**asked).values()
         task = "_".join(filter(None, (study.benchmark, kinds.get("subset") or kinds.get("language"))))
         facts = json.loads(data.info.description)
         provenance[task] = {name: facts[name] for name in ("split", "data", "scorer") if name in facts}

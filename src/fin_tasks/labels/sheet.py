@@ -75,11 +75,6 @@ def _workbook(draw: Draw, header: Sequence[str], rows: Sequence[Sequence[str]]) 
         line = sheet.max_row
         for cell in sheet[line][: len(texts)]:
             cell.data_type, cell.alignment = "s", Alignment(wrap_text=True, vertical="top")  # no formula, even with =
-        heights = [
-            sum(1 + len(part) // _WIDE.get(n, 18) for part in t.split("\n"))
-            for n, t in zip(header, texts, strict=False)
-        ]
-        sheet.row_dimensions[line].height = min(400, 15 * max(heights))  # a row can be 409 points high
         for place, (name, prompt) in enumerate(_asked(study).items(), len(texts) + 1):
             cell = sheet.cell(line, place)
             cell.fill, cell.alignment = PatternFill("solid", fgColor="FFF2CC"), Alignment(vertical="top")

@@ -19,7 +19,18 @@ from fin_tasks.labels.sheet import Cells
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.stats.intervals import wilson
 
-__all__ = ["alpha", "people_run", "tables", "write_figure"]
+__all__ = ["alpha", "merge", "tables"]
+
+
+def merge(draw: Draw, cells: Cells, people: Sequence[str], out: Path, *, name: str) -> dict[str, pd.DataFrame]:
+    """Return the tables of a study; write its figure, or the run folder `name` of people's own answers, below `out`."""
+    out.mkdir(parents=True, exist_ok=True)
+    if draw.study.minutes:
+        return {"minutes": _people_run(draw, cells, out, name=name)}
+    found = tables(draw, cells, people)
+    if draw.study.types and len(found["shares"]):
+        _write_figure(draw, found, out / "types.png")
+    return found
 
 
 def tables(draw: Draw, cells: Cells, people: Sequence[str]) -> dict[str, pd.DataFrame]:
@@ -117,31 +128,25 @@ def _combinations(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
     return counts.assign(n=len(wide), share=counts["count"] / max(1, len(wide)))
 
 
-def write_figure(draw: Draw, found: dict[str, pd.DataFrame], path: Path) -> None:
-    """Draw the shares of types of errors: combined or in all, then by task and by capability."""
+def _write_figure(draw: Draw, found: dict[str, pd.DataFrame], path: Path) -> None:
+    """Draw which types of errors come together, then the share of each by task and by capability."""
     from matplotlib.figure import Figure
 
-    shown = found["shares"].query("type != ''")
-    kinds = [by for by in ("task", "capability") if (shown["by"] == by).any()]
-    figure = Figure(figsize=(5 * (len(kinds) + 1), 4), layout="constrained")
-    first, *others = np.ravel(figure.subplots(1, len(kinds) + 1))
-    if draw.study.split:
-        wide = found["combinations"].pivot_table(index=draw.study.split, columns="types", values="share", fill_value=0)
-    else:
-        wide = shown[shown["by"] == "all"].set_index("type")[["share"]]
-    if len(wide):
-        (100 * wide).plot.barh(stacked=True, ax=first, xlabel="% of rows", legend=bool(draw.study.split))
-    for axis, by in zip(others, kinds, strict=True):
-        wide = shown[shown["by"].isin(["all", by])].pivot_table(index="part", columns="type", values="share")
-        (100 * wide).plot.bar(ax=axis, ylabel="% of rows", xlabel=by, rot=0)
-    for axis in figure.axes:
-        if axis.get_legend():
-            axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, fontsize="small")
+    shown, panels = found["shares"].query("type != ''"), []
+    if len(pairs := found.get("combinations", ())):
+        panels.append(pairs.pivot_table(index=draw.study.split, columns="types", values="share", fill_value=0))
+    for by in ("task", "capability"):
+        rows = shown[shown["by"].isin(["all", by])]
+        panels.append(rows.pivot_table(index="part", columns="type", values="share"))
+    figure = Figure(figsize=(5 * len(panels), 4), layout="constrained")
+    for axis, wide in zip(figure.subplots(1, len(panels)), panels, strict=True):
+        (100 * wide).plot.barh(stacked=wide.columns.name == "types", ax=axis, xlabel="% of rows")
+        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, fontsize="small")
     figure.suptitle(", ".join(filter(None, [draw.study.title, draw.model])))
     figure.savefig(path, dpi=150)
 
 
-def people_run(draw: Draw, cells: Cells, out: Path, *, name: str) -> pd.DataFrame:
+def _people_run(draw: Draw, cells: Cells, out: Path, *, name: str) -> pd.DataFrame:
     """Score people's answers like a model's responses; write a run folder, and return the minutes they took by task."""
     tasks: dict[str, list[tuple[dict[str, Any], list[str]]]] = {}
     minutes: dict[str, list[float]] = {}
