@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.xfinbench import data as xfinbench
 from fin_tasks.benchmarks.xfinbench.asking import load_prompts
-from fin_tasks.benchmarks.xfinbench.construct_rules import Question, drop_pairs, read_questions, says_no
+from fin_tasks.benchmarks.xfinbench.construct import Question, drop_pairs, read_questions, says_no
 from fin_tasks.benchmarks.xfinbench.data import load
 from fin_tasks.benchmarks.xfinbench.math_types import read_types
 from fin_tasks.benchmarks.xfinbench.score import metric_values, metrics_of, read

@@ -2,21 +2,17 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import yaml
-from tqdm import tqdm
 
 from fin_tasks.errors import ConfigError
 
-__all__ = ["Prompts", "in_threads", "load_prompts"]
+__all__ = ["Prompts", "load_prompts"]
 
-_T = TypeVar("_T")
 _FIELD = re.compile(r"\{(\w+)\}")
-_AUTHORS = {"after_class_question": "source_question", "after_class_solution": "source_answer"}  # their fields, ours
 
 
 class Prompts(NamedTuple):
@@ -60,14 +56,6 @@ def load_prompts(name: str = "house", folder: Path | None = None, *, labels: boo
 
 
 def _our_field(match: re.Match[str]) -> str:
+    ours = {"after_class_question": "source_question", "after_class_solution": "source_answer"}
     field = re.sub(r"\W", "_", match[1])
-    return f"{{{_AUTHORS.get(field, field)}}}"
-
-
-def in_threads(call: Callable[..., _T], items: Sequence[Iterable[Any]], *, threads: int, what: str) -> list[_T]:
-    """Call a function with each tuple of arguments; the first error ends it all."""
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            return list(tqdm(pool.map(lambda of: call(*of), items), what, len(items), disable=None))
-        finally:
-            pool.shutdown(cancel_futures=True)  # replies that are under way are kept, what waits is not asked
+    return f"{{{ours.get(field, field)}}}"

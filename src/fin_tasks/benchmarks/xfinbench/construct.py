@@ -1,19 +1,24 @@
-"""Make questions like XFinBench's out of source questions with solutions: one model writes, one verifies."""
+"""Make questions like XFinBench's out of source questions with solutions: one model writes, one verifies.
+
+`docs/own_questions.md` explains the rules by which questions are dropped.
+"""
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, product
 from pathlib import Path
 from random import Random
+from string import ascii_uppercase
 from typing import Any
 
 import pandas as pd
+from tqdm.contrib.concurrent import thread_map
 
-from fin_tasks.benchmarks.xfinbench.asking import Prompts, in_threads
-from fin_tasks.benchmarks.xfinbench.construct_rules import KINDS, Question, drop_pairs, read_questions, says_no
-from fin_tasks.benchmarks.xfinbench.data import COLUMNS, SPLITS, items_of
+from fin_tasks.benchmarks.xfinbench.asking import Prompts
+from fin_tasks.benchmarks.xfinbench.data import COLUMNS, SPLITS, items_of, parse_choices
 from fin_tasks.benchmarks.xfinbench.prompts import Style, house_prompts
 from fin_tasks.benchmarks.xfinbench.score import programs, score
 from fin_tasks.data.fetch import write_file
@@ -24,9 +29,47 @@ from fin_tasks.judging.judge import Prices
 from fin_tasks.sandbox import Ran, run_programs
 from fin_tasks.settings import Settings
 
-__all__ = ["Maker"]
+__all__ = ["KINDS", "Maker", "Question", "drop_pairs", "read_questions", "says_no"]
 
-_COLUMNS = ("id", "source", "chapter", "question", "answer", "kinds")
+KINDS = {"bool": ("statement_true", "statement_false"), "mcq": ("mcq",), "calcu": ("calcu",)}
+"""The file's `task` to the kinds that are asked for one by one."""
+
+_LABEL = re.compile(r"^[\s*#>-]*(Context|(?:Generated )?Question|Statement|Choices|(?:Correct )?Answer)[ \d*]*:", re.M)
+_CHOICE = re.compile(r"^[\s*-]*\(?([a-zA-Z])[).:]\**[ \t]*", re.M)
+
+
+@dataclass
+class Question:
+    """A generated question; `dropped` names the rule that dropped it, and `why` is the reply that decided."""
+
+    source: str
+    kind: str
+    context: str = ""
+    text: str = ""
+    answer: str = ""  # as in the file: 1.0 or 0.0, a letter, a number
+    choices: tuple[str, ...] = ()
+    dropped: str = ""
+    why: str = ""
+    id: str = ""
+
+    @property
+    def task(self) -> str:
+        """The value of the file's `task` column."""
+        return "bool" if self.kind in KINDS["bool"] else self.kind
+
+    @property
+    def whole(self) -> str:
+        """Context and question."""
+        return f"{self.context} {self.text}".strip()
+
+    @property
+    def lettered(self) -> str:
+        """The choices as in the file."""
+        return "\n".join(map(". ".join, zip(ascii_uppercase, self.choices, strict=False)))
+
+    def doc(self, mode: str) -> dict[str, Any]:
+        """Return a calculation as `score` wants it."""
+        return {"task": "calcu", "mode": mode, "ground_truth": self.answer, "choices": ()}
 
 
 @dataclass
@@ -50,16 +93,42 @@ class Maker:
         """
         sources = list(_read_sources(table))
         jobs = [(one, kind) for one in sources for task in one["tasks"] for kind in KINDS[task]]
-        made = list(chain(*in_threads(self._make, jobs, threads=self.threads, what="Making questions")))
+        progress: dict[str, Any] = {"max_workers": self.threads, "disable": None}
+        made = list(chain(*thread_map(lambda job: self._make(*job), jobs, desc="Making questions", **progress)))
         self._check_programs([one for one in made if one.task == "calcu" and not one.dropped])
         kept = [[one for one in of if not one.dropped] for _, of in groupby(made, lambda one: one.source)]
         pairs = [(a, b) for of in kept for a, b in product(of, of) if (a.kind, b.kind) == KINDS["bool"]]
-        told = in_threads(self._gives_away, pairs, threads=self.threads, what="Comparing statements")
+        told = thread_map(lambda pair: self._gives_away(*pair), pairs, desc="Comparing statements", **progress)
         drop_pairs([pair for pair, away in zip(pairs, told, strict=True) if away], kept, Random(self.seed))
-        report = {"sources": len(sources), **_counts(made), "models": {role: self._spent(role) for role in self.models}}
-        report |= {"prompts": {"set": self.prompts.name, "sha256": self.prompts.sha256}, "seed": self.seed}
-        _write(out, made, report, validation, Random(self.seed))
-        write_file(out / "replies.jsonl", "".join(f"{json.dumps(one)}\n" for one in self.replies).encode())
+
+        names = list(dict.fromkeys(one.source for one in made if not one.dropped))
+        held_out = set(Random(self.seed).sample(names, round(validation * len(names))))
+        numbers: Counter[str] = Counter()
+        rows: dict[str, list[dict[str, str]]] = {split: [] for split in SPLITS}
+        for one in made:
+            numbers[prefix := f"{one.source}_{one.task}"] += 1
+            one.id = f"{prefix}_{numbers[prefix]}"
+            if not one.dropped:
+                row = {"id": one.id, "task": one.task, "question": one.whole, "choice": one.lettered}
+                rows["validation" if one.source in held_out else "test"].append({**row, "ground_truth": one.answer})
+        rules = {task: Counter(one.dropped or "kept" for one in made if one.task == task) for task in KINDS}
+        every = sum(rules.values(), Counter[str]())
+        report = {
+            "sources": len(sources),
+            "generated": {task: counts.total() for task, counts in rules.items()},
+            "rules": {**rules, "all": every},
+            "dropped": 1 - every["kept"] / max(1, every.total()),
+            "dropped_in_paper": 0.352,
+            "models": {role: self._spent(role) for role in self.models},
+            "prompts": {"set": self.prompts.name, "sha256": self.prompts.sha256},
+            "seed": self.seed,
+            "splits": {split: len(of) for split, of in rows.items()},
+        }
+        for split, of in rows.items():
+            write_file(out / f"{split}_set.csv", pd.DataFrame(of, columns=COLUMNS).to_csv(index=False).encode())
+        for name, lines in {"questions": map(vars, made), "replies": self.replies}.items():
+            write_file(out / f"{name}.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines).encode())
+        write_file(out / "report.json", json.dumps(report, indent=2).encode())
         return report
 
     def _ask(self, role: str, purpose: str, source: str, prompt: str, system: str = "") -> ChatReply:
@@ -91,15 +160,15 @@ class Maker:
         for mode in ("cot", "pot") if one.task == "calcu" else ():  # the solver sees neither solution nor answer
             asked = house_prompts().fill("calcu", Style(mode, True), question=one.whole, choices="", terms=[])
             text = self._ask("verifier", f"solve_{mode}", one.source, asked["prompt"], asked["system"]).text
-            if mode == "cot" and not score(_doc(one, mode), text, variant="robust").correct_err:
+            if mode == "cot" and not score(one.doc(mode), text, variant="robust").correct_err:
                 return "second_solution", text
         return "", text
 
     def _check_programs(self, asked: Sequence[Question]) -> None:
-        sources = [programs(_doc(one, "pot"), one.why, variant="robust")[0] for one in asked]
+        sources = [programs(one.doc("pot"), one.why, variant="robust")[0] for one in asked]
         outcomes = run_programs(sources, settings=self.settings) if asked else []
         for one, outcome in zip(asked, outcomes, strict=True):
-            near = score(_doc(one, "pot"), Ran(one.why, (outcome,)), variant="robust").correct_err
+            near = score(one.doc("pot"), Ran(one.why, (outcome,)), variant="robust").correct_err
             one.dropped = "" if near else "program_unchecked" if near is None else "program"
 
     def _gives_away(self, true: Question, false: Question) -> bool:
@@ -108,19 +177,18 @@ class Maker:
         return says_no(self._ask("verifier", "pair", true.source, asked).text, 1) is False
 
     def _spent(self, role: str) -> dict[str, Any]:
-        """Return replies, tokens and cost of a model, earlier runs included, and the requests of this run."""
         own = [one for one in self.replies if one["role"] == role]
         tokens = {name: sum(one[name] for one in own) for name in ("prompt_tokens", "completion_tokens")}
         price = self.prices.get(role)
         cost = {"cost": price.cost(Usage(**tokens)), "currency": price.currency} if price else {}
-        asked_now = sum(not one["cached"] for one in own)
+        asked_now = sum(not one["cached"] for one in own)  # the rest is from earlier runs
         return {"model": self.models[role].model, "replies": len(own), "asked_now": asked_now, **tokens, **cost}
 
 
 def _read_sources(path: Path) -> Iterator[dict[str, Any]]:
-    ids = {""}
-    for record in read_csv(path, _COLUMNS).records:
-        cells = {name: record.cells[name].strip() for name in _COLUMNS}
+    ids, columns = {""}, ("id", "source", "chapter", "question", "answer", "kinds")
+    for record in read_csv(path, columns).records:
+        cells = {name: record.cells[name].strip() for name in columns}
         tasks = items_of(cells["kinds"]) or list(KINDS)
         if cells["id"] in ids or not (cells["question"] and cells["answer"]) or not set(tasks) <= KINDS.keys():
             expected = f"an id of its own, question, answer, and as kinds some of {', '.join(KINDS)}"
@@ -129,31 +197,70 @@ def _read_sources(path: Path) -> Iterator[dict[str, Any]]:
         yield {**cells, "tasks": tasks}
 
 
-def _doc(one: Question, mode: str) -> dict[str, Any]:
-    return {"task": "calcu", "mode": mode, "ground_truth": one.answer, "choices": ()}
+def read_questions(source: str, kind: str, reply: str, *, cut: bool, seed: int) -> list[Question]:
+    """Read the questions in a reply, mix their choices, and drop those that break a rule; of a cut reply the last."""
+    found: list[Question] = []
+    context, parts = "", _LABEL.split(reply)
+    for label, part in zip(parts[1::2], parts[2::2], strict=True):
+        text = part.strip(" *\n\t")
+        if label == "Context":
+            context = "" if text.lower().strip(".") in ("none", "n/a") else " ".join(text.split())
+        elif label.endswith(("Question", "Statement")):
+            found.append(Question(source, kind, context, " ".join(text.split()), why=reply))
+        elif found and label == "Choices":
+            found[-1].choices = tuple(parse_choices(_CHOICE.sub(lambda match: f"{match[1].upper()}. ", text)))
+        elif found:
+            found[-1].answer = text.partition("\n")[0].strip(" *")
+    for one in found:
+        is_cut = cut and one is found[-1]
+        one.dropped = "incomplete" if is_cut else _flaw(one, Random(f"{seed} {source} {one.text}"))
+    return found or [Question(source, kind, dropped="no_question", why=reply)]
 
 
-def _counts(made: Sequence[Question]) -> dict[str, Any]:
-    by_task = {task: Counter(one.dropped or "kept" for one in made if one.task == task) for task in KINDS}
-    every = sum(by_task.values(), Counter[str]())
-    generated = {task: counts.total() for task, counts in by_task.items()}
-    share = 1 - every["kept"] / max(1, every.total())
-    return {"generated": generated, "rules": {**by_task, "all": every}, "dropped": share, "dropped_in_paper": 0.352}
+def _flaw(one: Question, random: Random) -> str:
+    """Return the rule that a question breaks, or bring choices and answer into the file's form."""
+    if not one.text or not one.answer:
+        return "incomplete"
+    if one.task == "bool":
+        truth, given = one.kind.removeprefix("statement_"), re.sub(r"\W", "", one.answer).lower()
+        one.answer = "1.0" if truth == "true" else "0.0"
+        return "" if given == truth else "other_answer"
+    if one.task == "calcu":
+        if not re.fullmatch(r"-?(?:\d+\.?\d*|\.\d+)(?:/0*[1-9]\d*)?", one.answer):
+            return "not_a_number"
+        upper, _, lower = one.answer.partition("/")
+        one.answer = repr(float(upper) / float(lower)) if lower else one.answer
+        return ""
+    sizes = [len(text.split()) for text in one.choices]
+    if len(sizes) != 3 or len({" ".join(text.lower().split()) for text in one.choices}) < 3:
+        return "choices"
+    if max(sizes) - min(sizes) > 5:
+        return "choice_length"
+    letter = re.match(r"\W*(?:choice\W+)?([a-c])\b", one.answer, re.IGNORECASE)
+    if not letter:
+        return "other_answer"
+    right = one.choices["abc".index(letter[1].lower())]
+    one.choices = tuple(random.sample(one.choices, 3))
+    one.answer = ascii_uppercase[one.choices.index(right)]
+    return ""
 
 
-def _write(out: Path, made: Sequence[Question], report: dict[str, Any], validation: float, random: Random) -> None:
-    names = list(dict.fromkeys(one.source for one in made if not one.dropped))
-    held_out = set(random.sample(names, round(validation * len(names))))
-    numbers: Counter[str] = Counter()
-    rows: dict[str, list[dict[str, str]]] = {split: [] for split in SPLITS}
-    for one in made:
-        numbers[prefix := f"{one.source}_{one.task}"] += 1
-        one.id = f"{prefix}_{numbers[prefix]}"
-        if not one.dropped:
-            row = {"id": one.id, "task": one.task, "question": one.whole, "choice": one.lettered}
-            rows["validation" if one.source in held_out else "test"].append({**row, "ground_truth": one.answer})
-    for split, of in rows.items():
-        write_file(out / f"{split}_set.csv", pd.DataFrame(of, columns=COLUMNS).to_csv(index=False).encode())
-    write_file(out / "questions.jsonl", "".join(f"{json.dumps(vars(one))}\n" for one in made).encode())
-    report["splits"] = {split: len(of) for split, of in rows.items()}
-    write_file(out / "report.json", json.dumps(report, indent=2).encode())
+def says_no(reply: str, questions: int) -> bool | None:
+    """Tell whether a reply to some yes-or-no questions holds a no; None if it answers too few of them."""
+    answers = re.findall(r"^\W*(?:Q?\d\W+)?(yes|no)\b", reply, re.IGNORECASE | re.MULTILINE)
+    if len(answers) != questions:  # prose, or all in one line
+        answers = re.findall(r"\b(yes|no)\b", reply, re.IGNORECASE)
+    if "no" in map(str.lower, answers):
+        return True
+    return False if len(answers) >= questions else None
+
+
+def drop_pairs(pairs: Iterable[Sequence[Question]], kept: Iterable[Sequence[Question]], random: Random) -> None:
+    """Drop one of each true and false statement: of the kind that its source has more of, else by a coin."""
+    siblings = {id(one): of for of in kept for one in of}
+    for true, false in pairs:
+        if not (true.dropped or false.dropped):
+            left = [one.kind for one in siblings[id(true)] if not one.dropped]
+            more = left.count(true.kind) - left.count(false.kind)
+            loser, other = (true, false) if more > 0 or (more == 0 and random.random() < 0.5) else (false, true)
+            loser.dropped, loser.why = "gives_away", other.text

@@ -11,9 +11,9 @@ from typing import Any
 
 from PIL import Image
 
-from fin_tasks.benchmarks.xfinbench.knowledge import CONDITIONS, Term, find_terms
+from fin_tasks.answers.paper import MARKER
+from fin_tasks.benchmarks.xfinbench import prompts as wording
 from fin_tasks.benchmarks.xfinbench.math_types import read_labels
-from fin_tasks.benchmarks.xfinbench.prompts import MARKER, TEMPLATES, house_prompts, style_named, upstream_prompts
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES, parse_truth
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
 from fin_tasks.data.fetch import Located, locate, sha256_of
@@ -68,11 +68,11 @@ def load(
     if preset and split not in (None, preset[0]):
         raise ConfigError(f"xfinbench split: n {n!r} is a sample of {preset[0]}, got {split!r}. Leave split out.")
     split = preset[0] if preset else split or "test"
-    options = {"subset": (subset, SUBSETS), "split": (split, SPLITS), "knowledge": (knowledge, CONDITIONS)}
+    options = {"subset": (subset, SUBSETS), "split": (split, SPLITS), "knowledge": (knowledge, wording.CONDITIONS)}
     for name, (value, allowed) in {**options, "prompts": (prompts, ("house", "upstream"))}.items():
         if value not in allowed:
             raise ConfigError(f"xfinbench {name}: expected one of {', '.join(allowed)}, got {value!r}.")
-    chosen, task, visual = style_named(style, mode=mode), SUBSETS[subset], subset == "mcq_visual"
+    chosen, task, visual = wording.style_named(style, mode=mode), SUBSETS[subset], subset == "mcq_visual"
 
     settings, table = Settings.from_environ(), SPLITS["validation" if source == "sample" else split]
     files = locate("xfinbench", [table], source=source, data_dir=data_dir, settings=settings, sample=_SAMPLE)
@@ -95,11 +95,11 @@ def load(
         raise DataError(f"xfinbench {subset}: no row to ask in {where}. Leave out this task, or take another seed.")
 
     house, facts = prompts == "house", {}
-    terms: list[list[Term]] = [[] for _ in asked]
+    terms: list[list[wording.Term]] = [[] for _ in asked]
     if knowledge != "none":
         bank = files.more(["dataset/knowledge_bank.csv"]).files["dataset/knowledge_bank.csv"]
-        terms, facts["retrieval"] = find_terms(asked, bank, knowledge, top_k, encoder, settings)
-    templates = house_prompts() if house else upstream_prompts(_texts(files))
+        terms, facts["retrieval"] = wording.find_terms(asked, bank, knowledge, top_k, encoder, settings)
+    templates = wording.house_prompts() if house else wording.upstream_prompts(_texts(files))
     labels = read_labels(Path(math_types), [row["id"] for row in asked]) if math_types and task == "calcu" else None
     docs = []
     for row, shown in zip(asked, terms, strict=True):
@@ -137,7 +137,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     """Read a table of questions, one dict a row: `task` is empty if unknown, `defects` names what is odd."""
     rows: list[dict[str, Any]] = []
     ids: set[str] = set()
-    questions: set[str] = {""}
+    questions: set[str] = set()
     for record in read_csv(path, COLUMNS).records:
         cells = {column: record.cells[column].strip() for column in COLUMNS}
         question = " ".join(cells["question"].split())
@@ -152,11 +152,11 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
             "gold_terms": items_of(cells["gold_fin_term_id"]),
         }
         odd = {**_odd(row, cells), "cell-count": record.surplus, "duplicate-id": row["id"] in ids}
-        odd["duplicate-question"] = question in questions and question
+        odd["duplicate-question"] = question in questions
         row["defects"] = [kind for kind, found in odd.items() if found]
         rows.append(row)
         ids.add(row["id"])
-        questions.add(question)
+        questions |= {question} - {""}
     return rows
 
 
@@ -214,17 +214,12 @@ def _find_figures(files: Located, rows: Sequence[dict[str, Any]]) -> Located:
 
 
 def _texts(files: Located) -> dict[str, str]:
-    paths = {name: f"evaluate/prompt_template/{name}" for name in TEMPLATES}
+    paths = {name: f"evaluate/prompt_template/{name}" for name in wording.TEMPLATES}
     found = files.more(tuple(paths.values())).files
-    try:
-        return {name: found[path].read_text(encoding="utf-8") for name, path in paths.items()}
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"xfinbench prompts: expected templates in UTF-8, got {error}. Fetch the files again."
-        ) from error
+    return {name: found[path].read_text(encoding="utf-8", errors="replace") for name, path in paths.items()}
 
 
-def _doc(row: Mapping[str, Any], subset: str, mode: str, terms: Sequence[Term]) -> dict[str, Any]:
+def _doc(row: Mapping[str, Any], subset: str, mode: str, terms: Sequence[wording.Term]) -> dict[str, Any]:
     keys = ("id", "task", "question", "choices", "ground_truth", "capabilities", "has_table", "gold_terms")
     truth, verdict = row["ground_truth"], "true." if parse_truth("bool", row["ground_truth"]).value else "false."
     target = {"bool": verdict, "mcq": f"{truth}.", "calcu": f"[{truth}]"}[row["task"]]

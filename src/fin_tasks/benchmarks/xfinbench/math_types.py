@@ -5,8 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tqdm.contrib.concurrent import thread_map
+
 from fin_tasks.answers.paper import MARKER
-from fin_tasks.benchmarks.xfinbench.asking import Prompts, in_threads
+from fin_tasks.benchmarks.xfinbench.asking import Prompts
 from fin_tasks.data.tables import read_csv
 from fin_tasks.endpoints.chat import Chat
 from fin_tasks.errors import DataError
@@ -54,7 +56,7 @@ def label_rows(
         named, reason = read_types(reply.text)
         return {"id": row["id"], "math_types": ";".join(named), "reason": reason}
 
-    return in_threads(label, [(row,) for row in rows], threads=concurrency, what="Labeling")
+    return thread_map(label, rows, max_workers=concurrency, desc="Labeling", disable=None)
 
 
 def read_labels(path: Path, ids: Collection[str]) -> dict[str, list[str]]:

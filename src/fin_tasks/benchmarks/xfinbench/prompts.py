@@ -1,16 +1,24 @@
-"""What the model is asked: in our own wording (`house`), or by the authors' templates read from their files."""
+"""What the model is asked, in our wording (`house`) or by the authors' files, and the finance terms before it."""
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from fin_tasks.answers.paper import MARKER
-from fin_tasks.benchmarks.xfinbench.knowledge import Term
-from fin_tasks.errors import ConfigError
+import yaml
 
-__all__ = ["MARKER", "STYLES", "TEMPLATES", "PromptSet", "Style", "house_prompts", "style_named", "upstream_prompts"]
+from fin_tasks.data.fetch import sha256_of
+from fin_tasks.data.tables import read_csv
+from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.retrieval.search import facts, retrieve
+from fin_tasks.settings import Settings
+
+__all__ = ["CONDITIONS", "STYLES", "TEMPLATES", "PromptSet", "Style", "Term"]
+__all__ += ["find_terms", "house_prompts", "style_named", "upstream_prompts"]
+
+CONDITIONS = ("none", "bm25", "dense", "oracle")
+_TERM = ("id", "term_name", "term_definition")
 
 
 class Style(NamedTuple):
@@ -34,6 +42,15 @@ def style_named(name: str | None, *, mode: str) -> Style:
         hint = " Use the task without _da." if name in STYLES else ""
         raise ConfigError(f"xfinbench style: expected one of {', '.join(allowed)}, got {name!r}.{hint}")
     return STYLES[name]._replace(mode="pot") if mode == "pot" else STYLES[name]
+
+
+class Term(NamedTuple):
+    """A term of the knowledge bank; it has a score if retrieval found it."""
+
+    id: str
+    name: str
+    definition: str
+    score: float | None = None
 
 
 class PromptSet(NamedTuple):
@@ -62,44 +79,51 @@ class PromptSet(NamedTuple):
 
 
 _HEADING = "Finance terms that may be of use:"
-_ROLE = "You are an expert in finance. Solve the problem you are given"
-_ASK = {
-    "bool": "{knowledge}Statement: {question}\n\nDecide whether this statement is true or false.",
-    "mcq": "{knowledge}Question: {question}\n\nChoices:\n{choices}\n\nPick the choice that answers the question best.",
-    "calcu": "{knowledge}Question: {question}\n\nWork out the number asked for.",
-}
-_FORM = {
-    "bool": f"one of these two lines:\n{MARKER} true.\n{MARKER} false.",
-    "mcq": f"a line of this form, which names the letter of your choice:\n{MARKER} <letter>.",
-    "calcu": f"a line of this form, with the number in square brackets:\n{MARKER} [<number>].",
-}
-_HOW = {"cot": "Reason step by step, then finish with ", "da": "Give no reasoning. Reply only with "}
-_PROGRAM = (
-    "{knowledge}Question: {question}\n\n"
-    "Write a Python program that computes the answer. It may import math, statistics, numpy, scipy and sympy. "
-    "Reply with one code block that holds one function of this form, which returns the answer as a plain number in the "
-    "unit asked for:\n\n```python\ndef solution():\n    ...\n    return answer\n```"
-)
 
 
 def house_prompts() -> PromptSet:
     """Return our own wording."""
-    system = {"cot": f"{_ROLE}.", "da": f"{_ROLE}."}
-    system["pot"] = f"{_ROLE} with a Python program whose return value is the answer."
-    user = {(task, mode): f"{_ASK[task]} {how}{_FORM[task]}" for task in _ASK for mode, how in _HOW.items()}
-    cue = {"cot": "Solution:", "da": "Answer:", "pot": "```python\ndef solution():"}
-    return PromptSet("house", system, {**user, ("calcu", "pot"): _PROGRAM}, cue, "\n\n")
+    texts = yaml.safe_load(Path(__file__).with_name("house.yaml").read_text(encoding="utf-8"))
+    user = {(task, mode): text for task, of in texts["user"].items() for mode, text in of.items()}
+    return PromptSet("house", texts["system"], user, texts["cue"], "\n\n")
 
 
 _MODES = {"cot": "CoT", "da": "DA", "pot": "PoT"}
-_PAIRS = [*product(_ASK, _HOW), ("calcu", "pot")]
-TEMPLATES = (*(f"{task}_{_MODES[mode]}.txt" for task, mode in _PAIRS), *(f"Sys_msg/{m}.txt" for m in _MODES.values()))
+_USER = {(task, mode): f"{task}_{_MODES[mode]}.txt" for task in ("bool", "mcq", "calcu") for mode in ("cot", "da")}
+_USER |= {("calcu", "pot"): "calcu_PoT.txt"}
+_SYSTEM = {mode: f"Sys_msg/{name}.txt" for mode, name in _MODES.items()}
+TEMPLATES = (*_USER.values(), *_SYSTEM.values())
 """The authors' files, below their template folder."""
 
 
 def upstream_prompts(texts: Mapping[str, str]) -> PromptSet:
     r"""Return the authors' wording: each of `TEMPLATES` to its text, in which a literal `\n` means a newline."""
     lines = {name: text.replace("\\n", "\n") for name, text in texts.items()}
-    system = {mode: lines[f"Sys_msg/{name}.txt"] for mode, name in _MODES.items()}
-    user = {(task, mode): lines[f"{task}_{_MODES[mode]}.txt"] for task, mode in _PAIRS}
+    system = {mode: lines[name] for mode, name in _SYSTEM.items()}
+    user = {kind: lines[name] for kind, name in _USER.items()}
     return PromptSet("upstream", system, user, dict.fromkeys(_MODES, ""), "")  # the templates have a blank line there
+
+
+def find_terms(
+    rows: Sequence[Mapping[str, Any]], bank: Path, method: str, top_k: int, encoder: str | None, settings: Settings
+) -> tuple[list[list[Term]], dict[str, Any]]:
+    """Return each row's terms, the best first, and the provenance; see `retrieval.search.retrieve` for the options."""
+    terms: dict[str, Term] = {}
+    records = read_csv(bank, _TERM).records
+    for record in records:
+        term_id, name, definition = (record.cells[column].strip() for column in _TERM)
+        if term_id and (name or definition):
+            terms.setdefault(term_id, Term(term_id, name, definition))
+    if not terms:
+        raise DataError(f"{bank}: expected finance terms with an id each, got none. Put the authors' file there.")
+    about_bank = {"n": len(terms), "left_out": len(records) - len(terms), "sha256": sha256_of(bank)}
+    provenance: dict[str, Any] = {"condition": method, "bank": about_bank}
+    if method == "oracle":
+        missing = sum(term not in terms for row in rows for term in row["gold_terms"])
+        found = [[terms[term] for term in row["gold_terms"] if term in terms] for row in rows]
+        return found, {**provenance, "gold_missing": missing}
+    known = list(terms.values())
+    texts, questions = [f"{term.name} {term.definition}" for term in known], [row["question"] for row in rows]
+    hits = retrieve(texts, questions, method=method, top_k=top_k, encoder=encoder, settings=settings)
+    provenance |= {"top_k": top_k, "retriever": facts(method, encoder=encoder, settings=settings)}
+    return [[known[place]._replace(score=score) for place, score in found] for found in hits], provenance

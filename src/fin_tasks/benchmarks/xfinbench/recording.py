@@ -3,7 +3,7 @@
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,28 +43,27 @@ def read(path: Path, *, task: str, mode: str = "cot", data_dir: Path | None = No
 def summary(scored: ScoredTask, *, tier: str | None = None) -> dict[str, Any]:
     """Return accuracies as fractions of responses, overall and by capability; for programs also how they ended."""
     docs = [doc for doc, texts in zip(scored.docs, scored.responses, strict=True) for _ in texts]
-    values = {}
-    for variant, of_docs in scored.readings.items():
-        rows = zip(scored.docs, of_docs, scored.values[variant], strict=True)
-        each = [[row] if len(of) == 1 else [metric_values(doc, [one]) for one in of] for doc, of, row in rows]
-        values[variant] = [row for several in each for row in several]
+    values = {
+        variant: [metric_values(doc, [one]) for doc, of in zip(scored.docs, of_docs, strict=True) for one in of]
+        for variant, of_docs in scored.readings.items()
+    }
     names = ("acc_em", "acc_err", "no_answer") if docs[0]["task"] == "calcu" else ("acc", "no_answer")
 
-    def mean(variant: str, name: str, places: Sequence[int]) -> float | None:
-        return average_or_none(values[variant][place][name] for place in places)
+    def part(code: str | None = None) -> dict[str, Any]:
+        rows = {
+            variant: [row for doc, row in zip(docs, of, strict=True) if code is None or code in doc["capabilities"]]
+            for variant, of in values.items()
+        }
+        means = {
+            variant: {name: average_or_none(row[name] for row in of) for name in names} for variant, of in rows.items()
+        }
+        return {"n": len(rows["paper"]), **means}
 
-    def part(places: Sequence[int]) -> dict[str, Any]:
-        means = {variant: {name: mean(variant, name, places) for name in names} for variant in ("paper", "robust")}
-        return {"n": len(places), **means}
-
-    every = range(len(docs))
-    named = {code: [place for place in every if code in docs[place]["capabilities"]] for code in CAPABILITIES}
-    unscored = sum(row["unscored"] == 1.0 for row in values["robust"])
-    by_capability = {code: part(places) for code, places in named.items() if places}
-    result = {**part(every), "unscored": unscored, "by_capability": by_capability}
+    result = {**part(), "unscored": sum(row["unscored"] == 1.0 for row in values["robust"])}
+    result["by_capability"] = {code: found for code in CAPABILITIES if (found := part(code))["n"]}
     if docs[0]["mode"] == "pot":
-        result["execution_rate"] = mean("paper", "execution_rate", every)
-        result["robust_execution_rate"] = mean("robust", "execution_rate", every)
+        for variant, name in (("paper", "execution_rate"), ("robust", "robust_execution_rate")):
+            result[name] = average_or_none(row["execution_rate"] for row in values[variant])
         result["outcomes"] = dict(Counter(one.status for of in scored.readings["paper"] for one in of))
         result["sandbox"] = tier
     return result
@@ -75,26 +74,23 @@ def _pairs(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
     records = read_csv(path, _COLUMNS, delimiter=delimiter).records if delimiter else ()
     if long := next((record.line for record in records if record.surplus > 0), None):
         raise DataError(f"{path}, line {long}: expected as many cells as columns, got more. Quote cells.")
-    rows: list[Any] = [record.cells for record in records] if delimiter else read_json(path)
-    for number, row in enumerate(rows, 1):
-        sample = isinstance(row, dict) and isinstance(row.get("output"), list)  # of lm-eval, see `read_json`
-        if not isinstance(row, dict) or not all(name in row for name in _COLUMNS[: 2 if sample else 3]):
-            raise DataError(f"{path}, row {number}: expected an object with {', '.join(_COLUMNS)}, got {row!r:.200}.")
+    rows: list[Any] = [record.cells for record in records]
+    for row in rows if delimiter else read_json(path, _COLUMNS, aliases={"model_response": "output"}):
+        sample = isinstance(row.get("output"), list)  # of lm-eval, see `read_json`
         texts = [text for of in row["output"] for text in of] if sample else [row["model_response"]]
         yield from ((row, _text(text)) for text in texts or [""])  # a lost response counts as an empty one
 
 
 def _known_rows(data_dir: Path | None) -> dict[str, dict[str, Any]]:
-    settings, missing = Settings.from_environ(), None
+    settings = Settings.from_environ()
     found: dict[str, dict[str, Any]] = {}
     for table in SPLITS.values() if data_dir or settings.data_dir else ():
         try:
             files = locate("xfinbench", [table], source="data_dir", data_dir=data_dir, settings=settings)
             found |= {row["id"]: row for row in read_rows(files.files[table])}
-        except DataError as error:
-            missing = error
-    if missing and data_dir and not found:
-        raise missing
+        except DataError:  # a folder may hold one split only
+            if data_dir and not found and table == SPLITS["validation"]:
+                raise
     return found
 
 

@@ -11,7 +11,7 @@ from fin_tasks.answers.score import Reading, Score
 from fin_tasks.benchmarks.short_answers import compare_with, program_in, read_answer
 from fin_tasks.benchmarks.xfinbench.math_types import PUBLISHED
 from fin_tasks.sandbox import Ran
-from fin_tasks.stats.averages import average_or_none, rate
+from fin_tasks.stats.averages import over_responses, rate
 from fin_tasks.stats.executions import REASONS, execution_values
 
 __all__ = ["CAPABILITIES", "compare", "metric_values", "metrics_of", "parse_truth", "programs", "read", "score"]
@@ -83,8 +83,7 @@ def score(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Score
 
 def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> dict[str, float | None]:
     """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored."""
-    rows = [values_of(doc, compare(doc, reading)) for reading in readings]
-    return rows[0] if len(rows) == 1 else {name: average_or_none(row[name] for row in rows) for name in rows[0]}
+    return over_responses([values_of(doc, compare(doc, reading)) for reading in readings])
 
 
 def values_of(doc: Mapping[str, Any], score: Score) -> dict[str, float | None]:
