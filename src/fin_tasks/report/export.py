@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
 from fin_tasks.data.fetch import load_pins
 from fin_tasks.errors import ConfigError
@@ -102,6 +101,10 @@ def _result(value: Value) -> dict[str, Any] | None:
 
 def _card(runs: Mapping[str, Run], known: Mapping[tuple[str, str], list[Value]], out: Path) -> list[str]:
     """Write the headlines of `robust`, the newest of each; the format knows data sets of the hub only."""
+    try:
+        from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
+    except ImportError as error:
+        raise ConfigError("--export model-card: run `pip install -U huggingface_hub`, as yours is too old.") from error
     left_out: set[str] = set()
     entries: dict[str, dict[str, EvalResultEntry]] = defaultdict(dict)
     for (identity, benchmark), values in known.items():
