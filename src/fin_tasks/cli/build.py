@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 from fin_tasks.cli.build_mme_finance import build_mme_finance
-from fin_tasks.cli.build_xfinbench import build_xfinbench
 from fin_tasks.cli.market_options import FIRST_DAY, LAST_DAY, Adjust, Earnings, Prices, Sample, day, market_of
 from fin_tasks.cli.options import Json, Out, print_table, sub_commands
+from fin_tasks.cli.xfinbench import build_xfinbench
 from fin_tasks.errors import ConfigError
 
 app = sub_commands("Make a benchmark's data set from raw data.")

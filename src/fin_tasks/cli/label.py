@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from fin_tasks.cli.label_math import label_math
 from fin_tasks.cli.options import Json, NewFolder, print_table, sub_commands
+from fin_tasks.cli.xfinbench import label_math
 from fin_tasks.errors import ConfigError
 
 __all__ = ["app"]

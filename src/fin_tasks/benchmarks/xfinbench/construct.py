@@ -79,7 +79,7 @@ class Maker:
     models: Mapping[str, Chat]
     prompts: Prompts
     settings: Settings
-    prices: Mapping[str, Prices] = field(default_factory=dict)  # by `writer` and `verifier`
+    prices: Mapping[str, Prices] = field(default_factory=dict)  # by the model's name
     seed: int = 0
     max_tokens: int = 4096
     threads: int = 16
@@ -179,7 +179,7 @@ class Maker:
     def _spent(self, role: str) -> dict[str, Any]:
         own = [one for one in self.replies if one["role"] == role]
         tokens = {name: sum(one[name] for one in own) for name in ("prompt_tokens", "completion_tokens")}
-        price = self.prices.get(role)
+        price = self.prices.get(self.models[role].model)
         cost = {"cost": price.cost(Usage(**tokens)), "currency": price.currency} if price else {}
         asked_now = sum(not one["cached"] for one in own)  # the rest is from earlier runs
         return {"model": self.models[role].model, "replies": len(own), "asked_now": asked_now, **tokens, **cost}

@@ -221,16 +221,11 @@ def _texts(files: Located) -> dict[str, str]:
 
 def _doc(row: Mapping[str, Any], subset: str, mode: str, terms: Sequence[wording.Term]) -> dict[str, Any]:
     keys = ("id", "task", "question", "choices", "ground_truth", "capabilities", "has_table", "gold_terms")
+    kept = {key: row[key] for key in (*keys, "figure", "figure_path")}
     truth, verdict = row["ground_truth"], "true." if parse_truth("bool", row["ground_truth"]).value else "false."
     target = {"bool": verdict, "mcq": f"{truth}.", "calcu": f"[{truth}]"}[row["task"]]
     shown = [{"id": term.id, "name": term.name, "score": term.score} for term in terms]
-    return {
-        **{k: row[k] for k in (*keys, "figure", "figure_path")},
-        "subset": subset,
-        "mode": mode,
-        "target": f"{MARKER} {target}",
-        "terms": shown,
-    }
+    return {**kept, "subset": subset, "mode": mode, "target": f"{MARKER} {target}", "terms": shown}
 
 
 def figure(doc: Mapping[str, Any]) -> list[Image.Image]:
