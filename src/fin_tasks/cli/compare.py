@@ -68,7 +68,9 @@ def compare(
         )
     make_folder(out)
     if windows := [one for one in wanted if one in ("arm", "window")]:
-        compare_windows(paths, by=windows[0], variant=variant, out=out, as_json=as_json)
+        report = read(paths)
+        compare_windows(report, by=windows[0], variant=variant, out=out, as_json=as_json)
+        tell([problem.message for problem in report.problems])
         return
     reports = {str(path): read([path]) for path in paths}
     factor = factors[0] if factors else ""
@@ -84,7 +86,7 @@ def compare(
         print(json.dumps({"variant": variant, "lines": lines, "terms": terms, "notes": found.notes}))
     else:
         _show(found)
-    tell([problem for report in reports.values() for problem in report.problems])
+    tell([problem.message for report in reports.values() for problem in report.problems])
 
 
 def make_folder(folder: Path | None) -> None:
@@ -96,12 +98,12 @@ def make_folder(folder: Path | None) -> None:
             raise ConfigError(f"--out {folder}: expected a folder to write to, got {error.strerror}.") from error
 
 
-def tell(problems: Sequence[Any]) -> None:
+def tell(problems: Sequence[str]) -> None:
     """Name files that could not be used on stderr; exit with status 1 if there are any."""
     from fin_tasks.sandbox import escape
 
     for problem in problems:
-        print(f"fin-tasks: error: {escape(problem.message)}", file=sys.stderr)
+        print(f"fin-tasks: error: {escape(problem)}", file=sys.stderr)
     if problems:
         raise typer.Exit(1)
 

@@ -9,9 +9,6 @@ from typing import Any
 from fin_tasks.report.model import TaskResult
 from fin_tasks.report.redact import without_secrets
 
-__all__ = ["UNKNOWN", "conditions_of", "differences", "reference_of", "setting_id", "settings_of", "text_of"]
-__all__ += ["together"]
-
 UNKNOWN: Mapping[str, str] = {"results": '"unknown"'}
 """The settings of samples without a results file."""
 
@@ -96,12 +93,7 @@ def setting_id(result: TaskResult) -> str:
 
 
 def reference_of(results: Sequence[TaskResult], named: str = "") -> TaskResult:
-    """Return the result whose settings others are held against: that of the named run, else one with most rows.
-
-    Args:
-        results: At least one, of one task.
-        named: `Run.id`.
-    """
+    """Return the result whose settings others are held against: that of the `Run.id` named, else one with most rows."""
     return max(results, key=lambda one: (one.run == named, one.n, "results" not in one.settings, setting_id(one)))
 
 

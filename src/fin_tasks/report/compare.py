@@ -17,8 +17,6 @@ from fin_tasks.report.values import headline, value_of
 from fin_tasks.stats.multiple import holm
 from fin_tasks.stats.pairs import compare_pair
 
-__all__ = ["FACTORS", "GROUPS", "Comparisons", "compare", "retrieved"]
-
 FACTORS: Mapping[str, tuple[str, ...]] = {"style": ("mode", "style"), "knowledge": ("retrieval",)}
 """What one model's results may differ in, with the conditions that say so."""
 
@@ -76,17 +74,9 @@ def compare(
 ) -> Comparisons:
     """Compare runs with the first of them, task by task; a pair's test depends on these two runs alone.
 
-    Args:
-        reports: What each path held, by a name for the path.
-        variant: `paper` or `robust`.
-        metric: A column of the table of rows; by default what models are ranked by.
-        factor: A key of `FACTORS`: compare results of one model that differ in it, instead of runs.
-        by: One of `GROUPS` to compare apart.
-        baseline: The label of a run or condition that the others are compared with; by default the first run, chain of
-            thought with a role, or no knowledge.
-
-    Raises:
-        DataError: No run has the metric, or none has the baseline's label.
+    `reports` has a name for each path. By default the metric is what models are ranked by. With a `factor`, results of
+    one model that differ in it are compared instead of runs. `baseline` is the label of a run or condition; by default
+    the first run, chain of thought with a role, or no knowledge. Raise DataError if no run has the metric or label.
     """
     notes: list[str] = []
     entries = _entries(reports, factor, notes)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_execution", "draw_forest", "draw_values", "write_figures", "write_tables_and_figures"]
 
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito's
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -36,13 +35,7 @@ def write_tables_and_figures(report: Report, board: Mapping[str, Any], folder: P
 
 
 def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> list[Path]:
-    """Draw every figure that the values allow, as PNG and SVG; return the files.
-
-    Args:
-        report: Where the values come from.
-        values: From `tables.values_table`. Values with marks are not drawn.
-        folder: Where the figures go.
-    """
+    """Draw every figure that values of `values_table` without marks allow, as PNG and SVG; return the files."""
     drawn = values[(values["marks"] == "") & values["value"].notna()]
     drawn = drawn.assign(published=drawn["source"] == "published")
     paths: list[Path] = []
@@ -127,10 +120,7 @@ def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
 def draw_execution(values: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
     """Draw accuracy against the share of programs that ran (XFinBench's Figure 4a), a point for each model.
 
-    Args:
-        values: With `value`, and `value_ran` for the share.
-        stem: Path without ending.
-        title: Stands above.
+    The column `value_ran` has the share.
     """
     with drawing({}):
         figure, (axes,) = _figure(title, 18)

@@ -23,8 +23,6 @@ from fin_tasks.report.published import figures
 from fin_tasks.report.values import Value, headline, higher_is_better, label_of, part_of, values_of
 from fin_tasks.stats.pairs import ALPHA, Pair, Place, compare_all, rank
 
-__all__ = ["FORMAT", "VERSION", "Comparison", "board", "compare_values"]
-
 FORMAT, VERSION = "fin-tasks leaderboard", "1.1"
 _POWER, _CONFIDENCE = 0.8, 0.95
 _SAME_ROWS, _ENOUGH = 0.98, 0.5
@@ -33,23 +31,14 @@ _UNITS = {1.0: "fraction", 100.0: "points", math.inf: "number"}
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Runs of one column, metric and group, on the rows that they share.
+    """Runs of one column, metric and group, on the rows that they share."""
 
-    Attributes:
-        rows: Rows that any of the ranked runs was asked.
-        sources: Clusters among them.
-        places: Ranks, the best first.
-        pairs: Tests of all pairs, with Holm's correction over these.
-        left_out: Run to the reason why it is not ranked.
-        missing: Ranked run to the number of rows that it lacks.
-    """
-
-    rows: int
-    sources: int
-    places: Sequence[Place]
-    pairs: Sequence[Pair]
-    left_out: Mapping[str, str]
-    missing: Mapping[str, int]
+    rows: int  # rows that any of the ranked runs was asked
+    sources: int  # clusters among them
+    places: Sequence[Place]  # ranks, the best first
+    pairs: Sequence[Pair]  # tests of all pairs, with Holm's correction over these
+    left_out: Mapping[str, str]  # run to the reason why it is not ranked
+    missing: Mapping[str, int]  # ranked run to the number of rows that it lacks
 
 
 def compare_values(report: Report, values: Sequence[Value], dates: Mapping[str, str]) -> Comparison:
@@ -58,10 +47,7 @@ def compare_values(report: Report, values: Sequence[Value], dates: Mapping[str, 
     The run with most scored rows is the standard. A run that was not asked 98 % of these rows is left out, and so is a
     run that scored less than half of them. All others are compared pair by pair on the rows in common.
 
-    Args:
-        report: Holds the rows.
-        values: Of one column, metric and group.
-        dates: Run to its date: of several runs of one model only the last is ranked.
+    The values are of one column, metric and group. Of several runs of one model only the last by `dates` is ranked.
     """
     left_out: dict[str, str] = {}
     newest: dict[str, Value] = {}
@@ -115,13 +101,8 @@ def board(
 ) -> dict[str, Any]:
     """Return the document of `leaderboard.schema.json`, ready for JSON.
 
-    Args:
-        report: From `report.read`.
-        title: Of the report.
-        baseline: A model that others are shown against.
-        reference: `Run.id` of the run whose settings are the reference; by default those with most rows.
-        papers: Add the published figures of the benchmarks that the runs have.
-        now: When the report is made, with its time zone.
+    `baseline` is a model that others are shown against, `reference` the `Run.id` whose settings are the reference (by
+    default those with most rows). `papers` adds the published figures of the benchmarks that the runs have.
     """
     results = {_hash(run.id, one.task): (run, one) for run in report.runs for one in run.tasks}
     values: list[Value] = []

@@ -24,8 +24,6 @@ from fin_tasks.report.comparable import UNKNOWN, settings_of, together
 from fin_tasks.report.model import BENCHMARKS, BREAKDOWNS, WEIGHT, Problem, Run, TaskResult, benchmark_of, texts_column
 from fin_tasks.report.redact import without_secrets
 
-__all__ = ["largest", "read_runs", "read_samples", "stamp"]
-
 _STAMP = r"\d{4}-\d\d-\d\dT[\d.+-]+"
 _RESULTS = re.compile(rf"(?:results|.+(?=_))(?:_(?P<stamp>{_STAMP}))?\.json")
 _SAMPLES = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<stamp>{_STAMP}))?\.jsonl")
@@ -66,13 +64,7 @@ def stamp(name: str) -> str | None:
 
 
 def read_runs(files: Sequence[tuple[Path, Path]], tables: list[pd.DataFrame], problems: list[Problem]) -> list[Run]:
-    """Read runs.
-
-    Args:
-        files: Folder that was given, and file.
-        tables: Takes the rows of each task.
-        problems: Takes what could not be used.
-    """
+    """Read runs from pairs of the folder that was given and a file; add to the tables of rows and the problems."""
     samples: dict[tuple[Path, str], dict[str, Path]] = defaultdict(dict)
     for _, file in files:
         if (match := _SAMPLES.fullmatch(file.name)) and benchmark_of(match["task"]):

@@ -10,19 +10,6 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-__all__ = [
-    "BENCHMARKS",
-    "BREAKDOWNS",
-    "COLUMNS",
-    "Problem",
-    "Report",
-    "Run",
-    "TaskResult",
-    "benchmark_of",
-    "table_of",
-    "texts_column",
-]
-
 BENCHMARKS: Mapping[str, str] = {
     "xfinbench": "XFinBench",
     "mme_finance": "MME-Finance",
@@ -72,35 +59,24 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskResult:
-    """What one run got for one task, or for a group of tasks.
+    """What one run got for one task, or for a group of tasks."""
 
-    Attributes:
-        run: `Run.id`.
-        benchmark: A key of `BENCHMARKS`.
-        task: lm-eval's name of it.
-        version: Of the task; empty if unknown.
-        n: Documents asked; 0 if unknown.
-        n_all: Documents there were to ask; 0 if unknown.
-        totals: Variant to metric to the value that the results file claims; None if not defined.
-        metrics: Metric to whether more is better; None if neither.
-        settings: What decides whether results may be compared, as dotted name to JSON text.
-        metadata: The task's metadata, without secrets, provenance and judge included.
-        samples: The file with its rows, if it could be read.
-        members: The tasks of a group; empty for a task.
-    """
-
-    run: str
-    benchmark: str
-    task: str
-    version: str = ""
-    n: int = 0
-    n_all: int = 0
+    run: str  # `Run.id`
+    benchmark: str  # a key of `BENCHMARKS`
+    task: str  # lm-eval's name of it
+    version: str = ""  # of the task; empty if unknown
+    n: int = 0  # documents asked; 0 if unknown
+    n_all: int = 0  # documents there were to ask; 0 if unknown
+    # variant to metric to the value that the results file claims; None if not defined
     totals: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    # metric to whether more is better; None if neither
     metrics: Mapping[str, bool | None] = field(default_factory=dict)
+    # what decides whether results may be compared, as dotted name to JSON text
     settings: Mapping[str, str] = field(default_factory=dict)
+    # the task's metadata, without secrets, provenance and judge included
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    samples: Path | None = None
-    members: tuple[str, ...] = ()
+    samples: Path | None = None  # the file with its rows, if it could be read
+    members: tuple[str, ...] = ()  # the tasks of a group; empty for a task
 
     @property
     def provenance(self) -> Mapping[str, Any]:
@@ -120,27 +96,17 @@ class TaskResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A model that was asked some tasks at one time.
+    """A model that was asked some tasks at one time."""
 
-    Attributes:
-        id: Hash of the results file.
-        model: Its name: text of strangers.
-        harness: `lm-eval`, `inspect_ai`, `VLMEvalKit`, `replay`, `judge`, `label` (people), or `published`.
-        path: The results file; the samples file if there is none.
-        name: The path from the folder that was given.
-        date: ISO date and time; empty if unknown.
-        settings: The model's arguments and versions, without secrets, as dotted name to JSON text.
-        tasks: Results by task, groups included.
-    """
-
-    id: str
-    model: str
-    harness: str
-    path: Path
-    name: str
-    date: str = ""
+    id: str  # hash of the results file
+    model: str  # its name: text of strangers
+    harness: str  # `lm-eval`, `inspect_ai`, `VLMEvalKit`, `replay`, `judge`, `label` (people), or `published`
+    path: Path  # the results file; the samples file if there is none
+    name: str  # the path from the folder that was given
+    date: str = ""  # ISO date and time; empty if unknown
+    # the model's arguments and versions, without secrets, as dotted name to JSON text
     settings: Mapping[str, str] = field(default_factory=dict)
-    tasks: tuple[TaskResult, ...] = ()
+    tasks: tuple[TaskResult, ...] = ()  # results by task, groups included
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,6 @@ from fin_tasks.benchmarks.xfinbench.math_types import MATH_TYPES
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
 from fin_tasks.report.values import Value, without_interval
 
-__all__ = ["figures"]
-
 _Printed = tuple[Value, dict[str, str]]
 
 _PAPERS = {

@@ -4,8 +4,6 @@ import json
 import re
 from typing import Any
 
-__all__ = ["is_secret", "without_secrets"]
-
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")  # of snake_case, kebab-case and camelCase
 _SECRET = re.compile(
     r"o?auth|authtoken|authorization|authentication|bearer|cookies?|creds|credentials?|envs?|environ|environment"

@@ -16,8 +16,6 @@ from fin_tasks.errors import DataError
 from fin_tasks.resources import task_version
 from fin_tasks.stats.metric import Metric
 
-__all__ = ["write_run"]
-
 
 def write_run(
     out: Path,
@@ -31,20 +29,9 @@ def write_run(
 ) -> Path:
     """Write a run below a folder, as `--output_path` and `--log_samples` of lm-eval do.
 
-    Args:
-        out: The folder; a folder named after the model is made in it.
-        tasks: What was scored; of several with one name only the last would be read.
-        model: Whose responses they are.
-        made_by: The command that scored them.
-        provenance: Task to what is known of its documents and responses.
-        metadata: What stands beside the provenance of every task, such as the sandbox and the judge.
-        facts: What the results file says of the whole run, such as the version of another harness.
-
-    Returns:
-        The results file.
-
-    Raises:
-        DataError: The folder cannot be written.
+    Return the results file, in a folder named after the model; raise DataError if it cannot be written. No two tasks
+    may have one name. `made_by` is the command that scored them, `provenance` what is known of each task's documents,
+    `metadata` what all tasks share, such as the judge, `facts` more of the run, such as another harness's version.
     """
     now = datetime.now()
     stamp = now.isoformat().replace(":", "-")

@@ -17,8 +17,6 @@ from fin_tasks.report.model import Report, TaskResult
 from fin_tasks.report.values import value_of
 from fin_tasks.sandbox import escape
 
-__all__ = ["MATH_TYPES", "TABLES", "safe", "values_table", "write_csv", "write_tables"]
-
 MATH_TYPES = ("arithmetic", "statistical", "algebraic", "numeric commonsense", "logical")
 """The five mathematical types that XFinBench's long version reports (Table 15)."""
 
@@ -138,12 +136,7 @@ def values_table(board: Mapping[str, Any], report: Report) -> pd.DataFrame:
 
 
 def write_tables(values: pd.DataFrame, folder: Path) -> list[Path]:
-    """Write each table of `TABLES` that has a value as `<stem>.md`; return the files.
-
-    Args:
-        values: From `values_table`.
-        folder: Where they go.
-    """
+    """Write each table of `TABLES` that has a value as `<stem>.md`; return the files."""
     paths = []
     for stem, (title, about, columns) in TABLES.items():
         if parts := list(_sections(columns, values)):
@@ -182,7 +175,7 @@ def _more(report: Report, labels: Mapping[tuple[str, str], str]) -> Iterator[dic
             if len(tables) == len(_PARTS):
                 rows = pd.concat(tables.values())
                 asked["xfinbench_text", "acc"] = rows, rows["acc"]
-                for code in CAPABILITIES.keys() & {one.removeprefix("acc_err_") for one in rows}:
+                for code in [one for one in CAPABILITIES if f"acc_err_{one}" in rows]:
                     margin = rows[f"acc_err_{code}"].fillna(rows[f"acc_{code}"])
                     asked["xfinbench_text", f"acc_{code}"] = rows, rows[f"acc_{code}"]
                     asked["xfinbench_text", f"acc_err_{code}"] = rows, margin

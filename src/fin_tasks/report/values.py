@@ -16,8 +16,6 @@ from fin_tasks.report.lm_eval import largest
 from fin_tasks.report.model import WEIGHT, Report, TaskResult
 from fin_tasks.stats.means import Estimate, estimate
 
-__all__ = ["Value", "headline", "higher_is_better", "label_of", "part_of", "value_of", "values_of", "without_interval"]
-
 _LOWER = ("no_answer", "unscored", "judge_error", "declined", "no_response", "brier", "log_loss", "ece", "context_cut")
 _LABELS = {
     "acc": "Accuracy",
@@ -35,35 +33,20 @@ _CATEGORIES = {category.short: name for name, category in CATEGORIES.items()}
 
 @dataclass(frozen=True, kw_only=True)
 class Value:
-    """One value.
+    """One value."""
 
-    Attributes:
-        run: Id of the run and task, or of the paper's table.
-        model: The model's name.
-        benchmark: A key of `BENCHMARKS`.
-        conditions: Task, split, mode, style, retrieval and arm; see `comparable.conditions_of`.
-        variant: `paper` or `robust`.
-        metric: Its name.
-        interval: The value as `mean`, with bounds, rows and clusters; NaN if not defined.
-        unscored: Rows without a value.
-        judge: Who judged; empty if nobody.
-        group: Only values of one column, metric and group may be compared; empty if unknown.
-        marks: Why the value stands apart.
-        result: Where it comes from; None for a published figure.
-    """
-
-    run: str
-    model: str
-    benchmark: str
-    conditions: Mapping[str, str]
-    variant: str
-    metric: str
-    interval: Estimate
-    unscored: int = 0
-    judge: str = ""
-    group: str = ""
-    marks: tuple[str, ...] = ()
-    result: TaskResult | None = None
+    run: str  # id of the run and task, or of the paper's table
+    model: str  # the model's name
+    benchmark: str  # a key of `BENCHMARKS`
+    conditions: Mapping[str, str]  # task, split, mode, style, retrieval and arm; see `comparable.conditions_of`
+    variant: str  # `paper` or `robust`
+    metric: str  # its name
+    interval: Estimate  # the value as `mean`, with bounds, rows and clusters; NaN if not defined
+    unscored: int = 0  # rows without a value
+    judge: str = ""  # who judged; empty if nobody
+    group: str = ""  # only values of one column, metric and group may be compared; empty if unknown
+    marks: tuple[str, ...] = ()  # why the value stands apart
+    result: TaskResult | None = None  # where it comes from; None for a published figure
 
     @property
     def is_headline(self) -> bool:
@@ -80,11 +63,7 @@ class Value:
 def value_of(rows: pd.DataFrame, metric: str, benchmark: str, *, weights: Any = None) -> Estimate:
     """Return the mean of a metric over rows with its interval. Rows of one source are one cluster, here and everywhere.
 
-    Args:
-        rows: Of the table of rows: one run, one variant.
-        metric: A column of it.
-        benchmark: Decides the largest value of the metric.
-        weights: What each row counts; by default rows count alike, or as many wrong responses for `bias_index`.
+    The rows are of one run and variant. By default they count alike, or as many wrong responses for `bias_index`.
     """
     if metric == "bias_index":
         weights = rows[WEIGHT].fillna(0).to_numpy() * (1 if weights is None else weights)

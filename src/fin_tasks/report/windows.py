@@ -13,8 +13,6 @@ from fin_tasks.benchmarks.dynostock.windows import BIASES
 from fin_tasks.errors import DataError
 from fin_tasks.report.model import Report, Run, TaskResult
 
-__all__ = ["window_rows"]
-
 # What arms differ in on purpose or columns hold already, and where and how fast a model runs.
 _MAY_DIFFER = ("anonymise", "arm", "bias", "mode", "scorer", "window")
 _MACHINE = ("api_key", "base_url", "batch_size", "device", "max_retries", "num_concurrent", "timeout", "token")

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from fin_tasks.errors import DataError
 
-__all__ = ["OWN_FOLDER", "replacing"]
-
 OWN_FOLDER = "page"
 """The folder of which nothing old is kept; beside it other people's files stay."""
 

@@ -17,8 +17,6 @@ from fin_tasks.report.site.pictures import Pictures
 from fin_tasks.report.site.samples import CHUNK, script, write_samples
 from fin_tasks.settings import Settings
 
-__all__ = ["page_data", "task_name", "write_page"]
-
 _OWN = files("fin_tasks.report.site")
 _SCRIPTS = ("vendor/tabulator.min.js", "app.js")
 _STYLES = ("vendor/tabulator_simple.min.css", "app.css")
@@ -33,13 +31,9 @@ _TERMS = {"bm25": "terms found by BM25", "dense": "terms found by embeddings", "
 
 
 def write_page(report: Report, board: Mapping[str, Any], folder: Path, *, samples: bool = True) -> list[str]:
-    """Write the page into a folder; returns what could not be shown.
+    """Write the page into a folder; return what could not be shown.
 
-    Args:
-        report: From `report.read`.
-        board: From `leaderboard.board` of this report.
-        folder: Holds `index.html` afterwards, and the folder `page` with all that it loads.
-        samples: Show questions and responses too.
+    The folder holds `index.html` afterwards, and the folder `page` with all that it loads.
     """
     own, problems = folder / OWN_FOLDER, []
     own.mkdir(exist_ok=True)
@@ -101,9 +95,6 @@ def page_data(report: Report, board: Mapping[str, Any]) -> dict[str, Any]:
 
 def task_name(task: Mapping[str, Any]) -> str:
     """Return what a task asks, in plain words.
-
-    Args:
-        task: From `tasks` of the leaderboard.
 
     Example:
         >>> asked = {"benchmark": "dynostock", "task": "dynostock_recency_w4", "bias": "recency", "window": 4}

@@ -13,8 +13,6 @@ from pathlib import Path, PurePosixPath
 
 from PIL import Image, ImageOps
 
-__all__ = ["Pictures"]
-
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff"}
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")  # no others: some decoders start programs
 _MOST_BYTES, _MOST_PIXELS, _SIDE = 32 * 2**20, 60_000_000, 1600

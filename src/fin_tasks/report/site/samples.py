@@ -22,8 +22,6 @@ from fin_tasks.report.redact import without_secrets
 from fin_tasks.report.site.pictures import Pictures
 from fin_tasks.report.values import headline
 
-__all__ = ["CHUNK", "script", "write_samples"]
-
 CHUNK = 200
 """Questions in a file."""
 

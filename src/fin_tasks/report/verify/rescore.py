@@ -30,8 +30,6 @@ from fin_tasks.report.verify.checks import Checks, Row, Status
 from fin_tasks.report.verify.judged import ask_again, check_judged, kept_judgments
 from fin_tasks.resources import task_yaml_dir
 
-__all__ = ["verify"]
-
 _OURS = ("data_dir", "windows_dir", "encoder", "math_types", "source")  # files or addresses: ours to choose
 _LARGEST = {"dpi": 600, "top_k": 100}
 _MOST_RESPONSES = 64  # to one document
