@@ -216,7 +216,10 @@ def _find_figures(files: Located, rows: Sequence[dict[str, Any]]) -> Located:
 def _texts(files: Located) -> dict[str, str]:
     paths = {name: f"evaluate/prompt_template/{name}" for name in wording.TEMPLATES}
     found = files.more(tuple(paths.values())).files
-    return {name: found[path].read_text(encoding="utf-8", errors="replace") for name, path in paths.items()}
+    try:
+        return {name: found[path].read_text(encoding="utf-8") for name, path in paths.items()}
+    except UnicodeDecodeError as error:
+        raise DataError(f"xfinbench prompts: expected UTF-8, got {error}. Fetch the files again.") from error
 
 
 def _doc(row: Mapping[str, Any], subset: str, mode: str, terms: Sequence[wording.Term]) -> dict[str, Any]:
