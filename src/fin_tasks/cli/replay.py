@@ -139,14 +139,12 @@ def _score(
 
 def _judged(docs: Sequence[Any], texts: Sequence[Sequence[str]], model: str, url: str, key: str) -> list[list[Any]]:
     """Let a judge copy the answers that the rules do not find."""
-    from fin_tasks.adapters.lm_eval_judge import AskJudge, Judging
+    from fin_tasks.adapters.lm_eval_filters import AskJudge, Judging
     from fin_tasks.benchmarks.financemath.score import judge_item
-    from fin_tasks.judging.judge import judge_model
-    from fin_tasks.judging.rubric import load_rubric
 
-    rubric = load_rubric("financemath")
-    judging = Judging("financemath", rubric, judge_model(model=model, base_urls=[url], key_variable=key))
-    return AskJudge(item=judge_item, rubric=rubric.name, judging=judging).apply(texts, docs)
+    metadata = {"judge_model": model, "judge_base_url": url, "judge_key": key}
+    judging = Judging({"rubric": "financemath"}, metadata, {})
+    return AskJudge(item=judge_item, rubric="financemath", judging=judging).apply(texts, docs)
 
 
 def _write(
