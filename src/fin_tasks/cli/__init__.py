@@ -8,7 +8,7 @@ import typer
 
 import fin_tasks
 from fin_tasks.cli import build, chart, compare, fetch, judge, label, predict, replay, report, verify
-from fin_tasks.cli.options import Json, Model, NewFolder
+from fin_tasks.cli.options import DataDir, Json, Model, NewFolder, Source
 from fin_tasks.errors import FinTasksError
 
 __all__ = ["app", "main"]
@@ -84,11 +84,8 @@ def doctor(
     benchmark: Annotated[
         str | None, typer.Argument(help="xfinbench, bizbench, financemath, mme_finance or dynostock.")
     ] = None,
-    data_dir: Annotated[
-        Path | None,
-        typer.Option(help="Folder with the files, or the one file of financemath or bizbench; else FIN_TASKS_DATA."),
-    ] = None,
-    source: Annotated[str, typer.Option(help="auto, upstream, data_dir or sample.")] = "auto",
+    data_dir: DataDir = None,
+    source: Source = "auto",
     as_json: Json = False,
 ) -> None:
     """Say what works here: harness, sandbox, model packages; and for a benchmark, its files, rows and defects."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fin_tasks.cli.options import Json, NewFolder, print_table, sub_commands
+from fin_tasks.cli.options import DataDir, Json, NewFolder, Source, print_table, sub_commands
 from fin_tasks.cli.xfinbench import label_math
 from fin_tasks.errors import ConfigError
 
@@ -29,8 +29,8 @@ def draw_sheets(
     n: Annotated[int | None, typer.Option(min=1, help="Rows, else the study's number.")] = None,
     seed: Annotated[int, typer.Option(help="Decides the draw.")] = 0,
     annotators: Annotated[int | None, typer.Option(min=1, help="Sheets, else the study's number.")] = None,
-    source: Annotated[str, typer.Option(help="Of documents: auto, upstream, data_dir or sample.")] = "auto",
-    data_dir: Annotated[Path | None, typer.Option(help="The benchmark's files, else FIN_TASKS_DATA.")] = None,
+    source: Source = "auto",
+    data_dir: DataDir = None,
     split: Annotated[str | None, typer.Option(help="Of documents: test or validation.")] = None,
 ) -> None:
     """Draw rows of a run, or documents, into a sheet for each person."""
@@ -47,7 +47,7 @@ def draw_sheets(
 
 
 @app.command("merge", epilog="Example: fin-tasks label merge study/calc_*.xlsx --out study/merged")
-def merge(
+def merge_sheets(
     sheets: Sheets,
     out: NewFolder,
     draw: Drawn = None,

@@ -10,8 +10,8 @@ import typer
 from fin_tasks.errors import ConfigError
 
 __all__ = [
-    *("BaseUrl", "Concurrency", "Items", "Json", "KeyVariable", "Model", "NewFolder", "Out", "Prices"),
-    *("counting", "print_table", "sub_commands"),
+    *("BaseUrl", "Concurrency", "DataDir", "Items", "Json", "KeyVariable", "Model", "NewFolder", "Out", "Prices"),
+    *("Source", "counting", "print_table", "sub_commands"),
 ]
 
 
@@ -32,6 +32,10 @@ Items = Annotated[
 ]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")]
 NewFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")]
+DataDir = Annotated[
+    Path | None, typer.Option("--data-dir", metavar="DIR", help="The benchmark's own files, else FIN_TASKS_DATA.")
+]
+Source = Annotated[str, typer.Option("--source", help="auto, upstream, data_dir or sample.")]
 Model = Annotated[
     str | None, typer.Option("--model", metavar="NAME", help="The model to ask, or the one that gave saved responses.")
 ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.cli.options import Json, KeyVariable, Model, Out, counting, print_table, sub_commands
+from fin_tasks.cli.options import DataDir, Json, KeyVariable, Model, Out, counting, print_table, sub_commands
 from fin_tasks.errors import ConfigError
 from fin_tasks.settings import OPENAI
 
@@ -27,14 +27,15 @@ def replay_xfinbench(
     files: Files,
     task: Annotated[str, typer.Option(help="bool, mcq or calc.")],
     mode: Annotated[str, typer.Option(help="cot or da: the responses are words; pot: they are programs.")] = "cot",
-    data_dir: Annotated[
-        Path | None, typer.Option(help="XFinBench's files; adds capabilities and choices the file lacks, by id.")
-    ] = None,
+    data_dir: DataDir = None,
     model: Model = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/TSV/JSON with id, ground_truth, model_response."""
+    """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/TSV/JSON with id, ground_truth, model_response.
+
+    Capabilities and choices that a file lacks are taken from the benchmark's own files, by id.
+    """
     from fin_tasks.benchmarks.scored_task import by_document
     from fin_tasks.benchmarks.xfinbench import recording
     from fin_tasks.benchmarks.xfinbench.data import SCORER_VERSION

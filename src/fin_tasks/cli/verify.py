@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fin_tasks.cli.options import Json
+from fin_tasks.cli.options import DataDir, Json
 from fin_tasks.errors import ConfigError, FinTasksError
 
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ def verify(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATHS...", help="Run folders of lm-eval (--log_samples) or VLMEvalKit.")
     ],
-    data_dir: Annotated[
-        Path | None, typer.Option(help="Folder with the benchmark's own files; else FIN_TASKS_DATA.")
-    ] = None,
+    data_dir: DataDir = None,
     source: Annotated[
         str | None, typer.Option(help="auto, upstream, data_dir or sample; else what the submission names.")
     ] = None,
