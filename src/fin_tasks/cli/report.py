@@ -1,12 +1,12 @@
 """`fin-tasks report`: result files in, a page and a leaderboard out."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fin_tasks.cli.compare import tell
 from fin_tasks.cli.options import Json, NewFolder
 from fin_tasks.errors import ConfigError
 
@@ -77,7 +77,4 @@ def report(
         for note in summary["notes"]:
             print(escape(f"Note: {note}"))
         print(escape(f"{summary['runs']} runs of {summary['models']} models. Open {out / 'index.html'}"))
-    for message in summary["problems"]:
-        print(f"fin-tasks: error: {escape(message)}", file=sys.stderr)
-    if summary["problems"]:
-        raise typer.Exit(1)
+    tell(summary["problems"])

@@ -6,6 +6,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from functools import lru_cache
@@ -317,7 +318,7 @@ def _rows(path: Path, benchmark: str, only: str | None) -> pd.DataFrame:
             column.append(sample[name])
         if identity not in facts:
             facts[identity] = _facts_of(benchmark, doc)
-        readings = _readings(sample.get("filtered_resps"))
+        readings = readings_of(sample.get("filtered_resps"))
         scored.append(sum(one.get("unscored") is not True for one in readings))
         answer = " | ".join(text for one in readings if (text := _answer_text(one.get("answer"))))
         reason = next((why for one in readings if isinstance(why := one.get("reason"), str) and why), "")
@@ -414,16 +415,17 @@ def largest(benchmark: str, metric: str) -> float:
     return 100.0 if benchmark == "mme_finance" and metric.split("_")[0] == "score" else 1.0
 
 
-def _readings(value: Any) -> list[dict[str, Any]]:
-    """Return what was read in each response: objects, or the JSON text of objects, in nested lists."""
+def readings_of(value: Any) -> list[dict[str, Any]]:
+    """Return what was read in each response, from objects or their JSON text in nested lists; empty if not readable."""
     if isinstance(value, list):
-        return [one for inner in value[:100] for one in _readings(inner)]
+        return [one for inner in value[:100] for one in readings_of(inner)]
     if isinstance(value, str) and value[:1] == "{":
         try:
             value = orjson.loads(value)
         except orjson.JSONDecodeError:
-            return []
-    return [value] if isinstance(value, dict) else []
+            with suppress(ValueError, RecursionError):  # NaN is no JSON, but Python writes it
+                value = json.loads(value)
+    return [value if isinstance(value, dict) else {}]
 
 
 def _answer_text(answer: Any) -> str:

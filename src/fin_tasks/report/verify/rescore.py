@@ -5,7 +5,7 @@ import inspect
 import json
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +23,7 @@ from fin_tasks.judging.item import no_response
 from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.rubric import rubric_names
 from fin_tasks.report.comparable import settings_of
-from fin_tasks.report.lm_eval import read_samples
+from fin_tasks.report.lm_eval import read_samples, readings_of
 from fin_tasks.report.model import Run, TaskResult
 from fin_tasks.report.verify import checks as check
 from fin_tasks.report.verify.checks import Checks, Row, Status
@@ -145,7 +145,7 @@ class _Task:
             fields = check.changed_fields(given, row.doc, recorded=self.recorded) if doc else []
             changed += [f"{name!r:.60}: {field} {given.get(field)!r:.80}" for field in fields]
             row.claimed[variant] = {n: sample.get(n) for n in sample["metrics"] if not n.endswith("_stderr")}
-            row.readings[variant] = list(_readings(sample.get("filtered_resps")))
+            row.readings[variant] = readings_of(sample.get("filtered_resps"))
             if variant == "paper" and (text := check.prompt_of(sample)) is not None and doc:
                 sent.append((name, text, doc))
         same = "documents are those of the benchmark" if self.docs else "variants have the same responses"
@@ -276,18 +276,6 @@ def _responses(sample: Mapping[str, Any], name: str) -> list[str]:
     if not isinstance(texts, list) or not 0 < len(texts) <= _MOST_RESPONSES or not all(type(x) is str for x in texts):
         raise DataError(f"row {name!r:.60}: expected 1 to {_MOST_RESPONSES} texts as resps, got {of_requests!r:.80}.")
     return texts
-
-
-def _readings(value: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(value, list):
-        for one in value[:_MOST_RESPONSES]:
-            yield from _readings(one)
-    else:
-        try:
-            found = json.loads(value) if isinstance(value, str) else value
-        except ValueError:
-            found = None
-        yield found if isinstance(found, dict) else {}
 
 
 def _tasks_of(group: str) -> list[str]:
