@@ -7,16 +7,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from fin_tasks.cli.options import Json, print_table
+from fin_tasks.cli.options import BaseUrl, Concurrency, Json, KeyVariable, NewFolder, print_table
 from fin_tasks.settings import OPENAI
 
 __all__ = ["build_xfinbench", "label_math"]
 
-_BaseUrl = Annotated[str, typer.Option(metavar="URL", help="OpenAI-compatible address.")]
-_KeyVariable = Annotated[str, typer.Option(help="Environment variable with the key.")]
 _PromptSet = Annotated[Literal["house", "upstream"], typer.Option(help="Our wording, or the authors'.")]
 _UpstreamDir = Annotated[Path | None, typer.Option(metavar="DIR", help="Their folder construct_data/prompts.")]
-_Concurrency = Annotated[int, typer.Option(min=1, help="Requests at the same time.")]
 
 
 def build_xfinbench(
@@ -24,17 +21,17 @@ def build_xfinbench(
         Path, typer.Option("--from", metavar="CSV", help="Columns id, source, chapter, question, answer, kinds.")
     ],
     model: Annotated[str, typer.Option(metavar="M", help="The model that writes the questions.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the questions and the report.")],
+    out: NewFolder,
     verify_model: Annotated[str | None, typer.Option(metavar="M", help="Verifies them.", show_default="M")] = None,
-    base_url: _BaseUrl = OPENAI,
+    base_url: BaseUrl = OPENAI,
     verify_base_url: Annotated[str | None, typer.Option(metavar="URL", help="Of the verifying model.")] = None,
-    key_variable: _KeyVariable = "OPENAI_API_KEY",
+    key_variable: KeyVariable = "OPENAI_API_KEY",
     prompts: _PromptSet = "house",
     upstream_dir: _UpstreamDir = None,
     validation: Annotated[float, typer.Option(min=0, max=1, help="Share of sources in the validation split.")] = 0.25,
     seed: Annotated[int, typer.Option(help="Mixes the choices and draws the splits.")] = 0,
     max_tokens: Annotated[int, typer.Option(min=1, help="Tokens a reply may have.")] = 4096,
-    concurrency: _Concurrency = 16,
+    concurrency: Concurrency = 16,
     prices: Annotated[Path | None, typer.Option(help="M's, YAML: date, prompt, completion (a million tokens).")] = None,
     as_json: Json = False,
 ) -> None:
@@ -77,11 +74,11 @@ def label_math(
     data_dir: Annotated[
         Path | None, typer.Option(metavar="DIR|CSV", help="The questions, else FIN_TASKS_DATA, else downloaded.")
     ] = None,
-    base_url: _BaseUrl = OPENAI,
-    key_variable: _KeyVariable = "OPENAI_API_KEY",
+    base_url: BaseUrl = OPENAI,
+    key_variable: KeyVariable = "OPENAI_API_KEY",
     prompts: _PromptSet = "house",
     upstream_dir: _UpstreamDir = None,
-    concurrency: _Concurrency = 16,
+    concurrency: Concurrency = 16,
     as_json: Json = False,
 ) -> None:
     """Have a model name the mathematical types of XFinBench's calculations. A second run goes on.
