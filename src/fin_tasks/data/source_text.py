@@ -14,8 +14,9 @@ _METHODS = ("format", "join", "replace", "strip")
 def follow(body: Sequence[ast.stmt], known: dict[str, Any]) -> None:
     """Follow assignments and branches, and leave the variables in `known`.
 
-    `known` maps variables and the text of expressions, such as `line['question']`, to values. A variable whose value
-    cannot be worked out is removed from `known`; a condition that cannot be worked out is a DataError.
+    `known` maps expressions such as `line` or `line['question']` to values, and calls of a function, whatever their
+    arguments, by its name: `load()`. A variable whose value cannot be worked out is removed from `known`. A condition
+    that cannot be worked out is a DataError.
     """
     for statement in body:
         if isinstance(statement, ast.If):
@@ -35,8 +36,10 @@ def follow(body: Sequence[ast.stmt], known: dict[str, Any]) -> None:
 
 def value_of(node: ast.expr, known: dict[str, Any]) -> Any:
     """Work out an expression of texts: constants, f-strings, choices, lists, tables and a few methods of `str`."""
-    if (text := ast.unparse(node)) in known:
-        return known[text]
+    text = ast.unparse(node)
+    name = f"{ast.unparse(node.func)}()" if isinstance(node, ast.Call) else text
+    if name in known:
+        return known[name]
     match node:
         case ast.Constant(value=value):
             return value

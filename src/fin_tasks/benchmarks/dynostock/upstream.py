@@ -57,28 +57,23 @@ class UpstreamPrompts:
 
     def _fill(self, market: Market, window: Window, signal: int, text: str | None) -> dict[str, Any]:
         """Fill the slots as `construct_instruction` does; return its variables."""
-        figure = self.figures.get(window.authority, {})
-        current = "construct_current_eps(args.eps_dir, ticker, start_time, end_time)"
         known: dict[str, Any] = {
             **{"ticker": window.ticker, "start_time": str(window.start), "end_time": str(window.end), "bias": signal},
-            **{"args.image": text is None, "args.narrative": text == "narrative"},
-            **{f"args.bias_type == '{bias}'": window.bias_type == bias for bias in ("recency", "authority")},
-            **{"np.random.choice(len(args.celebrity_cfg))": 0, current: ""},
-            **{f"args.celebrity_cfg[index]['{name}']": value for name, value in figure.items()},
+            **{"args.image": text is None, "args.narrative": text == "narrative", "args.bias_type": window.bias_type},
+            **{"args.celebrity_cfg": [self.figures.get(window.authority)], "np.random.choice()": 0},
         }
         reports = market.reports_between(window.ticker, window.start, window.end, as_seen=False).iloc[::-1]
         names = [*ALPHA_VANTAGE.items()][:-1]
         table = pd.DataFrame({name: [_written(value) for value in reports[ours]] for name, ours in names})
         if text is None:
-            known[current] = self._sentence("construct_current_eps", "cur", table.iloc[0].to_dict())
+            known["construct_current_eps()"] = self._sentence("construct_current_eps", "cur", table.iloc[0].to_dict())
         else:
             history = market.history(window.ticker, window.start, window.end)
             prices = pd.DataFrame({"Date": history.index.strftime("%Y-%m-%d")})
             prices = prices.assign(**{name: history[name.lower()].to_numpy() for name in ("Open", "Close")})
-            for what, place, shown in (("stock", "args.stock_file", prices), ("eps", "args.eps_dir", table)):
+            for what, shown in (("stock", prices), ("eps", table)):
                 told = [self._sentence(f"construct_{what}_history", "row", row) for row in shown.to_dict("records")]
-                both = (shown.to_string(header=True, index=False), "\n".join(told))
-                known[f"construct_{what}_history({place}, ticker, start_time, end_time)"] = both
+                known[f"construct_{what}_history()"] = (shown.to_string(header=True, index=False), "\n".join(told))
         follow(self.functions["construct_instruction"].body, known)
         if "instruction" not in known:
             raise DataError("gen.py of DynoStock's authors: expected sentences, found other code. Use prompts: house.")
