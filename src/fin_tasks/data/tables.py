@@ -1,28 +1,16 @@
-"""Read a benchmark's CSV and JSON files; a bad row is a `Defect`, counted and shown, so that no row just disappears."""
+"""Read a benchmark's CSV and JSON files."""
 
-import codecs
 import csv
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fin_tasks.errors import DataError
 
 
-@dataclass(frozen=True)
-class Defect:
-    """Something wrong with a row; the id is empty if it concerns the whole file."""
-
-    kind: str  # a short fixed name, such as "missing-figure"
-    row_id: str
-    detail: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Record:
+class Record(NamedTuple):
     """One row; short rows are filled up with empty cells."""
 
     line: int  # the line of the file on which the row ends
@@ -30,16 +18,8 @@ class Record:
     surplus: int  # cells more than the header has; negative if the row is short
 
 
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """The rows of a file without blank lines."""
-
-    records: tuple[Record, ...]
-    has_bom: bool  # whether the file starts with a byte order mark
-
-
-def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Table:
-    """Read a UTF-8 CSV file that has at least these columns; a DataError says what is wrong with it."""
+def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> list[Record]:
+    """Read the rows of a UTF-8 CSV file that has at least these columns; blank lines are skipped."""
     try:
         content = path.read_bytes()
         csv.field_size_limit(max(csv.field_size_limit(), len(content)))  # a response may be longer than 128 kB
@@ -58,15 +38,16 @@ def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Tab
             records.append(Record(line=reader.line_num, cells=cells, surplus=surplus))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path}: expected a CSV file in UTF-8, could not read it ({error}).") from error
-    return Table(records=tuple(records), has_bom=content.startswith(codecs.BOM_UTF8))
+    return records
 
 
 def read_json(
     path: Path, columns: Sequence[str] = (), *, aliases: Mapping[str, str] | None = None
 ) -> list[dict[str, Any]]:
-    """Read the objects of a JSON list or of JSON lines in UTF-8, which have at least these columns or their aliases.
+    """Read the objects of a JSON list, or of JSON lines, in UTF-8; each must have these columns or their aliases.
 
-    Samples of lm-eval become their document with the responses as `output`, once: all filters list the same responses.
+    A row of lm-eval's samples becomes its document, with the responses as `output`. Only the rows of the first filter
+    are read, because all filters list the same responses.
     """
     try:
         text = path.read_bytes().decode("utf-8-sig")

@@ -117,7 +117,7 @@ def _read(
     pictures = Pictures(table, unpack(archive, cache) if archive else None)
     columns = _COLUMNS + (_CATEGORY_COLUMNS if part == "open" else ())
     rows, left_out, seen, hashes = [], dict[str, list[str]](), set[str](), dict[str, str]()
-    for record in read_csv(table, columns, delimiter="\t").records:
+    for record in read_csv(table, columns, delimiter="\t"):
         cells = {**dict.fromkeys(_CATEGORY_COLUMNS, ""), "background": "", "truth": "", **record.cells}
         cells["index"] = cells["index"].strip()
         row, odd = _row(cells, part, pictures)

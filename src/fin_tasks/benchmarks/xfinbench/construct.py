@@ -187,7 +187,7 @@ class Maker:
 
 def _read_sources(path: Path) -> Iterator[dict[str, Any]]:
     ids, columns = {""}, ("id", "source", "chapter", "question", "answer", "kinds")
-    for record in read_csv(path, columns).records:
+    for record in read_csv(path, columns):
         cells = {name: record.cells[name].strip() for name in columns}
         tasks = items_of(cells["kinds"]) or list(KINDS)
         if cells["id"] in ids or not (cells["question"] and cells["answer"]) or not set(tasks) <= KINDS.keys():

@@ -138,7 +138,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     ids: set[str] = set()
     questions: set[str] = set()
-    for record in read_csv(path, COLUMNS).records:
+    for record in read_csv(path, COLUMNS):
         cells = {column: record.cells[column].strip() for column in COLUMNS}
         question = " ".join(cells["question"].split())
         row: dict[str, Any] = {

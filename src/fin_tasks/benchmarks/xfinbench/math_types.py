@@ -62,7 +62,7 @@ def label_rows(
 def read_labels(path: Path, ids: Collection[str]) -> dict[str, list[str]]:
     """Read the types of some of these questions from a CSV file with the columns `id` and `math_types`."""
     labels: dict[str, list[str]] = {}
-    for record in read_csv(path, ("id", "math_types")).records:
+    for record in read_csv(path, ("id", "math_types")):
         named = [name for name in map(str.strip, record.cells["math_types"].split(";")) if name]
         if unknown := sorted(set(named) - MATH_TYPES.keys()):
             expected = f"types of {', '.join(MATH_TYPES)}, separated by `;`"

@@ -109,7 +109,7 @@ def find_terms(
 ) -> tuple[list[list[Term]], dict[str, Any]]:
     """Return each row's terms, the best first, and the provenance; see `retrieval.search.retrieve` for the options."""
     terms: dict[str, Term] = {}
-    records = read_csv(bank, _TERM).records
+    records = read_csv(bank, _TERM)
     for record in records:
         term_id, name, definition = (record.cells[column].strip() for column in _TERM)
         if term_id and (name or definition):

@@ -71,7 +71,7 @@ def summary(scored: ScoredTask, *, tier: str | None = None) -> dict[str, Any]:
 
 def _pairs(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
     delimiter = {".csv": ",", ".tsv": "\t"}.get(path.suffix.lower())
-    records = read_csv(path, _COLUMNS, delimiter=delimiter).records if delimiter else ()
+    records = read_csv(path, _COLUMNS, delimiter=delimiter) if delimiter else []
     if long := next((record.line for record in records if record.surplus > 0), None):
         raise DataError(f"{path}, line {long}: expected as many cells as columns, got more. Quote cells.")
     rows: list[Any] = [record.cells for record in records]
