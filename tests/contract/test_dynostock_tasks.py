@@ -87,19 +87,19 @@ def test_the_effect_of_a_statement_from_lm_eval_to_the_command(tmp_path: Path, f
     command = ["compare", str(tmp_path), "--variant", "robust", "--by"]
     printed = CliRunner().invoke(app, [*command, "arm", "--out", str(tmp_path / "out")], env={"COLUMNS": "150"})
     assert printed.exit_code == 0 and {path.name for path in (tmp_path / "out").iterdir()} == {
-        *("arms.csv", "effects.csv", "effects.png", "effects.svg")
+        *("compare.csv", "compare.png", "compare.svg")
     }
     said = json.loads(CliRunner().invoke(app, [*command, "arm", "--json"]).stdout)
-    effects = {(one["measure"], one["window"]): one["difference"] for one in said["effects"]}
+    effects = {(one["metric"], one["group"]): one["difference"] for one in said["lines"] if one["against"]}
     # signals 0, 1, 0, so P(signal) is 0.9 with the statement and 0.4, 0.6, 0.4 without
     assert effects["signal_probability", "mean"] == pytest.approx(0.9 - 1.4 / 3)
-    assert effects["follows_signal", 4] == pytest.approx(2 / 3) and "+43.3" in printed.stdout
+    assert effects["follows_signal", "4"] == pytest.approx(2 / 3) and "+43.3" in printed.stdout
     # size 4 has the truths 1, 0, 0: 2 wrong of 2 follow the signal with it, and 1 of 2 without;
     # size 8 has the truths 1, 1, 0: 1 of 1 follows it, and none of 1
-    assert (effects["bias_index", 4], effects["bias_index", 8]) == (0.5, 1.0)
+    assert (effects["bias_index", "4"], effects["bias_index", "8"]) == (0.5, 1.0)
     assert effects["bias_index", "mean"] == 0.75 and "+75.0" in printed.stdout
-    windows = json.loads(CliRunner().invoke(app, [*command, "window", "--json"]).stdout)["arms"]
-    assert {(one["arm"], one["window"]): one["n"] for one in windows}["none", "mean"] == 6
+    windows = json.loads(CliRunner().invoke(app, [*command, "window", "--json"]).stdout)["lines"]
+    assert {(one["run"], one["group"]): one["n"] for one in windows}["none", "mean"] == 6
 
 
 def build(*options: str) -> dict[str, Any]:

@@ -1,14 +1,17 @@
-"""Comparing runs, or one model's styles or knowledge, on the rows that they share."""
+"""Comparing runs, or one model's styles, knowledge or statements, on the rows that they share."""
 
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from fin_tasks.benchmarks.dynostock import experiment
+from fin_tasks.benchmarks.dynostock.figures import contrast_name, names_of
+from fin_tasks.benchmarks.dynostock.windows import BIASES
 from fin_tasks.errors import DataError
 from fin_tasks.report.comparable import conditions_of, differences, text_of
 from fin_tasks.report.lm_eval import largest, read_samples
@@ -21,32 +24,37 @@ FACTORS: Mapping[str, tuple[str, ...]] = {"style": ("mode", "style"), "knowledge
 """What one model's results may differ in, with the conditions that say so."""
 
 GROUPS = ("capability", "topic", "part", "category", "image_type", "image_style", "math_types", "ticker", "task")
-"""Columns whose values are compared apart. The first six are tried in turn if none is named."""
+"""Columns by which rows can be grouped; `task` means no groups."""
+
+COLUMNS = (
+    *("heading", "task", "metric", "variant", "unit", "by", "group", "run", "against", "family"),
+    *("n", "value", "deviation", "low", "high"),
+    *("pairs", "difference", "difference_low", "difference_high", "p", "p_holm", "test"),
+    *("gained", "lost", "left_out"),
+)
+"""Columns of `Comparisons.lines`."""
 
 _BASELINES = ("cot", "none")
 _FOLLOW = {
-    "style": ("style.", "prompts.", "mode", "version", "tasks"),
-    "knowledge": ("retrieval.", "prompts.", "tasks"),
+    "style": ("style.", "prompts.", "mode", "version"),
+    "knowledge": ("retrieval.", "prompts."),
 }
 _SAME_DATA = ("split", "data.revision")
+_STATEMENT = ("anonymise", "arm", "bias", "mode", "scorer", "window")  # settings in which arms differ on purpose
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """What was found.
+    """All differences, with `COLUMNS`.
 
     Attributes:
         lines: A line for each group of rows and run: the run's own value with its interval; then, against the baseline
             and over the `pairs` rows that both have scored, the difference with its interval and test. `heading` names
-            what is compared, `group` is empty for all rows. `p_holm` is corrected over the lines of a `family`.
-        items: A line for each paired row.
-        terms: How well retrievers found XFinBench's gold terms, if knowledge is compared.
-        notes: What could not be compared, and in which settings runs differ.
+            the task, `group` is empty for all rows. `p_holm` is corrected over the lines of a `family`.
+        notes: Results that could not be compared, and settings in which runs differ.
     """
 
     lines: pd.DataFrame
-    items: pd.DataFrame
-    terms: pd.DataFrame
     notes: tuple[str, ...]
 
 
@@ -60,7 +68,8 @@ class _Entry:
 
     def title(self, factor: str = "") -> str:
         names = [name for name in self.conditions if name not in ("task", *FACTORS.get(factor, ()))]
-        return " · ".join([self.result.task, *(one for n in names if (one := self.conditions[n]) not in ("", "none"))])
+        said = [self.conditions[name] for name in names if self.conditions[name] not in ("", "none")]
+        return " · ".join([self.result.task, *said])
 
 
 def compare(
@@ -74,9 +83,9 @@ def compare(
 ) -> Comparisons:
     """Compare runs with the first of them, task by task; a pair's test depends on these two runs alone.
 
-    `reports` has a name for each path. By default the metric is what models are ranked by. With a `factor`, results of
-    one model that differ in it are compared instead of runs. `baseline` is the label of a run or condition; by default
-    the first run, chain of thought with a role, or no knowledge. Raise DataError if no run has the metric or label.
+    `reports` has a name for each path. By default the metric is the one that models are ranked by. With a `factor`,
+    results of one model that differ in it are compared instead of runs. `baseline` is the label of a run or condition;
+    by default the first run, chain of thought with a role, or no knowledge. Raise DataError if no run has the metric.
     """
     notes: list[str] = []
     entries = _entries(reports, factor, notes)
@@ -85,91 +94,133 @@ def compare(
         raise DataError(f"compare --baseline: expected one of {labels}, got {baseline!r}.")
     entries.sort(key=lambda one: (one.label != baseline, bool(factor) and one.label not in _BASELINES))
     sets = _by_factor(entries, factor) if factor else _by_run(entries, notes)
-    members = {(one.run.id, name) for own in sets for one in own for name in one.result.members}
-    inner_sets = [(own, (own[0].run.id, own[0].result.task) in members) for own in sets]
-    lines: list[dict[str, Any]] = []
-    items: list[pd.DataFrame] = []
-    known: set[str] = set()
+    members = {(one.run.id, name) for one in entries for name in one.result.members}
     order = list(BENCHMARKS)
-    for own, inner in sorted(inner_sets, key=lambda one: (order.index(one[0][0].result.benchmark), one[1])):
+    sets.sort(key=lambda own: (order.index(own[0].result.benchmark), (own[0].run.id, own[0].result.task) in members))
+    lines: list[dict[str, Any]] = []
+    for own in sets:
         first = own[0]
-        benchmark, name = first.result.benchmark, metric or headline(first.result.benchmark, first.result)
+        inner = (first.run.id, first.result.task) in members  # its rows are compared with the group's, too
+        name = metric or headline(first.result.benchmark, first.result)
         heading = f"{first.title(factor)}, {first.run.model}" if factor else first.title()
         base = first.report.rows_of(first.result, variant)
-        known |= {one for one in base.columns[base.columns.get_loc("reason") + 1 :] if base[one].notna().any()}
-        apart = "" if inner or by == "task" else by or next((one for one in GROUPS[:6] if base[one].nunique() > 1), "")
-        if apart and not base[apart].notna().any():
-            notes.append(f"{heading}: its rows name no {apart}.")
-        for one in own if name in known else ():
+        grouped = "" if inner or by == "task" else by
+        if grouped and base[grouped].isna().all():
+            notes.append(f"{heading}: its rows name no {grouped}.")
+        for one in own:
             rows = one.report.rows_of(one.result, variant)
-            if name not in rows or not rows[name].notna().any():
+            if name not in rows or rows[name].isna().all():
                 notes.append(f"{heading}: {one.label} has no {variant} value of {name}.")
                 continue
             against = "" if one is first else first.label
-            facts: dict[str, Any] = {
-                "heading": heading,
-                "benchmark": benchmark,
-                "task": one.result.task,
-                "metric": name,
-            }
-            facts |= {"variant": variant, "unit": largest(benchmark, name), "run": one.label, "against": against}
-            told = differences(one.result, first.result) if against and not inner else []
-            if told := [of for of in told if not of.startswith((*_FOLLOW.get(factor, ()), "tasks"))]:
-                notes.append(f"{heading}: {one.label} differs from {first.label} in {'; '.join(told)}.")
-            for group in ("", *_groups(rows, apart)):
-                of, of_base = (_rows_in(table, apart, group) for table in (rows, base))
-                paired = _paired(of_base, of, name) if against else pd.DataFrame()
-                family = f"{one.run.model if factor else one.label}, {'parts' if group or inner else 'headline'}"
-                place = {"by": apart if group else "", "group": group, "family": family}
-                lines.append({**facts, **place, **_measured(of, paired, name, benchmark)})
-                if against and not group and not one.result.members:
-                    items.append(paired.drop(columns="source").reset_index(names="doc_id").assign(**facts))
+            if against and not inner:
+                expected = (*_FOLLOW.get(factor, ()), "tasks")
+                if told := [said for said in differences(one.result, first.result) if not said.startswith(expected)]:
+                    notes.append(f"{heading}: {one.label} differs from {first.label} in {'; '.join(told)}.")
+            facts: dict[str, Any] = {"heading": heading, "task": one.result.task, "metric": name, "variant": variant}
+            facts |= {"run": one.label, "against": against, "test": "", "unit": largest(one.result.benchmark, name)}
+            for group in ("", *_groups(rows, grouped)):
+                some, some_base = (_rows_in(table, grouped, group) for table in (rows, base))
+                difference = _difference(some_base, some, name) if against else {}
+                part = "parts" if group or inner else "headline"
+                place = {"by": grouped if group else "", "group": group}
+                place |= {"family": f"{one.run.model if factor else one.label}, {part}"}
+                value = value_of(some, name, one.result.benchmark)
+                own_value = {"n": value.n, "value": value.mean, "low": value.low, "high": value.high}
+                lines.append({**facts, **place, **own_value, **difference})
+            if factor == "knowledge" and one.conditions["retrieval"] != "none" and (found := hits(one.result)):
+                facts |= {"metric": "hit_rate", "unit": 1.0, "against": "", "group": "", "family": ""}
+                lines.append({**facts, "n": len(found), "value": fmean(found)})
     if not lines:
-        found = f"got {', '.join(sorted(known))}." if known else " ".join(notes) or "found none."
-        raise DataError(f"compare: expected results of one task with {metric or 'a value'} under {variant}, {found}")
-    table = pd.DataFrame(lines)
-    adjusted = table.groupby("family")["p"].transform(lambda p: holm(p.tolist()))
-    table.insert(table.columns.get_loc("p") + 1, "p_holm", adjusted)
+        known = ", ".join(sorted({name for one in entries for name in one.result.metrics}))
+        wanted = f"{metric or 'a value'} under {variant}" + (f" that differ in {factor}" if factor else "")
+        raise DataError(f"compare: expected results with {wanted}, got {known or 'no metric'}. {' '.join(notes)}")
+    table = _table(pd.DataFrame(lines))
+    table["p_holm"] = table.groupby("family")["p"].transform(lambda p: holm(p.tolist()))
     if not table["against"].any():
         notes.append("Nothing is compared: name several runs, or --by style or --by knowledge.")
-    terms = [
-        {"model": one.run.model, "knowledge": one.label, "task": one.result.task, **measured}
-        for own in (sets if factor == "knowledge" else ())
-        for one in own
-        if not one.result.members and (measured := retrieved(one.result))
-    ]
-    return Comparisons(table, pd.concat(items) if items else pd.DataFrame(), pd.DataFrame(terms), tuple(notes))
+    return Comparisons(table, tuple(notes))
 
 
-def retrieved(result: TaskResult) -> dict[str, float]:
-    """Return hit rate, recall, reciprocal rank and nDCG of the gold terms among those shown; empty if none were shown.
+def compare_statements(report: Report, *, variant: str = "paper", effects: bool = True) -> Comparisons:
+    """Return DynoStock's measures by arm and window size, and with `effects` the differences between arms.
 
-    The hit rate is the paper's accuracy of a retriever: the share of questions with a gold term among those retrieved.
-
-    References:
-        Järvelin, Kekäläinen (2002), Cumulated gain-based evaluation of IR techniques, TOIS 20.
+    Lines have the window size as group; `mean` is the mean over sizes. Intervals of differences resample tickers.
     """
-    found: dict[Any, list[float]] = {}
-    shown = False
+    rows, notes = statement_rows(report, variant=variant)
+    arms = experiment.by_window(rows)
+    found = experiment.compare_arms(rows) if effects else None
+    names = [name for name in experiment.GROUP if name != "bias"]
+    arms = arms.assign(heading=arms["bias"] + ", " + names_of(arms, names), run=arms["arm"])
+    arms = arms.assign(against="", test="")
+    tables = []
+    for measure in experiment.MEASURES:
+        parts = {"value": "", "low": "_low", "high": "_high", "deviation": "_std"}
+        values = {name: arms.get(measure + ending, math.nan) for name, ending in parts.items()}
+        tables.append(arms.assign(metric=measure, **values))
+    if found is not None and len(effects_table := found.effects):
+        renamed = {"measure": "metric", "low": "difference_low", "high": "difference_high"}
+        tables.append(
+            effects_table.rename(columns=renamed).assign(
+                heading=effects_table["bias"] + ", " + names_of(effects_table, names),
+                run=effects_table.apply(contrast_name, axis=1),
+                against=effects_table["second"].astype(str),
+                n=effects_table["pairs"],
+                left_out=effects_table["unpaired"] + effects_table["without_value"],
+                test="McNemar",
+            )
+        )
+    table = pd.concat(tables).assign(variant=variant, unit=1.0, by="window", task="", family="")
+    lines = _table(table.assign(group=table["window"].astype(str)))
+    return Comparisons(lines, (*notes, *(found.notes if found else ())))
+
+
+def statement_rows(report: Report, *, variant: str) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows of bias tasks with `experiment.COLUMNS`, newest run last, and notes on runs kept apart.
+
+    Raises:
+        DataError: There are no such rows.
+    """
+    parts: list[pd.DataFrame] = []
+    settings: dict[tuple[str, ...], list[Mapping[str, str]]] = defaultdict(list)
+    for run in sorted(report.runs, key=lambda run: run.date):
+        for one in run.tasks:
+            bias = next((name for name in BIASES if one.task.startswith(f"dynostock_{name}")), "")
+            rows = report.rows_of(one, variant)
+            if not bias or one.members or rows.empty:
+                continue
+            mode = "text" if one.task.endswith("_text") else "image"
+            asked = {name: value for name, value in one.settings.items() if name not in _STATEMENT}
+            known = settings[run.model, bias, mode]
+            if asked not in known:
+                known.append(asked)
+            facts: dict[str, Any] = {"model": run.model, "bias": bias, "mode": mode}
+            facts |= {"setting": f"settings {known.index(asked) + 1}"}
+            parts.append(rows.assign(**facts, anonymised=one.settings.get("anonymise") == "true"))
+    if not parts:
+        raise DataError(f"compare: expected rows of DynoStock's bias tasks under {variant}, found none.")
+    table = pd.concat(parts).reindex(columns=list(experiment.COLUMNS)).dropna(subset=["window"])
+    notes = []
+    for key, several in settings.items():
+        names = sorted({name for one in several for name in one})
+        if differ := [name for name in names if len({one.get(name) for one in several}) > 1]:
+            notes.append(f"{', '.join(key)}: runs that differ in {', '.join(differ)} are not compared.")
+    return table.astype({"arm": str, "doc_id": str, "ticker": str}).astype({"window": int}), notes
+
+
+def hits(result: TaskResult) -> list[bool]:
+    """Return for each question that has gold terms whether one of them is among the terms shown."""
+    found: dict[str, bool] = {}
     for sample in read_samples(result):
         doc = sample["doc"]
         gold, terms = doc.get("gold_terms"), doc.get("terms")
-        if isinstance(gold, list) and gold and isinstance(terms, list) and doc.get("id") not in found:
-            shown = shown or bool(terms)
-            ids = [term.get("id") for term in terms if isinstance(term, dict)]
-            ranks = [rank for rank, term in enumerate(ids, 1) if term in gold]
-            best = math.fsum(1 / math.log2(rank + 1) for rank in range(1, min(len(gold), len(ids)) + 1))
-            gain = math.fsum(1 / math.log2(rank + 1) for rank in ranks)
-            first = 1 / ranks[0] if ranks else 0.0
-            found[doc.get("id")] = [float(bool(ranks)), len(ranks) / len(gold), first, gain / best if best else 0.0]
-    if not shown:
-        return {}
-    means = np.mean(list(found.values()), axis=0).tolist()
-    return {"n": len(found), **dict(zip(("hit_rate", "recall", "mrr", "ndcg"), means, strict=True))}
+        if isinstance(gold, list) and gold and isinstance(terms, list):
+            found[str(doc.get("id"))] = any(isinstance(term, dict) and term.get("id") in gold for term in terms)
+    return list(found.values())
 
 
 def _entries(reports: Mapping[str, Report], factor: str, notes: list[str]) -> list[_Entry]:
-    """Return results with their labels; of results that a run repeats with the same settings, the newest."""
+    """Return results with their labels; of results under the same conditions, the newest."""
     runs = [(path, report, run) for path, report in reports.items() for run in report.runs]
     paths: dict[str, set[str]] = defaultdict(set)
     for path, _, run in runs:
@@ -182,12 +233,9 @@ def _entries(reports: Mapping[str, Report], factor: str, notes: list[str]) -> li
             if not factor:
                 label = run.model if len(paths[run.model]) == 1 else f"{run.model} ({path})"
             key = (run.model if factor else label, result.task, *conditions.values())
-            earlier = found.pop(key, None)
-            if earlier and not differences(result, earlier.result):
-                notes.append(f"{result.task}: {label} was run again with the same settings; the newest counts.")
-            elif earlier:
-                found[key, len(found)] = earlier
-                label += f" [{'; '.join(differences(result, earlier.result))}]"
+            if earlier := found.pop(key, None):
+                told = "; ".join(differences(earlier.result, result)) or "no setting"
+                notes.append(f"{result.task}: {label} was run twice; the newest run counts. They differ in {told}.")
             found[key] = _Entry(label, report, run, result, conditions)
     return list(found.values())
 
@@ -207,24 +255,21 @@ def _by_run(entries: Sequence[_Entry], notes: list[str]) -> list[list[_Entry]]:
         runs[one.label].append(one)
     base, *others = runs.values()
     sets = [[one] for one in base]
-    for own in others:
-        for one in own:
-            alike = [of for of in sets if of[0].conditions == one.conditions] or [
-                of for of in sets if of[0].conditions["task"] == one.conditions["task"]
-            ]
-            if len(alike) != 1:
-                notes.append(
-                    f"{one.title()}: {base[0].label} has {len(alike) or 'no'} results to compare {one.label} with."
-                )
-                continue
-            ours, theirs = alike[0][0].result.settings, one.result.settings
-            data = [n for n in _SAME_DATA if n in ours and n in theirs and ours[n] != theirs[n]]
-            if data:
-                told = " and ".join(f"{n} {text_of(theirs[n])} against {text_of(ours[n])}" for n in data)
-                notes.append(f"{one.title()}: {one.label} is not compared with {alike[0][0].label}: {told}.")
-            else:
-                differ = [value for name, value in one.conditions.items() if value != alike[0][0].conditions[name]]
-                alike[0].append(replace(one, label=", ".join([one.label, *filter(None, differ)])))
+    for one in (one for own in others for one in own):
+        alike = [own for own in sets if own[0].conditions == one.conditions]
+        alike = alike or [own for own in sets if own[0].conditions["task"] == one.conditions["task"]]
+        if len(alike) != 1:
+            found = len(alike) or "no"
+            notes.append(f"{one.title()}: {base[0].label} has {found} results to compare {one.label} with.")
+            continue
+        first, theirs = alike[0][0], one.result.settings
+        ours = first.result.settings
+        if other := [name for name in _SAME_DATA if name in ours and name in theirs and ours[name] != theirs[name]]:
+            told = " and ".join(f"{name} {text_of(theirs[name])} against {text_of(ours[name])}" for name in other)
+            notes.append(f"{one.title()}: {one.label} is not compared with {first.label}: {told}.")
+        else:
+            differ = [value for name, value in one.conditions.items() if value != first.conditions[name]]
+            alike[0].append(replace(one, label=", ".join([one.label, *filter(None, differ)])))
     return sets
 
 
@@ -237,38 +282,32 @@ def _rows_in(rows: pd.DataFrame, by: str, group: str) -> pd.DataFrame:
     return rows[rows[by].map(lambda name: group in str(name).split("|")).eq(True)] if group else rows
 
 
-def _paired(base: pd.DataFrame, rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return a line for each row that either result has: both scores, both answers, the source."""
-    tables = []
+def _difference(base: pd.DataFrame, rows: pd.DataFrame, metric: str) -> dict[str, Any]:
+    """Return what the second run has more than the first, on the rows that both have scored."""
     whole = base["doc_id"].is_unique and rows["doc_id"].is_unique  # else a group asks one document in several tasks
-    for one, name in ((base, "first"), (rows, "second")):
-        table = pd.DataFrame({name: one[metric], f"answer_{name}": one["answer"].astype(object), f"asked_{name}": 1.0})
-        table[f"source_{name}"] = one["source"].astype(object)
-        table[f"weight_{name}"] = one[WEIGHT].fillna(0) if metric == "bias_index" else 1.0
+    tables = []
+    for one in (base, rows):
         ids = one["doc_id"].astype(str)
+        weights = one[WEIGHT].fillna(0) if metric == "bias_index" else 1.0
+        table = pd.DataFrame({"value": one[metric], "weight": weights, "source": one["source"].astype(object)})
         tables.append(table.set_axis(pd.Index(ids if whole else one["task"].astype(str) + " " + ids)))
-    joined = tables[0].join(tables[1], how="outer")
+    joined = pd.merge(*tables, how="outer", left_index=True, right_index=True, suffixes=("_first", "_second"))
     if metric == "bias_index":  # a share of the wrong answers: linearised, it is a mean over all rows
-        common = joined.dropna(subset=["asked_first", "asked_second"])
+        common = joined.dropna(subset=["weight_first", "weight_second"])
         for name in ("first", "second"):
-            weights, values = common[f"weight_{name}"], common[name].fillna(0)
+            weights, values = common[f"weight_{name}"], common[f"value_{name}"].fillna(0)
             index = (weights * values).sum() / weights.sum() if weights.sum() else math.nan
-            joined[name] = index + weights * (values - index) / weights.mean()
-    joined["source"] = joined.pop("source_first").combine_first(joined.pop("source_second"))
-    return joined.drop(columns=["weight_first", "weight_second"])
+            joined[f"value_{name}"] = index + weights * (values - index) / weights.mean()
+    before, after = joined["value_first"].to_numpy(), joined["value_second"].to_numpy()
+    sources = joined["source_first"].combine_first(joined["source_second"])
+    pair = compare_pair(after, before, clusters=pd.factorize(sources)[0])
+    found: dict[str, Any] = {"pairs": pair.n, "difference": pair.difference, "test": pair.test}
+    found |= {"difference_low": pair.low, "difference_high": pair.high, "p": pair.p if pair.n else math.nan}
+    found |= {"gained": int((after > before).sum()), "lost": int((after < before).sum())}
+    return {**found, "left_out": len(joined) - pair.n}
 
 
-def _measured(rows: pd.DataFrame, paired: pd.DataFrame, metric: str, benchmark: str) -> dict[str, Any]:
-    own = value_of(rows, metric, benchmark)
-    unscored = int(rows[WEIGHT if metric == "bias_index" else metric].isna().sum())
-    found: dict[str, Any] = {"n": own.n, "unscored": unscored, "value": own.mean}
-    found |= {"low": own.low, "high": own.high, "interval": own.method}
-    if paired.empty:
-        empty = dict.fromkeys(("difference", "difference_low", "difference_high", "p"), math.nan)
-        return {**found, "pairs": 0, **empty, "test": "", "gained": 0, "lost": 0, "unasked": 0, "left_out": 0}
-    before, after = paired["first"].to_numpy(), paired["second"].to_numpy()
-    pair = compare_pair(after, before, clusters=pd.factorize(paired["source"])[0])
-    asked = int(paired[["asked_first", "asked_second"]].notna().all(axis=1).sum())
-    found |= {"pairs": pair.n, "difference": pair.difference, "difference_low": pair.low, "difference_high": pair.high}
-    found |= {"p": pair.p if pair.n else math.nan, "test": pair.test, "gained": int((after > before).sum())}
-    return found | {"lost": int((after < before).sum()), "unasked": len(paired) - asked, "left_out": asked - pair.n}
+def _table(lines: pd.DataFrame) -> pd.DataFrame:
+    lines = lines.reindex(columns=list(COLUMNS)).reset_index(drop=True)
+    lines = lines.fillna({"n": 0, "pairs": 0, "left_out": 0})
+    return lines.astype({"n": int, "pairs": int, "left_out": int, "gained": "Int64", "lost": "Int64"})

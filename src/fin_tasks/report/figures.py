@@ -146,12 +146,12 @@ def draw_execution(values: pd.DataFrame, stem: Path, *, title: str) -> list[Path
 def _biases(report: Report, folder: Path) -> list[Path]:
     from fin_tasks.benchmarks.dynostock import figures
     from fin_tasks.benchmarks.dynostock.experiment import by_window, compare_arms
-    from fin_tasks.report.windows import window_rows
+    from fin_tasks.report.compare import statement_rows
 
     paths: list[Path] = []
     for variant in ("paper", "robust"):
         try:
-            rows, _ = window_rows(report, variant=variant)
+            rows, _ = statement_rows(report, variant=variant)
         except DataError:
             continue  # no rows of bias tasks
         for bias, of_bias in by_window(rows).groupby("bias"):
