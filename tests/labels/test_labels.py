@@ -171,12 +171,11 @@ def test_figures_ratings_and_capabilities(xfinbench: Path, tmp_path: Path) -> No
     assert tables["labels"].query("review")["row"].nunique() == 1
 
     run("draw", "--study", "xfinbench_capabilities", "--out", tmp_path / "c/cap.xlsx", *given, 3)
-    codes = {0: ["TU", "TU", "FF"], 1: ["TR", "SP", "NM"], 2: ["NM", "NM", "NM"]}
-    second = {(2, 0): "TR", (2, 1): "TR"}
-    tables, _ = merged(tmp_path / "c/cap.xlsx", ["capability", "capability 2"], lambda person, column, cells: (
-        codes[number(cells)][person] if column == "capability" else second.get((number(cells), person))))  # fmt: skip
-    found = {code: share(tables, f"capability: {code}", "yes") for code in ("TU", "TR", "FF", "SP", "NM")}
-    assert found == {"TU": 1 / 3, "TR": 1 / 3, "FF": 0, "SP": 0, "NM": 1 / 3}
+    codes = {0: ["TU", "TU", "FF"], 1: ["TR", "SP", "NM"], 2: ["TR+NM", "tr+nm", "NM"]}
+    tables, _ = merged(tmp_path / "c/cap.xlsx", ["capability"], lambda person, _, cells: codes[number(cells)][person])
+    found = {code: share(tables, "capability", code) for code in ("TU", "TR", "FF", "SP", "NM")}
+    assert found == {"TU": 1 / 2, "TR": 1 / 2, "FF": 0, "SP": 0, "NM": 1 / 2}  # of the two rows with a label
+    assert tables["alpha"]["question"].tolist() == [f"capability: {code}" for code in found]
     assert set(tables["undecided"]["row"].str[-4:]) == {"0002"}
 
     run("draw", "--study", "xfinbench_capabilities", "--out", tmp_path / "again.csv", *given, 3)
@@ -205,8 +204,11 @@ def test_people_stand_beside_models(tmp_path: Path) -> None:
     assert set(tables["minutes"]["mean"]) == {2.5}
     found = report.read([folder])
     assert [(one.harness, one.model) for one in found.runs] == [("label", "people")]
-    for result in found.runs[0].tasks:
-        rows = [number({"row": row}) for row, doc in drawn.items() if result.task.endswith(doc["subset"])]
+    results = {result.task: result for result in found.runs[0].tasks}
+    assert results["xfinbench"].members == tuple(name for name in results if name != "xfinbench")
+    for task, result in results.items():
+        subset = task.removeprefix("xfinbench").removeprefix("_")
+        rows = [number({"row": row}) for row, doc in drawn.items() if subset in ("", doc["subset"])]
         shares = [(2 - row % 2) / (3 if row % 5 else 2) for row in rows]
         for variant in ("paper", "robust"):
             value = next(v for v in values_of(found, result, variant, run="r", model="m") if v.metric == "acc")
@@ -231,7 +233,7 @@ def test_a_judge_beside_people(tmp_path: Path) -> None:
     )
     samples = folder / "samples_mme_finance_en_2026-01-01T00-00-00.jsonl"
     samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    run("draw", folder, "--study", "mme_finance_judge", "--out", tmp_path / "mme.xlsx")
+    run("draw", folder, "--study", "mme_finance_judge", "--out", tmp_path / "mme.xlsx", "--source", "sample")
     place_of = {str(doc["id"]): place for place, doc in enumerate(docs)}
     rows = {row["id"]: place_of[row["doc_id"]] for row in json.loads((tmp_path / "mme.draw.json").read_text())["rows"]}
     # people give a point more than the judge, or 5; over response 3 they do not agree
@@ -277,8 +279,8 @@ def test_what_is_wrong_with_sheets_is_listed(xfinbench: Path, tmp_path: Path) ->
 def test_a_users_study_on_a_real_recording(tmp_path: Path) -> None:
     study = tmp_path / "mine.yaml"
     study.write_text(
-        "name: mine\ntitle: Mine\ninstructions: Read.\nbenchmark: financemath\ntasks: [financemath]\n"
-        "documents: [{mode: cot}]\nstrata: topic\nn: 30\nannotators: 2\nshow: [question, gold, response]\n"
+        "name: mine\ntitle: Mine\ninstructions: Read.\nbenchmark: financemath\ntasks: {financemath: {mode: cot}}\n"
+        "strata: topic\nn: 30\nannotators: 2\nshow: [question, gold, response]\n"
         'questions: {clear: {ask: "Clear?", values: [yes, no]}}\n'
     )
     recording = RECORDINGS / "cot/gpt-4o.json"

@@ -3,7 +3,6 @@
 import importlib
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,8 +17,6 @@ from fin_tasks.stats.metric import Metric
 __all__ = ["VARIANTS", "RunPrograms", "ScoredTask", "by_document", "model_of", "ran", "score_task"]
 
 VARIANTS = ("paper", "robust")
-
-_MEAN = (average, standard_error)
 
 RunPrograms = Callable[[Sequence[str | None]], Sequence[sandbox.Outcome]]
 
@@ -40,10 +37,11 @@ class ScoredTask:
         found: dict[str, Any] = {}
         for variant, rows in self.values.items():
             for name, metric in self.metrics.items():
-                values = [row[name] for row in rows]
-                mean, stderr = (metric.aggregate, metric.stderr) if isinstance(metric, Metric) else _MEAN
-                found[f"{name},{variant}"] = _number(mean(values))
-                found[f"{name}_stderr,{variant}"] = _number(stderr(values)) if stderr else None
+                column = [row[name] for row in rows]
+                own = metric if isinstance(metric, Metric) else None
+                found[f"{name},{variant}"] = _number(own.aggregate(column) if own else average(column))
+                stderr = own.stderr if own else standard_error
+                found[f"{name}_stderr,{variant}"] = _number(stderr(column)) if stderr else None
         return found
 
 
@@ -57,49 +55,38 @@ def score_task(
     run_programs: RunPrograms | None = None,
     failed: Collection[int] = (),
 ) -> ScoredTask:
-    """Score responses.
+    """Score the responses to each document; several count as their mean.
 
-    Args:
-        benchmark: Its package below `fin_tasks.benchmarks`.
-        name: The task's name in lm-eval.
-        docs: The documents.
-        responses: Those to each document; several count as their mean.
-        options: What the task fixes: its `dataset_kwargs`.
-        run_programs: Runs the programs of all responses at once; None for tasks without programs.
-        failed: Positions of the documents to which the model gave no response; `robust` leaves them unscored.
+    `options` are the task's `dataset_kwargs`. `run_programs` runs the programs of all responses at once; it is None for
+    tasks without programs. `failed` are positions of documents to which the model gave no response: `robust` leaves
+    them unscored.
     """
     scorer = importlib.import_module(f"fin_tasks.benchmarks.{benchmark}.score")
     metrics = scorer.metrics_of(**options)
-    readings, values = {}, {}
+    lost = Reading(variant="robust", answer=None, reason="the model gave no response", unscored=True)
+    readings: dict[str, list[list[Any]]] = {variant: [] for variant in VARIANTS}
+    values: dict[str, list[Mapping[str, Any]]] = {variant: [] for variant in VARIANTS}
     for variant in VARIANTS:
         given: Sequence[Sequence[Any]] = responses
         if run_programs is not None:
             given = ran(partial(scorer.programs, variant=variant), docs, responses, run_programs)
-        readings[variant] = [
-            [Reading(variant=variant, answer=None, reason="the model gave no response", unscored=True)]
-            if variant == "robust" and place in failed
-            else [scorer.read(doc, one, variant=variant) for one in texts]
-            for place, (doc, texts) in enumerate(zip(docs, given, strict=True))
-        ]
-        values[variant] = [
-            {**dict.fromkeys(metrics), "unscored": 1.0}
-            if variant == "robust" and place in failed
-            else scorer.metric_values(doc, of)
-            for place, (doc, of) in enumerate(zip(docs, readings[variant], strict=True))
-        ]
+        for place, (doc, texts) in enumerate(zip(docs, given, strict=True)):
+            if variant == "robust" and place in failed:
+                readings[variant].append([lost])
+                values[variant].append({**dict.fromkeys(metrics), "unscored": 1.0})
+            else:
+                readings[variant].append([scorer.read(doc, text, variant=variant) for text in texts])
+                values[variant].append(scorer.metric_values(doc, readings[variant][-1]))
     return ScoredTask(name=name, docs=docs, responses=responses, readings=readings, values=values, metrics=metrics)
 
 
 def by_document(pairs: Sequence[tuple[Mapping[str, Any], str]]) -> tuple[list[Mapping[str, Any]], list[list[str]]]:
-    """Put responses to one document together; documents that share an id but not the truth get ids of their own."""
+    """Put responses to one document together; documents of one id that differ in their truths stay apart."""
     docs: dict[tuple[str, str], Mapping[str, Any]] = {}
     responses: dict[tuple[str, str], list[str]] = {}
-    seen: Counter[str] = Counter()
     for doc, response in pairs:
         key = (str(doc["id"]), str(doc["ground_truth"]))
-        if key not in docs:
-            seen[key[0]] += 1
-            docs[key] = doc if seen[key[0]] == 1 else {**doc, "id": f"{doc['id']}#{seen[key[0]]}"}
+        docs.setdefault(key, doc)
         responses.setdefault(key, []).append(response)
     return list(docs.values()), list(responses.values())
 

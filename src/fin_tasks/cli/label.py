@@ -28,7 +28,6 @@ def draw_sheets(
     run: Annotated[Path | None, typer.Argument(metavar="[RUN]", help="Run folder; documents alone without it.")] = None,
     n: Annotated[int | None, typer.Option(min=1, help="Rows, else the study's number.")] = None,
     seed: Annotated[int, typer.Option(help="Decides the draw.")] = 0,
-    annotators: Annotated[int | None, typer.Option(min=1, help="Sheets, else the study's number.")] = None,
     source: Source = "auto",
     data_dir: DataDir = None,
     split: Annotated[str | None, typer.Option(help="Of documents: test or validation.")] = None,
@@ -41,7 +40,7 @@ def draw_sheets(
     found = load_study(study)
     options = {"source": source, "data_dir": str(data_dir) if data_dir else None, "split": split}
     drawn = draw(found, run, n=n, seed=seed, options=options)
-    for path in write_sheets(drawn, out, annotators or found.annotators):
+    for path in write_sheets(drawn, out):
         print(path)
     print(f"fin-tasks: {len(drawn.rows)} rows; keep {out.stem}.draw.json, it holds the answers", file=sys.stderr)
 

@@ -5,7 +5,7 @@ import importlib
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +15,24 @@ from fin_tasks import report
 from fin_tasks.data import documents
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.study import Study
+from fin_tasks.report.lm_eval import read_samples
+from fin_tasks.report.values import headline
 
 __all__ = ["Draw", "Row", "draw", "load_draw"]
 
+Responses = dict[str, dict[str, tuple[str, float | None]]]  # task to document to response and score
 _log = logging.getLogger(__name__)
 
 
 class Row(BaseModel):
     """A row that people label; shares are broken down by its facts."""
 
-    id: str
+    id: str = ""
     doc_id: str
     task: str
     doc: dict[str, Any]
     facts: dict[str, list[str]]
-    response: str
+    response: str = ""
 
 
 class Draw(BaseModel):
@@ -47,32 +50,39 @@ def draw(study: Study, run: Path | None, *, n: int | None, seed: int, options: M
 
     `options` are `source`, `data_dir` and `split` of the documents, from which rows are drawn if there is no run.
     """
-    if run is None and ("response" in study.show or study.select != "all"):
+    if run is None and ("response" in study.show or study.wrong):
         raise ConfigError(f"label draw: the study {study.name} is about responses. Name a run folder.")
-    model, rows, provenance = _responses(study, run, options) if run else _documents(study, options)
-    if not rows or len({row.doc_id for row in rows}) < len(rows):
-        expected = f"rows of {', '.join(study.tasks)}, with their questions and each id once"
-        raise DataError(f"label draw: expected {expected}, got {len(rows)}. Check RUN, --data-dir and --split.")
+    model, responses = _responses(study, run) if run else ("", {task: {} for task in study.tasks})
+    rows, provenance = _documents(study, options, responses)
+    if run:
+        rows = [row for row in rows if row.doc_id in responses[row.task]]
+        for row in rows:
+            row.response, score = responses[row.task][row.doc_id]
+            row.facts |= {} if score is None else {"response": ["right" if score > 0 else "wrong"]}
+        if left := sum(map(len, responses.values())) - len(rows):
+            _log.warning("label draw: %d responses left out, as their questions are not in the documents.", left)
+        if study.wrong:
+            rows = [row for row in rows if row.facts.get("response") == ["wrong"]]
     strata: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         strata[row.facts.get(study.strata, [""])[0]].append(row)
-    # Rows are shared out in proportion; the largest remainders are rounded up, strata without a row first.
-    weights = study.n if isinstance(study.n, dict) else {name: len(of) for name, of in strata.items()}
-    goal = n or (study.n if isinstance(study.n, int) else sum(study.n.values()))
-    exact = {name: goal * weight / sum(weights.values()) for name, weight in weights.items()}
-    sizes = {name: int(one) for name, one in exact.items()}
-    for name in sorted(exact, key=lambda one: (sizes[one] > 0, sizes[one] - exact[one]))[: goal - sum(sizes.values())]:
-        sizes[name] += 1
-    kept: set[str] = set()
-    for name, size in sizes.items():
+    weights = study.n if isinstance(study.n, dict) else {name: len(own) for name, own in strata.items()}
+    total = sum(weights.values())
+    goal = n or (study.n if isinstance(study.n, int) else total)
+    drawn: list[Row] = []
+    passed = 0
+    for name, weight in weights.items():
+        # Rounding where strata end, and not their sizes, makes the sizes add up.
+        size = round(goal * (passed + weight) / total) - round(goal * passed / total)
+        passed += weight
         if size:
-            kept |= {r.doc_id for r in documents.draw(study.benchmark, strata[name], size, seed, lambda r: r.doc_id)}
-    if len(kept) < goal:
-        _log.warning("label draw: expected %d rows, there are only %d.", goal, len(kept))
-    drawn = [row for row in rows if row.doc_id in kept]
-    name = hashlib.sha256(json.dumps([study.name, model, *sorted(kept)]).encode()).hexdigest()[:4]
-    for place, row in enumerate(drawn, 1):
-        row.id = f"{name}-{place:04d}"
+            drawn += documents.draw(study.benchmark, strata[name], size, seed, lambda row: row.doc_id)
+    if len(drawn) < goal:
+        _log.warning("label draw: expected %d rows, there are only %d.", goal, len(drawn))
+    ids = [study.name, model, *(row.doc_id for row in drawn)]
+    prefix = hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:4]
+    for number, row in enumerate(drawn, 1):
+        row.id = f"{prefix}-{number:04d}"
     return Draw(study=study, seed=seed, model=model, provenance=provenance, rows=drawn)
 
 
@@ -84,69 +94,42 @@ def load_draw(path: Path) -> Draw:
         raise DataError(f"{path}: expected the .draw.json file of `fin-tasks label draw`, got {error}.") from error
 
 
-def _responses(study: Study, path: Path, options: Mapping[str, Any]) -> tuple[str, list[Row], dict[str, Any]]:
-    from fin_tasks.report.lm_eval import read_samples
-    from fin_tasks.report.values import headline
-
+def _responses(study: Study, path: Path) -> tuple[str, Responses]:
     found = report.read([path])
-    named = [(run, one) for run in found.runs for one in run.tasks if one.samples and one.task in study.tasks]
-    models = {run.model for run, _ in named}
-    if len(models) != 1:
-        expected = f"one model's responses to {', '.join(study.tasks)}"
-        raise DataError(f"{path}: expected {expected}, got {', '.join(sorted(models)) or 'none'}.")
-    rows: list[Row] = []
+    named = [(run.model, one) for run in found.runs for one in run.tasks if one.samples and one.task in study.tasks]
+    models = sorted({model for model, _ in named})
+    if len(models) != 1 or len({one.task for _, one in named}) < len(named):
+        expected = f"one model's responses to {', '.join(study.tasks)}, each task once"
+        raise DataError(f"{path}: expected {expected}, got {len(named)} results of {', '.join(models) or 'no model'}.")
+    responses: Responses = {}
     for _, result in named:
+        own = responses.setdefault(result.task, {})
         variant = "paper" if "paper" in result.totals else next(iter(result.totals), "")
-        table, metric = found.rows_of(result, variant), headline(study.benchmark, result)
-        scores = dict(zip(table["doc_id"], table[metric], strict=True)) if metric in table else {}
         for sample in read_samples(result):
-            row = _row(result.task, sample["doc"], sample.get("doc_id"), sample.get("resps"))
-            score = scores.get(row.doc_id)
-            chosen = {"all": True, "wrong": score == 0, "figure": bool(row.doc.get("figure"))}[study.select]
-            if sample.get("filter", variant) == variant and chosen:
-                row.facts |= {} if score is None else {"response": ["right" if score > 0 else "wrong"]}
-                rows.append(row)
-    if lacking := {row.doc_id for row in rows if not _whole(row.doc)}:  # replayed recordings have no questions
-        known = {row.doc_id: row.doc for row in _documents(study, options)[1]}
-        missing = lacking - known.keys()
-        if missing:
-            _log.warning("label draw: %d rows left out, as their questions or figures are missing.", len(missing))
-        rows = [row for row in rows if row.doc_id not in missing]
-        for row in rows:
-            row.doc |= known.get(row.doc_id, {})
-            row.facts = {**_row(row.task, row.doc).facts, **row.facts}
-    return models.pop(), rows, {}
+            if sample.get("filter", variant) == variant:
+                own[_id_of(sample["doc"])] = (sample["resps"][0][0], sample.get(headline(study.benchmark, result)))
+    return models[0], responses
 
 
-def _documents(study: Study, options: Mapping[str, Any]) -> tuple[str, list[Row], dict[str, Any]]:
+def _documents(study: Study, options: Mapping[str, Any], tasks: Collection[str]) -> tuple[list[Row], dict[str, Any]]:
     load = importlib.import_module(f"fin_tasks.benchmarks.{study.benchmark}.data").load
+    given = {name: value for name, value in options.items() if value is not None}
     rows: list[Row] = []
     provenance = {}
-    for kinds in study.documents:
-        asked = {**kinds, **{name: value for name, value in options.items() if value is not None}}
-        try:
-            (data,) = load(**asked).values()
-        except DataError as error:  # the bank of finance terms is not public
-            if asked.pop("knowledge", None) is None:
-                raise
-            _log.warning("label draw: finance terms are shown by their ids: %s", error)
-            (data,) = load(**asked).values()
-        task = "_".join(filter(None, (study.benchmark, kinds.get("subset") or kinds.get("language"))))
-        facts = json.loads(data.info.description)
-        provenance[task] = {name: facts[name] for name in ("split", "data", "scorer") if name in facts}
-        rows += [_row(task, doc) for doc in data]
-    return "", rows, provenance
+    for task, own in study.tasks.items():
+        if task not in tasks:
+            continue
+        (data,) = load(**own, **given).values()
+        about = json.loads(data.info.description)
+        provenance[task] = {name: about[name] for name in ("split", "data", "scorer") if name in about}
+        for doc in data:
+            facts = {"task": [doc.get("task") or task], "capability": doc.get("capabilities") or []}
+            facts |= {name: [doc.get(name) or ""] for name in ("category", "topic")}
+            rows.append(
+                Row(doc_id=_id_of(doc), task=task, doc=doc, facts={n: of for n, of in facts.items() if any(of)})
+            )
+    return rows, provenance
 
 
-def _whole(doc: Mapping[str, Any]) -> bool:
-    return bool((doc.get("question") or doc.get("prompt")) and (doc.get("figure_path") or not doc.get("figure")))
-
-
-def _row(task: str, doc: Mapping[str, Any], number: Any = None, response: Any = "") -> Row:
-    while isinstance(response, list):  # lm-eval's nested lists
-        response = response[0] if response else ""
-    given = {"task": doc.get("task") or task, "capability": doc.get("capabilities")}
-    given |= {name: doc.get(name) for name in ("category", "topic")}
-    facts = {name: list(map(str, one)) if isinstance(one, list) else [str(one)] for name, one in given.items() if one}
-    doc_id = str(doc.get("id", doc.get("question_id", number)))
-    return Row(id="", doc_id=doc_id, task=task, doc=dict(doc), facts=facts, response=str(response or ""))
+def _id_of(doc: Mapping[str, Any]) -> str:
+    return str(doc["id"] if "id" in doc else doc["question_id"])

@@ -1,4 +1,4 @@
-"""Sheets: spreadsheets or CSV files that people fill, and what is wrong with filled ones."""
+"""Sheets: spreadsheets or CSV files that people fill in, and what is wrong with filled ones."""
 
 import csv
 import re
@@ -23,16 +23,15 @@ from fin_tasks.labels.study import Study
 __all__ = ["Cells", "read_sheets", "write_sheets"]
 
 _FORMULA = re.compile(r"[=@\t]|[+-](?![\d.,]+$)")
-_LONGEST = 32_000  # letters that a cell holds
-_WIDE = {"question": 70, "prompt": 90, "response": 90, "gold": 40, "choices": 40, "terms": 30, "picture": 30}
+_WIDTHS = {"question": 70, "prompt": 90, "response": 90, "gold": 40, "choices": 40, "terms": 30, "picture": 30}
 
 Cells = dict[str, dict[str, dict[str, str]]]
 """Row to column to person to what the cell holds."""
 
 
-def write_sheets(draw: Draw, out: Path, annotators: int) -> list[Path]:
-    """Write a sheet for each annotator, `.xlsx` or `.csv` as in the name given, and the draw for merging."""
-    paths = [out.with_name(f"{out.stem}_{number}{out.suffix}") for number in range(1, annotators + 1)]
+def write_sheets(draw: Draw, out: Path) -> list[Path]:
+    """Write a sheet for each person, `.xlsx` or `.csv` as in the name given, and the draw for merging."""
+    paths = [out.with_name(f"{out.stem}_{number}{out.suffix}") for number in range(1, draw.study.annotators + 1)]
     if out.suffix not in (".xlsx", ".csv") or any(path.exists() for path in paths):
         raise ConfigError(f"--out {out}: expected a new name that ends in .xlsx or .csv, so that no labels are lost.")
     header = ["row", *draw.study.show, *draw.study.columns()]
@@ -44,8 +43,8 @@ def write_sheets(draw: Draw, out: Path, annotators: int) -> list[Path]:
                 _workbook(draw, header, rows).save(path)
                 continue
             with path.open("w", encoding="utf-8-sig", newline="") as file:
-                # a spreadsheet program would run a response that begins like a formula
-                safe = [["'" * bool(_FORMULA.match(cell)) + cell for cell in row] for row in rows]
+                # A spreadsheet program would run a response that begins like a formula.
+                safe = [[f"'{cell}" if _FORMULA.match(cell) else cell for cell in row] for row in rows]
                 csv.writer(file).writerows([header, *safe])
         if out.suffix == ".csv":
             out.with_suffix(".txt").write_text("\n".join(_instructions(draw.study)), encoding="utf-8")
@@ -56,79 +55,47 @@ def write_sheets(draw: Draw, out: Path, annotators: int) -> list[Path]:
 
 
 def _workbook(draw: Draw, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Workbook:
-    study, book = draw.study, Workbook()
+    book = Workbook()
     first, sheet = book.active, book.create_sheet("Labels")
     first.title = "Instructions"
     first.column_dimensions["A"].width = 110
-    for text in _instructions(study):
+    for text in _instructions(draw.study):
         first.append([text])
         first.cell(first.max_row, 1).alignment = Alignment(wrap_text=True)
     first["A1"].font = Font(bold=True)
     sheet.append(header)
     sheet.freeze_panes = "B2"
-    for cell in sheet[1]:
+    widths = [_WIDTHS.get(name, 18) for name in header]
+    for cell, width in zip(sheet[1], widths, strict=True):
         cell.font = Font(bold=True)
-        sheet.column_dimensions[cell.column_letter].width = _WIDE.get(cell.value, 18)
-    rules: dict[tuple[str, str], DataValidation] = {}
-    for row, texts in zip(draw.rows, rows, strict=True):
+        sheet.column_dimensions[cell.column_letter].width = width
+    for line, (row, texts) in enumerate(zip(draw.rows, rows, strict=True), 2):
         sheet.append(texts)
-        line = sheet.max_row
-        for cell in sheet[line][: len(texts)]:
+        # LibreOffice does not make rows fit their texts, and no row can be higher than 409 points.
+        lines = 1
+        for text, width in zip(texts, widths, strict=False):
+            lines = max(lines, sum(1 + len(part) // width for part in text.split("\n")))
+        sheet.row_dimensions[line].height = min(409, 15 * lines)
+        for cell in sheet[line]:
             cell.data_type, cell.alignment = "s", Alignment(wrap_text=True, vertical="top")  # no formula, even with =
-        for place, (name, prompt) in enumerate(_asked(study).items(), len(texts) + 1):
+        for place, (column, prompt) in enumerate(draw.study.columns().items(), len(texts) + 1):
             cell = sheet.cell(line, place)
             cell.fill, cell.alignment = PatternFill("solid", fgColor="FFF2CC"), Alignment(vertical="top")
-            values, limit = _allowed(study, name, row)
-            key = (name, f"{values} {limit}")
-            if key not in rules:
-                said: dict[str, Any] = {"type": "list", "formula1": f'"{",".join(values)}"'}
-                if limit is not None:
-                    said = {"type": "decimal", "operator": "between", "formula1": 0, "formula2": limit}
-                elif values == ["none"]:
-                    at = f"{cell.column_letter}{line}"
-                    said = {"type": "custom", "formula1": f'OR(ISNUMBER({at}),{at}="none")'}
-                rules[key] = DataValidation(**said, prompt=prompt[:250], showErrorMessage=True, showInputMessage=True)
-                sheet.add_data_validation(rules[key])
-            rules[key].add(cell)
+            words, most = draw.study.allowed(column, row.doc)
+            rule = DataValidation("list", formula1=f'"{",".join(words)}"', prompt=prompt[:250])
+            if most is not None:
+                at = cell.coordinate
+                formula = f'OR({at}="none",AND(ISNUMBER({at}),ABS({at})<={most:g}))'
+                rule = DataValidation("custom", formula1=formula, prompt=prompt[:250])
+            rule.showInputMessage = rule.showErrorMessage = True
+            sheet.add_data_validation(rule)
+            rule.add(cell)
     return book
 
 
 def _instructions(study: Study) -> list[str]:
-    asked = [f"{name}: {text}" for name, text in _asked(study).items()]
+    asked = [f"{column}: {text}" for column, text in study.columns().items()]
     return [study.title, *study.instructions.strip().split("\n"), "", "Cells to fill in:", *asked]
-
-
-def _asked(study: Study) -> dict[str, str]:
-    """Return what people are told about each column that they fill."""
-    if study.minutes:
-        limits = ", ".join(f"{task} {limit:g}" for task, limit in study.minutes.items())
-        answer = "Your answer: true or false, the letter of a choice, or a number; none if you have none in time"
-        return {"answer": answer, "minutes": f"The minutes that you took, at most: {limits}"}
-    asked = {column: study.questions[name] for column, name in study.columns().items()}
-    texts = {column: f"{one.ask} ({', '.join(one.allowed)})" for column, one in asked.items()}
-    return {column: text + " May stay empty." * column.endswith(" 2") for column, text in texts.items()}
-
-
-def _allowed(study: Study, column: str, row: Row) -> tuple[list[str], float | None]:
-    """Return the words that a cell may hold and the largest number; the word none alone goes with any number."""
-    if not study.minutes:
-        return study.questions[study.columns()[column]].allowed, None
-    task = row.doc.get("task", "")
-    if column == "minutes":
-        return [], study.minutes[task]
-    letters = list(ascii_uppercase[: len(row.doc.get("choices") or ())])
-    return [*{"bool": ["true", "false"], "mcq": letters}.get(task, []), "none"], None
-
-
-def _read(text: str, values: Sequence[str], limit: float | None) -> str | None:
-    """Return a cell's value in its usual spelling; None if it is not allowed."""
-    plain = re.sub(r"\A(\d+)\.0\Z", r"\1", text.casefold())  # a spreadsheet's whole numbers
-    if found := [value for value in values if value.casefold() == plain]:
-        return found[0]
-    number = parse_truth("calcu", text).value if values in ([], ["none"]) else None
-    if not isinstance(number, float) or (limit is not None and not 0 <= number <= limit):
-        return None
-    return np.format_float_positional(number, trim="-")
 
 
 def _shown(row: Row, name: str) -> str:
@@ -136,23 +103,23 @@ def _shown(row: Row, name: str) -> str:
     truth = doc.get("ground_truth")
     if doc.get("task") == "bool":
         truth = "true" if parse_truth("bool", str(truth)).value else "false"
-    found: Any = {
+    terms = [term["name"] for term in doc.get("terms") or ()] or doc.get("gold_terms") or ()
+    shown: dict[str, Any] = {
         "task": doc.get("task") or row.task,
         "question": doc.get("question") or doc.get("prompt"),
         "prompt": doc.get("prompt"),
         "choices": "\n".join(map(". ".join, zip(ascii_uppercase, doc.get("choices") or (), strict=False))),
         "picture": doc.get("figure_path") or doc.get("image_path"),
-        "terms": "\n".join([one["name"] for one in doc.get("terms") or ()] or doc.get("gold_terms") or ()),
+        "terms": "\n".join(terms),
         "gold": doc.get("python_solution") or doc.get("answer") or truth,
         "response": row.response,
-    }[name]
-    text = ILLEGAL_CHARACTERS_RE.sub("�", "" if found is None else str(found))
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ... (cut, {len(text)} letters in all)"
+    }
+    return str(ILLEGAL_CHARACTERS_RE.sub("�", str(shown[name] or "")))
 
 
 def read_sheets(draw: Draw, paths: Sequence[Path]) -> tuple[Cells, list[str], pd.DataFrame]:
     """Return what people filled in, their names, and a table of every cell and row that cannot be used."""
-    people, columns = [path.stem for path in paths], draw.study.columns()
+    people, columns = [path.stem for path in paths], list(draw.study.columns())
     if len(set(people)) < len(people):
         raise ConfigError(f"sheets: expected a file name for each person, got {', '.join(people)}. Rename a sheet.")
     rows = {row.id: row for row in draw.rows}
@@ -162,20 +129,18 @@ def read_sheets(draw: Draw, paths: Sequence[Path]) -> tuple[Cells, list[str], pd
         table = _table(path, ["row", *columns])
         counts = Counter(table["row"])
         for line, (name, *texts) in enumerate(table.itertuples(index=False), 2):
-            if not name and not any(texts):
-                continue
-            if name not in rows or counts[name] > 1:
+            if name in rows and counts[name] == 1:
+                for column, text in zip(columns, texts, strict=True):
+                    words, most = draw.study.allowed(column, rows[name].doc)
+                    if (value := _read(text, words, most)) is not None:
+                        cells[name][column][person] = value
+                    else:
+                        expected = ", ".join(words if most is None else [*words, f"a number up to {most:g}"])
+                        why = f"expected {expected}, got {text!r:.80}"
+                        problems.append((path.name, line, name, column, why))
+            elif name or any(texts):
                 why = f"comes {counts[name]} times, so none counts" if name in rows else "is not in this draw"
                 problems.append((path.name, line, name, "row", f"{name!r:.80} {why}"))
-                continue
-            for column, text in zip(columns, texts, strict=True):
-                words, limit = _allowed(draw.study, column, rows[name])
-                if text and (value := _read(text, words, limit)) is not None:
-                    cells[name][column][person] = value
-                elif text or not column.endswith(" 2"):
-                    expected = ", ".join([*words, *([] if limit is None else [f"a number up to {limit:g}"])])
-                    why = f"expected {expected}, got {text!r:.80}" if text else "is empty"
-                    problems.append((path.name, line, name, column, why))
         problems += [(path.name, 0, name, "row", f"{name} is missing") for name in rows if name not in counts]
     return cells, people, pd.DataFrame(problems, columns=["sheet", "line", "row", "column", "message"])
 
@@ -183,11 +148,23 @@ def read_sheets(draw: Draw, paths: Sequence[Path]) -> tuple[Cells, list[str], pd
 def _table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
     """Read a sheet as texts; empty cells are empty texts."""
     try:
-        told: dict[str, Any] = {"dtype": str, "na_filter": False}
-        csv_file = path.suffix == ".csv"
-        table = pd.read_csv(path, skip_blank_lines=False, **told) if csv_file else pd.read_excel(path, "Labels", **told)
+        if path.suffix == ".csv":
+            table = pd.read_csv(path, dtype=str, na_filter=False, skip_blank_lines=False)
+        else:
+            table = pd.read_excel(path, "Labels", dtype=str, na_filter=False)
     except Exception as error:  # a broken spreadsheet raises anything
         raise DataError(f"{path}: expected a filled sheet, .xlsx or .csv, could not read it ({error}).") from error
     if missing := {*columns} - {*table}:
         raise DataError(f"{path}: expected the columns {', '.join(columns)}, found no {', '.join(sorted(missing))}.")
     return table[columns].map(lambda one: str(one or "").strip())
+
+
+def _read(text: str, words: Sequence[str], most: float | None) -> str | None:
+    """Return a cell's value in its usual spelling; None if it is not allowed."""
+    plain = re.sub(r"\A(\d+)\.0\Z", r"\1", text.casefold())  # a spreadsheet's whole numbers
+    if plain in map(str.casefold, words):
+        return next(word for word in words if word.casefold() == plain)
+    number = parse_truth("calcu", text).value
+    if most is None or not isinstance(number, float) or abs(number) > most:
+        return None
+    return np.format_float_positional(number, trim="-")

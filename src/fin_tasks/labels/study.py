@@ -1,6 +1,8 @@
 """Studies: YAML files that say what people are asked about which rows. `docs/labels.md` explains the keys."""
 
+from itertools import combinations
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Annotated, Any, Literal
 
 import yaml
@@ -12,10 +14,10 @@ from fin_tasks.resources import studies_dir
 __all__ = ["Question", "Study", "load_study"]
 
 Text = Annotated[str, Field(min_length=1, max_length=5000)]
-Value = Annotated[  # YAML takes a bare yes for true, and a list in a spreadsheet cannot hold a comma
+Value = Annotated[  # YAML takes a bare yes for true; a comma separates the words that a spreadsheet's cell may hold
     str,
     BeforeValidator(lambda one: ("no", "yes")[one] if isinstance(one, bool) else one),
-    Field(pattern=r'^[^,"=:]{1,40}$'),
+    Field(pattern=r'^[^,+"]{1,40}$'),
 ]
 
 
@@ -24,18 +26,21 @@ class _Strict(BaseModel):
 
 
 class Question(_Strict):
-    """What is asked about each row, what a cell may hold, and how several people's labels become one."""
+    """A question about each row."""
 
     ask: Text
     values: list[Value] = Field(["yes", "no"], min_length=2)
+    choose: Literal[1, 2] = 1  # of the values, at most; two are written as `TU+TR`
+    types: dict[Value, str] = {}  # a value to the type of error that it shows
     scale: tuple[int, int] | None = None  # lowest and highest score, in place of `values`
-    choose: Literal[1, 2] = 1  # of the values, at most
-    rule: Literal["majority", "mode", "mean"] = "majority"
+    rule: Literal["mode", "mean"] = "mode"  # how scores become one; without a most frequent score always their mean
 
     @property
     def allowed(self) -> list[str]:
         """Return the texts that a cell may hold."""
-        return list(map(str, range(self.scale[0], self.scale[1] + 1))) if self.scale else self.values
+        if self.scale:
+            return [str(score) for score in range(self.scale[0], self.scale[1] + 1)]
+        return self.values + ["+".join(two) for two in combinations(self.values, 2) if self.choose == 2]
 
 
 class Study(_Strict):
@@ -45,37 +50,39 @@ class Study(_Strict):
     title: Text
     instructions: Text
     benchmark: Literal["xfinbench", "mme_finance", "financemath", "bizbench", "dynostock"]
-    tasks: list[Text]  # lm-eval's names of the tasks whose responses are drawn
-    documents: list[dict[str, Any]] = []  # options of the benchmark's data, for a draw without a run
-    select: Literal["all", "wrong", "figure"] = "all"  # of the responses
+    tasks: dict[str, dict[str, Any]]  # lm-eval's names of tasks, each with the options of its documents
+    wrong: bool = False  # whether only wrong responses are drawn
     strata: Literal["", "task", "capability", "category", "topic"] = ""
     n: int | dict[str, int]  # rows, or rows by stratum
     annotators: int = Field(3, ge=1, le=50)
     show: list[Literal["task", "question", "prompt", "choices", "picture", "terms", "gold", "response"]]
     questions: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], Question] = {}
     minutes: dict[str, float] = {}  # task to the time for an answer: people answer the questions themselves
-    types: dict[str, str] = {}  # name of a type of error to the label that shows it, such as `rounding=yes`
-    split: str = ""  # the question whose values divide the table of combinations of types
 
     @model_validator(mode="after")
-    def _fits(self) -> "Study":
+    def _asks_something(self) -> "Study":
         if bool(self.questions) == bool(self.minutes):
             raise ValueError("expected either questions or minutes")
-        if any((one.scale is None) != (one.rule == "majority") for one in self.questions.values()):
-            raise ValueError("questions: expected rule mode or mean for a scale, and majority for values")
-        single = {name: one for name, one in self.questions.items() if one.scale is None and one.choose == 1}
-        known = {f"{name}={value}" for name, one in single.items() for value in one.values}
-        if unknown := [label for label in self.types.values() if label not in known]:
-            raise ValueError(f"types: expected a question=value, got {unknown[0]!r}")
-        if self.split and self.split not in single:
-            raise ValueError(f"split: expected one of {', '.join(single)}, got {self.split!r}")
         return self
 
     def columns(self) -> dict[str, str]:
-        """Return the columns that people fill, each with its question; a second choice has a column of its own."""
+        """Return the columns that people fill in, each with its question."""
         if self.minutes:
-            return {"answer": "", "minutes": ""}
-        return {n: name for name, one in self.questions.items() for n in [name, f"{name} 2"][: one.choose]}
+            limits = ", ".join(f"{task} {limit:g}" for task, limit in self.minutes.items())
+            answer = "Your answer: true or false, the letter of a choice, or a number; none if you have none in time"
+            return {"answer": answer, "minutes": f"The minutes that you took, at most: {limits}"}
+        return {name: f"{one.ask} ({', '.join(one.allowed)})" for name, one in self.questions.items()}
+
+    def allowed(self, column: str, doc: dict[str, Any]) -> tuple[list[str], float | None]:
+        """Return the words that a cell may hold, and the largest number if it may hold a number."""
+        if not self.minutes:
+            return self.questions[column].allowed, None
+        task = doc["task"]
+        if column == "minutes":
+            return [], self.minutes[task]
+        if task == "calcu":
+            return ["none"], 1e15
+        return [*(["true", "false"] if task == "bool" else ascii_uppercase[: len(doc["choices"])]), "none"], None
 
 
 def load_study(name: str) -> Study:

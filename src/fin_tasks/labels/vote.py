@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any, Literal
 
 import krippendorff
@@ -14,12 +14,13 @@ import pandas as pd
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.errors import DataError
 from fin_tasks.judging.agreement import combine
-from fin_tasks.labels.draw import Draw
+from fin_tasks.labels.draw import Draw, Row
 from fin_tasks.labels.sheet import Cells
+from fin_tasks.labels.study import Question
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.stats.intervals import wilson
 
-__all__ = ["alpha", "merge", "tables"]
+__all__ = ["alpha", "merge"]
 
 
 def merge(draw: Draw, cells: Cells, people: Sequence[str], out: Path, *, name: str) -> dict[str, pd.DataFrame]:
@@ -27,56 +28,45 @@ def merge(draw: Draw, cells: Cells, people: Sequence[str], out: Path, *, name: s
     out.mkdir(parents=True, exist_ok=True)
     if draw.study.minutes:
         return {"minutes": _people_run(draw, cells, out, name=name)}
-    found = tables(draw, cells, people)
-    if draw.study.types and len(found["shares"]):
-        _write_figure(draw, found, out / "types.png")
+    lines, alphas = [], []
+    for name, question in draw.study.questions.items():
+        votes = [cells[row.id][name] for row in draw.rows]
+        for row, given in zip(draw.rows, votes, strict=True):
+            label, review = _decide(question, list(given.values()), len(people))
+            line = {"row": row.id, "doc_id": row.doc_id, "question": name, **dict.fromkeys(people), **given}
+            lines.append({**line, "label": label, "review": review})
+        if question.choose == 1:
+            values = [list(given.values()) for given in votes]
+            alphas.append(
+                {"question": name, **alpha(values, question.allowed, "ordinal" if question.scale else "nominal")}
+            )
+            continue
+        for value in question.values:
+            chosen = [["yes" if value in one.split("+") else "no" for one in given.values()] for given in votes]
+            alphas.append({"question": f"{name}: {value}", **alpha(chosen, ["no", "yes"], "nominal")})
+    labels = pd.DataFrame(lines)
+    found = {"labels": labels, "undecided": labels[labels["label"].isna()], "alpha": pd.DataFrame(alphas)}
+    found["shares"] = _shares(draw, labels)
+    if any(question.types for question in draw.study.questions.values()) and len(found["shares"]):
+        found["combinations"] = _combinations(draw, labels)
+        _write_figure(draw, found["shares"], found["combinations"], out / "types.png")
     return found
 
 
-def tables(draw: Draw, cells: Cells, people: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """Count votes: `labels` (a line a row and question), `undecided`, `alpha`, `shares` and perhaps `combinations`.
-
-    If people may choose several values, each value is voted on by itself, as the question `name: value`.
-    """
-    lines: list[dict[str, Any]] = []
-    alphas, undecided = [], []
-    for name, question in draw.study.questions.items():
-        own = [column for column, of in draw.study.columns().items() if of == name]
-        won = Counter[str]()
-        for part in question.values if question.choose > 1 else [""]:
-            asked, values = (f"{name}: {part}", ["no", "yes"]) if part else (name, question.allowed)
-            votes = []
-            for row in draw.rows:
-                given = {one: [v for c in own if (v := cells[row.id][c].get(one))] for one in people}
-                vote = {one: values[part in of] if part else of[0] for one, of in given.items() if of}
-                label, review = _decide(list(vote.values()), question.rule, len(people))
-                line = {"row": row.id, "doc_id": row.doc_id, "question": asked, **dict.fromkeys(people), **vote}
-                lines.append({**line, "label": label, "review": review})
-                won[row.id] += label not in (None, "no" if part else None)
-                votes.append(list(vote.values()))
-            alphas.append({"question": asked, **alpha(votes, values, "ordinal" if question.scale else "nominal")})
-        undecided += [line for line in lines if line["question"].partition(":")[0] == name and not won[line["row"]]]
-    labels = pd.DataFrame(lines)
-    found = {"labels": labels, "undecided": pd.DataFrame(undecided, columns=labels.columns)}
-    found |= {"alpha": pd.DataFrame(alphas), "shares": _shares(draw, labels)}
-    return {**found, "combinations": _combinations(draw, labels)} if draw.study.split else found
-
-
-def _decide(values: Sequence[str], rule: str, people: int) -> tuple[str | float | None, bool]:
+def _decide(question: Question, values: Sequence[str], people: int) -> tuple[str | float | None, bool]:
     """Return the label, None if there is none, and whether scores are so far apart that people look again."""
-    if len(values) < 2:
+    if question.scale is None:
+        votes = Counter(value for given in values for value in given.split("+"))
+        won = [value for value in question.values if votes[value] > max(1, people / 2)]
+        return "+".join(won) or None, False
+    scores = [float(value) for value in values]
+    if len(scores) < 2:
         return None, False
-    if rule == "majority":
-        value, votes = Counter(values).most_common(1)[0]
-        return (value if votes > people / 2 and votes > 1 else None), False
-    scores = list(map(float, values))
     label, review = combine(scores)
-    return (label if rule == "mode" else fmean(scores)), review
+    return (fmean(scores) if question.rule == "mean" else label), review
 
 
-def alpha(
-    rows: Sequence[Sequence[str]], values: Sequence[str], level: Literal["nominal", "ordinal"], *, seed: int = 42
-) -> dict[str, Any]:
+def alpha(rows: Sequence[Sequence[str]], values: Sequence[str], level: Literal["nominal", "ordinal"]) -> dict[str, Any]:
     """Return Krippendorff's alpha with a 95 % bootstrap interval over rows; None if all labels are the same.
 
     >>> round(alpha([["a", "a"], ["b", "b"], ["a", "b"], ["a"]], ["a", "b"], "nominal")["alpha"], 3)
@@ -89,83 +79,90 @@ def alpha(
             return math.nan
         return float(krippendorff.alpha(value_counts=some, value_domain=range(len(values)), level_of_measurement=level))
 
-    found, rng, n = value_of(counts), np.random.default_rng(seed), len(counts)
-    drawn = [value_of(counts[rng.integers(n, size=n)]) for _ in range(1000)] if found == found else []
-    low, high = np.nanquantile(drawn, [0.025, 0.975]).tolist() if drawn else (None, None)
-    return {"rows": n, "alpha": found if found == found else None, "low": low, "high": high}
+    found, rng, n = value_of(counts), np.random.default_rng(42), len(counts)
+    if math.isnan(found):
+        return {"rows": n, "alpha": None, "low": None, "high": None}
+    drawn = [value_of(counts[rng.integers(n, size=n)]) for _ in range(1000)]
+    low, high = np.nanquantile(drawn, [0.025, 0.975]).tolist()
+    return {"rows": n, "alpha": found, "low": low, "high": high}
 
 
 def _shares(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
     """Count labels over all rows and over those of each task, capability, category and so on."""
     facts = [(row.id, by, part) for row in draw.rows for by, of in {"all": ["all"], **row.facts}.items() for part in of]
     rows = labels.merge(pd.DataFrame(facts, columns=["row", "by", "part"])).dropna(subset="label")
-    types = {label: name for name, label in draw.study.types.items()}
     found = []
     for (by, part, name), own in rows.groupby(["by", "part", "question"], sort=False)["label"]:
-        question = draw.study.questions[name.partition(":")[0]]
-        hits = {value: (own == value).sum() for value in (["yes"] if ":" in name else question.allowed)}
-        if question.scale:  # from the highest score down, as in the paper's table of ratings
-            hits = {f">= {one}": (own >= int(one)).sum() for one in question.allowed[::-1]}
-        for value, count in hits.items():
-            line = {"by": by, "part": part, "question": name, "value": value, "type": types.get(f"{name}={value}", "")}
-            interval = wilson(int(count), len(own))
-            line |= {"n": len(own), "count": int(count), "share": count / len(own)}
+        question = draw.study.questions[name]
+        for value in question.allowed[::-1] if question.scale else question.values:
+            # Scores are counted from the highest down, as in the paper's table of ratings.
+            hits = [label >= int(value) if question.scale else value in label.split("+") for label in own]
+            count = sum(hits)
+            line = {"by": by, "part": part, "question": name, "value": f">= {value}" if question.scale else value}
+            line |= {"type": question.types.get(value, ""), "n": len(own), "count": count, "share": count / len(own)}
+            interval = wilson(count, len(own))
             found.append({**line, "low": interval.low, "high": interval.high})
     names = ["by", "part", "question", "value", "type", "n", "count", "share", "low", "high"]
     return pd.DataFrame(found, columns=names)
 
 
 def _combinations(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
-    """Count which types of errors come together, for each value of the question that divides the table."""
-    types = {name: label.split("=") for name, label in draw.study.types.items()}
-    names = [draw.study.split, *(question for question, _ in types.values())]
-    wide = labels.pivot(index="row", columns="question", values="label")[names].dropna()
+    """Count which types of errors come together, for each answer to the questions without types."""
+    typed = {name: question.types for name, question in draw.study.questions.items() if question.types}
+    wide = labels.pivot(index="row", columns="question", values="label").dropna()
     wide["types"] = [
-        " and ".join(name for name, (question, value) in types.items() if row[question] == value) or "no error"
+        " and ".join(types[row[name]] for name, types in typed.items() if row[name] in types) or "no error"
         for _, row in wide.iterrows()
     ]
-    counts = wide.groupby([draw.study.split, "types"]).size().rename("count").reset_index()
-    return counts.assign(n=len(wide), share=counts["count"] / max(1, len(wide)))
+    others = [name for name in draw.study.questions if name not in typed]
+    counts = wide.groupby([*others, "types"]).size().rename("count").reset_index()
+    return counts.assign(n=len(wide), share=counts["count"] / len(wide))
 
 
-def _write_figure(draw: Draw, found: dict[str, pd.DataFrame], path: Path) -> None:
-    """Draw which types of errors come together, then the share of each by task and by capability."""
+def _write_figure(draw: Draw, shares: pd.DataFrame, pairs: pd.DataFrame, path: Path) -> None:
+    """Draw which types of errors come together, and the share of each in all rows, by task, by capability and so on."""
+    from matplotlib.colors import TABLEAU_COLORS
     from matplotlib.figure import Figure
 
-    shown, panels = found["shares"].query("type != ''"), []
-    if len(pairs := found.get("combinations", ())):
-        panels.append(pairs.pivot_table(index=draw.study.split, columns="types", values="share", fill_value=0))
-    for by in ("task", "capability"):
-        rows = shown[shown["by"].isin(["all", by])]
-        panels.append(rows.pivot_table(index="part", columns="type", values="share"))
-    figure = Figure(figsize=(5 * len(panels), 4), layout="constrained")
-    for axis, wide in zip(figure.subplots(1, len(panels)), panels, strict=True):
-        (100 * wide).plot.barh(stacked=wide.columns.name == "types", ax=axis, xlabel="% of rows")
-        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, fontsize="small")
+    shown = shares[shares["type"] != ""].sort_values(["by", "part"], kind="stable")
+    panels = {"": shown.pivot_table(index="part", columns="type", values="share", sort=False)}
+    if others := [name for name in draw.study.questions if name in pairs]:
+        panels[", ".join(others)] = pairs.pivot_table(index=others, columns="types", values="share", fill_value=0)
+    types = [kind for question in draw.study.questions.values() for kind in question.types.values()]
+    colors = dict(zip([*types, *sorted({*pairs["types"]} - {*types, "no error"})], TABLEAU_COLORS, strict=False))
+    colors["no error"] = "lightgray"
+    figure = Figure(figsize=(5 * len(panels), 2 + 0.4 * len(panels[""])), layout="constrained")
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for axis, (title, table) in zip(axes, panels.items(), strict=True):
+        wide = 100 * table[[name for name in colors if name in table]]
+        wide.plot.barh(stacked=title != "", ax=axis, color=colors, xlabel="% of rows", ylabel=title)
+        axis.invert_yaxis()
+        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1), fontsize="small")
     figure.suptitle(", ".join(filter(None, [draw.study.title, draw.model])))
     figure.savefig(path, dpi=150)
 
 
 def _people_run(draw: Draw, cells: Cells, out: Path, *, name: str) -> pd.DataFrame:
     """Score people's answers like a model's responses; write a run folder, and return the minutes they took by task."""
-    tasks: dict[str, list[tuple[dict[str, Any], list[str]]]] = {}
-    minutes: dict[str, list[float]] = {}
-    for row in draw.rows:
-        answers, frame = cells[row.id]["answer"].values(), "[{}]" if row.doc["task"] == "calcu" else "{}."
-        texts = ["" if one == "none" else f"Therefore, my answer is {frame.format(one)}" for one in answers]
-        minutes.setdefault(row.doc["task"], []).extend(map(float, cells[row.id]["minutes"].values()))
-        if texts:
-            tasks.setdefault(f"{draw.study.benchmark}_{row.doc['subset']}", []).append((row.doc, texts))
-    if not tasks:
-        raise DataError("label merge: expected answers in the sheets, found none.")
     scored = []
-    for task, own in tasks.items():
-        docs, responses = zip(*own, strict=True)
-        options = {"subset": docs[0]["subset"], "mode": "cot"}
-        scored.append(score_task(draw.study.benchmark, task, docs, responses, options=options))
-    # people stand in the column of models that reason before they answer
+    for task, options in draw.study.tasks.items():
+        rows = [row for row in draw.rows if row.task == task and cells[row.id]["answer"]]
+        responses = [[_response(row, answer) for answer in cells[row.id]["answer"].values()] for row in rows]
+        if rows:
+            fixed = {**options, "mode": "cot"}
+            docs = [row.doc for row in rows]
+            scored.append(score_task(draw.study.benchmark, task, docs, responses, options=fixed))
+    if not scored:
+        raise DataError("label merge: expected answers in the sheets, found none.")
+    # People stand in the column of models that reason before they answer.
     facts = {"style": {"mode": "cot"}, "study": draw.study.name}
-    provenance = {task: {**draw.provenance.get(task, {}), **facts} for task in tasks}
-    write_run(out, scored, model=name, made_by="fin-tasks label", provenance=provenance)
-    rows = [{"task": t, "answers": len(of), "mean": fmean(of), "median": median(of)} for t, of in minutes.items() if of]
-    return pd.DataFrame(rows)
+    provenance = {task: {**known, **facts} for task, known in draw.provenance.items()}
+    write_run(out, scored, model=name, made_by="fin-tasks label", provenance=provenance, group=draw.study.benchmark)
+    spent = [(row.doc["task"], float(one)) for row in draw.rows for one in cells[row.id]["minutes"].values()]
+    minutes = pd.DataFrame(spent, columns=["task", "minutes"]).groupby("task", sort=False)["minutes"]
+    return minutes.agg(["count", "mean", "median"]).reset_index()
+
+
+def _response(row: Row, answer: str) -> str:
+    frame = "Therefore, my answer is [{}]" if row.doc["task"] == "calcu" else "Therefore, my answer is {}."
+    return "" if answer == "none" else frame.format(answer)

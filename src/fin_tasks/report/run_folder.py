@@ -6,6 +6,7 @@ import math
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,14 @@ def write_run(
     provenance: Mapping[str, Mapping[str, Any]],
     metadata: Mapping[str, Any] | None = None,
     facts: Mapping[str, Any] | None = None,
+    group: str = "",
 ) -> Path:
     """Write a run below a folder, as `--output_path` and `--log_samples` of lm-eval do.
 
     Return the results file, in a folder named after the model; raise DataError if it cannot be written. No two tasks
     may have one name. `made_by` is the command that scored them, `provenance` what is known of each task's documents,
     `metadata` what all tasks share, such as the judge, `facts` more of the run, such as another harness's version.
+    `group` is the name of a group of all tasks, whose `acc` is the mean over their rows.
     """
     now = datetime.now()
     stamp = now.isoformat().replace(":", "-")
@@ -50,6 +53,11 @@ def write_run(
         "fin_tasks_version": fin_tasks.__version__,
         **(facts or {}),
     }
+    if group:
+        rows = {variant: [row for task in tasks for row in task.values[variant]] for variant in tasks[0].values}
+        whole = replace(tasks[0], values=rows, metrics={"acc": True})
+        results["groups"] = {group: {"alias": group, **whole.totals()}}
+        results["group_subtasks"][group] = [task.name for task in tasks]
     path = folder / f"results_{stamp}.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
