@@ -20,16 +20,15 @@ def settings_of(tmp_path: Path, **more: str) -> Settings:
     return Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path), "OPENAI_API_KEY": KEY, **more})
 
 
-def vectors(body: dict[str, Any], most: int = 10**6) -> Answer:
-    if len(body["input"]) > most:
+def vectors(body: dict[str, Any]) -> Answer:
+    if len(body["input"]) > 32:  # the usual limit of a server
         return 413, {}, {"error": {"message": "too many"}}
     data = [{"object": "embedding", "index": i, "embedding": [len(t), 1.0]} for i, t in enumerate(body["input"])]
     return 200, {}, {"object": "list", "model": "m", "data": data[::-1]}
 
 
-@pytest.mark.parametrize("most", [1000, 40])
-def test_every_text_gets_its_own_vector(tmp_path: Path, most: int) -> None:
-    with serve(lambda body: vectors(body, most)) as served:
+def test_every_text_gets_its_own_vector(tmp_path: Path) -> None:
+    with serve(vectors) as served:
         found = embed("m", served.base_url, TEXTS, settings_of(tmp_path))
     assert found.tolist() == [[len(text), 1.0] for text in TEXTS]
     assert embed("m", "http://127.0.0.1:1/v1", [], settings_of(tmp_path)).size == 0

@@ -1,4 +1,4 @@
-"""Replies of chat models in one SQLite table, so that a stopped run loses nothing and a second run asks for nothing."""
+"""Keep replies of chat models in an SQLite table, so that a stopped run loses none and a second run asks for none."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ __all__ = ["ReplyCache", "request_key"]
 def request_key(base_urls: Sequence[str], request: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a whole request and of the addresses that may answer it.
 
-    Without the addresses, a model of the same name at another address would answer for the real one.
+    The addresses count, because another model may have the same name at another address.
     """
     text = json.dumps([sorted(base_urls), request], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -18,8 +18,8 @@ from fin_tasks.settings import Settings
 
 __all__ = ["Chat", "ChatReply", "Usage", "check_address", "picture_url"]
 
-_PAUSE = 30.0  # seconds for which an address that failed is asked last
-_REFUSED = {"max_tokens": "max_completion_tokens", "temperature": ""}  # what to send to models that refuse an option
+_PAUSE = 30.0  # for so many seconds an address that failed is tried last
+_REFUSED = {"max_tokens": "max_completion_tokens", "temperature": ""}  # replaces an option that a model refuses
 _MAGIC = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}
 _log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class ChatReply:
 
 @dataclass
 class Usage:
-    """What was asked so far: requests sent, those that failed, replies from the disk, and tokens of sent requests."""
+    """Counts of requests sent, requests that failed, replies from the cache, and tokens of the requests sent."""
 
     requests: int = 0
     failed: int = 0
@@ -49,8 +49,8 @@ class Usage:
 class Chat:
     """A chat model that any number of threads may ask; use it in a `with` statement.
 
-    Requests go to the addresses in turn. If one fails, the others are tried at once, and the last of them as often as
-    the SDK's own retries say. Redirects are not followed, so that no other host gets the request.
+    Requests go to the addresses in turn. If an address fails, the others are tried at once; the SDK retries the last one.
+    Redirects are not followed, so that no other host gets the request.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Chat:
             raise ConfigError("endpoint: expected an address, and the name of a variable that ends in _KEY.")
         self.model, self.base_urls, self.usage = model, tuple(base_urls), Usage()
         self._key, self._variable = settings.api_keys.get(key_variable) or "", key_variable
-        secure = any(url.startswith("https") for url in base_urls)  # to read certificates takes a tenth of a second
+        secure = any(url.startswith("https") for url in base_urls)  # reading certificates takes a tenth of a second
         self._http = openai.DefaultHttpxClient(
             verify=secure, follow_redirects=False, timeout=openai.Timeout(timeout, connect=min(timeout, 10.0))
         )
@@ -88,7 +88,7 @@ class Chat:
         self._slots, self._lock = threading.BoundedSemaphore(concurrency), threading.Lock()
         self._turn = itertools.count()
         self._resting: dict[int, float] = {}
-        self._renamed: dict[str, str] = {}  # options that this model refused, "" for those that are left out
+        self._renamed: dict[str, str] = {}  # options that this model refused; "" leaves the option out
         self._interval, self._next = 60.0 / requests_per_minute if requests_per_minute else 0.0, 0.0
 
     def __enter__(self) -> "Chat":
@@ -99,7 +99,7 @@ class Chat:
         self._cache.close()
 
     def ask(self, messages: Sequence[Mapping[str, Any]], *, fresh: bool = False, **options: Any) -> ChatReply:
-        """Return the reply to messages in OpenAI's form, from the disk unless `fresh`; raise EndpointError."""
+        """Return the reply to messages in OpenAI's form, from the cache unless `fresh`; raise EndpointError."""
         request = {"model": self.model, "messages": _clean(list(messages)), **options}
         key = request_key(self.base_urls, request)
         if not fresh and (kept := self._cache.get(key)):
@@ -131,11 +131,11 @@ class Chat:
         raise AssertionError
 
     def _post(self, client: Any, request: dict[str, Any]) -> Any:
-        """Send a request; options that the model refuses are renamed or left out, in later requests from the start."""
+        """Send a request. Options that the model refuses are renamed or left out, in this and all later requests."""
         import openai
         from openai.types.chat import ChatCompletion
 
-        while True:  # ends, as each turn takes an option away
+        while True:  # ends, because each turn renames or removes an option
             body = {self._renamed.get(name, name): value for name, value in request.items()}
             body.pop("", None)
             try:
@@ -190,11 +190,11 @@ class Chat:
         return EndpointError(f"{self.model} at {url}: expected a reply, got {type(error).__name__} ({said}). {remedy}")
 
     def _hide(self, text: str) -> str:
-        return text.replace(self._key, "[key]") if len(self._key) >= 6 else text  # shorter ones stand for no key
+        return text.replace(self._key, "[key]") if len(self._key) >= 6 else text  # shorter ones are placeholders
 
 
 def check_address(url: str) -> None:
-    """Refuse an address that is none, or that holds a password or a query, in which a key might stand."""
+    """Refuse an address that is not HTTP, or that has a user, a password or a query, which may hold a key."""
     parts = urlsplit(url)
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ConfigError(
@@ -206,7 +206,7 @@ def check_address(url: str) -> None:
 
 
 def picture_url(path: Path) -> str:
-    """Return a picture file as a `data:` address; raise EndpointError unless it is PNG, JPEG, GIF or WebP."""
+    """Return a picture file as a `data:` URL; raise EndpointError unless it is PNG, JPEG, GIF or WebP."""
     try:
         data = path.read_bytes()
     except (OSError, ValueError) as error:

@@ -1,6 +1,6 @@
 """Embeddings from an OpenAI-compatible address: many texts, several requests at a time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,7 +13,7 @@ from fin_tasks.settings import Settings
 
 __all__ = ["embed"]
 
-_TEXTS, _CHARACTERS, _REQUESTS = 256, 250_000, 8  # most in a request, and requests at the same time
+_TEXTS, _REQUESTS = 32, 8  # texts in a request, as many as most servers take; requests at the same time
 
 
 def embed(model: str, base_url: str, texts: Sequence[str], settings: Settings) -> npt.NDArray[np.float64]:
@@ -22,14 +22,15 @@ def embed(model: str, base_url: str, texts: Sequence[str], settings: Settings) -
 
     check_address(base_url)
     key = settings.api_keys.get("OPENAI_API_KEY") or "none"
+    batches = [list(texts[start : start + _TEXTS]) for start in range(0, len(texts), _TEXTS)]
     with (
         openai.DefaultHttpxClient(follow_redirects=False) as http,
         openai.OpenAI(base_url=base_url, api_key=key, max_retries=5, timeout=120.0, http_client=http) as client,
         ThreadPoolExecutor(_REQUESTS, "fin-tasks-embed") as pool,
     ):
         try:
-            rows = [row for part in pool.map(lambda batch: _ask(client, model, batch), _batches(texts)) for row in part]
-            vectors = np.array(rows, dtype=np.float64)
+            replies = pool.map(lambda batch: _ask(client, model, batch), batches)
+            vectors = np.array([row for rows in replies for row in rows], dtype=np.float64)
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
             pool.shutdown(wait=False, cancel_futures=True)
             said = " ".join(str(error.__cause__ or error).split())[:300]
@@ -42,28 +43,9 @@ def embed(model: str, base_url: str, texts: Sequence[str], settings: Settings) -
     return vectors
 
 
-def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    batch: list[str] = []
-    for text in texts:
-        if batch and (len(batch) == _TEXTS or sum(map(len, batch)) + len(text) > _CHARACTERS):
-            yield batch
-            batch = []
-        batch.append(text)
-    if batch:
-        yield batch
-
-
 def _ask(client: Any, model: str, batch: list[str]) -> list[list[float]]:
-    import openai
-
-    try:
-        # plain numbers, because not every server knows the packed form that the SDK asks for
-        reply = client.embeddings.create(model=model, input=batch, encoding_format="float")
-    except openai.APIStatusError as error:
-        if error.status_code not in (400, 413, 422) or len(batch) == 1:
-            raise
-        middle = len(batch) // 2  # some servers take fewer texts
-        return _ask(client, model, batch[:middle]) + _ask(client, model, batch[middle:])
+    # plain numbers, because not every server knows the packed form that the SDK asks for
+    reply = client.embeddings.create(model=model, input=batch, encoding_format="float")
     found = {one.index: one.embedding for one in reply.data}
     if sorted(found) != list(range(len(batch))) or len(reply.data) != len(batch):
         raise ValueError(f"{len(reply.data)} vectors for {len(batch)} texts")
