@@ -83,7 +83,7 @@ def test_a_judge_that_is_down_is_an_error_after_saving(tmp_path: Path) -> None:
     ("options", "told"),
     [
         (["--base-url", "http://127.0.0.1:1/v1?api_key=sk-1"], "address without"),
-        (["--key-variable", "sk-secret"], "judge key_variable"),
+        (["--key-variable", "sk-secret"], "judge_key"),
         (["--rubric", "mme_finance_mt_zh"], "expected one of its categories"),
         (["--rubric", "upstream", "--language", "fr"], "expected the language"),
     ],

@@ -29,7 +29,7 @@ def items_of(n: int) -> list[Item]:
 
 
 def judge_of(*urls: str, **more: Any) -> JudgeModel:
-    return JudgeModel(model="m", base_urls=urls, retries=2, **more)
+    return JudgeModel(model="m", base_url=urls, retries=2, **more)
 
 
 def number_of(body: dict[str, Any]) -> int:
@@ -76,8 +76,8 @@ def test_three_hundred_predictions_and_a_bad_server(settings: Settings, caplog: 
         assert sorted(done)[-1] == 300
         replies = [reply for one in judged for reply in one.replies]
         assert len(replies) == 300 - 30 - 6 + 30 * 5 - 30 + 30 * 3
-        assert judge.usage.prompt_tokens == sum(reply.prompt_tokens for reply in replies) == 10 * len(replies)
-        assert judge.usage.completion_tokens == sum(reply.completion_tokens for reply in replies)
+        assert judge.usage.prompt_tokens == 10 * len(replies)
+        assert judge.usage.completion_tokens == sum(1 if reply.text.isdigit() else 2 for reply in replies)
         assert judge.usage.requests == len(replies) + 6
         assert judge.usage.failed == 6
         caplog.clear()
@@ -119,7 +119,7 @@ def test_a_judge_that_reasons_gets_more_tokens(settings: Settings, caplog: pytes
         again = judge_items(items_of(20), EN, judge, settings=settings)
         assert scores(again) == [3] * 20
         assert len(served.bodies) == 21
-    assert len([record for record in caplog.records if "reasoning" in record.message]) == 2
+    assert len([record for record in caplog.records if "reasons" in record.message]) == 2
 
 
 def test_a_stopped_run_goes_on(settings: Settings) -> None:
@@ -172,11 +172,11 @@ def test_a_judge_from_metadata() -> None:
     assert judge_from({}, Settings.from_environ({})) is None
     found = judge_from({"judge_timeout": 5, "other": 1}, Settings.from_environ(env))
     assert found is not None
-    assert (found.model, found.base_urls, found.timeout) == ("from-env", ("http://a/v1", "http://b/v1"), 5)
+    assert (found.model, found.base_url, found.timeout) == ("from-env", ("http://a/v1", "http://b/v1"), 5)
     urls = ["http://a/v1/", "http://b/v1"]
     found = judge_from({"judge_model": "m", "judge_base_url": urls, "judge_key": "MY_KEY"}, Settings.from_environ({}))
     assert found is not None
-    assert (found.base_urls, found.key_variable) == (("http://a/v1", "http://b/v1"), "MY_KEY")
+    assert (found.base_url, found.key) == (("http://a/v1", "http://b/v1"), "MY_KEY")
     assert "http" not in str(found.facts(EN))
 
 

@@ -145,9 +145,7 @@ BOMB = "\n".join(
     "change",
     [
         lambda text: BOMB + "\n" + text,
-        lambda text: text.replace("lowest: 0", "lowest: &low 0"),
         lambda text: text.replace("lowest: 0", "<<: {lowest: 0}"),
-        lambda text: text.replace("lowest: 0", "lowest: 0\nlowest: 1"),
         lambda text: text.replace("lowest: 0", "lowest: 5"),
         lambda text: text.replace("lowest: 0", "lowest: '0'"),
         lambda text: text.replace("lowest: 0", "lowets: 0"),

@@ -51,25 +51,18 @@ def judge(
     """
     from fin_tasks.benchmarks.mme_finance.upstream_judge import rubric_named
     from fin_tasks.data.fetch import sha256_of
-    from fin_tasks.judging.judge import check_failures, judge_items, judge_model, read_prices
+    from fin_tasks.judging.judge import check_failures, judge_from, judge_items, read_prices
     from fin_tasks.judging.saved import read_items
     from fin_tasks.report.run_folder import write_run
     from fin_tasks.settings import Settings
 
     settings = Settings.from_environ()
-    if not (name := model or settings.judge_model):
-        raise ConfigError("judge: expected --model or FIN_TASKS_JUDGE_MODEL, got neither.")
     rules = rubric_named(rubric, language=language)
-    asked = judge_model(
-        model=name,
-        base_urls=[url.strip().rstrip("/") for url in base_url or settings.judge_base_urls],
-        key_variable=key_variable,
-        concurrency=concurrency,
-        requests_per_minute=rpm,
-        max_failed=max_failed,
-        picture=not no_image,
-        prices=read_prices(prices) if prices else None,
-    )
+    named = {"judge_model": model, "judge_base_url": base_url, "judge_key": key_variable}
+    limits = {"judge_concurrency": concurrency, "judge_requests_per_minute": rpm, "judge_max_failed": max_failed}
+    more = {"judge_picture": not no_image, "judge_prices": read_prices(prices) if prices else None}
+    if (asked := judge_from({**named, **limits, **more}, settings)) is None:
+        raise ConfigError("judge: expected --model or FIN_TASKS_JUDGE_MODEL, got neither.")
     items, rows = read_items(file, language=language, settings=settings, image_root=image_root, pictures=not no_image)
     for item in items:
         rules.check(item.category)
@@ -79,7 +72,7 @@ def judge(
     provenance = {scored.name: {"file": file.name, "file_sha256": sha256_of(file)}}
     metadata = {"judge": {**asked.facts(rules), "usage": asked.spent()}}
     path = write_run(out, [scored], model=whose, made_by="fin-tasks judge", provenance=provenance, metadata=metadata)
-    found = {**_summary(rows, scored), **asked.spent(), "judge": name, "rubric": rules.label}
+    found = {**_summary(rows, scored), **asked.spent(), "judge": asked.model, "rubric": rules.label}
     found |= {"rubric_sha256": rules.sha256, "model": whose, "results": str(path)}
     print(json.dumps(found)) if as_json else _show(found)
     if found["unscored"] > _MOST_UNSCORED * found["n"]:

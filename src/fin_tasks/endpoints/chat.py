@@ -49,8 +49,8 @@ class Usage:
 class Chat:
     """A chat model that any number of threads may ask; use it in a `with` statement.
 
-    Requests go to the addresses in turn. If an address fails, the others are tried at once; the SDK retries the last one.
-    Redirects are not followed, so that no other host gets the request.
+    Requests go to the addresses in turn. If an address fails, the others are tried at once, and the SDK retries the
+    last one. Redirects are not followed, so that no other host gets the request.
     """
 
     def __init__(

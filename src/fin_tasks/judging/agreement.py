@@ -1,4 +1,4 @@
-"""How well a judge agrees with people (MME-Finance, section 4.3): rank correlation and mean absolute difference."""
+"""Agreement of a judge with people (MME-Finance, section 4.3): rank correlation and mean absolute difference."""
 
 import json
 from collections import Counter
@@ -14,11 +14,11 @@ from fin_tasks.errors import DataError
 
 __all__ = ["agreement", "combine", "compare"]
 
-_REVIEW = 2.0  # people whose scores have a larger variance look at the response again
+_REVIEW = 2.0  # people look again at a response whose scores have a larger variance
 
 
 def combine(scores: Sequence[float]) -> tuple[float, bool]:
-    """Return the score that most people gave, else the mean; and whether people are so far apart that it needs review.
+    """Return the score that most people gave, else the mean; and whether the response needs a second look.
 
     >>> combine([5, 5, 4]), combine([1, 2, 3]), combine([0, 5, 5])
     ((5, False), (2, False), (5, True))
@@ -31,7 +31,7 @@ def combine(scores: Sequence[float]) -> tuple[float, bool]:
 def agreement(people: Sequence[float], judge: Sequence[float], *, seed: int = 42) -> dict[str, float | None]:
     """Compare two graders of the same responses; Spearman's correlation has a 95 % bootstrap interval over responses.
 
-    Values are None if they are not defined; the bias is the judge's mean less that of people.
+    Values that are not defined are None. The bias is the judge's mean minus the people's mean.
     """
     x, y = np.asarray(people, dtype=float), np.asarray(judge, dtype=float)
     value, n, rng = _spearman(x, y), len(x), np.random.default_rng(seed)
@@ -53,12 +53,12 @@ def _spearman(x: Any, y: Any) -> float | None:
 def compare(
     path: Path, people: Mapping[str, Sequence[float]], responses: Mapping[str, str], groups: Mapping[str, str]
 ) -> dict[str, dict[str, float | None]]:
-    """Compare a judge's samples file with people's scores, over all responses and those of each group, all by id."""
+    """Compare a judge's samples file with people's scores, over all responses and in each group; all keys are ids."""
     pairs = []
     for name, (points, response) in _judged(path).items():
         if points is not None and people.get(name):
             if response != responses[name]:
-                raise DataError(f"{path}: expected the responses that people saw, got another one to {name}.")
+                raise DataError(f"{path}: expected the responses that people saw, got another response to {name}.")
             pairs.append((combine(people[name])[0], points, groups.get(name, "")))
     names = ["all", *sorted({group for *_, group in pairs if group})]
     parts = {name: [(x, y) for x, y, group in pairs if name in ("all", group)] for name in names}
@@ -69,15 +69,12 @@ def _judged(path: Path) -> dict[str, tuple[float | None, str]]:
     """Return the points that `robust` read, None if unscored, and the response, by id."""
     found: dict[str, tuple[float | None, str]] = {}
     try:
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in path.read_text(encoding="utf-8").strip().split("\n"):
             row = json.loads(line)
             if row["filter"] == "robust":
-                said, response = row["filtered_resps"][0], row["resps"][0]
-                reading = json.loads(said[0] if isinstance(said, list) else said)
-                # lm-eval's metric is a percentage, and its reading holds the points
-                points = reading["answer"] if isinstance(reading["answer"], int) else row["score"]
-                response = response[0] if isinstance(response, list) else response
-                found[str(row["doc"]["id"])] = (None if reading.get("unscored") else points, response)
+                (text,), (response,) = row["filtered_resps"][0], row["resps"][0]
+                reading = json.loads(text)
+                found[str(row["doc"]["id"])] = (None if reading["unscored"] else reading["answer"], response)
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise DataError(f"{path}: expected samples_*.jsonl of a judged task, got {error!r}.") from error
     return found

@@ -1,4 +1,4 @@
-"""What a judge is asked about, what it replies, and the score that is read in its replies."""
+"""The records of judging: an item to judge, the judge's replies, and the score in them."""
 
 import hashlib
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 
 __all__ = ["Item", "Judged", "Reply", "Verdict", "no_response", "response_sha256"]
 
-# What VLMEvalKit's models return if a request failed; its own evaluations look for the first one.
+# VLMEvalKit's models return these texts if a request failed; its own evaluations look for the first one.
 _FAILURES = (
     "Failed to obtain answer via API",
     "Failed to obtain answer via bailingMM API",
@@ -28,7 +28,7 @@ class Item:
     category: str  # a category of the rubric, such as MME-Finance's `task_category`
     picture: Path | None = None
     language: str = "en"
-    background: str = ""  # what the model was told beside the question
+    background: str = ""  # further text that the model was given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,14 +37,12 @@ class Reply:
 
     text: str
     temperature: float
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
     cached: bool = False
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A response with the judge's replies in the order of the tries; `error` says why there are none or too few."""
+    """A response with the judge's replies in the order of the tries; `error` says why none of them is a score."""
 
     response: str
     replies: tuple[Reply, ...] = ()
@@ -53,14 +51,14 @@ class Judged:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The score that one variant reads, one number or one for each dimension; None if unscored."""
+    """The score under one variant: a number, or a number for each dimension; None if unscored."""
 
     score: int | dict[str, int] | None
     reason: str = ""
 
 
 def no_response(response: str) -> str:
-    """Say why a response is none: it is empty, or the harness's note that the request failed; else return ""."""
+    """Return why a response counts as missing: it is empty, or the harness says that its request failed; else ""."""
     text = response.strip()
     if not text:
         return "the response is empty"
@@ -68,5 +66,5 @@ def no_response(response: str) -> str:
 
 
 def response_sha256(response: str) -> str:
-    """Hash a response, so that a score can say which text it belongs to."""
+    """Return the hash of a response, by which a score names the text that was judged."""
     return hashlib.sha256(response.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""Rubrics: YAML files that say what a judge is told and how its replies are read. `docs/judge.md` explains them."""
+"""Rubrics: YAML files with the judge's prompt and the way to read its replies. `docs/judge.md` explains them."""
 
 import hashlib
 import json
@@ -37,17 +37,17 @@ class Example(_Strict):
 
 
 class Category(_Strict):
-    """How the responses of one category are graded; `points` names an entry of the rubric's `points`."""
+    """The rules for one category of questions; `points` names an entry of the rubric's `points`."""
 
     title: Text
     kind: Text
     points: Text
-    requirements: str = ""  # how answers are to be written; the model reads it too
+    requirements: str = ""  # the form of an answer; the model reads this too
     examples: list[Example] = []
 
 
 class Rubric(_Strict):
-    """What a judge is told, and how its replies are read."""
+    """A judge's instructions, and the way to read its replies."""
 
     name: Text
     version: Text
@@ -58,37 +58,37 @@ class Rubric(_Strict):
     highest: int = 5
     dimensions: dict[str, Text] = {}  # name of a score -> what the judge calls it
     max_tokens: int = Field(3, ge=1, le=100_000)
-    reasoning_max_tokens: int = Field(4096, ge=1, le=100_000)  # for judges that think before they reply
+    reasoning_max_tokens: int = Field(4096, ge=1, le=100_000)  # for judges that reason before they reply
     temperatures: tuple[float, ...] = Field((0.0, 0.5, 1.0, 1.5, 2.0), strict=False, min_length=1, max_length=20)
 
     @property
     def sha256(self) -> str:
-        """Hash of all that decides what a judge is told and how it is read."""
+        """Hash of everything that can change a score: the judge's instructions and the way to read its replies."""
         told = self.model_dump(exclude={"name", "version", "description"})
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
     @property
     def label(self) -> str:
-        """Name and version, as results state them."""
+        """Name and version, as results show them."""
         return f"{self.name}@{self.version}"
 
     @property
     def tries(self) -> int:
-        """How often the judge is asked at most."""
+        """The largest number of times that the judge is asked about a response."""
         return len(self.temperatures)
 
     def check(self, category: str) -> None:
         """Raise ConfigError if the rubric has no such category."""
 
     def messages(self, item: Item) -> list[dict[str, Any]]:
-        """Return what the judge is asked about an item, as messages of a chat; the picture stands last."""
+        """Return the chat messages that ask the judge about an item; the picture comes last."""
         raise NotImplementedError
 
     def read(self, judged: Judged, *, variant: str) -> Verdict:
         """Read the score in the judge's replies.
 
-        `paper` takes the first reply that the authors' parser reads, and the lowest score after as many failures as
-        there are tries, or without a response. `robust` takes the first reply that is a score and nothing else.
+        `paper` takes the first reply that the authors' parser reads. If all tries fail, or the response is missing, it
+        gives the lowest score. `robust` takes the first reply that is a score and nothing else.
         """
         silent = no_response(judged.response)
         for reply in judged.replies:
@@ -103,7 +103,7 @@ class Rubric(_Strict):
         return Verdict(None, silent or (judged.error or "the judge was not asked") + last)
 
     def score_of(self, reply: str, variant: str) -> int | dict[str, int] | None:
-        """Read one reply; None if it holds no score."""
+        """Read one reply; return None if it holds no score."""
         if self.parser == "text":
             return None
         if self.dimensions:
@@ -115,7 +115,7 @@ class Rubric(_Strict):
         return found if found is not None and self.lowest <= found <= self.highest else None
 
     def accepts(self, reply: str) -> bool:
-        """Whether the judge need not be asked again after this reply."""
+        """Return whether a reply can be read, so that the judge is not asked again."""
         if self.parser == "text":
             return bool(strip_reasoning(reply).strip())
         return self.score_of(reply, "robust") is not None
@@ -140,8 +140,9 @@ class Pack(Rubric):
     """A rubric from a file.
 
     Names in braces in `message` stand for parts: `{points}`, `{requirements}`, `{examples}`, `{category}`,
-    `{question}`, `{background}`, `{answer}`, `{response}`, and `{mark}`, a hash of the last four, which others wrote.
-    No text can contain its own hash, so none of them can imitate the lines with the mark around it.
+    `{question}`, `{background}`, `{answer}`, `{response}`, and `{mark}`. The mark is a hash of the question, the
+    background, the answer and the response. No text can contain its own hash, so none of them can imitate the lines
+    with the mark that stand around it.
     """
 
     system: Text
@@ -167,7 +168,7 @@ class Pack(Rubric):
             raise ConfigError(f"rubric {self.name}: expected one of its categories ({known}), got {category!r}.")
 
     def messages(self, item: Item) -> list[dict[str, Any]]:
-        """Return what the judge is asked about an item, as messages of a chat; the picture stands last."""
+        """Return the chat messages that ask the judge about an item; the picture comes last."""
         self.check(item.category)
         category = self.categories[item.category]
         others = {"question": item.question, "answer": item.answer, "background": item.background or "-"}
@@ -177,7 +178,7 @@ class Pack(Rubric):
         parts = {"category": category.title, "points": self.points[category.points], "mark": mark, **others}
         parts |= {"requirements": category.requirements or "-", "examples": "\n\n".join(examples)}
         text = _fill(self.message, parts)
-        # a judge that sees no pictures may not take a list
+        # a judge that sees no pictures may refuse a list
         user = with_picture(text, item.picture) if item.picture else text
         return [{"role": "system", "content": self.system}, {"role": "user", "content": user}]
 
@@ -216,19 +217,15 @@ def _parse(path: str, data: bytes) -> Pack:
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without anchors, aliases, merge keys and repeated keys."""
+    """YAML without aliases and merge keys, by which a small file can grow without bounds."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        event = self.peek_event()  # type: ignore[no-untyped-call]
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise yaml.constructor.ConstructorError(None, None, "anchors and aliases are not allowed", event.start_mark)
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases are not allowed")
         return super().compose_node(parent, index)
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value]
-        if "<<" in keys or any(isinstance(key, list) for key in keys) or len(set(keys)) < len(keys):
-            raise yaml.constructor.ConstructorError(None, None, "a key is repeated or is `<<`", node.start_mark)
-        return super().construct_mapping(node, deep)
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Leave merge keys alone, so that they are errors."""
 
 
 def with_picture(text: str, picture: Path) -> list[dict[str, Any]]:

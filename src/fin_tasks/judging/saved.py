@@ -22,44 +22,41 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """Read the rows of a file as text, each with `index`, `prediction` and its other columns.
+    """Read predictions as text, each row with `index`, `prediction` and its other columns.
 
     A table's responses are taken from `NAME_responses.jsonl` beside it, which our VLMEvalKit adapter writes, because
     spreadsheets cut long cells and change cells that look like numbers or formulas.
     """
-    try:
-        if path.stat().st_size > _BYTES:
-            raise DataError(f"{path}: expected at most {_BYTES:,} bytes, got more. Split the file.")
-        rows = [_named(row) for row in (_lines(path) if path.suffix in (".jsonl", ".json") else _table(path))]
-        whole = _whole(path)
-    except (OSError, ValueError, KeyError, RecursionError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path}: expected predictions in a file that can be read, got: {error}.") from error
-    if not rows or len(rows) > _ROWS:
-        raise DataError(f"{path}: expected 1 to {_ROWS:,} rows, got {len(rows):,}.")
-    seen: set[str] = set()
+    rows, whole, seen = read_table(path), _whole(path), set[str]()
     for row in rows:
-        row["prediction"] = whole.get(row["index"], row["prediction"])
+        for name, other in (("index", "id"), ("prediction", "response")):
+            if name not in row and other not in row:
+                raise DataError(f"{path}: expected a column {name} or {other}, got {', '.join(row)}.")
+            row[name] = row[name] if name in row else row.pop(other)
         if row["index"] in seen:
             raise DataError(f"{path}: expected each index once, got {row['index']!r} again.")
         seen.add(row["index"])
+        row["prediction"] = whole.get(row["index"], row["prediction"])
     return rows
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
-    """Read any table as text, .xlsx, .tsv, .csv, .json or .jsonl."""
+    """Read a table as text: .xlsx, .tsv, .csv, .json or .jsonl."""
     try:
+        if path.stat().st_size > _BYTES:
+            raise ValueError(f"more than {_BYTES:,} bytes")
         rows = _lines(path) if path.suffix in (".jsonl", ".json") else _table(path)
-    except (OSError, ValueError, RecursionError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, RecursionError, zipfile.BadZipFile) as error:
         raise DataError(f"{path}: expected a table that can be read, got: {error}.") from error
-    if not rows:
-        raise DataError(f"{path}: expected rows, got none.")
+    if not rows or len(rows) > _ROWS:
+        raise DataError(f"{path}: expected 1 to {_ROWS:,} rows, got {len(rows):,}.")
     return [_texts(row) for row in rows]
 
 
 def read_items(
     path: Path, *, language: str, settings: Settings, image_root: Path | None = None, pictures: bool = True
 ) -> tuple[list[Item], list[dict[str, str]]]:
-    """Return items and rows of a file, in its order; a row's own `language` comes before the one given."""
+    """Return a file's items and rows in its order; `language` is for rows that do not name one."""
     rows = read_rows(path)
     folders = [image_root or path.parent, settings.cache_dir, settings.data_dir, _PACKAGE]
     trusted = [folder.resolve() for folder in folders if folder is not None]
@@ -95,11 +92,12 @@ def _picture(name: str, trusted: Sequence[Path], file: Path) -> Path:
 
 def _lines(path: Path) -> list[dict[str, Any]]:
     text = path.read_text(encoding="utf-8-sig")
-    found = (
-        json.loads(text) if path.suffix == ".json" else [json.loads(line) for line in text.split("\n") if line.strip()]
-    )
+    if path.suffix == ".json":
+        found = json.loads(text)
+    else:
+        found = [json.loads(line) for line in text.split("\n") if line.strip()]
     if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
-        raise ValueError("rows that are no JSON objects")
+        raise ValueError("rows that are not JSON objects")
     if found and {"doc", "resps"} <= found[0].keys():  # lm-eval writes every document once for each filter
         found = [row for row in found if row.get("filter") == found[0].get("filter")]
         found = [{**row["doc"], "prediction": row["resps"][0][0]} for row in found]
@@ -107,29 +105,26 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _texts(row: Mapping[Any, Any]) -> dict[str, str]:
-    return {
-        str(name): value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
-        for name, value in row.items()
-    }
+    return {str(name): _text(value) for name, value in row.items()}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def _whole(path: Path) -> dict[str, str]:
     """Return the responses that were kept beside a table, by index, unless the table was changed since."""
     beside, lines = path.with_name(f"{path.stem}_responses.jsonl"), []
-    for line in beside.read_text(encoding="utf-8").split("\n") if beside.is_file() else ():
-        with suppress(ValueError):  # a killed run leaves half a line
-            lines.append(json.loads(line))
+    if beside.is_file():
+        for line in beside.read_text(encoding="utf-8").split("\n"):
+            with suppress(ValueError):  # a killed run leaves half a line
+                lines.append(json.loads(line))
     sealed = {line["file_sha256"] for line in lines if "file_sha256" in line}
     if sealed and sha256_of(path) not in sealed:
         return {}
     return {str(line["index"]): _texts(line)["prediction"] for line in lines if "prediction" in line}
-
-
-def _named(row: Mapping[Any, Any]) -> dict[str, str]:
-    texts = _texts(row)
-    for name, other in (("index", "id"), ("prediction", "response")):
-        texts[name] = texts[name] if name in texts else texts.pop(other)
-    return texts
 
 
 def _table(path: Path) -> list[dict[str, Any]]:
@@ -149,22 +144,18 @@ def _table(path: Path) -> list[dict[str, Any]]:
 
 
 def _check_workbook(path: Path) -> None:
-    """Refuse a workbook that would take much time or memory, before a library reads it."""
+    """Refuse a workbook that a library would need much time or memory to read."""
     with zipfile.ZipFile(path) as archive:
-        if sum(part.file_size for part in archive.infolist()) > _BYTES:
+        parts = archive.infolist()
+        if sum(part.file_size for part in parts) > _BYTES:
             raise ValueError(f"a workbook of more than {_BYTES:,} bytes unpacked")
-        for part in archive.infolist():
+        for part in parts:
             if not part.filename.lower().endswith(".xml"):
                 continue
-            cells, rest = 0, b""
-            with archive.open(part) as file:
-                while block := file.read(1 << 20):
-                    if b"\0" in block or b"<!ENTITY" in block:
-                        raise ValueError("XML with entities, or not in UTF-8")
-                    data = rest + block
-                    end = data.rfind(b"<") if data.rfind(b"<") > 0 else len(data)
-                    data, rest = data[:end], data[end:][-10_000:]
-                    for found in _CELL.finditer(data):
-                        cells += 1
-                        if cells > _CELLS or len(found[1] or b"") > 7 or int(found[1] or 0) > _ROWS + 1:
-                            raise ValueError(f"a sheet of more than {_CELLS:,} cells or {_ROWS:,} rows")
+            xml = archive.read(part)
+            if b"\0" in xml or b"<!ENTITY" in xml:
+                raise ValueError("XML with entities, or not in UTF-8")
+            for cells, found in enumerate(_CELL.finditer(xml), start=1):
+                row = found[1] or b"0"
+                if cells > _CELLS or len(row) > 7 or int(row) > _ROWS + 1:
+                    raise ValueError(f"a sheet of more than {_CELLS:,} cells or {_ROWS:,} rows")
