@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from chat_server import completion, serve
+import torch
+from chat_server import Answer, completion, serve
 
 from fin_tasks.adapters.lm_eval_filters import AskJudge, Judging
 from fin_tasks.errors import ConfigError
@@ -58,6 +59,32 @@ def test_a_judge_that_is_down_leaves_all_unscored() -> None:
         found, judging = judged({"judge_model": "m", "judge_base_url": served.base_url})
     assert "failed on 1 of 1" in found[0][0].error
     assert judging.rubric.read(found[0][1], variant="paper").score is None
+
+
+class Process:
+    """A model in one of two processes; the judge was asked about 36 responses in the other one."""
+
+    world_size, device = 2, "cpu"
+
+    def __init__(self, failed: int) -> None:
+        self.other = torch.tensor([36, failed, 0])
+
+    def all_gather(self, counts: Any) -> Any:
+        return torch.cat([counts, self.other])
+
+
+@pytest.mark.parametrize(("failed", "unscored"), [(6, False), (8, True)])
+def test_failures_are_counted_over_all_processes(failed: int, unscored: bool) -> None:
+    """One of four fails here, so 7 or 9 of 40 fail in the run, of which 8 may fail."""
+
+    def answer(body: dict[str, Any]) -> Answer:
+        return (400, {}, {}) if "text 0" in str(body["messages"]) else completion("4")
+
+    with serve(answer) as served:
+        judging = Judging(STEP, {"judge_model": "m", "judge_base_url": served.base_url}, OPTIONS)
+        judging.lm = Process(failed)
+        found = AskJudge(**STEP, judging=judging).apply([[f"text {n}" for n in range(4)]], DOCS[:1])
+    assert [bool(one.error) for one in found[0]] == [True, unscored, unscored, unscored]
 
 
 @pytest.mark.parametrize(

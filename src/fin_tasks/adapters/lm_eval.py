@@ -51,14 +51,14 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         config["generation_kwargs"] = _sampling(config, metadata.get("sampling", "greedy"), paper_sampling)
         steps = [step for one in config["filter_list"] for step in one["filter"]]
         judge = next((step for step in steps if step["function"] == "fin_tasks_judge"), None)
-        judging = Judging(judge, metadata, options) if judge else None  # found out before the model answers
+        self._judging = Judging(judge, metadata, options) if judge else None  # errors come before the model answers
         if config.get("unsafe_code"):
             metadata["sandbox"] = _require_sandbox()
         super().__init__(config={**config, "metadata": metadata})
-        if judging and judging.facts:
-            self.config.metadata["judge"] = judging.facts
+        if self._judging and self._judging.facts:
+            self.config.metadata["judge"] = self._judging.facts
         for pipeline in self._filters:
-            given = {AskJudge: {"judging": judging}}
+            given = {AskJudge: {"judging": self._judging}}
             pipeline.filters = [functools.partial(make, **given.get(make.func, {})) for make in pipeline.filters]
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **_: Any) -> None:
@@ -116,6 +116,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             request.arguments = without_pictures(request.arguments)
         usage = {**usage_of(self.instances, self._lm), "seconds_of_all_tasks": seconds}
         self.config.metadata = {**self.config.metadata, "usage": usage}
+        if self._judging:
+            self._judging.lm = self._lm
         return super().apply_filters()
 
     def override_metric(self, metric_name: str) -> None:

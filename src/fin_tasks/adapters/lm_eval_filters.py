@@ -16,7 +16,7 @@ from tqdm import tqdm
 from fin_tasks import sandbox
 from fin_tasks.benchmarks.mme_finance.upstream_judge import rubric_named
 from fin_tasks.benchmarks.scored_task import ran
-from fin_tasks.errors import FinTasksError, SandboxError
+from fin_tasks.errors import FinTasksError, JudgeError, SandboxError
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.judge import check_failures, judge_from, judge_items
 from fin_tasks.settings import Settings
@@ -83,7 +83,8 @@ class Judging:
         self.rubric = rubric_named(named, language=options.get("language", "en"), **place)
         self.judge = judge_from(metadata, Settings.from_environ())
         self.facts = self.judge.facts(self.rubric) if self.judge else {}
-        self._last: tuple[list[Item], list[Judged]] = ([], [])
+        self.lm: Any = None  # the model, which knows the other processes of the run
+        self._last: tuple[list[Item], list[Judged]] | None = None
         if self.judge is None and not step.get("optional"):
             _log.warning("no judge is named (metadata judge_model), so all responses stay unscored.")
 
@@ -91,17 +92,29 @@ class Judging:
         """Return the judged responses; if the judge failed too often, all are unscored, and nothing raises."""
         if self.judge is None:
             return [Judged(item.response) for item in items]
-        if self._last[0] != items:
+        if self._last is None or self._last[0] != items:
             try:
                 with tqdm(total=len(items), desc="Judging", unit="response") as bar:
                     judged = judge_items(items, self.rubric, self.judge, on_done=lambda done: bar.update(done - bar.n))
-                check_failures(judged, self.rubric, self.judge.max_failed)
             except (FinTasksError, OSError) as error:
+                judged = [Judged(item.response, (), str(error)) for item in items]
+            try:  # in every process, because each waits for the counts of the others
+                check_failures(judged, self.rubric, self.judge.max_failed, total=self._total)
+            except JudgeError as error:
                 _log.error("All responses of this task stay unscored: %s", error)
                 judged = [Judged(item.response, (), str(error)) for item in items]
             self.facts["usage"] = self.judge.spent()
             self._last = (items, judged)
         return self._last[1]
+
+    def _total(self, counts: list[int]) -> list[int]:
+        """Add up counts over the processes of a run, such as those of `accelerate launch`."""
+        if getattr(self.lm, "world_size", 1) == 1:
+            return counts
+        import torch
+
+        everywhere = self.lm.all_gather(torch.tensor(counts, device=self.lm.device))
+        return [int(count) for count in everywhere.reshape(-1, len(counts)).sum(0)]
 
 
 @register_filter("fin_tasks_judge")

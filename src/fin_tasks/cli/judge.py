@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fin_tasks.cli.options import Concurrency, Json, KeyVariable, Model, NewFolder, Prices, counting, print_table
-from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.scored_task import ScoredTask
@@ -61,8 +60,8 @@ def judge(
     named = {"judge_model": model, "judge_base_url": base_url, "judge_key": key_variable}
     limits = {"judge_concurrency": concurrency, "judge_requests_per_minute": rpm, "judge_max_failed": max_failed}
     more = {"judge_picture": not no_image, "judge_prices": read_prices(prices) if prices else None}
-    if (asked := judge_from({**named, **limits, **more}, settings)) is None:
-        raise ConfigError("judge: expected --model or FIN_TASKS_JUDGE_MODEL, got neither.")
+    asked = judge_from({**named, **limits, **more}, settings)
+    assert asked is not None  # noqa: S101 - options are given, so a missing model is an error
     items, rows = read_items(file, language=language, settings=settings, image_root=image_root, pictures=not no_image)
     for item in items:
         rules.check(item.category)

@@ -85,6 +85,8 @@ def judge_from(metadata: Mapping[str, Any], settings: Settings) -> JudgeModel | 
     given = {key[6:]: value for key, value in metadata.items() if key.startswith("judge_") and value is not None}
     options = {"model": settings.judge_model, "base_url": settings.judge_base_urls, **given}
     if not options["model"]:
+        if given:
+            raise ConfigError("judge: expected a model (judge_model, --model or FIN_TASKS_JUDGE_MODEL), got none.")
         return None
     try:
         judge = JudgeModel(**options)
@@ -142,22 +144,31 @@ def judge_items(
     return judged
 
 
-def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) -> None:
+def check_failures(
+    judged: Sequence[Judged],
+    rubric: Rubric,
+    max_failed: float,
+    *,
+    total: Callable[[list[int]], Sequence[int]] = tuple,
+) -> None:
     """Raise JudgeError if the judge failed on all responses of a task, or on more than this share of them.
 
     It failed on a response if a request stayed without a reply. Missing responses do not count, cached replies do.
     Replies that cannot be read are no failures, because `paper` has a rule for them; many of them are logged.
+    `total` adds the counts of the other processes of a run.
     """
-    asked = [one for one in judged if one.replies or one.error]
+    asked = [one for one in judged if one.error or one.replies]
     failed = [one for one in asked if one.error and len(one.replies) < rubric.tries]
-    unread = sum(bool(one.error) for one in asked) - len(failed)
-    if unread > max_failed * len(asked):
+    unread = [one for one in asked if one.error and len(one.replies) >= rubric.tries]
+    n_asked, n_failed, n_unread = total([len(asked), len(failed), len(unread)])
+    if n_unread > max_failed * n_asked:
         unscored = "the judge's replies to %d of %d responses cannot be read: `robust` leaves them unscored."
-        _log.error(unscored, unread, len(asked))
-    if failed and (len(failed) == len(asked) or len(failed) > max_failed * len(asked)):
+        _log.error(unscored, n_unread, n_asked)
+    if n_failed and (n_failed == n_asked or n_failed > max_failed * n_asked):
+        first = failed[0].error.rstrip(".") if failed else "in another process"
         raise JudgeError(
-            f"the judge failed on {len(failed)} of {len(asked)} responses, expected at most {max_failed:.0%}. First: "
-            f"{failed[0].error.rstrip('.')}. Replies are kept: run again to ask only for what failed."
+            f"the judge failed on {n_failed} of {n_asked} responses, expected at most {max_failed:.0%}. "
+            f"First: {first}. Replies are kept: run again to ask only for failed responses."
         )
 
 

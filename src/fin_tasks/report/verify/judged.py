@@ -7,12 +7,10 @@ from typing import Any
 
 from fin_tasks.adapters.lm_eval_filters import AskJudge
 from fin_tasks.judging.item import Judged, Reply, no_response, response_sha256
-from fin_tasks.judging.judge import JudgeModel, judge_items
+from fin_tasks.judging.judge import MAX_FAILED, JudgeModel, judge_items
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.report.model import TaskResult
 from fin_tasks.report.verify.checks import Checks, Row, Status
-
-_MOST_UNSCORED = 0.2  # share of responses on which a judge may fail
 
 
 def kept_judgments(step: AskJudge, rows: Sequence[Row]) -> list[list[Any]]:
@@ -59,7 +57,7 @@ def check_judged(checks: Checks, result: TaskResult, rows: Sequence[Row], rubric
     unscored = [(row, one) for row, one in there if one.get("unscored")]
     if unscored:
         lost = [one for _, one in unscored if not one.get("replies")]  # nothing shows that the judge failed
-        many = result.judge and len(lost) > _MOST_UNSCORED * len(there)
+        many = result.judge and len(lost) > MAX_FAILED * len(there)
         details = [f"{row.id!r:.60}: {one.get('reason')!r:.120}" for row, one in unscored]
         checks.add("unscored", Status.failed if many else Status.warned, "responses without a score", details)
     if result.judge and not asked:
