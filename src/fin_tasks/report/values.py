@@ -16,6 +16,9 @@ from fin_tasks.report.lm_eval import largest
 from fin_tasks.report.model import WEIGHT, Report, TaskResult
 from fin_tasks.stats.means import Estimate, estimate
 
+CONDITIONS = ("task", "split", "mode", "style", "retrieval", "arm")
+"""What a task is asked under, by the names of `comparable.conditions_of`."""
+
 _LOWER = ("no_answer", "unscored", "judge_error", "declined", "no_response", "brier", "log_loss", "ece", "context_cut")
 _LABELS = {
     "acc": "Accuracy",
