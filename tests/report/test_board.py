@@ -175,14 +175,6 @@ def test_claims_that_rows_do_not_bear_out_are_marked(tmp_path: Path) -> None:
     assert "claims 0.99" in entry["marks"][0]
 
 
-def test_unknown_settings_are_compared_with_nothing(tmp_path: Path) -> None:
-    write_run(tmp_path / "known", {TASK: answers(1)})
-    write_run(tmp_path / "unknown", {TASK: answers(2)}).unlink()
-    document = made(tmp_path, papers=False)
-    assert all(len(one["ranks"]) == 1 for one in document["comparisons"])
-    assert marks_of(document)["unknown"] == ["its settings are unknown"]
-
-
 def test_published_figures_stand_apart(tmp_path: Path) -> None:
     write_run(tmp_path, {TASK: answers(1)})
     document = made(tmp_path)

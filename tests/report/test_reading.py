@@ -8,7 +8,7 @@ from run_files import STAMP, scored, write_run
 
 from fin_tasks import report
 from fin_tasks.errors import DataError
-from fin_tasks.report.lm_eval import read_samples
+from fin_tasks.report.rows import read_samples
 
 
 def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
@@ -111,14 +111,14 @@ def test_nan_is_unscored(tmp_path: Path) -> None:
     assert rows["acc"].isna().sum() == 2
 
 
-def test_run_without_results_or_samples_is_kept_and_said(tmp_path: Path) -> None:
-    write_run(tmp_path / "totals", {"xfinbench_bool": scored(1.0)})
+def test_totals_without_samples_are_kept_and_samples_without_results_are_named(tmp_path: Path) -> None:
+    write_run(tmp_path / "totals", {"xfinbench_bool": scored(1.0)}, model="totals")
     (tmp_path / "totals" / f"samples_xfinbench_bool_{STAMP}.jsonl").unlink()
     write_run(tmp_path / "rows", {"xfinbench_bool": scored(0.0)}).unlink()
     runs, rows, problems = report.read([tmp_path])
-    assert {run.model for run in runs} == {"org/model", "rows"}
-    assert len(rows) == 2
-    assert len(problems) == 1
+    assert [run.model for run in runs] == ["totals"]
+    assert len(rows) == 0
+    assert [Path(one.path).parent.name for one in problems] == ["rows"]
 
 
 def test_file_brings_its_own_run_only(tmp_path: Path) -> None:

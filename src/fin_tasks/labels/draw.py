@@ -15,7 +15,7 @@ from fin_tasks import report
 from fin_tasks.data import documents
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.study import Study
-from fin_tasks.report.lm_eval import read_samples
+from fin_tasks.report.rows import read_samples
 from fin_tasks.report.values import headline
 
 __all__ = ["Draw", "Row", "draw", "load_draw"]

@@ -9,9 +9,6 @@ from typing import Any
 from fin_tasks.report.model import TaskResult
 from fin_tasks.report.redact import without_secrets
 
-UNKNOWN: Mapping[str, str] = {"results": '"unknown"'}
-"""The settings of samples without a results file."""
-
 _NO_SETTINGS = (  # what follows from the rest, what is counted elsewhere, and the version of the package
     *(
         "hash.",
@@ -87,20 +84,17 @@ def conditions_of(result: TaskResult) -> dict[str, str]:
 
 
 def setting_id(result: TaskResult) -> str:
-    """Return a short hash that results share if they may be compared; unknown settings are each their own."""
-    own = result.run if "results" in result.settings else ""
-    return _hash([result.task, own, dict(result.settings)])
+    """Return a short hash that results share if they may be compared."""
+    return _hash([result.task, dict(result.settings)])
 
 
 def reference_of(results: Sequence[TaskResult], named: str = "") -> TaskResult:
     """Return the result whose settings others are held against: that of the `Run.id` named, else one with most rows."""
-    return max(results, key=lambda one: (one.run == named, one.n, "results" not in one.settings, setting_id(one)))
+    return max(results, key=lambda one: (one.run == named, one.n, setting_id(one)))
 
 
 def differences(result: TaskResult, reference: TaskResult) -> list[str]:
     """Say in what the settings of two results differ, such as `split: test, reference: validation`."""
-    if "results" in result.settings:
-        return ["its settings are unknown"]
     own, others = result.settings, reference.settings
     names = sorted(name for name in own.keys() | others.keys() if own.get(name) != others.get(name))
     return [f"{name}: {_short(own.get(name))}, reference: {_short(others.get(name))}" for name in names]

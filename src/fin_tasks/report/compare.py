@@ -14,8 +14,8 @@ from fin_tasks.benchmarks.dynostock.figures import contrast_name, names_of
 from fin_tasks.benchmarks.dynostock.windows import BIASES
 from fin_tasks.errors import DataError
 from fin_tasks.report.comparable import conditions_of, differences, text_of
-from fin_tasks.report.lm_eval import largest, read_samples
-from fin_tasks.report.model import BENCHMARKS, WEIGHT, Report, Run, TaskResult
+from fin_tasks.report.model import BENCHMARKS, WEIGHT, Report, Run, TaskResult, largest
+from fin_tasks.report.rows import read_samples
 from fin_tasks.report.values import headline, value_of
 from fin_tasks.stats.multiple import holm
 from fin_tasks.stats.pairs import compare_pair

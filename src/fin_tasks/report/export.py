@@ -16,8 +16,7 @@ import yaml
 from fin_tasks.data.fetch import load_pins
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.comparable import text_of
-from fin_tasks.report.lm_eval import largest
-from fin_tasks.report.model import BENCHMARKS, Report, Run
+from fin_tasks.report.model import BENCHMARKS, Report, Run, largest
 from fin_tasks.report.values import Value, higher_is_better, label_of, values_of
 
 __all__ = ["FORMATS", "export"]

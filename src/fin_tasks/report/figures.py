@@ -26,7 +26,7 @@ _CAPTION = "95 % intervals. Hollow: printed in a paper, not run here."
 
 def write_tables_and_figures(report: Report, board: Mapping[str, Any], folder: Path) -> None:
     """Write `leaderboard.csv`, `tables/*.md` and `figures/*` of a leaderboard."""
-    values = values_table(board, report)
+    values = values_table(board)
     write_csv(values, folder / "leaderboard.csv")
     for name in ("tables", "figures"):
         (folder / name).mkdir(exist_ok=True)

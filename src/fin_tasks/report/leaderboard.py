@@ -17,8 +17,7 @@ from scipy.special import ndtri
 
 import fin_tasks
 from fin_tasks.report.comparable import differences, reference_of, setting_id
-from fin_tasks.report.lm_eval import largest
-from fin_tasks.report.model import BENCHMARKS, Report
+from fin_tasks.report.model import BENCHMARKS, Report, largest
 from fin_tasks.report.published import figures
 from fin_tasks.report.values import Value, headline, higher_is_better, label_of, part_of, values_of
 from fin_tasks.stats.pairs import ALPHA, Pair, Place, compare_all, rank

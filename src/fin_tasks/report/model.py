@@ -1,5 +1,6 @@
 """Runs, their results by task, and the one table of rows that all reports are made of."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -140,6 +141,18 @@ def benchmark_of(task: str) -> str:
         ('mme_finance', 'xfinbench', '')
     """
     return next((name for name in BENCHMARKS if task == name or task.startswith(f"{name}_")), "")
+
+
+def largest(benchmark: str, metric: str) -> float:
+    """Return the largest value of a metric: 1 for shares, 100 for a judge's points, infinity for other numbers.
+
+    Example:
+        >>> largest("mme_finance", "score_OCR"), largest("mme_finance", "exact"), largest("dynostock", "log_loss")
+        (100.0, 1.0, inf)
+    """
+    if metric in ("log_loss", "n_scored"):
+        return math.inf
+    return 100.0 if benchmark == "mme_finance" and metric.split("_")[0] == "score" else 1.0
 
 
 def texts_column(texts: Sequence[str | None]) -> pd.Categorical:

@@ -1,110 +1,21 @@
-"""The values of a leaderboard as CSV, and as Markdown tables in the papers' shapes."""
+"""The values of a leaderboard as CSV, and as the Markdown tables that `tables.yaml` describes."""
 
 import math
 import re
 from collections.abc import Iterator, Mapping
-from itertools import product
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
-from fin_tasks.benchmarks.financemath.score import TOPICS
-from fin_tasks.benchmarks.mme_finance.score import CATEGORIES, IMAGE_STYLES, IMAGE_TYPES
-from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
-from fin_tasks.report.comparable import conditions_of, text_of
-from fin_tasks.report.model import Report, TaskResult
-from fin_tasks.report.values import value_of
+from fin_tasks.report.comparable import text_of
+from fin_tasks.report.values import CONDITIONS
 from fin_tasks.sandbox import escape
-
-MATH_TYPES = ("arithmetic", "statistical", "algebraic", "numeric commonsense", "logical")
-"""The five mathematical types that XFinBench's long version reports (Table 15)."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # spreadsheets run cells that begin with these
 _MARKUP = re.compile(r"([\\`*_\[\]|~$#@])|(:)(?=//)")
-_SAID = ("split", "mode", "style", "retrieval", "arm")
-_PARTS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc")
-_PLACE = ("task", "variant", "metric")
-
-
-_TEXT = {"All": "xfinbench_text acc", "Bool": "xfinbench_bool acc", "MCQ": "xfinbench_mcq acc"}
-_TEXT |= {"MCQ, figure": "xfinbench_mcq_visual acc"}
-_CALC = [f"{kind}_{rows}" for rows in ("no_table", "table") for kind in ("em", "err")]
-_BIZ = {"Choice": "bizbench_paper_choice acc", "Quantity, CoT": "bizbench_paper_quantity acc_err"}
-_BIZ |= {"Quantity, PoT": "bizbench_paper_quantity acc_err pot"}
-_BIZ_PARTS = ("finknow", "formulaeval", "fincode", "codefinqa", "codetatqa", "convfinqa_e", "tatqa_e", "secnum")
-_MATH = {"CoT": "financemath acc", "PoT": "financemath acc pot"}
-_COMBINED = {f"XFinBench {name}": column for name, column in _TEXT.items()}
-_COMBINED |= {"XFinBench Calc, CoT": "xfinbench_calc acc_err", "XFinBench Calc, PoT": "xfinbench_calc acc_err pot"}
-_COMBINED |= {f"BizBench {name}": column for name, column in _BIZ.items()}
-_COMBINED |= {f"FinanceMath {name}": column for name, column in _MATH.items()}
-_MME = {
-    "category": {name: one.short for name, one in CATEGORIES.items()},
-    "image type": {kind: f"type_{kind.replace(' ', '_')}" for kind in IMAGE_TYPES},
-    "image style": {style: f"style_{style.replace(' ', '_')}" for style in IMAGE_STYLES},
-}
-
-TABLES: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
-    "xfinbench_main": (
-        "XFinBench: main table",
-        "Accuracy in percent. EM: exact match. ERR: within the margin. All: rows without a figure, calculation by EM.",
-        _TEXT
-        | {f"Calc CoT, {one}": f"xfinbench_calc acc_{one}" for one in _CALC}
-        | {f"Calc PoT, {one}": f"xfinbench_calc acc_{one} pot" for one in _CALC},
-    ),
-    "xfinbench_capabilities": (
-        "XFinBench: capabilities",
-        "Accuracy in percent over rows without a figure, calculation by exact match.",
-        {name: f"xfinbench_text acc_{code}" for code, name in CAPABILITIES.items()},
-    ),
-    "xfinbench_capabilities_err": (
-        "XFinBench: capabilities, within the margin",
-        "Accuracy in percent; calculation counts within the margin, as in Table 10 of the ACL version.",
-        {name: f"xfinbench_text acc_err_{code}" for code, name in CAPABILITIES.items()},
-    ),
-    "xfinbench_math_types": (
-        "XFinBench: mathematical types",
-        "Accuracy in percent of labeled calculation questions, by exact match.",
-        {kind: f"xfinbench_calc acc_math_{kind.replace(' ', '_')}" for kind in MATH_TYPES},
-    ),
-    "combined": (
-        "XFinBench, BizBench and FinanceMath",
-        "Accuracy in percent, as in Table 3 of XFinBench's long version: quantities and calculation within the margin.",
-        _COMBINED,
-    ),
-    **{
-        f"mme_finance_{language}_{by.replace('image ', '')}": (
-            f"MME-Finance, {language}: by {by}",
-            "The judge's mean grade, from 0 to 100.",
-            {of: f"mme_finance_{language} score{end and f'_{end}'}" for of, end in {"Overall": "", **ends}.items()},
-        )
-        for language in ("en", "zh")
-        for by, ends in _MME.items()
-    },
-    "dynostock_bias": (
-        "DynoStock: bias index and accuracy",
-        "Percent, mean ± population standard deviation over window sizes (Table 1). Bias index: the share of wrong "
-        "answers that follow the statement; less is better.",
-        {
-            f"{bias.capitalize()}, {said}": f"dynostock_{bias} {metric}"
-            for bias in ("recency", "authority")
-            for said, metric in (("accuracy", "acc"), ("bias index", "bias_index"))
-        },
-    ),
-    "financemath": (
-        "FinanceMath",
-        "Accuracy in percent. Ran: programs that gave a value. Topics: chain of thought.",
-        _MATH
-        | {"PoT, ran": "financemath execution_rate pot"}
-        | {name: f"financemath acc_{code}" for name, code in TOPICS.items()},
-    ),
-    "bizbench": (
-        "BizBench",
-        "Accuracy in percent. The first three columns are XFinBench's; the others are asked in BizBench's own way.",
-        _BIZ | {f"{part}{end}": f"bizbench_{part} acc{end}" for part in _BIZ_PARTS for end in ("", " pot")},
-    ),
-}
-"""Title, explanation, and header to `task metric mode` of each column, by the stem of the file."""
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:
@@ -112,37 +23,30 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
     table.map(_cell).to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
 
 
-def values_table(board: Mapping[str, Any], report: Report) -> pd.DataFrame:
-    """Return a line for each value of a leaderboard, with conditions, interval and origin.
-
-    It adds values over XFinBench's three text tasks if they were asked one by one, and values by mathematical type.
-    """
+def values_table(board: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a line for each value of a leaderboard, with conditions, interval and origin."""
     tasks, runs = ({one["id"]: one for one in board[kind]} for kind in ("tasks", "runs"))
     lines = []
     for entry in board["entries"]:
         task, run = tasks[entry["task"]], runs[entry["run"]]
         line = {"model": entry["model"], "label": run["label"]}
-        line |= {name: task.get(name) for name in ("benchmark", "task", "variant", *_SAID, "window")}
+        line |= {name: task[name] for name in ("benchmark", "variant", *CONDITIONS, "window")}
         line |= {name: entry[name] for name in ("judge", "metric", "value", "low", "high", "n", "unscored")}
         line |= {"unit": board["metrics"][entry["metric"]]["unit"], "marks": "; ".join(entry["marks"])}
         line |= {name: run[name] for name in ("source", "date", "path")} | {"group": entry["group"]}
         for name in ("data.revision", "prompts.sha256", "fin_tasks_version", "lm_eval_version", "model_args"):
             line[name] = text_of(str(run["provenance"].get(name, "")))
         lines.append(line)
-    known = {tuple(line[name] for name in ("path", "task", "variant", "metric")) for line in lines}
-    labels = {(run["path"], run["task"]): run["label"] for run in board["runs"]}
-    more = [line for line in _more(report, labels) if (line["path"], *(line[n] for n in _PLACE)) not in known]
-    return pd.DataFrame([*lines, *more])
+    return pd.DataFrame(lines)
 
 
-def write_tables(values: pd.DataFrame, folder: Path) -> list[Path]:
-    """Write each table of `TABLES` that has a value as `<stem>.md`; return the files."""
-    paths = []
-    for stem, (title, about, columns) in TABLES.items():
-        if parts := list(_sections(columns, values)):
-            paths.append(folder / f"{stem}.md")
-            paths[-1].write_text("\n\n".join([f"# {title}", about, *parts]) + "\n", encoding="utf-8")
-    return paths
+def write_tables(values: pd.DataFrame, folder: Path) -> None:
+    """Write each table of `tables.yaml` that has a value into a folder."""
+    tables = yaml.safe_load(files("fin_tasks.report").joinpath("tables.yaml").read_text(encoding="utf-8"))
+    for stem, table in tables.items():
+        if parts := list(_sections(table["columns"], values, combined=stem == "combined")):
+            text = "\n\n".join([f"# {table['title']}", table["about"], *parts]) + "\n"
+            (folder / f"{stem}.md").write_text(text, encoding="utf-8")
 
 
 def safe(text: str) -> str:
@@ -162,44 +66,7 @@ def _cell(value: Any) -> Any:
     return f"'{escape(value)}" if value.lstrip(" ").startswith(_FORMULA) else escape(value)
 
 
-def _more(report: Report, labels: Mapping[tuple[str, str], str]) -> Iterator[dict[str, Any]]:
-    for run in report.runs:
-        sets: dict[tuple[str, ...], dict[str, TaskResult]] = {}
-        for result in run.tasks:
-            said = conditions_of(result)
-            if said["task"] in _PARTS and said["mode"] != "pot":
-                sets.setdefault(tuple(said[name] for name in _SAID), {})[said["task"]] = result
-        for (key, own), variant in product(sets.items(), ("paper", "robust")):
-            tables = {task: rows for task, one in own.items() if len(rows := report.rows_of(one, variant))}
-            asked: dict[tuple[str, str], tuple[pd.DataFrame, pd.Series[Any]]] = {}
-            if len(tables) == len(_PARTS):
-                rows = pd.concat(tables.values())
-                asked["xfinbench_text", "acc"] = rows, rows["acc"]
-                for code in [one for one in CAPABILITIES if f"acc_err_{one}" in rows]:
-                    margin = rows[f"acc_err_{code}"].fillna(rows[f"acc_{code}"])
-                    asked["xfinbench_text", f"acc_{code}"] = rows, rows[f"acc_{code}"]
-                    asked["xfinbench_text", f"acc_err_{code}"] = rows, margin
-            if "xfinbench_calc" in tables:
-                rows = tables["xfinbench_calc"]
-                names = rows["math_types"].astype(object).fillna("").str.lower().str.replace("_", " ").str.split("|")
-                for kind in MATH_TYPES:
-                    of_kind = names.map(lambda known, kind=kind: kind in known).astype(bool)
-                    asked["xfinbench_calc", f"acc_math_{kind.replace(' ', '_')}"] = rows, rows["acc"].where(of_kind)
-            for (task, metric), (rows, scores) in asked.items():
-                found = value_of(rows.assign(**{metric: scores}), metric, "xfinbench")
-                if found.n:
-                    of = own.get(task, next(iter(own.values())))
-                    line: dict[str, Any] = {
-                        "model": run.model,
-                        "label": labels[run.name, of.task],
-                        "benchmark": "xfinbench",
-                    }
-                    line |= {"task": task, "variant": variant, **dict(zip(_SAID, key, strict=True)), "metric": metric}
-                    line |= {"value": found.mean, "low": found.low, "high": found.high, "n": found.n, "unscored": 0}
-                    yield line | {"unit": "fraction", "marks": "", "source": run.harness, "path": run.name}
-
-
-def _sections(columns: Mapping[str, str], values: pd.DataFrame) -> Iterator[str]:
+def _sections(columns: Mapping[str, str], values: pd.DataFrame, *, combined: bool) -> Iterator[str]:
     """Yield the title, the table and the notes of each set of conditions."""
     sections: dict[str, dict[tuple[str, bool], dict[str, Any]]] = {}
     for header, column in columns.items():
@@ -208,7 +75,7 @@ def _sections(columns: Mapping[str, str], values: pd.DataFrame) -> Iterator[str]
         own = _over_windows(own, task, metric) if task.startswith("dynostock") else own
         for one in own[(own["task"] == task) & (own["metric"] == metric)].to_dict("records"):
             row = (one["label"], one["source"] == "published")
-            sections.setdefault(_conditions(one, columns is _COMBINED), {}).setdefault(row, {})[header] = one
+            sections.setdefault(_conditions(one, combined), {}).setdefault(row, {})[header] = one
     for section, rows in sections.items():
         headers = [header for header in columns if any(header in cells for cells in rows.values())]
         order = {row: [_sort_key(header, cells.get(header)) for header in headers] for row, cells in rows.items()}
@@ -248,20 +115,21 @@ def _sort_key(header: str, one: Mapping[str, Any] | None) -> tuple[int, float]:
 
 
 def _over_windows(values: pd.DataFrame, task: str, metric: str) -> pd.DataFrame:
-    """Average a metric over window sizes; a printed mean with its deviation counts as it is."""
-    keys = ["label", "source", "variant", *_SAID]
-    own = values[values["task"].str.startswith(task) & values["metric"].isin([metric, f"{metric}_std"])]
-    printed = own[(own["task"] == task) & (own["source"] == "published")]
-    deviations = printed[printed["metric"] == f"{metric}_std"].set_index(keys)["value"]
-    sized = own[own["window"].notna() & ~own["label"].isin(printed["label"])].groupby(keys, dropna=False, sort=False)
-    means = [
-        {**of.iloc[0].to_dict(), "value": of["value"].mean(), "std": of["value"].std(ddof=0), "windows": len(of)}
-        | {"task": task, "low": math.nan, "marks": "; ".join(dict.fromkeys(filter(None, of["marks"])))}
-        for _, of in sized
-    ]
+    """Return a metric's mean over window sizes with its deviation `std`, as DynoStock's paper prints it."""
+    is_printed = values["source"] == "published"
+    printed = values[is_printed & (values["task"] == task)]
+    deviations = printed[printed["metric"] == f"{metric}_std"].set_index("label")["value"]
     whole = printed[printed["metric"] == metric]
-    whole = whole.assign(std=[deviations.get(key, math.nan) for key in whole[keys].itertuples(index=False, name=None)])
-    return pd.concat([pd.DataFrame(means, columns=[*own.columns, "std", "windows"]), whole])
+    sized = values[~is_printed & values["task"].str.startswith(f"{task}_w") & (values["metric"] == metric)]
+    means = sized.groupby(["label", "variant", *CONDITIONS[1:]], sort=False).agg(
+        value=("value", "mean"),
+        std=("value", lambda of: of.std(ddof=0)),
+        windows=("value", "size"),
+        marks=("marks", lambda of: "; ".join(dict.fromkeys(filter(None, of)))),
+        **{name: (name, "first") for name in ("benchmark", "source", "unit")},
+    )
+    means = means.reset_index().assign(task=task, metric=metric, low=math.nan)
+    return pd.concat([means, whole.assign(std=whole["label"].map(deviations))])
 
 
 def _number(one: Mapping[str, Any]) -> str:

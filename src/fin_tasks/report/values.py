@@ -12,8 +12,7 @@ from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.benchmarks.xfinbench.math_types import MATH_TYPES
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
 from fin_tasks.report.comparable import conditions_of, setting_id, text_of
-from fin_tasks.report.lm_eval import largest
-from fin_tasks.report.model import WEIGHT, Report, TaskResult
+from fin_tasks.report.model import WEIGHT, Report, TaskResult, largest
 from fin_tasks.stats.means import Estimate, estimate
 
 CONDITIONS = ("task", "split", "mode", "style", "retrieval", "arm")
@@ -81,10 +80,15 @@ def values_of(report: Report, result: TaskResult, variant: str, *, run: str, mod
     is no mean over rows, such as a calibration error, has the claimed value and no interval.
     """
     rows, claims, benchmark = report.rows_of(result, variant), result.totals.get(variant, {}), result.benchmark
-    metrics = [name for name in rows.columns[rows.columns.get_loc("reason") + 1 :] if rows[name].notna().any()]
-    names = list(claims) if result.members else list(dict.fromkeys([*claims, *metrics]))
-    found: dict[str, tuple[Estimate, tuple[str, ...]]] = {}
     top = headline(benchmark, result)
+    if result.task == "xfinbench_text":  # statements and choices have no margin
+        parts = [code for code in CAPABILITIES if f"acc_err_{code}" in rows]
+        rows = rows.assign(**{f"acc_err_{code}": rows[f"acc_err_{code}"].fillna(rows[f"acc_{code}"]) for code in parts})
+    metrics = [name for name in rows.columns[rows.columns.get_loc("reason") + 1 :] if rows[name].notna().any()]
+    names = list(dict.fromkeys([*claims, *metrics]))
+    if result.members:
+        names = [one for one in names if one in claims or one == top or part_of(one, benchmark)[0] == "capability"]
+    found: dict[str, tuple[Estimate, tuple[str, ...]]] = {}
     for name in names:
         if name == WEIGHT or name.endswith(("_low", "_high", "_std")):
             continue

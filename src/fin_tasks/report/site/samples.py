@@ -16,9 +16,9 @@ import orjson
 import pandas as pd
 
 from fin_tasks.errors import DataError
-from fin_tasks.report.lm_eval import read_samples
 from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult
 from fin_tasks.report.redact import without_secrets
+from fin_tasks.report.rows import read_samples
 from fin_tasks.report.site.pictures import Pictures
 from fin_tasks.report.values import headline
 

@@ -23,8 +23,8 @@ from fin_tasks.judging.item import no_response
 from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.rubric import rubric_names
 from fin_tasks.report.comparable import settings_of
-from fin_tasks.report.lm_eval import read_samples, readings_of
 from fin_tasks.report.model import Run, TaskResult
+from fin_tasks.report.rows import read_samples, readings_of
 from fin_tasks.report.verify import checks as check
 from fin_tasks.report.verify.checks import Checks, Row, Status
 from fin_tasks.report.verify.judged import ask_again, check_judged, kept_judgments
@@ -75,8 +75,6 @@ class _Task:
     """One task of a run, and the same task as lm-eval loads it from our files."""
 
     def __init__(self, checks: Checks, run: Run, result: TaskResult, options: Mapping[str, Any]) -> None:
-        if "results" in result.settings:
-            raise DataError("its results file is missing, so nothing says how the task was asked.")
         if result.samples is None:
             raise DataError("no samples that can be read; run lm-eval with --log_samples.")
         self.checks, self.run, self.result = checks, run, result

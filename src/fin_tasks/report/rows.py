@@ -1,0 +1,233 @@
+"""The rows of a samples file, as lm-eval writes it and logs of inspect_ai hold them: the only reader."""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pandas as pd
+from scipy.special import comb
+
+from fin_tasks.errors import DataError
+from fin_tasks.report import inspect_logs
+from fin_tasks.report.model import BREAKDOWNS, WEIGHT, TaskResult, largest, texts_column
+
+_MAX_LINE = 64 * 2**20
+_MAX_ANSWER, _MAX_REASON = 200, 300
+_ONCE = (b'"filter":', b'"acc":', b'"score":')  # more keys would double the time of reading
+_NO_MEANS = ("_stderr", "_low", "_high", "_std")
+
+
+def read_samples(result: TaskResult) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a task's samples file, with documents and responses; nothing if there is no file.
+
+    Raises:
+        DataError: The file cannot be read, or a line is too long or no JSON object.
+    """
+    if result.samples is not None:
+        for _, sample in _lines(result.samples):
+            yield sample
+
+
+def read_rows(path: Path, benchmark: str) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Return the rows of a samples file, and an estimate of the tokens used: four characters are one token."""
+    texts: dict[str, list[str | None]] = {name: [] for name in ("variant", "doc_id", "answer", "reason")}
+    values: dict[str, list[Any]] = {}
+    facts: dict[str, dict[str, str]] = {}
+    metrics: list[str] = []
+    scored: list[int] = []  # responses of each row
+    characters = {"prompt": 0, "response": 0}
+    for where, sample in _lines(path):
+        variant, doc, names = sample.get("filter"), sample.get("doc"), sample.get("metrics")
+        if not isinstance(variant, str) or not isinstance(doc, dict):
+            raise DataError(f"{where}: expected a filter and a doc, got {variant!r:.40} and {doc!r:.40}.")
+        given = doc.get("id", doc.get("question_id"))
+        if not isinstance(given, str | int) or given == "":
+            raise DataError(f"{where}, doc.id: expected a text or a whole number, got {given!r:.80}.")
+        if names != metrics:
+            if not isinstance(names, list) or not names or metrics:
+                raise DataError(f"{where}, metrics: expected the names of {metrics or 'metrics'}, got {names!r:.80}.")
+            metrics = [str(name) for name in names]
+            bounds = {f"{name}{end}" for name in metrics for end in _NO_MEANS}
+            values = {name: [] for name in metrics if name not in bounds and not name.endswith("_stderr")}
+        for name, column in values.items():
+            if name not in sample:
+                raise DataError(f"{where}: expected a value of {name:.80}, found none.")
+            column.append(sample[name])
+        identity = printable(str(given))
+        if identity not in facts:
+            facts[identity] = _facts_of(benchmark, doc)
+            said = [one for one in flat(sample.get("resps")) if isinstance(one, str)]
+            characters["response"] += sum(map(len, said))
+            asked = [one for name in ("system", "prompt", "question") if isinstance(one := doc.get(name), str)]
+            characters["prompt"] += len(said) * sum(map(len, asked[:2]))
+        readings = readings_of(sample.get("filtered_resps"))
+        scored.append(sum(one.get("unscored") is not True for one in readings))
+        answer = " | ".join(text for one in readings if (text := _answer_text(one.get("answer"))))
+        reason = next((why for one in readings if isinstance(why := one.get("reason"), str) and why), "")
+        texts["variant"].append(variant)
+        texts["doc_id"].append(identity)
+        texts["answer"].append(printable(answer[:_MAX_ANSWER]) or None)
+        texts["reason"].append(printable(reason[:_MAX_REASON]) or None)
+    for name in ("source", *BREAKDOWNS):
+        texts[name] = [facts[str(one)].get(name) for one in texts["doc_id"]]
+    rows = pd.DataFrame({name: texts_column(column) for name, column in texts.items()})
+    twice = rows[rows.duplicated(["variant", "doc_id"])]["doc_id"].tolist()
+    if rows.empty or twice:
+        raise DataError(f"{path}: expected each document once under a filter, got {twice[:1]} twice or no row at all.")
+    found = {name: one for metric, of in values.items() for name, one in _metric(path, metric, of, benchmark).items()}
+    if max(scored) > 1 and "acc" in found:
+        found |= _pass_at(found["acc"], np.array(scored))
+    usage = {f"{name}_tokens": count // 4 for name, count in characters.items()}
+    return rows.assign(**found), {**usage, "estimated": True}
+
+
+def readings_of(value: Any) -> list[dict[str, Any]]:
+    """Return what was read in each response, from objects or their JSON text in nested lists; empty if not readable."""
+    readings = []
+    for one in flat(value):
+        if isinstance(one, str) and one[:1] == "{":
+            try:
+                one = orjson.loads(one)
+            except orjson.JSONDecodeError:
+                with suppress(ValueError, RecursionError):  # NaN is no JSON, but Python writes it
+                    one = json.loads(one)
+        readings.append(one if isinstance(one, dict) else {})
+    return readings
+
+
+def flat(value: Any) -> list[Any]:
+    """Return the values in nested lists, the first hundred of each list."""
+    return [one for inner in value[:100] for one in flat(inner)] if isinstance(value, list) else [value]
+
+
+def parse(where: str | Path, content: bytes) -> Any:
+    """Parse JSON that holds no key twice; raise DataError for all else."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise DataError(f"{where}: expected each key once, got one twice in {str(pairs)[:80]!r}.")
+        return found
+
+    try:
+        return json.loads(content, object_pairs_hook=unique)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{where}: expected JSON, got {content[:40]!r} ({error}). Was the file cut?") from error
+
+
+def printable(text: str) -> str:
+    """Return text that files can hold: without halves of characters."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    if path.suffix == ".eval":
+        yield from inspect_logs.samples_of(path)
+        return
+    try:
+        with path.open("rb", buffering=2**20) as file:
+            number = 0
+            while line := file.readline(_MAX_LINE + 1):
+                number += 1
+                where = f"{path}, line {number}"
+                if len(line) > _MAX_LINE:
+                    raise DataError(f"{where}: expected at most {_MAX_LINE:,} bytes, got more.")
+                if not line.strip():
+                    continue
+                try:
+                    # orjson refuses NaN, which lm-eval's files may hold, and accepts keys that stand twice
+                    twice = any(line.count(key) > 1 for key in _ONCE)
+                    found = parse(where, line) if twice else orjson.loads(line)
+                except orjson.JSONDecodeError:
+                    found = parse(where, line)
+                if not isinstance(found, dict):
+                    raise DataError(f"{where}: expected an object, got {line[:40]!r}.")
+                yield where, found
+    except OSError as error:
+        raise DataError(f"{path}: expected a readable file, got {error.strerror or error}.") from error
+
+
+def _pass_at(acc: Any, scored: Any) -> dict[str, Any]:
+    """Return pass@k for k = 2, 4, ... and all responses, without bias, and the deviation among a question's responses.
+
+    Source: Chen et al. (2021), Evaluating Large Language Models Trained on Code, section 2.1.
+    """
+    most, right = int(scored.max()), np.rint(acc * scored)
+    right[np.abs(right - acc * scored) > 1e-6] = np.nan
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = {
+            f"pass@{k}": np.where(scored < k, np.nan, 1 - comb(scored - right, k) / comb(scored, k))
+            for k in sorted({most, *(2**power for power in range(1, most.bit_length()))})
+        }
+        return {**found, "spread": np.sqrt(right * (scored - right) / (scored * (scored - 1.0)))}
+
+
+def _metric(path: Path, name: str, values: list[Any], benchmark: str) -> dict[str, Any]:
+    """Return the columns of a metric; none if only the metric's own aggregation understands its values."""
+    if name == "bias_index" and any(isinstance(one, list) for one in values):
+        # shares of right, led and otherwise wrong responses; the index is led among wrong
+        wrong = np.array([math.fsum(one[1:]) if isinstance(one, list) else 0.0 for one in values]).round(12)
+        led = np.array([one[1] if isinstance(one, list) else 0.0 for one in values], dtype=np.float64)
+        return {name: np.divide(led, wrong, out=np.full(len(led), np.nan), where=wrong > 0), WEIGHT: wrong}
+    if any(isinstance(one, list | dict) for one in values) and name not in ("acc", "score"):
+        return {}
+    most = largest(benchmark, name)
+    for one in values:
+        if one is not None and not (
+            isinstance(one, int | float) and (one != one or (0 <= one <= most and one < math.inf))
+        ):
+            raise DataError(f"{path}, {name:.80}: expected null or a number from 0 to {most:g}, got {one!r:.80}.")
+    found = {name: np.array(values, dtype=np.float64)}
+    return found | ({WEIGHT: (~np.isnan(found[name])).astype(float)} if name == "bias_index" else {})
+
+
+def _answer_text(answer: Any) -> str:
+    """Return an answer as text; equal numbers have equal texts."""
+    if answer is None or answer == []:
+        return ""
+    if isinstance(answer, float) and answer.is_integer() and abs(answer) < 1e15:
+        answer = int(answer)
+    return answer if isinstance(answer, str) else json.dumps(answer)
+
+
+def _facts_of(benchmark: str, doc: Mapping[str, Any]) -> dict[str, str]:
+    """Return the source and the breakdowns of a document, as texts."""
+    found = {name: doc.get(name) for name in BREAKDOWNS} | {"source": _source(benchmark, doc)}
+    found["capability"] = doc.get("capabilities") if benchmark == "xfinbench" else None
+    joined = {name: "|".join(map(str, of)) if isinstance(of, list) else of for name, of in found.items()}
+    return {name: printable(str(one)) for name, one in joined.items() if one}
+
+
+def _source(benchmark: str, doc: Mapping[str, Any]) -> str:
+    """Name what a document shares with others: figure or exercise, document in the prompt, ticker, or picture."""
+    if benchmark == "dynostock":
+        return str(doc.get("ticker") or "")
+    if benchmark == "mme_finance":
+        return _file_name(doc.get("image_path"))
+    if benchmark == "xfinbench":
+        return _file_name(doc.get("figure")) or _exercise(str(doc.get("question") or "")[:400])
+    prompt = str(doc.get("prompt"))
+    if benchmark == "bizbench" and prompt.startswith("Document:\n"):
+        end = max(prompt.rfind("\n\nQuestion: "), prompt.rfind("\n\nFinish this Python function:\n\n"))
+        return hashlib.sha256(prompt[:end].encode("utf-8", "replace")).hexdigest()[:16] if end > 0 else ""
+    return ""
+
+
+def _file_name(path: Any) -> str:
+    return re.split(r"[/\\]", str(path or "").rstrip("/\\"))[-1]
+
+
+@lru_cache(maxsize=2**14)
+def _exercise(question: str) -> str:
+    # The first 30 letters of a question name its exercise: with 25, questions that only begin alike fall together,
+    # with 50, statements on one situation fall apart (978 text questions of the validation set, 556 exercises).
+    plain = re.sub(r"\\(?:begin|end)\{[^}]*\}(?:\[[^\]]*\])?(?:\{[^}]*\})?|\\[A-Za-z]+", " ", question)
+    return re.sub(r"[\W_]+", "", plain).lower()[:30]
