@@ -23,7 +23,7 @@ def tables(folder: Path, **more: Any) -> dict[str, str]:
     found = report.read([folder])
     values = values_table(board(found, **more))
     write_tables(values, folder)
-    return {path.stem: path.read_text() for path in folder.glob('*.md')}
+    return {path.stem: path.read_text() for path in folder.glob("*.md")}
 
 
 def cells(text: str, model: str) -> dict[str, str]:
