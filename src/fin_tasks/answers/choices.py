@@ -9,33 +9,28 @@ from fin_tasks.answers.notation import plain
 _LETTERS = "ABCDEFGH"
 _NAMES = "(?i:option|choice|answer|letter|alternative)"
 _LABEL = re.compile(r"\s*\(?([A-Ha-h])\s?[.):]\s+")
-_LEAD = re.compile(
-    rf"(?i)(?:[\W_]|\b(?:{_NAMES}|that|the|is|it|so|therefore|thus|hence|correct|best|right|most|appropriate|be)\b)*"
-)
+_LEAD = rf"[\W_]*(?i:(?:that|the|correct|is|{_NAMES})[\W_]{{1,4}}){{0,4}}"
 # A letter on its own; `A rise in rates` begins with an article.
 _LETTER = re.compile(
-    r"(?<![\w&.-])(?<!\w')((?:(?<=[(\[\"'])|(?<=(?i:option) )|(?<=(?i:choice) ))[A-H]|[B-H]"
-    r"|A(?!\s{1,3}(?!(?:is|because|as|since|and|or|but|with|for|which|seems|would|due|given)\b)[A-Za-z$¤\d]))"
+    r"(?<![\w&.-])(?<!\w')([B-H]|A(?!\s{1,3}(?!(?:is|because|as|since|and|or|but|with|for)\b)[A-Za-z$¤\d]))"
     r"(?![\w&]|'\w|-[A-Za-z])"
 )
+_FIRST = re.compile(_LEAD + _LETTER.pattern)
+_ONLY = re.compile(rf"(?i){_LEAD}([A-H])[\W_]*\Z")
 _NAMED = re.compile(rf"\b{_NAMES}s?\s{{0,2}}:?\s{{0,2}}[(\[\"'*]?([A-H])(?!\w|'\w)|\(([A-H])\)")
-_ONLY = re.compile(rf"(?i)[\W_]*(?:(?:the|correct|is|{_NAMES})[\W_]{{1,4}}){{0,4}}([A-H])[\W_]*\Z")
 _JOINED = re.compile(r"[\s)\]\"'*.]*(?:,|/|&|\band\b|\bor\b)\W*(?:(?:possibly|maybe|option)\s)?[(\[]?[A-H](?!'?\w)")
-# A line that is a letter, begins with a letter as a list of choices does, or calls a letter correct.
-_LINE = re.compile(
-    rf"\W{{0,8}}(?:{_NAMES}\s)?\(?[A-H](?:[).:]\W{{0,3}}\s|\W*$|\W{{1,4}}is\s(?:the\s)?(?:correct|right|best|most)\b)"
-)
+# A line that is a letter, or begins with one as a list of choices does.
+_LINE = re.compile(r"\W{0,8}\(?[A-H](?:[).:]\W{0,3}\s|\W*$)")
 _PLACES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "last"]
-_NTH = "|".join(_PLACES)
-_PLACE = re.compile(rf"(?i)\b(?:the\s)?({_NTH})\s(?:(?:{_NAMES}|one)s?\b|(?=(?:and|or)\s(?:the\s)?(?:{_NTH})\b))")
-_LIST = rf"(?:(?:{_NAMES}s?\s)?\(?\b[A-H]\b(?!')\)?(?:\s?[,/]\s?|\s)?(?:\b(?:and|or|nor)\s)?){{1,8}}"
+_PLACE = re.compile(rf"(?i)\b({'|'.join(_PLACES)})\s(?:(?:{_NAMES}|one)s?\b|(?=and\s|or\s))")
+_LIST = r"(?:\(?\b[A-H]\b\)?(?:\s?[,/]\s?|\s)?(?:\b(?:and|or|nor)\s)?){1,8}"
 # `A, B and C are all wrong`, `not A`, `none of A and B`, `rather than A`.
 _REJECTED = re.compile(
-    rf"\b{_LIST}[\"']?\s?(?:is|are)\s(?:(?:all|both|clearly|also)\s)?(?:wrong|incorrect|false|not|ruled\sout)\b"
-    rf"|(?i:\b(?:not|neither|nor|rather\sthan|instead\sof|none\sof|over)|n't)\b[\s(\[\"'*]{{1,4}}(?:be\s)?{_LIST}"
+    rf"\b{_LIST}[\"']?\s?(?:is|are)\s(?:(?:all|both)\s)?(?:wrong|incorrect|false|not|ruled\sout)\b"
+    rf"|(?i:\b(?:not|neither|nor|rather\sthan|instead\sof|none\sof|over)|n't)\b[\s(\[\"'*]{{1,4}}(?i:option\s)?{_LIST}"
 )
 _WORD = re.compile(r"[^\W_]+(?:\.\d+)?%?")
-_SENTENCE = re.compile(r"(?<=[\w)\]\"'][.!?])(?<!i\.e\.)(?<!e\.g\.)\s+(?=[A-Z])|\n+")
+_SENTENCE = re.compile(r"(?<=[\w)\]\"'][.!?])\s+(?=[A-Z])|\n+")
 
 
 def choice_texts(choices: Sequence[str]) -> tuple[str, ...]:
@@ -56,16 +51,15 @@ def choice_in(text: str, kind: Kind, choices: Sequence[str] = ()) -> str | None:
         return None
     if (only := _ONLY.match(text)) and only[1].upper() in upper:
         return only[1].upper()
-    begin = match.end() if (match := _LEAD.match(text)) else 0
-    if (letter := _LETTER.match(text, begin)) and letter[1] in upper:
-        return None if _JOINED.match(text, letter.end()) else letter[1]
-    sentence = next((part for part in _SENTENCE.split(text) if re.search(r"\w", part)), "")
+    if (first := _FIRST.match(text)) and first[1] in upper:
+        return None if _JOINED.match(text, first.end()) else first[1]
+    if kind == "strict":
+        return None
+    sentence = next((part for part in _SENTENCE.split(text) if part.strip()), "")
     said, texts = _normal(sentence), [_normal(choice) for choice in choice_texts(choices)[:8]]
     denied = "(?<! not)(?<! than)(?<! neither)(?<! nor)"
     held = [one for one in texts if one.strip() and re.search(denied + re.escape(one), said)]
     by_text = {_LETTERS[texts.index(one)] for one in held if not any(one != other and one in other for other in held)}
-    if kind == "strict":
-        return by_text.pop() if len(by_text) == 1 and said.startswith(tuple(held)) else None
     named = {match[1] or match[2] for match in _NAMED.finditer(sentence)} & set(upper)
     lone = {match[1] for match in _LETTER.finditer(sentence)} & set(upper)
     return next((found.pop() for found in (named, by_text, lone) if len(found) == 1), None)

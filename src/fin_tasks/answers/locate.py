@@ -11,34 +11,29 @@ from fin_tasks.answers.notation import boxed
 Kind = Literal["asked", "strict", "loose", "closing", "last", "first"]
 
 REFUSAL = re.compile(
-    r"(?i)\b(?:can(?:\s?not|['’]t)|could(?:\snot|n['’]t)|unable|impossible|not\s(?:possible|provided|enough|given)"
-    r"|insufficient|undetermined)\b"
+    r"(?i)\b(?:can(?:\s?not|['’]t)|unable|impossible|not\s(?:possible|provided|enough|given)|insufficient|undetermined)\b"
 )
 _LONGEST = 4000
 _GAP = r"[\s*_,:]{1,8}"
-_IS = r"\s{1,3}(?:is|would\s{1,3}be|should\s{1,3}be)\b(?!['\"”`])"
-_ASKED = re.compile(rf"(?i)\btherefore{_GAP}my{_GAP}(?:final{_GAP})?answer{_GAP}(?:is|would{_GAP}be)\b(?!['\"’”])")
+_ASKED = re.compile(rf"(?i)\btherefore{_GAP}my{_GAP}(?:final{_GAP})?answer{_GAP}(?:is|would{_GAP}be)\b")
+_IS = r"\s{1,3}(?:is|would\s{1,3}be)\b"
 # What begins below a heading `Answer` may be working instead of the answer.
-_WORKING = r"[\s*_:#>-]{0,20}(?:(?:to|we|let|first|step|given|using|in\s{1,3}order)\b|\d{1,2}[.)]\s)"
+_WORKING = r"[\s*_:#>-]{0,20}(?:(?:to|we|let|first|step|given|using)\b|\d{1,2}[.)]\s)"
 _COLON = rf"['\"]?[*_\s]{{0,4}}[:=](?![ \t*_]{{0,9}}\n{_WORKING})"
 _HEAD = r"(?:\A|\n)[ \t*#_>]{0,8}(?:(?:my|the)\s)?(?:(?:final|correct)\s)?"
-# `So the answer is`, `Final answer:`, `The correct option is`, `Verdict:`, a heading `Answer`, four hashes.
+# `So the answer is`, `Final answer:`, `The correct option is`, `Verdict:`, a heading; a bare `answer is` has no group.
 _MARKER = re.compile(
-    r"(?i)(\b(?:final|correct)\s{1,3}|\b(?:therefore|thus|so|hence|consequently),?\s(?:the|my)\s)?"
-    r"\banswer(?<!this\sanswer)(?<!that\sanswer)(?:\s{1,3}(?:choice|option|to\s{1,3}(?:the|this)\s{1,3}(?:question|problem)))?"
-    rf"(?:{_IS}|({_COLON}))"
-    rf"|\b(correct|best|right|closest|appropriate|suitable)\s{{1,3}}(?:choice|option)(?:{_IS}|{_COLON})"
-    rf"|({_HEAD}verdict[*_]{{0,3}}\s?:"
-    rf"|{_HEAD}(?:answer|verdict)[ \t*_:#]{{0,6}}(?=\n\s*(?!{_WORKING})[^\n]{{1,120}}(?:\n|\Z))"
-    r"|(?:\A|\n)####[ \t]{0,3}(?=[-+$]{0,2}\d))"
+    r"(?i)(\b(?:final|correct)\s{1,3}|\b(?:therefore|thus|so|hence),?\s(?:the|my)\s)?"
+    rf"\banswer(?<!this\sanswer)(?<!that\sanswer)(?:\s{{1,3}}(?:choice|option))?(?:{_IS}|({_COLON}))"
+    rf"|\b(correct|best|right)\s{{1,3}}(?:choice|option)(?:{_IS}|{_COLON})|({_HEAD}verdict[*_]{{0,3}}\s?:"
+    rf"|{_HEAD}(?:answer|verdict)[ \t*_:#]{{0,6}}(?=\n\s*(?!{_WORKING})[^\n]{{1,120}}(?:\n|\Z)))"
 )
 # Base models make up the next exercise behind their answer.
 _NEW_TURN = re.compile(
-    r"(?i)\n[\s*#_>]{0,6}(?:(?:question|statement|problem|exercise|q|user|human)\s?\d{0,3}[*_]{0,2}\s?:|is the above)"
+    r"(?i)\n[\s*#_>]{0,6}(?:question|statement|problem|exercise|q|user|human)\s?\d{0,3}[*_]{0,2}\s?:"
 )
 _CONCLUSION = re.compile(
-    rf"(?i)(?:\A|[.!?*]\s|\n)[\s*_#>-]{{0,6}}(?:therefore(?!{_GAP}my{_GAP})|thus|hence|consequently|so"
-    r"|in\s(?:conclusion|summary))\b[*_]{0,3},?"
+    r"(?i)(?:\A|[.!?*]\s|\n)[\s*_#>-]{0,6}(?:therefore|thus|hence|so|in\s(?:conclusion|summary))\b[*_]{0,3},?"
 )
 _BULLET = re.compile(r"\s{0,9}(?:(?:#{1,6}\s|>|[-*•+]\s{1,4}(?=\D))\s{0,4}){1,4}")
 

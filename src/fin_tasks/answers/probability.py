@@ -2,33 +2,30 @@
 
 import re
 
-from fin_tasks.answers.notation import boxed, plain
+from fin_tasks.answers.notation import plain
 from fin_tasks.answers.reasoning import strip_reasoning
 
 _EDGE = 6_000  # Of a longer reply only the two ends are read.
 
 _UP = r"go(?:es|ing)?\sup|increas\w{0,3}|ris(?:es?|ing)|climb\w{0,3}|higher|upwards?|positive|bullish|yes|up"
 _DOWN = (
-    r"go(?:es|ing)?\sdown|decreas\w{0,3}|declin\w{0,3}|fall(?:s|ing)?|drop(?:s|ping)?|lower(?!\s(?:it|my))|downwards?"
-    r"|negative|bearish|no|down"
+    r"go(?:es|ing)?\sdown|decreas\w*|declin\w*|fall(?:s|ing)?|drop\w*|lower(?!\sit)|downwards?|negative|bearish|no|down"
 )
 _CHANCE = r"\b(?:probability|chances?|likelihood|odds|confiden(?:ce|t)|sure)\b(?!\s(?:level|interval|weights?))"
 _NUMBER = (  # A decimal, percentage or fraction that is not part of a date, a price, a range or a calculation.
     r"(?<![\w.,/¤-])(?:\d{1,9}(?:[.,]\d{1,30})?|\.\d{1,30})"
-    r"(?:(?:\s?/\s?|\sout\sof\s|\sin\s)(?:an?\s)?\d{1,4}(?:\.0)?)?(?:\s?(?:%|per\s?cent\b))?"
+    r"(?:(?:\s?/\s?|\sout\sof\s|\sin\s)\d{1,4}(?:\.0)?)?(?:\s?(?:%|per\s?cent\b))?"
     r"(?![\w%]|[.,/:-]\d|\s?(?:-|to|or)\s?\.?\d|\s-\s(?:\w{1,9}\)|P\s?\()|\)?\s?[+/^](?!\s?(?:up|down)\b)\s?[\w(]"
     r"|\)?(?:\s[*x](?:[\s\d(]|\Z)|[*x][\d(])|\s?[+/^]\s?\Z)"
 )
 _LINK = (  # Words that may stand between `Final prediction` and its number.
     r"(?:[\s:;=≈~+|\"'(\[,.*¤-]|\b(?:is|was|are|be|of|at|to|as|an?|the|that|it|would|will|my|I|say|about|approx\w{0,8}"
-    r"|around|roughly|nearly|only|therefore|probability|chance|likely|unlikely|not|with|p|stays?|equals?|high|low"
-    rf"|moderate|estimated|now|still|{_UP}|{_DOWN})\b)"
+    rf"|around|roughly|nearly|only|therefore|probability|chance|likely|unlikely|not|with|p|high|low|{_UP}|{_DOWN})\b)"
 )
 _REWRITES = (
     (r"[-=]>|[→⇒➔]", ":"),
     (r"<\s?([\d.,%]{1,12})\s?>|¤([\d.,]{1,12}%?)¤", r"\1\2"),
     (r"(?<=[A-Za-z])_(?=[A-Za-z])", " "),
-    (r"(?m)^[ \t>]{0,8}[-*•+#]{1,6}[ \t]{1,4}(?=\S)", ""),
     (r"(?<![\d.,])50\s?[/:-]\s?50(?![\d.,]\d|\s?%)", "50%"),
     (r"\b0(?:\.0)?\s?%?\s?(?:and|to|-|,)\s?(?:1(?:\.0)?|100\s?%)(?![\d%]|[.,/]\d)", "scale"),
     (r"(?<=\d)(?:\s?(?:/|\bor\b)\s?\d[\d.]{0,12}\s?%|\s?\(\d[\d.]{0,12}\s?%\))", ""),  # repeated as a percentage
@@ -38,22 +35,17 @@ _REWRITES = (
     (rf"(?:{_NUMBER})\s(?:down|bearish)\W{{1,6}}(?=(?:{_NUMBER})\s(?:up|bullish)\b)", ""),
 )
 _SIDE = re.compile(
-    r"(?i)(?P<denied>(?:\bnot|n['’]t|\bno|\bunlikely)\s(?:\w{1,12}\s){0,2})?(?<!recent\s)(?<!past\s)(?<!last\s)"
-    rf"\b(?:{_UP}|(?P<down>{_DOWN}))\b(?!\s(?:\w{{1,12}}\s)?(?:EPS|earnings|surprise)\b)"
+    rf"(?i)(?P<denied>(?:\bnot|n['’]t|\bno|\bunlikely)\s(?:\w{{1,12}}\s){{0,2}})?\b(?:{_UP}|(?P<down>{_DOWN}))\b"
 )
-_FALL = re.compile(
-    rf"(?i)\b(?:will|would|to|should|might|may|could|likely|expect\w{{0,3}})\s(?P<denied>not\s)?(?:{_DOWN})\b"
-)
+_FALL = re.compile(rf"(?i)\b(?:will|would|to|should|might|may|could|likely)\s(?P<denied>not\s)?(?:{_DOWN})\b")
 _VERDICT = re.compile(
     rf"(?i)[\s(\[,:\"*-]{{0,4}}(?P<denied>not\s|unlikely to\s)?(?:{_DOWN})\b(?=\s?(?:[,;:./|)(\]\"'*]|with|at|\n|\Z))"
 )
-_FINAL = re.compile(
-    r"(?i)\bfinal[\s-]{1,4}(?:prediction|answer|forecast|estimate|probability)\b(?:\s(?:probability|estimate)\b)?"
-)
+_FINAL = re.compile(r"(?i)\bfinal[\s-]{1,4}(?:prediction|answer|forecast|estimate|probability)\b")
 _DIRECT = re.compile(rf"(?i)\s{{0,9}}(?:\([^()\n]{{0,80}}\))?{_LINK}{{0,24}}(?P<number>{_NUMBER})")
-_ENDS = re.compile(rf"(?i)(?P<gap>[^\n]{{0,300}})(?:[:=,]|(?<![\d%]\s)\b(?:so|to|say))\s(?P<number>{_NUMBER})[^\w\n]*")
+_ENDS = re.compile(rf"(?i)[^\n]{{0,300}}(?:[:=,]|(?<![\d%]\s)\b(?:so|to|say))\s(?P<number>{_NUMBER})[^\w\n]*")
 _STATED = re.compile(
-    rf"(?im)(?P<behind>{_NUMBER})(?:[ \"'\]-]{{1,3}}(?:(?!prior|histor|base)\w{{1,20}}\s){{0,2}}?{_CHANCE}"
+    rf"(?im)(?P<behind>{_NUMBER})(?:[ \"'\]-]{{1,3}}(?:\w{{1,20}}\s){{0,2}}?{_CHANCE}"
     r"|\W{1,4}is\smy\s(?:final\s)?(?:prediction|answer|forecast))"
     r"|(?P<other>\b(?:prior|initial|histor\w{1,5}|base\w{0,4}|margin|previous|past|conditional)\s(?:\w{1,12}\s)?)?"
     rf"(?:{_CHANCE}|\b(?:my|the|our)\s(?:\w{{1,20}}\s)?(?:prediction|forecast|answer)|my\sestimate"
@@ -66,7 +58,7 @@ _FIGURE = re.compile(
     r"(?i)\b(?:positive|negative|of\san?)\s(?:EPS|earnings|surprise)"
     r"|\b(?:EPS|earnings|surprise)\s(?!report|meet|miss)[^,]{0,30}\Z"
 )
-_REFUSED = re.compile(r"(?i)\b(?:can(?:no|['’])t|cannot|unable|impossible|n/a|unknown|not\s(?:able|possible|enough))\b")
+_REFUSED = re.compile(r"(?i)\b(?:can['’]t|cannot|unable|impossible|n/a|unknown|not\s(?:able|possible|enough))\b")
 _TURN = re.compile(
     r"(?i)<\|[a-z_]{1,20}\|>|\[/?INST\]|\n\W{0,6}(?:question|user|human|instruction|example|response|assistant)\W{0,3}:"
 )
@@ -96,11 +88,10 @@ def robust_probability(response: str) -> float | None:
             return None
         if (value := _last_stated(paragraph)) is not None:
             return value
-        if (number := _ENDS.fullmatch(paragraph)) and not _FIGURE.search(number["gap"]):
+        if number := _ENDS.fullmatch(paragraph):
             return _up(paragraph, 0, number, "number")
-    box = boxed(reply)
     lines = [line for line in said.split("\n") if re.search(r"\w", line)]
-    for line in ([] if box is None else [_tidy(box)]) + lines[-1:] + lines[:1]:
+    for line in lines[-1:] + lines[:1]:
         number = _DIRECT.match(line)
         if number and line[0] != "=" and not re.search(r"\w", _SIDE.sub("", line[number.end() :])):
             return _up(line, 0, number, "number")
@@ -117,8 +108,7 @@ def _tidy(text: str) -> str:
 def _last_stated(text: str) -> float | None:
     for match in reversed(list(_STATED.finditer(text))[-40:]):
         start = max(text.rfind(mark, 0, match.start()) for mark in (". ", "\n")) + 1
-        past = re.match(r"(?i)\W{0,4}(?:for|in) the (?:most recent )?(?:past|previous|last)\b", text[start:])
-        if not past and not match["other"] and not _FIGURE.search(match["gap"] or ""):
+        if not match["other"] and not _FIGURE.search(match["gap"] or ""):
             value = _up(text, start, match, "number" if match["number"] else "behind")
             if value is not None:
                 return value

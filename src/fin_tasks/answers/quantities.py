@@ -19,10 +19,7 @@ _MONTH = (
     "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 )
 # Dates and steps are never results.
-_DATE = _re(
-    rf"\b{_MONTH}\.?\s{_DAY}(?:,?\s{_YEAR})?(?!\d)|\b(?:{_DAY}\s)?{_MONTH}\.?,?\s{_YEAR}"
-    rf"|\b{_YEAR}-\d\d-\d\d\b|\bstep\s\d{{1,2}}\b"
-)
+_DATE = _re(rf"\b{_MONTH}\.?\s{_DAY}(?:,?\s{_YEAR})?(?!\d)|\b(?:{_DAY}\s)?{_MONTH}\.?,?\s{_YEAR}|\bstep\s\d{{1,2}}\b")
 # Nor are these, if another number is left: margins and bases; decimals; conditions; years; names; levels of confidence.
 _NOISE = _re(
     rf"(?:±|\+/-|\bper\s|out\sof\s)\s?{CURRENCY}?\s?\d[\d.,]{{0,40}}%?|\b\d{{1,2}}[\s-]?(?:decimal|significant)\w*"
@@ -37,22 +34,20 @@ _ADJUNCT = _re(
     rf"(?:(?:an?|the|its|about|next|first)\s){{0,3}}{CURRENCY}?\d[\d,.]{{0,20}}\s?(?:%|{_TIME})?(?![-+*/x=^\d])"
 )
 _CLAUSE = _re(
-    r",?\s(?:given|assuming|based|which|meaning|indicating|implying|suggesting|where|because|since|while|rounded|compared"
-    r"|considering|after|under|when|if)\b|[,;]\s(?:and|or|but|with|as|so)\b"
+    r",?\s(?:given|assuming|based|which|meaning|where|because|since|while|rounded|compared|after|under|when|if)\b"
+    r"|[,;]\s(?:and|or|but|with|as|so)\b"
 )
 _SENTENCE = re.compile(r"(?<=[.!?])[\s)\"'*]+(?=[A-Z])|\n+")
 _LEAD = _re(rf"(?:[^\w(\[.+-]|\b(?:{_ABOUT}|{_BE}|that|it|to|sell|buy|short|final|answer)\b\.?)*")
 _IS = _re(rf"(?:\b(?:{_BE}|gives|totals?)\b|[=≈:])\W{{0,4}}(?:\b(?:{_ABOUT})\b\s?){{0,3}}\s{{0,3}}\Z")
 # A sum, a list or a range goes on behind a number.
 _JOINED = _re(
-    rf"\s*(?:[-+x*/^=≈]|[,;]\s*(?={CURRENCY}?\d)|(?:[a-z]{{1,12}}\s)?(?:to|or|and|through|&)\s|{_TIME},?\s(?=\d)|of\b"
-    rf"|(?:divided|multiplied|times|plus|minus)\b)\s*{CURRENCY}?"
+    rf"\s*(?:[-+x*/^=≈]|[,;]\s*(?={CURRENCY}?\d)|(?:[a-z]{{1,12}}\s)?(?:to|or|and|through)\s|{_TIME},?\s(?=\d)|of\b)"
+    rf"\s*{CURRENCY}?"
 )
 # The first square brackets with a number, then any that `=` joins to them: `[40 x 1.1] = [44]`.
 _BRACKETS = re.compile(r"\[(?=[^\[\]]{0,400}\w)(?:[^\[\]]{0,400}\]\s?[=≈]\s?\[){0,3}([^\[\]]{0,400})(\]|\Z)")
-_UNIT_BEHIND = _re(
-    r"\]\s?(%|(?:per\s?cent|percentage\spoints?|bps|basis\spoints?|\(?(?:in\s)?(?:thousand|\w{1,2}illion)s?)\b)"
-)
+_UNIT_BEHIND = _re(r"\]\s?(%|(?:per\s?cent|bps|basis\spoints?|\(?(?:in\s)?(?:thousand|\w{1,2}illion)s?)\b)")
 _UNITS = _re(rf"(?:[\W_]|\b(?:dollars?|euros?|per|shares?|annum|a|units?|contracts?|times|points?|each)\b|{_TIME})*")
 # What nobody worked out: √2, ln(2), 5!, 2(3), 0x10, (1.05)^5, e^2, 2π.
 _EXPRESSION = re.compile(r"(?<!10)(?<!10 )\^|[√π]|\b(?:ln|log|exp|sqrt)\b|\d!|\d\(\s?[\d.]|\dx(?!10\s?\^)[\da-f]")
@@ -78,10 +73,7 @@ def quantity_in(text: str, kind: Kind) -> Number | None:
     framed = _BRACKETS.search(text)
     if framed and not _leads(text[: framed.start()]):
         is_first_of_many = re.match(r"\s?(?:or|and|to|,|-)\s?\[", text[framed.end() :])
-        if find_numbers(words_as_digits(framed[1])) and not is_first_of_many:
-            return read_number(framed[1], framed=True)
-        if re.search(r"[\w,;]", framed[1]):
-            return None
+        return None if is_first_of_many else read_number(framed[1], framed=True)
     if (box := boxed(raw)) is not None:
         return read_number(plain(box), framed=True)
     return _in_sentence(sentences[0], kind)
@@ -143,9 +135,8 @@ def _said(text: str) -> Number | None:
     one = _merged([found for found in numbers if _IS.search(text[max(0, found.start - 60) : found.start])])
     if one is None or re.match(rf"\s*[x*/^+]\s*[(\d{CURRENCY}]", text[one.end :]):
         return None
-    behind = [found.start for found in numbers if found.start >= one.end and not _same(one.number, found.number)]
-    joined = _JOINED.match(text, one.end)
-    return None if behind and joined and joined.end() >= behind[0] else _accounting(text, one)
+    goes_on = any(found.start >= one.end and not _same(one.number, found.number) for found in numbers)
+    return None if goes_on and _JOINED.match(text, one.end) else _accounting(text, one)
 
 
 def _without(pattern: re.Pattern[str], text: str) -> str:

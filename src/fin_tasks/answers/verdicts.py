@@ -11,7 +11,7 @@ _STATEMENT = "statement|claim|assertion|proposition"
 # Not `no effect`, `the right to buy`.
 _ALONE = r"(?=[^\w.,;:!?-]*(?:[.,;:!?-]|\Z|(?:because|since|as)\b))"
 _VERDICT = (
-    rf"(?:(true|correct|accurate|valid|yes{_ALONE}|(?<!the\s)(?<!a\s)right{_ALONE})"
+    rf"(?:(true|correct|accurate|valid|(?:yes|right){_ALONE})"
     rf"|false|incorrect|wrong|inaccurate|invalid|untrue|no{_ALONE})(?![\w-])"
 )
 _FILLER = (
@@ -21,37 +21,33 @@ _FILLER = (
 _NOT = r"(?:\b(?:not|never|cannot|hardly|neither|nor|far\s+from|fails|unlikely|rather\s+than|instead\s+of)|n't)"
 # A verdict, what denies it before and, as in `"true" is not the correct answer`, behind.
 _TOKEN = _re(
-    rf"(?P<not>{_NOT}(?!\s+only\b)(?:\s+{_FILLER}){{0,9}}\s+['\"(\[]*)?(?<![\w-])(?P<verdict>{_VERDICT})"
-    r"(?P<turned>['\"]?\s+(?:is|was|would\s+be|can)\s?(?:n't|not)\s+(?:be\s+)?(?:the\s+|a\s+)?(?:correct|right|true)\b)?"
+    rf"(?P<not>{_NOT}(?:\s+{_FILLER}){{0,9}}\s+['\"(\[]*)?(?<![\w-])(?P<verdict>{_VERDICT})"
+    r"(?P<turned>['\"]?\s+(?:is|was|can)\s?(?:n't|not)\s+(?:be\s+)?(?:the\s+|a\s+)?(?:correct|right|true)\b)?"
 )
-_LEAD = _re(
-    rf"(?:[\W_]|\b(?:{_FILLER}|do|does|clearly|therefore|thus|hence|would|i(?:'d|'m)?|we|say|strongly|my|final|verdict)\b)*"
-)
+_LEAD = _re(rf"(?:[\W_]|\b(?:{_FILLER}|clearly|therefore|thus|hence|would|i|we|say|my|final|verdict)\b)*")
 _EITHER = r"\b(?:true|false|correct|incorrect|right|wrong|yes|no|agree|disagree)\b"
 # `I agree` and `the statement holds` say true; `not true that it is false` denies once.
 _SAYS = _re(
     r"(\A\W*|\b(?:i|we)(?:\s+[\w']+){0,3}?\s+)(dis)?agree\b"
-    rf"|\b((?:{_STATEMENT}|it|this)(?:\s+[\w']+){{0,5}}?\s+)holds?"
-    r"(?=[\W_]*\Z|[\"')*]*[.,;:!?]|\s+(?:true|in|for|under|with|because|as|since|when|even|if|up)\b)"
+    rf"|\b((?:{_STATEMENT}|it|this)(?:\s+[\w']+){{0,5}}?\s+)holds?\b"
     rf"|\b(not\s+)(?:true|correct)(?=\s+that\s+(?:(?:the|this|it|is|{_STATEMENT})\s+){{1,4}}{_EITHER})"
 )
 # An echo of the question, a concession, and what is not said of the statement.
 _IGNORED = _re(
-    rf"{_EITHER}\s{{0,2}}(?:or|/|nor)\s{{0,2}}(?:not\s+)?{_EITHER}|\b(?:whether|if)\b[^.;:\n]{{0,60}}?{_EITHER}"
-    r"|\A\W*(?:although|though|while|whereas|even\s+(?:if|though))\b[^,.]{1,150},"
+    rf"{_EITHER}\s{{0,2}}(?:or|/|nor)\s{{0,2}}{_EITHER}|\b(?:whether|if)\b[^.;:\n]{{0,60}}?{_EITHER}"
+    r"|\A\W*(?:although|though|while|whereas)\b[^,.]{1,150},"
     r"|(?<!not the )\b(?:correct|right|wrong|true|valid)\s+(?:answer|choice|option|term|formula|value|way|to|side)\b"
 )
 _UNCLEAR = _re(
-    r"\bneither\s+(?:\w+\s+)?(?:true|correct)\s+nor\b|\b(?:part(?:ly|ially)|both|half|sometimes)[\s-]+(?:true|correct)\b"
-    r"|\b(?:but|though)\s+not\s+(?:for|in|under|when|if|with|always)\b"
+    r"\b(?:part(?:ly|ially)|both|half|sometimes)[\s-]+(?:true|correct)\b|\b(?:but|though)\s+not\s+(?:for|in|under|when)\b"
 )
-_REASON = _re(r"[;:]|\s-\s|\s(?:because|since|as(?! a whole)|given|due to|although|whereas|while|when|if|unless)\b")
-_CORRECTION = _re(rf"\b(?:no|wait|actually|rather|sorry|i mean|{_STATEMENT}|answer|overall|therefore|so)\b")
+_REASON = _re(r"[;:]|\s-\s|\s(?:because|since|as|given|although|whereas|while|when|if|unless)\b")
+_CORRECTION = _re(rf"\b(?:no|wait|actually|rather|sorry|{_STATEMENT}|answer|overall|therefore|so)\b")
 _EXPLAINED = _re(r"['\"]?\s?[,(](?!\s?(?:no|yes|not|or|wait|sorry|actually)\b)")
 _SENTENCE = re.compile(r"(?<=[.!?])[\s\"')*]+|\n+")
-_LETTER = re.compile(r"[\W_]*(?:(?<=')([TF])(?=')|([TF])(?![\w']))")
-_ENDS = r"(?:[\W_]*\Z|[\"')*]*[.,;:!]|\s-\s|\s(?:because|since|as|with)\b)"
-_OPENS = _re(rf"[\W_]*(?:(?:not\s(?:\w+\s)?)?(?:true|false|(?:in)?correct|yes|no){_ENDS}|{_VERDICT}[\W_]*\Z)")
+_LETTER = re.compile(r"[\W_]*([TF])(?![\w']*\w)")
+_ENDS = r"(?:[\W_]*\Z|[\"')*]*[.,;:!])"
+_OPENS = _re(rf"[\W_]*(?:not\s)?(?:true|false|(?:in)?correct|yes|no){_ENDS}")
 _JUDGED = _re(rf"(?:\b(?:{_STATEMENT})\b[^.\n]{{0,60}}|\A(?:\W*\b(?:this|it|i|we|do|not|is)\b)+\W+){_VERDICT}{_ENDS}")
 
 
@@ -59,19 +55,18 @@ def verdict_in(text: str, kind: Kind) -> int | None:
     """Read 1 (true) or 0 (false) in the first sentence with a verdict, which must say one thing up to its reason."""
     text = plain(text[:1000])
     if letter := _LETTER.match(text):
-        return int((letter[1] or letter[2]) == "T")
+        return int(letter[1] == "T")
     text = _SAYS.sub(lambda found: found[4] or f"{found[1] or found[3] or ''}{'false' if found[2] else 'true'}", text)
     if kind in ("last", "first") and not _OPENS.match(text):
         judged = _JUDGED.search(_IGNORED.sub(" ", text)) if kind == "last" else None
         alone = next((part for part in reversed(_SENTENCE.split(text)) if re.search(r"\w", part)), "")
         text = judged[0] if judged else alone if kind == "last" and _OPENS.match(alone) else ""
-    sentences = [part for part in _SENTENCE.split(text) if re.search(r"\w", part)]
-    for sentence in sentences:
+    for sentence in _SENTENCE.split(text):
         said = _IGNORED.sub(" ", sentence)
-        tokens = [] if sentence.endswith("?") else list(_TOKEN.finditer(said))
+        tokens = list(_TOKEN.finditer(said))
         lead = _LEAD.match(said)
         leads = tokens and lead and lead.end() >= tokens[0].start()
-        if _UNCLEAR.search(sentence) or (kind == "strict" and not leads):
+        if _UNCLEAR.search(sentence) or (kind == "strict" and re.search(r"\w", sentence) and not leads):
             return None
         if not tokens:
             continue
