@@ -12,7 +12,7 @@ from fin_tasks.errors import ConfigError
 __all__ = ["OPENAI", "SANDBOX_TIERS", "Settings"]
 
 OPENAI = "https://api.openai.com/v1"
-SANDBOX_TIERS = ("auto", "bwrap", "landlock", "monty", "unsafe-local-exec")
+SANDBOX_TIERS = ("auto", "bwrap", "landlock", "monty")
 
 
 @dataclass(frozen=True, kw_only=True)

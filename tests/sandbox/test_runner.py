@@ -114,9 +114,6 @@ def test_a_tier_whose_canaries_escape_is_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(runner_module.CANARIES, "harmless", "def solution(): return 1")
     with pytest.raises(SandboxError, match=r"cannot be run safely here.*bwrap.*landlock.*harmless.*Install"):
         open_runner()
-    with open_runner(tier="unsafe-local-exec", workers=1) as unsafe:  # only if asked for
-        assert unsafe.reason.startswith("no protection")
-        assert unsafe.run([runner_module.CANARIES["read a file"].format(bait=__file__)])[0].ran
 
 
 def test_auto_goes_down_the_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,10 +127,9 @@ def test_auto_goes_down_the_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(report["reason"] for report in reports)
 
 
-@pytest.mark.parametrize("wrong", [{"tier": "docker"}, {"workers": 0}, {"cpu_limit_s": -1}, {"memory_mb": 0}])
-def test_wrong_settings(wrong: dict[str, object]) -> None:
-    with pytest.raises(SandboxError, match=r"expected .* got"):
-        open_runner(**wrong)  # type: ignore[arg-type]
+def test_an_unknown_tier_is_refused() -> None:
+    with pytest.raises(SandboxError, match=r"expected .* got 'docker'"):
+        open_runner(tier="docker")
 
 
 def test_a_killed_evaluator_takes_its_servers_along() -> None:

@@ -1,4 +1,4 @@
-"""What became of a program, and the one place where bytes out of the sandbox are interpreted."""
+"""The outcome of a program. Only this file interprets bytes that come out of the sandbox."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -53,7 +53,7 @@ def escape(text: str) -> str:
 
 
 def parse_frame(data: bytes) -> Outcome | None:
-    """Read the four lines of `run_program`, or return None; the bytes may be the program's own, so any are taken."""
+    """Read the four lines of `run_program`; None if they are not, because the program may write bytes of its own."""
     try:
         name, is_number, number, text = data.decode("utf-8").split("\n", 3)
         status, x = Status(name), float(number[:64]) if number else None

@@ -1,7 +1,7 @@
-"""What the kernel lets a program do: seccomp allow-list, Landlock rules, capabilities, resource limits.
+"""Lock a process down: seccomp allow-list, Landlock rules, capabilities, resource limits.
 
-Standard library only, as the server runs this file under a bare interpreter. A system call that is not named here
-fails with `EPERM`. Sources: seccomp(2), landlock(7), capabilities(7), and the kernel's `unistd.h` for the numbers.
+The server runs this file under a bare interpreter, so it uses the standard library only. A system call that is not
+named here fails with `EPERM`. Sources: seccomp(2), landlock(7), capabilities(7), and `unistd.h` for the numbers.
 """
 
 import ctypes
@@ -123,7 +123,7 @@ class Policy:
                 self._allow(entry.path, hidden)
 
     def enter(self, *, kept_fds: int) -> None:
-        """Bind the calling process for good: close its other descriptors, the file system, and all calls not listed."""
+        """Lock the calling process for good: its other descriptors, the file system, and all calls not listed."""
         _check("no_new_privs", _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         if self._ruleset is not None:
             _check("landlock_restrict_self", _libc.syscall(_RESTRICT_SELF, self._ruleset, 0))
@@ -132,9 +132,8 @@ class Policy:
 
 
 def die_with_parent(signal_number: int) -> None:
-    """Have the kernel send this process a signal when its parent ends (Linux only)."""
-    if platform.system() == "Linux":
-        _libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0)
+    """Have the kernel send this process a signal when its parent ends."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0)
 
 
 def drop_capabilities() -> None:
@@ -161,7 +160,7 @@ def address_space_bytes() -> int:
 
 
 def apply_limits(*, cpu_s: float, address_space: int) -> None:
-    """Bind the calling process for good; the kernel counts whole CPU seconds, so a fraction is rounded up."""
+    """Limit the calling process for good; CPU seconds are rounded up, because the kernel counts whole ones."""
     limits = {"CPU": max(1, math.ceil(cpu_s)), "AS": address_space, "NOFILE": 32, "FSIZE": 0, "CORE": 0, "NPROC": 0}
     for name, value in limits.items():
         kind = getattr(resource, f"RLIMIT_{name}")

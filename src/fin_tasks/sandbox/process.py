@@ -1,4 +1,4 @@
-"""One server process as the evaluator sees it: start, send a program, read the report, end."""
+"""The evaluator's side of a server process: start it, send a program, read the report, end it."""
 
 import json
 import os
@@ -61,7 +61,7 @@ class Server:
         flags = ["-S", "-P", "-B"] if sys.version_info >= (3, 11) else ["-S", "-I", "-B"]
         inside = _INSIDE if self._tier == "bwrap" else str(_HERE)
         command = [os.path.realpath(sys.executable), *flags, f"{inside}/server.py", json.dumps(config)]
-        if self._tier != "unsafe-local-exec" and sys.platform != "linux":
+        if sys.platform != "linux":
             raise SandboxError(f"{self._tier}: expected Linux, got {sys.platform}")
         if self._tier == "bwrap":
             command = [*_bubblewrap(libraries), *command]
@@ -112,9 +112,6 @@ def _bubblewrap(libraries: list[str]) -> list[str]:
     command = [bwrap, "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     command += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     command += ["--uid", "65534", "--gid", "65534"]
-    known = subprocess.run([bwrap, "--help"], capture_output=True, text=True, check=False, timeout=10)  # noqa: S603
-    if "--disable-userns" in known.stdout + known.stderr:  # from 0.8; seccomp refuses a new namespace anyway
-        command.append("--disable-userns")
     command += ["--tmpfs", "/tmp"]  # noqa: S108 - first, as a virtual environment may lie under it
     bound: list[Path] = []
     system = ("/usr", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")

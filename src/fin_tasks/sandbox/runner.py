@@ -19,12 +19,6 @@ from fin_tasks.settings import SANDBOX_TIERS, Settings
 _PLAIN = ("math", "statistics", "random", "datetime", "decimal", "fractions", "itertools", "re")
 _NUMERIC = (*_PLAIN, "numpy", "scipy.optimize", "scipy.stats", "sympy")
 _NAMES_NUMERIC = re.compile(r"numpy|scipy|sympy|mpmath|pandas")
-_HOW = {
-    "bwrap": "bubblewrap, seccomp and Landlock around a fork server",
-    "landlock": "seccomp and Landlock around a fork server",
-    "monty": "pydantic-monty; programs that need more than it has come back as unsupported",
-    "unsafe-local-exec": "no protection; only if you ask for it",
-}
 CANARIES = {  # programs that must not return in a tier before it is trusted
     "read a file": "def solution(): return open({bait!r}).read()",
     "write a file": "def solution(): return open({target!r}, 'w').write('x')",
@@ -35,20 +29,19 @@ CANARIES = {  # programs that must not return in a tier before it is trusted
 
 
 class Runner(contextlib.AbstractContextManager["Runner"]):
-    """Runs batches of programs side by side in `tier`, chosen for `reason`; made by `open_runner`."""
+    """Runs batches of programs side by side in `tier`; `reason` says why no better tier is used."""
 
     def __init__(self, tier: str, limits: Limits, workers: int) -> None:
-        self.tier, self.reason, self._limits = tier, _HOW[tier], limits
+        self.tier, self.reason, self._limits = tier, "the first tier that was tried", limits
         # A server dies with the thread that started it (PDEATHSIG), so the threads live as long as the runner.
         self._threads = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="fin-tasks-sandbox")
-        # Forking costs in proportion to the memory of the parent, so programs that name no numeric library run on
-        # servers without any, about twice as fast.
+        # Forking takes longer the more memory the parent has: servers without numeric libraries are twice as fast.
         self._idle: dict[tuple[str, ...], list[Server | MontyServer]] = {_PLAIN: [], _NUMERIC: []}
 
     def run(self, programs: Sequence[str | None], *, on_done: Callable[[int], None] | None = None) -> list[Outcome]:
         """Run sources that define `solution()`, identical ones once; None is a response without a program.
 
-        `on_done` is called in this thread with the number settled so far. `broken`: no server starts for a program.
+        `on_done` is called in this thread with the number settled so far.
         """
         places: dict[str | None, list[int]] = {}
         for index, program in enumerate(programs):
@@ -98,30 +91,26 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
 def open_runner(
     *, tier: str = "auto", workers: int = 2, cpu_limit_s: float = 3.0, wall_limit_s: float = 12.0, memory_mb: int = 512
 ) -> Runner:
-    """Start a runner in the best tier that works here, or in the one asked for; `auto` never runs without protection.
+    """Start a runner in the best tier that works here, or in the one asked for; SandboxError says why none works.
 
-    Each program has its own CPU seconds (rounded up), wall seconds, and MiB beyond the libraries. SandboxError says
-    why no tier works.
+    Each program has its own CPU seconds (rounded up), wall seconds, and MiB beyond the libraries.
     """
     if tier not in SANDBOX_TIERS:
         raise SandboxError(f"sandbox tier: expected one of {', '.join(SANDBOX_TIERS)}, got {tier!r}")
-    limits = Limits(cpu_limit_s, wall_limit_s, memory_mb)
-    if min(workers, *limits) <= 0:
-        raise SandboxError(f"sandbox: expected workers and limits above 0, got {workers!r} workers and {limits!r}")
     failures: list[str] = []
-    for name in SANDBOX_TIERS[1:-1] if tier == "auto" else (tier,):
-        runner = Runner(name, limits, workers)
+    for name in SANDBOX_TIERS[1:] if tier == "auto" else (tier,):
+        runner = Runner(name, Limits(cpu_limit_s, wall_limit_s, memory_mb), workers)
         try:
             _check_tier(runner)
         except SandboxError as error:
             runner.close()
             failures.append(str(error))
         else:
-            runner.reason = "; ".join([runner.reason, *failures])
+            runner.reason = "; ".join(failures) or runner.reason
             return runner
     raise SandboxError(
         f"programs cannot be run safely here: {'; '.join(failures)}. Install the package `bubblewrap` (Linux) or "
-        "pydantic-monty (`pip install 'fin-tasks[monty]'`), or accept the risk with the tier unsafe-local-exec."
+        "pydantic-monty (`pip install 'fin-tasks[monty]'`)."
     )
 
 
@@ -130,12 +119,11 @@ def _check_tier(runner: Runner) -> None:
         bait, target = Path(folder, "bait"), Path(folder, "target")
         bait.write_text("bait")
         places = {"bait": str(bait), "target": str(target), "port": listener.getsockname()[1]}
-        canaries = {} if runner.tier == "unsafe-local-exec" else CANARIES
-        programs = [program.format_map(places) for program in canaries.values()]
+        programs = [program.format_map(places) for program in CANARIES.values()]
         works, *outcomes = runner.run(["def solution(): return 6 * 7", *programs])
         if works.value != "42.0":
             raise SandboxError(works.detail if works.status is Status.broken else f"{runner.tier}: 6 * 7 gave {works}")
-        escaped = [name for name, o in zip(canaries, outcomes, strict=True) if o.ran or "server died" in o.detail]
+        escaped = [name for name, o in zip(CANARIES, outcomes, strict=True) if o.ran or "server died" in o.detail]
         if escaped or target.exists():
             raise SandboxError(f"{runner.tier}: expected every canary to fail, but these did not: {escaped}")
 
@@ -149,7 +137,7 @@ def run_programs(
 
 
 def describe_tiers() -> list[dict[str, Any]]:
-    """Try every tier on this machine with its canaries, best first; return `name`, `usable` and `reason` of each."""
+    """Try every tier on this machine, best first; return `name`, `usable` and `reason` of each."""
     found: list[dict[str, Any]] = []
     for name in SANDBOX_TIERS[1:]:
         try:

@@ -1,8 +1,8 @@
 """The fork server: it preloads the libraries once and forks a locked-down child for every program.
 
-It runs as a script under a bare interpreter, inside bubblewrap or directly, with `policy.py` beside it and the
-standard library only; the evaluator imports the constants of the protocol from here. The child's bytes are opaque to
-the server. It wipes its copy of every program and result, because the next child inherits its memory.
+It runs as a script under a bare interpreter, with the standard library and `policy.py` only; the evaluator imports the
+constants of the protocol. The server does not read the child's bytes. It wipes its copy of every program and result,
+because the next child inherits its memory.
 """
 
 import contextlib
@@ -75,10 +75,9 @@ def _main() -> None:
         sys.modules["numpy"].set_printoptions(legacy="1.25")  # numbers inside lists print as in the published records
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, _RESULT_FD)  # taken, so that no descriptor a child still needs lies where its result pipe goes
-    lockdown = None
-    if config["tier"] != "unsafe-local-exec":  # inside bubblewrap the mounts close the file system already
-        lockdown = policy.Policy(config["readable"], config["hidden"], need_landlock=config["tier"] != "bwrap")
-        policy.drop_capabilities()
+    # Inside bubblewrap, the mounts close the file system already.
+    lockdown = policy.Policy(config["readable"], config["hidden"], need_landlock=config["tier"] != "bwrap")
+    policy.drop_capabilities()
     config["address_space"] = policy.address_space_bytes() + config["memory_mb"] * 1024 * 1024
     gc.collect()
     gc.freeze()
@@ -111,8 +110,7 @@ def _run_child(program: bytes, writer: int, null: int, lockdown: Any, config: di
         os.dup2(null, fd)
     os.dup2(writer, _RESULT_FD)
     policy.apply_limits(cpu_s=config["cpu_s"], address_space=config["address_space"])
-    if lockdown is not None:
-        lockdown.enter(kept_fds=_RESULT_FD + 1)
+    lockdown.enter(kept_fds=_RESULT_FD + 1)
     os.write(_RESULT_FD, LOCKED)
     random.seed(0)  # Python reseeds it at every fork
     gc.enable()
