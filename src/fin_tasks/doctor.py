@@ -52,14 +52,14 @@ def show_installation(*, as_json: bool) -> None:
         "found_by_lm_eval": any(type(finder).__module__ == "fin_tasks.adapters.autoload" for finder in sys.meta_path),
         "data_dir": settings.data_dir and str(settings.data_dir),
         "cache_dir": str(settings.cache_dir),
-        "licences": {name: load_pins(name).licence for name in pinned_benchmarks()},
+        "licenses": {name: load_pins(name).license for name in pinned_benchmarks()},
         "sandbox": usable,
         "tiers": tiers,
     }
     if as_json:
         print(json.dumps(found))
         return
-    works = {tier["name"]: f"{'works' if tier['usable'] else 'no'}: {tier['reason']}" for tier in tiers}
+    works = {tier["name"]: "works" if tier["usable"] else f"no: {tier['reason']}" for tier in tiers}
     Console().print(summary_table({**found, "tiers": works}))
     print(f"Programs run in: {usable}" if usable else "No sandbox works here: tasks with programs stop with an error.")
     if not found["found_by_lm_eval"]:
@@ -104,7 +104,7 @@ def summary_table(summary: Mapping[str, Any]) -> Table:
 def _inspect(name: str, **place: str | None) -> dict[str, Any]:
     logging.getLogger("fin_tasks.benchmarks").setLevel(logging.ERROR)  # what is left out is shown by the caller
     load, pins = import_module(f"fin_tasks.benchmarks.{name}.data").load, load_pins(name)
-    found: dict[str, Any] = {"repo": pins.repo, "licence": pins.licence, "non_commercial": pins.non_commercial}
+    found: dict[str, Any] = {"repo": pins.repo, "license": pins.license, "non_commercial": pins.non_commercial}
     pinned = {pin.path: pin.sha256 for pin in pins.files if pin.sha256}
     files: dict[str, str] = {}
     missing: dict[str, DataError] = {}

@@ -66,14 +66,14 @@ def test_a_file_is_downloaded_once_and_checked_each_time(server: Loopback, setti
     ("path", "body", "message"),
     [
         (CSV, b"id,Question\n", r"expected sha256 .*put it at DIR/xfinbench/dataset"),
-        ("dataset/knowledge_bank.csv", b"x" * 21, r"expected at most 20 bytes, got more"),
-        (PICTURE, None, r"a\.jpg: expected a file, but 404 .*set data_dir or FIN_TASKS_DATA to DIR"),
+        ("dataset/knowledge_bank.csv", b"x" * 21, "knowledge_bank.csv .*it has more than 20 bytes"),
+        (PICTURE, None, r"a\.jpg of Zhihan72/XFinBench, but 404 .*set data_dir or FIN_TASKS_DATA to DIR"),
     ],
 )
 def test_a_wrong_download_is_an_error_and_not_kept(
     server: Loopback, settings: Settings, monkeypatch: pytest.MonkeyPatch, path: str, body: bytes | None, message: str
 ) -> None:
-    monkeypatch.setattr(fetch, "_MOST", 20)
+    monkeypatch.setitem(fetch._MOST, "github", 20)
     server.files[GITHUB + path] = body  # type: ignore[assignment]
     with pytest.raises(DataError, match=message):
         xfinbench(settings, path)
@@ -125,8 +125,8 @@ def test_what_the_hub_refuses_is_an_error(
     server: Loopback, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(server, b"some rows!")
-    with monkeypatch.context() as patch, pytest.raises(FetchError, match="expected at most 5 bytes, got 10"):
-        patch.setattr(fetch, "_MOST_HUB", 5)
+    with monkeypatch.context() as patch, pytest.raises(FetchError, match="it has 10 bytes, more than 5"):
+        patch.setitem(fetch._MOST, "hub", 5)
         locate("bizbench", TEST_SET, settings=settings)
     with pytest.raises(FetchError, match=r"look up no-such at .*404"):
         locate("bizbench", TEST_SET, settings=settings, revision="no-such")

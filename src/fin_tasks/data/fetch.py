@@ -1,9 +1,8 @@
 """Find a benchmark's files: downloaded and checked, in the user's own folder, or the packaged sample.
 
-Files are named by their path in the authors' repository, whatever the origin. A name may hold alternatives separated by
-`|`, and an alternative may be a shell pattern, `data/test-*.parquet|test.jsonl`: the first that finds files counts, and
-each file is then listed under its own name, without folders. A folder of the user's is laid out like the repository, or
-without its first level of folders; it may be DIR, DIR/<benchmark> or the one file that is needed.
+Files are named by their path in the authors' repository. A name may hold alternatives separated by `|`, and each may be
+a shell pattern, `data/test-*.parquet|test.jsonl`: the first that finds files counts, and these are listed by their own
+names. A folder of the user's is laid out like the repository, or without its first level of folders.
 
 `pins/<benchmark>.json` names each repository. GitHub's are pinned to a commit, with the SHA-256 of nearly all files.
 The hub is asked for the newest commit at the first use; it is used from then on, unless `revision` names another.
@@ -13,7 +12,6 @@ import hashlib
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -22,14 +20,13 @@ from typing import Any
 from urllib.parse import quote
 
 from pydantic import TypeAdapter
-from tqdm import tqdm
+from tqdm.contrib.concurrent import thread_map
 
 from fin_tasks.errors import ConfigError, DataError, FetchError
 from fin_tasks.settings import Settings
 
 _SOURCES = ("auto", "upstream", "data_dir", "sample")
-_MOST = 512 << 20  # bytes of a file whose size is not pinned
-_MOST_HUB = 4 << 30  # archives of pictures are larger
+_MOST = {"github": 512 << 20, "hub": 4 << 30}  # bytes of a file whose size we have not pinned
 _OFFLINE = "downloads are switched off (FIN_TASKS_OFFLINE, HF_HUB_OFFLINE or --verify)"
 _PINS = Path(__file__).parent / "pins"
 _log = logging.getLogger(__name__)
@@ -46,19 +43,19 @@ class Pin:
 
 @dataclass(frozen=True, kw_only=True)
 class Pins:
-    """A benchmark's repository; a hub data set has no revision and no files before the hub was asked."""
+    """A benchmark's repository; for the hub, revision and files are unknown until it was asked."""
 
     name: str
     host: str  # "github" or "hub"
     repo: str
     revision: str | None
-    licence: str
+    license: str
     non_commercial: bool
     homepage: str
     files: tuple[Pin, ...]
 
     def by_hand(self, path: str = "...") -> str:
-        """Say how a user gets a file without us."""
+        """Tell how to get a file by hand."""
         gate = " (if it is gated, accept its conditions there and run `hf auth login`)" if self.host == "hub" else ""
         where = f"put it at DIR/{self.name}/{path}, and set data_dir or FIN_TASKS_DATA to DIR"
         return f"Or get it from {self.homepage}{gate}, {where}."
@@ -69,7 +66,7 @@ _PINS_FILE = TypeAdapter(Pins)
 
 @dataclass(frozen=True, kw_only=True)
 class Located:
-    """Files of a benchmark, by their name upstream, and where they come from."""
+    """Files of a benchmark by their names, and where they come from."""
 
     benchmark: str
     origin: str  # "upstream", "data_dir" or "sample"
@@ -185,7 +182,7 @@ def _key(name: str, path: Path) -> str:
 
 def _ask_hub(pins: Pins, revision: str | None, settings: Settings) -> Pins:
     # Ask the hub for the commit, the files and their SHA-256, and remember the answer.
-    known = settings.cache_dir / pins.name / f"listing-{quote(revision or 'main', safe='')}.json"
+    known = settings.cache_dir / pins.name / f"files-{quote(revision or 'main', safe='')}.json"
     may_move = revision is not None and not re.fullmatch("[0-9a-f]{40}", revision)
     if known.is_file() and (settings.offline or not may_move):
         return _PINS_FILE.validate_json(known.read_bytes())
@@ -213,12 +210,9 @@ def _fetch(pins: Pins, root: Path, wanted: set[Path], settings: Settings) -> Non
         absent = missing[0].path
         raise FetchError(f"{pins.name}: {root / absent} is not here, and {_OFFLINE}. {pins.by_hand(absent)}")
     if missing:
-        _log.warning("%s: downloading from %s at %s, licence %s", pins.name, pins.repo, pins.revision, pins.licence)
-        download = _from_hub if pins.host == "hub" else _from_github
-        with ThreadPoolExecutor(8) as pool:
-            jobs = pool.map(lambda pin: download(pins, pin, root, settings), missing)
-            # disable=None draws the bar on a terminal only
-            list(tqdm(jobs, desc=f"Downloading {pins.name}", total=len(missing), unit="file", disable=None))
+        _log.warning("%s: downloading from %s at %s, license %s", pins.name, pins.repo, pins.revision, pins.license)
+        shown: dict[str, Any] = {"desc": f"Downloading {pins.name}", "unit": "file", "disable": None}
+        thread_map(lambda pin: _download(pins, pin, root, settings), missing, max_workers=8, **shown)
     for pin in chosen:
         path = root / pin.path
         if pin.sha256 and (found := sha256_of(path)) != pin.sha256:
@@ -228,39 +222,40 @@ def _fetch(pins: Pins, root: Path, wanted: set[Path], settings: Settings) -> Non
             raise DataError(f"{wrong}. Delete the file if it is still there, and try again. {pins.by_hand(pin.path)}")
 
 
-def _from_github(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
+def _download(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
+    host = settings.hub if pins.host == "hub" else settings.github_raw
+    most, content = _MOST[pins.host], None
+    try:
+        if (pin.size or 0) > most:
+            raise ValueError(f"it has {pin.size:,} bytes, more than {most:,}")
+        if pins.host == "hub":
+            from huggingface_hub import hf_hub_download
+
+            where: dict[str, Any] = {"repo_type": "dataset", "revision": pins.revision, "endpoint": host}
+            hf_hub_download(pins.repo, pin.path, **where, local_dir=root, token=settings.hub_token)
+        else:
+            content = _read_url(f"{host}/{pins.repo}/{pins.revision}/{quote(pin.path)}", pin.size or most)
+    except Exception as error:  # see _ask_hub
+        wanted = f"{host}: expected {pin.path} of {pins.repo}"
+        raise FetchError(f"{wanted}, but {_reason(error)}. {pins.by_hand(pin.path)}") from error
+    if content is not None:
+        write_file(root / pin.path, content)
+
+
+def _read_url(url: str, most: int) -> bytes:
     import requests
     from requests.adapters import HTTPAdapter
     from urllib3 import Retry
-    from urllib3.exceptions import HTTPError
 
-    url = f"{settings.github_raw}/{pins.repo}/{pins.revision}/{quote(pin.path)}"
     retry = Retry(5, backoff_factor=0.3, status_forcelist=(408, 429, 500, 502, 503, 504))
-    try:
-        with requests.Session() as session:
-            session.mount(settings.github_raw, HTTPAdapter(max_retries=retry))
-            with session.get(url, stream=True, timeout=(10, 30)) as reply:
-                reply.raise_for_status()
-                content = reply.raw.read((pin.size or _MOST) + 1, decode_content=True)
-    except (requests.RequestException, HTTPError) as error:
-        raise FetchError(f"{url}: expected a file, but {_reason(error)}. {pins.by_hand(pin.path)}") from error
-    if len(content) > (pin.size or _MOST):
-        raise FetchError(f"{url}: expected at most {pin.size or _MOST:,} bytes, got more. {pins.by_hand(pin.path)}")
-    write_file(root / pin.path, content)
-
-
-def _from_hub(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
-    from huggingface_hub import hf_hub_download
-
-    if (pin.size or 0) > _MOST_HUB:
-        got = f"expected at most {_MOST_HUB:,} bytes, got {pin.size:,}"
-        raise FetchError(f"{pins.repo}, {pin.path}: {got}. {pins.by_hand(pin.path)}")
-    where: dict[str, Any] = {"repo_type": "dataset", "revision": pins.revision, "endpoint": settings.hub}
-    try:
-        hf_hub_download(pins.repo, pin.path, **where, local_dir=root, token=settings.hub_token)
-    except Exception as error:  # see _ask_hub
-        at = f"{settings.hub}/datasets/{pins.repo}"
-        raise FetchError(f"{at}: expected {pin.path}, but {_reason(error)}. {pins.by_hand(pin.path)}") from error
+    with requests.Session() as session:
+        session.mount(url, HTTPAdapter(max_retries=retry))
+        with session.get(url, stream=True, timeout=(10, 30)) as reply:
+            reply.raise_for_status()
+            content = bytes(reply.raw.read(most + 1, decode_content=True))
+    if len(content) > most:
+        raise ValueError(f"it has more than {most:,} bytes")
+    return content
 
 
 def write_file(target: Path, content: bytes) -> None:

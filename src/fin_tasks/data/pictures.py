@@ -1,7 +1,7 @@
 """Pictures the right way up, and in a format that chat models take.
 
 A photograph may be stored on its side with a note (EXIF orientation) that some readers follow and others ignore, so a
-model and its judge could see two different pictures. Both get the file of `upright_file`: the original, or a copy.
+model and its judge could see two different pictures. Both get the file of `upright_file`.
 """
 
 import re
@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
-from typing import Literal
 
 from PIL import Image, ImageOps
 from tqdm import tqdm
@@ -21,38 +20,26 @@ _FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")  # chat models take the
 _BROKEN = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError)
 
 
-def change_of(path: Path) -> Literal["turned", "converted"] | None:
-    """Return why a picture needs a copy, or None if it needs none or is no picture."""
+def upright_file(path: Path, folder: Path) -> Path | None:
+    """Return the picture or its upright copy in `folder`; None if it needs a copy but cannot be decoded."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Pillow about broken notes
         try:
             with Image.open(path, formats=_FORMATS) as image:
-                if image.format in ("BMP", "TIFF"):
-                    return "converted"
-                # to look for a note behind the pixels, Pillow would decode the whole PNG
-                if image.format == "PNG" and not re.search(rb"eXIf|exif|xmp", path.read_bytes()):
-                    return None
-                return "turned" if image.getexif().get(0x0112, 1) in range(2, 9) else None
+                # To look for a note behind the pixels, Pillow would decode the whole PNG.
+                noted = image.format != "PNG" or re.search(rb"eXIf|exif|xmp", path.read_bytes())
+                turned = noted and image.getexif().get(0x0112, 1) in range(2, 9)
+                if not turned and image.format not in ("BMP", "TIFF"):
+                    return path
+                jpeg = image.format in ("JPEG", "MPO")
         except _BROKEN:
-            return None
-
-
-def upright_file(path: Path, folder: Path) -> Path | None:
-    """Return the picture itself or its upright copy in `folder`; None if it has to be changed but cannot be decoded."""
-    if change_of(path) is None:
-        return path
-    name = sha256_of(path)
-    for copy in (folder / f"{name}.jpg", folder / f"{name}.png"):
+            return path  # it is no picture
+        copy = folder / f"{sha256_of(path)}{'.jpg' if jpeg else '.png'}"
         if copy.is_file():
             return copy
-    out = BytesIO()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        out = BytesIO()
         try:
             with Image.open(path, formats=_FORMATS) as image:
-                if image.width * image.height > (Image.MAX_IMAGE_PIXELS or 0):
-                    return None
-                jpeg = image.format in ("JPEG", "MPO")
                 shown = ImageOps.exif_transpose(image)
             if jpeg:
                 shown.save(out, "JPEG", quality=95, icc_profile=shown.info.get("icc_profile"), exif=b"")
@@ -61,7 +48,6 @@ def upright_file(path: Path, folder: Path) -> Path | None:
                 shown.save(out, "PNG", compress_level=1, exif=b"")
         except _BROKEN:
             return None
-    copy = folder / f"{name}{'.jpg' if jpeg else '.png'}"
     write_file(copy, out.getvalue())
     return copy
 
