@@ -1,4 +1,4 @@
-"""`fin-tasks verify`: score what others submitted again, and compare."""
+"""`fin-tasks verify`: score other people's results again, and compare."""
 
 import json
 from pathlib import Path
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["verify"]
 
+_SHOWN = 10  # details of a finding
+
 
 def verify(
     paths: Annotated[
@@ -21,7 +23,7 @@ def verify(
     ],
     data_dir: DataDir = None,
     source: Annotated[
-        str | None, typer.Option(help="auto, upstream, data_dir or sample; else what the submission names.")
+        str | None, typer.Option(help="auto, upstream, data_dir or sample; by default as the submission says.")
     ] = None,
     metadata: Annotated[
         str | None, typer.Option(metavar="JSON", help="Options of the tasks that replace the submission's.")
@@ -34,15 +36,16 @@ def verify(
     ] = None,
     judge_rows: Annotated[int, typer.Option(min=1, help="How many rows of a task to ask about.")] = 50,
     seed: Annotated[int, typer.Option(help="Decides which rows the judge is asked about.")] = 0,
-    strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings, with 3 for a judge.")] = False,
-    every: Annotated[bool, typer.Option("--all", help="Show checks that passed, too.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 for warnings; with 3 if only a judge was not asked.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all findings as JSON here.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Score results that others made again, with the benchmark's own data and scorers, and compare.
+    """Score other people's results again with the benchmark's own data and scorers, and compare.
 
-    Ends with 0 if nothing failed (there may be warnings), 1 if a check failed, 2 if something could not be checked.
-    With --strict, warnings end with 1, or with 3 if the only one is that no judge was asked again.
+    The exit status is 0 if nothing failed (there may be warnings), 1 if a check failed, 2 if something could not be
+    checked. With --strict it is 1 for warnings, or 3 if the only warning is that no judge was asked again.
     """
     from fin_tasks.judging.judge import judge_from
     from fin_tasks.report.verify import rescore
@@ -65,21 +68,21 @@ def verify(
     except (FinTasksError, OSError, ValueError) as error:
         typer.echo(escape(f"fin-tasks: error: {error}"), err=True)
         raise typer.Exit(2) from error
-    for line in [json.dumps(found)] if as_json else _lines(checks, every=every):
+    for line in [json.dumps(found)] if as_json else _lines(checks):
         typer.echo(line if as_json else escape(line))
     raise typer.Exit(checks.exit_status(strict=strict))
 
 
-def _lines(checks: "Checks", *, every: bool) -> list[str]:
+def _lines(checks: "Checks") -> list[str]:
     lines, heading = [], None
     for one in checks.findings:
-        if one.status.value == "pass" and one.check != "data" and not every:
+        if one.status == "pass" and one.check != "data":
             continue
         if heading != (one.run, one.task):
             heading = (one.run, one.task)
             lines.append(f"{one.task} ({one.run})" if one.task else "Files")
-        lines.append(f"  {one.status.value.upper():<12}{one.check}: {one.message}")
-        lines += [f"    {detail}" for detail in one.details]
-        lines += [f"    and {one.count - len(one.details):,} more"] if one.count > len(one.details) else []
-    total = f"{checks.tasks} tasks, {checks.rows:,} scores worked out again"
-    return [*lines, f"{total}: {checks.verdict.value.upper()}"]
+        lines.append(f"  {one.status.upper():<12}{one.check}: {one.message}")
+        lines += [f"    {detail}" for detail in one.details[:_SHOWN]]
+        if len(one.details) > _SHOWN:
+            lines.append(f"    and {len(one.details) - _SHOWN:,} more")
+    return [*lines, f"Tasks: {checks.tasks}. Scores computed again: {checks.rows:,}. Verdict: {checks.verdict.upper()}"]

@@ -1,1 +1,1 @@
-"""Score what others submitted again, with the benchmark's own data and scorers, and compare."""
+"""Score a submission again with the benchmark's own data and scorers, and compare."""

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import json
 import logging
+import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,16 +24,18 @@ from fin_tasks.judging.item import no_response
 from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.rubric import rubric_names
 from fin_tasks.report.comparable import settings_of
-from fin_tasks.report.model import Run, TaskResult
+from fin_tasks.report.model import Run, TaskResult, largest
 from fin_tasks.report.rows import read_samples, readings_of
+from fin_tasks.report.values import headline
 from fin_tasks.report.verify import checks as check
-from fin_tasks.report.verify.checks import Checks, Row, Status
-from fin_tasks.report.verify.judged import ask_again, check_judged, kept_judgments
+from fin_tasks.report.verify.checks import Checks, Row
+from fin_tasks.report.verify.judged import check_judged, has_judgment, kept_judgments
 from fin_tasks.resources import task_yaml_dir
 
 _OURS = ("data_dir", "windows_dir", "encoder", "math_types", "source")  # files or addresses: ours to choose
 _LARGEST = {"dpi": 600, "top_k": 100}
 _MOST_RESPONSES = 64  # to one document
+_MOST_ABOVE_THE_JUDGE = 0.1  # of the scale, on average
 Made = Mapping[str, Sequence[tuple[list[Any], Mapping[str, Any]]]]  # readings and metrics of rows, by variant
 
 
@@ -44,16 +47,16 @@ def verify(
     judge_rows: int = 50,
     seed: int = 0,
 ) -> Checks:
-    """Score all runs of our tasks in files and folders again, and compare; raise DataError if there are none.
+    """Score all runs in files and folders again and compare them with what they claim.
 
     `options`, such as `source` and `data_dir`, replace those of the submission. The judge, if any, is asked again
-    about `judge_rows` rows of each task that a judge scored, which `seed` draws.
+    about `judge_rows` rows of each judged task; `seed` draws them. Raise DataError if no run is found.
     """
     for name in ("lm_eval", "fin_tasks.adapters.lm_eval_filters"):  # their advice is about asking models
         logging.getLogger(name).setLevel(logging.ERROR)
     found, checks = report.read(paths), Checks()
     for problem in found.problems:
-        checks.add("files", Status.failed, problem.message)
+        checks.add("files", "fail", problem.message)
     for run in tqdm(found.runs, desc="Verifying", unit="run", disable=None):
         again: dict[str, _Task] = {}
         for result in sorted(run.tasks, key=lambda one: bool(one.members)):  # groups last
@@ -62,12 +65,13 @@ def verify(
                 if result.members:
                     _check_group(checks, result, again)
                 else:
-                    work = _Task(checks, run, result, options or {})
-                    work.check(judge, judge_rows, seed)
-                    again[result.task] = work
+                    again[result.task] = task = _Task(checks, run, result, options or {})
+                    task.check()
+                    task.check_judge(judge, judge_rows, seed)
                     checks.tasks += 1
             except (FinTasksError, RecursionError) as error:
-                checks.add("scores", Status.unchecked, str(error))
+                again.pop(result.task, None)
+                checks.add("scores", "not checked", str(error))
     return checks
 
 
@@ -79,51 +83,72 @@ class _Task:
             raise DataError("no samples that can be read; run lm-eval with --log_samples.")
         self.checks, self.run, self.result = checks, run, result
         self.recorded = result.provenance.get("data", {}).get("origin") == "recording"
-        self.docs: dict[str, Mapping[str, Any]] = {}
+        self.rows: list[Row] = []
+        self.replies = ""  # how many a judge gave, when it was asked last
         self.totals: dict[str, Any] = {}  # as lm-eval names them
-        options = {**_options(result), **options}
-        try:
-            self.task = _load(result.task, json.dumps(options))
-            self.docs = {str(doc.get("id", doc.get("question_id"))): doc for doc in self.task.test_docs()}
-        except FinTasksError as error:
-            if not self.recorded:
-                raise
-            told = "NOT VERIFIED: scored with the gold answers of the file, as our own cannot be had"
-            checks.add("data", Status.warned, f"{told}: {error}")
-            self.task = _load(result.task, json.dumps({**options, "source": "sample"}))
+        self.task = _load(result.task, json.dumps({**_options(result), **options}))
+        self.docs = {str(doc.get("id", doc.get("question_id"))): doc for doc in self.task.test_docs()}
 
-    def check(self, judge: JudgeModel | None, judge_rows: int, seed: int) -> None:
-        checks, result = self.checks, self.result
-        metadata = self.task.config.metadata
+    def check(self) -> None:
+        """Compare everything that needs no judge."""
+        checks, result, metadata = self.checks, self.result, self.task.config.metadata
         version = str(self.task.VERSION).removesuffix(".0")
         own = replace(result, settings=settings_of({"provenance": metadata["provenance"]}, version=version))
-        if lacking := _other_encoder(result.settings, own.settings):
-            raise DataError(lacking)
-        if self.docs:
-            check.check_data(checks, result.benchmark, metadata["provenance"], recorded=self.recorded)
-            check.check_settings(checks, result, own, recorded=self.recorded)
+        if files := _files_of_theirs(result.settings, own.settings):
+            raise DataError(f"a submission does not choose files: name yours, --metadata '{{\"{files}\": ...}}'.")
+        check.check_data(checks, result.benchmark, metadata["provenance"])
+        check.check_settings(checks, result, own, recorded=self.recorded)
         if (theirs := result.provenance.get("fin_tasks")) != fin_tasks.__version__:
             told = f"made by fin-tasks {theirs!r:.40}, verified by {fin_tasks.__version__}"
-            checks.add("versions", Status.warned, told)
-        rows = self._rows()
-        if not rows:
+            checks.add("settings", "warn", told)
+        self.rows = self._read_rows()
+        if not self.rows:
             raise DataError("no row is of the benchmark, so nothing can be scored again.")
-        made = self._score(rows)
-        counted = check.check_scores(checks, rows, made, self._doubtful(rows, made))
+        made = self._score(self.rows)
+        counted = check.check_scores(checks, self.rows, made, self._doubtful(made))
         means = self.task.aggregation()
         for variant, of in counted.items():
             self.totals |= {f"{n},{variant}": means[n]([row[n] for row in of]) for n in of[0] if n in means}
-        self.totals["sample_len"] = len(rows)
+        self.totals["sample_len"] = len(self.rows)
         _check_totals(checks, result, self.totals)
-        steps = [step for one in self.task._filters for make in one.filters if isinstance(step := make(), AskJudge)]
-        if steps and steps[0].judging is not None and (result.judge or not steps[0].optional):
-            rubric = steps[0].judging.rubric
-            check_judged(checks, result, rows, rubric, asked=judge is not None)
-            if judge is not None and result.judge:
-                ask_again(checks, self.task, steps[0], rows, judge, rubric, n=judge_rows, seed=seed)
-        check.check_responses(checks, rows)
 
-    def _rows(self) -> list[Row]:
+    def check_judge(self, judge: JudgeModel | None, most: int, seed: int) -> None:
+        """Check who judged which response, and ask a judge again about at most so many rows, drawn by the seed."""
+        checks, result = self.checks, self.result
+        steps = [step for one in self.task._filters for make in one.filters if isinstance(step := make(), AskJudge)]
+        judging = steps[0].judging if steps else None
+        if judging is None or not (result.judge or not steps[0].optional):
+            return
+        check_judged(checks, result, self.rows, judging.rubric)
+        if not result.judge:
+            return
+        if judge is None:
+            told = f"judge {result.judge.get('model')!r:.80}: its replies give the scores; it was not asked again"
+            checks.add("judge", "warn", f"{told} (--judge-model)")
+            return
+        scored = [row for row in self.rows if has_judgment(row)]
+        picked = random.Random(seed).sample(scored, min(most, len(scored)))  # noqa: S311
+        judging.judge = judge
+        metric = headline(result.benchmark, result)
+        now = [values[metric] for _, values in self._score(picked, ask=True)["robust"]] if picked else []
+        claims = [row.claimed["robust"].get(metric) for row in picked]
+        pairs = [
+            (claim, value)
+            for claim, value in zip(claims, now, strict=True)
+            if isinstance(claim, int | float) and value is not None
+        ]
+        told = f"{judge.model!r} asked about {len(picked)} rows: {self.replies}, {len(pairs)} scores"
+        if not picked or 2 * len(pairs) < len(picked):
+            checks.add("judge", "not checked", f"{told}, too few to compare")
+            return
+        higher = sum(claim - value for claim, value in pairs) / len(pairs) / largest(result.benchmark, metric)
+        checks.add(
+            "judge",
+            "fail" if higher > _MOST_ABOVE_THE_JUDGE else "pass",
+            f"{told}; the submission's are higher by {higher:+.3f} of the scale",
+        )
+
+    def _read_rows(self) -> list[Row]:
         """Read the samples and compare documents, prompts and rows."""
         rows: dict[str, Row] = {}
         strangers, changed, sent = [], [], []
@@ -134,43 +159,42 @@ class _Task:
             texts = _responses(sample, name)
             if variant not in variants:
                 raise DataError(f"row {name!r:.60}: expected the variants {sorted(variants)}, got {variant!r:.40}.")
-            if (doc := self.docs.get(name)) is None and not self.recorded:
+            if (doc := self.docs.get(name)) is None:
                 strangers.append(name)
                 continue
-            row = rows.setdefault(name, Row(name, doc or given, doc is not None, texts))
+            row = rows.setdefault(name, Row(name, doc, texts))
             if row.responses != texts:
                 changed.append(f"{name!r:.60}: the variants have different responses")
-            fields = check.changed_fields(given, row.doc, recorded=self.recorded) if doc else []
+            fields = check.changed_fields(given, doc, recorded=self.recorded)
             changed += [f"{name!r:.60}: {field} {given.get(field)!r:.80}" for field in fields]
             row.claimed[variant] = {n: sample.get(n) for n in sample["metrics"] if not n.endswith("_stderr")}
             row.readings[variant] = readings_of(sample.get("filtered_resps"))
-            if variant == "paper" and (text := check.prompt_of(sample)) is not None and doc:
+            if variant == "paper" and (text := check.prompt_of(sample)) is not None:
                 sent.append((name, text, doc))
-        same = "documents are those of the benchmark" if self.docs else "variants have the same responses"
-        self.checks.none_of("documents", changed, "fields of documents or responses were changed", same)
+        fine = "documents are those of the benchmark"
+        self.checks.none_of("documents", changed, "fields of documents or responses were changed", fine)
         foreign = [f"{one!r:.60}" for one in dict.fromkeys(strangers)]
         self.checks.none_of("rows", foreign, "rows are not of the benchmark", "no foreign rows")
         check.check_rows(self.checks, self.result, rows, self.docs, recorded=self.recorded)
         check.check_prompts(self.checks, sent, shots="fewshot" in self.result.settings)
-        order = {name: at for at, name in enumerate(self.docs)}
-        return sorted(rows.values(), key=lambda row: order.get(row.id, len(order)))
+        return [rows[name] for name in self.docs if name in rows]
 
-    def _score(self, rows: Sequence[Row]) -> Made:
-        """Apply the task's filters and scorer to the responses; a judge's replies are those that were kept."""
+    def _score(self, rows: Sequence[Row], *, ask: bool = False) -> Made:
+        """Apply the task's filters and scorer to the responses. The judge's replies are those kept, or new ones."""
         found: dict[str, list[tuple[list[Any], Mapping[str, Any]]]] = {}
         docs = [row.doc for row in rows]
-        try:
-            for ensemble in self.task._filters:
-                now: Any = [row.responses for row in rows]
-                for make in ensemble.filters:
-                    step = make()
-                    now = kept_judgments(step, rows) if isinstance(step, AskJudge) else step.apply(now, docs)
-                pairs = [(list(of), self.task.process_results(d, [of])) for d, of in zip(docs, now, strict=True)]
-                found[ensemble.name] = pairs
-        except (KeyError, TypeError) as error:  # documents of recordings hold what their command needs
-            raise DataError(
-                f"documents lack {error}; name the benchmark's data with --data-dir or --source."
-            ) from error
+        for ensemble in self.task._filters:
+            now: Any = [row.responses for row in rows]
+            for make in ensemble.filters:
+                step = make()
+                kept = isinstance(step, AskJudge) and not ask
+                now = kept_judgments(step, rows) if kept else step.apply(now, docs)
+                if isinstance(step, AskJudge):
+                    replies = [one for of in now for judged in of for one in getattr(judged, "replies", ())]
+                    cached = sum(one.cached for one in replies)
+                    self.replies = f"{len(replies) - cached} fresh replies, {cached} cached"
+            pairs = [(list(of), self.task.process_results(doc, [of])) for doc, of in zip(docs, now, strict=True)]
+            found[ensemble.name] = pairs
         if self.run.harness == "VLMEvalKit" and "robust" in found:  # it notes in the response that a request failed
             for at, row in enumerate(rows):
                 if any(text.strip() and no_response(text) for text in row.responses):
@@ -178,27 +202,22 @@ class _Task:
                     found["robust"][at] = (readings, {**dict.fromkeys(values), "unscored": 1.0})
         return found
 
-    def _doubtful(self, rows: Sequence[Row], made: Made) -> set[int]:
-        """Run the programs of rows that differ twice more; return those with another result each time."""
+    def _doubtful(self, made: Made) -> set[int]:
+        """Run the programs of rows that differ once more; return the rows that then have another result."""
         if not self.task.config.unsafe_code:
             return set()
         suspects = [
             at
-            for at, row in enumerate(rows)
-            if any(
-                not check.same(claimed.get(name), made[variant][at][1].get(name))
-                for variant, claimed in row.claimed.items()
-                for name in claimed
-            )
+            for at, row in enumerate(self.rows)
+            for variant, claimed in row.claimed.items()
+            if any(not check.same(value, made[variant][at][1].get(name)) for name, value in claimed.items())
         ]
-        if not suspects:
-            return set()
-        again = self._score([rows[at] for at in suspects] * 2)
+        again = self._score([self.rows[at] for at in suspects]) if suspects else {}
         return {
             at
-            for place, at in enumerate(suspects)
-            for variant, of in again.items()
-            if len({str(one[0]) for one in (made[variant][at], of[place], of[place + len(suspects)])}) > 1
+            for of, now in again.items()
+            for at, one in zip(suspects, now, strict=True)
+            if str(one) != str(made[of][at])
         }
 
 
@@ -207,7 +226,7 @@ def _check_group(checks: Checks, group: TaskResult, again: Mapping[str, _Task]) 
     entry, tasks = _manager("{}").task_index.get(group.task), _tasks_of(group.task)
     if not group.totals or entry is None or not set(tasks) <= again.keys():
         if group.totals:
-            checks.add("totals", Status.unchecked, f"not all tasks of the group were scored again: {', '.join(tasks)}")
+            checks.add("totals", "not checked", f"not all tasks of the group were scored again: {', '.join(tasks)}")
         return
     ours = Group.from_config({name: one for name, one in entry.cfg.items() if name != "task"})
     for name in tasks:
@@ -260,12 +279,11 @@ def _plain(name: str, value: Any) -> bool:
     return isinstance(value, str) and re.fullmatch(r"[\w .-]{0,100}", value) is not None and ".." not in value
 
 
-def _other_encoder(theirs: Mapping[str, str], ours: Mapping[str, str]) -> str:
-    """Say which file of the run's own has to be named by whoever verifies: an encoder, or mathematical types."""
-    names = [name for name in theirs if name.endswith("encoder.name") and theirs[name] != ours.get(name)]
+def _files_of_theirs(theirs: Mapping[str, str], ours: Mapping[str, str]) -> str:
+    """Name the option for a file that the run was made with: an encoder, or mathematical types; else return ""."""
+    names = [name.split(".")[-2] for name in theirs if name.endswith("encoder.name") and theirs[name] != ours.get(name)]
     names += ["math_types"] if "math_types" in theirs.keys() - ours.keys() else []
-    option = names[0].split(".")[-2:][0] if names else ""
-    return f"a submission does not choose files: name yours, --metadata '{{\"{option}\": ...}}'." if names else ""
+    return next(iter(names), "")
 
 
 def _responses(sample: Mapping[str, Any], name: str) -> list[str]:
