@@ -12,14 +12,12 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-__all__ = ["install", "warn"]
-
-_LM_EVAL, _VLMEVAL = "lm_eval.tasks.manager", "vlmeval.dataset"
 _REMEDY = {
-    _LM_EVAL: 'Use `lm_eval --include_path "$(fin-tasks path)"` instead, or set FIN_TASKS_AUTOLOAD=0.',
-    _VLMEVAL: "Run `python -c 'import fin_tasks.adapters.vlmeval'` to see why, or set FIN_TASKS_AUTOLOAD=0.",
+    "lm_eval.tasks.manager": 'Use `lm_eval --include_path "$(fin-tasks path)"` instead, or set FIN_TASKS_AUTOLOAD=0.',
+    "vlmeval.dataset": "Run `python -c 'import fin_tasks.adapters.vlmeval'` to see why, or set FIN_TASKS_AUTOLOAD=0.",
 }
 
 
@@ -33,8 +31,9 @@ class _Finder:
         if name not in self.waiting:
             return None
         self.waiting.remove(name)
-        found = (finder.find_spec(name, path, target) for finder in sys.meta_path)
-        spec: Any = next((one for one in found if one is not None), None)
+        from importlib.util import find_spec
+
+        spec: Any = find_spec(name)
         if spec is not None:
             run = spec.loader.exec_module
 
@@ -47,45 +46,39 @@ class _Finder:
 
 
 def install() -> None:
-    """Wait for the harnesses, unless FIN_TASKS_AUTOLOAD is 0. Calling twice does nothing."""
-    waits = any(isinstance(finder, _Finder) for finder in sys.meta_path)
-    if not waits and os.environ.get("FIN_TASKS_AUTOLOAD") != "0":
+    """Wait for the harnesses, unless FIN_TASKS_AUTOLOAD is 0."""
+    if os.environ.get("FIN_TASKS_AUTOLOAD") != "0":
         sys.meta_path.insert(0, _Finder())
-
-
-def warn(message: str) -> None:
-    """Print a warning; one of Python's would be an error under `PYTHONWARNINGS=error`."""
-    print(f"fin-tasks: warning: {message}", file=sys.stderr)
 
 
 def _patch(module: Any) -> None:
     try:
-        if module.__name__ == _LM_EVAL:
-            _wrap_task_manager(module)
-        else:
+        if module.__name__ == "vlmeval.dataset":
             import fin_tasks.adapters.vlmeval  # noqa: F401 - registers its data sets
+        elif not _reads_entry_points(module):
+            module.TaskManager.__init__ = with_our_tasks(module.TaskManager.__init__)
     except Exception as error:  # noqa: BLE001 - an import of a harness must never fail because of us
-        warn(f"could not add its tasks to {module.__name__}: {error!r}. {_REMEDY[module.__name__]}")
+        remedy = _REMEDY[module.__name__]  # printed, as PYTHONWARNINGS=error would turn a warning into an error
+        print(f"fin-tasks: warning: no tasks of ours in {module.__name__}: {error!r}. {remedy}", file=sys.stderr)
 
 
-def _wrap_task_manager(module: Any) -> None:
-    """Make every TaskManager with default tasks index ours too, before the user's own paths, so that theirs win."""
-    import functools
-    import inspect
+def _reads_entry_points(module: Any) -> bool:
+    """Return whether this lm-eval finds our tasks itself, by the entry-point group `lm_eval.tasks`."""
+    from pathlib import Path
 
+    return any("entry_points" in file.read_text("utf-8") for file in Path(module.__file__).parent.glob("*.py"))
+
+
+def with_our_tasks(init: Callable[..., None], *, only: bool = False) -> Callable[..., None]:
+    """Wrap TaskManager's `__init__` to index our tasks, before the user's, so that theirs win; `only`: no others."""
     from fin_tasks.resources import task_yaml_dir
 
-    if "entry_points" in inspect.getsource(module):
-        return  # this lm-eval finds our tasks itself, by the entry-point group `lm_eval.tasks`
-    init, ours = module.TaskManager.__init__, task_yaml_dir()
-    signature = inspect.signature(init)
+    def index(
+        self: Any, verbosity: Any = None, include_path: Any = None, include_defaults: bool = True, **more: Any
+    ) -> None:
+        if include_defaults:
+            theirs = include_path if isinstance(include_path, (list, tuple)) else [include_path] if include_path else []
+            include_path = [task_yaml_dir(), *theirs]
+        init(self, verbosity, include_path, include_defaults and not only, **more)
 
-    @functools.wraps(init)
-    def with_our_tasks(*args: Any, **kwargs: Any) -> None:
-        call = signature.bind(*args, **kwargs)
-        if call.arguments.get("include_defaults", True):
-            theirs = call.arguments.get("include_path") or []
-            call.arguments["include_path"] = [ours, *(theirs if isinstance(theirs, (list, tuple)) else [theirs])]
-        init(*call.args, **call.kwargs)
-
-    module.TaskManager.__init__ = with_our_tasks
+    return index

@@ -1,7 +1,6 @@
 """Our tasks in inspect_ai, made of lm-eval's task files. Importing this module registers them."""
 
 import functools
-import importlib
 import json
 import math
 import re
@@ -10,14 +9,13 @@ from pkgutil import resolve_name
 from typing import Any
 
 import anyio
-import yaml
 from inspect_ai import Task, model, task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import SampleScore, Score, Target, mean, metric, scorer, stderr
 from inspect_ai.solver import TaskState
 
 from fin_tasks import sandbox
-from fin_tasks.benchmarks.mme_finance.upstream_judge import rubric_named
+from fin_tasks.adapters.task_file import TaskFile, generation_kwargs, pictures_of, rubric_of
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged, Reply, no_response
@@ -27,39 +25,17 @@ from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import over_responses
 from fin_tasks.stats.metric import Metric
 
-_PICTURES = ("image_path", "figure_path", "chart")
 _judged: dict[str, Judged] = {}  # by the sample's uuid: what the first scorer asked for the second
 
 
-class _TaskFile(yaml.SafeLoader): ...
-
-
-_TaskFile.add_constructor("!function", lambda _, node: str(node.value))  # named, not imported
-
-
-class _Spec:
-    """What a task's file says, and the benchmark's scorer."""
+class _Spec(TaskFile):
+    """A task's file with the metrics of its scores; it is read once."""
 
     def __init__(self, name: str) -> None:
-        (file,) = task_yaml_dir().rglob(f"{name}.yaml")
-        config: dict[str, Any] = {"include": file.name}
-        while "include" in config:
-            above = file.with_name(config.pop("include")).read_text(encoding="utf-8")
-            config = {**yaml.load(above, Loader=_TaskFile), **config}  # noqa: S506 - a SafeLoader
-        self.name, self.config, self.options = name, config, config["dataset_kwargs"]
-        self.rules = importlib.import_module(f"fin_tasks.benchmarks.{file.parent.name}.score")
+        super().__init__(name)
         metrics: Mapping[str, bool | Metric] = self.rules.metrics_of(**self.options)
         self.better = {n: one.higher_is_better if isinstance(one, Metric) else one for n, one in metrics.items()}
         self.own = {name: one for name, one in metrics.items() if isinstance(one, Metric)}  # no means over documents
-        steps = {step["function"]: step for pipeline in config["filter_list"] for step in pipeline["filter"]}
-        self.runs_programs, self.judge = "fin_tasks_run_programs" in steps, steps.get("fin_tasks_judge")
-
-    def rubric(self, metadata: Mapping[str, Any]) -> Rubric | None:
-        if self.judge is None:
-            return None
-        named = str(metadata.get("rubric") or self.judge["rubric"].format(**self.options))
-        place = {name: metadata[name] for name in ("source", "data_dir") if name in metadata}
-        return rubric_named(named, language=self.options.get("language", "en"), **place)
 
 
 _spec = functools.cache(_Spec)
@@ -73,28 +49,23 @@ def _runner() -> sandbox.Runner:
 
 def _task(name: str, metadata: Mapping[str, Any]) -> Task:
     spec = _spec(name)
-    if fixed := sorted(key for key in metadata if key in spec.options or key.startswith("judge_")):
-        raise ConfigError(
-            f"-T {fixed[0]}: expected an option that {name} leaves open, got {metadata[fixed[0]]!r}. Take the task "
-            "with the value you want; --model-role grader=MODEL names a judge."
-        )
-    (documents,) = resolve_name(spec.config["custom_dataset"])(**metadata, **spec.options).values()
-    facts = {**spec.config["metadata"], **metadata, "provenance": json.loads(documents.info.description)}
+    if judge := [key for key in metadata if key.startswith("judge_")]:
+        raise ConfigError(f"-T {judge[0]}: expected no judge here. Name it with --model-role grader=MODEL.")
+    documents, provenance = spec.load(metadata)
+    asked = generation_kwargs(spec.config, metadata)
+    facts = {**spec.config["metadata"], **metadata, "provenance": provenance}
     if spec.runs_programs:
         facts["sandbox"] = {"tier": _runner().tier, "reason": _runner().reason}  # found out before the model answers
-    if rubric := spec.rubric(metadata):
+    if spec.judge:
+        rubric = rubric_of(spec.judge, spec.options, metadata)
         told = {"rubric": rubric.label, "rubric_sha256": rubric.sha256, "image": True}
         facts["judge"] = {**told, "temperatures": list(rubric.temperatures), "max_tokens": rubric.max_tokens}
-    known = {"greedy": {}, **({"paper": spec.config["paper_sampling"]} if "paper_sampling" in spec.config else {})}
-    if (sampling := metadata.get("sampling", "greedy")) not in known:
-        raise ConfigError(f"-T sampling: {name} expected {' or '.join(known)}, got {sampling!r}.")
-    asked = {**spec.config["generation_kwargs"], **known[sampling]}
     named = {key: metadata[key] for key in ("rubric", "source", "data_dir") if key in metadata}
     return Task(
-        dataset=MemoryDataset([_sample(doc) for doc in documents.to_list()], name=name),
+        dataset=MemoryDataset([_sample(doc) for doc in documents], name=name),
         scorer=[_SCORERS[variant](task=name, **named) for variant in VARIANTS],
         config=model.GenerateConfig(
-            max_tokens=asked["max_gen_toks"], **{n: asked.get(n) for n in ("temperature", "top_p")}
+            max_tokens=asked["max_gen_toks"], temperature=asked.get("temperature"), top_p=asked.get("top_p")
         ),
         version=str(facts["version"]),
         metadata={**facts, "metrics": spec.better},
@@ -103,7 +74,7 @@ def _task(name: str, metadata: Mapping[str, Any]) -> Task:
 
 def _sample(doc: Mapping[str, Any]) -> Sample:
     system = [model.ChatMessageSystem(content=doc["system"])] if doc.get("system") else []
-    pictures = [model.ContentImage(image=str(doc[name])) for name in _PICTURES if doc.get(name)]
+    pictures = [model.ContentImage(image=file) for file in pictures_of(doc)]
     text = doc["prompt"].removeprefix("<image>\n")
     question = [*pictures, model.ContentText(text=text)] if pictures else text
     identity, target = doc.get("id", doc.get("question_id")), str(doc.get("target") or "")
@@ -113,7 +84,7 @@ def _sample(doc: Mapping[str, Any]) -> Sample:
 def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitable[Score]]]:
     def make(task: str, **metadata: Any) -> Callable[[TaskState, Target], Awaitable[Score]]:
         spec = _spec(task)
-        rubric = spec.rubric(metadata)
+        rubric = rubric_of(spec.judge, spec.options, metadata) if spec.judge else None
 
         async def score(state: TaskState, _: Target) -> Score:
             doc, response = state.metadata, state.output.completion

@@ -1,11 +1,14 @@
-"""What lm-eval needs from us: a task class, and patches for two messages. `lm_eval_filters.py` has the filters."""
+"""Our task class in lm-eval, and patches for two messages. `lm_eval_filters.py` has the filters."""
 
+import base64
 import functools
+import hashlib
 import json
 import sys
 import time
 from collections import UserList
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -16,15 +19,15 @@ from lm_eval.models.api_models import JsonChatStr
 
 from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_filters import AskJudge, Judging
-from fin_tasks.adapters.lm_eval_requests import usage_of, with_pictures, without_pictures
+from fin_tasks.adapters.task_file import filter_step, generation_kwargs, pictures_of, refuse_fixed
+from fin_tasks.endpoints.chat import picture_url
 from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average, standard_error
 from fin_tasks.stats.metric import Metric
 
-__all__ = ["FinTask"]
-
 _IN_GROUPS = ("acc", "acc_err", "score")  # metrics that groups average
+_IMAGE = "<image>\n"  # marks a picture in a prompt
 _clock: dict[str, float] = {}  # `start` and `seconds` from the last request to the first response
 
 
@@ -38,19 +41,18 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
 
     def __init__(self, config: dict[str, Any]) -> None:
         config = {name: value for name, value in config.items() if name != "class"}
-        metadata: dict[str, Any] = dict(config.get("metadata") or {})
-        options = config.get("dataset_kwargs") or {}
+        metadata, options = dict(config["metadata"]), config["dataset_kwargs"]
         named = {name: metadata[name] for name in ("math_types",) if name in metadata}  # metadata that adds metrics
         metrics: dict[str, bool | Metric] = config.pop("metrics")(**options, **named)
-        draw_blank, paper_sampling = config.pop("blank_image", None), config.pop("paper_sampling", None)
-        self._lm: Any = None
         config["metric_list"] = [entry for name, metric in metrics.items() for entry in _declare(name, metric)]
         self._with_stderr = [name for name, one in metrics.items() if not isinstance(one, Metric) or one.stderr]
+        self._lm: Any = None
+        draw_blank = config.pop("blank_image", None)
         if metadata.get("blank_image") and config.get("doc_to_image") is None:
             config["doc_to_image"] = draw_blank
-        config["generation_kwargs"] = _sampling(config, metadata.get("sampling", "greedy"), paper_sampling)
-        steps = [step for one in config["filter_list"] for step in one["filter"]]
-        judge = next((step for step in steps if step["function"] == "fin_tasks_judge"), None)
+        config["generation_kwargs"] = generation_kwargs(config, metadata)
+        config.pop("paper_sampling", None)
+        judge = filter_step(config, "fin_tasks_judge")
         self._judging = Judging(judge, metadata, options) if judge else None  # errors come before the model answers
         if config.get("unsafe_code"):
             metadata["sandbox"] = _require_sandbox()
@@ -58,17 +60,14 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         if self._judging and self._judging.facts:
             self.config.metadata["judge"] = self._judging.facts
         for pipeline in self._filters:
-            given = {AskJudge: {"judging": self._judging}}
-            pipeline.filters = [functools.partial(make, **given.get(make.func, {})) for make in pipeline.filters]
+            for place, make in enumerate(pipeline.filters):
+                if make.func is AskJudge:
+                    pipeline.filters[place] = functools.partial(make, judging=self._judging)
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **_: Any) -> None:
         """Load the documents and record where they come from."""
-        metadata, options = dict(self.config.metadata or {}), dict(dataset_kwargs or {})
-        if twice := sorted(metadata.keys() & options.keys()):
-            raise ConfigError(
-                f"{self.config.task}: metadata sets {', '.join(twice)}, which this task fixes. Choose the task with "
-                "the value you want (`lm_eval ls tasks` lists them)."
-            )
+        metadata, options = self.config.metadata, dataset_kwargs or {}
+        refuse_fixed(self.config.task, options, metadata)
         ((split, documents),) = self.config.custom_dataset(**metadata, **options).items()
         # As dicts: lm-eval goes over the documents four times, and Arrow makes each dict anew every time.
         self.dataset = {split: UserList(documents.to_list())}
@@ -97,9 +96,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         """Build the request; lm-eval gives an API pictures only if the first question of the run has one, so we do."""
         request = super().construct_requests(doc, ctx, **kwargs)
         if isinstance(ctx, JsonChatStr) and len(request.arguments) > 2:
-            _, sampling, shown = request.arguments
-            files = doc.get("image_paths") or [doc[name] for name in ("image_path",) if name in doc]
-            request.arguments = (with_pictures(ctx, shown["visual"], files), sampling)
+            request.arguments = (_with_pictures(ctx, pictures_of(doc)), request.arguments[1])
         return request
 
     def build_all_requests(self, *, world_size: int | None = None, **kwargs: Any) -> None:
@@ -113,8 +110,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         # the model has answered all tasks when the first one is filtered
         seconds = _clock.setdefault("seconds", round(time.monotonic() - _clock["start"], 3))
         for request in self.instances:
-            request.arguments = without_pictures(request.arguments)
-        usage = {**usage_of(self.instances, self._lm), "seconds_of_all_tasks": seconds}
+            request.arguments = _without_pictures(request.arguments)
+        usage = {**_usage_of(self.instances, self._lm), "seconds_of_all_tasks": seconds}
         self.config.metadata = {**self.config.metadata, "usage": usage}
         if self._judging:
             self._judging.lm = self._lm
@@ -151,11 +148,48 @@ def _or_not_applicable(value: float) -> float | str:
     return value if value == value else "N/A"
 
 
-def _sampling(config: Mapping[str, Any], named: str, paper: Mapping[str, Any] | None) -> dict[str, Any]:
-    known = {"greedy": {}, **({"paper": paper} if paper else {})}  # not every paper names its settings
-    if named not in known:
-        raise ConfigError(f"metadata sampling: {config['task']} expected {' or '.join(known)}, got {named!r}.")
-    return {**config["generation_kwargs"], **known[named]}
+def _with_pictures(chat: JsonChatStr, files: Sequence[str]) -> JsonChatStr:
+    """Put picture files where the messages have `<image>` marks; lm-eval would write them anew as PNG, much larger."""
+    messages = json.loads(chat.prompt)
+    left = [{"type": "image_url", "image_url": {"url": picture_url(Path(file)), "detail": "auto"}} for file in files]
+    for message in reversed(messages):  # from the end, as examples before the question show no picture
+        first, *texts = message["content"].split(_IMAGE)
+        parts: list[Any] = []
+        for text in reversed(texts):
+            parts = [*([left.pop()] if left else []), {"type": "text", "text": text}, *parts]
+        if texts:
+            parts = [{"type": "text", "text": first}, *parts]
+            message["content"] = [part for part in parts if part.get("text", part)]
+    return JsonChatStr(json.dumps(messages))
+
+
+def _without_pictures(arguments: Any) -> Any:
+    """Put a hash in place of each picture: lm-eval writes every request into the samples file once per filter."""
+    if not isinstance(arguments, tuple) or not isinstance(arguments[0], JsonChatStr):
+        return arguments
+    messages = json.loads(arguments[0].prompt)
+    for message in messages:
+        for part in message["content"] if isinstance(message.get("content"), list) else ():
+            kind, _, data = part.get("image_url", {}).get("url", "").partition(";base64,")
+            if data:
+                part["image_url"]["url"] = f"{kind};sha256,{hashlib.sha256(base64.b64decode(data)).hexdigest()}"
+    return (JsonChatStr(json.dumps(messages)), *arguments[1:])
+
+
+def _usage_of(requests: Sequence[Any], lm: Any) -> dict[str, Any]:
+    """Count `prompt_tokens` and `response_tokens`, pictures left out.
+
+    `estimated` is true if the model has no tokenizer: the counts are then characters divided by four.
+    """
+    prompts = [getattr(request.args[0], "prompt", request.args[0]) for request in requests for _ in request.resps]
+    texts = (prompts, [text or "" for request in requests for text in request.resps])
+    # The instance's own: as a property of the class a tokenizer may be downloaded.
+    encode: Any = getattr(getattr(lm, "__dict__", {}).get("tokenizer"), "encode", None)
+    try:
+        counts, estimated = [sum(len(encode(text)) for text in several) for several in texts], False
+    except Exception:  # noqa: BLE001 - no tokenizer, or one of any kind; a count is not worth a run
+        counts, estimated = [sum(map(len, several)) // 4 for several in texts], True
+    return {"prompt_tokens": counts[0], "response_tokens": counts[1], "estimated": estimated}
 
 
 def _require_sandbox() -> dict[str, str]:

@@ -2,10 +2,8 @@
 
 import functools
 import itertools
-import json
 import logging
 import subprocess
-from collections import UserDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,25 +12,16 @@ from lm_eval.api.registry import register_filter
 from tqdm import tqdm
 
 from fin_tasks import sandbox
-from fin_tasks.benchmarks.mme_finance.upstream_judge import rubric_named
+from fin_tasks.adapters.task_file import rubric_of
 from fin_tasks.benchmarks.scored_task import ran
 from fin_tasks.errors import FinTasksError, JudgeError, SandboxError
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.judge import check_failures, judge_from, judge_items
 from fin_tasks.settings import Settings
 
-__all__ = ["AskJudge", "Judging", "ReadResponses", "RunPrograms"]
-
 _log = logging.getLogger(__name__)
 Responses = Iterable[Sequence[Any]]
 Docs = Sequence[Mapping[str, Any]]
-
-
-class _Reading(UserDict[str, Any]):
-    """A reading, as JSON in the samples file; lm-eval would copy a dict for models with pictures."""
-
-    def __str__(self) -> str:
-        return json.dumps(self.data, ensure_ascii=False)
 
 
 @register_filter("fin_tasks_read")
@@ -44,8 +33,7 @@ class ReadResponses(Filter):  # type: ignore[misc]
 
     def apply(self, resps: Responses, docs: Docs) -> list[list[Any]]:
         """Return a list of readings for each document."""
-        read = [[self.reader(doc, one) for one in responses] for responses, doc in zip(resps, docs, strict=True)]
-        return [[_Reading(one) if isinstance(one, Mapping) else one for one in of_doc] for of_doc in read]
+        return [[self.reader(doc, one) for one in responses] for responses, doc in zip(resps, docs, strict=True)]
 
 
 @register_filter("fin_tasks_run_programs")
@@ -78,9 +66,7 @@ class Judging:
     """The judge and the rubric that a task's metadata name; its filters share them, so that the judge is asked once."""
 
     def __init__(self, step: Mapping[str, Any], metadata: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-        named = str(metadata.get("rubric") or step["rubric"].format(**options))
-        place = {name: metadata[name] for name in ("source", "data_dir") if name in metadata}
-        self.rubric = rubric_named(named, language=options.get("language", "en"), **place)
+        self.rubric = rubric_of(step, options, metadata)
         self.judge = judge_from(metadata, Settings.from_environ())
         self.facts = self.judge.facts(self.rubric) if self.judge else {}
         self.lm: Any = None  # the model, which knows the other processes of the run

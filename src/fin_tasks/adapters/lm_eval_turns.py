@@ -6,8 +6,6 @@ from typing import Any
 from fin_tasks.adapters.lm_eval import FinTask
 from fin_tasks.errors import ConfigError
 
-__all__ = ["ConversationTask"]
-
 
 class ConversationTask(FinTask):
     """A task whose documents are turns of conversations, each asked with the model's own answers to the turns before.

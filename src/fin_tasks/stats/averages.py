@@ -31,6 +31,8 @@ def over_responses(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         >>> over_responses([{"acc": 1.0, "ece": [[0.5, 1]]}, {"acc": 0.0, "ece": None}])
         {'acc': 0.5, 'ece': [[0.5, 1]]}
     """
+    if len(values) == 1:
+        return dict(values[0])
     return {name: _over([one[name] for one in values if one[name] is not None]) for name in values[0]}
 
 
