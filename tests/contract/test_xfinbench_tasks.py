@@ -3,13 +3,13 @@
 import base64
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from chat_server import completion, serve
-from in_process import run, samples
+from in_process import Scripted, run, samples
 from PIL import Image
 
 from fin_tasks.errors import ConfigError
@@ -81,13 +81,14 @@ def test_a_group_on_a_chat_server() -> None:
 
 
 def test_models_that_insist_on_a_picture_get_a_blank_one() -> None:
-    with serve(lambda _: completion(REPLY)) as served:
-        run("xfinbench_bool", served=served, limit=2, blank_image=True, style="da")
-    for asked in served.bodies:
-        assert set(picture_of(asked)) == {255}
-        (message,) = asked["messages"]  # the style has no role
-        assert message["content"][1]["text"].startswith("Statement: ")
-    assert len(served.bodies) == 2
+    class Seeing(Scripted):
+        def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
+            for prompt, _, shown in (request.args for request in requests):
+                (picture,) = shown["visual"]
+                assert prompt.count("<image>") == 1 and set(picture.tobytes()) == {255}
+            return super().generate_until(requests)
+
+    run("xfinbench_bool", model=Seeing(lambda _: REPLY, sees=True), limit=2, blank_image=True)
 
 
 @pytest.mark.parametrize("knowledge", ["bm25", "dense", "oracle"])
