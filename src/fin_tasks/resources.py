@@ -1,4 +1,4 @@
-"""Where task files, rubrics, studies and the sample prices are: in an installed wheel or at the top of a checkout."""
+"""Find task files, rubrics, studies and the sample prices, in an installed wheel or a checkout."""
 
 import hashlib
 import re
@@ -6,8 +6,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from fin_tasks.errors import ConfigError, DataError
-
-__all__ = ["judges_dir", "stock_prices_file", "studies_dir", "task_version", "task_yaml_dir"]
 
 _PACKAGE = Path(__file__).resolve().parent
 _STOCK_PRICES = "5abadf99b2d394f920120a27de6f0df129859d71d4cfb0bf661bcc99446ab1fd"

@@ -1,4 +1,4 @@
-"""All environment variables that fin-tasks reads, but those of `adapters/autoload.py`, which must start fast."""
+"""The environment variables of fin-tasks; `adapters/autoload.py` reads one more, because it must start fast."""
 
 import json
 import os
@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import ConfigError
-
-__all__ = ["OPENAI", "SANDBOX_TIERS", "Settings"]
 
 OPENAI = "https://api.openai.com/v1"
 SANDBOX_TIERS = ("auto", "bwrap", "landlock", "monty")

@@ -31,11 +31,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """Replace the model by one that counts letters, and return the texts it gets."""
     calls: list[tuple[str, ...]] = []
 
-    def embed(texts: list[str], query: bool) -> np.ndarray:
+    def embed(texts: list[str], *_: object, query: bool) -> np.ndarray:
         calls.append(tuple(texts))
         return np.array([[text.count("a"), text.count("b")] for text in texts])
 
-    monkeypatch.setattr(dense, "_encoder", lambda *_: embed)
+    monkeypatch.setattr(dense, "_embed", embed)
     return calls
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from fin_tasks.errors import DataError
 
-__all__ = ["follow", "value_of"]
-
 _METHODS = ("format", "join", "replace", "strip")
 
 

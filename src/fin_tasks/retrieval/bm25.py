@@ -11,8 +11,6 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["bm25_scores"]
-
 
 def bm25_scores(texts: Sequence[str], queries: Sequence[str]) -> Iterator[npt.NDArray[np.float64]]:
     """Yield the scores of all texts for each query, higher is better.

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from io import BytesIO
@@ -16,10 +16,7 @@ from fin_tasks.data.fetch import sha256_of, write_file
 from fin_tasks.errors import ConfigError, EndpointError, FetchError
 from fin_tasks.settings import Settings
 
-__all__ = ["dense_scores", "encoder_facts"]
-
 _FILES = (".safetensors", ".bin", ".json", ".txt", ".model")  # what decides a local model's vectors
-_Embed = Callable[[Sequence[str], bool], npt.NDArray[Any]]
 
 
 def dense_scores(
@@ -28,9 +25,8 @@ def dense_scores(
     """Yield the cosine of each query with all texts; equal texts have equal scores."""
     place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
     places = np.array([place[text] for text in texts])
-    embed = _encoder(encoder, settings)
-    bank = _vectors(list(place), encoder, settings, embed, query=False)
-    for vector in _vectors(queries, encoder, settings, embed, query=True) if queries else ():
+    bank = _vectors(list(place), encoder, settings, query=False)
+    for vector in _vectors(queries, encoder, settings, query=True) if queries else ():
         yield (bank @ vector)[places]
 
 
@@ -73,53 +69,44 @@ def _folder(model: str, settings: Settings) -> Path:
         ) from error
 
 
-def _encoder(name: str | None, settings: Settings) -> _Embed:
-    """Return a function that embeds texts or, if `query`, queries; a local model is loaded at the first call."""
-    kind, _, model = (name or "minilm").partition(":")
-    if kind == "endpoint":
-        from fin_tasks.endpoints.embeddings import embed
-
-        return lambda texts, query: embed(model, settings.embeddings, texts, settings)
-
-    @lru_cache(maxsize=1)
-    def load(device: str | None) -> Any:
-        from sentence_transformers import SentenceTransformer
-
-        return SentenceTransformer(str(_folder(model, settings)), device=device, local_files_only=True)
-
-    def embed_here(texts: Sequence[str], query: bool) -> npt.NDArray[Any]:
-        def on(device: str | None) -> npt.NDArray[Any]:
-            encode = load(device).encode_query if query else load(device).encode_document
-            return np.asarray(encode(list(texts)))
-
-        try:
-            from torch import OutOfMemoryError
-
-            try:
-                return on(None)
-            except OutOfMemoryError:  # the model that is evaluated may fill the GPU
-                return on("cpu")
-        except (ImportError, OSError, RuntimeError, ValueError, KeyError) as error:
-            wanted = "expected a model that sentence-transformers runs"
-            raise ConfigError(f"encoder {name}: {wanted}, got: {error}") from error
-
-    return embed_here
-
-
-def _vectors(
-    texts: Sequence[str], name: str | None, settings: Settings, embed: _Embed, *, query: bool
-) -> npt.NDArray[np.float64]:
-    """Embed texts, or read their vectors from the cache; rows have the length 1. Each address has its own vectors."""
+def _vectors(texts: Sequence[str], name: str | None, settings: Settings, *, query: bool) -> npt.NDArray[np.float64]:
+    """Embed texts or queries, or read their vectors from the cache; rows have the length 1."""
     key = _hash([encoder_facts(name, settings), settings.embeddings, query, list(texts)])
     file = settings.cache_dir / "vectors" / f"{key[:32]}.npy"
     if not file.is_file():
-        rows = np.asarray(embed(texts, query), dtype=np.float64)
+        rows = np.asarray(_embed(texts, name, settings, query=query), dtype=np.float64)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         if not (np.isfinite(lengths) & (lengths > 0)).all():
             raise EndpointError(f"encoder {name}: expected finite vectors that are not 0, got another one.")
         np.save(content := BytesIO(), (rows / lengths).astype(np.float32))
         write_file(file, content.getvalue())
     return np.asarray(np.load(file), dtype=np.float64)
+
+
+def _embed(texts: Sequence[str], name: str | None, settings: Settings, *, query: bool) -> Any:
+    kind, _, model = (name or "minilm").partition(":")
+    if kind == "endpoint":
+        from fin_tasks.endpoints.embeddings import embed
+
+        return embed(model, settings.embeddings, texts, settings)
+    folder = str(_folder(model, settings))
+
+    def on(device: str | None) -> Any:
+        from sentence_transformers import SentenceTransformer
+
+        encoder = SentenceTransformer(folder, device=device, local_files_only=True)
+        return (encoder.encode_query if query else encoder.encode_document)(list(texts))
+
+    try:
+        from torch import OutOfMemoryError
+
+        try:
+            return on(None)
+        except OutOfMemoryError:  # the model that is evaluated may fill the GPU
+            return on("cpu")
+    except (ImportError, OSError, RuntimeError, ValueError, KeyError) as error:
+        wanted = "expected a model that sentence-transformers runs"
+        raise ConfigError(f"encoder {name}: {wanted}, got: {error}") from error
 
 
 def _hash(value: Any) -> str:

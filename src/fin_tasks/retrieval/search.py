@@ -9,8 +9,6 @@ import numpy.typing as npt
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["facts", "retrieve"]
-
 
 def retrieve(
     texts: Sequence[str],
