@@ -75,7 +75,7 @@ class _Page:
 
 def _stock(page: _Page, stock: Stock, word: Any, language: str) -> None:
     days, is_narrow = stock.days, page.width < 700
-    page.text(f"{stock.indicator} {stock.detail}".strip(), x=page.width - 20, ha="right", color=MUTED)
+    page.text(stock.indicator, x=page.width - 20, ha="right", color=MUTED)
     page.text(f"{stock.symbol}  {days.index[-1].date()}", 36, size=_SIZE + 3)
     printed = {word["prints"].get(key, key): f"{value:.2f}" for key, value in stock.printed.items()}
     page.cells(printed, 3 if is_narrow else 4)
@@ -84,7 +84,7 @@ def _stock(page: _Page, stock: Stock, word: Any, language: str) -> None:
     up, down = (_RED, _GREEN) if language == "zh" else (_GREEN, _RED)
     style = mpf.make_mpf_style(marketcolors=mpf.make_marketcolors(up=up, down=down, inherit=True), gridstyle="")
     kind, columns = "line" if stock.indicator else "candle", ("open", "high", "low", "close", "volume")
-    volume = lower if stock.indicator in ("", "BOLL") else False
+    volume = False if stock.indicator else lower
     mpf.plot(days, type=kind, ax=upper, volume=volume, style=style, columns=columns, linecolor=_BLUE, xrotation=0)
     lined, places = upper if volume else lower, np.arange(len(days))
     for name, color in stock.lines.items():
@@ -112,7 +112,7 @@ def _stock(page: _Page, stock: Stock, word: Any, language: str) -> None:
 def _figures(page: _Page, figures: Figures, word: Any, language: str) -> None:
     table, numbers = figures.table, f"{{:,.{figures.decimals}f}}"
     page.text(figures.title, 34, size=_SIZE + 3)
-    page.text(figures.unit, 36, color=MUTED)
+    page.text(word["units"]["money"], 36, color=MUTED)
     if figures.kind == "table":
         axes = page.axes(page.top, min(page.height - 20, page.top + 52 * (len(table) + 1)), left=20)
         axes.axis("off")
@@ -126,13 +126,6 @@ def _figures(page: _Page, figures: Figures, word: Any, language: str) -> None:
             cell.PAD = 0.05
         return
     colors = [_HEX[color] for color in figures.colors.values()]
-    if figures.kind == "pie":
-        edge, (series,) = min(page.width * 0.6, page.height * 0.65), table.columns
-        page.text(series, 50, color=MUTED)
-        axes = page.axes(page.top, page.top + edge, left=(page.width - edge) / 2, right=(page.width - edge) / 2)
-        labels = [f"{label}\n{value:.1f}%" for label, value in table[series].items()]
-        axes.pie(table[series], labels=labels, colors=colors, startangle=90, counterclock=False, labeldistance=1.2)
-        return
     across = 2 if page.width < 700 else 3
     axes = page.axes(page.top + 32 * -(-table.shape[1] // across), page.height - 75)
     shape: Any = {"lw": 2.2, "marker": "o"} if figures.kind == "line" else {"width": 0.75, "rot": 0}

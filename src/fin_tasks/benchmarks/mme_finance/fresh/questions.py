@@ -1,4 +1,4 @@
-"""What can be asked about a scene, with answers computed from its data."""
+"""The questions about a scene, with answers computed from its data."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +20,7 @@ CATEGORIES = (OCR, ENTITY, SPATIAL, ACCURATE, ESTIMATE, NOT_SHOWN)
 class _Form:
     category: str
     sentence: str  # of the wording, filled with the fields
-    answer: float | str | None  # None if the picture does not tell
+    answer: float | str | None  # None if the picture does not show it
     fields: Mapping[str, Any]
     digits: int = 2
     tolerance: float = 0.0
@@ -80,16 +80,13 @@ def _of_stock(stock: Stock, random: Random, word: Any) -> Iterator[_Form]:
     yield _Form(ENTITY, "stock_color", line, fields, is_choice=True)
 
     high, low = ("close", "close") if stock.indicator else ("high", "low")  # indicator charts show closes only
-    has_volume = stock.indicator in ("", "BOLL")
-    for extreme, values in {"higher": days[high], "lower": -days[low], "volume": days["volume"]}.items():
+    for extreme, values in {"higher": days[high], "lower": -days[low]}.items():
         best, middle = int(values.to_numpy().argmax()), (len(values) - 1) / 2
         rest = values.iloc[int(middle) - 2 :] if best < middle else values.iloc[: int(middle) + 3]
-        is_clear = values.max() - rest.max() > 0.03 * (values.max() - values.min())  # to the eye
-        if is_clear and (extreme != "volume" or has_volume):
-            fields = {"extreme": word["sides"].get(extreme, ""), **about}
-            sentence = "stock_volume_half" if extreme == "volume" else "stock_half"
+        if values.max() - rest.max() > 0.03 * (values.max() - values.min()):  # else the eye cannot tell
+            fields = {"extreme": word["sides"][extreme], **about}
             side = word["sides"]["left" if best < middle else "right"]
-            yield _Form(SPATIAL, sentence, side, fields, is_choice=True)
+            yield _Form(SPATIAL, "stock_half", side, fields, is_choice=True)
     one, two = random.sample(lines, 2)
     drawn = days[lines if stock.indicator else ["high", "low"]]
     if abs(printed[one] - printed[two]) > 0.03 * (drawn.max().max() - drawn.min().min()):
@@ -103,7 +100,7 @@ def _of_stock(stock: Stock, random: Random, word: Any) -> Iterator[_Form]:
         yield _Form(ACCURATE, "stock_gap", gap, fields, tolerance=0.005, working=working)
     top, bottom = float(days[high].max()), float(days[low].min())
     yield _estimate("stock_range", top - bottom, about, f"{top} − {bottom}")
-    if has_volume:
+    if not stock.indicator:
         yield _estimate("stock_volume", float(days["volume"].max()), about)
     past = {"day": str(first_day - timedelta(days=random.randint(60, 2000)))}
     yield _Form(NOT_SHOWN, "stock_outside", None, past | about)

@@ -1,4 +1,4 @@
-"""What a fresh picture shows, as data: real prices, and made-up companies, figures and reports."""
+"""The data behind a fresh picture: real prices, or invented companies, figures and reports."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,15 +22,15 @@ TYPES = ("candlestick chart", "technical indicator chart", "statistical chart", 
 Prices = list[tuple[str, pd.DataFrame]]
 
 _COLUMNS = ["open", "high", "low", "close", "volume"]
-_LARGEST_STEP = 1.4  # larger steps from day to day are taken for splits, which would look like a crash
+_LARGEST_STEP = 1.4  # larger steps from day to day count as splits, which would look like a crash
 _WARM_UP, _LONGEST = 120, 60  # days that indicators need before the first day shown, and days shown
-_LINES = {  # indicator to its parameters, and its lines with their names in stockstats
-    "": ("", {"MA5": "close_5_sma", "MA10": "close_10_sma", "MA20": "close_20_sma"}),
-    "MACD": ("(12, 26, 9)", {"DIF": "macd", "DEA": "macds"}),
-    "RSI": ("(6, 14)", {"RSI6": "rsi_6", "RSI14": "rsi_14"}),
-    "KDJ": ("(9, 3, 3)", {"K": "kdjk", "D": "kdjd", "J": "kdjj"}),
-    "BOLL": ("(20, 2)", {"UPPER": "boll_ub", "MID": "boll", "LOWER": "boll_lb"}),
+_LINES = {  # indicator to its lines with their names in stockstats; without an indicator, moving averages
+    "": {"MA5": "close_5_sma", "MA10": "close_10_sma", "MA20": "close_20_sma"},
+    "MACD": {"DIF": "macd", "DEA": "macds"},
+    "RSI": {"RSI6": "rsi_6", "RSI14": "rsi_14"},
+    "KDJ": {"K": "kdjk", "D": "kdjd", "J": "kdjj"},
 }
+_SIZES = {"bar": (4, 6, 1, 2), "line": (2, 3, 5, 8), "table": (4, 9, 2, 4)}  # entries and years: fewest, most
 COLORS = ("blue", "orange", "purple", "brown", "teal", "gray")
 
 
@@ -43,7 +43,6 @@ class Stock:
     name: str
     days: pd.DataFrame
     indicator: str  # empty for candles with moving averages
-    detail: str
     lines: Mapping[str, str]
     printed: Mapping[str, float]  # of the last day, above the chart
 
@@ -52,14 +51,13 @@ class Stock:
 class Figures:
     """A chart or table: labels down the index, series across the columns."""
 
-    kind: str  # bar, line, pie or table
+    kind: str  # bar, line or table
     title: str
-    unit: str
     table: pd.DataFrame
-    colors: Mapping[str, str]  # of series, or of the slices of a pie
+    colors: Mapping[str, str]  # of series; empty for a table
     decimals: int
     printed: bool
-    company: str  # empty if the figures are about several
+    company: str  # empty if the figures are about several companies
 
 
 @dataclass(frozen=True)
@@ -140,13 +138,13 @@ def _stock(language: str, random: Random, prices: Prices, indicators: Sequence[s
     shown, indicator = random.randint(30, _LONGEST), random.choice(indicators)
     end = random.randint(_WARM_UP + shown, len(days))
     days = days.iloc[end - _WARM_UP - shown : end].assign(volume=lambda days: (days["volume"] / 1e6).round(4))
-    detail, lines = _LINES[indicator]
+    lines = _LINES[indicator]
     computed = stockstats.wrap(days.copy())
     days = days.assign(**{line: computed[name].round(2) for line, name in lines.items()}).iloc[-shown:]
     colors = dict(zip(lines, random.sample(COLORS[1:] if indicator else COLORS[:4], len(lines)), strict=True))
     printed = {key: float(days[key].iloc[-1]) for key in (*_COLUMNS[:4], *lines)}
     kind, name = "indicator" if indicator else "candles", words(language)["stocks"].get(symbol, symbol)
-    return Stock(kind, symbol, name, days, indicator, detail, colors, printed)
+    return Stock(kind, symbol, name, days, indicator, colors, printed)
 
 
 def _companies(language: str, random: Random, count: int) -> list[str]:
@@ -158,13 +156,12 @@ def _companies(language: str, random: Random, count: int) -> list[str]:
 def _figures(language: str, random: Random, kind: str, most: int) -> Figures:
     word = words(language)
     company, *others = _companies(language, random, most + 1)
-    topics = {"pie": ("shares",), "line": ("companies",), "bar": ("companies", "segments")}
-    topic = random.choice(topics.get(kind, ("companies", "segments", "accounts")))
+    topics = {"line": ("companies",), "bar": ("companies", "segments"), "table": ("companies", "segments", "accounts")}
+    topic = random.choice(topics[kind])
     title = word["titles"][topic].format(company=company, account=random.choice(word["accounts"]))
-    pool = {"companies": others, "accounts": word["accounts"]}.get(topic, word["segments"])
-    fewest, largest = {"line": (2, 3), "table": (4, most)}.get(kind, (4, min(most, 6)))
-    entries = random.sample(pool, random.randint(fewest, largest))
-    count = {"pie": 1, "bar": random.randint(1, 2), "line": random.randint(5, 8)}.get(kind, random.randint(2, 4))
+    pool = {"companies": others, "segments": word["segments"], "accounts": word["accounts"]}[topic]
+    fewest, largest, *years = _SIZES[kind]
+    entries, count = random.sample(pool, random.randint(fewest, min(most, largest))), random.randint(*years)
     first, size, decimals = random.randint(2005, 2021), 10 ** random.uniform(2, 4), random.choice((0, 1, 2))
     rows = {}
     for entry in entries:
@@ -172,15 +169,9 @@ def _figures(language: str, random: Random, kind: str, most: int) -> Figures:
         rows[entry] = [round(level * math.prod(growth[:year]), decimals) for year in range(count)]
     table = pd.DataFrame.from_dict(rows, "index", columns=[str(first + year) for year in range(count)])
     table = table.T if kind == "line" else table  # years along the axis, one line for each company
-    if kind == "pie":
-        decimals, shares = 1, (100 * table / table.sum()).round(1)
-        shares.iloc[0] = (100 - shares.iloc[1:].sum()).round(1)
-        table = shares.rename(columns=lambda year: f"{word['share']} {year}")
-    printed = kind in ("pie", "table") or (kind == "bar" and random.random() < 0.5)
-    painted = {"pie": table.index, "table": ()}.get(kind, table.columns)
-    colors = dict(zip(painted, random.sample(COLORS, 6), strict=False))
-    unit = word["units"]["share" if kind == "pie" else "money"]
-    return Figures(kind, title, unit, table, colors, decimals, printed, "" if topic == "companies" else company)
+    printed = kind == "table" or (kind == "bar" and random.random() < 0.5)
+    colors = {} if kind == "table" else dict(zip(table.columns, random.sample(COLORS, 6), strict=False))
+    return Figures(kind, title, table, colors, decimals, printed, "" if topic == "companies" else company)
 
 
 def _report(language: str, random: Random, headings: Sequence[str]) -> Report:
@@ -215,8 +206,9 @@ def make_scene(image_type: str, language: str, random: Random, prices: Prices) -
     elif image_type in ("document", "mixed chart"):
         parts.append(_report(language, random, list(word["headings"])[: 2 if is_mixed else None]))
     if image_type in ("statistical chart", "table", "mixed chart"):
-        kinds = ["table"] if image_type == "table" else ["bar", "bar", "line", "pie", *(["table"] if is_mixed else [])]
-        parts.append(_figures(language, random, random.choice(kinds), most=5 if is_mixed else 9))
+        kinds = {"table": ["table"], "mixed chart": ["bar", "bar", "line", "table"]}
+        kind = random.choice(kinds.get(image_type, ["bar", "bar", "line"]))
+        parts.append(_figures(language, random, kind, most=5 if is_mixed else 9))
     title = random.choice(word["titles"]["pages"])
     if isinstance(parts[0], Stock) and not is_mixed:
         title = word["titles"]["stock"].format(name=parts[0].name, symbol=parts[0].symbol)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from io import BytesIO
 from random import Random
 
 import numpy as np
@@ -40,13 +39,11 @@ def _computer(scene: Scene, random: Random) -> Image.Image:
 
 
 def _phone(scene: Scene, random: Random, width: int, height: int) -> Image.Image:
-    screen = _Screen(scene, width, height, (0, 100, width, height - 60))
+    screen, charge = _Screen(scene, width, height, (0, 100, width, height - 60)), random.randint(8, 38)
     screen.text(30, 24, f"{random.randint(7, 21)}:{random.randint(0, 59):02d}", 22)
     screen.text(width - 84, 24, "5G", 20, anchor="rm")
     screen.pen.rounded_rectangle((width - 72, 13, width - 26, 35), 5, outline=INK, width=2)
-    screen.pen.rectangle(
-        (width - 68, 17, width - 68 + random.randint(8, 38), 31), fill=INK
-    )  # what is left of the battery
+    screen.pen.rectangle((width - 68, 17, width - 68 + charge, 31), fill=INK)
     screen.pen.rectangle((0, 46, width, 96), fill=BAR)
     screen.text(width // 2, 71, scene.title, 24, anchor="mm")
     screen.pen.rectangle((0, height - 56, width, height), fill=BAR)
@@ -58,27 +55,22 @@ def _phone(scene: Scene, random: Random, width: int, height: int) -> Image.Image
 def _photograph(scene: Scene, random: Random) -> Image.Image:
     """Photograph a computer's screen: tilted, unevenly lit, with moiré and noise, and slightly out of focus."""
     screen, noise = _computer(scene, random), np.random.default_rng(random.getrandbits(64))
-    monitor = Image.new("RGB", (screen.width + 60, screen.height + 60), "#15171b")
-    monitor.paste(screen, (30, 30))
-    width, height, wall = 1440, 1080, random.randint(60, 120)
-    corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1)])
-    tilted = (0.02 + 0.96 * corners + noise.uniform(-0.015, 0.015, (4, 2))) * (width, height)
-    rows, flat = [], corners * monitor.size
-    for (x, y), (u, v) in zip(tilted, flat, strict=True):
-        rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
-    perspective = np.linalg.solve(np.array(rows), flat.ravel().astype(float))
-    how, smooth = Image.Transform.PERSPECTIVE, Image.Resampling.BICUBIC
-    photo = monitor.transform((width, height), how, tuple(perspective), smooth, fillcolor=(wall, wall - 6, wall - 14))
+    wall = random.randint(60, 120)
+    room = Image.new("RGB", (1440, 1060), (wall, wall - 6, wall - 14))
+    room.paste("#15171b", (50, 50, 1390, 1010))  # the frame of the monitor
+    room.paste(screen, (80, 80))
+    width, height = room.size
+    corners = np.array([(0, 0), (0, height), (width, height), (width, 0)]) + noise.uniform(-30, 30, (4, 2))
+    tilt, smooth = Image.Transform.QUAD, Image.Resampling.BICUBIC
+    photo = room.transform(room.size, tilt, corners.ravel().tolist(), smooth, fillcolor=room.getpixel((0, 0)))
     photo = photo.filter(ImageFilter.GaussianBlur(random.uniform(0.5, 0.8)))
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
     light = 1 + 0.02 * np.sin(x * random.uniform(0.3, 0.5) + y * random.uniform(0.05, 0.15))
     light *= 1.04 - 0.4 * ((x / width - 0.5) ** 2 + (y / height - 0.5) ** 2)
     lit = np.asarray(photo, dtype=np.float32) * light[..., None] * noise.uniform(0.9, 1.0, 3).astype(np.float32)
-    glare = np.exp(-(((x - random.uniform(200, 1240)) / 160) ** 2) - ((y - random.uniform(100, 980)) / 100) ** 2)
+    glare = np.exp(-(((x - random.uniform(200, 1240)) / 160) ** 2) - ((y - random.uniform(100, 960)) / 100) ** 2)
     lit += (255 - lit) * 0.3 * glare[..., None] + noise.normal(0, 4, (height, width, 1))
-    file = BytesIO()
-    Image.fromarray(lit.clip(0, 255).astype(np.uint8)).save(file, "JPEG", quality=80)
-    return Image.open(file)
+    return Image.fromarray(lit.clip(0, 255).astype(np.uint8))
 
 
 STYLES: Mapping[str, Callable[[Scene, Random], Image.Image]] = {
