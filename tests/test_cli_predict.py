@@ -89,7 +89,6 @@ def test_asks_a_model_and_writes_a_run_folder(tmp_path: Path) -> None:
         ((*AAPL, "--start", "2010-08-01", "--end", "2010-10-10", "--print-prompt"), DataError, "earnings report"),
         ((*AAPL, "--start", "2010-09-01", "--bias", "recency", "--print-prompt"), DataError, "recency needs"),
         ((*AAPL, "--start", "2010-09-01", "--bias", "authority", "--print-prompt"), DataError, "authority needs"),
-        ((*AAPL, "--bias", "recency", "--prompts", "upstream", "--print-prompt"), DataError, r"\(2010-10-18\)"),
         (("AAPL", *AAPL[2:], "--print-prompt"), ConfigError, "found neither"),
         ((*AAPL, "--model", "gpt-4o"), ConfigError, "OPENAI_API_KEY"),
         (AAPL, ConfigError, "--print-prompt"),

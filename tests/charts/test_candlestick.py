@@ -64,7 +64,7 @@ def test_candles_and_volume_agree_in_color() -> None:
             assert (part == color).all(axis=2).sum() > 100 and not (part == other).all(axis=2).any()
 
 
-@pytest.mark.parametrize(("days", "width"), [(365, 12.1333), (1825, 30.0), (3650, 30.0), (9125, 30.0), (100, 10.0)])
+@pytest.mark.parametrize(("days", "width"), [(365, 12.1333), (1825, 30.0), (3650, 30.0), (100, 10.0)])
 def test_labels_cover_neither_prices_nor_each_other(days: int, width: float, monkeypatch: pytest.MonkeyPatch) -> None:
     figures: list[Any] = []
     make = candlestick.Figure
@@ -103,9 +103,8 @@ def test_paper_draws_a_line_from_600_rows(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
-    closes = made().prices[["close"]]
-    assert pixels(made(prices=closes.assign(open=1.0, high=float("nan")))).any()  # as a line
-    for options in ({"style": "x"}, {"dpi": 5}, {"prices": closes, "style": "paper"}, {"start": date(2012, 1, 1)}):
+    closes = made().prices.assign(high=float("nan"))
+    for options in ({"style": "x"}, {"dpi": 5}, {"prices": closes}, {"start": date(2012, 1, 1)}):
         with pytest.raises(FinTasksError):
             made(**options)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="Show fewer days"):

@@ -15,9 +15,8 @@ def charts(n: int = 3) -> list[Chart]:
     days = pd.bdate_range("2010-01-04", periods=40)
     reports = pd.DataFrame({"reported": days[[20]], "fiscal_end": days[[5]], "surprise": [0.1]})
     made: dict[str, Any] = {"ticker": "T", "start": days[0].date(), "end": days[-1].date(), "reports": reports}
-    return [
-        Chart(**made, prices=pd.DataFrame({"close": range(k, k + 40)}, index=days), dpi=30) for k in range(1, n + 1)
-    ]
+    prices = pd.DataFrame(dict.fromkeys(["open", "high", "low", "close", "volume"], 1.0), index=days)
+    return [Chart(**made, prices=prices * k, dpi=30) for k in range(1, n + 1)]
 
 
 @pytest.mark.parametrize("engine", ["local", pytest.param("ray", marks=pytest.mark.slow)])

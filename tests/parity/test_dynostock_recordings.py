@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fin_tasks.benchmarks.dynostock.replay import replay, summary
+from fin_tasks.benchmarks.dynostock.experiment import by_window
+from fin_tasks.benchmarks.dynostock.replay import replay, rows_of
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "dynostock" / "recordings"
 FILES = sorted(DATA.rglob("exp_*.json"))
@@ -25,22 +26,23 @@ pytestmark = pytest.mark.skipif(not FILES, reason=f"the authors' recordings are 
 
 @pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])
 def test_counts_are_those_beside_the_recording(path: Path) -> None:
-    (file,) = summary(replay([path])[0], parser="paper")["files"]
+    ((_, task),), _ = replay([path])
+    rows = task.values["paper"]
     beside = dict(
         re.findall(r"^([a-z ]+): ([\d.]+)", path.with_suffix(".txt").read_text(encoding="utf-8"), re.MULTILINE)
     )
-    counts = ("total", "correct", "wrong", "wrong by bias", "no answer")
-    assert {name: file[name.replace(" ", "_")] for name in counts} == {name: int(beside[name]) for name in counts}
-    assert file["accuracy"] == float(beside["accuracy"])
-    assert file["bias_index"] == float(beside["wrong by bias percentage"])
-    assert file["bias_percentage"] == float(beside["bias percentage"])
-    assert file["no_answer_rate"] == float(beside["no answer percentage"])
+    correct, led, none = (sum(row[name] for row in rows) for name in ("acc", "bias_percentage", "no_answer"))
+    counts = {"total": len(rows), "correct": correct, "wrong": len(rows) - correct, "wrong by bias": led}
+    assert {**counts, "no answer": none} == {name: int(beside[name]) for name in [*counts, "no answer"]}
+    totals = task.totals()
+    assert totals["acc,paper"] == float(beside["accuracy"])
+    assert totals["bias_index,paper"] == float(beside["wrong by bias percentage"])
 
 
 def test_table_1() -> None:
-    groups = {group["model"]: group for group in summary(replay([DATA])[0], parser="paper")["groups"]}
-    names = ("accuracy_mean", "accuracy_std", "bias_index_mean", "bias_index_std")
-    ours = {model: tuple(round(groups[model][name], 1) for name in names) for model in TABLE_1}
+    table = by_window(rows_of(replay([DATA])[0], variant="paper")).set_index(["model", "window"])
+    names = ["acc", "acc_std", "bias_index", "bias_index_std"]
+    ours = {model: tuple(round(100 * table.loc[(model, "mean"), name], 1) for name in names) for model in TABLE_1}
     assert ours == RECORDED
     differing = {model for model in TABLE_1 if TABLE_1[model] != ours[model]}
     assert differing == {"llava-v1.6-mistral-7b-hf-4bit"}
@@ -50,5 +52,5 @@ def test_parsers_agree_where_they_did_when_they_were_judged() -> None:
     agreed: Counter[str] = Counter()
     for recording, task in replay([DATA])[0]:
         pairs = zip(task.readings["paper"], task.readings["robust"], strict=True)
-        agreed[recording.facts["model"]] += sum(a.probability == b.probability for (a,), (b,) in pairs)
+        agreed[recording.file.parent.name] += sum(a.probability == b.probability for (a,), (b,) in pairs)
     assert agreed == AGREED

@@ -12,8 +12,7 @@ from statsmodels.api import OLS
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from fin_tasks.stats.multiple import holm
-from fin_tasks.stats.pairs import compare_all, compare_pair, rank
+from fin_tasks.stats.pairs import compare_all, compare_pair, holm, rank
 
 
 def answers(both: int, gained: int, lost: int, neither: int) -> tuple[np.ndarray, np.ndarray]:

@@ -30,7 +30,8 @@ __all__ = ["RENDERER", "Chart", "Mark", "Style", "draw"]
 RENDERER = 2  # version of the pictures; raise it when they change, so that charts on the disk are drawn again
 Style = Literal["house", "paper"]
 
-_CANDLE = ["open", "high", "low", "close"]
+_COLUMNS = ["open", "high", "low", "close", "volume"]
+_CURRENCY = "USD"
 _UP, _DOWN, _GREY, _AVERAGE, _BEHIND = "#00a046", "#e0222c", "#707070", "#1f5fbf", "#f8f8f8"
 _MARKS = {"meet": ("v", _UP, "EPS Meet"), "miss": ("v", _DOWN, "EPS Miss"), "fiscal": ("^", _GREY, "Fiscal End Date")}
 _AVERAGED = 7  # trading days of the moving average
@@ -65,16 +66,12 @@ class Mark(NamedTuple):
 
 @dataclass(kw_only=True, eq=False)
 class Chart:
-    """What a chart shows; prices and reports before `start` or after `end` are cut off.
+    """The content of a chart; prices and reports before `start` or after `end` are cut off.
 
     Attributes:
-        prices: Indexed by date: open, high, low, close, volume, or close alone (a line); rows with NaN are dropped.
-        reports: The columns `reported` and `fiscal_end` (dates) and `surprise` (in `currency` per share).
+        prices: Indexed by date: open, high, low, close, volume; days without a candle are dropped.
+        reports: The columns `reported` and `fiscal_end` (dates) and `surprise` (dollars per share).
         style: `paper` draws as the authors of DynoStock did: from 600 rows on the closes as a line.
-
-    Raises:
-        DataError: There is no price on these days, or the style `paper` gets nothing but closes.
-        ConfigError: `style` or `dpi` is not possible.
     """
 
     ticker: str
@@ -83,21 +80,17 @@ class Chart:
     prices: pd.DataFrame
     reports: pd.DataFrame
     style: Style = "house"
-    currency: str = "USD"
     dpi: int = 300
 
     def __post_init__(self) -> None:
         if self.style not in ("house", "paper") or not 20 <= self.dpi <= 2000:
             raise ConfigError(f"chart: expected house or paper, 20 to 2000 dpi, got {self.style!r}, {self.dpi!r} dpi.")
         first, last = pd.Timestamp(self.start), pd.Timestamp(self.end)
-        shown = self.prices.sort_index().loc[first:last].replace([np.inf, -np.inf], np.nan)
-        candles = shown.reindex(columns=[*_CANDLE, "volume"]).dropna(subset=_CANDLE).fillna({"volume": 0.0})
-        self.prices = (shown[["close"]].dropna() if candles.empty else candles).astype(float)
+        shown = self.prices.loc[first:last, _COLUMNS].dropna(subset=_COLUMNS[:4])
+        self.prices = shown.fillna({"volume": 0.0}).astype(float)
         self.reports = self.reports[self.reports["reported"].between(first, last)]
         if self.prices.empty:
-            raise DataError(f"chart of {self.ticker}: expected prices from {self.start} to {self.end}, found none.")
-        if self.style == "paper" and candles.empty:
-            raise DataError(f"chart of {self.ticker}: style paper expects open, high, low and close, got only close.")
+            raise DataError(f"chart of {self.ticker}: expected candles from {self.start} to {self.end}, found none.")
 
     @property
     def width(self) -> float:
@@ -122,7 +115,7 @@ class Chart:
     @property
     def file_name(self) -> str:
         """The stem and a hash of everything that the picture depends on."""
-        facts = [RENDERER, self.ticker, self.stem, self.style, self.currency, self.dpi, *self.prices.columns]
+        facts = [RENDERER, self.ticker, self.stem, self.style, _CURRENCY, self.dpi, *self.prices.columns]
         digest = hashlib.sha256(repr([facts, [(str(day), kind, value) for day, kind, value in self.marks]]).encode())
         digest.update(self.prices.index.to_numpy().astype("datetime64[D]").tobytes())
         digest.update(self.prices.to_numpy(dtype="<f8").tobytes())
@@ -130,27 +123,22 @@ class Chart:
 
 
 def draw(chart: Chart) -> bytes:
-    """Draw a chart as PNG.
-
-    Raises:
-        DataError: There are more marks than can be labelled in a picture of this width.
-    """
+    """Draw a chart as PNG; raise DataError if there are more marks than the picture has room for."""
     if chart.style == "paper":
         return _draw_as_authors(chart)
     days, width, file = _numbers(chart.prices.index), chart.width, io.BytesIO()
     shown = np.concatenate([days, _numbers([mark.day for mark in chart.marks])])
     span = max(float(np.ptp(shown)), 14.0)
     pitch = ((width - _LEFT - _RIGHT) * 72 - 2 * _SIDE) / span  # points per day
-    names = [f"Price ({chart.currency})", "Volume (M)"][: 1 + ("volume" in chart.prices)]
     grid: dict[str, Any] = {"bottom": _FOOT / _HEIGHT, "top": 1 - _HEAD / _HEIGHT, "hspace": 0.05}
-    grid |= {"left": _LEFT / width, "right": 1 - _RIGHT / width, "height_ratios": [3.2, 1][: len(names)]}
+    grid |= {"left": _LEFT / width, "right": 1 - _RIGHT / width, "height_ratios": [3.2, 1]}
     with drawing(_LOOK):
         # a hair more than the size in pixels, because the canvas rounds down
         size = [(round(inches * chart.dpi) + 0.01) / chart.dpi for inches in (width, _HEIGHT)]
         figure = Figure(figsize=(size[0], size[1]), dpi=chart.dpi)
         canvas: Any = FigureCanvasAgg(figure)  # its methods have no types
-        panels = figure.subplots(len(names), squeeze=False, sharex=True, gridspec_kw=grid)[:, 0]
-        for axes, label in zip(panels, names, strict=True):
+        panels = figure.subplots(2, sharex=True, gridspec_kw=grid)
+        for axes, label in zip(panels, (f"Price ({_CURRENCY})", "Volume (M)"), strict=True):
             axes.yaxis.tick_right()
             middle = float(np.mean(axes.get_position().intervaly))
             figure.text(1 - 0.08 / width, middle, label, ha="right", va="center", rotation=90)
@@ -173,23 +161,21 @@ def _numbers(days: Any) -> npt.NDArray[np.float64]:
 
 
 def _draw_prices(panels: Any, days: npt.NDArray[np.float64], prices: pd.DataFrame, pitch: float) -> None:
-    handles, close = [], prices["close"].to_numpy()
-    if len(panels) == 2:
-        opened, volume = prices["open"].to_numpy(), prices["volume"].to_numpy() / 1e6
-        # one collection for all bars, because an object for each day would take most of the time
-        colors = to_rgba_array([_DOWN, _UP])[(close >= opened).astype(int)]
-        wicks, bodies = (panels[0], 0.0, prices["low"], prices["high"]), (panels[0], 0.33, opened, close)
-        for axes, half, low, high in (wicks, bodies, (panels[1], 0.33, 0 * volume, volume)):
-            corners = [(days - half, low), (days - half, high), (days + half, high), (days + half, low)]
-            bars: Any = np.stack(corners).transpose(2, 0, 1)
-            edge = min(0.6, max(0.25, 0.15 * pitch))  # shows a candle whose open equals its close, too
-            axes.add_collection(PolyCollection(bars, facecolors=colors, edgecolors=colors, linewidths=edge))
-        panels[1].set_ylim(0, 1.08 * volume.max() or 1.0)
-        panels[1].yaxis.set_major_locator(MaxNLocator(3))
-    else:
-        handles += panels[0].plot(days, close, color="#404040", linewidth=1.0, label="Close")
+    opened, close = prices["open"].to_numpy(), prices["close"].to_numpy()
+    volume = prices["volume"].to_numpy() / 1e6
+    # one collection for all bars, because an object for each day would take most of the time
+    colors = to_rgba_array([_DOWN, _UP])[(close >= opened).astype(int)]
+    wicks = (panels[0], 0.0, prices["low"], prices["high"])
+    bodies = (panels[0], 0.33, opened, close)
+    for axes, half, low, high in (wicks, bodies, (panels[1], 0.33, 0 * volume, volume)):
+        corners = [(days - half, low), (days - half, high), (days + half, high), (days + half, low)]
+        bars: Any = np.stack(corners).transpose(2, 0, 1)
+        edge = min(0.6, max(0.25, 0.15 * pitch))  # shows a candle whose open equals its close, too
+        axes.add_collection(PolyCollection(bars, facecolors=colors, edgecolors=colors, linewidths=edge))
+    panels[1].set_ylim(0, 1.08 * volume.max() or 1.0)
+    panels[1].yaxis.set_major_locator(MaxNLocator(3))
     average, name = prices["close"].rolling(_AVERAGED).mean(), f"{_AVERAGED}-day moving average"
-    handles += panels[0].plot(days, average, color=_AVERAGE, linewidth=0.8, zorder=0.9, label=name)
+    handles = panels[0].plot(days, average, color=_AVERAGE, linewidth=0.8, zorder=0.9, label=name)
     look: dict[str, Any] = {"markersize": _TRIANGLE, "linestyle": "none", "markeredgewidth": 0}
     marks = [Line2D([], [], color=color, marker=shape, label=name, **look) for shape, color, name in _MARKS.values()]
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2, "borderpad": 0}
@@ -198,9 +184,9 @@ def _draw_prices(panels: Any, days: npt.NDArray[np.float64], prices: pd.DataFram
 
 def _draw_marks(axes: Axes, days: npt.NDArray[np.float64], chart: Chart, pitch: float) -> None:
     """Set the price axis; put triangles beside the prices, and labels into strips above and below all prices."""
-    close, average = chart.prices["close"], chart.prices["close"].rolling(_AVERAGED).mean()
-    tops = np.fmax(chart.prices.get("high", close), average).to_numpy()
-    bottoms = np.fmin(chart.prices.get("low", close), average).to_numpy()
+    average = chart.prices["close"].rolling(_AVERAGED).mean()
+    tops = np.fmax(chart.prices["high"], average).to_numpy()
+    bottoms = np.fmin(chart.prices["low"], average).to_numpy()
     reports, ends = ([mark for mark in chart.marks if (mark.kind == "fiscal") == fiscal] for fiscal in (False, True))
     sides = [(row, marks, _place(marks, axes.get_xlim(), pitch)) for row, marks in ((22.0, reports), (12.0, ends))]
     strips = [row * (1 + max((level for _, level in places), default=-1)) for row, _, places in sides]

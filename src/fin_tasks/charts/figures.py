@@ -1,4 +1,4 @@
-"""How figures look and are saved, whatever a `matplotlibrc` says: the same numbers give the same picture."""
+"""The look of figures and their files: the same numbers give the same picture, whatever a `matplotlibrc` says."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -31,19 +31,8 @@ def drawing(style: Mapping[str, Any]) -> Iterator[None]:
 
 
 def save(figure: "Figure", stem: Path) -> list[Path]:
-    """Write a figure as `<stem>.png` and `<stem>.svg`, without dates or versions in them; return the paths."""
-    from matplotlib import rcParams
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-    agg: Any = FigureCanvasAgg(figure)  # its methods have no types
-    figure.set_dpi(rcParams["savefig.dpi"])
-    if (layout := figure.get_layout_engine()) is not None:
-        # once for both files: `savefig` would do it twice for each, which takes most of its time
-        layout.execute(figure)
-        figure.set_layout_engine("none")
+    """Write a figure as `<stem>.png` and `<stem>.svg`, without dates or versions, and return the paths."""
     paths = [stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")]
-    agg.print_png(paths[0], metadata={"Software": None}, pil_kwargs={"compress_level": 3})
-    svg: Any = FigureCanvasSVG(figure)
-    svg.print_svg(paths[1], metadata={"Date": None, "Creator": None})
+    figure.savefig(paths[0], metadata={"Software": None})
+    figure.savefig(paths[1], metadata={"Date": None, "Creator": None})
     return paths

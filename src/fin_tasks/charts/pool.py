@@ -22,14 +22,8 @@ def draw_charts(
 
     Equal charts share a file, and runs that share a folder wait for each other. Charts are read one by one, so that a
     generator needs little memory. The engine is `local` (processes) or `ray` (a cluster that can be reached and sees
-    the folder, otherwise one started here).
-
-    Raises:
-        DataError: Some charts cannot be drawn; raised after all others are finished.
-        ConfigError: An option is not possible, Ray is not installed, or the folder cannot be written.
+    the folder, otherwise one started here). DataError is raised after all charts that can be drawn are finished.
     """
-    if jobs < 1 or engine not in ("local", "ray"):
-        raise ConfigError(f"charts: expected at least 1 job and the engine local or ray, got {jobs} and {engine!r}.")
     options: dict[str, Any] = _ray() if engine == "ray" else {"backend": "loky", "inner_max_num_threads": 1}
     paths: list[Path] = []
 

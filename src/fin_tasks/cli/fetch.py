@@ -65,7 +65,6 @@ def fetch_dynostock(
         Literal["alpha-vantage", "upstream"] | None,
         typer.Option(help="By default alpha-vantage if there is a key, else upstream: the authors' files."),
     ] = None,
-    per_minute: Annotated[float, typer.Option(min=0.1, help="Requests a minute to Alpha Vantage.")] = 5.0,
 ) -> None:
     """Download daily prices and earnings reports, by default into dynostock/market in the cache."""
     from fin_tasks.benchmarks.dynostock.fetch import fetch_market, sp500
@@ -74,7 +73,7 @@ def fetch_dynostock(
 
     settings = Settings.from_environ()
     folder, names = out or settings.cache_dir / "dynostock" / "market", tickers_of(tickers) or sp500(settings)
-    options: Any = {"start": start, "end": end, "earnings": earnings, "per_minute": per_minute, "settings": settings}
+    options: Any = {"start": start, "end": end, "earnings": earnings, "settings": settings}
     done = fetch_market(folder, names, **options)
     lines = []
     for part, failed in done.failed.items():

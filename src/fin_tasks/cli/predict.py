@@ -20,8 +20,6 @@ def predict(
     base_url: BaseUrl = OPENAI,
     bias: Annotated[Literal["recency", "authority", "none"], typer.Option(help="Statement to add.")] = "none",
     text: Annotated[bool, typer.Option("--text", help="Show tables instead of a chart.")] = False,
-    prompts: Annotated[Literal["house", "upstream"], typer.Option(help="Our wording or the authors'.")] = "house",
-    chart: Annotated[Literal["house", "paper"], typer.Option(help="Our drawing or the authors'.")] = "house",
     max_tokens: Annotated[int, typer.Option(min=1, help="Tokens a reply may have.")] = 1024,
     print_prompt: Annotated[bool, typer.Option("--print-prompt", help="Print the message; ask nobody.")] = False,
     prices: Prices = None,
@@ -45,7 +43,7 @@ def predict(
         raise ConfigError(f"predict: expected a key for {base_url} in the variable OPENAI_API_KEY, got none. Set it.")
     market = market_of(prices, earnings, adjust=adjust, sample=sample, tickers=None if sample else ticker)
     window = own_window(market, ticker.upper(), start, end, bias="plain" if bias == "none" else bias)
-    doc = own.own_question(market, window, prompts=prompts, style=chart, text=text, out=out, settings=settings)
+    doc = own.own_question(market, window, text=text, folder=(out or settings.cache_dir / "dynostock") / "charts")
     if print_prompt or model is None:
         parts = own.parts_of(doc)
         print(json.dumps(parts) if as_json else "\n\n".join(f"--- {name}\n{part}" for name, part in parts.items()))
@@ -55,7 +53,7 @@ def predict(
     result: dict[str, Any] = {"model": model, "run": None, **own.result_of(doc, reply)}
     if out is not None:
         task = own.scored(doc, reply)
-        facts = {"mode": doc["mode"], "arm": doc["arm"], "prompts": prompts, "chart": chart, "data": dict(market.facts)}
+        facts = {"mode": doc["mode"], "arm": doc["arm"], "data": dict(market.facts)}
         run = write_run(out, [task], model=model, made_by="fin-tasks predict", provenance={task.name: facts})
         result["run"] = str(run)
     shown = ("chart", "statement", "response", "paper", "robust", "forecast", "happened", "run")

@@ -15,6 +15,8 @@ from fin_tasks.errors import ConfigError
 from fin_tasks.settings import OPENAI
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fin_tasks.benchmarks.scored_task import ScoredTask
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses, one model a file.")]
@@ -96,25 +98,26 @@ def replay_dynostock(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Score DynoStock responses again: the authors' exp_*.json or lm-eval's samples_*.jsonl."""
-    from fin_tasks.benchmarks.dynostock.replay import SHARED, find_files, replay, summary
+    """Score the authors' recordings (MODEL/exp_recency_4.json) again and show the rows of Table 1."""
+    from fin_tasks.benchmarks.dynostock.experiment import by_window
+    from fin_tasks.benchmarks.dynostock.replay import find_files, replay, rows_of
     from fin_tasks.sandbox import escape  # messages quote other people's files
 
     with counting("Scoring", "file", total=len(find_files(files))) as on_done:
         scored, problems = replay(files, on_done=on_done)
-    runs: dict[Any, list[ScoredTask]] = {}
+    runs: dict[Path, list[ScoredTask]] = {}
     for recording, task in scored:
-        runs.setdefault((recording.file.parent, *(recording.facts[name] for name in SHARED)), []).append(task)
-    for (_, whose, _, mode, arm, anonymised), tasks in runs.items():
-        _write(out, tasks, model or whose, {"mode": mode, "arm": arm, "anonymise": anonymised})
-    found = {**summary(scored, parser=parser), "errors": problems}
+        runs.setdefault(recording.file.resolve().parent, []).append(task)
+    for folder, tasks in runs.items():
+        _write(out, tasks, model or folder.name, {"mode": "image", "arm": "signal", "anonymize": False})
+    table = by_window(rows_of(scored, variant=parser))
     if as_json:
-        print(json.dumps(found))
+        windows = json.loads(table.to_json(orient="records"))
+        print(json.dumps({"parser": parser, "windows": windows, "errors": problems}))
     else:
-        _show_windows(found["groups"])
-    for one in problems[:20]:
-        where = f"{one['file']}, row {one['row']}: " if one["row"] is not None else ""
-        print(escape(f"fin-tasks: {where}{one['error']}"), file=sys.stderr)
+        _show_windows(table)
+    for problem in problems[:20]:
+        print(escape(f"fin-tasks: {problem}"), file=sys.stderr)
     if problems:
         print(f"fin-tasks: {len(problems)} file(s) or row(s) left out", file=sys.stderr)
         raise typer.Exit(1)
@@ -179,15 +182,14 @@ def _show(summaries: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
         Console().print(summary_table({name: value for name, value in one.items() if value is not None}))
 
 
-def _show_windows(groups: Sequence[Mapping[str, Any]]) -> None:
-    """Show the rows of the paper's Table 1."""
+def _show_windows(windows: "pd.DataFrame") -> None:
     rows = []
-    for one in sorted(groups, key=lambda one: (one["model"], one["bias"] or "", one["folder"])):
-        told = [one["mode"]] * (one["mode"] != "image") + [one["arm"]] * (one["arm"] != "signal")
-        cells = [" ".join([one["model"], *told, *["anonymised"] * one["anonymised"]]), one["bias"] or "-"]
-        for name in ("accuracy", "bias_index"):
-            mean, std, low, high = (one[f"{name}_{part}"] for part in ("mean", "std", "low", "high"))
-            cells.append("-" if mean is None else f"{mean:.1f} ± {std:.1f} ({low:.0f}-{high:.0f})")
-        rows.append([*cells, str(one["files"])])
-    title = "Mean ± standard deviation over files (95 % interval), percent"
-    print_table(title, ("Model", "Bias", "Accuracy", "Bias index", "Files"), rows)
+    for one in windows.to_dict("records"):
+        cells = [one["model"], one["bias"], str(one["window"]), str(one["n"])]
+        for name in ("acc", "bias_index"):
+            mean, std, low, high = (100 * one[f"{name}{part}"] for part in ("", "_std", "_low", "_high"))
+            deviation = "" if std != std else f" ± {std:.1f}"
+            cells.append(f"{mean:.1f}{deviation} ({low:.0f}-{high:.0f})")
+        rows.append(cells)
+    title = "Percent, 95 % interval; ± is the deviation over window sizes"
+    print_table(title, ("Model", "Bias", "Size", "n", "Accuracy", "Bias index"), rows)

@@ -69,7 +69,7 @@ def conditions_of(result: TaskResult) -> dict[str, str]:
         *(["no role"] if said.get("style.role") == "false" else []),
         *([said["prompts.style"]] if said.get("prompts.style", "structured") != "structured" else []),
         *(said[name] for name, usual in (("text", "table"), ("frequency", "daily")) if said.get(name, usual) != usual),
-        *(["anonymized"] if said.get("anonymise") == "true" else []),
+        *(["anonymized"] if said.get("anonymize") == "true" else []),
         *(["may decline"] if said.get("na") == "true" or "na" in endings else []),
     ]
     knowledge = said.get("retrieval.condition") or said.get("knowledge") or said.get("knowledge.condition") or "none"

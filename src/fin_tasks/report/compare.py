@@ -17,8 +17,7 @@ from fin_tasks.report.comparable import conditions_of, differences, text_of
 from fin_tasks.report.model import BENCHMARKS, WEIGHT, Report, Run, TaskResult, largest
 from fin_tasks.report.rows import read_samples
 from fin_tasks.report.values import headline, value_of
-from fin_tasks.stats.multiple import holm
-from fin_tasks.stats.pairs import compare_pair
+from fin_tasks.stats.pairs import compare_pair, holm
 
 FACTORS: Mapping[str, tuple[str, ...]] = {"style": ("mode", "style"), "knowledge": ("retrieval",)}
 """What one model's results may differ in, with the conditions that say so."""
@@ -40,7 +39,7 @@ _FOLLOW = {
     "knowledge": ("retrieval.", "prompts."),
 }
 _SAME_DATA = ("split", "data.revision")
-_STATEMENT = ("anonymise", "arm", "bias", "mode", "scorer", "window")  # settings in which arms differ on purpose
+_STATEMENT = ("anonymize", "arm", "bias", "mode", "scorer", "window")  # settings in which arms differ on purpose
 
 
 @dataclass(frozen=True)
@@ -196,7 +195,7 @@ def statement_rows(report: Report, *, variant: str) -> tuple[pd.DataFrame, list[
                 known.append(asked)
             facts: dict[str, Any] = {"model": run.model, "bias": bias, "mode": mode}
             facts |= {"setting": f"settings {known.index(asked) + 1}"}
-            parts.append(rows.assign(**facts, anonymised=one.settings.get("anonymise") == "true"))
+            parts.append(rows.assign(**facts, anonymized=one.settings.get("anonymize") == "true"))
     if not parts:
         raise DataError(f"compare: expected rows of DynoStock's bias tasks under {variant}, found none.")
     table = pd.concat(parts).reindex(columns=list(experiment.COLUMNS)).dropna(subset=["window"])

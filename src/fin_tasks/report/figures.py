@@ -145,8 +145,8 @@ def draw_execution(values: pd.DataFrame, stem: Path, *, title: str) -> list[Path
 
 def _biases(report: Report, folder: Path) -> list[Path]:
     from fin_tasks.benchmarks.dynostock import figures
-    from fin_tasks.benchmarks.dynostock.experiment import by_window, compare_arms
-    from fin_tasks.report.compare import statement_rows
+    from fin_tasks.benchmarks.dynostock.experiment import by_window
+    from fin_tasks.report.compare import compare_statements, statement_rows
 
     paths: list[Path] = []
     for variant in ("paper", "robust"):
@@ -157,8 +157,9 @@ def _biases(report: Report, folder: Path) -> list[Path]:
         for bias, of_bias in by_window(rows).groupby("bias"):
             stem = folder / f"dynostock_{bias}_{variant}"
             paths += figures.draw_windows(of_bias, stem, title=f"{str(bias).capitalize()} bias, {variant}")
-        if len(effects := compare_arms(rows).effects):
-            paths += figures.draw_effects(effects, folder / f"dynostock_effects_{variant}")
+        lines = compare_statements(report, variant=variant).lines
+        if len(effects := lines[lines["pairs"] > 0]):
+            paths += draw_forest(effects, folder / f"dynostock_effects_{variant}", title=f"Effects, {variant}")
     return paths
 
 

@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 __all__ = ["average", "average_or_none", "over_responses", "rate", "standard_error"]
 
 
@@ -57,8 +59,4 @@ def standard_error(values: Iterable[float | None]) -> float:
         0.5
     """
     known = [value for value in values if value is not None]
-    n = len(known)
-    if n < 2:
-        return math.nan
-    mean = math.fsum(known) / n
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in known) / (n - 1) / n)
+    return float(np.std(known, ddof=1) / math.sqrt(len(known))) if len(known) > 1 else math.nan

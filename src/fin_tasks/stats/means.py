@@ -19,8 +19,8 @@ Codes = npt.NDArray[np.integer]
 class Estimate:
     """A mean over `n` values with its 95 % interval, in the unit of the values; NaN if not defined.
 
-    `clusters` counts groups of values that depend on each other; it is `n` if all are independent. `method` names the
-    interval; it is empty if there is none.
+    `clusters` is the number of clusters, `n` if all values are independent. `method` names the interval; it is empty
+    if there is none.
     """
 
     mean: float

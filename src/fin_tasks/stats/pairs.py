@@ -9,11 +9,10 @@ import numpy as np
 from scipy.special import bdtr, betaincinv, stdtr, stdtrit
 
 from fin_tasks.stats.means import Codes, Floats, cluster_sums
-from fin_tasks.stats.multiple import holm
 
-__all__ = ["ALPHA", "Pair", "Place", "compare_all", "compare_pair", "mcnemar", "rank"]
+__all__ = ["ALPHA", "Pair", "Place", "compare_all", "compare_pair", "holm", "mcnemar", "rank"]
 
-ALPHA = 0.05
+ALPHA = 0.05  # level of a significant difference, after Holm's correction
 _Z = 1.959963984540054
 _NOISE = 1e-12
 
@@ -23,8 +22,7 @@ class Pair:
     """First less second on the `n` rows that both have scored, with 95 % interval and two-sided `p`.
 
     The interval excludes 0 only if `p` is below 0.05; it is NaN if there is none. `p` is 1 if nothing can be tested,
-    and `p_holm` is corrected over the pairs of one `compare_all`. `only_first` counts rows that only the first has
-    right, -1 if values are not all 0 or 1. `test` is `McNemar`, `t`, `clustered t`, or `sign`.
+    and `p_holm` is corrected over the pairs of one `compare_all`. `test` is `McNemar`, `t`, `clustered t`, or `sign`.
     """
 
     first: str = ""
@@ -35,8 +33,6 @@ class Pair:
     low: float = math.nan
     high: float = math.nan
     stderr: float = math.nan
-    only_first: int = -1
-    only_second: int = -1
     p: float = 1.0
     p_holm: float = 1.0
     test: str = ""
@@ -44,7 +40,7 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A run's rank, and the ranks that the tests leave possible; all three come from the same pairs."""
+    """A run's rank, and the best and worst rank that the tests leave possible; all come from the same pairs."""
 
     run: str
     mean: float
@@ -59,13 +55,10 @@ def compare_pair(first: Floats, second: Floats, *, clusters: Codes | None = None
 
     Independent rows of 0 and 1 are tested by McNemar's exact test. Their interval is Agresti and Min's, widened to the
     exact conditional interval (Clopper-Pearson) where that is wider, so that it excludes 0 only if the test rejects.
-    All else is tested by a t test of the differences with a cluster-robust standard error, and has its interval. If
-    all differences, or their sums over clusters, are equal, there is no interval, and the test is that of the signs.
+    Other rows are tested by a t test of the differences with a cluster-robust standard error, and have its interval.
+    If all differences, or their sums over clusters, are equal, there is no interval, and the signs are tested.
 
-    Args:
-        first: A value per row; NaN if unscored.
-        second: The same rows, in the same order.
-        clusters: A number per row as in `means.estimate`.
+    Both have a value for each row in the same order, NaN if unscored; `clusters` is that of `means.estimate`.
 
     References:
         McNemar (1947), Psychometrika 12; Agresti and Min (2005), Statistics in Medicine 24; Clopper and Pearson (1934),
@@ -80,13 +73,14 @@ def compare_pair(first: Floats, second: Floats, *, clusters: Codes | None = None
     one, other = first[there], second[there]
     difference, stderr, groups = cluster_sums(one - other, None if clusters is None else clusters[there])
     n = len(one)
-    shares = bool(np.isin(one, (0, 1)).all() and np.isin(other, (0, 1)).all())
-    gained, lost = (int((one > other).sum()), int((one < other).sum())) if shares else (-1, -1)
-    found = Pair(n=n, clusters=groups, difference=difference, stderr=stderr, only_first=gained, only_second=lost)
+    found = Pair(n=n, clusters=groups, difference=difference, stderr=stderr)
     if not n:
         return found
-    if shares and groups == n:
-        low, high = _agresti_min(gained, lost, n)
+    if groups == n and np.isin(one, (0, 1)).all() and np.isin(other, (0, 1)).all():
+        gained, lost = int((one > other).sum()), int((one < other).sum())
+        middle = (gained - lost) / (n + 2)
+        reach = _Z * math.sqrt((gained + lost + 1) / (n + 2) - middle**2) / math.sqrt(n + 2)
+        low, high = max(-1.0, middle - reach), min(1.0, middle + reach)
         if untied := gained + lost:
             share_low = float(betaincinv(gained, lost + 1, 0.025)) if gained else 0.0
             share_high = float(betaincinv(gained + 1, lost, 0.975)) if lost else 1.0
@@ -119,22 +113,31 @@ def compare_all(scores: Mapping[str, Floats], *, clusters: Codes | None = None) 
         for first, second in combinations(scores, 2)
     ]
     adjusted = holm([pair.p if pair.n else math.nan for pair in pairs])
-    return [replace(pair, p_holm=1.0 if math.isnan(p) else p) for pair, p in zip(pairs, adjusted, strict=True)]
+    return [replace(pair, p_holm=p if pair.n else 1.0) for pair, p in zip(pairs, adjusted, strict=True)]
 
 
-def rank(
-    scores: Mapping[str, Floats], pairs: Sequence[Pair], *, higher_is_better: bool = True, alpha: float = ALPHA
-) -> list[Place]:
-    """Rank runs, the best first.
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjust the p-values of one family of tests by Holm's method; NaN counts as no test and stays NaN.
+
+    References:
+        Holm (1979), A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6.
+
+    Example:
+        >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
+        [0.03, 0.06, 0.06]
+    """
+    values = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(values, kind="stable")[: int((~np.isnan(values)).sum())]  # NaN comes last
+    adjusted = np.full(len(values), np.nan)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(np.arange(len(order), 0, -1) * values[order]))
+    return [float(p) for p in adjusted]
+
+
+def rank(scores: Mapping[str, Floats], pairs: Sequence[Pair], *, higher_is_better: bool = True) -> list[Place]:
+    """Rank runs, the best first, from a value per row (NaN if unscored) and all pairs of `compare_all`.
 
     A run's rank is one more than the runs that are ahead of it on the rows in common; its best rank is one more than
     those that are significantly ahead; its worst leaves room for all but those significantly behind.
-
-    Args:
-        scores: A value per row; NaN if unscored.
-        pairs: All pairs of these runs, from `compare_all`.
-        higher_is_better: Whether more is better.
-        alpha: Level of a significant difference, after Holm's correction.
 
     Example:
         >>> scores = {"a": np.ones(40), "b": np.array([1.0] * 38 + [0] * 2), "c": np.zeros(40)}
@@ -147,8 +150,8 @@ def rank(
         if abs(lead) > _NOISE:
             winner, loser = (pair.first, pair.second) if lead > 0 else (pair.second, pair.first)
             ahead[loser] += 1
-            surely_ahead[loser] += pair.p_holm < alpha
-            surely_behind[winner] += pair.p_holm < alpha
+            surely_ahead[loser] += pair.p_holm < ALPHA
+            surely_behind[winner] += pair.p_holm < ALPHA
     means = {run: cluster_sums(values[~np.isnan(values)])[0] for run, values in scores.items()}
     sign = -1 if higher_is_better else 1
     places = [
@@ -163,9 +166,3 @@ def rank(
         for run, values in scores.items()
     ]
     return sorted(places, key=lambda one: (one.rank, sign * one.mean if one.n else math.inf))
-
-
-def _agresti_min(gained: int, lost: int, n: int) -> tuple[float, float]:
-    middle = (gained - lost) / (n + 2)
-    reach = _Z * math.sqrt((gained + lost + 1) / (n + 2) - middle**2) / math.sqrt(n + 2)
-    return max(-1.0, middle - reach), min(1.0, middle + reach)

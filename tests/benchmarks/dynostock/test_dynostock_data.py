@@ -57,7 +57,7 @@ def test_a_naive_prompt_has_no_statement(tmp_path: Path) -> None:
 
 def test_wrong_options_are_errors_and_arguments_of_models_are_not() -> None:
     names = ("bias", "mode", "source", "arm", "prompt", "prompts", "text", "frequency", "dpi", "chart")
-    wrong: list[dict[str, Any]] = [*({name: "x"} for name in names), {"anonymise": 1}, {"anonymize": True}]
+    wrong: list[dict[str, Any]] = [*({name: "x"} for name in names), {"anonymize": 1}, {"anonymise": True}]
     for options in (*wrong, {"prompts": "upstream", "prompt": "naive"}, {"windows_dir": "/nowhere"}):
         with pytest.raises(ConfigError):
             documents(**options)
@@ -65,7 +65,7 @@ def test_wrong_options_are_errors_and_arguments_of_models_are_not() -> None:
 
 
 def test_provenance_tells_questions_apart() -> None:
-    changes: list[dict[str, Any]] = [{}, {"arm": "none"}, {"window": 8}, {"anonymise": True}, {"text": "narrative"}]
+    changes: list[dict[str, Any]] = [{}, {"arm": "none"}, {"window": 8}, {"anonymize": True}, {"text": "narrative"}]
     fixed: dict[str, Any] = {"bias": "recency", "window": 4, "mode": "text", "source": "sample", "frequency": "monthly"}
     changes += [{"frequency": "weekly"}, {"prompt": "naive"}, {"dpi": 72}]
     *found, same = (json.loads(load(**fixed | change)["test"].info.description) for change in changes)
@@ -76,7 +76,7 @@ def test_provenance_tells_questions_apart() -> None:
 
 @pytest.mark.parametrize(("text", "arm"), [("table", "signal"), ("narrative", "aligned")])
 def test_an_anonymous_prompt_names_neither_share_nor_time(text: str, arm: str) -> None:
-    for doc in documents(anonymise=True, text=text, arm=arm) + documents(bias="authority", window=12, anonymise=True):
+    for doc in documents(anonymize=True, text=text, arm=arm) + documents(bias="authority", window=12, anonymize=True):
         words = f"{doc['system']} {doc['prompt']} {doc['cue']}"
         assert doc["ticker"] not in words and ANONYMOUS_TICKER in words
         years = {int(year) for year in re.findall(r"(?<![\d.,-])(\d{4})-\d\d-\d\d", words)}
@@ -122,7 +122,7 @@ def test_another_future_changes_no_byte(mode: str, name: str, tmp_path: Path, mo
         return doc["system"], doc["prompt"], doc["cue"], doc["statement"], picture
 
     others: list[dict[str, Any]] = [
-        {"anonymise": True},
+        {"anonymize": True},
         {"prompt": "naive"},
         {"text": "narrative", "frequency": "weekly"},
     ]

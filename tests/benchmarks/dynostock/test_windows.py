@@ -37,13 +37,13 @@ def market_of(
     *,
     lows: dict[str, dict[date, float]] | None = None,
 ) -> Market:
-    """A market from closes by day and reports as (day, surprise); candles if there are lows."""
+    """A market from closes by day and reports as (day, surprise); all lows are known if none are given."""
     rows: list[dict[str, Any]] = []
     for ticker, prices in closes.items():
         for day, close in prices.items():
-            low = {} if lows is None else {"open": 1.0, "high": 1.0, "low": lows[ticker].get(day, 1.0), "volume": 1.0}
-            rows.append({"ticker": ticker, "date": day, "close": close, **low})
-    columns = ["ticker", "date", "close", *(["open", "high", "low", "volume"] if lows is not None else [])]
+            low = 1.0 if lows is None else lows[ticker].get(day, 1.0)
+            rows.append({"ticker": ticker, "date": day, "close": close, "open": 1.0, "high": 1.0, "low": low})
+    columns = ["ticker", "date", "close", "open", "high", "low"]
     names = ["ticker", "fiscal_end", "reported", "eps", "estimate", "surprise", "surprise_percentage"]
     told = [(t, day - 20 * DAY, day, 1.0, 1 - s, s, NAN) for t, given in reports.items() for day, s in given]
     return Market.of(pd.DataFrame(rows, columns=columns), pd.DataFrame(told, columns=names))

@@ -12,7 +12,7 @@ import fin_tasks
 from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.prompts import ARMS, HousePrompts, Prompt, statement_direction
 from fin_tasks.benchmarks.dynostock.score import SCORER_VERSION
-from fin_tasks.benchmarks.dynostock.upstream import DEFAULT_MODEL, upstream_prompts
+from fin_tasks.benchmarks.dynostock.upstream import upstream_prompts
 from fin_tasks.benchmarks.dynostock.window_set import WindowSet, find_set
 from fin_tasks.benchmarks.dynostock.windows import BIASES, Window, shown_prices
 from fin_tasks.data.documents import dataset_of, refuse_typos
@@ -30,10 +30,10 @@ IMAGE_MARK = "<image>\n"  # where lm-eval's multimodal models put the picture
 _CHOICES: Mapping[str, Sequence[Any]] = {
     **{"bias": BIASES, "mode": ("image", "text"), "source": ("auto", "sample"), "arm": (None, *ARMS)},
     **{"prompt": ("structured", "naive"), "prompts": ("house", "upstream"), "text": ("table", "narrative")},
-    **{"frequency": ("daily", "weekly", "monthly"), "anonymise": (False, True), "chart": ("house", "paper")},
+    **{"frequency": ("daily", "weekly", "monthly"), "anonymize": (False, True), "chart": ("house", "paper")},
 }
 # without those that tasks fix: `model` is nearly `mode`
-_OPTIONS = (*list(_CHOICES)[2:], "windows_dir", "data_dir", "upstream_model", "dpi", "sampling")
+_OPTIONS = (*list(_CHOICES)[2:], "windows_dir", "data_dir", "dpi", "sampling")
 
 
 def load(
@@ -47,10 +47,9 @@ def load(
     arm: str | None = None,
     prompt: str = "structured",
     prompts: str = "house",
-    upstream_model: str = DEFAULT_MODEL,
     text: str = "table",
     frequency: str = "daily",
-    anonymise: bool = False,
+    anonymize: bool = False,
     chart: str = "house",
     dpi: int = 300,
     **unknown: Any,
@@ -62,7 +61,7 @@ def load(
     given = dict(locals())
     refuse_typos("dynostock", unknown, _OPTIONS)
     for name, allowed in _CHOICES.items():
-        if given[name] not in allowed or isinstance(given[name], bool) != (name == "anonymise"):
+        if given[name] not in allowed or isinstance(given[name], bool) != (name == "anonymize"):
             raise ConfigError(f"metadata {name}: expected one of {', '.join(map(str, allowed))}, got {given[name]!r}.")
     if type(dpi) is not int:
         raise ConfigError(f"metadata dpi: expected a whole number, got {dpi!r}.")
@@ -73,7 +72,7 @@ def load(
     folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
     wording: Any = HousePrompts(style=prompt)
     if prompts == "upstream":
-        wording = upstream_prompts(model=upstream_model, data_dir=folder, settings=settings)
+        wording = upstream_prompts(data_dir=folder, settings=settings)
     found = find_set(sample=source == "sample", windows_dir=windows_dir, data_dir=folder, settings=settings)
     if not (windows := found.select(bias, window)):
         counts = found.table.groupby(["bias_type", "window"]).size().items()
@@ -82,9 +81,9 @@ def load(
             f"{', '.join(f'{n} {kind} of {size} reports' for (kind, size), n in counts) or 'none at all'}. Build a set "
             "with that bias and size, or use the tasks of those that it has."
         )
-    shown = [_hidden(found.market, one) if anonymise else (found.market, one) for one in windows]
+    shown = [_hidden(found.market, one) if anonymize else (found.market, one) for one in windows]
     facts: dict[str, Any] = {"fin_tasks": fin_tasks.__version__, "scorer": SCORER_VERSION, "bias": bias}
-    facts |= {"window": window, "mode": mode, "arm": arm, "anonymise": anonymise, "prompts": wording.facts}
+    facts |= {"window": window, "mode": mode, "arm": arm, "anonymize": anonymize, "prompts": wording.facts}
     charts, how = [""] * len(shown), {"text": text, "frequency": frequency}
     if mode == "image":
         charts, drawn = _draw(shown, found, settings, dpi=dpi, style=chart)
@@ -92,7 +91,7 @@ def load(
     docs = []
     for one, (market, seen), picture in zip(windows, shown, charts, strict=True):
         asked = wording.ask(market, seen, arm=arm, **how)
-        docs.append(document(one, asked, arm=arm, mode=mode, picture=picture, anonymised=anonymise))
+        docs.append(document(one, asked, arm=arm, mode=mode, picture=picture, anonymized=anonymize))
     # a chart's name holds the hash of its content
     words = [(doc["id"], doc["system"], doc["prompt"], doc["cue"], Path(str(doc["chart"])).name) for doc in docs]
     defects = {kind: len(found) for kind, found in found.facts["market"].get("defects", {}).items()}
@@ -102,13 +101,13 @@ def load(
 
 
 def document(
-    window: Window, asked: Prompt, *, arm: str, mode: str, picture: str = "", anonymised: bool = False
+    window: Window, asked: Prompt, *, arm: str, mode: str, picture: str = "", anonymized: bool = False
 ) -> dict[str, Any]:
     """Put a window and its prompt into a document; `picture` is the file of its chart."""
     named = ("id", "bias_type", "window", "ticker", "signal", "truth", "outcome", "n_same", "n_contrary", "authority")
     return {
         **{name: getattr(window, name) for name in named},
-        **{"start": str(window.start), "end": str(window.end), "arm": arm, "anonymised": anonymised, "mode": mode},
+        **{"start": str(window.start), "end": str(window.end), "arm": arm, "anonymized": anonymized, "mode": mode},
         "statement": statement_direction(window, arm),
         **{"chart": picture, "system": asked.system},
         "prompt": IMAGE_MARK + asked.user if mode == "image" else asked.user,

@@ -10,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.score import bias_index, intervals_of, over_sizes
-from fin_tasks.stats.multiple import holm
-from fin_tasks.stats.pairs import mcnemar
+from fin_tasks.benchmarks.dynostock.score import bias_index, intervals_of
+from fin_tasks.stats.pairs import holm, mcnemar
 
-GROUP = ("model", "bias", "mode", "setting", "anonymised")
+GROUP = ("model", "bias", "mode", "setting", "anonymized")
 """Runs are compared if they agree in these columns; `setting` stands for everything else that must be the same."""
 COLUMNS = (
     *(*GROUP, "arm", "window", "doc_id", "ticker"),
@@ -25,6 +24,7 @@ COLUMNS = (
 MEASURES = {"acc": "accuracy", "bias_index": "bias index", "follows_signal": "answers equal to the signal"}
 MEASURES |= {"signal_probability": "probability of the signal"}
 _CONTRASTS = (("signal", "none"), ("flipped", "none"), ("aligned", "none"), ("signal", "flipped"))
+_REST = ["follows_signal", "signal_probability", "no_answer"]
 _SAME = [*GROUP, "arm", "window", "doc_id"]
 _FEW_TICKERS = 20  # with fewer the intervals are markedly too narrow
 
@@ -46,26 +46,43 @@ class Experiment(NamedTuple):
 
 def by_window(rows: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy, bias index and other shares of each group, arm and window size, and "mean" for all sizes."""
-    found: list[dict[str, Any]] = []
-    rest = ["follows_signal", "signal_probability", "no_answer"]
-    for key, of_arm in rows.drop_duplicates(_SAME, keep="last").groupby([*GROUP, "arm"]):
-        arm, sizes = dict(zip((*GROUP, "arm"), key, strict=True)), []
-        for window, of_size in of_arm.groupby("window"):
-            known = of_size[["acc", "bias_percentage"]].dropna(subset="acc").fillna(0.0).itertuples(index=False)
-            shares = [(acc, biased, max(0.0, 1 - acc - biased)) for acc, biased in known]
-            one: dict[str, Any] = {**arm, "window": window, "n": len(of_size), "tickers": of_size["ticker"].nunique()}
-            for name, interval in intervals_of(shares).items():
-                value = of_size["acc"].mean() if name == "acc" else bias_index(shares)
-                one |= {name: value, f"{name}_std": np.nan, f"{name}_low": interval.low, f"{name}_high": interval.high}
-            sizes.append({**one, **of_size[rest].mean().to_dict()})
-        if len(sizes) > 1:
-            mean = {**arm, "window": "mean", "n": len(of_arm), "tickers": of_arm["ticker"].nunique()}
-            for name in ("acc", "bias_index"):
-                over = over_sizes([(one[name], one[f"{name}_low"], one[f"{name}_high"]) for one in sizes])
-                mean |= {name: over.pop("mean"), **{f"{name}_{part}": value for part, value in over.items()}}
-            sizes.append({**mean, **pd.DataFrame(sizes)[rest].mean().to_dict()})
-        found += sizes
-    return pd.DataFrame(found)
+    found: list[pd.DataFrame] = []
+    columns = [*GROUP, "arm"]
+    for key, of_arm in rows.drop_duplicates(_SAME, keep="last").groupby(columns):
+        sizes = pd.DataFrame([_of_size(window, of_size) for window, of_size in of_arm.groupby("window")])
+        table = pd.concat([sizes, pd.DataFrame([_over_sizes(sizes)])]) if len(sizes) > 1 else sizes
+        found.append(table.assign(**dict(zip(columns, key, strict=True))))
+    return pd.concat(found, ignore_index=True)
+
+
+def _of_size(window: int, rows: pd.DataFrame) -> dict[str, Any]:
+    known = rows.dropna(subset="acc")
+    biased = known["bias_percentage"].fillna(0.0)
+    shares = np.column_stack([known["acc"], biased, (1 - known["acc"] - biased).clip(0)]).tolist()
+    accuracy, index = intervals_of(shares).values()
+    return {
+        "window": window,
+        "n": len(rows),
+        **{"acc": known["acc"].mean(), "acc_std": np.nan, "acc_low": accuracy.low, "acc_high": accuracy.high},
+        **{"bias_index": bias_index(shares), "bias_index_std": np.nan},
+        **{"bias_index_low": index.low, "bias_index_high": index.high},
+        **rows[_REST].mean().to_dict(),
+    }
+
+
+def _over_sizes(sizes: pd.DataFrame) -> dict[str, Any]:
+    """Return means and population deviations over sizes, as in Table 1; intervals by MOVER.
+
+    Reference: Zou, Donner (2008), Construction of confidence limits about effect measures, Statistics in Medicine 27.
+    """
+    means = {"window": "mean", "n": sizes["n"].sum(), **sizes[_REST].mean().to_dict()}
+    for name in ("acc", "bias_index"):
+        value, low, high = (sizes[f"{name}{end}"] for end in ("", "_low", "_high"))
+        mean = value.mean()
+        means |= {name: mean, f"{name}_std": value.std(ddof=0)}
+        means[f"{name}_low"] = mean - np.linalg.norm(value - low) / len(sizes)
+        means[f"{name}_high"] = mean + np.linalg.norm(high - value) / len(sizes)
+    return means
 
 
 def compare_arms(rows: pd.DataFrame, *, resamples: int = 10_000, seed: int = 42) -> Experiment:
@@ -75,14 +92,14 @@ def compare_arms(rows: pd.DataFrame, *, resamples: int = 10_000, seed: int = 42)
     notes = []
     for columns, condition, contrasts in (
         (list(GROUP), "arm", _CONTRASTS),
-        ([*GROUP[:-1], "arm"], "anonymised", ((False, True),)),
+        ([*GROUP[:-1], "arm"], "anonymized", ((False, True),)),
     ):
         for key, of_group in rows.groupby(columns):
             group, parts = dict(zip(columns, key, strict=True)), dict(list(of_group.groupby(condition)))
             name = ", ".join(str(group[column]) for column in ("model", "bias", "mode"))
             for first, second in [pair for pair in contrasts if parts.keys() >= set(pair)]:
-                shown = (first, second) if condition == "arm" else ("named", "anonymised")
-                facts = {"anonymised": None, "arm": "", **group, **dict(zip(("first", "second"), shown, strict=True))}
+                shown = (first, second) if condition == "arm" else ("named", "anonymized")
+                facts = {"anonymized": None, "arm": "", **group, **dict(zip(("first", "second"), shown, strict=True))}
                 effects = list(_effects(parts[first], parts[second], resamples, seed))
                 found += [{**facts, **effect} for effect in effects]
                 if (tickers := max((one["tickers"] for one in effects), default=0)) < _FEW_TICKERS:
@@ -128,7 +145,6 @@ def _effects(a: pd.DataFrame, b: pd.DataFrame, resamples: int, seed: int) -> Ite
             yield {
                 **{"measure": measure, "window": "mean" if place is None else sizes[place]},
                 "difference": values.mean() if place is None else values[place],
-                "deviation": values.std() if place is None else np.nan,
                 **{"low": low, "high": high, "pairs": len(both), "tickers": held},
                 **{"unpaired": sum(map(len, asked)) - 2 * here.sum(), "without_value": (here & ~known).sum()},
                 "p": mcnemar(int(firsts.sum()), int(seconds.sum())) if single and place is not None else np.nan,

@@ -7,7 +7,7 @@ import io
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
@@ -23,7 +23,8 @@ from fin_tasks.data.fetch import load_pins, locate, write_file
 from fin_tasks.errors import ConfigError, FetchError
 from fin_tasks.settings import Settings
 
-_BATCH = 25
+_BATCH = 25  # tickers that Yahoo is asked about at once
+_PAUSE = 1.2  # seconds between requests; Alpha Vantage's free plan allows one a second
 _COLUMNS = {name: name.lower().replace(" ", "_") for name in ("Open", "High", "Low", "Close", "Volume", "Adj Close")}
 
 
@@ -33,7 +34,7 @@ class _LimitError(FetchError): ...  # the source answers no more for now
 class _BusyError(_LimitError): ...  # the source may answer in a minute
 
 
-_retry: Callable[[Callable[..., Any]], Callable[..., Any]] = retry(
+_retry = retry(
     retry=retry_if_exception_type(_BusyError), stop=stop_after_attempt(5), wait=wait_exponential(5, 60), reraise=True
 )
 
@@ -46,18 +47,18 @@ class Fetched:
     stopped: list[str] = field(default_factory=list)
 
 
+@_retry
 def sp500(settings: Settings) -> tuple[str, ...]:
     """Return the tickers of the S&P 500 as Wikipedia lists them today, spelled as Yahoo does (BRK-B)."""
-    page = _retry(_get)(f"{settings.wikipedia}/wiki/List_of_S%26P_500_companies", "Wikipedia")
+    page = _get(f"{settings.wikipedia}/wiki/List_of_S%26P_500_companies", "Wikipedia")
     try:
-        tables = pd.read_html(io.StringIO(page), flavor="lxml", keep_default_na=False)
-        cells = next(table["Symbol"] for table in tables if "Symbol" in table)
-        tickers = tuple(dict.fromkeys(str(cell).strip().upper().replace(".", "-") for cell in cells))
-        if odd := [ticker for ticker in tickers if not TICKER.fullmatch(ticker)]:
-            raise ValueError(f"got {odd[0]!r}")
-        return tickers
-    except (ImportError, ValueError, SyntaxError, StopIteration) as error:
+        cells = pd.read_html(io.StringIO(page), match="Symbol", flavor="lxml", keep_default_na=False)[0]["Symbol"]
+    except (ImportError, ValueError, SyntaxError, KeyError) as error:
         raise FetchError(f"S&P 500: expected a table of tickers ({error!r}). Use --tickers FILE.") from error
+    tickers = tuple(dict.fromkeys(str(cell).strip().upper().replace(".", "-") for cell in cells))
+    if not all(TICKER.fullmatch(ticker) for ticker in tickers):
+        raise FetchError(f"S&P 500: expected tickers, got {tickers}. Use --tickers FILE.")
+    return tickers
 
 
 def fetch_market(
@@ -67,7 +68,6 @@ def fetch_market(
     start: date,
     end: date | None = None,
     earnings: str | None = None,
-    per_minute: float = 5,
     settings: Settings,
 ) -> Fetched:
     """Fetch what the folder lacks; tickers that failed in the last run are tried last.
@@ -99,7 +99,7 @@ def fetch_market(
     try:
         _fetch_prices(done, folder / "prices", missing("prices", tickers), start, end)
         priced = [ticker for ticker in tickers if (folder / "prices" / f"{ticker}.parquet").is_file()]
-        _fetch_reports(done, folder / "earnings", missing("earnings", priced), source, per_minute, settings)
+        _fetch_reports(done, folder / "earnings", missing("earnings", priced), source, settings)
     finally:
         facts = {**plan, "failed": {part: {**last[part], **done.failed[part]} for part in last}}
         write_file(manifest, json.dumps(facts, indent=1).encode())
@@ -121,7 +121,7 @@ def _fetch_prices(done: Fetched, folder: Path, tickers: Sequence[str], start: da
 
 
 def _download(tickers: Sequence[str], start: date) -> pd.DataFrame:
-    """Return yfinance's table from `start` until today, which tells of all later splits."""
+    """Return yfinance's table from `start` until today, since today's prices hold all later splits."""
     try:
         import yfinance
 
@@ -145,23 +145,20 @@ def _prices_of(frame: pd.DataFrame, ticker: str, end: date) -> pd.DataFrame:
     return table[days <= pd.Timestamp(end)].reset_index(drop=True)
 
 
-def _fetch_reports(
-    done: Fetched, folder: Path, tickers: Sequence[str], source: str, per_minute: float, settings: Settings
-) -> None:
+def _fetch_reports(done: Fetched, folder: Path, tickers: Sequence[str], source: str, settings: Settings) -> None:
     paths = {f"data/eps_history/data-{ticker}.json": ticker for ticker in tickers}
     pinned = [pin.path for pin in load_pins("dynostock").files if pin.path in paths and source == "upstream"]
     files = {paths[n]: f for n, f in locate("dynostock", pinned, source="upstream", settings=settings).files.items()}
     for i, ticker in enumerate(tqdm(tickers, desc="Earnings", unit="ticker", disable=None)):
         try:
             if source == "alpha-vantage":
-                time.sleep(60 / per_minute if i else 0)
+                time.sleep(_PAUSE if i else 0)
                 answer = _alpha_vantage(ticker, settings)
             elif ticker in files:
                 answer = json.loads(files[ticker].read_text(encoding="utf-8"))
             else:
                 raise FetchError(f"the authors have no earnings of {ticker}")
         except _LimitError as error:
-            done.failed["earnings"] |= {ticker: str(error)} if isinstance(error, _BusyError) else {}
             done.stopped.append(f"{error} {len(tickers) - i} tickers are left. Run the command again tomorrow.")
             return
         except FetchError as error:
@@ -175,9 +172,9 @@ def _alpha_vantage(ticker: str, settings: Settings) -> dict[str, Any]:
     key = str(settings.alpha_vantage_key)
     query = {"function": "EARNINGS", "symbol": ticker, "apikey": key}
     try:
-        answer = dict(json.loads(_get(f"{settings.alpha_vantage}/query", "Alpha Vantage", query)))
-    except (ValueError, TypeError):
-        raise FetchError("Alpha Vantage: expected a JSON object, got something else.") from None
+        answer: dict[str, Any] = json.loads(_get(f"{settings.alpha_vantage}/query", "Alpha Vantage", query))
+    except ValueError:
+        raise FetchError("Alpha Vantage: expected JSON, got something else.") from None
     refusal = " ".join(str(answer.get(name, "")) for name in ("Error Message", "Note", "Information")).strip()
     refusal = refusal.replace(key, "(your key)")
     if refusal and ("Error Message" not in answer or "apikey" in refusal):

@@ -1,4 +1,4 @@
-"""The paper's figures 3 and 4, bias index and accuracy by window size, and a forest plot of effects."""
+"""The paper's figures 3 and 4: bias index and accuracy by window size."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -6,18 +6,18 @@ from typing import Any
 
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.experiment import GROUP, MEASURES
+from fin_tasks.benchmarks.dynostock.experiment import GROUP
 from fin_tasks.charts.figures import drawing, save
 from fin_tasks.sandbox import escape
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's palette, which color-blind readers can tell apart."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 def names_of(table: pd.DataFrame, columns: list[str]) -> pd.Series:
     """Name each row by its model and by the other columns in which the rows of the table differ."""
-    table = table.assign(anonymised=table["anonymised"].map({True: "anonymised", False: "named"}))
+    table = table.assign(anonymized=table["anonymized"].map({True: "anonymized", False: "named"}))
     differ = [name for name in columns if name == "model" or table[name].nunique(dropna=False) > 1]
     return table[differ].apply(lambda row: escape(", ".join(one for one in row if isinstance(one, str))), axis=1)
 
@@ -41,7 +41,7 @@ def draw_windows(arms: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
         for axes, metric, what in zip(panels, ("bias_index", "acc"), ("Bias index (%)", "Accuracy (%)"), strict=True):
             for place, (name, line) in enumerate(lines):
                 at = line["window"].astype(float) + (place - (len(lines) - 1) / 2) * min(step, 0.5)
-                look: dict[str, Any] = {"color": COLOURS[place % 7], "zorder": 3}
+                look: dict[str, Any] = {"color": COLORS[place % 7], "zorder": 3}
                 low, high = (100 * line[f"{metric}_{end}"] for end in ("low", "high"))
                 axes.vlines(at, low, high, alpha=0.3, linewidth=3, **look)
                 axes.plot(at, 100 * line[metric], marker=MARKERS[place % 8], markersize=5, label=name, **look)
@@ -50,29 +50,4 @@ def draw_windows(arms: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
         panels[0].set_ylim(bottom=-2)
         figure.suptitle(f"{title}, with 95 % intervals", x=0.012, ha="left", fontsize=11, fontweight="bold")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower left", ncols=2, frameon=False)
-        return save(figure, stem)
-
-
-def draw_effects(effects: pd.DataFrame, stem: Path) -> list[Path]:
-    """Draw each effect with its interval, one row per contrast and size and one panel per measure; save PNG and SVG."""
-    from matplotlib.figure import Figure
-
-    first = effects[effects["measure"] == "acc"]
-    labels = names_of(first, list(GROUP)).str.cat(
-        [first.apply(contrast_name, axis=1), first["window"].astype(str)], ", "
-    )
-    with drawing({}):
-        figure = Figure(figsize=(11, 1.2 + 0.2 * len(first)), layout="constrained")
-        panels = figure.subplots(1, len(MEASURES), sharey=True)
-        for axes, (measure, what) in zip(panels, MEASURES.items(), strict=True):
-            rows = effects[effects["measure"] == measure].reset_index()
-            axes.axvline(0, color="#888888", linewidth=0.8)
-            for place, row in rows.iterrows():
-                color, marker = (COLOURS[0], "D") if row["window"] == "mean" else ("#666666", "o")
-                axes.hlines(place, 100 * row["low"], 100 * row["high"], alpha=0.5, linewidth=3, color=color)
-                axes.plot(100 * row["difference"], place, marker=marker, markersize=4, color=color)
-            axes.set(title=what.capitalize(), xlabel="difference (percentage points)")
-            axes.grid(axis="x")
-        panels[0].set_yticks(range(len(first)), labels)
-        panels[0].set_ylim(len(first) - 0.4, -0.6)
         return save(figure, stem)

@@ -18,34 +18,36 @@ from fin_tasks.data.fetch import sha256_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.resources import stock_prices_file
 
-PRICE_COLUMNS = ("ticker", "date", "open", "high", "low", "close", "volume", "splits_after")
-FIGURES = ("eps", "estimate", "surprise")  # columns of reports in dollars per share
-REPORT_COLUMNS = ("ticker", "fiscal_end", "reported", *FIGURES, "surprise_percentage", "report_time", "later_splits")
+CANDLE = ["open", "high", "low", "close"]
+FIGURES = ["eps", "estimate", "surprise"]  # columns of reports in dollars per share
+PRICE_COLUMNS = ["ticker", "date", *CANDLE, "volume", "splits_after"]
+REPORT_COLUMNS = ["ticker", "fiscal_end", "reported", *FIGURES, "surprise_percentage", "report_time", "later_splits"]
 TICKER = re.compile(r"[A-Z0-9^][A-Z0-9.^=_-]{0,19}")
-
-_TEXTS, _DAYS = ("ticker", "report_time"), ("date", "fiscal_end", "reported")
-_TYPES: Mapping[str, Any] = dict.fromkeys(_TEXTS, object) | dict.fromkeys(_DAYS, "datetime64[ns]")
-_OTHER_NAMES = {"symbol": "ticker", "Symbol": "ticker", "Ticker": "ticker", "adjclose": "adj_close"}
 ALPHA_VANTAGE = {
-    **{"fiscalDateEnding": "fiscal_end", "reportedDate": "reported", "reportedEPS": "eps", "estimatedEPS": "estimate"},
-    **{"surprise": "surprise", "surprisePercentage": "surprise_percentage", "reportTime": "report_time"},
+    "fiscalDateEnding": "fiscal_end",
+    "reportedDate": "reported",
+    "reportedEPS": "eps",
+    "estimatedEPS": "estimate",
+    "surprise": "surprise",
+    "surprisePercentage": "surprise_percentage",
+    "reportTime": "report_time",
 }
+
+_TEXTS, _DAYS = ["ticker", "report_time"], ["date", "fiscal_end", "reported"]
 _UNKNOWN = ("", "None", "none", "-", "nan", "NaN", "N/A", "null", "NULL")  # not NA, which is a ticker too
 _ENDINGS = {"prices": (".csv", ".csv.gz", ".parquet"), "earnings": (".csv", ".csv.gz", ".parquet", ".json")}
+_UNREADABLE = (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error)
 _WHOLE = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 100)
 _SPLITS = np.array([*_WHOLE, 3 / 2, 5 / 2, *(1 / n for n in _WHOLE), 2 / 3])  # new shares for each old one
 _SMALLEST_STEP, _NEAR, _DAYS_MOVE = 1.15, 1.01, 1.4
-_Defects = dict[str, list[str]]
-_Read = Callable[[Path], pd.DataFrame]
-_UNREADABLE = (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error)
 
 
 @dataclass(frozen=True, eq=False)
 class Market:
     """Prices (dollars per share) and reports, sorted by ticker and day; make one with `Market.of` or `read_market`.
 
-    Without candles there are no open, high, low and volume. Prices of a day were divided by `splits_after`, the product
-    of the ratios of the known splits after it, and figures of reports by `later_splits` more.
+    Prices of a day were divided by `splits_after`, the product of the ratios of the known splits after it. Figures of
+    reports were divided by `later_splits` too.
     """
 
     prices: pd.DataFrame
@@ -54,10 +56,9 @@ class Market:
 
     @classmethod
     def of(cls, prices: pd.DataFrame, reports: pd.DataFrame, *, facts: Mapping[str, Any] | None = None) -> "Market":
-        """Sort both tables and set their types; `splits_after`, `later_splits` and `report_time` may be missing."""
-        columns = PRICE_COLUMNS if "low" in prices else ("ticker", "date", "close", "splits_after")
-        prices = _ordered(prices, columns, ("ticker", "date")).fillna({"splits_after": 1.0})
-        reports = _ordered(reports, REPORT_COLUMNS, ("ticker", "reported", "fiscal_end")).fillna({"later_splits": 1.0})
+        """Sort both tables and set their types; columns that are missing are unknown, and splits are then 1."""
+        prices = _ordered(prices, PRICE_COLUMNS, ["ticker", "date"]).fillna({"splits_after": 1.0})
+        reports = _ordered(reports, REPORT_COLUMNS, ["ticker", "reported", "fiscal_end"]).fillna({"later_splits": 1.0})
         if (twice := prices.duplicated(["ticker", "date"])).any():
             row = prices[twice].iloc[0]
             raise DataError(f"{row['ticker']}: expected one price row per day, got two on {row['date']:%Y-%m-%d}.")
@@ -75,15 +76,16 @@ class Market:
         """
         rows = _between(self.prices, ticker, "date", start, end)
         shown = rows.drop(columns=["ticker", "splits_after"]).set_index("date")
-        if not len(rows) or (later := float(rows["splits_after"].iloc[-1])) == 1:
+        later = float(rows["splits_after"].iloc[-1]) if len(rows) else 1.0
+        if later == 1:
             return shown
-        volume = {"volume": shown["volume"] / later} if "volume" in shown else {}
-        return (shown * later).assign(**volume).round(6)  # division and multiplication left something in the last bits
+        # division and multiplication left something in the last bits
+        return (shown * later).assign(volume=shown["volume"] / later).round(6)
 
     def reports_between(self, ticker: str, start: date, end: date, *, as_seen: bool = True) -> pd.DataFrame:
-        """Return a ticker's reports of the days from `start` to `end`, both included, oldest first.
+        """Return a ticker's reports from `start` to `end`, both included, oldest first.
 
-        Figures per share are as they were seen on the last day, like prices, or else (`as_seen` False) as in the files.
+        Figures per share are as they were seen on the last day, like prices; if `as_seen` is False, as in the files.
         """
         rows = _between(self.reports, ticker, "reported", start, end).reset_index(drop=True)
         priced = _between(self.prices, ticker, "date", start, end)["splits_after"]
@@ -96,16 +98,20 @@ class Market:
 def read_market(prices: Path, earnings: Path, *, tickers: Iterable[str] | None = None, adjust: str = "none") -> Market:
     """Read files, folders of files, or what `fetch_market` stored; `adjust` is `splits` if closes ignore splits."""
     is_fetched = (prices / "prices").is_dir()
-    if adjust not in ("none", "splits")[: 1 if is_fetched else 2]:
+    if adjust != "none" and (is_fetched or adjust != "splits"):
         raise ConfigError(f"adjust: expected none, or splits if not split-adjusted already, got {adjust!r}.")
     wanted = None if tickers is None else {ticker.upper() for ticker in tickers}
     price_table, price_facts = _read_all(prices, "prices", _prices_of, wanted)
     report_table, report_facts = _read_all(earnings, "earnings", _reports_of, wanted)
-    defects: _Defects = {}
+    defects: dict[str, list[str]] = {}
     price_table, splits = _adjusted(_possible(price_table, defects), adjust, defects)
-    basis = "split-adjusted" if is_fetched or adjust == "splits" else "as in the files"
-    facts = {"basis": basis, "prices": {**price_facts, "adjust": adjust, "splits": splits}, "earnings": report_facts}
-    market = Market.of(price_table, _usable_reports(report_table, defects), facts={**facts, "defects": defects})
+    facts = {
+        "basis": "split-adjusted" if is_fetched or adjust == "splits" else "as in the files",
+        "prices": {**price_facts, "adjust": adjust, "splits": splits},
+        "earnings": report_facts,
+        "defects": defects,
+    }
+    market = Market.of(price_table, _usable_reports(report_table, defects), facts=facts)
     # The source divides a ticker's figures by the splits up to its newest report; prices may know of more.
     for name, day in market.reports.groupby("ticker")["reported"].max().items():
         after = _between(market.prices, name, "date", day, date(2200, 1, 1))["splits_after"]
@@ -120,7 +126,9 @@ def sample_market() -> Market:
     return read_market(stock_prices_file(), Path(__file__).parent / "sample" / "earnings.csv", adjust="splits")
 
 
-def _read_all(place: Path, part: str, read: _Read, wanted: set[str] | None) -> tuple[pd.DataFrame, dict[str, Any]]:
+def _read_all(
+    place: Path, part: str, read: Callable[[Path], pd.DataFrame], wanted: set[str] | None
+) -> tuple[pd.DataFrame, dict[str, Any]]:
     is_fetched = (place / part).is_dir()
     folder, endings = place / part if is_fetched else place, _ENDINGS[part]
     files = [place] if place.is_file() else sorted(path for path in folder.glob("*") if path.name.endswith(endings))
@@ -137,9 +145,10 @@ def _read_all(place: Path, part: str, read: _Read, wanted: set[str] | None) -> t
         if odd := [name for name in table["ticker"].unique() if not TICKER.fullmatch(name)]:
             raise DataError(f"{path}: expected tickers such as AAPL, got {odd[0]!r}.")
         tables.append(table if wanted is None else table[table["ticker"].isin(wanted)])
-    if not any(map(len, tables)):
+    tables = [table for table in tables if len(table)]
+    if not tables:
         raise DataError(f"{part}: expected files ({', '.join(endings)}) at {folder}, found none with any rows.")
-    table = pd.concat([table for table in tables if len(table)], ignore_index=True)
+    table = pd.concat(tables, ignore_index=True)
     if missing := sorted((wanted or set()) - {*table["ticker"]}):
         raise DataError(f"{part} of {', '.join(missing)}: expected them in {folder}, found none. Fetch them first.")
     listed = "".join(f"{path.name} {sha256_of(path)}\n" for path in files)
@@ -156,40 +165,27 @@ def _ticker_of(path: Path) -> str:
 def _prices_of(path: Path) -> pd.DataFrame:
     """Return the file's prices as a long table with those of the columns that it has."""
     frame = _read_table(path)
-    if frame.columns.nlevels > 1:
-        level = 0 if "close" in _labels(frame.columns.get_level_values(0)) else 1
-        frame = frame.stack(level=1 - level, future_stack=True).rename_axis(["date", "ticker"]).reset_index()
-    frame.columns = pd.Index(_labels(frame.columns))
-    unnamed = {} if "date" in frame else dict.fromkeys(("datetime", "", "index", "unnamed:_0"), "date")
-    frame = frame.rename(columns=_OTHER_NAMES | unnamed)
     if "date" not in frame or ("close" not in frame and {"ticker", "adj_close"} & {*frame}):
         raise ValueError(f"expected prices with the columns Date and Close, got {', '.join(frame) or 'none'}")
     if "close" not in frame:
         frame = frame.melt("date", var_name="ticker", value_name="close")
     elif "ticker" not in frame:
         frame["ticker"] = _ticker_of(path)
-    names = [name for name in ("open", "high", "low", "close", "volume", "adj_close", "splits_after") if name in frame]
-    read = {"date": _days(frame["date"]), **{name: _numbers(frame[name]) for name in names}}
-    if read["date"].isna().any():
+    days = _days(frame["date"])
+    if days.isna().any():
         raise ValueError("expected a day in each row, got a row without")
-    return frame[["ticker"]].assign(**read).drop_duplicates()
+    names = [name for name in (*CANDLE, "volume", "adj_close", "splits_after") if name in frame]
+    return frame[["ticker"]].assign(date=days, **{name: _numbers(frame[name]) for name in names}).drop_duplicates()
 
 
 def _read_table(path: Path) -> pd.DataFrame:
-    """Read a table of any layout; the column labels have two levels if the file has two header rows."""
     if path.name.endswith(".parquet"):
         frame = pd.read_parquet(path)
-        return frame if isinstance(frame.index, pd.RangeIndex) or frame.columns.nlevels > 1 else frame.reset_index()
-    options: dict[str, Any] = {"encoding": "utf-8-sig", "keep_default_na": False}
-    head = pd.read_csv(path, header=None, nrows=2, dtype=str, **options)
-    is_row = head.iloc[-1].str.match(r"\d{4}-|-?[\d.]+(e[+-]?\d+)?$").any()  # a second header row holds no number
-    if "close" in _labels(head.to_numpy().ravel()) and not is_row:
-        return pd.read_csv(path, header=[0, 1], index_col=0, na_values=_UNKNOWN, **options)
-    return pd.read_csv(path, index_col=False, na_values=_UNKNOWN, **options)
-
-
-def _labels(labels: Any) -> list[str]:
-    return [str(label).strip().lower().replace(" ", "_") for label in labels]
+        frame = frame if isinstance(frame.index, pd.RangeIndex) else frame.reset_index()
+    else:
+        frame = pd.read_csv(path, index_col=False, encoding="utf-8-sig", keep_default_na=False, na_values=_UNKNOWN)
+    names = [str(label).strip().lower().replace(" ", "_") for label in frame]
+    return frame.set_axis(["ticker" if name == "symbol" else name for name in names], axis=1)
 
 
 def _days(column: pd.Series) -> pd.Series:
@@ -208,23 +204,22 @@ def _reports_of(path: Path) -> pd.DataFrame:
     """Return the file's reports with the columns of `REPORT_COLUMNS`."""
     if path.name.endswith(".json"):
         answer = json.loads(path.read_text(encoding="utf-8-sig"))
-        frame = pd.DataFrame(list(map(dict, answer["quarterlyEarnings"])), columns=list(ALPHA_VANTAGE))
+        frame = pd.DataFrame(answer["quarterlyEarnings"], columns=list(ALPHA_VANTAGE)).rename(columns=ALPHA_VANTAGE)
         frame["ticker"] = answer.get("symbol") or _ticker_of(path)
     else:
         frame = _read_table(path)
-    frame = frame.rename(columns=ALPHA_VANTAGE | _OTHER_NAMES)
     defaults = {"ticker": _ticker_of(path), "fiscal_end": None, "report_time": None, "later_splits": 1.0}
-    frame = frame.assign(**{**defaults, **frame})
+    frame = frame.assign(**{name: value for name, value in defaults.items() if name not in frame})
     if missing := [name for name in REPORT_COLUMNS if name not in frame]:
-        raise ValueError(f"expected {', '.join(REPORT_COLUMNS)} or Alpha Vantage's names, no {missing[0]}")
+        raise ValueError(f"expected {', '.join(REPORT_COLUMNS)}, got no {missing[0]}")
     read = {name: (_days if name in _DAYS else _numbers)(frame[name]) for name in REPORT_COLUMNS if name not in _TEXTS}
     times = frame["report_time"].astype(object)
     return frame.assign(**read, report_time=times.mask(times.isna() | times.isin(_UNKNOWN), None))
 
 
-def _usable_reports(table: pd.DataFrame, defects: _Defects) -> pd.DataFrame:
+def _usable_reports(table: pd.DataFrame, defects: dict[str, list[str]]) -> pd.DataFrame:
     """Leave out reports without a day and, of a quarter that is reported again, all but the first."""
-    table = _ordered(table, REPORT_COLUMNS, ("ticker", "reported", "fiscal_end"))
+    table = _ordered(table, REPORT_COLUMNS, ["ticker", "reported", "fiscal_end"])
     undated = table["reported"].isna()
     again = table.duplicated(["ticker", "fiscal_end"]) & table["fiscal_end"].notna() & ~undated
     _note(defects, "report-without-day", table[undated], "fiscal_end", "left out")
@@ -232,29 +227,29 @@ def _usable_reports(table: pd.DataFrame, defects: _Defects) -> pd.DataFrame:
     return table[~undated & ~again]
 
 
-def _possible(prices: pd.DataFrame, defects: _Defects) -> pd.DataFrame:
-    """Take prices of 0 or less, and candles with a high below the low, for unknown."""
-    prices = _ordered(prices, [name for name in (*PRICE_COLUMNS, "adj_close") if name in prices], ("ticker", "date"))
-    figures = [name for name in ("open", "high", "low", "close", "adj_close") if name in prices]
-    bad = prices[figures] <= 0
-    if {"open", "high", "low"} <= {*figures}:
-        bad.loc[prices["high"] < prices["low"], ["open", "high", "low"]] = True
-    _note(defects, "impossible-price", prices[bad.any(axis=1)], "date", "0 or less, or high below low; unknown")
-    return prices.assign(**prices[figures].mask(bad))
+def _possible(prices: pd.DataFrame, defects: dict[str, list[str]]) -> pd.DataFrame:
+    """Take prices of 0 or less for unknown."""
+    prices = _ordered(prices, [*PRICE_COLUMNS, "adj_close"], ["ticker", "date"])
+    figures = prices[[*CANDLE, "adj_close"]]
+    _note(defects, "impossible-price", prices[(figures <= 0).any(axis=1)], "date", "0 or less; unknown")
+    return prices.assign(**figures.mask(figures <= 0))
 
 
-def _adjusted(prices: pd.DataFrame, adjust: str, defects: _Defects) -> tuple[pd.DataFrame, dict[str, Any]]:
+def _adjusted(
+    prices: pd.DataFrame, adjust: str, defects: dict[str, list[str]]
+) -> tuple[pd.DataFrame, dict[str, dict[str, float]]]:
     """Find the splits that Adj Close shows and Close does not, and take them out if `adjust` is `splits`.
 
     Adj Close / Close steps by the split's ratio, but also by 1 / (1 - dividend / price): 1.25, as of 5 shares for 4,
     after a dividend of 20 %. Hence only ratios that no usual dividend reaches count.
     """
-    known = prices.reindex(columns=[*PRICE_COLUMNS, "adj_close"]).dropna(subset=["adj_close", "close"])
+    known = prices.dropna(subset=["adj_close", "close"])
     if adjust == "splits" and (missing := {*prices["ticker"].unique()} - {*known["ticker"].unique()}):
         raise DataError(f"adjust splits: expected Adj Close of all tickers, found none of {min(missing)}.")
     step = np.log(known["adj_close"] / known["close"]).groupby(known["ticker"]).diff()
     fall = -np.log(known["close"]).groupby(known["ticker"]).diff()
-    known, step, fall = (each[step.abs() >= np.log(_SMALLEST_STEP)] for each in (known, step, fall))
+    is_large = step.abs() >= np.log(_SMALLEST_STEP)
+    known, step, fall = known[is_large], step[is_large], fall[is_large]
     distance = abs(step.to_numpy()[:, None] - np.log(_SPLITS))
     ratio = pd.Series(_SPLITS[distance.argmin(axis=1)], index=known.index)
     is_split = (distance.min(axis=1) < np.log(_NEAR)) & ((fall - np.log(ratio)).abs() < np.log(_DAYS_MOVE))
@@ -264,21 +259,23 @@ def _adjusted(prices: pd.DataFrame, adjust: str, defects: _Defects) -> tuple[pd.
         return prices, {}
     ratios = ratio[is_split].reindex(prices.index, fill_value=1.0)
     after = ratios[::-1].groupby(prices["ticker"][::-1]).cumprod()[::-1] / ratios
-    scaled = {name: prices[name] / after for name in ("open", "high", "low", "close") if name in prices}
-    scaled |= {"volume": prices["volume"] * after} if "volume" in prices else {}
-    found = known[is_split].assign(ratio=ratio, day=known["date"].dt.strftime("%Y-%m-%d")).groupby("ticker")
-    return prices.assign(**scaled, splits_after=after), {
-        name: dict(zip(of["day"], of["ratio"], strict=True)) for name, of in found
-    }
+    scaled = prices[CANDLE].div(after, axis=0).assign(volume=prices["volume"] * after, splits_after=after)
+    splits: dict[str, dict[str, float]] = {}
+    for row in known[is_split].assign(ratio=ratio[is_split]).itertuples():
+        splits.setdefault(row.ticker, {})[f"{row.date:%Y-%m-%d}"] = row.ratio
+    return prices.assign(**scaled), splits
 
 
-def _note(defects: _Defects, kind: str, rows: pd.DataFrame, day: str, detail: str) -> None:
+def _note(defects: dict[str, list[str]], kind: str, rows: pd.DataFrame, day: str, detail: str) -> None:
     for name, days in rows.groupby("ticker")[day]:
         defects.setdefault(kind, []).append(f"{name}: {len(days)} from {str(days.min())[:10]}: {detail}")
 
 
 def _ordered(table: pd.DataFrame, columns: Sequence[str], by: Sequence[str]) -> pd.DataFrame:
-    table = table.reindex(columns=list(columns)).astype({name: _TYPES.get(name, "float64") for name in columns})
+    types: dict[str, Any] = dict.fromkeys(columns, "float64")
+    types |= {name: object for name in _TEXTS if name in types}
+    types |= {name: "datetime64[ns]" for name in _DAYS if name in types}
+    table = table.reindex(columns=list(columns)).astype(types)
     # numbers sort much faster than names
     keys = [pd.factorize(table[name], sort=True)[0] if name == "ticker" else table[name] for name in reversed(by)]
     return table.take(np.lexsort(keys)).reset_index(drop=True)

@@ -1,7 +1,6 @@
-"""A question of one's own: what a model is asked about one stock and period, and what its reply forecasts."""
+"""A user's own question: the message about one stock and period, and the forecast in the model's reply."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -9,40 +8,24 @@ from fin_tasks.benchmarks.dynostock.data import IMAGE_MARK, chart_between, docum
 from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.prompts import HousePrompts
 from fin_tasks.benchmarks.dynostock.score import PARSERS, score
-from fin_tasks.benchmarks.dynostock.upstream import DEFAULT_MODEL, upstream_prompts
-from fin_tasks.benchmarks.dynostock.windows import SHARE, Window
+from fin_tasks.benchmarks.dynostock.windows import Window
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.charts.pool import draw_charts
 from fin_tasks.endpoints.chat import picture_url
-from fin_tasks.errors import DataError
-from fin_tasks.settings import Settings
 
 _MOVES: Mapping[Any, str | None] = {1: "a rise", 0: "a fall", None: None}
 
 
-def own_question(
-    market: Market, window: Window, *, prompts: str, style: str, text: bool, out: Path | None, settings: Settings
-) -> dict[str, Any]:
-    """Return a window's document, with the statement as `said`, and draw its chart."""
-    wording: Any = HousePrompts()
-    if prompts == "upstream":
-        last = market.reports_between(window.ticker, window.start, window.end)["reported"].iloc[-1].date()
-        usual = min(SHARE, Fraction(max(window.window - 2, 0), max(window.window - 1, 1)))
-        if window.signal is None or last != window.end or window.n_contrary < usual * window.n_same:
-            raise DataError(
-                f"prompts upstream: expected a bias, an end on the day of a report ({last}), and at least "
-                f"{float(usual):.2f} of past reports contrary to the statement, got {window.bias_type}, {window.end}, "
-                f"{window.n_contrary} of {window.n_same}. Use prompts house."
-            )
-        wording = upstream_prompts(model=DEFAULT_MODEL, data_dir=settings.data_dir, settings=settings)
+def own_question(market: Market, window: Window, *, text: bool, folder: Path) -> dict[str, Any]:
+    """Return a window's document, with the statement as `said`, and draw its chart into a folder."""
     arm, words = "none" if window.signal is None else "signal", {"text": "table"} if text else {}
-    asked = wording.ask(market, window, arm=arm, **words)
-    without = set(wording.ask(market, window, arm="none", **words).user.splitlines())
+    asked = HousePrompts().ask(market, window, arm=arm, **words)
+    without = set(HousePrompts().ask(market, window, arm="none", **words).user.splitlines())
     said = "\n".join(line.removeprefix("- ") for line in asked.user.splitlines() if line not in without)
-    picture, folder = "", (out or settings.cache_dir / "dynostock") / "charts"
+    picture = ""
     if not text:
-        shown = chart_between(market, window.ticker, window.start, window.end, style=style)
-        picture = str(draw_charts([shown], folder, total=1)[0][0])
+        (path,), _ = draw_charts([chart_between(market, window.ticker, window.start, window.end)], folder, total=1)
+        picture = str(path)
     return {**document(window, asked, arm=arm, mode="text" if text else "image", picture=picture), "said": said}
 
 
@@ -63,7 +46,7 @@ def messages_of(doc: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def result_of(doc: Mapping[str, Any], response: str) -> dict[str, Any]:
-    """Say what was shown and said, what was forecast and what happened, as JSON values."""
+    """Return window, statement, response, forecasts by both parsers, and the movement that followed, as JSON values."""
     names = ("ticker", "start", "end", "bias_type", "window", "n_same", "n_contrary", "signal", "truth", "chart")
     scores = {name: score(doc, response, variant=name) for name in PARSERS}
     return {
@@ -77,6 +60,6 @@ def result_of(doc: Mapping[str, Any], response: str) -> dict[str, Any]:
 
 
 def scored(doc: Mapping[str, Any], response: str) -> ScoredTask:
-    """Score a response as the only one of a task whose name is none of the benchmark's."""
+    """Score a response as that of the task `dynostock_predict`, which is no task of the benchmark."""
     name = "dynostock_predict" + ("_text" if doc["mode"] == "text" else "")
     return score_task("dynostock", name, [doc], [[response]], options={"bias": doc["bias_type"]})

@@ -5,7 +5,7 @@ The statistics of a window always point one way and its signal the other. The ar
 - `signal`: the biased statement, as in the paper;
 - `none`: no statement;
 - `flipped`: the same statement with its direction reversed, so that it agrees with the statistics;
-- `aligned`: a statement that agrees too, without the cue of the bias: neither the latest event nor an authority.
+- `aligned`: a statement that agrees too, but without the bias: it names neither the latest event nor an authority.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from fin_tasks.benchmarks.dynostock.market import FIGURES, Market
+from fin_tasks.benchmarks.dynostock.market import CANDLE, FIGURES, Market
 from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES, Window, past_movements, shown_prices
 from fin_tasks.errors import ConfigError
 
@@ -46,7 +46,7 @@ class HousePrompts:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the provenance says of the wording."""
+        """Name and hash of the wording, for the provenance."""
         return {"set": "house", "style": self.style, "sha256": hashlib.sha256(_HOUSE.encode()).hexdigest()}
 
     def ask(
@@ -87,19 +87,18 @@ def statement_direction(window: Window, arm: str) -> int | None:
 def _in_words(market: Market, window: Window, *, text: str, frequency: str) -> str:
     """Write down a window's prices and reports, as two tables or a sentence for each event, oldest first."""
     periods = _periods(shown_prices(market, window.ticker, window.start, window.end), frequency)
-    names = ["last", *(name for name in ("open", "high", "low", "close", "volume") if name in periods)]
     days = [{name: _written(name, value) for name, value in row.items()} for row in periods.to_dict("records")]
-    reports, only_close = _reports(market, window), "" if "low" in names else "_close"
+    reports = _reports(market, window)
     if text == "narrative":
-        template = _WORDS[("day" if frequency == "daily" else "period") + only_close]
+        template = _WORDS["day" if frequency == "daily" else "period"]
         events = [(row["last"], 0, template.format(**row)) for row in days]
         # A report comes after the prices of its own day, and before those of a week or month that goes on after it.
         events += [(row["reported"], 1, _WORDS["report"].format(**row)) for row in reports]
         return "\n".join([_WORDS["intro"], *(sentence for _, _, sentence in sorted(events))])
-    prices = [_WORDS[f"prices_{frequency}"], _WORDS[f"columns{only_close}"]]
-    prices += [",".join(row[name] for name in names) for row in days]
+    columns = ["last", *CANDLE, "volume"]
+    prices = [",".join(row[name] for name in columns) for row in days]
     told = [_WORDS["reports"], _WORDS["report_columns"], *(",".join(row.values()) for row in reports)]
-    return "\n".join([*prices, "", *told])
+    return "\n".join([_WORDS[f"prices_{frequency}"], _WORDS["columns"], *prices, "", *told])
 
 
 def _periods(history: pd.DataFrame, frequency: str) -> pd.DataFrame:
@@ -109,8 +108,7 @@ def _periods(history: pd.DataFrame, frequency: str) -> pd.DataFrame:
         return days
     groups = days.groupby(days["last"].dt.to_period("W-FRI" if frequency == "weekly" else "M").to_numpy())
     rules = {"first": "first", "last": "last", "open": "first", "high": "max", "low": "min", "close": "last"}
-    summed: pd.DataFrame = groups.agg({name: rule for name, rule in rules.items() if name in days})
-    return summed.assign(volume=groups["volume"].sum(min_count=1)) if "volume" in days else summed
+    return groups.agg(rules).assign(volume=groups["volume"].sum(min_count=1))
 
 
 def _reports(market: Market, window: Window) -> list[dict[str, str]]:
@@ -138,7 +136,7 @@ def _written(name: str, value: Any) -> str:
 
 
 def _statistics(window: Window) -> str:
-    """Say how often the past moved contrary to the signal; for plain windows, how often it moved up."""
+    """Count the movements contrary to the signal; for plain windows, those up."""
     majority = 1 if window.signal is None else 1 - window.signal
     if window.n_same < 2:
         movement = majority if window.n_contrary else 1 - majority

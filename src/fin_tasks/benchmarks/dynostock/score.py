@@ -7,7 +7,6 @@ what a careful reader would take for the stated probability.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, pstdev
 from typing import Any
 
 from fin_tasks.answers.probability import paper_probability, robust_probability
@@ -15,7 +14,7 @@ from fin_tasks.answers.score import Reading, Score
 from fin_tasks.errors import ConfigError
 from fin_tasks.stats.averages import average, average_or_none, rate
 from fin_tasks.stats.calibration import brier_score, expected_calibration_error, log_loss
-from fin_tasks.stats.intervals import Interval, bias_index_interval, pooled_interval, wilson
+from fin_tasks.stats.intervals import Interval, bias_index_interval, wilson
 from fin_tasks.stats.metric import Metric
 
 SCORER_VERSION = 3  # goes up with every change that moves a score; part of the provenance
@@ -62,14 +61,6 @@ def intervals_of(shares: Iterable[Sequence[float] | None]) -> dict[str, Interval
     correct, biased, other = (round(math.fsum(one[place] for one in scored)) for place in range(3))
     index = bias_index_interval(correct=correct, led=biased, other=other)
     return {"acc": wilson(correct, len(scored)), "bias_index": index}
-
-
-def over_sizes(sizes: Sequence[tuple[float, float, float]]) -> dict[str, float]:
-    """Return mean, population deviation and interval over sizes, given value, low and high of each, as in Table 1."""
-    if not sizes:
-        return dict.fromkeys(("mean", "std", "low", "high"), math.nan)
-    mean, values = pooled_interval([(1, value, Interval(*of)) for value, *of in sizes]), [one[0] for one in sizes]
-    return {"mean": fmean(values), "std": pstdev(values), "low": mean.low, "high": mean.high}
 
 
 def read(doc: Mapping[str, Any], response: str, *, variant: str) -> Forecast:

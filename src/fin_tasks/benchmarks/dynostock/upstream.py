@@ -5,7 +5,6 @@ EPS stay as in the files, because the authors showed them so.
 
 import ast
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,21 +13,19 @@ import pandas as pd
 
 from fin_tasks.benchmarks.dynostock.market import ALPHA_VANTAGE, Market
 from fin_tasks.benchmarks.dynostock.prompts import Prompt, statement_direction
-from fin_tasks.benchmarks.dynostock.windows import Window
+from fin_tasks.benchmarks.dynostock.windows import Window, shown_prices
 from fin_tasks.data.fetch import locate
 from fin_tasks.data.source_text import follow, value_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-DEFAULT_MODEL = "gpt-4o"  # entry of `prompt.json`
 _FILES = ("config/prompt.json", "config/celebrity.json", "gen.py|upstream/gen.py")
-# The chat template and the place of the picture, which the harness adds for the model that it runs.
-_WRAPPERS = re.compile(r"\A\s*(?:\[INST\]\s*)?(?:<image>\s*|<\|image_\d+\|>\s*)?|\s*\[/INST\]\s*\Z")
+_ENTRY = "gpt-4o"  # of `prompt.json`; other models' frames add but a chat template and the place of the picture
 
 
 @dataclass(frozen=True, kw_only=True)
 class UpstreamPrompts:
-    """The frame of one model, the functions that fill it, and the figures by name."""
+    """The frame, the functions that fill it, and the figures of authority by name."""
 
     frame: str
     functions: dict[str, ast.FunctionDef]
@@ -44,8 +41,6 @@ class UpstreamPrompts:
                 "prompts upstream: expected a recency or authority window, the arm signal, none or flipped, and daily "
                 f"prices, got {window.bias_type}, {arm}, {frequency}. Use prompts: house."
             )
-        if text is not None and "open" not in market.prices:
-            raise DataError("prompts upstream: expected opening prices for text, got closes only. Use prompts: house.")
         found = self._fill(market, window, window.signal, text)
         user, said = self.frame.format(*found["instruction"]), found["bias_desc"]
         direction = statement_direction(window, arm)
@@ -68,7 +63,7 @@ class UpstreamPrompts:
         if text is None:
             known["construct_current_eps()"] = self._sentence("construct_current_eps", "cur", table.iloc[0].to_dict())
         else:
-            history = market.history(window.ticker, window.start, window.end)
+            history = shown_prices(market, window.ticker, window.start, window.end)
             prices = pd.DataFrame({"Date": history.index.strftime("%Y-%m-%d")})
             prices = prices.assign(**{name: history[name.lower()].to_numpy() for name in ("Open", "Close")})
             for what, shown in (("stock", prices), ("eps", table)):
@@ -86,21 +81,19 @@ class UpstreamPrompts:
         return str(value_of(sentence, {f"{name}.{field}": value for field, value in row.items()}))
 
 
-def upstream_prompts(*, model: str, data_dir: Path | None, settings: Settings) -> UpstreamPrompts:
-    """Read the authors' files: from a folder of yours, else downloaded and checked against their pins."""
+def upstream_prompts(*, data_dir: Path | None, settings: Settings) -> UpstreamPrompts:
+    """Read the authors' files: from the user's folder, else downloaded and checked against their pins."""
     found = locate("dynostock", _FILES, data_dir=data_dir, settings=settings)
     paths = {path.name: path for path in found.files.values()}
     try:
         frames = json.loads(paths["prompt.json"].read_text(encoding="utf-8"))
         figures = json.loads(paths["celebrity.json"].read_text(encoding="utf-8"))
         tree = ast.parse(paths["gen.py"].read_text(encoding="utf-8"))
-        if model not in frames:
-            raise ConfigError(f"metadata upstream_model: expected one of {', '.join(frames)}, got {model!r}.")
         return UpstreamPrompts(
-            frame=_WRAPPERS.sub("", frames[model]["prompt"]),
+            frame=frames[_ENTRY]["prompt"],
             functions={node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)},
             figures={figure["name"]: figure for figure in figures},
-            facts={"set": "upstream", "style": "structured", "upstream_model": model, **found.provenance()},
+            facts={"set": "upstream", "style": "structured", **found.provenance()},
         )
     except (OSError, ValueError, SyntaxError, KeyError, TypeError) as error:
         raise DataError(f"{found.root}: expected the authors' prompt files, got others ({error!r}).") from error

@@ -5,7 +5,7 @@ A folder holds the windows, the prices and reports of their days, `charts/` and 
 
 import hashlib
 import json
-import re
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from filelock import FileLock
 
 import fin_tasks
 from fin_tasks.benchmarks.dynostock import windows as finding
 from fin_tasks.benchmarks.dynostock.market import Market, sample_market
+from fin_tasks.benchmarks.dynostock.replay import find_files, read_recording
 from fin_tasks.benchmarks.dynostock.windows import BIASES, REASONS, WINDOWS, Found, Window, find_windows, windows_of
 from fin_tasks.data.fetch import sha256_of
 from fin_tasks.errors import ConfigError, DataError
@@ -26,7 +26,6 @@ from fin_tasks.settings import Settings
 
 SAMPLE_SHARE = Fraction(3, 5)  # with the paper's 4/5 the sample's three tickers have hardly any large windows
 _FILES = ("windows.parquet", "prices.parquet", "reports.parquet")
-_RECORDED = ("ticker", "start_time", "end_time", "bias", "gt")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,81 +45,62 @@ class WindowSet:
 
 def sampled(table: pd.DataFrame, n: int, *, seed: int = 42) -> pd.DataFrame:
     """Choose up to `n` windows of each bias and size, all if 0, by a hash of seed and id alone."""
-    if n == 0:
-        return table
     lots = [hashlib.sha256(f"lot {seed} {name}".encode()).hexdigest() for name in table["id"]]
     drawn = pd.Series(lots, index=table.index, dtype=object)
-    return table[drawn.groupby([table["bias_type"], table["window"]]).rank(method="first") <= n].reset_index(drop=True)
+    ranks = drawn.groupby([table["bias_type"], table["window"]]).rank(method="first")
+    return table[ranks <= (n or math.inf)].reset_index(drop=True)
 
 
 def rebuild_windows(market: Market, paths: Sequence[Path], *, seed: int = 42) -> tuple[Found, dict[str, str]]:
     """Rebuild windows of recordings with their own signal and truth; also return by id why others cannot be rebuilt."""
-    recorded, missing = _recorded(paths)
-    reports, parts = finding.Reports(market), list[dict[str, Any]]()
+    docs: dict[str, Mapping[str, Any]] = {}  # recordings of several models share windows
+    for path in find_files(paths):
+        recording = read_recording(path)
+        docs |= {doc["id"]: doc for doc in recording.docs}
+    reports = finding.Reports(market)
     places = [*zip(reports.table["ticker"], reports.table["reported"].dt.strftime("%Y-%m-%d"), strict=True)]
-    runs = {size: finding.Runs(reports, size) for size in sorted({size for _, size, *_ in recorded.values()})}
+    runs = {size: finding.Runs(reports, size) for size in {doc["window"] for doc in docs.values()}}
     rows = {size: {places[i]: row for row, i in enumerate(run.newest)} for size, run in runs.items()}
-    for name, (bias, size, ticker, start, end, signal, truth) in sorted(recorded.items()):
-        run, row = runs[size], rows[size].get((ticker, end))
-        if ticker not in market.tickers:
-            missing[name] = f"no prices or no reports of {ticker}"
+    missing: dict[str, str] = {}
+    parts: list[dict[str, Any]] = []
+    for name, doc in sorted(docs.items()):
+        run, row = runs[doc["window"]], rows[doc["window"]].get((doc["ticker"], doc["end"]))
+        if doc["ticker"] not in market.tickers:
+            missing[name] = f"no prices or no reports of {doc['ticker']}"
         elif row is None:
-            missing[name] = f"no {size} reports up to {end}, the last of them on that day, within the prices"
-        elif (first := f"{pd.Timestamp(run.start[row], unit='D'):%Y-%m-%d}") != start:
-            missing[name] = f"the reports are others: the window would start on {first}, not on {start}"
+            missing[name] = f"no {run.size} reports up to {doc['end']}, the last of them on that day, within the prices"
+        elif (start := f"{pd.Timestamp(run.start[row], unit='D'):%Y-%m-%d}") != doc["start"]:
+            missing[name] = f"the reports are others: the window would start on {start}, not on {doc['start']}"
         elif flaws := [reason for reason, flaw in run.flaws.items() if flaw[row]]:
             missing[name] = REASONS[flaws[0]]
         else:
             moves = run.past_moves[row][run.past[row] & (run.past_moves[row] >= 0)]
-            counts = {"n_same": len(moves), "n_contrary": int((moves != signal).sum())}
-            part = {"row": run.newest[row], "start": run.start[row], "bias_type": bias, "window": size}
-            parts.append({**part, "signal": signal, "truth": truth, **counts})
+            counts = {"n_same": len(moves), "n_contrary": int((moves != doc["signal"]).sum())}
+            part = {name: doc[name] for name in ("bias_type", "window", "signal", "truth")}
+            parts.append({"row": run.newest[row], "start": run.start[row], **part, **counts})
     columns = ["row", "start", "bias_type", "window", "signal", "truth", "n_same", "n_contrary"]
     return Found(finding.table_of(reports, pd.DataFrame(parts, columns=columns), seed)), missing
 
 
-def _recorded(paths: Sequence[Path]) -> tuple[dict[str, tuple[str, int, str, str, str, int, int]], dict[str, str]]:
-    """Return bias, size, ticker, start, end, signal and truth by window; recordings of several models share windows."""
-    recorded: dict[str, tuple[str, int, str, str, str, int, int]] = {}
-    missing: dict[str, str] = {}
-    found = [sorted(path.rglob("exp_*.json")) if path.is_dir() else [path] for path in paths]
-    for path in [file for files in found for file in files]:
-        try:
-            rows = [{key: str(row[key]) for key in _RECORDED} for row in json.loads(path.read_text(encoding="utf-8"))]
-            ((bias, size),) = re.findall(r"^exp_(recency|authority)_(\d+)", path.name)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{path}: expected a recording such as exp_recency_4.json, got {error!r}.") from error
-        for ticker, start, end, signal, truth in (row.values() for row in rows):
-            name = finding.window_id(bias, int(size), ticker, end)
-            if not {signal, truth} <= {"0", "1"}:
-                missing[name] = "the recording has no signal or no truth"
-                continue
-            one = (bias, int(size), ticker, start, end, int(signal), int(truth))
-            if recorded.setdefault(name, one) != one:
-                missing[name] = "recordings differ in its start, signal or truth"
-    return {name: one for name, one in recorded.items() if name not in missing}, missing
-
-
 def write_set(folder: Path, found: Found, market: Market, *, parameters: Mapping[str, Any]) -> WindowSet:
-    """Write a set and read it back; one that is there is replaced, but its charts stay."""
+    """Write a set and read it back; a set that is there is replaced, but its charts stay."""
     kept = found.table.groupby(["bias_type", "window"]).size()
     tables = (found.table, _shown(market.prices, "date", found.table), _shown(market.reports, "reported", found.table))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / ".lock"):
-            (folder / "manifest.json").unlink(missing_ok=True)  # without it the folder is no set, should the build stop
-            for name, table in zip(_FILES, tables, strict=True):
-                table.to_parquet(folder / name, index=False, compression="zstd")
-            manifest = {
-                "fin_tasks": fin_tasks.__version__,
-                "parameters": dict(parameters),
-                "windows": len(found.table),
-                "counts": [{**n, "kept": int(kept.get((n["bias_type"], n["window"]), 0))} for n in found.counts],
-                "files": {name: sha256_of(folder / name) for name in _FILES},
-                "market": dict(market.facts),
-            }
-            (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-            return read_set(folder)
+        (folder / "manifest.json").unlink(missing_ok=True)  # without it the folder is no set, should the build stop
+        for name, table in zip(_FILES, tables, strict=True):
+            table.to_parquet(folder / name, index=False, compression="zstd")
+        manifest = {
+            "fin_tasks": fin_tasks.__version__,
+            "parameters": dict(parameters),
+            "windows": len(found.table),
+            "counts": [{**n, "kept": int(kept.get((n["bias_type"], n["window"]), 0))} for n in found.counts],
+            "files": {name: sha256_of(folder / name) for name in _FILES},
+            "market": dict(market.facts),
+        }
+        (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+        return read_set(folder)
     except OSError as error:
         raise DataError(f"{folder}: expected a folder that can be written, got {error}. Choose another.") from error
 
@@ -133,15 +113,14 @@ def read_set(folder: Path) -> WindowSet:
         if changed := [name for name in _FILES if sha256_of(folder / name) != facts["files"][name]]:
             raise ValueError(f"{changed[0]} is not the file that the manifest names")
         windows, prices, reports = (pd.read_parquet(folder / name) for name in _FILES)
-        return WindowSet(
-            finding.typed(windows), Market.of(prices, reports, facts=facts["market"]), folder / "charts", facts
-        )
+        market = Market.of(prices, reports, facts=facts["market"])
+        return WindowSet(finding.typed(windows), market, folder / "charts", facts)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"{folder}: expected windows of `fin-tasks build dynostock`, got {error!r}.") from error
 
 
 def find_set(*, sample: bool, windows_dir: str | None, data_dir: Path | None, settings: Settings) -> WindowSet:
-    """Return the sample, the set in a folder, or the one in `dynostock/windows` of the data folder or the cache."""
+    """Return the sample, the set in a folder, or the set in `dynostock/windows` of the data folder or the cache."""
     if sample:
         if windows_dir:
             raise ConfigError(f"metadata windows_dir: expected none with source sample, got {windows_dir!r}.")

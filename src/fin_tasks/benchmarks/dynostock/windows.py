@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 import yaml
 
-from fin_tasks.benchmarks.dynostock.market import Market
+from fin_tasks.benchmarks.dynostock.market import CANDLE, Market
 from fin_tasks.errors import ConfigError, DataError
 
 BiasType = Literal["recency", "authority", "plain"]
@@ -37,6 +37,7 @@ AUTHORITIES: Mapping[str, Mapping[str, str]] = yaml.safe_load(
 AFTER = 8  # days after a report whose mean close is compared with as many days up to it
 
 _BEFORE = 30  # days shown before the oldest report
+_NO_DAY = 1 << 31
 _STRIDE = 1 << 32  # more days than between any two dates of a ticker
 _EPOCH = date(1970, 1, 1)
 _DATES, _MOVES = ("start", "end", "fiscal_end"), ("signal", "truth")
@@ -204,16 +205,18 @@ def past_movements(market: Market, ticker: str, start: date, end: date) -> "pd.S
 
 
 def shown_prices(market: Market, ticker: str, start: date, end: date) -> pd.DataFrame:
-    """Return `Market.history`; an error says which prices there are if there is no close on these days."""
+    """Return `Market.history`; an error says which prices there are if there is no candle on these days."""
     prices = market.history(ticker, start, end)
-    if prices["close"].notna().any():
+    if len(prices.dropna(subset=CANDLE)):
         return prices
     days = market.prices.loc[market.prices["ticker"] == ticker, "date"].dt.strftime("%Y-%m-%d")
     if days.empty:
         names = ", ".join(sorted(market.prices["ticker"].unique())[:50])
         raise DataError(f"ticker: expected one with prices, got {ticker!r}. There are {names}.")
-    there = f"There are prices from {days.min()} to {days.max()}. Choose other days or fetch them."
-    raise DataError(f"{ticker}: expected prices from {start} to {end}, found none. {there}")
+    raise DataError(
+        f"{ticker}: expected open, high, low and close from {start} to {end}, found none. There are prices from "
+        f"{days.min()} to {days.max()}. Choose other days or fetch them."
+    )
 
 
 def strict_timing(market: Market) -> Market:
@@ -292,13 +295,12 @@ class _Prices:
         codes, names = pd.factorize(table["ticker"], sort=True)
         days, self.closes = _day_numbers(table["date"]), table["close"].to_numpy()
         self.tickers, self.keys = pd.Index(names, dtype=object), codes * _STRIDE + days
-        drawn = closed = np.isfinite(self.closes)
-        self.calendar = np.flatnonzero(np.bincount(days[closed] - (low := days.min()))) + low if len(days) else days
-        if "low" in table:
-            candle = np.isfinite(table["low"].to_numpy()) & np.isfinite(table["high"].to_numpy())
-            ever = np.bincount(codes[candle], minlength=len(names)) > 0
-            drawn = np.where(ever[codes], candle, closed)
-        self.drawn = self.keys[drawn & np.isin(days, self.calendar, kind="table")] if len(days) else self.keys
+        first, closed = days.min(initial=_NO_DAY), np.isfinite(self.closes)
+        self.calendar = np.flatnonzero(np.bincount(days[closed] - first)) + first
+        candle = np.isfinite(table["low"].to_numpy()) & np.isfinite(table["high"].to_numpy())
+        has_candles = np.bincount(codes[candle], minlength=len(names)) > 0  # a file may hold nothing but closes
+        drawn = np.where(has_candles[codes], candle, closed)
+        self.drawn = self.keys[drawn & np.isin(days, self.calendar)]
 
     def movements(self, tickers: _Ints, days: _Ints) -> npt.NDArray[np.int8]:
         """Compare the mean close of [d+1, d+8] with that of [d-7, d], in calendar days; up if after >= before."""
