@@ -5,7 +5,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.worksheet.datavalidation import DataValidation
 
+from fin_tasks.benchmarks.xfinbench.data import lettered
 from fin_tasks.benchmarks.xfinbench.score import parse_truth
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.draw import Draw, Row
@@ -108,7 +108,7 @@ def _shown(row: Row, name: str) -> str:
         "task": doc.get("task") or row.task,
         "question": doc.get("question") or doc.get("prompt"),
         "prompt": doc.get("prompt"),
-        "choices": "\n".join(map(". ".join, zip(ascii_uppercase, doc.get("choices") or (), strict=False))),
+        "choices": lettered(doc.get("choices") or ()),
         "picture": doc.get("figure_path") or doc.get("image_path"),
         "terms": "\n".join(terms),
         "gold": doc.get("python_solution") or doc.get("answer") or truth,

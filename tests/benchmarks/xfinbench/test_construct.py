@@ -48,7 +48,7 @@ def purpose_of(prompt: str) -> str:
         **{"Make true statements": "statement_true", "Make false statements": "statement_false"},
         **{"Make multiple-choice": "mcq", "Split it into calculation": "calcu", "Python program": "program"},
         **{"statement is true?": "verify_true", "statement is false?": "verify_false", "right choice": "verify_mcq"},
-        **{"every figure that the calculation": "verify_calcu", "verify calcu": "verify_calcu", "Statement 1:": "pair"},
+        **{"every figure that the calculation": "verify_calcu", "verify calcu": "verify_calcu", "First claim:": "pair"},
     }
     return next((purpose for mark, purpose in marks.items() if mark in prompt), "solve")
 
@@ -129,19 +129,13 @@ BAD = {
     "no answer": ("statement_false", "Statement: The product is 43.", "incomplete"),
     "the other answer": ("statement_false", "Statement: It is 42.\nAnswer: True", "other_answer"),
     "four choices": ("mcq", MCQ.replace("Correct", "(d) It is 45\nCorrect"), "choices"),
-    "two equal choices": ("mcq", MCQ.replace("44", "43"), "choices"),
     "long choice": ("mcq", MCQ.replace("It is 44", "It is forty four or more or any other number"), "choice_length"),
     "no such choice": ("mcq", MCQ.replace("Answer: a", "Answer: d"), "other_answer"),
     "text in a number": ("calcu", CALCU.replace("42", "42 dollars"), "not_a_number"),
-    "date for a number": ("calcu", CALCU.replace("42", "2024-01-31"), "not_a_number"),
     "no in prose": ("verify_true", "The context is fine, yes.\nBut no, the source proves nothing.", "verification"),
-    "one no of four": ("verify_mcq", "Q1: Yes\nQ2: Yes\nQ3: no\nQ4: Yes", "verification"),
     "one yes of two": ("verify_false", "Q1: Yes", "verification_unread"),
-    "neither": ("verify_calcu", "I cannot say.", "verification_unread"),
     "another solution": ("solve", "Therefore, my answer is [43].", "second_solution"),
-    "no solution": ("solve", "It depends.", "second_solution"),
     "another program": ("program", PROGRAM.replace("6", "5"), "program"),
-    "no program": ("program", "42", "program"),
 }
 
 
@@ -227,7 +221,7 @@ def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
         "f": f"{source} {made} Q1: Is the statement definitely false? Q2: And the context? statement is false?",
         "g": f"{source} {made} {{choices}} {{answer}} Q1 right choice Q2 misleading answers Q3 Q4",
         "h": f"{source} {made} {{answer}} Q1 necessary information for the calculation Q2 verify calcu",
-        "i": "{context} Statement 1: {true statement} {false statement} direct evidence to support",
+        "i": "{context} First claim: {true statement} {false statement} direct evidence to support",
     }
     for name, text in texts.items():
         (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
@@ -268,10 +262,8 @@ def test_a_table_that_cannot_be_used_is_refused(tmp_path: Path, row: dict[str, s
         (f"{MARKER} Arithmetic Reasoning, arithmetic reasoning", ["arithmetic"], ""),
         ("Arithmetic Reasoning, I would say.", [], "no marker"),
         (f"{MARKER} Financial Reasoning.", [], "unknown type 'financial reasoning'"),
-        (f"{MARKER} Arithmetic Reasoning and Financial Reasoning.", [], "unknown type 'financial reasoning'"),
         (f"{MARKER} Arithmetic, Statistical, and Logical Reasoning.", [], "3 types"),
         (f"{MARKER} .", [], "no types"),
-        (f"{MARKER}", [], "no types"),
     ],
 )  # fmt: skip
 def test_types_are_read_behind_the_last_marker(reply: str, named: list[str], reason: str) -> None:

@@ -59,7 +59,7 @@ def test_the_real_validation_set_counts_as_published() -> None:
     assert len(found["mcq_visual"][1]["left_out"]["missing-figure"]) == 20
     assert sum((Counter(facts["defects"]) for _, facts in found.values()), Counter()) == {
         **{"bool-truth-as-integer": 7, "colon-separated-capabilities": 5, "en-dash-minus": 2},
-        **{"literal-newline-in-choices": 13, "missing-figure": 20, "scientific-notation": 1},
+        **{"missing-figure": 20, "scientific-notation": 1},
     }
     rows = read_rows(REAL / "xfinbench" / "validation_set.csv")
     capabilities = Counter(code for row in rows for code in row["capabilities"])
@@ -97,43 +97,43 @@ def test_samples(n: int | str, sizes: tuple[int, ...]) -> None:
     assert [doc["id"] for doc in other] != ids["calc"]
 
 
-DEFECTS: dict[str, dict[str, dict[str, str]]] = {
-    "bool": {
-        **{"unknown-task": {"task": "essay"}, "empty-id": {"id": ""}, "duplicate-id": {"id": "q0"}},
-        **{"empty-question": {"question": " \n"}, "duplicate-question": {"question": " Cash is  an asset."}},
-        **{"unexpected-figure": {"figure": "figure_1"}, "unusable-truth": {"ground_truth": "maybe"}},
-        **{"bool-truth-as-integer": {"ground_truth": "0"}, "unknown-capability": {"fin_capability": "TU; XY"}},
-    },
-    "mcq": {
-        **{"mcq-without-choices": {"choice": " "}, "unreadable-choices": {"choice": "up or down"}},
-        **{"truth-not-a-choice": {"ground_truth": "C"}, "literal-newline-in-choices": {"choice": "A. up\\n B. down"}},
-    },
-    "mcq_visual": {"missing-figure": {"figure": "../validation_set"}},
-    "calc": {
-        **{"en-dash-minus": {"ground_truth": "\u20136.0"}, "scientific-notation": {"ground_truth": "5e-05"}},
-        **{"several-numbers": {"ground_truth": "56.14, -85.77"}, "zero-truth": {"ground_truth": "0.00"}},
-        **{"colon-separated-capabilities": {"fin_capability": "TR: SP"}},
-    },
+ODD: dict[str, list[tuple[str, dict[str, str]]]] = {
+    "bool": [
+        *(("malformed", row) for row in ({"task": "essay"}, {"id": ""}, {"id": "q0"}, {"question": " \n"})),
+        ("duplicate-question", {"question": " Cash is  an asset."}),
+        ("unusable-truth", {"ground_truth": "maybe"}),
+        ("bool-truth-as-integer", {"ground_truth": "0"}),
+    ],
+    "mcq": [("mcq-without-choices", {"choice": " "})],
+    "mcq_visual": [("missing-figure", {"figure": "../validation_set"})],
+    "calc": [
+        ("en-dash-minus", {"ground_truth": "\u20136.0"}),
+        ("scientific-notation", {"ground_truth": "5e-05"}),
+        ("several-numbers", {"ground_truth": "56.14, -85.77"}),
+        ("zero-truth", {"ground_truth": "0.00"}),
+        ("colon-separated-capabilities", {"fin_capability": "TR: SP"}),
+    ],
 }
 
 
 @pytest.mark.parametrize("subset", SUBSETS)
-def test_defects_are_counted_and_never_end_the_run(subset: str, tmp_path: Path) -> None:
+def test_odd_rows_are_counted_and_never_end_the_run(subset: str, tmp_path: Path) -> None:
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures" / "one.jpg").write_bytes(b"")
     usable = {"bool": {}, "mcq": MCQ, "mcq_visual": {**MCQ, "figure": "one"}, "calc": {"task": "calcu"}}[subset]
-    odd = [{**usable, "question": f"About {kind}?", **row} for kind, row in DEFECTS[subset].items()]
-    docs, facts = documents(subset, **write(tmp_path, usable, *odd))
-    assert facts["defects"] == dict.fromkeys(DEFECTS[subset], 1)
-    assert len(facts["left_out"]) == {"bool": 5, "mcq": 1, "mcq_visual": 1, "calc": 0}[subset]
-    assert len(docs) == 1 + len(odd) - len(facts["left_out"])
+    odd = [{**usable, "question": f"Is it {at}?", **row} for at, (_, row) in enumerate(ODD[subset])]
+    docs, facts = documents(subset, **write(tmp_path, {**usable, "question": "Cash is an asset."}, *odd))
+    assert facts["defects"] == Counter(kind for kind, _ in ODD[subset])
+    left_out = sum(map(len, facts["left_out"].values()))
+    assert left_out == {"bool": 4, "mcq": 1, "mcq_visual": 1, "calc": 0}[subset]
+    assert len(docs) == 1 + len(odd) - left_out
 
 
 def test_a_row_of_too_few_cells_is_left_out_and_a_missing_column_is_an_error(tmp_path: Path) -> None:
     options = write(tmp_path, {})
     with (tmp_path / "validation_set.csv").open("a") as file:
         file.write("q9,bool,Short.\n")
-    assert documents(**options)[1]["left_out"] == {"cell-count": ["q9"]}
+    assert documents(**options)[1]["left_out"] == {"malformed": ["q9"]}
     (tmp_path / "validation_set.csv").write_text("id,task\n1,bool\n")
     with pytest.raises(DataError, match="expected the columns id, task, question"):
         documents(**options)
@@ -185,14 +185,11 @@ def test_house_wording_and_styles(style: str | None) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"subset": "essay"}, "got 'essay'"),
         ({"split": "train"}, "expected one of test, validation, got 'train'"),
         ({"source": "cloud"}, "got 'cloud'"),
         ({"knowledge": "hybrid"}, "expected one of none, bm25, dense, oracle, got 'hybrid'"),
         ({"mode": "da", "style": "cot"}, "Use the task without _da"),
-        ({"n": "human", "split": "validation"}, "n 'human' is a sample of test, got 'validation'"),
-        ({"n": "human"}, "expected at least 400 usable rows"),
-        ({"n": 0}, "expected a number of rows, human or sensitivity, got 0"),
+        ({"n": "humans"}, "expected a whole number from 1, got 'humans'"),
         ({"knowlege": "bm25"}, "got 'knowlege'. Did you mean 'knowledge'?"),
         ({"top-k": 5}, "Did you mean 'top_k'?"),
     ],

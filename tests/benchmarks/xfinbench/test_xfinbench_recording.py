@@ -27,7 +27,6 @@ SAMPLES = [
     ("name", "text"),
     [
         ("r.csv", "\ufeff" + "".join('"' + '","'.join(row) + '"\n' for row in [KEYS, *ROWS])),
-        ("r.tsv", "\n".join("\t".join(row) for row in [KEYS, *ROWS])),
         ("r.json", json.dumps(OBJECTS)),
         ("r.jsonl", "\n\n".join(map(json.dumps, OBJECTS))),
         ("samples_xfinbench_calc_2026.jsonl", "\n".join(map(json.dumps, SAMPLES))),
@@ -59,7 +58,7 @@ def test_programs_and_what_the_data_folder_adds(tmp_path: Path) -> None:
     found = recording.summary(scored, tier="bwrap")
     assert found["paper"] == {"acc_em": 1.0, "acc_err": 0.0, "no_answer": 0.0}
     assert (found["execution_rate"], found["robust_execution_rate"], found["sandbox"]) == (0.0, 0.0, "bwrap")
-    assert (found["n"], found["outcomes"]) == (2, {"exception": 2})
+    assert (found["n"], found["outcomes"]) == (1, {"exception": 2})
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, groupby, product
+from itertools import product
 from pathlib import Path
 from random import Random
 from string import ascii_uppercase
@@ -18,7 +18,7 @@ import pandas as pd
 from tqdm.contrib.concurrent import thread_map
 
 from fin_tasks.benchmarks.xfinbench.asking import Prompts
-from fin_tasks.benchmarks.xfinbench.data import COLUMNS, SPLITS, items_of, parse_choices
+from fin_tasks.benchmarks.xfinbench.data import COLUMNS, SPLITS, items_of, lettered, parse_choices
 from fin_tasks.benchmarks.xfinbench.prompts import Style, house_prompts
 from fin_tasks.benchmarks.xfinbench.score import programs, score
 from fin_tasks.data.fetch import write_file
@@ -47,7 +47,7 @@ class Question:
     context: str = ""
     text: str = ""
     answer: str = ""  # as in the file: 1.0 or 0.0, a letter, a number
-    choices: tuple[str, ...] = ()
+    choices: Sequence[str] = ()
     dropped: str = ""
     why: str = ""
     id: str = ""
@@ -61,11 +61,6 @@ class Question:
     def whole(self) -> str:
         """Context and question."""
         return f"{self.context} {self.text}".strip()
-
-    @property
-    def lettered(self) -> str:
-        """The choices as in the file."""
-        return "\n".join(map(". ".join, zip(ascii_uppercase, self.choices, strict=False)))
 
     def doc(self, mode: str) -> dict[str, Any]:
         """Return a calculation as `score` wants it."""
@@ -91,41 +86,43 @@ class Maker:
         `validation` is the share of source questions whose questions make up the validation split. A failed request
         stops the run. Replies are kept on disk as they come: a second run asks only for what is missing.
         """
-        sources = list(_read_sources(table))
-        jobs = [(one, kind) for one in sources for task in one["tasks"] for kind in KINDS[task]]
+        sources = _read_sources(table)
+        jobs = [(source, kind) for source in sources for task in source["tasks"] for kind in KINDS[task]]
         progress: dict[str, Any] = {"max_workers": self.threads, "disable": None}
-        made = list(chain(*thread_map(lambda job: self._make(*job), jobs, desc="Making questions", **progress)))
+        found = thread_map(lambda job: self._make(*job), jobs, desc="Making questions", **progress)
+        made = [question for of_job in found for question in of_job]
+        for number, one in enumerate(made):
+            one.id = f"{one.source}_{one.task}_{number}"
         self._check_programs([one for one in made if one.task == "calcu" and not one.dropped])
-        kept = [[one for one in of if not one.dropped] for _, of in groupby(made, lambda one: one.source)]
-        pairs = [(a, b) for of in kept for a, b in product(of, of) if (a.kind, b.kind) == KINDS["bool"]]
-        told = thread_map(lambda pair: self._gives_away(*pair), pairs, desc="Comparing statements", **progress)
-        drop_pairs([pair for pair, away in zip(pairs, told, strict=True) if away], kept, Random(self.seed))
+        kept = [[one for one in made if one.source == source["id"] and not one.dropped] for source in sources]
+        pairs = [
+            (a, b) for siblings in kept for a, b in product(siblings, siblings) if (a.kind, b.kind) == KINDS["bool"]
+        ]
+        away = thread_map(lambda pair: self._gives_away(*pair), pairs, desc="Comparing statements", **progress)
+        drop_pairs([pair for pair, one in zip(pairs, away, strict=True) if one], kept, Random(self.seed))
 
         names = list(dict.fromkeys(one.source for one in made if not one.dropped))
-        held_out = set(Random(self.seed).sample(names, round(validation * len(names))))
-        numbers: Counter[str] = Counter()
+        held_out = Random(self.seed).sample(names, round(validation * len(names)))
         rows: dict[str, list[dict[str, str]]] = {split: [] for split in SPLITS}
         for one in made:
-            numbers[prefix := f"{one.source}_{one.task}"] += 1
-            one.id = f"{prefix}_{numbers[prefix]}"
             if not one.dropped:
-                row = {"id": one.id, "task": one.task, "question": one.whole, "choice": one.lettered}
+                row = {"id": one.id, "task": one.task, "question": one.whole, "choice": lettered(one.choices)}
                 rows["validation" if one.source in held_out else "test"].append({**row, "ground_truth": one.answer})
         rules = {task: Counter(one.dropped or "kept" for one in made if one.task == task) for task in KINDS}
-        every = sum(rules.values(), Counter[str]())
+        rules["all"] = Counter(one.dropped or "kept" for one in made)
         report = {
             "sources": len(sources),
-            "generated": {task: counts.total() for task, counts in rules.items()},
-            "rules": {**rules, "all": every},
-            "dropped": 1 - every["kept"] / max(1, every.total()),
+            "generated": {task: rules[task].total() for task in KINDS},
+            "rules": rules,
+            "dropped": 1 - rules["all"]["kept"] / max(1, len(made)),
             "dropped_in_paper": 0.352,
             "models": {role: self._spent(role) for role in self.models},
             "prompts": {"set": self.prompts.name, "sha256": self.prompts.sha256},
             "seed": self.seed,
-            "splits": {split: len(of) for split, of in rows.items()},
+            "splits": {split: len(own) for split, own in rows.items()},
         }
-        for split, of in rows.items():
-            write_file(out / f"{split}_set.csv", pd.DataFrame(of, columns=COLUMNS).to_csv(index=False).encode())
+        for split, own in rows.items():
+            write_file(out / f"{split}_set.csv", pd.DataFrame(own, columns=COLUMNS).to_csv(index=False).encode())
         for name, lines in {"questions": map(vars, made), "replies": self.replies}.items():
             write_file(out / f"{name}.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines).encode())
         write_file(out / "report.json", json.dumps(report, indent=2).encode())
@@ -151,9 +148,9 @@ class Maker:
         return found
 
     def _verify(self, one: Question, fields: Mapping[str, str]) -> tuple[str, str]:
-        fields = {**fields, "context": one.context, "question": one.text, "choices": one.lettered, "answer": one.answer}
+        shown = {"context": one.context, "question": one.text, "choices": lettered(one.choices), "answer": one.answer}
         purpose = f"verify_{one.kind}"
-        text = self._ask("verifier", purpose, one.source, self.prompts.fill(purpose, **fields)).text
+        text = self._ask("verifier", purpose, one.source, self.prompts.fill(purpose, **fields, **shown)).text
         no = says_no(text, self.prompts.questions(purpose))
         if no is not False:
             return "verification" if no else "verification_unread", text
@@ -185,16 +182,17 @@ class Maker:
         return {"model": self.models[role].model, "replies": len(own), "asked_now": asked_now, **tokens, **cost}
 
 
-def _read_sources(path: Path) -> Iterator[dict[str, Any]]:
-    ids, columns = {""}, ("id", "source", "chapter", "question", "answer", "kinds")
-    for record in read_csv(path, columns):
-        cells = {name: record.cells[name].strip() for name in columns}
+def _read_sources(path: Path) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for record in read_csv(path, ("id", "question", "answer", "kinds")):
+        cells = {name: cell.strip() for name, cell in record.cells.items()}
         tasks = items_of(cells["kinds"]) or list(KINDS)
-        if cells["id"] in ids or not (cells["question"] and cells["answer"]) or not set(tasks) <= KINDS.keys():
+        whole = cells["id"] and cells["question"] and cells["answer"]
+        if not whole or cells["id"] in found or not set(tasks) <= KINDS.keys():
             expected = f"an id of its own, question, answer, and as kinds some of {', '.join(KINDS)}"
             raise DataError(f"{path}, line {record.line}: expected {expected}, got {cells!r:.200}.")
-        ids.add(cells["id"])
-        yield {**cells, "tasks": tasks}
+        found[cells["id"]] = {**cells, "tasks": tasks}
+    return list(found.values())
 
 
 def read_questions(source: str, kind: str, reply: str, *, cut: bool, seed: int) -> list[Question]:
@@ -208,12 +206,11 @@ def read_questions(source: str, kind: str, reply: str, *, cut: bool, seed: int) 
         elif label.endswith(("Question", "Statement")):
             found.append(Question(source, kind, context, " ".join(text.split()), why=reply))
         elif found and label == "Choices":
-            found[-1].choices = tuple(parse_choices(_CHOICE.sub(lambda match: f"{match[1].upper()}. ", text)))
+            found[-1].choices = parse_choices(_CHOICE.sub(lambda match: f"{match[1].upper()}. ", text))
         elif found:
             found[-1].answer = text.partition("\n")[0].strip(" *")
     for one in found:
-        is_cut = cut and one is found[-1]
-        one.dropped = "incomplete" if is_cut else _flaw(one, Random(f"{seed} {source} {one.text}"))
+        one.dropped = "incomplete" if cut and one is found[-1] else _flaw(one, Random(f"{seed} {source} {one.text}"))
     return found or [Question(source, kind, dropped="no_question", why=reply)]
 
 
@@ -240,7 +237,7 @@ def _flaw(one: Question, random: Random) -> str:
     if not letter:
         return "other_answer"
     right = one.choices["abc".index(letter[1].lower())]
-    one.choices = tuple(random.sample(one.choices, 3))
+    one.choices = random.sample(one.choices, 3)
     one.answer = ascii_uppercase[one.choices.index(right)]
     return ""
 

@@ -3,8 +3,7 @@
 import logging
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -17,7 +16,7 @@ from fin_tasks.benchmarks.xfinbench.math_types import read_labels
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES, parse_truth
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
 from fin_tasks.data.fetch import Located, locate, sha256_of
-from fin_tasks.data.tables import read_csv
+from fin_tasks.data.tables import Record, read_csv
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
@@ -33,10 +32,9 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, int]]] = {
 """The samples of the paper's studies: the split, and the rows of each task."""
 
 SCORER_VERSION = 2  # goes up with every change that moves a score
-_SAMPLE = Path(__file__).with_name("sample")
 COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
-_UNUSABLE = {"unknown-task", "cell-count", "empty-id", "duplicate-id", "empty-question", "mcq-without-choices"}
-_UNUSABLE |= {"unexpected-figure", "missing-figure"}
+_SAMPLE = Path(__file__).with_name("sample")
+_UNUSABLE = ("malformed", "mcq-without-choices", "missing-figure")
 _CHOICE = re.compile(r"(?:^|\n|\\n)[ \t]*\(?([A-Z])[.):][ \t]*")
 _log = logging.getLogger(__name__)
 
@@ -54,7 +52,7 @@ def load(
     knowledge: str = "none",
     top_k: int = 3,
     encoder: str | None = None,
-    n: int | str | None = None,
+    n: Any = None,
     seed: int = 0,
     sampling: str | None = None,
     math_types: str | None = None,
@@ -62,12 +60,8 @@ def load(
 ) -> dict[str, Any]:
     """Return `{split: datasets.Dataset}` of one subset; `info.description` holds the provenance as JSON."""
     refuse_typos("xfinbench", unknown, sorted(set(load.__kwdefaults__ or ()) - {"mode"}))  # `model` is no typo of it
-    preset = PRESETS.get(n) if isinstance(n, str) else None
-    if not (n is None or preset or (type(n) is int and n > 0)):
-        raise ConfigError(f"xfinbench n: expected a number of rows, {' or '.join(PRESETS)}, got {n!r}.")
-    if preset and split not in (None, preset[0]):
-        raise ConfigError(f"xfinbench split: n {n!r} is a sample of {preset[0]}, got {split!r}. Leave split out.")
-    split = preset[0] if preset else split or "test"
+    preset, sizes = PRESETS.get(str(n), ("test", None))
+    split = split or preset
     options = {"subset": (subset, SUBSETS), "split": (split, SPLITS), "knowledge": (knowledge, wording.CONDITIONS)}
     for name, (value, allowed) in {**options, "prompts": (prompts, ("house", "upstream"))}.items():
         if value not in allowed:
@@ -76,17 +70,16 @@ def load(
 
     settings, table = Settings.from_environ(), SPLITS["validation" if source == "sample" else split]
     files = locate("xfinbench", [table], source=source, data_dir=data_dir, settings=settings, sample=_SAMPLE)
-    rows = _read_once(files.files[table], files.provenance()["revision"])
-    of_task = [{**row, "defects": [*row["defects"]]} for row in rows if row["task"] in (task, "")]
-    with_figures = _find_figures(files, of_task) if visual or (preset and task == "mcq") else files
-    own = [row for row in of_task if row["task"] != "mcq" or bool(row["figure"]) == visual]
-    asked = [row for row in (of_task if preset else own) if not _UNUSABLE.intersection(row["defects"])]
-    size = preset[1][task] if preset else None if isinstance(n, str) else n
-    if preset and size and len(asked) < size:
-        raise ConfigError(f"xfinbench n: expected at least {size} usable rows of the task, got {len(asked)}.")
-    asked = draw("xfinbench", asked, size, seed, lambda row: str(row["id"]))
-    asked = [row for row in asked if bool(row["figure"]) == visual]
-    left_out = {kind: ids for kind in sorted(_UNUSABLE) if (ids := [r["id"] for r in own if kind in r["defects"]])}
+    facts: dict[str, Any] = {"data": files.provenance()}
+    rows = [row for row in read_rows(files.files[table]) if row["task"] in (task, "")]
+    if visual or (sizes and task == "mcq"):  # a study draws from choices with and without a figure at once
+        found = _find_figures(files, rows)
+        facts["data"] = (found if visual else files).provenance()
+    own = [row for row in rows if row["task"] != "mcq" or bool(row["figure"]) == visual]
+    asked = [row for row in (rows if sizes else own) if not set(_UNUSABLE).intersection(row["defects"])]
+    asked = draw("xfinbench", asked, sizes[task] if sizes else n, seed, lambda row: row["id"])
+    asked = [row for row in asked if row in own]
+    left_out = {kind: ids for kind in _UNUSABLE if (ids := [row["id"] for row in own if kind in row["defects"]])}
     counts = ", ".join(f"{kind} {len(ids)}" for kind, ids in left_out.items())
     if counts:
         _log.warning("xfinbench %s, %s: rows left out: %s", subset, split, counts)
@@ -94,50 +87,55 @@ def load(
         where = f"{files.files[table]} (n: {n}, left out: {counts or 'nothing'})"
         raise DataError(f"xfinbench {subset}: no row to ask in {where}. Leave out this task, or take another seed.")
 
-    house, facts = prompts == "house", {}
     terms: list[list[wording.Term]] = [[] for _ in asked]
     if knowledge != "none":
         bank = files.more(["dataset/knowledge_bank.csv"]).files["dataset/knowledge_bank.csv"]
         terms, facts["retrieval"] = wording.find_terms(asked, bank, knowledge, top_k, encoder, settings)
-    templates = wording.house_prompts() if house else wording.upstream_prompts(_texts(files))
+    templates = wording.house_prompts() if prompts == "house" else wording.upstream_prompts(files)
     labels = read_labels(Path(math_types), [row["id"] for row in asked]) if math_types and task == "calcu" else None
     docs = []
     for row, shown in zip(asked, terms, strict=True):
-        question, choices = row["question"], row["choice"].replace("\\n", "\n")  # some cells spell it out
-        if house:
-            lettered = map(". ".join, zip(ascii_uppercase, row["choices"], strict=False))
-            question, choices = question.strip(), "\n".join(lettered)
+        question, choices = row["question"], row.pop("choice").replace("\\n", "\n")  # some cells spell it out
+        if prompts == "house":
+            question, choices = question.strip(), lettered(row["choices"])
         prompt = templates.fill(task, chosen, question=question, choices=choices, terms=shown)
-        mark = "<image>\n" if visual or blank_image else ""
-        labeled = {} if labels is None else {"math_types": labels.get(row["id"], [])}
-        docs.append({**labeled, **_doc(row, subset, chosen.mode, shown), **prompt, "prompt": mark + prompt["prompt"]})
-    provenance = {
+        prompt["prompt"] = ("<image>\n" if visual or blank_image else "") + prompt["prompt"]
+        target = {"bool": "true." if parse_truth("bool", row["ground_truth"]).value else "false."}
+        target |= {"mcq": f"{row['ground_truth']}.", "calcu": f"[{row['ground_truth']}]"}
+        doc = {name: value for name, value in row.items() if name != "defects"}
+        doc |= {"subset": subset, "mode": chosen.mode, "target": f"{MARKER} {target[task]}", **prompt}
+        doc["terms"] = [{"id": term.id, "name": term.name, "score": term.score} for term in shown]
+        docs.append(doc if labels is None else {**doc, "math_types": labels.get(row["id"], [])})
+    facts |= {
         "scorer": SCORER_VERSION,
         "split": split,
         "style": chosen._asdict(),
         "prompts": {"set": prompts, "sha256": templates.sha256(knowledge=knowledge != "none")},
-        "data": (with_figures if visual else files).provenance(),
         "blank_image": blank_image,
         "left_out": left_out,
         "defects": dict(sorted(Counter(kind for row in own for kind in row["defects"]).items())),
-        **facts,
         **({} if n is None else {"n": n, "seed": seed}),
         **({} if labels is None else {"math_types": sha256_of(Path(str(math_types)))}),
         **({} if sampling is None else {"sampling": sampling}),
     }
-    return {split: dataset_of(docs, provenance)}
+    return {split: dataset_of(docs, facts)}
 
 
-@lru_cache(maxsize=2)  # the tasks of a group read the same file
-def _read_once(path: Path, _revision: str) -> list[dict[str, Any]]:
-    return read_rows(path)
+def _find_figures(files: Located, rows: Sequence[dict[str, Any]]) -> Located:
+    names = sorted({row["figure"] for row in rows if re.fullmatch(r"[\w-]+", row["figure"])})
+    paths = [f"dataset/figures/{name}.{suffix}" for suffix in ("jpeg", "jpg", "png") for name in names]
+    found = files.more(paths, optional=True)
+    pictures = {path.stem: str(path) for path in found.files.values() if path.suffix != ".csv"}
+    for row in rows:
+        row["figure_path"] = pictures.get(row["figure"], "")
+        row["defects"] += ["missing-figure"] if row["figure"] and not row["figure_path"] else []
+    return found
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Read a table of questions, one dict a row: `task` is empty if unknown, `defects` names what is odd."""
+    """Read a table of questions, one dict a row; `task` is empty if unknown, `defects` names what is odd."""
     rows: list[dict[str, Any]] = []
-    ids: set[str] = set()
-    questions: set[str] = set()
+    ids, questions = {""}, set[str]()
     for record in read_csv(path, COLUMNS):
         cells = {column: record.cells[column].strip() for column in COLUMNS}
         question = " ".join(cells["question"].split())
@@ -151,13 +149,28 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
             "figure_path": "",
             "gold_terms": items_of(cells["gold_fin_term_id"]),
         }
-        odd = {**_odd(row, cells), "cell-count": record.surplus, "duplicate-id": row["id"] in ids}
-        odd["duplicate-question"] = question in questions
-        row["defects"] = [kind for kind, found in odd.items() if found]
-        rows.append(row)
+        broken = record.surplus or row["id"] in ids or not question or not row["task"]
+        odd = {"malformed": broken, "duplicate-question": question in questions, **_odd(row, record)}
+        rows.append({**row, "defects": [kind for kind, found in odd.items() if found]})
         ids.add(row["id"])
-        questions |= {question} - {""}
+        questions.add(question)
     return rows
+
+
+def _odd(row: Mapping[str, Any], record: Record) -> dict[str, Any]:
+    text, task = record.cells["ground_truth"].strip(), row["task"]
+    truth = parse_truth(task, text)
+    calcu = task == "calcu"
+    return {
+        "mcq-without-choices": task == "mcq" and not row["choices"],
+        "bool-truth-as-integer": task == "bool" and text in ("0", "1"),
+        "en-dash-minus": calcu and re.search("[‐‑‒–—−]", text),
+        "scientific-notation": calcu and re.search(r"\d[eE][-+]?\d", text),
+        "zero-truth": calcu and truth.value == 0,
+        "several-numbers": truth.flaw == "two numbers",
+        "unusable-truth": task and truth.flaw not in ("", "two numbers"),
+        "colon-separated-capabilities": ":" in record.cells["fin_capability"],
+    }
 
 
 def parse_choices(cell: str) -> list[str]:
@@ -173,62 +186,14 @@ def parse_choices(cell: str) -> list[str]:
     return texts if all(texts) else []
 
 
+def lettered(choices: Iterable[str]) -> str:
+    """Return choices with their letters, a line each."""
+    return "\n".join(f"{letter}. {choice}" for letter, choice in zip(ascii_uppercase, choices, strict=False))
+
+
 def items_of(cell: str, separators: str = ";:,") -> list[str]:
     """Return the items of a cell that holds several, each once."""
     return list(dict.fromkeys(filter(None, map(str.strip, re.split(f"[{separators}]", cell)))))
-
-
-def _odd(row: Mapping[str, Any], cells: Mapping[str, str]) -> dict[str, Any]:
-    task, choices, choice = row["task"], row["choices"], cells["choice"]
-    truth, text = parse_truth(task, cells["ground_truth"]), cells["ground_truth"]
-    mcq, calcu = task == "mcq", task == "calcu"
-    return {
-        "unknown-task": not task,
-        "empty-id": not row["id"],
-        "empty-question": not cells["question"],
-        "mcq-without-choices": mcq and not choices,
-        "unexpected-figure": row["figure"] and not mcq,
-        "bool-truth-as-integer": task == "bool" and text in ("0", "1"),
-        "en-dash-minus": calcu and re.search("[‐‑‒–—−]", text),
-        "scientific-notation": calcu and re.search(r"\d[eE][-+]?\d", text),
-        "zero-truth": calcu and truth.value == 0,
-        "several-numbers": truth.flaw == "two numbers",
-        "unusable-truth": task and truth.flaw not in ("", "two numbers"),
-        "truth-not-a-choice": mcq and choices and truth.value not in [None, *ascii_uppercase[: len(choices)]],
-        "unreadable-choices": mcq and choices and not parse_choices(choice),
-        "literal-newline-in-choices": "\\n" in choice and len(choices) > len(choice.splitlines()),
-        "colon-separated-capabilities": ":" in cells["fin_capability"],
-        "unknown-capability": set(items_of(cells["fin_capability"])) - set(CAPABILITIES),
-    }
-
-
-def _find_figures(files: Located, rows: Sequence[dict[str, Any]]) -> Located:
-    names = sorted({row["figure"] for row in rows if re.fullmatch(r"[\w-]+", row["figure"])})
-    paths = [f"dataset/figures/{name}.{suffix}" for suffix in ("jpeg", "jpg", "png") for name in names]
-    found = files.more(paths, optional=True)
-    pictures = {path.stem: path for path in found.files.values() if path.suffix != ".csv"}
-    for row in rows:
-        row["figure_path"] = str(pictures.get(row["figure"], ""))
-        row["defects"] += ["missing-figure"] if row["figure"] and not row["figure_path"] else []
-    return found
-
-
-def _texts(files: Located) -> dict[str, str]:
-    paths = {name: f"evaluate/prompt_template/{name}" for name in wording.TEMPLATES}
-    found = files.more(tuple(paths.values())).files
-    try:
-        return {name: found[path].read_text(encoding="utf-8") for name, path in paths.items()}
-    except UnicodeDecodeError as error:
-        raise DataError(f"xfinbench prompts: expected UTF-8, got {error}. Fetch the files again.") from error
-
-
-def _doc(row: Mapping[str, Any], subset: str, mode: str, terms: Sequence[wording.Term]) -> dict[str, Any]:
-    keys = ("id", "task", "question", "choices", "ground_truth", "capabilities", "has_table", "gold_terms")
-    kept = {key: row[key] for key in (*keys, "figure", "figure_path")}
-    truth, verdict = row["ground_truth"], "true." if parse_truth("bool", row["ground_truth"]).value else "false."
-    target = {"bool": verdict, "mcq": f"{truth}.", "calcu": f"[{truth}]"}[row["task"]]
-    shown = [{"id": term.id, "name": term.name, "score": term.score} for term in terms]
-    return {**kept, "subset": subset, "mode": mode, "target": f"{MARKER} {target}", "terms": shown}
 
 
 def figure(doc: Mapping[str, Any]) -> list[Image.Image]:

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from fin_tasks.data.fetch import sha256_of
+from fin_tasks.data.fetch import Located, sha256_of
 from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.retrieval.search import facts, retrieve
 from fin_tasks.settings import Settings
 
-__all__ = ["CONDITIONS", "STYLES", "TEMPLATES", "PromptSet", "Style", "Term"]
+__all__ = ["CONDITIONS", "STYLES", "PromptSet", "Style", "Term"]
 __all__ += ["find_terms", "house_prompts", "style_named", "upstream_prompts"]
 
 CONDITIONS = ("none", "bm25", "dense", "oracle")
@@ -28,8 +28,7 @@ class Style(NamedTuple):
     role: bool
 
 
-STYLES = {name: Style(name[: -len("_role")], True) for name in ("cot_role", "da_role")}
-STYLES |= {"cot": Style("cot", False), "da": Style("da", False)}
+STYLES = ("cot_role", "da_role", "cot", "da")
 """The four styles of the paper's sensitivity study."""
 
 
@@ -37,11 +36,11 @@ def style_named(name: str | None, *, mode: str) -> Style:
     """Return the style of a task; None is the task's own mode with the role, and `pot` keeps its mode in any style."""
     if name is None:
         return Style(mode, True)
-    allowed = [style for style in STYLES if mode != "da" or STYLES[style].mode == "da"]
-    if name not in allowed:
+    asked, _, role = str(name).partition("_")
+    if name not in STYLES or (mode == "da" and asked == "cot"):
         hint = " Use the task without _da." if name in STYLES else ""
-        raise ConfigError(f"xfinbench style: expected one of {', '.join(allowed)}, got {name!r}.{hint}")
-    return STYLES[name]._replace(mode="pot") if mode == "pot" else STYLES[name]
+        raise ConfigError(f"xfinbench style: expected one of {', '.join(STYLES)}, got {name!r}.{hint}")
+    return Style("pot" if mode == "pot" else asked, role == "role")
 
 
 class Term(NamedTuple):
@@ -92,15 +91,18 @@ _MODES = {"cot": "CoT", "da": "DA", "pot": "PoT"}
 _USER = {(task, mode): f"{task}_{_MODES[mode]}.txt" for task in ("bool", "mcq", "calcu") for mode in ("cot", "da")}
 _USER |= {("calcu", "pot"): "calcu_PoT.txt"}
 _SYSTEM = {mode: f"Sys_msg/{name}.txt" for mode, name in _MODES.items()}
-TEMPLATES = (*_USER.values(), *_SYSTEM.values())
-"""The authors' files, below their template folder."""
 
 
-def upstream_prompts(texts: Mapping[str, str]) -> PromptSet:
-    r"""Return the authors' wording: each of `TEMPLATES` to its text, in which a literal `\n` means a newline."""
-    lines = {name: text.replace("\\n", "\n") for name, text in texts.items()}
-    system = {mode: lines[name] for mode, name in _SYSTEM.items()}
-    user = {kind: lines[name] for kind, name in _USER.items()}
+def upstream_prompts(files: Located) -> PromptSet:
+    r"""Return the authors' wording, in whose files a literal `\n` means a newline."""
+    paths = {name: f"evaluate/prompt_template/{name}" for name in (*_USER.values(), *_SYSTEM.values())}
+    found = files.more(paths.values()).files
+    try:
+        texts = {name: found[path].read_text(encoding="utf-8").replace("\\n", "\n") for name, path in paths.items()}
+    except UnicodeDecodeError as error:
+        raise DataError(f"xfinbench prompts: expected UTF-8, got {error}. Fetch the files again.") from error
+    system = {mode: texts[name] for mode, name in _SYSTEM.items()}
+    user = {kind: texts[name] for kind, name in _USER.items()}
     return PromptSet("upstream", system, user, dict.fromkeys(_MODES, ""), "")  # the templates have a blank line there
 
 
