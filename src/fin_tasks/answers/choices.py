@@ -57,8 +57,7 @@ def choice_in(text: str, kind: Kind, choices: Sequence[str] = ()) -> str | None:
         return None
     sentence = next((part for part in _SENTENCE.split(text) if part.strip()), "")
     said, texts = _normal(sentence), [_normal(choice) for choice in choice_texts(choices)[:8]]
-    denied = "(?<! not)(?<! than)(?<! neither)(?<! nor)"
-    held = [one for one in texts if one.strip() and re.search(denied + re.escape(one), said)]
+    held = [one for one in texts if one.strip() and one in said]
     by_text = {_LETTERS[texts.index(one)] for one in held if not any(one != other and one in other for other in held)}
     named = {match[1] or match[2] for match in _NAMED.finditer(sentence)} & set(upper)
     lone = {match[1] for match in _LETTER.finditer(sentence)} & set(upper)

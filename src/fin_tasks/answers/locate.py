@@ -50,8 +50,7 @@ def commitments(reply: str) -> Iterator[tuple[Kind, str, str]]:
     if (box := boxed(reply)) is not None:
         yield "loose", rf"\boxed{{{box}}}", ""
     yield from (("loose", text, "") for _, text in found)
-    turn = _NEW_TURN.search(reply)
-    text = (reply[: turn.start()] if turn else reply).rstrip()
+    text = reply.rstrip()
     breaks = [match.end() for match in re.finditer(r"\n[ \t]*\n", text[-_LONGEST:])]
     begin = max(0, len(text) - _LONGEST) + (breaks[-2] - 1 if len(breaks) > 1 else 0)
     closings = list(_CONCLUSION.finditer(text, begin))

@@ -96,10 +96,9 @@ def read_number(text: str, *, framed: bool = False) -> Number | None:
 
 def _in_line(line: str, sentence: str, kind: Kind) -> Number | None:
     # A number with its unit and nothing else; at the end also an equation or a sentence that says one.
-    counted = words_as_digits(line)
-    if (first := _leads(counted.lstrip("["))) and _UNITS.fullmatch(counted.lstrip("["), first.end):
-        return read_number(counted.strip("[]."), framed=line[0] == "[")
-    if kind == "first" or _CUT_OFF.search(line) or _OPENER.match(sentence):
+    if (first := _leads(line.lstrip("["))) and _UNITS.fullmatch(line.lstrip("["), first.end):
+        return read_number(line.strip("[]."), framed=line[0] == "[")
+    if kind == "first" or _CUT_OFF.search(line):
         return None
     numbers = find_numbers(sentence)
     if numbers and re.search("[=≈]", sentence) and _UNITS.fullmatch(sentence, numbers[-1].end):
@@ -150,7 +149,7 @@ def _accounting(text: str, found: FoundNumber, *, framed: bool = False) -> Numbe
     number, around = found.number, text[: found.start] + text[found.end :]
     is_amount = CURRENCY in text[found.start : found.end] or (framed and not re.search(r"\w", around))
     in_brackets = re.search(r"\(\s?\Z", text[: found.start]) and text[found.end :].startswith(")")
-    if not (is_amount and in_brackets) or number.value <= 0.0:
+    if not (is_amount and in_brackets):
         return number
     return replace(number, value=-number.value, readings=tuple(-reading for reading in number.readings))
 
