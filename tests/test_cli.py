@@ -2,14 +2,20 @@
 
 import json
 import os
+import re
+import shlex
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 import fin_tasks
+from fin_tasks.cli import app
 from fin_tasks.resources import task_yaml_dir
 
 ROOT = Path(__file__).parents[1]
@@ -24,13 +30,28 @@ def run(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProce
     return subprocess.run([program, *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
 
+def commands(command: Any, *names: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, below in getattr(command, "commands", {}).items():
+        yield from commands(below, *names, name)
+    if not hasattr(command, "commands"):
+        yield names, command
+
+
+def test_every_command_has_examples_that_it_understands() -> None:
+    for names, command in commands(typer.main.get_command(app)):
+        examples = re.findall(r"^ *Example: (.+)$", command.help, re.MULTILINE)
+        assert examples, names
+        for example in examples:
+            program, *arguments = shlex.split(example)
+            if program == "fin-tasks":
+                assert tuple(arguments[: len(names)]) == names
+                command.make_context("fin-tasks", arguments[len(names) :])
+
+
 def test_version_path_and_help(tmp_path: Path) -> None:
     assert run("--version", cwd=tmp_path).stdout.strip() == fin_tasks.__version__
     assert run("path", cwd=tmp_path).stdout.strip() == str(task_yaml_dir())
-    for command in (["--help"], ["doctor", "-h"], ["fetch", "-h"], ["demo", "-h"], ["replay", "xfinbench", "-h"]):
-        done = run(*command, cwd=tmp_path)
-        assert done.returncode == 0
-        assert "Usage:" in done.stdout
+    assert "fin-tasks demo" in run(cwd=tmp_path).stdout + run(cwd=tmp_path).stderr
 
 
 def test_lm_evals_own_help_is_reached(tmp_path: Path) -> None:
@@ -41,11 +62,7 @@ def test_lm_evals_own_help_is_reached(tmp_path: Path) -> None:
 
 def test_doctor_names_the_sandbox_and_why(tmp_path: Path) -> None:
     found = json.loads(run("doctor", "--json", cwd=tmp_path).stdout)
-    tiers = {tier["name"]: tier for tier in found["tiers"]}
-    assert found["sandbox"] in tiers
-    assert all(tier["reason"] for tier in tiers.values())
-    text = run("doctor", cwd=tmp_path).stdout
-    assert f"Programs run in: {found['sandbox']}" in text
+    assert found["tiers"][found["sandbox"]] == "works"
 
 
 def test_doctor_of_a_benchmark(tmp_path: Path) -> None:
@@ -113,27 +130,8 @@ def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> Non
     assert json.loads(results.read_text())["results"]["xfinbench_calc_pot"]["acc,paper"] == 1.0
     table = run(*arguments, cwd=tmp_path).stdout
     assert "paper.acc_em" in table
-    assert "100.0%" in table
     both = run(*arguments, "r.jsonl", "--json", cwd=tmp_path)
     assert json.loads(both.stdout) == [summary, summary]
-
-
-@pytest.mark.parametrize(
-    ("output", "mode", "hint"),
-    [
-        ("Therefore, the answer is 6.", "pot", "0 responses define solution(). Is --mode pot right?"),
-        (RESPONSE["model_response"], "cot", "1 responses define solution(). Is --mode cot right?"),
-    ],
-)
-def test_a_replay_in_the_wrong_mode_is_told(tmp_path: Path, output: str, mode: str, hint: str) -> None:
-    row = {"question_id": "q", "output": output, "ground_truth": 6.0}
-    (tmp_path / "r.json").write_text(json.dumps([row]))
-    done = run("replay", "financemath", "--mode", mode, "r.json", cwd=tmp_path)
-    assert done.returncode == 0
-    assert hint in done.stderr
-    assert "rows" not in done.stdout
-    other = run("replay", "financemath", "--mode", {"pot": "cot", "cot": "pot"}[mode], "r.json", cwd=tmp_path)
-    assert other.stderr == ""
 
 
 def test_what_a_strangers_file_says_cannot_steer_the_terminal(tmp_path: Path) -> None:
@@ -170,6 +168,7 @@ def test_a_run_folder_holds_any_text(tmp_path: Path) -> None:
         (("replay", "xfinbench", "--task", "bool", "none.csv"), "No such file"),
         (("replay", "financemath", "--mode", "cot", "none.json"), "none.json"),
         (("doctor", "nonsense"), "got 'nonsense'"),
+        (("fetch", "nonsense"), "got 'nonsense'"),
     ],
 )
 def test_errors_are_one_line_and_status_one(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.table import Table
 
 from fin_tasks.adapters import lm_eval_cli
-from fin_tasks.benchmarks.scored_task import by_document, score_task
 from fin_tasks.benchmarks.xfinbench import recording
 from fin_tasks.benchmarks.xfinbench.data import SCORER_VERSION
 from fin_tasks.errors import ConfigError
@@ -60,13 +59,10 @@ def replay_examples(output: Path) -> Path:
     """Score our own responses to the sample questions and write them as a run; return the results file."""
     tasks = []
     for name in _EXAMPLES:
-        subset, mode = name.split("_")
-        file = _SAMPLE / "responses" / f"{name}.jsonl"
-        docs, responses = by_document(recording.read(file, task=subset, mode=mode, data_dir=_SAMPLE))
-        task = f"xfinbench_{name.removesuffix('_cot')}"
+        task, mode = name.split("_")
         run_all = partial(run_programs, settings=Settings.from_environ()) if mode == "pot" else None
-        options = {"subset": subset, "mode": mode}
-        tasks.append(score_task("xfinbench", task, docs, responses, options=options, run_programs=run_all))
+        file = _SAMPLE / "responses" / f"{name}.jsonl"
+        tasks.append(recording.score_file(file, task=task, mode=mode, data_dir=_SAMPLE, run_programs=run_all))
     provenance = {task.name: {"scorer": SCORER_VERSION, "split": "sample"} for task in tasks}
     return write_run(output, tasks, model="example responses", made_by="fin-tasks demo", provenance=provenance)
 

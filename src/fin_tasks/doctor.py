@@ -4,14 +4,9 @@ import json
 import logging
 import platform
 import sys
-from collections.abc import Mapping
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 import fin_tasks
 from fin_tasks import sandbox
@@ -37,66 +32,40 @@ _PARTS: dict[str, list[dict[str, str]]] = {  # options of each benchmark's `data
 }
 
 
-def show_installation(*, as_json: bool) -> None:
-    """Print versions, packages, folders and sandbox tiers; trying the tiers takes a second or two."""
+def describe_installation() -> dict[str, Any]:
+    """Return versions, packages, folders and sandbox tiers; trying the tiers takes a second or two."""
     settings, tiers = Settings.from_environ(), sandbox.describe_tiers()
+    found = any(type(finder).__module__ == "fin_tasks.adapters.autoload" for finder in sys.meta_path)
+    usable = [tier["name"] for tier in tiers if tier["usable"]]
     installed = {each.metadata["Name"].lower().replace("_", "-"): each.version for each in metadata.distributions()}
-    usable = next((tier["name"] for tier in tiers if tier["usable"]), None)
-    found: dict[str, Any] = {
+    return {
         "version": fin_tasks.__version__,
         "python": platform.python_version(),
         "system": platform.platform(),
-        "packages": {name: installed.get(name.replace("_", "-")) for name in _PACKAGES},
-        "found_by_lm_eval": any(type(finder).__module__ == "fin_tasks.adapters.autoload" for finder in sys.meta_path),
+        "packages": {name: installed.get(name.replace("_", "-"), "not installed") for name in _PACKAGES},
+        "found_by_lm_eval": "yes" if found else "no: install fin-tasks with pip, or use `fin-tasks lm-eval`",
         "data_dir": settings.data_dir and str(settings.data_dir),
         "cache_dir": str(settings.cache_dir),
         "licenses": {name: load_pins(name).license for name in pinned_benchmarks()},
-        "sandbox": usable,
-        "tiers": tiers,
+        "tiers": {tier["name"]: "works" if tier["usable"] else f"no: {tier['reason']}" for tier in tiers},
+        "sandbox": usable[0] if usable else "none: tasks with programs stop with an error",
     }
-    if as_json:
-        print(json.dumps(found))
-        return
-    works = {tier["name"]: "works" if tier["usable"] else f"no: {tier['reason']}" for tier in tiers}
-    Console().print(summary_table({**found, "tiers": works}))
-    print(f"Programs run in: {usable}" if usable else "No sandbox works here: tasks with programs stop with an error.")
-    if not found["found_by_lm_eval"]:
-        print("A bare lm_eval does not find our tasks: use `fin-tasks lm-eval`, or install fin-tasks with pip.")
-    print(f"Files and rows of a benchmark: fin-tasks doctor {', '.join(_PARTS)}")
 
 
-def show_benchmark(name: str, *, source: str, data_dir: Path | None, as_json: bool) -> None:
-    """Print where a benchmark's files are from, whether they are the pinned ones, and which rows tasks leave out."""
+def describe_benchmark(name: str, *, source: str, data_dir: Path | None) -> dict[str, Any]:
+    """Return where a benchmark's files are from, whether they are the pinned ones, and which rows tasks leave out."""
     name = name.replace("-", "_")
     if name not in _PARTS:
         raise ConfigError(f"doctor: expected one of {', '.join(_PARTS)}, got {name!r}.")
-    if name == "dynostock":
-        find_set = import_module("fin_tasks.benchmarks.dynostock.window_set").find_set
-        settings = Settings.from_environ()
-        place: dict[str, Any] = {"data_dir": data_dir or settings.data_dir, "settings": settings}
-        windows = find_set(sample=source == "sample", windows_dir=None, **place)
-        sizes = windows.table.groupby(["bias_type", "window"]).size().items()
-        counts = {f"{bias} {size}": int(n) for (bias, size), n in sizes}
-        found = {**windows.facts, "charts": str(windows.charts), "windows": counts}
-    else:
-        found = _inspect(name, source=source, data_dir=str(data_dir) if data_dir else None)
-    print(json.dumps(found)) if as_json else Console().print(summary_table(found))
-
-
-def summary_table(summary: Mapping[str, Any]) -> Table:
-    """Show nested values, one line each, their keys joined by dots and fractions as percentages."""
-    table, waiting = Table("Figure", "Value"), list(summary.items())[::-1]
-    while waiting:
-        name, value = waiting.pop()
-        if isinstance(value, Mapping):
-            waiting += [(f"{name}.{key}", inner) for key, inner in value.items()][::-1]
-            continue
-        if isinstance(value, list):
-            value = f"{len(value)}: {', '.join(map(str, value[:20]))}{', ...' if len(value) > 20 else ''}"
-        shown = f"{value:.1%}" if isinstance(value, float) else "-" if value is None else str(value)
-        # A stranger's file must not steer the terminal.
-        table.add_row(Text(sandbox.escape(name)), Text(sandbox.escape(shown)))
-    return table
+    if name != "dynostock":
+        return _inspect(name, source=source, data_dir=str(data_dir) if data_dir else None)
+    find_set = import_module("fin_tasks.benchmarks.dynostock.window_set").find_set
+    settings = Settings.from_environ()
+    place: dict[str, Any] = {"data_dir": data_dir or settings.data_dir, "settings": settings}
+    windows = find_set(sample=source == "sample", windows_dir=None, **place)
+    sizes = windows.table.groupby(["bias_type", "window"]).size().items()
+    counts = {f"{bias} {size}": int(n) for (bias, size), n in sizes}
+    return {**windows.facts, "charts": str(windows.charts), "windows": counts}
 
 
 def _inspect(name: str, **place: str | None) -> dict[str, Any]:

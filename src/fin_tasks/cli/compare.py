@@ -49,6 +49,8 @@ def compare(
     """Compare runs on the same rows: differences with intervals and tests, by task and group.
 
     --out gets compare.csv, compare.png and compare.svg.
+
+    Example: fin-tasks compare results/a results/b --by capability
     """
     from fin_tasks.report import compare as comparing
     from fin_tasks.report import read

@@ -1,34 +1,25 @@
 """Options of the commands that read market data, and the market that they name."""
 
-from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from fin_tasks.errors import ConfigError
+from fin_tasks.settings import Settings
 
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.dynostock.market import Market
 
-FIRST_DAY, LAST_DAY = date(1800, 1, 1), date(2200, 1, 1)  # pandas can count these in nanoseconds
-
-_FETCHED = "by default what `fetch dynostock` stored."
+_FETCHED = "by default what `fin-tasks fetch dynostock` stored."
+DAY: dict[str, Any] = {"formats": ["%Y-%m-%d"], "metavar": "DATE"}
+Ticker = Annotated[str, typer.Argument(metavar="TICKER", help="The stock, such as AAPL.")]
+Tickers = Annotated[str | None, typer.Option(metavar="AAPL,MSFT|FILE", help="DynoStock: only these stocks.")]
 Prices = Annotated[Path | None, typer.Option(metavar="FILE|DIR", help=f"Daily prices; {_FETCHED}")]
 Earnings = Annotated[Path | None, typer.Option(metavar="FILE|DIR", help=f"Earnings reports; {_FETCHED}")]
 Sample = Annotated[bool, typer.Option("--sample", help="Use the packaged sample market.")]
 Adjust = Annotated[Literal["none", "splits"], typer.Option(help="splits: take splits out of prices that ignore them.")]
-
-
-def day(text: str) -> date:
-    """Read a day such as 2010-01-31; a ValueError makes typer name the option."""
-    try:
-        found = date.fromisoformat(str(text))  # a default comes as a date
-    except ValueError:
-        found = date.min
-    if not FIRST_DAY <= found <= LAST_DAY:
-        raise ValueError(f"expected a day such as 2010-01-31, got {text!r}")
-    return found
+Style = Annotated[Literal["house", "paper"], typer.Option(help="Our drawing, or the authors'.")]
 
 
 def tickers_of(value: str | None) -> list[str] | None:
@@ -49,7 +40,6 @@ def market_of(
 ) -> "Market":
     """Read the market that a command's options name, by default what `fin-tasks fetch dynostock` stored."""
     from fin_tasks.benchmarks.dynostock.market import Market, read_market, sample_market
-    from fin_tasks.settings import Settings
 
     wanted, store = tickers_of(tickers), Settings.from_environ().cache_dir / "dynostock" / "market"
     if sample:

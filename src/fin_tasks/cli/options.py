@@ -1,53 +1,37 @@
 """Options and output that several commands share."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.errors import ConfigError
-
 __all__ = [
-    *("BaseUrl", "Concurrency", "DataDir", "Items", "Json", "KeyVariable", "Model", "NewFolder", "Out", "Prices"),
-    *("Source", "counting", "print_table", "sub_commands"),
+    *("BaseUrl", "Concurrency", "DataDir", "Json", "KeyVariable", "Model", "NewFolder", "Out", "Seed"),
+    *("Source", "TokenPrices", "WhoseModel", "counting", "print_table", "show"),
 ]
 
-
-def _writable(path: Path | None) -> Path | None:
-    """Find out before the work, not after it, that a file cannot be written."""
-    if path is not None:
-        try:
-            path.open("a").close()
-        except OSError as error:
-            raise ConfigError(f"--items {path}: expected a file that can be written, got {error.strerror}.") from error
-    return path
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
-Items = Annotated[
-    Path | None,
-    typer.Option("--items", metavar="OUT.jsonl", help="Write one line per row here.", callback=_writable),
-]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")]
 NewFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")]
 DataDir = Annotated[
-    Path | None, typer.Option("--data-dir", metavar="DIR", help="The benchmark's own files, else FIN_TASKS_DATA.")
+    Path | None, typer.Option(metavar="DIR", help="Your folder with the benchmark's files, else FIN_TASKS_DATA.")
 ]
-Source = Annotated[str, typer.Option("--source", help="auto, upstream, data_dir or sample.")]
-Model = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="The model to ask, or the one that gave saved responses.")
+Source = Annotated[
+    Literal["auto", "upstream", "data_dir", "sample"],
+    typer.Option(help="The authors' files, your folder, or the packaged sample; auto: your folder if there is one."),
 ]
-BaseUrl = Annotated[str, typer.Option("--base-url", metavar="URL", help="OpenAI-compatible address of the model.")]
-KeyVariable = Annotated[str, typer.Option(help="Environment variable with the model's key.")]
+Model = Annotated[str | None, typer.Option(metavar="NAME", help="The model to ask.")]
+WhoseModel = Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model that gave the responses.")]
+BaseUrl = Annotated[str, typer.Option(metavar="URL", help="OpenAI-compatible address of the model.")]
+KeyVariable = Annotated[str, typer.Option(metavar="NAME", help="Environment variable with the key for the address.")]
 Concurrency = Annotated[int, typer.Option(min=1, help="Requests at the same time.")]
-Prices = Annotated[Path | None, typer.Option(help="YAML file: date, prompt, completion (a million tokens).")]
-
-
-def sub_commands(about: str) -> typer.Typer:
-    """Return an empty family of commands that shows its help when called without one."""
-    return typer.Typer(no_args_is_help=True, help=about)
+TokenPrices = Annotated[
+    Path | None, typer.Option(metavar="YAML", help="Price of a million tokens: date, prompt, completion.")
+]
+Seed = Annotated[int, typer.Option(help="Another number draws other rows.")]
 
 
 @contextmanager
@@ -63,6 +47,31 @@ def counting(what: str, unit: str, total: int | None = None) -> Iterator[Callabl
         yield advance
 
 
+def show(found: Mapping[str, Any], *, as_json: bool) -> None:
+    """Print figures as JSON, or as tables: one of all figures, and one of each list of rows."""
+    if as_json:
+        print(json.dumps(found))
+        return
+    figures: list[tuple[str, str]] = []
+    waiting = list(found.items())[::-1]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting += [(f"{name}.{key}", inner) for key, inner in value.items()][::-1]
+        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+            print_table(name, list(value[0]), [[_text(row.get(column)) for column in value[0]] for row in value])
+        elif value is not None:
+            figures.append((name, _text(value)))
+    if figures:
+        print_table("", ("Figure", "Value"), figures)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return f"{len(value)}: {', '.join(map(str, value[:20]))}{', ...' if len(value) > 20 else ''}"
+    return "–" if value is None or value != value else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table whose texts may be other people's; numbers stand on the right."""
     from rich.console import Console
@@ -72,7 +81,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     from fin_tasks.sandbox import escape
 
     cells = [[Text(escape(cell)) for cell in row] for row in rows]
-    table = Table(title=Text(escape(title)), title_justify="left")
+    table = Table(title=Text(escape(title)) if title else None, title_justify="left")
     for at, name in enumerate(columns):
         numbers = all(row[at].plain[:1] in "0123456789+-−–" for row in cells)
         table.add_column(name, overflow="fold", justify="right" if numbers else "left")

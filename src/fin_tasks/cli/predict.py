@@ -1,27 +1,26 @@
 """`fin-tasks predict`: ask a model about one stock and period."""
 
 import json
-from datetime import date
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.cli.market_options import Adjust, Earnings, Prices, Sample, day, market_of
-from fin_tasks.cli.options import BaseUrl, Json, Model, Out
+from fin_tasks.cli.market_options import DAY, Adjust, Earnings, Prices, Sample, Ticker, market_of
+from fin_tasks.cli.options import BaseUrl, Json, Model, Out, show
 from fin_tasks.errors import ConfigError
 from fin_tasks.settings import OPENAI, Settings
 
 
 def predict(
-    ticker: Annotated[str, typer.Argument(metavar="TICKER", help="The stock.")],
-    start: Annotated[date, typer.Option(parser=day, metavar="DATE", help="First day shown, such as 2019-01-01.")],
-    end: Annotated[date, typer.Option(parser=day, metavar="DATE", help="Last day; the 8 days after it are forecast.")],
+    ticker: Ticker,
+    start: Annotated[datetime, typer.Option(**DAY, help="First day shown, such as 2019-01-01.")],
+    end: Annotated[datetime, typer.Option(**DAY, help="Last day shown; the model forecasts the 8 days after it.")],
     model: Model = None,
     base_url: BaseUrl = OPENAI,
-    bias: Annotated[Literal["recency", "authority", "none"], typer.Option(help="Statement to add.")] = "none",
+    bias: Annotated[Literal["recency", "authority", "none"], typer.Option(help="Biased statement to add.")] = "none",
     text: Annotated[bool, typer.Option("--text", help="Show tables instead of a chart.")] = False,
-    max_tokens: Annotated[int, typer.Option(min=1, help="Tokens a reply may have.")] = 1024,
-    print_prompt: Annotated[bool, typer.Option("--print-prompt", help="Print the message; ask nobody.")] = False,
+    print_prompt: Annotated[bool, typer.Option("--print-prompt", help="Print the message and ask no model.")] = False,
     prices: Prices = None,
     earnings: Earnings = None,
     sample: Sample = False,
@@ -29,33 +28,34 @@ def predict(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Ask a model whether a stock's price will go up, and show its forecast and what happened."""
+    """Ask a model whether a stock's price will rise, and show its forecast and what happened.
+
+    Example: fin-tasks predict AAPL --sample --start 2009-01-01 --end 2010-10-18 --bias recency --print-prompt
+    """
     if not (model or print_prompt):
         raise ConfigError("predict: expected --model with the name of a model, or --print-prompt.")
     from fin_tasks.benchmarks.dynostock import predict as own
     from fin_tasks.benchmarks.dynostock.windows import own_window
     from fin_tasks.endpoints.chat import Chat
     from fin_tasks.report.run_folder import write_run
-    from fin_tasks.sandbox import escape
 
     settings = Settings.from_environ()
     if not (print_prompt or settings.api_keys.get("OPENAI_API_KEY") or "api.openai.com" not in base_url):
         raise ConfigError(f"predict: expected a key for {base_url} in the variable OPENAI_API_KEY, got none. Set it.")
     market = market_of(prices, earnings, adjust=adjust, sample=sample, tickers=None if sample else ticker)
-    window = own_window(market, ticker.upper(), start, end, bias="plain" if bias == "none" else bias)
+    kind: Any = "plain" if bias == "none" else bias
+    window = own_window(market, ticker.upper(), start.date(), end.date(), bias=kind)
     doc = own.own_question(market, window, text=text, folder=(out or settings.cache_dir / "dynostock") / "charts")
     if print_prompt or model is None:
         parts = own.parts_of(doc)
         print(json.dumps(parts) if as_json else "\n\n".join(f"--- {name}\n{part}" for name, part in parts.items()))
         return
     with Chat(model, [base_url], settings) as chat:
-        reply = chat.ask(own.messages_of(doc), temperature=0.0, max_tokens=max_tokens).text
-    result: dict[str, Any] = {"model": model, "run": None, **own.result_of(doc, reply)}
+        reply = chat.ask(own.messages_of(doc), temperature=0.0, max_tokens=1024).text
+    result = {"model": model, **own.result_of(doc, reply)}
     if out is not None:
         task = own.scored(doc, reply)
         facts = {"mode": doc["mode"], "arm": doc["arm"], "data": dict(market.facts)}
         run = write_run(out, [task], model=model, made_by="fin-tasks predict", provenance={task.name: facts})
         result["run"] = str(run)
-    shown = ("chart", "statement", "response", "paper", "robust", "forecast", "happened", "run")
-    told = "\n".join(f"{name}: {'none' if result[name] in ('', None) else result[name]}" for name in shown)
-    print(json.dumps(result) if as_json else "\n".join(map(escape, told.split("\n"))))
+    show(result, as_json=as_json)

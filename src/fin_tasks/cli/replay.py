@@ -2,106 +2,94 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.cli.options import DataDir, Json, KeyVariable, Model, Out, counting, print_table, sub_commands
-from fin_tasks.errors import ConfigError
-from fin_tasks.settings import OPENAI
+from fin_tasks.cli.options import DataDir, Json, Out, WhoseModel, counting, show
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from fin_tasks.benchmarks.scored_task import ScoredTask
+    from fin_tasks.benchmarks.scored_task import RunPrograms, ScoredTask
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses, one model a file.")]
 
-app = sub_commands("Score saved responses again, without a model.")
+app = typer.Typer(no_args_is_help=True, help="Score saved responses, without a model.")
 
 
-@app.command("xfinbench", epilog="Example: fin-tasks replay xfinbench --task calc --mode pot gpt-4o.csv --out results")
+@app.command("xfinbench")
 def replay_xfinbench(
     files: Files,
-    task: Annotated[str, typer.Option(help="bool, mcq or calc.")],
-    mode: Annotated[str, typer.Option(help="cot or da: the responses are words; pot: they are programs.")] = "cot",
+    task: Annotated[Literal["bool", "mcq", "calc"], typer.Option(help="Kind of the questions.")],
+    mode: Annotated[
+        Literal["cot", "da", "pot"], typer.Option(help="cot or da: the responses are words; pot: they are programs.")
+    ] = "cot",
     data_dir: DataDir = None,
-    model: Model = None,
+    model: WhoseModel = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/TSV/JSON with id, ground_truth, model_response.
 
     Capabilities and choices that a file lacks are taken from the benchmark's own files, by id.
+
+    Example: fin-tasks replay xfinbench --task calc --mode pot gpt-4o.csv --out results
     """
-    from fin_tasks.benchmarks.scored_task import by_document
     from fin_tasks.benchmarks.xfinbench import recording
     from fin_tasks.benchmarks.xfinbench.data import SCORER_VERSION
 
     summaries = []
     for file in files:
-        docs, responses = by_document(recording.read(file, task=task, mode=mode, data_dir=data_dir))
-        subsets = {doc["subset"] for doc in docs}
-        subset = subsets.pop() if len(subsets) == 1 else "mcq"  # with figures and without
-        name = f"xfinbench_{subset}" + ("" if mode == "cot" else f"_{mode}")
-        scored, tier = _score("xfinbench", name, docs, responses, {"subset": subset, "mode": mode})
-        summaries.append(recording.summary(scored, tier=tier["tier"] if tier else None))
-        _write(out, [scored], model or file, {"style": {"mode": mode}, "scorer": SCORER_VERSION}, sandbox=tier)
+        with _programs(mode) as (run_programs, tier):
+            scored = recording.score_file(file, task=task, mode=mode, data_dir=data_dir, run_programs=run_programs)
+        summaries.append(recording.summary(scored, tier=tier.get("tier")))
+        _write(out, [scored], model or file, {"style": {"mode": mode}, "scorer": SCORER_VERSION}, tier)
     _show(summaries, as_json=as_json)
 
 
-@app.command("financemath", epilog="Example: fin-tasks replay financemath --mode cot gpt-4o.json --out results")
+@app.command("financemath")
 def replay_financemath(
     files: Files,
-    mode: Annotated[Literal["cot", "pot"], typer.Option(help="cot: words; pot: programs.")] = "pot",
-    judge_model: Annotated[
-        str | None, typer.Option(help="cot: a chat model that reads the responses the rules cannot read.")
-    ] = None,
-    judge_base_url: Annotated[str, typer.Option(help="Its OpenAI-compatible address.")] = OPENAI,
-    judge_key: KeyVariable = "OPENAI_API_KEY",
-    model: Model = None,
+    mode: Annotated[Literal["cot", "pot"], typer.Option(help="cot: the responses are words; pot: they are programs.")],
+    model: WhoseModel = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Score FinanceMath responses: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples."""
-    from fin_tasks.benchmarks.financemath.recording import read, summary
-    from fin_tasks.benchmarks.scored_task import by_document, model_of
+    """Score FinanceMath responses: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples.
 
-    if judge_model is not None and mode == "pot":
-        raise ConfigError("replay financemath --judge-model: expected --mode cot, got pot. Programs are run, not read.")
-    judge = {"model": judge_model, "reads": "missing"} if judge_model else None
-    name, summaries = "financemath" if mode == "cot" else "financemath_pot", []
+    Example: fin-tasks replay financemath --mode cot gpt-4o.json --out results
+    """
+    from fin_tasks.benchmarks.financemath.recording import read, summary
+    from fin_tasks.benchmarks.scored_task import by_document, model_of, score_task
+
+    summaries, name = [], "financemath" if mode == "cot" else "financemath_pot"
     for file in files:
         docs, texts = by_document(read(file, mode=mode))
-        given = _judged(docs, texts, judge_model, judge_base_url, judge_key) if judge_model else texts
-        scored, tier = _score("financemath", name, docs, given, {"mode": mode})
-        programs = sum("def solution" in text for of in texts for text in of)
-        if (2 * programs > len(texts)) if mode == "cot" else not programs:
-            print(f"fin-tasks: {programs} responses define solution(). Is --mode {mode} right?", file=sys.stderr)
-        summaries.append(summary(docs, scored.values, judge=judge, file=str(file), model=model or model_of(file)))
+        with _programs(mode) as (run_programs, tier):
+            scored = score_task("financemath", name, docs, texts, options={"mode": mode}, run_programs=run_programs)
+        summaries.append(summary(docs, scored.values, file=str(file), model=model or model_of(file)))
         facts = {"mode": mode, "split": summaries[-1]["split"], "scorer": summaries[-1]["scorer"]}
-        _write(out, [replace(scored, responses=texts)], model or file, facts, sandbox=tier, judge=judge)
+        _write(out, [scored], model or file, facts, tier)
     _show(summaries, as_json=as_json)
 
 
-@app.command("dynostock", epilog="Example: fin-tasks replay dynostock recordings/ --out results")
+@app.command("dynostock")
 def replay_dynostock(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses, or folders with them.")],
-    parser: Annotated[
-        Literal["paper", "robust"], typer.Option("--parser", "--variant", help="Readings that the table shows.")
-    ] = "paper",
-    model: Model = None,
+    variant: Annotated[Literal["paper", "robust"], typer.Option(help="Readings that the table shows.")] = "paper",
+    model: WhoseModel = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Score the authors' recordings (MODEL/exp_recency_4.json) again and show the rows of Table 1."""
+    """Score the authors' recordings of DynoStock (MODEL/exp_recency_4.json) and show the rows of Table 1.
+
+    Example: fin-tasks replay dynostock recordings/ --out results
+    """
     from fin_tasks.benchmarks.dynostock.experiment import by_window
     from fin_tasks.benchmarks.dynostock.replay import find_files, replay, rows_of
-    from fin_tasks.sandbox import escape  # messages quote other people's files
 
     with counting("Scoring", "file", total=len(find_files(files))) as on_done:
         scored, problems = replay(files, on_done=on_done)
@@ -110,86 +98,52 @@ def replay_dynostock(
         runs.setdefault(recording.file.resolve().parent, []).append(task)
     for folder, tasks in runs.items():
         _write(out, tasks, model or folder.name, {"mode": "image", "arm": "signal", "anonymize": False})
-    table = by_window(rows_of(scored, variant=parser))
-    if as_json:
-        windows = json.loads(table.to_json(orient="records"))
-        print(json.dumps({"parser": parser, "windows": windows, "errors": problems}))
-    else:
-        _show_windows(table)
-    for problem in problems[:20]:
-        print(escape(f"fin-tasks: {problem}"), file=sys.stderr)
+    table = by_window(rows_of(scored, variant=variant))
+    if not as_json:
+        rates = [f"{name}{part}" for name in ("acc", "bias_index") for part in ("", "_std", "_low", "_high")]
+        table = table[["model", "bias", "window", "n", *rates]]
+    windows = json.loads(table.to_json(orient="records"))
+    show({"parser": variant, "windows": windows, "errors": problems}, as_json=as_json)
     if problems:
-        print(f"fin-tasks: {len(problems)} file(s) or row(s) left out", file=sys.stderr)
         raise typer.Exit(1)
 
 
-def _score(
-    benchmark: str, name: str, docs: Sequence[Any], responses: Sequence[Any], options: Mapping[str, str]
-) -> "tuple[ScoredTask, dict[str, str] | None]":
-    """Score responses; programs run in the sandbox, and its tier and the reason for that tier are returned too."""
-    from fin_tasks.benchmarks.scored_task import score_task
+@contextmanager
+def _programs(mode: str) -> "Iterator[tuple[RunPrograms | None, dict[str, str]]]":
+    """Open the sandbox if responses are programs; yield what runs them, and its tier with the reason for it."""
     from fin_tasks.sandbox import open_runner
     from fin_tasks.settings import Settings
 
-    if options["mode"] != "pot":
-        return score_task(benchmark, name, docs, responses, options=options), None
+    if mode != "pot":
+        yield None, {}
+        return
     settings = Settings.from_environ()
     opened = open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
     with counting("Running programs", "program") as on_done, opened as runner:
-        run = partial(runner.run, on_done=on_done)
-        scored = score_task(benchmark, name, docs, responses, options=options, run_programs=run)
-        return scored, {"tier": runner.tier, "reason": runner.reason}
-
-
-def _judged(docs: Sequence[Any], texts: Sequence[Sequence[str]], model: str, url: str, key: str) -> list[list[Any]]:
-    """Let a judge copy the answers that the rules do not find."""
-    from fin_tasks.adapters.lm_eval_filters import AskJudge, Judging
-    from fin_tasks.benchmarks.financemath.score import judge_item
-
-    metadata = {"judge_model": model, "judge_base_url": url, "judge_key": key}
-    judging = Judging({"rubric": "financemath"}, metadata, {})
-    return AskJudge(item=judge_item, rubric="financemath", judging=judging).apply(texts, docs)
+        yield partial(runner.run, on_done=on_done), {"tier": runner.tier, "reason": runner.reason}
 
 
 def _write(
-    out: Path | None, tasks: "Sequence[ScoredTask]", model: str | Path, facts: Mapping[str, Any], **metadata: Any
+    out: Path | None,
+    tasks: "Sequence[ScoredTask]",
+    model: str | Path,
+    facts: Mapping[str, Any],
+    sandbox: Mapping[str, str] | None = None,
 ) -> None:
     from fin_tasks.benchmarks.scored_task import model_of
     from fin_tasks.report.run_folder import write_run
 
-    if out is None:
+    if out is not None:
+        name = model_of(model) if isinstance(model, Path) else model
+        provenance = {task.name: facts for task in tasks}
+        metadata = {"sandbox": sandbox} if sandbox else {}
+        path = write_run(out, tasks, model=name, made_by="fin-tasks replay", provenance=provenance, metadata=metadata)
+        print(f"fin-tasks: wrote {path}", file=sys.stderr)
+
+
+def _show(summaries: Sequence[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json and len(summaries) > 1:
+        print(json.dumps(summaries))
         return
-    path = write_run(
-        out,
-        tasks,
-        model=model_of(model) if isinstance(model, Path) else model,
-        made_by="fin-tasks replay",
-        provenance={task.name: facts for task in tasks},
-        metadata={name: fact for name, fact in metadata.items() if fact},
-    )
-    print(f"fin-tasks: wrote {path}", file=sys.stderr)
-
-
-def _show(summaries: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(summaries[0] if len(summaries) == 1 else list(summaries)))
-        return
-    from rich.console import Console
-
-    from fin_tasks.doctor import summary_table
-
     for one in summaries:
-        Console().print(summary_table({name: value for name, value in one.items() if value is not None}))
-
-
-def _show_windows(windows: "pd.DataFrame") -> None:
-    rows = []
-    for one in windows.to_dict("records"):
-        cells = [one["model"], one["bias"], str(one["window"]), str(one["n"])]
-        for name in ("acc", "bias_index"):
-            mean, std, low, high = (100 * one[f"{name}{part}"] for part in ("", "_std", "_low", "_high"))
-            deviation = "" if std != std else f" ± {std:.1f}"
-            cells.append(f"{mean:.1f}{deviation} ({low:.0f}-{high:.0f})")
-        rows.append(cells)
-    title = "Percent, 95 % interval; ± is the deviation over window sizes"
-    print_table(title, ("Model", "Bias", "Size", "n", "Accuracy", "Bias index"), rows)
+        show(one, as_json=as_json)

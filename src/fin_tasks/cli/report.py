@@ -35,7 +35,10 @@ def report(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a page, tables and figures of result files, with intervals, ranks and tests. An older report is replaced."""
+    """Make a page, tables and figures of results, with intervals, ranks and tests. An older report is replaced.
+
+    Example: fin-tasks report results --out report
+    """
     from fin_tasks.report import read
     from fin_tasks.report.export import export as write_export
     from fin_tasks.report.figures import write_tables_and_figures

@@ -46,6 +46,8 @@ def verify(
 
     The exit status is 0 if nothing failed (there may be warnings), 1 if a check failed, 2 if something could not be
     checked. With --strict it is 1 for warnings, or 3 if the only warning is that no judge was asked again.
+
+    Example: fin-tasks verify submissions/model-a
     """
     from fin_tasks.judging.judge import judge_from
     from fin_tasks.report.verify import rescore

@@ -40,7 +40,7 @@ def test_rows_that_cannot_be_used_are_named_and_the_rest_counts(tmp_path: Path) 
     assert (found.bias, found.window, found.docs[0]["end"], found.docs[0]["truth"]) == ("recency", 12, "2017-02-07", 1)
     assert len({doc["id"] for doc in found.docs}) == 3, "a recording may hold a window twice"
     done = run(path, tmp_path / "absent.json")
-    assert done.exit_code == 1 and "6 file(s) or row(s) left out" in done.stderr
+    assert done.exit_code == 1 and "6: " in done.stdout
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"3", b"\xff\xfe", b"[" * 100_000, b'[{"gt": 3}]'])
@@ -68,7 +68,7 @@ def test_files_and_their_mean_and_the_run_folder(tmp_path: Path) -> None:
         assert mean[name] == pytest.approx(statistics.fmean(values))
         assert mean[f"{name}_std"] == pytest.approx(statistics.pstdev(values))
     done = run(tmp_path, "--out", tmp_path / "out", "--model", "mine")
-    assert "45.8 ± 20.8" in done.stdout
+    assert "0.4583" in done.stdout and "0.2083" in done.stdout
     written = sorted((tmp_path / "out" / "mine").glob("samples_*.jsonl"))
     names = [f"samples_dynostock_{name}" for name in ("authority_w4", "recency_w12", "recency_w4")]
     assert [path.name.split("_20")[0] for path in written] == names

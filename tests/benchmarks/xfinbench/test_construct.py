@@ -97,7 +97,7 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
     prices.write_text("date: 2026-01-01\nprompt: 1000\ncompletion: 10000\n")
     rows = [{"question": f"source {n}: what is 6 times 7?"} for n in range(4)]
     seen: list[str] = []
-    options = {"prices": str(prices), "verify_model": "other", "validation": "0.5"}
+    options = {"token_prices": str(prices), "verify_model": "other", "validation": "0.5"}
     report, questions = build(tmp_path, lambda prompt: seen.append(prompt) or good(prompt), *rows, **options)
     assert report["generated"] == {"bool": 8, "mcq": 4, "calcu": 4} and report["dropped"] == 0
     assert report["splits"] == {"test": 8, "validation": 8}
@@ -233,7 +233,7 @@ def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
         swaps |= {"with three": "Make multiple-choice", "with clear": "Split it into calculation"}
         return good(next((mark for words, mark in swaps.items() if words in prompt), prompt))
 
-    report, _ = build(tmp_path, say, prompts="upstream", upstream_dir=str(tmp_path))
+    report, _ = build(tmp_path, say, upstream_prompts=str(tmp_path))
     assert report["rules"]["all"] == {"kept": 4} and report["prompts"]["set"] == "upstream"
     assert f"AUTHORS Make question(s) with clear answer(s): {SOURCE['question']} 42" in seen
     assert any("\\frac{a}{b}$: What is 6" in prompt for prompt in seen)

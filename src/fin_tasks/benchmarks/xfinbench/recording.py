@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.benchmarks.scored_task import ScoredTask
+from fin_tasks.benchmarks.scored_task import RunPrograms, ScoredTask, by_document, score_task
 from fin_tasks.benchmarks.xfinbench.data import SPLITS, SUBSETS, items_of, parse_choices, read_rows
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
 from fin_tasks.data.fetch import locate
@@ -17,7 +17,7 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average_or_none
 
-__all__ = ["read", "summary"]
+__all__ = ["read", "score_file", "summary"]
 
 _COLUMNS = ("id", "ground_truth", "model_response")
 _log = logging.getLogger(__name__)
@@ -38,6 +38,17 @@ def read(path: Path, *, task: str, mode: str = "cot", data_dir: Path | None = No
         _log.warning("replay: %d of %d rows belong to other tasks, left out.", len(pairs) - len(kept), len(pairs))
     known = {} if all("capabilities" in row for row, _ in kept) else _known_rows(data_dir)
     return [(_doc(row, known.get(str(row["id"]), {}), name, mode), text) for row, text in kept]
+
+
+def score_file(
+    path: Path, *, task: str, mode: str = "cot", data_dir: Path | None = None, run_programs: RunPrograms | None = None
+) -> ScoredTask:
+    """Score a file of saved responses; programs need `run_programs`."""
+    docs, responses = by_document(read(path, task=task, mode=mode, data_dir=data_dir))
+    subsets = {doc["subset"] for doc in docs}
+    subset = subsets.pop() if len(subsets) == 1 else "mcq"  # with figures and without
+    name, options = f"xfinbench_{subset}" + ("" if mode == "cot" else f"_{mode}"), {"subset": subset, "mode": mode}
+    return score_task("xfinbench", name, docs, responses, options=options, run_programs=run_programs)
 
 
 def summary(scored: ScoredTask, *, tier: str | None = None) -> dict[str, Any]:
