@@ -21,7 +21,6 @@ def report(
     out: NewFolder,
     published: Annotated[bool, typer.Option(help="Show the papers' figures too.")] = True,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "Finance benchmarks",
-    baseline: Annotated[str | None, typer.Option(metavar="MODEL", help="A model to show the others against.")] = None,
     reference: Annotated[
         Path | None,
         typer.Option(
@@ -50,14 +49,11 @@ def report(
     if out.exists() and not out.is_dir():
         raise ConfigError(f"--out {out}: expected a folder, found a file.")
     found = read(paths)
-    models = sorted({run.model for run in found.runs})
-    if baseline is not None and baseline not in models:
-        raise ConfigError(f"--baseline: expected one of {', '.join(models)}, got {baseline!r}.")
     wanted = next((run.id for run in found.runs if reference and run.path.resolve() == reference.resolve()), "")
     if reference is not None and not wanted:
         raise ConfigError(f"--reference: expected a results file among PATHS, got {str(reference)!r}.")
     title = title.encode("utf-8", "replace").decode()
-    made = board(found, title=title, baseline=baseline, reference=wanted, papers=published)
+    made = board(found, title=title, reference=wanted, papers=published)
     with replacing(out) as folder:
         text = json.dumps(made, indent=1, allow_nan=False)
         (folder / "leaderboard.json").write_text(text + "\n", encoding="utf-8")

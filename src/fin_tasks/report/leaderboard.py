@@ -5,7 +5,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import groupby
 from pathlib import Path
@@ -20,7 +20,7 @@ from fin_tasks.report.comparable import differences, reference_of, setting_id
 from fin_tasks.report.model import BENCHMARKS, Report, largest
 from fin_tasks.report.published import figures
 from fin_tasks.report.values import Value, headline, higher_is_better, label_of, part_of, values_of
-from fin_tasks.stats.pairs import ALPHA, Pair, Place, compare_all, rank
+from fin_tasks.stats.pairs import ALPHA, Pair, compare_all, rank
 
 FORMAT, VERSION = "fin-tasks leaderboard", "1.1"
 _POWER, _CONFIDENCE = 0.8, 0.95
@@ -28,20 +28,8 @@ _SAME_ROWS, _ENOUGH = 0.98, 0.5
 _UNITS = {1.0: "fraction", 100.0: "points", math.inf: "number"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """Runs of one column, metric and group, on the rows that they share."""
-
-    rows: int  # rows that any of the ranked runs was asked
-    sources: int  # clusters among them
-    places: Sequence[Place]  # ranks, the best first
-    pairs: Sequence[Pair]  # tests of all pairs, with Holm's correction over these
-    left_out: Mapping[str, str]  # run to the reason why it is not ranked
-    missing: Mapping[str, int]  # ranked run to the number of rows that it lacks
-
-
-def compare_values(report: Report, values: Sequence[Value], dates: Mapping[str, str]) -> Comparison:
-    """Rank runs and test pairs.
+def compare_values(report: Report, values: Sequence[Value], dates: Mapping[str, str]) -> dict[str, Any]:
+    """Rank runs and test their pairs; return an entry of `comparisons`.
 
     The run with most scored rows is the standard. A run that was not asked 98 % of these rows is left out, and so is a
     run that scored less than half of them. All others are compared pair by pair on the rows in common.
@@ -65,43 +53,67 @@ def compare_values(report: Report, values: Sequence[Value], dates: Mapping[str, 
         else:
             left_out[value.run] = "no row is scored" if len(rows) else "its rows are not known"
     standard = max((of.dropna().index for of in scores.values()), key=len, default=pd.Index([]))
-    missing: dict[str, int] = {}
     for run, of in list(scores.items()):
         asked, scored = (int(standard.isin(one.index).sum()) for one in (of, of.dropna()))
         if asked < _SAME_ROWS * len(standard) or scored < _ENOUGH * len(standard):
             told = f"was asked {asked}" if asked < _SAME_ROWS * len(standard) else f"has scored {scored}"
             left_out[run] = f"it {told} of the {len(standard)} rows that another run has scored"
             del scores[run]
-        elif asked < len(standard):
-            missing[run] = len(standard) - asked
     table = pd.DataFrame(scores)
     clusters = np.array([sources[key] for key in table.index], dtype=np.int64)
     aligned = {run: table[run].to_numpy() for run in scores}
     pairs = compare_all(aligned, clusters=clusters)
     up = higher_is_better(values[0].metric, values[0].result) is not False
-    return Comparison(
-        rows=len(table),
-        sources=int((clusters < 0).sum()) + len(set(clusters[clusters >= 0].tolist())),
-        places=rank(aligned, pairs, higher_is_better=up),
-        pairs=pairs,
-        left_out=left_out,
-        missing=missing,
-    )
+    held = int((clusters < 0).sum()) + len(set(clusters[clusters >= 0].tolist()))
+    return {
+        "task": values[0].column,
+        "metric": values[0].metric,
+        "group": values[0].group,
+        "rows": len(table),
+        "sources": held,
+        "clustered": held < len(table),
+        "test": "McNemar" if pairs and all(pair.test == "McNemar" for pair in pairs) else "t",
+        "detectable": _detectable(pairs, values),
+        "ranks": [
+            {"run": one.run, "value": _six(one.mean), "n": one.n, "unscored": len(table) - one.n}
+            | {"rank": one.rank, "best": one.best, "worst": one.worst}
+            for one in rank(aligned, pairs, higher_is_better=up)
+        ],
+        "pairs": [
+            {"first": one.first, "second": one.second, "n": one.n}
+            | {n: _six(getattr(one, n)) for n in ("difference", "low", "high", "p", "p_holm")}
+            for one in pairs
+        ],
+        "left_out": [
+            {"run": one.run, "n": one.interval.n, "reason": left_out[one.run]} for one in values if one.run in left_out
+        ],
+    }
+
+
+def _detectable(pairs: Sequence[Pair], values: Sequence[Value]) -> dict[str, float | None]:
+    """Return the differences between two runs that would be found with a chance of `_POWER`."""
+    errors = [pair.stderr for pair in pairs if pair.stderr > 0]
+    own = [one.interval.stderr for one in values if one.interval.stderr > 0]
+    level = ALPHA / max(1, len(pairs))  # Holm's correction at its strictest
+    times = float(ndtri(1 - level / 2) + ndtri(_POWER))
+    return {
+        "paired": _six(times * float(np.median(errors))) if errors else None,
+        "unpaired": _six(times * math.sqrt(2) * float(np.median(own))) if own and pairs else None,
+    }
 
 
 def board(
     report: Report,
     *,
     title: str = "Finance benchmarks",
-    baseline: str | None = None,
     reference: str = "",
     papers: bool = True,
     now: datetime | None = None,
 ) -> dict[str, Any]:
     """Return the document of `leaderboard.schema.json`, ready for JSON.
 
-    `baseline` is a model that others are shown against, `reference` the `Run.id` whose settings are the reference (by
-    default those with most rows). `papers` adds the published figures of the benchmarks that the runs have.
+    `reference` is the `Run.id` whose settings are the reference, by default those with most rows. `papers` adds the
+    published figures of the benchmarks that the runs have.
     """
     results = {_hash(run.id, one.task): (run, one) for run in report.runs for one in run.tasks}
     values: list[Value] = []
@@ -121,12 +133,16 @@ def board(
         for group in sorted({one.group for one in own}, key=lambda group: group != setting_id(standard)):
             members = [one for one in own if one.group == group]
             found = compare_values(report, members, dates)
-            comparisons.append(_comparison_entry(found, members))
-            for run_id, n in found.missing.items():
-                notes.append(f"{column}: {results[run_id][0].name} lacks {n} rows; compared on the rows in common.")
+            comparisons.append(found)
+            for one in found["ranks"]:
+                asked = len(report.rows_of(results[one["run"]][1], members[0].variant))
+                if lacking := found["rows"] - asked:
+                    name = results[one["run"]][0].name
+                    notes.append(f"{column}: {name} lacks {lacking} rows; compared on the rows in common.")
+            left_out = {one["run"]: one["reason"] for one in found["left_out"]}
             for member in members:
                 apart = differences(member.result, standard) if member.result else []
-                why = found.left_out.get(member.run)
+                why = left_out.get(member.run)
                 marks[column, member.run] = [*apart, *([f"not ranked: {why}"] if why and not apart else [])]
     values = [replace(one, marks=(*one.marks, *marks.get((one.column, one.run), ()))) for one in values]
     runs: list[dict[str, Any]] = [
@@ -137,7 +153,7 @@ def board(
     ]
     if papers:
         printed, tables = figures({one.benchmark for one in values})
-        values, runs = [*_beside(values, printed), *printed], runs + tables
+        values, runs = values + printed, runs + tables
     values.sort(key=_place)
     return {
         "format": FORMAT,
@@ -145,7 +161,7 @@ def board(
         "fin_tasks": fin_tasks.__version__,
         "title": title,
         "generated": (now or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds"),
-        "baseline": baseline,
+        "baseline": None,
         "mixed": False,
         "alpha": ALPHA,
         "confidence": _CONFIDENCE,
@@ -166,30 +182,6 @@ def _place(one: Value) -> tuple[Any, ...]:
     numbers = [(part.isdigit(), int(part) if part.isdigit() else part) for part in re.split(r"(\d+)", one.column)]
     name = (one.model.casefold(), one.model, one.run)
     return list(BENCHMARKS).index(one.benchmark), numbers, name, not one.is_headline, one.metric
-
-
-def _beside(values: Sequence[Value], printed: Sequence[Value]) -> list[Value]:
-    """Mark values that the paper's figures of their column are over other rows, or by another judge, than."""
-    papers: dict[tuple[str, str], list[Value]] = defaultdict(list)
-    for one in printed:
-        papers[one.column, one.metric].append(one)
-    found = []
-    for one in values:
-        beside, marks = papers.get((one.column, one.metric), []), []
-        rows = one.result.n if one.result and not part_of(one.metric, one.benchmark)[0] else one.interval.n
-        if sizes := [other.interval.n for other in beside if other.interval.n]:
-            theirs = min(sizes, key=lambda n: abs(n - rows))
-            if abs(rows - theirs) > (1 - _SAME_ROWS) * theirs:
-                marks.append(f"over {rows} rows, the paper's figures over {theirs}")
-        judges = {other.judge for other in beside if other.judge}
-        if judges and _plain(one.judge) not in map(_plain, judges):
-            marks.append(f"judged by {one.judge or 'nobody'}, the paper's figures by {' and '.join(sorted(judges))}")
-        found.append(replace(one, marks=(*one.marks, *marks)))
-    return found
-
-
-def _plain(judge: str) -> str:
-    return re.sub(r"[\W_]+", "", judge.partition(",")[0].rpartition("/")[2]).casefold()
 
 
 def _label(run: Any, one: Any, results: Mapping[str, Any]) -> str:
@@ -253,38 +245,6 @@ def _entry(one: Value) -> dict[str, Any]:
         "judge": one.judge,
         "group": one.group,
         "marks": list(one.marks),
-    }
-
-
-def _comparison_entry(found: Comparison, values: Sequence[Value]) -> dict[str, Any]:
-    errors = [pair.stderr for pair in found.pairs if pair.stderr > 0]
-    own = [one.interval.stderr for one in values if one.interval.stderr > 0]
-    level = ALPHA / max(1, len(found.pairs))  # Holm's correction at its strictest
-    times = float(ndtri(1 - level / 2) + ndtri(_POWER))
-    scored = {one.run: one.interval.n for one in values}
-    return {
-        "task": values[0].column,
-        "metric": values[0].metric,
-        "group": values[0].group,
-        "rows": found.rows,
-        "sources": found.sources,
-        "clustered": found.sources < found.rows,
-        "test": "McNemar" if found.pairs and all(pair.test == "McNemar" for pair in found.pairs) else "t",
-        "detectable": {
-            "paired": _six(times * float(np.median(errors))) if errors else None,
-            "unpaired": _six(times * math.sqrt(2) * float(np.median(own))) if own and found.pairs else None,
-        },
-        "ranks": [
-            {"run": one.run, "value": _six(one.mean), "n": one.n, "unscored": found.rows - one.n}
-            | {"rank": one.rank, "best": one.best, "worst": one.worst}
-            for one in found.places
-        ],
-        "pairs": [
-            {"first": one.first, "second": one.second, "n": one.n}
-            | {n: _six(getattr(one, n)) for n in ("difference", "low", "high", "p", "p_holm")}
-            for one in found.pairs
-        ],
-        "left_out": [{"run": run, "n": scored[run], "reason": why} for run, why in found.left_out.items()],
     }
 
 
