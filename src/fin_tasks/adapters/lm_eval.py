@@ -112,6 +112,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         for request in self.instances:
             request.arguments = _without_pictures(request.arguments)
         usage = {**_usage_of(self.instances, self._lm), "seconds_of_all_tasks": seconds}
+        usage["estimated"] = usage["estimated"] or self.config.doc_to_image is not None  # pictures are not counted
         self.config.metadata = {**self.config.metadata, "usage": usage}
         if self._judging:
             self._judging.lm = self._lm
@@ -179,8 +180,10 @@ def _without_pictures(arguments: Any) -> Any:
 def _usage_of(requests: Sequence[Any], lm: Any) -> dict[str, Any]:
     """Count `prompt_tokens` and `response_tokens`, pictures left out.
 
-    `estimated` is true if the model has no tokenizer: the counts are then characters divided by four.
+    `estimated` is true if the model has no tokenizer: the counts are then characters divided by four. It is also true
+    if several processes ask: each is taken to use as many tokens as this one.
     """
+    processes = getattr(lm, "world_size", 1)
     prompts = [getattr(request.args[0], "prompt", request.args[0]) for request in requests for _ in request.resps]
     texts = (prompts, [text or "" for request in requests for text in request.resps])
     # The instance's own: as a property of the class a tokenizer may be downloaded.
@@ -189,7 +192,8 @@ def _usage_of(requests: Sequence[Any], lm: Any) -> dict[str, Any]:
         counts, estimated = [sum(len(encode(text)) for text in several) for several in texts], False
     except Exception:  # noqa: BLE001 - no tokenizer, or one of any kind; a count is not worth a run
         counts, estimated = [sum(map(len, several)) // 4 for several in texts], True
-    return {"prompt_tokens": counts[0], "response_tokens": counts[1], "estimated": estimated}
+    prompt, response = (processes * count for count in counts)
+    return {"prompt_tokens": prompt, "response_tokens": response, "estimated": estimated or processes > 1}
 
 
 def _require_sandbox() -> dict[str, str]:

@@ -28,6 +28,9 @@ def report(
             help="Results file whose settings the others must share to be ranked; by default one with most questions.",
         ),
     ] = None,
+    prices: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="YAML or JSON with each model's prices of a million tokens.")
+    ] = None,
     no_samples: Annotated[bool, typer.Option("--no-samples", help="Leave out questions and responses.")] = False,
     export: Annotated[
         str | None, typer.Option(metavar="FORMAT", help="Also write results for others: every-eval-ever or model-card.")
@@ -39,6 +42,7 @@ def report(
     Example: fin-tasks report results --out report
     """
     from fin_tasks.report import read
+    from fin_tasks.report.cost import read_prices
     from fin_tasks.report.export import export as write_export
     from fin_tasks.report.figures import write_tables_and_figures
     from fin_tasks.report.leaderboard import board
@@ -53,7 +57,8 @@ def report(
     if reference is not None and not wanted:
         raise ConfigError(f"--reference: expected a results file among PATHS, got {str(reference)!r}.")
     title = title.encode("utf-8", "replace").decode()
-    made = board(found, title=title, reference=wanted, papers=published)
+    known = read_prices(prices) if prices else None
+    made = board(found, title=title, reference=wanted, papers=published, prices=known)
     with replacing(out) as folder:
         text = json.dumps(made, indent=1, allow_nan=False)
         (folder / "leaderboard.json").write_text(text + "\n", encoding="utf-8")

@@ -9,8 +9,10 @@ import pandas as pd
 
 from fin_tasks.charts.figures import drawing, save
 from fin_tasks.errors import DataError
+from fin_tasks.report.cost import pareto
 from fin_tasks.report.model import BENCHMARKS, Report
-from fin_tasks.report.tables import values_table, write_csv, write_tables
+from fin_tasks.report.tables import values_table, write_costs, write_csv, write_tables
+from fin_tasks.report.values import CONDITIONS
 from fin_tasks.sandbox import escape
 
 if TYPE_CHECKING:
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
 
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito's
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-_MOST = 60  # rows of a figure
+_VARIANTS = ("paper", "robust")
+_MOST, _MOST_PANELS = 60, 4  # rows and panels of a figure
 _CAPTION = "95 % intervals. Hollow: printed in a paper, not run here."
+_FRONT_CAPTION = "95 % intervals. Dotted: models that no other beats in both quality and cost. ≈: estimated."
 
 
 def write_tables_and_figures(report: Report, board: Mapping[str, Any], folder: Path) -> None:
@@ -31,39 +35,44 @@ def write_tables_and_figures(report: Report, board: Mapping[str, Any], folder: P
     for name in ("tables", "figures"):
         (folder / name).mkdir(exist_ok=True)
     write_tables(values, folder / "tables")
+    write_costs(board, folder / "tables")
     write_figures(report, values, folder / "figures")
 
 
-def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> list[Path]:
-    """Draw every figure that values of `values_table` without marks allow, as PNG and SVG; return the files."""
+def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> None:
+    """Draw every figure that values of `values_table` without marks allow, as PNG and SVG."""
     drawn = values[(values["marks"] == "") & values["value"].notna()]
     drawn = drawn.assign(published=drawn["source"] == "published")
-    paths: list[Path] = []
+    drawn["panel"] = drawn[list(CONDITIONS)].agg(
+        lambda row: " · ".join(one for one in row if one not in ("", "none")), axis=1
+    )
     for benchmark, name in BENCHMARKS.items():
         own = drawn[(drawn["benchmark"] == benchmark) & drawn["window"].isna()]
         top = next((of for metric in ("score", "acc") if len(of := own[own["metric"] == metric])), own)
-        if not top["published"].all():
-            paths += draw_values(top, folder / f"{benchmark}_models", title=f"{name}: models")
-    programs = drawn[drawn["mode"] == "pot"]
-    for benchmark, of in programs.groupby("benchmark"):
-        ran = of[of["metric"] == "execution_rate"]
-        keys = ["label", "published", "task", "variant", "style", "retrieval"]
-        both = of[of["metric"] == ("acc_err" if benchmark == "xfinbench" else "acc")].merge(
-            ran, on=keys, suffixes=("", "_ran")
+        if top["published"].all():
+            continue
+        draw_values(top, folder / f"{benchmark}_models", title=f"{name}: models")
+        x, label = "cost", f"cost of 1,000 questions ({''.join(top['currency'].unique())})"
+        if not top["cost"].notna().any():
+            x, label = "tokens_out", "tokens of 1,000 responses"
+        costs = top.assign(x=1000 * top[x].astype(float) / top["n"]).dropna(subset=["x"])
+        if len(costs):
+            title = f"{name}: quality against cost"
+            draw_points(costs, folder / f"{benchmark}_cost", title=title, x_label=label, front=True)
+        programs = own[own["mode"] == "pot"]
+        ran = programs[programs["metric"] == "execution_rate"].assign(x=lambda of: 100 * of["value"])
+        right = programs[programs["metric"] == ("acc_err" if benchmark == "xfinbench" else "acc")]
+        both = right.merge(
+            ran[["label", "published", "panel", "variant", "x"]], on=["label", "published", "panel", "variant"]
         )
-        if len(both):
-            paths += draw_execution(
-                both, folder / f"{benchmark}_programs", title=f"{BENCHMARKS[str(benchmark)]}: programs"
-            )
-    return paths + _biases(report, folder)
+        if len(both):  # XFinBench's Figure 4a
+            title = f"{name}: programs"
+            draw_points(both, folder / f"{benchmark}_programs", title=title, x_label="programs that ran (%)")
+    _biases(report, folder)
 
 
 def draw_values(values: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
     """Draw values with their intervals: a panel for each set of conditions, a row for each model, the best first."""
-    names = ["task", "split", "mode", "style", "retrieval", "arm"]
-    values = values.assign(
-        panel=values[names].agg(lambda row: " · ".join(one for one in row if one not in ("", "none")), axis=1)
-    )
     panels = [(str(panel), of) for panel, of in values.groupby("panel", sort=False) if not of["published"].all()]
     heights = [1 + of.groupby(["label", "published"]).ngroups for _, of in panels]
     kept = max(1, next((n for n in range(len(panels), 0, -1) if sum(heights[:n]) <= _MOST), 1))
@@ -74,7 +83,7 @@ def draw_values(values: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
             for place, (label, published) in enumerate(order):
                 own = of[(of["label"] == label) & (of["published"] == published)]
                 for one in own.to_dict("records"):
-                    number = ("paper", "robust").index(one["variant"]) if one["variant"] in ("paper", "robust") else 0
+                    number = _VARIANTS.index(one["variant"])
                     look: Any = {"color": _COLORS[number], "marker": _MARKERS[number]}
                     hollow: Any = {"markerfacecolor": "white"} if published else {}
                     at = place + 0.24 * (number - 0.5) * (own["variant"].nunique() > 1)
@@ -117,57 +126,65 @@ def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
         return save(figure, stem)
 
 
-def draw_execution(values: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
-    """Draw accuracy against the share of programs that ran (XFinBench's Figure 4a), a point for each model.
+def draw_points(values: pd.DataFrame, stem: Path, *, title: str, x_label: str, front: bool = False) -> list[Path]:
+    """Draw values with intervals against their column `x`: a panel for each set of conditions, the fullest first.
 
-    The column `value_ran` has the share.
+    With `front` a line joins the points that no other beats in both.
     """
+    panels = sorted(values.groupby("panel", sort=False), key=lambda one: -len(one[1]))[:_MOST_PANELS]
     with drawing({}):
-        figure, (axes,) = _figure(title, 18)
-        for number, (variant, of) in enumerate(values.groupby("variant")):
-            axes.plot(
-                100 * of["value_ran"],
-                100 * of["value"],
-                _MARKERS[number],
-                color=_COLORS[number],
-                label=variant,
-                markersize=4,
-            )
-            for one in of.to_dict("records"):
-                place = (100 * one["value_ran"], 100 * one["value"])
-                axes.annotate(_short(one["label"]), place, xytext=(4, 2), textcoords="offset points", fontsize=6)
-        axes.set(xlabel="programs that ran (%)", ylabel="accuracy (%)")
-        axes.grid()
-        axes.margins(x=0.1)
-        _legend(figure, list(values.groupby("variant").groups))
+        figure, all_axes = _figure(title, 14 * len(panels), panels=[14] * len(panels), sharex=False)
+        for axes, (panel, of) in zip(all_axes, panels, strict=True):
+            for variant, own in of.groupby("variant"):
+                number = _VARIANTS.index(str(variant))
+                color, points = _COLORS[number], own.to_dict("records")
+                for one in points:
+                    scale = 100 if one["unit"] == "fraction" else 1
+                    hollow: Any = {"markerfacecolor": "white"} if one["published"] else {}
+                    if pd.notna(one["low"]):
+                        axes.vlines(one["x"], scale * one["low"], scale * one["high"], color=color, alpha=0.3)
+                    axes.plot(one["x"], scale * one["value"], _MARKERS[number], color=color, markersize=4, **hollow)
+                    name = _short(one["label"]) + (" (≈)" if front and "tokens_out" in one["estimated"] else "")
+                    place = (one["x"], scale * one["value"])
+                    axes.annotate(name, place, xytext=(4, 2), textcoords="offset points", fontsize=6)
+                best = pareto((one["x"], scale * one["value"]) for one in points)
+                if front and len(best) > 1:
+                    axes.step(*zip(*best, strict=True), where="post", color=color, linestyle=":", linewidth=1)
+            axes.set_title("\n".join(textwrap.wrap(escape(str(panel)), 100)), loc="left", fontsize=8, fontweight="bold")
+            axes.set_ylabel("percent, or points")
+            axes.grid()
+            axes.margins(x=0.15)
+            axes.set_xlim(left=0 if front else None)
+        all_axes[-1].set_xlabel(x_label)
+        _legend(figure, sorted(values["variant"].unique()), _FRONT_CAPTION if front else _CAPTION)
         return save(figure, stem)
 
 
-def _biases(report: Report, folder: Path) -> list[Path]:
+def _biases(report: Report, folder: Path) -> None:
     from fin_tasks.benchmarks.dynostock import figures
     from fin_tasks.benchmarks.dynostock.experiment import by_window
     from fin_tasks.report.compare import compare_statements, statement_rows
 
-    paths: list[Path] = []
-    for variant in ("paper", "robust"):
+    for variant in _VARIANTS:
         try:
             rows, _ = statement_rows(report, variant=variant)
         except DataError:
             continue  # no rows of bias tasks
         for bias, of_bias in by_window(rows).groupby("bias"):
             stem = folder / f"dynostock_{bias}_{variant}"
-            paths += figures.draw_windows(of_bias, stem, title=f"{str(bias).capitalize()} bias, {variant}")
+            figures.draw_windows(of_bias, stem, title=f"{str(bias).capitalize()} bias, {variant}")
         lines = compare_statements(report, variant=variant).lines
         if len(effects := lines[lines["pairs"] > 0]):
-            paths += draw_forest(effects, folder / f"dynostock_effects_{variant}", title=f"Effects, {variant}")
-    return paths
+            draw_forest(effects, folder / f"dynostock_effects_{variant}", title=f"Effects, {variant}")
 
 
-def _figure(title: str, rows: int, panels: Sequence[int] = (1,)) -> "tuple[Figure, Sequence[Axes]]":
+def _figure(
+    title: str, rows: int, panels: Sequence[int] = (1,), sharex: bool = True
+) -> "tuple[Figure, Sequence[Axes]]":
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.2, 1.4 + 0.2 * rows + 0.3 * len(panels)), layout="constrained")
-    axes = figure.subplots(len(panels), 1, squeeze=False, sharex=True, height_ratios=list(panels))[:, 0]
+    axes = figure.subplots(len(panels), 1, squeeze=False, sharex=sharex, height_ratios=list(panels))[:, 0]
     figure.suptitle(escape(title), x=0.012, ha="left", fontsize=11, fontweight="bold")
     return figure, list(axes)
 
@@ -179,14 +196,14 @@ def _rows(axes: "Axes", names: Sequence[str]) -> None:
     axes.grid(axis="x")
 
 
-def _legend(figure: "Figure", variants: Sequence[str]) -> None:
+def _legend(figure: "Figure", variants: Sequence[str], caption: str = _CAPTION) -> None:
     from matplotlib.lines import Line2D
 
     handles = [
         Line2D([], [], linestyle="none", marker=_MARKERS[n], color=_COLORS[n], label=f"{one} scores")
         for n, one in enumerate(variants)
     ]
-    figure.legend(handles=handles, loc="outside lower left", ncols=2, frameon=False, title=_CAPTION, alignment="left")
+    figure.legend(handles=handles, loc="outside lower left", ncols=2, frameon=False, title=caption, alignment="left")
 
 
 def _short(name: str, most: int = 40) -> str:

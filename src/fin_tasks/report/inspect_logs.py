@@ -53,7 +53,7 @@ def _results(log: Any) -> tuple[str, dict[str, Any]]:
     if used:
         begun, ended = (datetime.fromisoformat(one) for one in (log.stats.started_at, log.stats.completed_at))
         spent = {"prompt_tokens": used.input_tokens, "response_tokens": used.output_tokens, "estimated": False}
-        metadata["usage"] = {**spent, "seconds_of_all_tasks": (ended - begun).total_seconds()}
+        metadata["usage"] = {**spent, "seconds": (ended - begun).total_seconds()}
     asked = log.results.completed_samples // epochs
     return json.dumps([spec.run_id, spec.model, spec.task_args], sort_keys=True, default=str), {
         "results": {task: totals},

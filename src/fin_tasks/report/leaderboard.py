@@ -17,12 +17,13 @@ from scipy.special import ndtri
 
 import fin_tasks
 from fin_tasks.report.comparable import differences, reference_of, setting_id
+from fin_tasks.report.cost import Prices, costs_of
 from fin_tasks.report.model import BENCHMARKS, Report, largest
 from fin_tasks.report.published import figures
 from fin_tasks.report.values import Value, headline, higher_is_better, label_of, part_of, values_of
 from fin_tasks.stats.pairs import ALPHA, Pair, compare_all, rank
 
-FORMAT, VERSION = "fin-tasks leaderboard", "1.1"
+FORMAT, VERSION = "fin-tasks leaderboard", "1.2"
 _POWER, _CONFIDENCE = 0.8, 0.95
 _SAME_ROWS, _ENOUGH = 0.98, 0.5
 _UNITS = {1.0: "fraction", 100.0: "points", math.inf: "number"}
@@ -108,12 +109,13 @@ def board(
     title: str = "Finance benchmarks",
     reference: str = "",
     papers: bool = True,
+    prices: Prices | None = None,
     now: datetime | None = None,
 ) -> dict[str, Any]:
     """Return the document of `leaderboard.schema.json`, ready for JSON.
 
     `reference` is the `Run.id` whose settings are the reference, by default those with most rows. `papers` adds the
-    published figures of the benchmarks that the runs have.
+    published figures of the benchmarks that the runs have, `prices` the cost of the runs.
     """
     results = {_hash(run.id, one.task): (run, one) for run in report.runs for one in run.tasks}
     values: list[Value] = []
@@ -173,6 +175,12 @@ def board(
         "groups": {one.group: dict(one.result.settings) for one in values if one.result is not None},
         "entries": [_entry(one) for one in values],
         "comparisons": comparisons,
+        "costs": [
+            {"run": _hash(run.id, task) if task else run.id, "model": run.model, "task": task, "path": run.name, **cost}
+            for run in report.runs
+            for task, cost in costs_of(run, prices).items()
+        ],
+        "prices": prices.model_dump(mode="json", exclude={"models"}) if prices else None,
         "problems": [{"path": one.path, "message": one.message} for one in report.problems],
         "notes": notes,
     }

@@ -85,7 +85,7 @@ def read_rows(path: Path, benchmark: str) -> tuple[pd.DataFrame, dict[str, Any]]
     found = {name: one for metric, of in values.items() for name, one in _metric(path, metric, of, benchmark).items()}
     if max(scored) > 1 and "acc" in found:
         found |= _pass_at(found["acc"], np.array(scored))
-    usage = {f"{name}_tokens": count // 4 for name, count in characters.items()}
+    usage = {f"{name}_tokens": count // 4 if count else None for name, count in characters.items()}
     return rows.assign(**found), {**usage, "estimated": True}
 
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +12,7 @@ import pandas as pd
 import yaml
 
 from fin_tasks.report.comparable import text_of
+from fin_tasks.report.cost import COSTS
 from fin_tasks.report.values import CONDITIONS
 from fin_tasks.sandbox import escape
 
@@ -26,6 +28,8 @@ def write_csv(table: pd.DataFrame, path: Path) -> None:
 def values_table(board: Mapping[str, Any]) -> pd.DataFrame:
     """Return a line for each value of a leaderboard, with conditions, interval and origin."""
     tasks, runs = ({one["id"]: one for one in board[kind]} for kind in ("tasks", "runs"))
+    costs = {one["run"]: one for one in board["costs"]}
+    currency = board["prices"]["currency"] if board["prices"] else ""
     lines = []
     for entry in board["entries"]:
         task, run = tasks[entry["task"]], runs[entry["run"]]
@@ -36,7 +40,9 @@ def values_table(board: Mapping[str, Any]) -> pd.DataFrame:
         line |= {name: run[name] for name in ("source", "date", "path")} | {"group": entry["group"]}
         for name in ("data.revision", "prompts.sha256", "fin_tasks_version", "lm_eval_version", "model_args"):
             line[name] = text_of(str(run["provenance"].get(name, "")))
-        lines.append(line)
+        cost = costs.get(entry["run"], {})
+        line |= {name: cost.get(name) for name in COSTS} | {"currency": currency}
+        lines.append(line | {"estimated": ", ".join(cost.get("estimated", ()))})
     return pd.DataFrame(lines)
 
 
@@ -47,6 +53,39 @@ def write_tables(values: pd.DataFrame, folder: Path) -> None:
         if parts := list(_sections(table["columns"], values, combined=stem == "combined")):
             text = "\n\n".join([f"# {table['title']}", table["about"], *parts]) + "\n"
             (folder / f"{stem}.md").write_text(text, encoding="utf-8")
+
+
+def write_costs(board: Mapping[str, Any], folder: Path) -> None:
+    """Write the tokens, seconds and cost of each task and run as `costs.md`, if any is known."""
+    prices = board["prices"]
+    currency = safe(" ".join(filter(None, [prices["currency"], prices["date"]]))) if prices else "no prices given"
+    lines = [
+        f"| Model | Task | Tokens in | Tokens out | Seconds | Cost ({currency}) |",
+        "| --- | --- |" + " ---: |" * 4,
+    ]
+    parts = Counter(one["path"] for one in board["costs"])
+    for one in board["costs"]:
+        is_shown = one["task"] or parts[one["path"]] > 2  # the only task is the whole run
+        if is_shown and any(one[name] is not None for name in COSTS):
+            cells = [cost_text(one, name) or "–" for name in COSTS]
+            lines.append(f"| {' | '.join([safe(one['model']), one['task'] or '**all tasks**', *cells])} |")
+    if len(lines) > 2:
+        about = "What each run used. The judge's tokens are not included. ≈: an estimate."
+        text = "\n\n".join(["# Tokens, time and cost", about, "\n".join(lines)])
+        (folder / "costs.md").write_text(text + "\n", encoding="utf-8")
+
+
+def cost_text(one: Mapping[str, Any], name: str) -> str:
+    """Return one of `COSTS` as text, estimates behind ≈; empty if it is not known.
+
+    Example:
+        >>> cost_text({"cost": 0.01234, "estimated": ["cost"]}, "cost"), cost_text({"seconds": None}, "seconds")
+        ('≈ 0.0123', '')
+    """
+    if (value := one[name]) is None:
+        return ""
+    text = f"{value:,.0f}" if name != "cost" or value >= 1000 else f"{value:.3g}"
+    return f"≈ {text}" if name in one["estimated"] else text
 
 
 def safe(text: str) -> str:

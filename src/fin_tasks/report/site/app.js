@@ -664,10 +664,10 @@
         formatter: cell((one) => (one.rows_all > one.rows ? `${one.rows.toLocaleString("en")} of ${one.rows_all.toLocaleString("en")}` : one.rows.toLocaleString("en")))
       },
       { title: "Judge", field: "judge", width: 150, responsive: 4, visible: used.some((one) => one.judge), formatter: cell((one) => one.judge) },
-      {
-        title: "Tokens", field: "tokens", width: 110, responsive: 4, visible: used.some((one) => one.tokens),
-        formatter: cell((one) => (one.tokens ? one.tokens.toLocaleString("en") : "unknown"))
-      },
+      ...[["Tokens in", "tokens_in"], ["Tokens out", "tokens_out"], ["Seconds", "seconds"], [`Cost, ${D.prices?.currency}`, "cost"]].map(([title, field]) => ({
+        title, field, width: 110, responsive: 4, visible: used.some((one) => one[field] !== null),
+        formatter: cell((one) => (one[field] === null ? "unknown" : `${one.estimated.includes(field) ? "≈ " : ""}${one[field].toLocaleString("en", field === "cost" ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 0 })}`))
+      })),
       { title: "Settings", field: "settings", width: 100, responsive: 0, headerSort: false, formatter: cell((one) => el(
         "button", { type: "button", "aria-label": `Settings of ${one.model}`, onclick: () => settings(one) }, "Show"
       )) },

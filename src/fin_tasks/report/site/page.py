@@ -11,6 +11,7 @@ import jinja2
 import fin_tasks
 from fin_tasks.errors import DataError
 from fin_tasks.report.comparable import text_of
+from fin_tasks.report.cost import COSTS
 from fin_tasks.report.model import BENCHMARKS, Report, Run
 from fin_tasks.report.site.folder import OWN_FOLDER
 from fin_tasks.report.site.pictures import Pictures
@@ -82,11 +83,12 @@ def page_data(report: Report, board: Mapping[str, Any]) -> dict[str, Any]:
         codes = {word: code for code, word in enumerate(words)}
         entries[name] = [codes[json.dumps(one[name])] for one in board["entries"]]
         entries[f"{name}s"] = list(words.values())
-    shared = ("title", "generated", "fin_tasks", "alpha", "baseline", "metrics", "comparisons", "problems", "notes")
+    costs = {one["run"]: one for one in board["costs"]}
+    shared = ("title", "generated", "fin_tasks", "alpha", "prices", "metrics", "comparisons", "problems", "notes")
     return {name: board[name] for name in shared} | {
         "benchmarks": dict(BENCHMARKS),
         "groups": {name: {key: text_of(value) for key, value in of.items()} for name, of in board["groups"].items()},
-        "files": [_file(run) for run in report.runs],
+        "files": [_file(run, costs[run.id]) for run in report.runs],
         "runs": runs,
         "tasks": tasks,
         "entries": entries,
@@ -125,9 +127,7 @@ def _paper(run: Mapping[str, Any]) -> Sequence[str]:
     return [str(run["provenance"][name]) for name in ("paper", "table") if run["provenance"].get(name)]
 
 
-def _file(run: Run) -> dict[str, Any]:
-    usage = [one.usage for one in run.tasks if one.usage]
-    tokens = [one.get(name) for one in usage for name in ("prompt_tokens", "completion_tokens")]
+def _file(run: Run, cost: Mapping[str, Any]) -> dict[str, Any]:
     judges = {str(one.judge.get("model")) for one in run.tasks if one.judge.get("model")}
     tasks = [one for one in run.tasks if not one.members]
     return {
@@ -139,6 +139,6 @@ def _file(run: Run) -> dict[str, Any]:
         "rows": sum(one.n for one in tasks),
         "rows_all": sum(one.n_all for one in tasks),
         "judge": ", ".join(sorted(judges)),
-        "tokens": sum(one for one in tokens if isinstance(one, int)),
+        **{name: cost[name] for name in (*COSTS, "estimated")},
         "settings": {name: text_of(value) for name, value in run.settings.items()},
     }

@@ -1,0 +1,102 @@
+"""Tokens, seconds and cost of runs, by task."""
+
+import datetime
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fin_tasks.errors import ConfigError
+from fin_tasks.report.model import Run
+
+COSTS = ("tokens_in", "tokens_out", "seconds", "cost")
+
+
+class Price(BaseModel):
+    """The price of a million tokens."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
+
+
+class Prices(BaseModel):
+    """Prices by the name that a model has in the report."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    models: dict[str, Price]
+    currency: str = "USD"
+    date: datetime.date | None = None  # when these were the prices
+
+
+def read_prices(path: Path) -> Prices:
+    """Read prices from a YAML or JSON file; raise ConfigError if it holds anything else."""
+    try:
+        return Prices.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        first = error.errors()[0] if isinstance(error, ValidationError) else None
+        told = f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first else str(error).replace("\n", " ")
+        wanted = "`models` with `input` and `output` prices of a million tokens for each model"
+        raise ConfigError(f"--prices {path}: expected {wanted}, got {told}.") from error
+
+
+def costs_of(run: Run, prices: Prices | None = None) -> dict[str, dict[str, Any]]:
+    """Return `tokens_in`, `tokens_out`, `seconds`, `cost` and `estimated` by task; those of the whole run under "".
+
+    What is not known is None. `estimated` names the values that are estimates. A harness that measures all tasks
+    together leaves each task the share of the seconds that it has of the tokens.
+    """
+    price = prices.models.get(run.model) if prices else None
+    found = {task.task: _cost(task.usage, price) for task in run.tasks if not task.members}
+    together = {  # seconds of all tasks
+        task.task: seconds
+        for task in run.tasks
+        if task.task in found and (seconds := _number(task.usage.get("seconds_of_all_tasks"))) is not None
+    }
+    tokens = {name: (found[name]["tokens_in"] or 0) + (found[name]["tokens_out"] or 0) for name in together}
+    for name, seconds in together.items():
+        found[name]["seconds"] = seconds * tokens[name] / (sum(tokens.values()) or 1) if len(together) > 1 else seconds
+        found[name]["estimated"] += ["seconds"] if len(together) > 1 else []
+    groups = {task.task: task.members for task in run.tasks if task.members} | {"": tuple(found)}
+    sums = {group: _sum([found[one] for one in members if one in found]) for group, members in groups.items()}
+    if len(together) == len(found):  # the time of the whole run was measured
+        sums[""]["estimated"] = [name for name in sums[""]["estimated"] if name != "seconds"]
+    return {**found, **sums}
+
+
+def pareto(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the points of cost and quality that no other beats in both, the cheapest first.
+
+    Example:
+        >>> pareto([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)])
+        [(1, 0.5), (3, 0.9)]
+    """
+    front: list[tuple[float, float]] = []
+    for cost, value in sorted(points, key=lambda one: (one[0], -one[1])):
+        if not front or value > front[-1][1]:
+            front.append((cost, value))
+    return front
+
+
+def _cost(usage: Mapping[str, Any], price: Price | None) -> dict[str, Any]:
+    tokens_in, tokens_out = _number(usage.get("prompt_tokens")), _number(usage.get("response_tokens"))
+    cost = None
+    if price and tokens_in is not None and tokens_out is not None:
+        cost = (tokens_in * price.input + tokens_out * price.output) / 1e6
+    found = {"tokens_in": tokens_in, "tokens_out": tokens_out, "cost": cost}
+    estimated = [] if usage.get("estimated") is False else [name for name, one in found.items() if one is not None]
+    return {**found, "seconds": _number(usage.get("seconds")), "estimated": estimated}
+
+
+def _sum(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    columns = {name: [part[name] for part in parts] for name in COSTS}
+    sums = {name: sum(of) if of and None not in of else None for name, of in columns.items()}
+    return {**sums, "estimated": list(dict.fromkeys(name for part in parts for name in part["estimated"]))}
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15 else None
