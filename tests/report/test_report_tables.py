@@ -131,7 +131,8 @@ def test_figures_of_all_kinds(tmp_path: Path) -> None:
     write_run(tmp_path / "bias", {"dynostock_recency_w4": biased}, docs=docs)
     found = report.read([tmp_path])
     (tmp_path / "figures").mkdir()
-    written = write_figures(found, values_table(board(found)), tmp_path / "figures")
+    write_figures(found, values_table(board(found)), tmp_path / "figures")
+    written = list((tmp_path / "figures").iterdir())
     stems = {path.stem for path in written}
     assert {"financemath_models", "financemath_programs", "dynostock_recency_paper"} <= stems
     assert all(path.stat().st_size > 1000 for path in written)

@@ -1,6 +1,5 @@
 """Reading what harnesses wrote, and the pages, tables and checks made of it."""
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +12,6 @@ if TYPE_CHECKING:
     from fin_tasks.report.model import Problem, Report
 
 __all__ = ["read"]
-
-_MAX_FILES = 200_000
 
 
 def read(paths: Iterable[Path]) -> "Report":
@@ -39,7 +36,8 @@ def read(paths: Iterable[Path]) -> "Report":
 
 
 def _find(paths: Sequence[Path], problems: "list[Problem]") -> list[tuple[Path, Path]]:
-    """Return files, each once, with the folder that was given. A file brings the other files of its folder's run."""
+    """Return files, each once, with the folder that was given. A file brings the other files of its run."""
+    from fin_tasks.report.lm_eval import stamp
     from fin_tasks.report.model import Problem
 
     found: dict[Path, tuple[Path, Path]] = {}
@@ -47,26 +45,12 @@ def _find(paths: Sequence[Path], problems: "list[Problem]") -> list[tuple[Path, 
         if not path.exists():
             raise DataError(f"{path}: expected a results file or a folder with results, found nothing there.")
         root = path if path.is_dir() else path.parent
-        count = 0
-        for folder, folders, names in os.walk(root):
-            if path.is_file():
-                folders.clear()
-            folders.sort()
-            count += len(names)
-            if count > _MAX_FILES:
-                raise DataError(f"{path}: expected at most {_MAX_FILES:,} files, got more. Name a folder further down.")
-            for name in sorted(names):
-                file = Path(folder, name)
-                if file.suffix not in (".eval", ".json", ".jsonl") or not file.is_file():
-                    continue
-                if not file.resolve().is_relative_to(root.resolve()):
-                    problems.append(Problem(str(file), f"{file}: skipped, as it is a link to a place out of {root}."))
-                elif path.is_dir() or _same_run(path, file):
-                    found.setdefault(file.resolve(), (root, file))
+        for file in sorted(root.rglob("*") if path.is_dir() else root.iterdir()):
+            of_run = file == path or (stamp(path.name) is not None and stamp(path.name) == stamp(file.name))
+            if file.suffix not in (".eval", ".json", ".jsonl") or not file.is_file() or not (path.is_dir() or of_run):
+                continue
+            if file.resolve().is_relative_to(root.resolve()):
+                found.setdefault(file.resolve(), (root, file))
+            else:
+                problems.append(Problem(str(file), f"{file}: skipped, as it is a link to a place out of {root}."))
     return list(found.values())
-
-
-def _same_run(given: Path, file: Path) -> bool:
-    from fin_tasks.report.lm_eval import stamp
-
-    return file == given or (stamp(given.name) is not None and stamp(given.name) == stamp(file.name))

@@ -13,17 +13,7 @@ from fin_tasks.errors import DataError
 from fin_tasks.stats.averages import over_responses
 
 _UNREAD = {"messages", "events", "store", "attachments"}
-_BROKEN = (
-    AttributeError,
-    EOFError,
-    IndexError,
-    KeyError,
-    OSError,
-    TypeError,
-    ValueError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+_BROKEN = (AttributeError, EOFError, LookupError, OSError, TypeError, ValueError, zipfile.BadZipFile, zlib.error)
 
 
 def results_of(path: Path) -> Any:

@@ -20,30 +20,21 @@ BENCHMARKS: Mapping[str, str] = {
 }
 """Names for people, in the order of reports."""
 
-BREAKDOWNS: Mapping[str, str] = {
-    "capability": "what an XFinBench question asks for; several codes are joined with `|`",
-    "math_types": "mathematical types, where labels are given; joined with `|`",
-    "topic": "FinanceMath's topic",
-    "part": "BizBench's part",
-    "category": "MME-Finance's category",
-    "image_type": "MME-Finance's kind of picture",
-    "image_style": "MME-Finance's way of taking the picture",
-    "arm": "DynoStock's arm",
-    "window": "reports in a DynoStock window",
-    "ticker": "DynoStock's ticker",
-}
+BREAKDOWNS = (
+    "capability",
+    "math_types",
+    "topic",
+    "part",
+    "category",
+    "image_type",
+    "image_style",
+    "arm",
+    "window",
+    "ticker",
+)
+"""What rows can be grouped by; see `docs/design.md`. Several values are joined with `|`."""
 
-COLUMNS: Mapping[str, str] = {
-    "run": "`Run.id`",
-    "benchmark": "a key of `BENCHMARKS`",
-    "task": "lm-eval's name of the task",
-    "variant": "`paper` or `robust`",
-    "doc_id": "the benchmark's own id of the document",
-    "source": "the figure, exercise, ticker or extract that rows share; missing if the row shares nothing",
-    **BREAKDOWNS,
-    "answer": "what was read in the response; missing if nothing was",
-    "reason": "why there is no more, or the judge's reason",
-}
+COLUMNS = ("run", "benchmark", "task", "variant", "doc_id", "source", *BREAKDOWNS, "answer", "reason")
 """Text columns of the table of rows, all categorical. Every other column is a metric: floats, NaN if unscored."""
 
 WEIGHT = "bias_weight"
@@ -164,7 +155,7 @@ def texts_column(texts: Sequence[str | None]) -> pd.Categorical:
 def table_of(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return one table of rows; metrics stand in alphabetical order behind the text columns."""
     texts = {name: union_categoricals([one[name] for one in tables]) for name in COLUMNS} if tables else {}
-    metrics = sorted({name for one in tables for name in one} - COLUMNS.keys())
+    metrics = sorted({name for one in tables for name in one} - set(COLUMNS))
     values = {
         name: np.concatenate([one[name] if name in one else np.full(len(one), np.nan) for one in tables])
         for name in metrics

@@ -1,0 +1,75 @@
+"""Tokens, seconds and cost beside quality, with figures worked out by hand."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_files import scored, write_run
+from typer.testing import CliRunner
+
+from fin_tasks import report
+from fin_tasks.cli import app
+from fin_tasks.errors import ConfigError
+from fin_tasks.report.cost import costs_of, pareto, read_prices
+
+COUNTED = {"prompt_tokens": 600_000, "response_tokens": 200_000, "estimated": False, "seconds_of_all_tasks": 60.0}
+
+
+def test_cost_beside_quality_from_run_to_report(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", {"financemath": scored(1, 0, 1, 1)}, model="org/a", metadata={"usage": COUNTED})
+    usage = {**COUNTED, "response_tokens": 1_000_000, "estimated": True}
+    write_run(tmp_path / "b", {"financemath": scored(1, 0, 0, 0)}, model="org/b", metadata={"usage": usage})
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("models:\n  org/a: {input: 0.5, output: 2}\n  org/b: {input: 0.1, output: 0.4}\ncurrency: EUR\n")
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["report", str(tmp_path), "--prices", str(prices), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    lines = {one["model"]: one for one in json.loads((out / "leaderboard.json").read_text())["costs"] if one["task"]}
+    assert lines["org/a"]["cost"] == pytest.approx(0.5 * 0.6 + 2 * 0.2)
+    assert lines["org/b"]["cost"] == pytest.approx(0.1 * 0.6 + 0.4 * 1.0)
+    with (out / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
+        own = {
+            row["model"]: row for row in csv.DictReader(file) if row["metric"] == "acc" and row["variant"] == "paper"
+        }
+    assert (float(own["org/a"]["cost"]), own["org/a"]["currency"], own["org/a"]["estimated"]) == (0.7, "EUR", "")
+    assert "cost" in own["org/b"]["estimated"]
+    table = (out / "tables" / "costs.md").read_text()
+    assert "| org/a | financemath | 600,000 | 200,000 | 60 | 0.7 |" in table
+    assert "| org/b | financemath | ≈ 600,000 | ≈ 1,000,000 | 60 | ≈ 0.46 |" in table
+    assert (out / "figures" / "financemath_cost.png").stat().st_size > 1000
+
+
+def test_the_tasks_of_a_run_share_its_seconds_by_tokens(tmp_path: Path) -> None:
+    tasks = {"xfinbench_bool": scored(1), "xfinbench_mcq": scored(1)}
+    file = write_run(tmp_path, tasks, metadata={"usage": COUNTED})
+    content = json.loads(file.read_text())
+    content["configs"]["xfinbench_mcq"]["metadata"]["usage"] = {**COUNTED, "prompt_tokens": 0}  # a quarter of the other
+    file.write_text(json.dumps(content))
+    found = costs_of(report.read([tmp_path]).runs[0])
+    assert [found[task]["seconds"] for task in (*tasks, "")] == pytest.approx([48, 12, 60])
+    assert [found[task]["estimated"] for task in (*tasks, "")] == [["seconds"], ["seconds"], []]
+    assert found[""]["tokens_out"] == 400_000
+    assert found[""]["cost"] is None
+
+
+def test_counts_that_a_run_lacks_are_estimated_from_its_samples(tmp_path: Path) -> None:
+    docs = [{"system": "s" * 30, "prompt": "p" * 50}] * 2  # each has one response, of four characters
+    write_run(tmp_path, {"financemath": scored(1, 0)}, docs=docs)
+    found = costs_of(report.read([tmp_path]).runs[0])["financemath"]
+    assert (found["tokens_in"], found["tokens_out"], found["seconds"]) == (2 * 80 / 4, 2 * 4 / 4, None)
+    assert {"tokens_in", "tokens_out"} <= set(found["estimated"])
+
+
+def test_front_holds_what_no_other_beats_in_both() -> None:
+    assert pareto([(2, 0.5), (1, 0.4), (4, 0.9), (3, 0.45), (4, 0.8), (5, 0.9)]) == [(1, 0.4), (2, 0.5), (4, 0.9)]
+
+
+@pytest.mark.parametrize(
+    "content", ["", "models: {a: {input: -1, output: 1}}", "models: {a: 3}", "models: [", "{a: 1}"]
+)
+def test_files_without_prices_are_refused(tmp_path: Path, content: Any) -> None:
+    (tmp_path / "prices.yaml").write_text(content)
+    with pytest.raises(ConfigError, match="--prices"):
+        read_prices(tmp_path / "prices.yaml")
