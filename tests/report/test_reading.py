@@ -30,7 +30,7 @@ def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
 
 
 def test_tasks_of_several_benchmarks_share_the_table(tmp_path: Path) -> None:
-    write_run(tmp_path, {"xfinbench_bool": scored(1.0)}, docs=[{"capabilities": ["TU"], "figure": "7.png"}])
+    write_run(tmp_path / "a", {"xfinbench_bool": scored(1.0)}, docs=[{"capabilities": ["TU"], "figure": "7.png"}])
     write_run(tmp_path / "b", {"financemath": [{"acc": 0.0, "acc_risk": 0.0}]}, docs=[{"topic": "Risk"}])
     rows = report.read([tmp_path]).rows
     assert rows["capability"].tolist()[:2] == ["TU", "TU"]
