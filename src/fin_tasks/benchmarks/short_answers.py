@@ -11,30 +11,22 @@ from fin_tasks.answers.numbers import Number, equal_reading, near_reading
 from fin_tasks.answers.paper import marked_letter, marked_number, marked_verdict, near_marked, xfinbench_program
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.score import Reading, Score, number_of_result
-from fin_tasks.errors import ConfigError
 from fin_tasks.sandbox import Outcome, Ran, Status
 
 # The authors' last line; and as they read a returned text as a response, the sandbox must not take "5" for 5.
 _CALL = "\nval_ = solution()\nsolution = lambda: 'text: ' + val_ if isinstance(val_, str) else val_"
 
 
-def is_robust(variant: str) -> bool:
-    """Return whether a variant is `robust` rather than `paper`; ConfigError if it is neither."""
-    if variant not in ("paper", "robust"):
-        raise ConfigError(f"variant: expected 'paper' or 'robust', got {variant!r}.")
-    return variant == "robust"
-
-
 def program_in(response: str, *, variant: str) -> str | None:
     """Return the program in a response."""
-    return extract_program(response) if is_robust(variant) else xfinbench_program(response) + _CALL
+    return extract_program(response) if variant == "robust" else xfinbench_program(response) + _CALL
 
 
 def read_answer(kind: str, response: str | Ran, *, variant: str, choices: Sequence[str] = ()) -> Reading:
     """Read a `verdict`, a `letter` or a `number` in a response, or what its program returned once that ran."""
     text, outcomes = response if isinstance(response, Ran) else (response, ())
     answer: float | str | Number | None
-    robust = is_robust(variant)
+    robust = variant == "robust"
     if outcomes:
         return _read_result(outcomes[0], variant)
     if kind == "verdict":
@@ -48,19 +40,19 @@ def read_answer(kind: str, response: str | Ran, *, variant: str, choices: Sequen
 
 def _read_result(outcome: Outcome, variant: str) -> Reading:
     answer: float | Number | None = None
-    reason, status = "no finite number returned", outcome.status.value
+    reason = "" if outcome.ran else outcome.detail or outcome.status.value
     unscored = outcome.status in (Status.broken, Status.unsupported)
     if not outcome.ran:
-        reason = outcome.detail or status
-        answer = None if unscored or is_robust(variant) else 0.0  # the authors' answer of a program that fails
-    elif is_robust(variant):
+        answer = None if unscored or variant == "robust" else 0.0  # the authors' answer of a program that fails
+    elif variant == "robust":
         answer = number_of_result(outcome.number, outcome.value)
     elif outcome.number is None:
         answer, reason = marked_number(outcome.value or "")
     elif math.isfinite(outcome.number):
         answer = outcome.number
-    reason = "" if outcome.ran and answer is not None else reason
-    return Reading(variant=variant, answer=answer, reason=reason, unscored=unscored, status=status)
+    if outcome.ran and answer is None:
+        reason = reason or "no finite number returned"
+    return Reading(variant=variant, answer=answer, reason=reason, unscored=unscored, status=outcome.status.value)
 
 
 def compare_with(
@@ -73,11 +65,11 @@ def compare_with(
     """
     read_as, reason = reading.answer, reading.reason or "wrong"
     answer = read_as.value + 0.0 if isinstance(read_as, Number) else read_as
-    correct: bool | None = False
-    near: bool | None = False if numeric else None
-    if reading.unscored or (flaw and is_robust(reading.variant)):
-        correct, near, reason = None, None, f"unscored: {flaw or reading.reason}"
-    elif answer is not None and flaw:
+    if reading.unscored or (flaw and reading.variant == "robust"):
+        reason = f"unscored: {flaw or reading.reason}"
+        return Score(answer=answer, correct=None, correct_err=None, reason=reason, status=reading.status)
+    correct, near = False, False if numeric else None
+    if answer is not None and flaw:
         reason = f"wrong: {flaw}"
     elif isinstance(read_as, Number):
         equal = [equal_reading(read_as, float(value), step) for value, step in truths]

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
@@ -42,13 +42,11 @@ def load(
     `source`, `data_dir` and `data_revision` are those of `data.fetch.locate`; `unknown` are the model's arguments.
     """
     refuse_typos("bizbench", unknown, _OPTIONS)
-    place: dict[str, Any] = {"source": source, "data_dir": data_dir, "revision": data_revision, "sample": _SAMPLE}
     there = "test" if source == "sample" else split
     names = f"data/{there}-*.parquet|*{there}*.parquet|{there}.jsonl"
+    place: dict[str, Any] = {"source": source, "data_dir": data_dir, "revision": data_revision, "sample": _SAMPLE}
     files = locate("bizbench", [names], settings=Settings.from_environ(), **place)
-    data = files.provenance()
-    prefix = "sample" if files.origin == "sample" else split
-    rows, left_out = _read(tuple(files.files.values()), prefix, data["revision"])
+    rows, left_out = _read(list(files.files.values()), "sample" if files.origin == "sample" else split)
     n = 500 if n is None and part in PAPER_PARTS else n
     chosen, drawn = [row for row in rows if row["part"] == part], n
     if part in PAPER_PARTS and type(n) is int:
@@ -64,7 +62,7 @@ def load(
     docs = [_doc(row, part, mode) for row in chosen]
     without_truth = sum(not doc["target"] for doc in docs)
     facts = {
-        **{"scorer": SCORER_VERSION, "split": split, "part": part, "mode": mode, "data": data},
+        **{"scorer": SCORER_VERSION, "split": split, "part": part, "mode": mode, "data": files.provenance()},
         "prompts": {"set": "house", "sha256": prompts.sha256()},  # the authors publish no prompts with the data
         "sample": None if n is None else {"n": n, "seed": seed},
         "left_out": left_out,
@@ -73,12 +71,11 @@ def load(
     return {split: dataset_of(docs, facts)}
 
 
-@lru_cache(maxsize=2)  # the tasks of a group read the same file
-def _read(paths: Sequence[Path], prefix: str, _revision: str) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
+def _read(paths: Sequence[Path], prefix: str) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
     import pandas
 
+    readers = {".jsonl": partial(pandas.read_json, lines=True, dtype=False)}
     try:
-        readers = {".jsonl": partial(pandas.read_json, lines=True, dtype=False)}
         table = pandas.concat(readers.get(path.suffix, pandas.read_parquet)(path) for path in paths)[_COLUMNS]
     except (OSError, ValueError, KeyError) as error:
         wanted = f"Parquet or JSON lines with the columns {', '.join(_COLUMNS)}"
@@ -87,7 +84,7 @@ def _read(paths: Sequence[Path], prefix: str, _revision: str) -> tuple[list[dict
     left_out: dict[str, list[str]] = {}
     for place, cells in enumerate(table.to_dict("records")):
         options = cells.pop("options")
-        row: dict[str, Any] = {name: "" if cell is None or cell != cell else str(cell) for name, cell in cells.items()}
+        row: dict[str, Any] = {name: "" if pandas.isna(cell) else str(cell) for name, cell in cells.items()}
         name = re.sub(r"qae(xtract\w*)?$", "qa", re.sub(r"[\W_]", "", row["task"]).lower())
         part = next((part for part in PARTS if part.removesuffix("_e") == name), "")
         row |= {"id": f"{prefix}_{place}", "part": part}
@@ -104,10 +101,12 @@ def _read(paths: Sequence[Path], prefix: str, _revision: str) -> tuple[list[dict
 def _doc(row: Mapping[str, Any], subset: str, task_mode: str) -> dict[str, Any]:
     kind, question, answer, options = row["kind"], row["question"], row["answer"], row["options"]
     mode = {"choice": "cot", "code": "code"}.get(kind, "cot" if task_mode == "code" else task_mode)
-    names = (*options, *ascii_uppercase[: len(options)], *map(str, range(len(options))))
-    texts = [" ".join(text.split()).casefold() for text in (answer, *names)]
-    place = texts.index(texts[0], 1) - 1 if texts[0] in texts[1:] else None  # an option's text, letter or index
-    letter = "" if kind != "choice" or place is None else ascii_uppercase[place % len(options)]
+    letter = ""
+    if kind == "choice":  # the answer is an option's text, letter or index
+        names = [*options, *ascii_uppercase[: len(options)], *map(str, range(len(options)))]
+        texts = [" ".join(text.split()).casefold() for text in (*names, answer)]
+        place = texts.index(texts[-1])
+        letter = ascii_uppercase[place % len(options)] if place < len(names) else ""
     program = reference_of(question, (row["program"], answer)) if kind == "code" else ""
     return {
         **{"id": row["id"], "part": row["part"], "subset": subset, "kind": kind, "mode": mode, "task_mode": task_mode},

@@ -6,7 +6,6 @@ import logging
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -84,26 +83,32 @@ def scoring_docs(rows: Sequence[dict[str, Any]], mode: str) -> tuple[list[dict[s
 
     Their exact truth is that of the file, which is rounded to 3 decimals.
     """
-    solutions = tuple(row.get("python_solution") for row in rows)
-    exact = _run(solutions, Settings.from_environ())
-    docs = []
-    for row, solution, number in zip(rows, solutions, exact, strict=True):
-        rounded, topic = row["ground_truth"], row.get("topic")
-        truths = {"ground_truth": rounded, "exact_truth": rounded if number is None else number}
-        topics = {"topic": topic, "topic_name": TOPICS.get(topic or "", "")}
-        docs.append({"question_id": row["question_id"], **truths, "python_solution": solution, **topics, "mode": mode})
-    return docs, [doc["question_id"] for doc, number in zip(docs, exact, strict=True) if number is None]
+    docs, without = [], []
+    for row, exact in zip(rows, _run([row.get("python_solution") for row in rows]), strict=True):
+        truth, topic = row["ground_truth"], row.get("topic")
+        doc = {
+            "question_id": row["question_id"],
+            "ground_truth": truth,
+            "exact_truth": truth if exact is None else exact,
+        }
+        doc |= {
+            "python_solution": row.get("python_solution"),
+            "topic": topic,
+            "topic_name": TOPICS.get(topic or "", ""),
+        }
+        docs.append({**doc, "mode": mode})
+        without += [row["question_id"]] if exact is None else []
+    return docs, without
 
 
-@lru_cache(maxsize=4)  # both tasks need the same truths
-def _run(programs: tuple[str | None, ...], settings: Settings) -> tuple[float | None, ...]:
+def _run(programs: Sequence[str | None]) -> list[float | None]:
     try:
-        outcomes = run_programs(programs, settings=settings) if any(programs) else []
+        outcomes = run_programs(programs, settings=Settings.from_environ()) if any(programs) else []
     except SandboxError as error:
         _log.warning("financemath: truths stay rounded to 3 decimals, as no sandbox works: %s", error)
         outcomes = []
     numbers = [outcome.number if outcome.ran else None for outcome in outcomes] or [None] * len(programs)
-    return tuple(number if number is not None and math.isfinite(number) else None for number in numbers)
+    return [number if number is not None and math.isfinite(number) else None for number in numbers]
 
 
 def _prompt(row: dict[str, Any], mode: str) -> dict[str, Any]:
