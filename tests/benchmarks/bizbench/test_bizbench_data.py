@@ -71,13 +71,8 @@ def test_rows_of_the_real_schema(folder: Path) -> None:
     assert extract["prompt"].startswith(f"Document:\n{TABLE.strip()}\n\nQuestion: What were sales in 2021?\n\n")
     assert score.MARKER in extract["prompt"] and "A. Cash\nB. Loan" in docs["finknow"][0]["prompt"]
     assert "ocument" not in docs["fincode"][0]["prompt"]
-
-
-def test_provenance_counts_odd_rows(folder: Path) -> None:
-    assert loaded("secnum", data_dir=str(folder))[1]["left_out"] == {
-        "unknown-task": ["test_12"],
-        "empty-question": ["test_13"],
-    }
+    left_out = {"unknown-task": ["test_12"], "empty-question": ["test_13"]}
+    assert loaded("secnum", data_dir=str(folder))[1]["left_out"] == left_out
     assert loaded("finknow", data_dir=str(folder))[1]["defects"] == {"without-truth": 1}
 
 
@@ -109,16 +104,9 @@ def test_every_target_of_the_sample_is_right() -> None:
                     assert (found.correct_err if near else found.correct) is True, (doc["id"], variant, found)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"n": True}, "expected a whole number from 1, got True"), ({"sourc": "web"}, "Did you mean 'source'")],
-)
-def test_bad_options(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        loaded("finknow", **{"source": "sample", **options})
-
-
-def test_bad_files_and_foreign_options(folder: Path) -> None:
+def test_bad_files_and_options(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="Did you mean 'source'"):
+        loaded("finknow", source="sample", sourc="web")
     assert loaded("finknow", source="sample", pretrained="gpt2", model="o1", revision="main", dtype="float32")
     file = folder / "test.parquet"
     for content, message in ((b"PAR1 broken", "expected Parquet"), (None, "missing|not in index")):

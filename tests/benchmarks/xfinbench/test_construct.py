@@ -35,6 +35,11 @@ MARKER = "Therefore, my answer is"
 SOLVED = "6 * 7 = 42. Therefore, my answer is [42]."
 
 
+def cases(name: str) -> list[dict[str, Any]]:
+    path = Path(__file__).parents[2] / "cases" / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_proxy: None) -> None:
     for name in [name for name in os.environ if name.startswith("FIN_TASKS")]:
@@ -124,24 +129,9 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
     assert build(tmp_path, good, *rows, **options)[1] == questions
 
 
-BAD = {
-    "no marker": ("statement_true", "The product of the two numbers is 42.", "no_question"),
-    "no answer": ("statement_false", "Statement: The product is 43.", "incomplete"),
-    "the other answer": ("statement_false", "Statement: It is 42.\nAnswer: True", "other_answer"),
-    "four choices": ("mcq", MCQ.replace("Correct", "(d) It is 45\nCorrect"), "choices"),
-    "long choice": ("mcq", MCQ.replace("It is 44", "It is forty four or more or any other number"), "choice_length"),
-    "no such choice": ("mcq", MCQ.replace("Answer: a", "Answer: d"), "other_answer"),
-    "text in a number": ("calcu", CALCU.replace("42", "42 dollars"), "not_a_number"),
-    "no in prose": ("verify_true", "The context is fine, yes.\nBut no, the source proves nothing.", "verification"),
-    "one yes of two": ("verify_false", "Q1: Yes", "verification_unread"),
-    "another solution": ("solve", "Therefore, my answer is [43].", "second_solution"),
-    "another program": ("program", PROGRAM.replace("6", "5"), "program"),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_a_bad_reply_drops_its_question_only(tmp_path: Path, name: str) -> None:
-    purpose, reply, rule = BAD[name]
+@pytest.mark.parametrize("case", cases("own_questions"), ids=lambda case: case["id"])
+def test_a_bad_reply_drops_its_question_only(tmp_path: Path, case: dict[str, str]) -> None:
+    purpose, reply, rule = case["purpose"], case["reply"], case["rule"]
     report, questions = build(tmp_path, lambda prompt: reply if purpose_of(prompt) == purpose else good(prompt))
     (dropped,) = (one for one in questions if one["dropped"])
     assert dropped["dropped"] == rule and reply.splitlines()[-1] in dropped["why"]
@@ -249,25 +239,9 @@ def test_a_table_that_cannot_be_used_is_refused(tmp_path: Path, row: dict[str, s
         build(tmp_path, good, row, {"id": "s1"})
 
 
-@pytest.mark.parametrize(
-    ("reply", "named", "reason"),
-    [
-        (f"{MARKER} Arithmetic Reasoning.", ["arithmetic"], ""),
-        (f"It adds. {MARKER} **Statistical Reasoning** and **Numeric Commonsense**.",
-         ["statistical", "numeric_commonsense"], ""),
-        (f"{MARKER}:\n\n1. Algebraic Reasoning: it finds x, y and z\n2. Logical Reasoning (premises, rules)",
-         ["algebraic", "logical"], ""),
-        (f"{MARKER} that this question needs Geometry Reasoning. Arithmetic comes for free.", ["geometry"], ""),
-        (f"{MARKER} logical. No: {MARKER} scientific", ["scientific"], ""),
-        (f"{MARKER} Arithmetic Reasoning, arithmetic reasoning", ["arithmetic"], ""),
-        ("Arithmetic Reasoning, I would say.", [], "no marker"),
-        (f"{MARKER} Financial Reasoning.", [], "unknown type 'financial reasoning'"),
-        (f"{MARKER} Arithmetic, Statistical, and Logical Reasoning.", [], "3 types"),
-        (f"{MARKER} .", [], "no types"),
-    ],
-)  # fmt: skip
-def test_types_are_read_behind_the_last_marker(reply: str, named: list[str], reason: str) -> None:
-    assert read_types(reply) == (named, reason)
+@pytest.mark.parametrize("case", cases("math_types"))
+def test_types_are_read_behind_the_last_marker(case: dict[str, Any]) -> None:
+    assert read_types(case["reply"]) == (case["named"], case["reason"])
 
 
 def test_labels_make_accuracy_by_type(tmp_path: Path) -> None:

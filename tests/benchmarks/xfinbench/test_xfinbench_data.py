@@ -185,13 +185,10 @@ def test_house_wording_and_styles(style: str | None) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"split": "train"}, "expected one of test, validation, got 'train'"),
-        ({"source": "cloud"}, "got 'cloud'"),
         ({"knowledge": "hybrid"}, "expected one of none, bm25, dense, oracle, got 'hybrid'"),
         ({"mode": "da", "style": "cot"}, "Use the task without _da"),
         ({"n": "humans"}, "expected a whole number from 1, got 'humans'"),
         ({"knowlege": "bm25"}, "got 'knowlege'. Did you mean 'knowledge'?"),
-        ({"top-k": 5}, "Did you mean 'top_k'?"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(options: dict[str, Any], message: str) -> None:
