@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from fin_tasks import resources
-from fin_tasks.errors import ConfigError
 
 HEAVY = ("lm_eval", "torch", "pandas", "matplotlib", "numpy", "datasets", "dataclasses")
 
@@ -28,9 +27,3 @@ def test_the_command_line_imports_nothing_heavy_before_it_is_used() -> None:
     code = f"import sys; import fin_tasks.cli; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_missing_folder_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(resources, "_PACKAGE", tmp_path / "a" / "b")
-    with pytest.raises(ConfigError, match=r"task_yaml/: expected a folder.*Reinstall"):
-        resources.task_yaml_dir()

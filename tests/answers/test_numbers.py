@@ -8,24 +8,7 @@ from hypothesis import strategies as st
 
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import Number, equal_reading, find_numbers, near_reading, number_from_float
-
-
-@pytest.mark.parametrize(
-    ("text", "readings", "step"),
-    [
-        ("7.66%", (0.0766, 7.66), 0.0001),
-        ("37 bps", (0.0037, 0.37, 37.0), 0.0001),
-        ("$4.23 million", (4230000.0, 4.23), 10000.0),
-        ("50 cents", (50.0, 0.5), 1.0),
-        ("0%", (0.0,), 0.01),
-        ("42.50", (42.5,), 0.01),
-        ("1.08e7", (10800000.0,), 100000.0),
-        ("3/4", (0.75,), 0.0),
-    ],
-)
-def test_readings_and_step(text: str, readings: tuple[float, ...], step: float) -> None:
-    (found,) = find_numbers(plain(text))
-    assert found.number == Number(value=readings[0], readings=readings, step=step)
+from fin_tasks.answers.paper import near_marked
 
 
 def test_a_place_holds_sign_currency_and_unit() -> None:
@@ -81,3 +64,11 @@ def test_the_reading_that_fits_is_returned() -> None:
     bps = Number(value=0.0037, readings=(0.0037, 0.37, 37.0), step=0.0001)
     assert [equal_reading(bps, truth, 0.0) for truth in (0.0037, 0.37, 37.0, 3.7)] == [0.0037, 0.37, 37.0, None]
     assert [near_reading(bps, truth) for truth in (37.1, 37.3)] == [37.0, None]
+
+
+@pytest.mark.parametrize(
+    ("answer", "truth", "near"),
+    [(100.0, 100.4, True), (1.0, 100.0, True), (100.0, 1.0, True), (100.0, 101.0, False), (0.0, 0.0, False)],
+)
+def test_the_authors_tolerance_is_blind_to_a_factor_of_100(answer: float, truth: float, near: bool) -> None:
+    assert near_marked(answer, truth) is near

@@ -79,42 +79,25 @@ def test_what_is_missing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 SCRIPT = """
-import os, resource, sys
-from fin_tasks.sandbox.policy import Policy, address_space_bytes, apply_limits, drop_capabilities
-def attempt(what, act):
-    try:
-        act()
-    except OSError as error:
-        print(what, 'closed')
-    else:
-        print(what, 'open')
-room, pages = address_space_bytes(), int(open('/proc/self/statm').read().split()[0])
-print('room', abs(room - pages * resource.getpagesize()) <= 4 << 20)
-drop_capabilities()
-print(*sorted({line.split()[1] for line in open('/proc/self/status') if line[:6] in ('CapEff', 'CapPrm', 'CapInh')}))
+import os, sys
+from fin_tasks.sandbox.policy import Policy
 folder = sys.argv[1]
-policy = Policy(['/usr/lib', '/nonexistent', folder], folder + '/a/hidden', need_landlock=True)
-apply_limits(cpu_s=2.5, address_space=1 << 33)
-print(*(resource.getrlimit(getattr(resource, 'RLIMIT_' + kind)) == (most, most) for kind, most in
-        dict(CPU=3, AS=1 << 33, NOFILE=32, FSIZE=0, CORE=0, NPROC=0).items()))
-policy.enter(kept_fds=3)
-for name in ('/etc/hostname', '/a/x', '/b', '/a/hidden/secret', '/a/link'):
-    path = name if name.startswith('/etc') else folder + name
-    attempt(name, lambda: open(path).close())
-attempt('fork', os.fork)
+Policy(['/usr/lib', '/nonexistent', folder], folder + '/a/hidden', need_landlock=True).enter(kept_fds=3)
+for path in ('/etc/hostname', 'a/x', 'b', 'a/hidden/secret', 'a/link'):
+    try:
+        open(os.path.join(folder, path)).close()
+        print(path)
+    except OSError:
+        pass
 """
 
 
 @pytest.mark.skipif(landlock_abi() < 1, reason="this kernel has no Landlock")
-def test_every_wall_binds_the_process(tmp_path: Path) -> None:
+def test_hidden_folders_and_targets_of_links_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "a" / "hidden").mkdir(parents=True)
     for name in ("a/x", "b", "a/hidden/secret"):
         (tmp_path / name).write_text(name)
     (tmp_path / "a" / "link").symlink_to("/etc/hostname")
     command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=180)
-    assert done.stdout.splitlines() == [
-        "room True", "0000000000000000",
-        "True True True True True True",
-        "/etc/hostname closed", "/a/x open", "/b open", "/a/hidden/secret closed", "/a/link closed", "fork closed",
-    ]  # fmt: skip
+    assert done.stdout.split() == ["a/x", "b"]
