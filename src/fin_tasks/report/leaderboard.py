@@ -16,9 +16,9 @@ import pandas as pd
 from scipy.special import ndtri
 
 import fin_tasks
-from fin_tasks.report.comparable import differences, reference_of, setting_id
+from fin_tasks.report.comparable import conditions_of, differences, reference_of, setting_id
 from fin_tasks.report.cost import Prices, costs_of
-from fin_tasks.report.model import BENCHMARKS, Report, largest
+from fin_tasks.report.model import BENCHMARKS, Report, Run, TaskResult, largest
 from fin_tasks.report.published import figures
 from fin_tasks.report.values import Value, headline, higher_is_better, label_of, part_of, values_of
 from fin_tasks.stats.pairs import ALPHA, Pair, compare_all, rank
@@ -147,8 +147,9 @@ def board(
                 why = left_out.get(member.run)
                 marks[column, member.run] = [*apart, *([f"not ranked: {why}"] if why and not apart else [])]
     values = [replace(one, marks=(*one.marks, *marks.get((one.column, one.run), ()))) for one in values]
+    labels = _labels(results)
     runs: list[dict[str, Any]] = [
-        {"id": identity, "label": _label(run, one, results), "source": run.harness, "model": run.model}
+        {"id": identity, "label": labels[identity], "source": run.harness, "model": run.model}
         | {"task": one.task, "date": run.date, "path": run.name, "provenance": {**run.settings, **one.settings}}
         | {"samples": Path(run.name).with_name(one.samples.name).as_posix() if one.samples else ""}
         for identity, (run, one) in results.items()
@@ -192,11 +193,19 @@ def _place(one: Value) -> tuple[Any, ...]:
     return list(BENCHMARKS).index(one.benchmark), numbers, name, not one.is_headline, one.metric
 
 
-def _label(run: Any, one: Any, results: Mapping[str, Any]) -> str:
-    dates = [other.date for other, task in results.values() if (other.model, task.task) == (run.model, one.task)]
-    if len(dates) == 1:
-        return str(run.model)
-    return f"{run.model}, {run.date if run.date and dates.count(run.date) == 1 else run.name}"
+def _labels(results: Mapping[str, tuple[Run, TaskResult]]) -> dict[str, str]:
+    """Return the models' names; with the time if a model was asked the same task in the same way more than once."""
+    asked: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for identity, (run, one) in results.items():
+        key = (run.model, *conditions_of(one).values())
+        asked[key].append(identity)
+    labels = {}
+    for (model, *_), several in asked.items():
+        times = [results[one][0].date[:16].replace("T", " ") for one in several]
+        for identity, time in zip(several, times, strict=True):
+            which = time if time and times.count(time) == 1 else results[identity][0].name
+            labels[identity] = model if len(several) == 1 else f"{model}, {which}"
+    return labels
 
 
 def _models(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

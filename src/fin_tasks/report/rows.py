@@ -89,6 +89,28 @@ def read_rows(path: Path, benchmark: str) -> tuple[pd.DataFrame, dict[str, Any]]
     return rows.assign(**found), {**usage, "estimated": True}
 
 
+def prompt_of(sample: Mapping[str, Any]) -> str | None:
+    """Return all texts that were sent for a sample, a chat's messages joined; None if the file has no prompts."""
+    arguments = sample.get("arguments")
+    first = arguments.get("gen_args_0") if isinstance(arguments, dict) else None
+    sent = first.get("arg_0") if isinstance(first, dict) else None
+    return None if arguments is None else "\n".join(_texts(sent))
+
+
+def _texts(value: Any, name: str = "") -> Iterator[str]:
+    if isinstance(value, str) and value.startswith("[{"):  # a chat's messages as JSON
+        with suppress(ValueError):
+            value = json.loads(value)
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from _texts(one, key)
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one, name)
+    elif name not in ("role", "type") and not re.match(r"data:image/[\w.+-]+;(sha256|base64),[\w+/=]*$", str(value)):
+        yield str(value)
+
+
 def readings_of(value: Any) -> list[dict[str, Any]]:
     """Return what was read in each response, from objects or their JSON text in nested lists; empty if not readable."""
     readings = []

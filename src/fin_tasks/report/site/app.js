@@ -118,10 +118,10 @@
   const benchmarks = () => Object.keys(D.benchmarks).filter((name) => D.tasks.some((task) => task.own && task.benchmark === name));
   const scored = (task) => D.tasks.find((one) => one.key === task.key && one.variant === state.scoring) || task;
 
-  function distinct(tasks) { // one task for each key, under the chosen scoring; own ones first, groups before their members
-    const found = new Map();
+  function distinct(tasks) { // one task for each key, under the chosen scoring; groups before their members, most models first
+    const found = new Map(), models = (task) => entriesOf(task, headlineOf(task)).filter(isOwn).length;
     for (const task of tasks) found.set(task.key, scored(task));
-    return [...found.values()].sort((a, b) => !!b.own - !!a.own || !!b.whole - !!a.whole);
+    return [...found.values()].sort((a, b) => !!b.own - !!a.own || !!b.whole - !!a.whole || models(b) - models(a));
   }
 
   // The paper's figures of calculations have two accuracies; ours, `acc`, equals the first.
@@ -363,7 +363,7 @@
           "th", { scope: "row" },
           el("a", { href: link({ benchmark: name, task: task.key, measure: "" }) }, task.name.replace(`${D.benchmarks[name]}, `, ""))
         ),
-          el("td", { "data-label": "Leads" }, el("strong", {}, said?.name || "nobody is ranked")), el("td", { "data-label": label(metric) }, value),
+          el("td", { "data-label": "Leader" }, el("strong", {}, said?.name || "nobody is ranked")), el("td", { "data-label": label(metric) }, value),
           el("td", { "data-label": "How sure" }, el("span", { class: said?.sure ? "sure" : "unsure" }, said?.text || "See the notes of the table.")),
           el("td", { "data-label": "Models" }, String(new Set(own.map((one) => one.run.model)).size)));
       });
@@ -371,7 +371,7 @@
       main.append(el("h2", {}, el("a", { href: link({ benchmark: name, task: "" }) }, D.benchmarks[name])), el("p", { class: "quiet" }, ABOUT[name]),
         el(
           "table", { class: "plain over" },
-          el("thead", {}, el("tr", {}, ["Task", "Leads", `${label(metric)} with 95 % interval`, "How sure", "Models"].map((text) => el("th", { scope: "col" }, text)))),
+          el("thead", {}, el("tr", {}, ["Task", "Leader", `${label(metric)} with 95 % interval`, "How sure", "Models"].map((text) => el("th", { scope: "col" }, text)))),
           el("tbody", {}, rows)
         ));
     }
@@ -403,7 +403,7 @@
       el("h2", {}, `${a} against ${b}`),
       el(
         "p", { class: "quiet" },
-        "Only questions that both were asked. The difference is the first minus the second; its 95 % interval and the test use the same questions, answered by both."
+        "Only questions that both models were asked. The difference is the first minus the second, with its 95 % interval. The result follows from a test that is corrected for all pairs of models, so it is stricter than the interval."
       )
     );
     const rows = [];
@@ -477,11 +477,11 @@
       el("h2", {}, "Breakdown"),
       el(
         "p", { class: "quiet" },
-        "The same runs, by kind of question. Small parts have wide intervals (in small print), and nothing here is corrected for looking at many parts."
+        "The same runs by kind of question, with 95 % intervals in small print. They are wide where there are few questions, and they are not corrected for the number of parts."
       )
     );
     const all = tasksShown().filter((task) => task.own), before = main.childElementCount;
-    for (const task of distinct(all)) {
+    for (const task of distinct(all).filter((one) => one.whole)) {
       const own = new Map();
       for (const metric of task.metrics) {
         const by = D.metrics[metric].by;
@@ -580,7 +580,7 @@
       { title: "Question", field: "asked", minWidth: 150, widthGrow: 3, responsive: 0, formatter: cell((row) => el(
         "a",
         { href: link({ sample: row.id }), id: `open-${row.at}`, "aria-current": row.id === state.sample ? "true" : null },
-        el("span", { class: "two-lines" }, row.asked || row.id)
+        el("span", { class: "two-lines" }, row.asked || row.id), row.asked && el("span", { class: "small" }, row.id)
       )) },
       ...(full === 100 || second ? [] : [{ title: "Answer read", field: "answer", width: 120, responsive: 1, formatter: cell((row) => (row.answer === null ? el("span", { class: "quiet" }, "none") : row.answer.slice(0, 60))) }]),
       result(run, "value", second ? run.label : "Result"), ...(second ? [result(other, "next", other.label)] : []),
@@ -605,7 +605,6 @@
     const got = await Promise.all(runs.map(async ([one, place]) => place === undefined ? null : (await load(`rows-${one.id}-${piece(place)}`))[place % D.chunk]));
     const lists = await Promise.all(runs.map(([one]) => load(`list-${one.id}`)));
     if (now !== drawn) return;
-    const truths = Object.values(asked.truths);
     const facts = (of) => el("dl", {}, Object.entries(of).map(([name, text]) => [el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, text)]));
     const whole = (run) => most(run) === 1;
     const scoring = (which, variant, own) => {
@@ -614,7 +613,7 @@
         el("h3", {}, `Scored ${SCORINGS[variant] || variant}: `, el("span", { class: kind }, text)),
         whole(run) && el("p", {}, own.answer[place] === null ? "No answer was read." : ["Answer read: ", el("strong", {}, own.answer[place])]),
         own.reason[place] && el("p", {}, `Reason: ${own.reason[place]}`),
-        el("details", {}, el("summary", {}, "All that was read"), read.map(facts)),
+        el("details", {}, el("summary", {}, "More about this scoring"), read.map(reading).map(facts)),
       ];
     };
     const response = ([run], which) => el("section", { "aria-label": run.label },
@@ -625,28 +624,36 @@
       ? el("img", { src: `page/pictures/${asked.picture}`, alt: "The picture that the question is about" })
       : asked.pictured && el("p", { class: "quiet" }, "The picture was not found on the machine that made this report.");
     host.append(el("article", { class: "sample", "aria-label": `Sample ${asked.id}` },
-      el("h3", { id: "sample-title" }, asked.id),
+      el("h3", { id: "sample-title" }, `Question ${asked.id}`),
       picture,
       asked.system && el("details", {}, el("summary", {}, "Instructions to the model"), el("pre", {}, asked.system)),
       asked.prompt ? el("pre", { tabindex: 0, "aria-label": "Question" }, asked.prompt) : el(
         "p", { class: "quiet" }, "The results file does not hold the question's text."
       ),
       asked.facts.choices && el("p", {}, "Choices: ", asked.facts.choices),
-      truths.length > 1 ? [el("h3", {}, "Right answer"), facts(asked.truths)] : truths.map((text) => el("p", {}, "Right answer: ", el("strong", {}, text))),
+      asked.truth && el("p", {}, "Right answer: ", el("strong", {}, asked.truth)),
       Object.keys(asked.facts).length > 0 && el("details", {}, el("summary", {}, "More about the question"), facts(asked.facts)),
       el("div", { class: "columns" }, runs.map(response))));
+  }
+
+  function reading(text) { // what a scorer read: an object as JSON, or the text that it compared
+    let found;
+    try { found = JSON.parse(text); } catch { /* no JSON */ }
+    if (found === null || typeof found !== "object") return { "text that was scored": text };
+    const told = Object.entries(found).filter(([name, value]) => name !== "variant" && ![null, "", false].includes(value) && value.length !== 0);
+    return Object.fromEntries(told.map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]));
   }
 
   // --- runs
 
   function runs(main) {
-    const used = D.files.map((one, at) => ({ ...one, at, own: D.runs.filter((run) => run.file === at && taskOf.has(run.id)).map(taskFor) }))
+    const used = D.files.map((one, at) => ({ ...one, at, own: D.runs.filter((run) => run.file === at && !run.member && taskOf.has(run.id)).map(taskFor) }))
       .filter((one) => !state.benchmark || one.own.some((task) => task.benchmark === state.benchmark));
     main.append(
       el("h2", {}, "Runs"),
       el(
         "p", { class: "quiet" },
-        `${count(used.length, "results file")} of ${count(new Set(used.map((one) => one.model)).size, "model")}. A run asks one model some tasks at one time.`
+        `${count(used.length, "results file")} of ${count(new Set(used.map((one) => one.model)).size, "model")}. A run is one results file: one model, asked one or more tasks.`
       )
     );
     grid(main, "Runs", used, [
@@ -683,7 +690,7 @@
 
   function settings(one) {
     const groups = new Map();
-    for (const run of D.runs.filter((run) => run.file === one.at && taskOf.has(run.id))) {
+    for (const run of D.runs.filter((run) => run.file === one.at && !run.member && taskOf.has(run.id))) {
       const task = taskFor(run), entry = entriesOf(task, headlineOf(task)).find((own) => own.run === run);
       if (entry?.group) groups.set(task.name, D.groups[entry.group] || {});
     }

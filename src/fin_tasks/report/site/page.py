@@ -28,6 +28,7 @@ _BIZBENCH |= {"paper_quantity": "quantities of XFinBench's paper"}
 _LANGUAGES = {"": "English and Chinese", "en": "English", "zh": "Chinese"}
 _SPLITS = {"sample": "packaged sample", "test_500": "500 test questions"}
 _MODES = {"cot": "with reasoning", "da": "direct answers", "pot": "programs"}
+_ARMS = {"none": "without a statement", "flipped": "statement reversed", "aligned": "statement without the bias"}
 _TERMS = {"bm25": "terms found by BM25", "dense": "terms found by embeddings", "oracle": "the right terms given"}
 
 
@@ -51,7 +52,7 @@ def write_page(report: Report, board: Mapping[str, Any], folder: Path, *, sample
                 except (DataError, RecursionError) as error:
                     problems.append(f"{result.samples}: samples are not shown: {error}")
     data_script = script("report", page_data(report, board) | {"samples": shown, "chunk": CHUNK})
-    (own / "data.js").write_text(data_script, encoding="utf-8")
+    (own / "data.js").write_bytes(data_script)
     for name in (*_SCRIPTS, *_STYLES):
         (own / Path(name).name).write_bytes(_OWN.joinpath(name).read_bytes())
     template = jinja2.Environment(autoescape=True).from_string(_OWN.joinpath("page.html").read_text(encoding="utf-8"))
@@ -111,9 +112,9 @@ def task_name(task: Mapping[str, Any]) -> str:
         names = {"xfinbench": _XFINBENCH, "bizbench": _BIZBENCH, "mme_finance": _LANGUAGES}.get(benchmark, {})
         part, mode = names.get(rest, rest.replace("_", " ")), _MODES.get(task["mode"], task["mode"])
     split = _SPLITS.get(task["split"], f"{task['split']} questions" if task["split"] else "")
-    arm = f"arm {task['arm']}" if task["arm"] not in ("", "signal") else ""
     terms = _TERMS.get(task["retrieval"], task["retrieval"].replace("none", ""))
-    said = [BENCHMARKS[benchmark], part, mode, split, terms, task["style"].replace("_", " "), arm]
+    said = [BENCHMARKS[benchmark], part, mode, split, terms, task["style"].replace("_", " ")]
+    said.append(_ARMS.get(task["arm"], ""))
     return ", ".join(text for text in said if text)
 
 

@@ -7,8 +7,7 @@ in them, `asked-HASH.js` these questions, which runs share.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +17,26 @@ import pandas as pd
 from fin_tasks.errors import DataError
 from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult
 from fin_tasks.report.redact import without_secrets
-from fin_tasks.report.rows import read_samples
+from fin_tasks.report.rows import prompt_of, read_samples
 from fin_tasks.report.site.pictures import Pictures
 from fin_tasks.report.values import headline
 
 CHUNK = 200
 """Questions in a file."""
 
-_LONGEST, _SHORT, _MOST = 50_000, 300, 40
-_ASKED, _SYSTEM = ("prompt", "question", "query"), ("system",)
-_TRUTHS = ("ground_truth", "answer", "truth", "target")
+_LONGEST, _SHORT, _MOST = 50_000, 300, 40  # characters of a text, of a fact; responses or facts of a sample
+_ASKED = ("question", "prompt", "query")  # the first is shown in lists, the second with a sample
+_TRUTHS = ("answer", "ground_truth", "truth", "target")
 _PICTURES = ("image_path", "figure_path", "chart", "figure", "image")
-_NO_FACTS = {*_ASKED, *_SYSTEM, *_TRUTHS, *_PICTURES, "id", "index", "question_id", "cue", "image_paths"}
+_WORDS = {"xfinbench_bool": {"0": "false", "1": "true"}, "dynostock": {"0": "falls", "1": "rises"}}  # for answers
+_NO_FACTS = {*_ASKED, *_PICTURES, "system", "id", "index", "question_id", "cue", "image_paths"}
 
 
-def script(name: str, value: Any) -> str:
+def script(name: str, value: Any) -> bytes:
     """Return a script that hands a value to the page, as JSON text: nothing in it can run."""
-    text = json.dumps(orjson.dumps(value).decode()).replace("<", "\\u003c")
-    return f"give({json.dumps(name)}, {text});\n"
+    text = orjson.dumps(orjson.dumps(value).decode())
+    text = text.replace(b"<", b"\\u003c").replace("\u2028".encode(), b"\\u2028").replace("\u2029".encode(), b"\\u2029")
+    return b"give(%s, %s);\n" % (orjson.dumps(name), text)
 
 
 def write_samples(report: Report, result: TaskResult, key: str, folder: Path, pictures: Pictures) -> dict[str, Any]:
@@ -47,6 +48,7 @@ def write_samples(report: Report, result: TaskResult, key: str, folder: Path, pi
     rows = {v: own for v in report.rows["variant"].cat.categories if len(own := report.rows_of(result, v))}
     names = {variant: own["doc_id"].tolist() for variant, own in rows.items()}
     seen: Counter[str] = Counter()
+    docs: dict[str, tuple[Mapping[str, Any], str]] = {}  # with the prompt
     items: dict[str, dict[str, Any]] = {}
     for sample in read_samples(result):
         variant = str(sample.get("filter", next(iter(rows), "")))
@@ -55,26 +57,28 @@ def write_samples(report: Report, result: TaskResult, key: str, folder: Path, pi
         name = names[variant][seen[variant]]
         seen[variant] += 1
         if name not in items:
-            said = [clean(one) for one in _flat(sample.get("resps"))[:_MOST]]
-            items[name] = {"asked": _asked(name, sample, pictures), "said": said, "read": {}}
-        items[name]["read"][variant] = [_fields(one) for one in _flat(sample.get("filtered_resps"))[:_MOST]]
+            docs[name] = (sample["doc"], _prompt(sample))
+            items[name] = {"said": [clean(one) for one in _flat(sample.get("resps"))], "read": {}}
+        items[name]["read"][variant] = [_redacted(one) for one in _flat(sample.get("filtered_resps"))]
     top, order = headline(result.benchmark, result), list(items)
+    words = next((of for task, of in _WORDS.items() if result.task.startswith(task)), {})
     listed = {
         "id": order,
-        "asked": [_line(one["asked"]) for one in items.values()],
+        "asked": [_line(doc, prompt) for doc, prompt in docs.values()],
         "parts": _parts(next(iter(rows.values())), order) if rows else {},
-        "by": {variant: _outcomes(own, order, top) for variant, own in rows.items()},
+        "by": {variant: _outcomes(own, order, top, words) for variant, own in rows.items()},
     }
-    (folder / f"list-{key}.js").write_text(script(f"list-{key}", listed), encoding="utf-8")
+    (folder / f"list-{key}.js").write_bytes(script(f"list-{key}", listed))
     hashes = []
     for at in range(0, len(order), CHUNK):
-        chunk = [items[name] for name in order[at : at + CHUNK]]
-        asked = [one.pop("asked") for one in chunk]
-        hashes.append(hashlib.sha256(orjson.dumps(asked)).hexdigest()[:20])
+        chunk = order[at : at + CHUNK]
+        told = repr([(name, *docs[name]) for name in chunk]).encode("utf-8", "surrogatepass")
+        hashes.append(hashlib.sha256(told).hexdigest()[:20])
         if not (file := folder / f"asked-{hashes[-1]}.js").exists():
-            file.write_text(script(f"asked-{hashes[-1]}", asked), encoding="utf-8")
+            asked = [_asked(name, *docs[name], words, pictures) for name in chunk]
+            file.write_bytes(script(f"asked-{hashes[-1]}", asked))
         name = f"rows-{key}-{at // CHUNK}"
-        (folder / f"{name}.js").write_text(script(name, chunk), encoding="utf-8")
+        (folder / f"{name}.js").write_bytes(script(name, [items[one] for one in chunk]))
     return {"n": len(order), "asked": hashes}
 
 
@@ -86,70 +90,64 @@ def clean(value: Any, longest: int = _LONGEST) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def _asked(name: str, sample: Mapping[str, Any], pictures: Pictures) -> dict[str, Any]:
+def _prompt(sample: Mapping[str, Any]) -> str:
     doc = sample["doc"]
-    prompt = next((doc[key] for key in _ASKED if isinstance(doc.get(key), str) and doc[key]), "")
-    prompt = prompt or max(_texts(sample.get("arguments")), key=len, default="")
-    truths = {key: clean(doc.get(key), _SHORT * 10) for key in _TRUTHS if doc.get(key) not in (None, "", [])}
-    facts = {key: clean(without_secrets(value), _SHORT) for key, value in _facts(doc)}
+    prompt = next((doc[key] for key in ("prompt", *_ASKED) if isinstance(doc.get(key), str) and doc[key]), "")
+    return prompt or prompt_of(sample) or ""
+
+
+def _line(doc: Mapping[str, Any], prompt: str) -> str:
+    question = doc.get("question")
+    text = question if isinstance(question, str) and question else prompt
+    return " ".join(clean(text[:400]).replace("<image>", " ").split())[:160]
+
+
+def _asked(
+    name: str, doc: Mapping[str, Any], prompt: str, words: Mapping[str, str], pictures: Pictures
+) -> dict[str, Any]:
+    truth = next((key for key in _TRUTHS if doc.get(key) not in (None, "", [])), "")
+    right = clean(doc.get(truth), _SHORT * 10).removesuffix(".0") if truth else ""
     paths = [doc[key] for key in _PICTURES if isinstance(doc.get(key), str) and doc[key]]
-    picture = next((found for path in paths if (found := pictures.copy(path))), "")
+    facts = {}
+    for key, value in list(doc.items())[: 2 * _MOST]:
+        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        plain = isinstance(value, str | int | float | list) and 0 < len(text) <= _SHORT
+        if plain and key != truth and key not in _NO_FACTS:
+            facts[clean(key, 80)] = clean(without_secrets(text))
     return {
         "id": clean(name, _SHORT),
         "system": clean(doc.get("system") or ""),
         "prompt": clean(prompt),
-        "truths": truths,
+        "truth": words.get(right, right),
         "facts": facts,
-        "picture": picture,
+        "picture": next((found for path in paths if (found := pictures.copy(path))), ""),
         "pictured": bool(paths),
     }
 
 
-def _facts(doc: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key, value in list(doc.items())[: 2 * _MOST]:
-        plain = all(isinstance(one, str | int | float) for one in (value if isinstance(value, list) else [value]))
-        if key not in _NO_FACTS and plain and value not in ("", []) and len(str(value)) <= _SHORT:
-            yield clean(key, 80), ", ".join(map(str, value)) if isinstance(value, list) else value
-
-
-def _line(asked: Mapping[str, Any]) -> str:
-    return " ".join(asked["prompt"][:400].replace("<image>", " ").split())[:160]
-
-
 def _parts(rows: pd.DataFrame, order: Sequence[str]) -> dict[str, list[str | None]]:
     table = rows.set_index("doc_id")[list(BREAKDOWNS)].reindex(order)
-    return {name: _texts_of(table[name]) for name in BREAKDOWNS if table[name].nunique() > 1}
+    return {name: _texts_or_none(table[name]) for name in BREAKDOWNS if table[name].nunique() > 1}
 
 
-def _outcomes(rows: pd.DataFrame, order: Sequence[str], metric: str) -> dict[str, list[Any]]:
+def _outcomes(rows: pd.DataFrame, order: Sequence[str], metric: str, words: Mapping[str, str]) -> dict[str, list[Any]]:
     table = rows.set_index("doc_id").reindex(order)
     values = table[metric].round(6).tolist() if metric in table else [None] * len(order)
-    return {"value": values, "answer": _texts_of(table["answer"]), "reason": _texts_of(table["reason"])}
+    answers = [words.get(one, one) if one else None for one in _texts_or_none(table["answer"])]
+    return {"value": values, "answer": answers, "reason": _texts_or_none(table["reason"])}
 
 
-def _texts_of(column: Any) -> list[str | None]:
+def _texts_or_none(column: Any) -> list[str | None]:
     return [one if isinstance(one, str) else None for one in column]
 
 
-def _fields(read: Any) -> dict[str, str]:
-    if isinstance(read, str) and read[:1] == "{":
-        with suppress(orjson.JSONDecodeError):
-            read = orjson.loads(read)
-    if not isinstance(read, dict):
-        return {"as scored": clean(read)}
-    told = {key: value for key, value in list(read.items())[:_MOST] if value not in (None, "", False, [])}
-    texts = {clean(key, 80): clean(value) for key, value in told.items() if key != "variant"}
-    return {key: str(without_secrets(text)) if "://" in text else text for key, text in texts.items()}
+def _redacted(reading: Any) -> str:
+    text = clean(reading)
+    return str(without_secrets(text)) if "://" in text else text
 
 
 def _flat(value: Any, depth: int = 0) -> list[Any]:
     if not isinstance(value, list):
         return [value]
-    return [one for inner in value for one in _flat(inner, depth + 1)] if depth < 8 else ["(nested too deeply)"]
-
-
-def _texts(value: Any, depth: int = 0) -> list[str]:
-    if isinstance(value, str):
-        return [] if value.startswith("data:") else [value]
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
-    return [text for one in inner for text in _texts(one, depth + 1)] if depth < 8 else []
+    inner = [one for of in value for one in _flat(of, depth + 1)] if depth < 8 else ["(nested too deeply)"]
+    return inner[:_MOST]

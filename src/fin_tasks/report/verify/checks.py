@@ -4,8 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -117,28 +116,6 @@ def changed_fields(theirs: Mapping[str, Any], ours: Mapping[str, Any], *, record
     names = sorted((theirs.keys() | ours.keys()).difference(_PATHS))
     pairs = [(name, theirs.get(name), ours.get(name)) for name in names]
     return [name for name, one, other in pairs if (one or other) and not same(one, other)]
-
-
-def prompt_of(sample: Mapping[str, Any]) -> str | None:
-    """Return all texts that were sent for a sample, a chat's messages joined; None if the file has no prompts."""
-    arguments = sample.get("arguments")
-    first = arguments.get("gen_args_0") if isinstance(arguments, dict) else None
-    sent = first.get("arg_0") if isinstance(first, dict) else None
-    return None if arguments is None else "\n".join(_texts(sent))
-
-
-def _texts(value: Any, name: str = "") -> Iterator[str]:
-    if isinstance(value, str) and value.startswith("[{"):  # a chat's messages as JSON
-        with suppress(ValueError):
-            value = json.loads(value)
-    if isinstance(value, dict):
-        for key, one in value.items():
-            yield from _texts(one, key)
-    elif isinstance(value, list):
-        for one in value:
-            yield from _texts(one, name)
-    elif name not in ("role", "type") and not re.match(r"data:image/[\w.+-]+;(sha256|base64),[\w+/=]*$", str(value)):
-        yield str(value)
 
 
 def _words(text: Any) -> str:

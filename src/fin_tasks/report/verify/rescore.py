@@ -25,7 +25,7 @@ from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.rubric import rubric_names
 from fin_tasks.report.comparable import settings_of
 from fin_tasks.report.model import Run, TaskResult, largest
-from fin_tasks.report.rows import read_samples, readings_of
+from fin_tasks.report.rows import prompt_of, read_samples, readings_of
 from fin_tasks.report.values import headline
 from fin_tasks.report.verify import checks as check
 from fin_tasks.report.verify.checks import Checks, Row
@@ -169,7 +169,7 @@ class _Task:
             changed += [f"{name!r:.60}: {field} {given.get(field)!r:.80}" for field in fields]
             row.claimed[variant] = {n: sample.get(n) for n in sample["metrics"] if not n.endswith("_stderr")}
             row.readings[variant] = readings_of(sample.get("filtered_resps"))
-            if variant == "paper" and (text := check.prompt_of(sample)) is not None:
+            if variant == "paper" and (text := prompt_of(sample)) is not None:
                 sent.append((name, text, doc))
         fine = "documents are those of the benchmark"
         self.checks.none_of("documents", changed, "fields of documents or responses were changed", fine)
