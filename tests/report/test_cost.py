@@ -24,7 +24,7 @@ def test_cost_beside_quality_from_run_to_report(tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("models:\n  org/a: {input: 0.5, output: 2}\n  org/b: {input: 0.1, output: 0.4}\ncurrency: EUR\n")
     out = tmp_path / "out"
-    done = CliRunner().invoke(app, ["report", str(tmp_path), "--prices", str(prices), "--out", str(out)])
+    done = CliRunner().invoke(app, ["report", str(tmp_path), "--token-prices", str(prices), "--out", str(out)])
     assert done.exit_code == 0, done.output
     lines = {one["model"]: one for one in json.loads((out / "leaderboard.json").read_text())["costs"] if one["task"]}
     assert lines["org/a"]["cost"] == pytest.approx(0.5 * 0.6 + 2 * 0.2)
@@ -71,5 +71,5 @@ def test_front_holds_what_no_other_beats_in_both() -> None:
 )
 def test_files_without_prices_are_refused(tmp_path: Path, content: Any) -> None:
     (tmp_path / "prices.yaml").write_text(content)
-    with pytest.raises(ConfigError, match="--prices"):
+    with pytest.raises(ConfigError, match="--token-prices"):
         read_prices(tmp_path / "prices.yaml")

@@ -67,10 +67,18 @@ def test_a_report_replaces_its_own_files_and_no_others(results: Path, tmp_path: 
     out = tmp_path / "out"
     assert report(results, "--out", out)[0] == 0
     (out / "mine.txt").write_text("kept")
+    (out / "tables" / "mine.md").write_text("kept")
+    (out / "figures" / "stale_models.png").write_text("of the first report")
+    with (out / "page" / "files.txt").open("a") as listed:
+        listed.write("\nfigures/stale_models.png\n../outside.txt")
+    (tmp_path / "outside.txt").write_text("kept")
     (out / "page" / "list-old.js").write_text("give('report', '{}')")
     (out / ".fin-tasks-unfinished" / "page").mkdir(parents=True)  # of a report that was killed
     assert report(results, "--out", out, "--no-samples")[0] == 0
-    assert (out / "mine.txt").read_text() == "kept"
+    assert {path.read_text() for path in (out / "mine.txt", out / "tables" / "mine.md", tmp_path / "outside.txt")} == {
+        "kept"
+    }
+    assert not (out / "figures" / "stale_models.png").exists()
     assert not list(out.glob("page/list-*.js"))
     assert not (out / ".fin-tasks-unfinished").exists()
 

@@ -28,7 +28,7 @@ def report(
             help="Results file whose settings the others must share to be ranked; by default one with most questions.",
         ),
     ] = None,
-    prices: Annotated[
+    token_prices: Annotated[
         Path | None, typer.Option(metavar="FILE", help="YAML or JSON with each model's prices of a million tokens.")
     ] = None,
     no_samples: Annotated[bool, typer.Option("--no-samples", help="Leave out questions and responses.")] = False,
@@ -57,7 +57,7 @@ def report(
     if reference is not None and not wanted:
         raise ConfigError(f"--reference: expected a results file among PATHS, got {str(reference)!r}.")
     title = title.encode("utf-8", "replace").decode()
-    known = read_prices(prices) if prices else None
+    known = read_prices(token_prices) if token_prices else None
     made = board(found, title=title, reference=wanted, papers=published, prices=known)
     with replacing(out) as folder:
         text = json.dumps(made, indent=1, allow_nan=False)

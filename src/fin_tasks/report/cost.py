@@ -41,7 +41,7 @@ def read_prices(path: Path) -> Prices:
         first = error.errors()[0] if isinstance(error, ValidationError) else None
         told = f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first else str(error).replace("\n", " ")
         wanted = "`models` with `input` and `output` prices of a million tokens for each model"
-        raise ConfigError(f"--prices {path}: expected {wanted}, got {told}.") from error
+        raise ConfigError(f"--token-prices {path}: expected {wanted}, got {told}.") from error
 
 
 def costs_of(run: Run, prices: Prices | None = None) -> dict[str, dict[str, Any]]:
