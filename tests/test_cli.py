@@ -131,7 +131,7 @@ def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> Non
     table = run(*arguments, cwd=tmp_path).stdout
     assert "paper.acc_em" in table
     both = run(*arguments, "r.jsonl", "--json", cwd=tmp_path)
-    assert json.loads(both.stdout) == [summary, summary]
+    assert [json.loads(line) for line in both.stdout.splitlines()] == [summary, summary]
 
 
 def test_what_a_strangers_file_says_cannot_steer_the_terminal(tmp_path: Path) -> None:

@@ -23,9 +23,11 @@ def fetch(
     benchmark: Annotated[str, typer.Argument(help="xfinbench, bizbench, financemath, mme_finance or dynostock.")],
     verify: Annotated[bool, typer.Option("--verify", help="Download nothing; check that all files are here.")] = False,
     tickers: Tickers = None,
-    start: Annotated[datetime, typer.Option(**DAY, help="DynoStock: first day of prices.")] = datetime(2000, 1, 1),
+    start: Annotated[
+        datetime, typer.Option(**DAY, help="DynoStock: first day of prices.", show_default="2000-01-01")
+    ] = datetime(2000, 1, 1),
     end: Annotated[
-        datetime | None, typer.Option(**DAY, help="DynoStock: last day; else the folder's, or yesterday.")
+        datetime | None, typer.Option(**DAY, help="DynoStock: last day of prices; the folder's, or yesterday.")
     ] = None,
     earnings: Annotated[
         Literal["alpha-vantage", "upstream"] | None,

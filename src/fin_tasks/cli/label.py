@@ -24,7 +24,7 @@ def draw_sheets(
     study: Annotated[str, typer.Option(metavar="NAME|YAML", help="A study of docs/labels.md, or a file of yours.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="Name of the sheets, .xlsx or .csv; _1, _2 ... is added.")],
     run: Annotated[
-        Path | None, typer.Argument(metavar="[RUN]", help="Run folder; without it, people see questions only.")
+        Path | None, typer.Argument(metavar="RUN", help="Run folder; without it, people see questions only.")
     ] = None,
     n: Annotated[int | None, typer.Option(min=1, help="Rows.", show_default="the study's")] = None,
     seed: Seed = 0,

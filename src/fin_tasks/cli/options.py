@@ -87,7 +87,5 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
         table.add_column(name, overflow="fold", justify="right" if numbers else "left")
     for cells_of_row in cells:
         table.add_row(*cells_of_row)
-    console = Console()
-    wide = console.measure(table, options=console.options.update(width=160)).maximum
-    console.width = max(console.width, wide)  # a line that the terminal wraps reads better than words cut in columns
-    console.print(table)
+    # a line that the terminal wraps reads better than words cut in columns
+    Console(width=max(160, Console().width)).print(table)

@@ -41,13 +41,11 @@ def replay_xfinbench(
     from fin_tasks.benchmarks.xfinbench import recording
     from fin_tasks.benchmarks.xfinbench.data import SCORER_VERSION
 
-    summaries = []
     for file in files:
         with _programs(mode) as (run_programs, tier):
             scored = recording.score_file(file, task=task, mode=mode, data_dir=data_dir, run_programs=run_programs)
-        summaries.append(recording.summary(scored, tier=tier.get("tier")))
         _write(out, [scored], model or file, {"style": {"mode": mode}, "scorer": SCORER_VERSION}, tier)
-    _show(summaries, as_json=as_json)
+        show(recording.summary(scored, tier=tier.get("tier")), as_json=as_json)
 
 
 @app.command("financemath")
@@ -65,15 +63,14 @@ def replay_financemath(
     from fin_tasks.benchmarks.financemath.recording import read, summary
     from fin_tasks.benchmarks.scored_task import by_document, model_of, score_task
 
-    summaries, name = [], "financemath" if mode == "cot" else "financemath_pot"
+    name = "financemath" if mode == "cot" else "financemath_pot"
     for file in files:
         docs, texts = by_document(read(file, mode=mode))
         with _programs(mode) as (run_programs, tier):
             scored = score_task("financemath", name, docs, texts, options={"mode": mode}, run_programs=run_programs)
-        summaries.append(summary(docs, scored.values, file=str(file), model=model or model_of(file)))
-        facts = {"mode": mode, "split": summaries[-1]["split"], "scorer": summaries[-1]["scorer"]}
-        _write(out, [scored], model or file, facts, tier)
-    _show(summaries, as_json=as_json)
+        found = summary(docs, scored.values, file=str(file), model=model or model_of(file))
+        _write(out, [scored], model or file, {fact: found[fact] for fact in ("mode", "split", "scorer")}, tier)
+        show(found, as_json=as_json)
 
 
 @app.command("dynostock")
@@ -139,11 +136,3 @@ def _write(
         metadata = {"sandbox": sandbox} if sandbox else {}
         path = write_run(out, tasks, model=name, made_by="fin-tasks replay", provenance=provenance, metadata=metadata)
         print(f"fin-tasks: wrote {path}", file=sys.stderr)
-
-
-def _show(summaries: Sequence[dict[str, Any]], *, as_json: bool) -> None:
-    if as_json and len(summaries) > 1:
-        print(json.dumps(summaries))
-        return
-    for one in summaries:
-        show(one, as_json=as_json)
