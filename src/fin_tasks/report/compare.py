@@ -34,10 +34,7 @@ COLUMNS = (
 """Columns of `Comparisons.lines`."""
 
 _BASELINES = ("cot", "none")
-_FOLLOW = {
-    "style": ("style.", "prompts.", "mode", "version"),
-    "knowledge": ("retrieval.", "prompts."),
-}
+_FOLLOW = ("style.", "prompts.", "mode", "version", "retrieval.")  # settings that may differ with a factor
 _SAME_DATA = ("split", "data.revision")
 _STATEMENT = ("anonymize", "arm", "bias", "mode", "scorer", "window")  # settings in which arms differ on purpose
 
@@ -113,7 +110,7 @@ def compare(
                 continue
             against = "" if one is first else first.label
             if against and not inner:
-                expected = (*_FOLLOW.get(factor, ()), "tasks")
+                expected = (*(_FOLLOW if factor else ()), "tasks")
                 if told := [said for said in differences(one.result, first.result) if not said.startswith(expected)]:
                     notes.append(f"{heading}: {one.label} differs from {first.label} in {'; '.join(told)}.")
             facts: dict[str, Any] = {"heading": heading, "task": one.result.task, "metric": name, "variant": variant}

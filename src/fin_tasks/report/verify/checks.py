@@ -101,8 +101,6 @@ def same(one: Any, other: Any) -> bool:
     one, other = (None if isinstance(x, float) and x != x else x for x in (one, other))
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
         return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
     if all(isinstance(x, int | float) and not isinstance(x, bool) for x in (one, other)):
         return math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-6)
     return bool(one == other)

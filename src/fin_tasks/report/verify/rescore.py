@@ -94,8 +94,6 @@ class _Task:
         checks, result, metadata = self.checks, self.result, self.task.config.metadata
         version = str(self.task.VERSION).removesuffix(".0")
         own = replace(result, settings=settings_of({"provenance": metadata["provenance"]}, version=version))
-        if files := _files_of_theirs(result.settings, own.settings):
-            raise DataError(f"a submission does not choose files: name yours, --metadata '{{\"{files}\": ...}}'.")
         check.check_data(checks, result.benchmark, metadata["provenance"])
         check.check_settings(checks, result, own, recorded=self.recorded)
         if (theirs := result.provenance.get("fin_tasks")) != fin_tasks.__version__:
@@ -277,13 +275,6 @@ def _plain(name: str, value: Any) -> bool:
     if isinstance(value, int):
         return 0 <= value <= _LARGEST.get(name, 10_000_000)
     return isinstance(value, str) and re.fullmatch(r"[\w .-]{0,100}", value) is not None and ".." not in value
-
-
-def _files_of_theirs(theirs: Mapping[str, str], ours: Mapping[str, str]) -> str:
-    """Name the option for a file that the run was made with: an encoder, or mathematical types; else return ""."""
-    names = [name.split(".")[-2] for name in theirs if name.endswith("encoder.name") and theirs[name] != ours.get(name)]
-    names += ["math_types"] if "math_types" in theirs.keys() - ours.keys() else []
-    return next(iter(names), "")
 
 
 def _responses(sample: Mapping[str, Any], name: str) -> list[str]:
