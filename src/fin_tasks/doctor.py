@@ -1,4 +1,4 @@
-"""`fin-tasks doctor`: what works on this machine, and what a benchmark's files hold."""
+"""`fin-tasks doctor`: describe this installation, or the files of a benchmark."""
 
 import json
 import logging
@@ -36,7 +36,7 @@ def describe_installation() -> dict[str, Any]:
     """Return versions, packages, folders and sandbox tiers; trying the tiers takes a second or two."""
     settings, tiers = Settings.from_environ(), sandbox.describe_tiers()
     found = any(type(finder).__module__ == "fin_tasks.adapters.autoload" for finder in sys.meta_path)
-    usable = [tier["name"] for tier in tiers if tier["usable"]]
+    usable = [name for name, state in tiers.items() if state == "works"]
     installed = {each.metadata["Name"].lower().replace("_", "-"): each.version for each in metadata.distributions()}
     return {
         "version": fin_tasks.__version__,
@@ -47,7 +47,7 @@ def describe_installation() -> dict[str, Any]:
         "data_dir": settings.data_dir and str(settings.data_dir),
         "cache_dir": str(settings.cache_dir),
         "licenses": {name: load_pins(name).license for name in pinned_benchmarks()},
-        "tiers": {tier["name"]: "works" if tier["usable"] else f"no: {tier['reason']}" for tier in tiers},
+        "tiers": tiers,
         "sandbox": usable[0] if usable else "none: tasks with programs stop with an error",
     }
 
@@ -69,7 +69,7 @@ def describe_benchmark(name: str, *, source: str, data_dir: Path | None) -> dict
 
 
 def _inspect(name: str, **place: str | None) -> dict[str, Any]:
-    logging.getLogger("fin_tasks.benchmarks").setLevel(logging.ERROR)  # what is left out is shown by the caller
+    logging.getLogger("fin_tasks.benchmarks").setLevel(logging.ERROR)  # rows that are left out are in the result
     load, pins = import_module(f"fin_tasks.benchmarks.{name}.data").load, load_pins(name)
     found: dict[str, Any] = {"repo": pins.repo, "license": pins.license, "non_commercial": pins.non_commercial}
     pinned = {pin.path: pin.sha256 for pin in pins.files if pin.sha256}

@@ -22,7 +22,7 @@ def judges_dir() -> Path:
 
 
 def studies_dir() -> Path:
-    """Return the folder with the studies with people."""
+    """Return the folder with the labeling studies."""
     return _find("studies")
 
 

@@ -22,15 +22,17 @@ class Settings:
     github_raw: str  # FIN_TASKS_GITHUB_RAW: a mirror of raw GitHub files
     hub: str  # HF_ENDPOINT
     hub_token: str | None = field(repr=False)  # HF_TOKEN, sent to the hub only
-    wikipedia: str  # FIN_TASKS_WIKIPEDIA: where the list of S&P 500 companies is
-    alpha_vantage: str  # FIN_TASKS_ALPHA_VANTAGE: where earnings reports are
+    wikipedia: str  # FIN_TASKS_WIKIPEDIA: has the list of S&P 500 companies
+    alpha_vantage: str  # FIN_TASKS_ALPHA_VANTAGE: has earnings reports
     alpha_vantage_key: str | None = field(repr=False)  # ALPHAVANTAGE_API_KEY, sent there only
     api_keys: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)  # all variables *_KEY
     embeddings: str  # FIN_TASKS_EMBEDDINGS_BASE_URL: OpenAI-compatible address for dense retrieval
     judge_model: str | None = None  # FIN_TASKS_JUDGE_MODEL: the judge if nothing else names one
     judge_base_urls: tuple[str, ...] = (OPENAI,)  # FIN_TASKS_JUDGE_BASE_URL: its addresses, separated by commas
     openai_api_base: str | None = None  # OPENAI_API_BASE: the judge's address in VLMEvalKit
-    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # FIN_TASKS_METADATA: data options there
+    metadata: Mapping[str, Any] = field(
+        default_factory=dict, hash=False
+    )  # FIN_TASKS_METADATA: data options in VLMEvalKit
     offline: bool  # FIN_TASKS_OFFLINE or HF_HUB_OFFLINE: download no benchmark files
     offline_markets: bool  # FIN_TASKS_OFFLINE alone: fetch no market data
     sandbox: str  # FIN_TASKS_SANDBOX: one of SANDBOX_TIERS

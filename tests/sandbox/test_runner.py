@@ -100,10 +100,9 @@ def test_auto_goes_down_the_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
     with open_runner(workers=1) as found:
         assert found.tier == "landlock"
         assert "bwrap: expected the program" in found.reason
-    reports = describe_tiers()
-    assert ("auto", *(report["name"] for report in reports)) == SANDBOX_TIERS
-    assert [report["usable"] for report in reports][:2] == [False, True]
-    assert all(report["reason"] for report in reports)
+    tiers = describe_tiers()
+    assert ("auto", *tiers) == SANDBOX_TIERS
+    assert tiers["bwrap"].startswith("no: ") and tiers["landlock"] == "works"
 
 
 def test_an_unknown_tier_is_refused() -> None:

@@ -34,7 +34,7 @@ _SENTENCE = re.compile(r"(?<=[\w)\]\"'][.!?])\s+(?=[A-Z])|\n+")
 
 
 def choice_texts(choices: Sequence[str]) -> tuple[str, ...]:
-    """Return the texts of choices without the letters before them, if all have theirs."""
+    """Return the texts of choices without their letters, if all have the right one."""
     labels = [_LABEL.match(choice) for choice in choices]
     if not all(label and label[1].upper() == letter for label, letter in zip(labels, _LETTERS, strict=False)):
         return tuple(choices)
@@ -42,7 +42,7 @@ def choice_texts(choices: Sequence[str]) -> tuple[str, ...]:
 
 
 def choice_in(text: str, kind: Kind, choices: Sequence[str] = ()) -> str | None:
-    """Read the one letter that a text opens with, names, says in the words of a choice, or holds at all."""
+    """Read the letter at the start of a text, else one called option, else the choice it quotes, else the only one."""
     upper = _LETTERS[: len(choices) or 4]
     text = _REJECTED.sub(" ", plain(text[:600]).strip().replace("\\n", "\n"))
     places = dict(zip(_PLACES, [*upper.ljust(8), upper[-1]], strict=True))
@@ -65,6 +65,6 @@ def choice_in(text: str, kind: Kind, choices: Sequence[str] = ()) -> str | None:
 
 
 def _normal(text: str) -> str:
-    # Words in lower case, without articles, one space around each so that only whole words match.
+    # Lower case, no articles, and one space around each word, so that only whole words match.
     words = re.sub(r"\AA\s+|\b(?:[Tt]he|[Aa]n|a)\s+", "", plain(text).strip()).casefold()
     return f" {' '.join(_WORD.findall(words))} "

@@ -6,8 +6,8 @@ from typing import Literal
 
 from fin_tasks.answers.notation import boxed
 
-# How to read a text: behind the wording asked for; only if the answer leads; as a sentence; as a closing sentence; as
-# the last or the first line of a response.
+# The place of a text: behind the wording we ask for; behind a stated answer, where the answer must come first; behind
+# `the answer is` or in a box; a closing sentence; the last or the first line.
 Kind = Literal["asked", "strict", "loose", "closing", "last", "first"]
 
 REFUSAL = re.compile(
@@ -17,7 +17,7 @@ _LONGEST = 4000
 _GAP = r"[\s*_,:]{1,8}"
 _ASKED = re.compile(rf"(?i)\btherefore{_GAP}my{_GAP}(?:final{_GAP})?answer{_GAP}(?:is|would{_GAP}be)\b")
 _IS = r"\s{1,3}(?:is|would\s{1,3}be)\b"
-# What begins below a heading `Answer` may be working instead of the answer.
+# Below a heading `Answer`, working may begin instead of the answer.
 _WORKING = r"[\s*_:#>-]{0,20}(?:(?:to|we|let|first|step|given|using)\b|\d{1,2}[.)]\s)"
 _COLON = rf"['\"]?[*_\s]{{0,4}}[:=](?![ \t*_]{{0,9}}\n{_WORKING})"
 _HEAD = r"(?:\A|\n)[ \t*#_>]{0,8}(?:(?:my|the)\s)?(?:(?:final|correct)\s)?"
@@ -39,7 +39,7 @@ _BULLET = re.compile(r"\s{0,9}(?:(?:#{1,6}\s|>|[-*•+]\s{1,4}(?=\D))\s{0,4}){1,
 
 
 def commitments(reply: str) -> Iterator[tuple[Kind, str, str]]:
-    """Yield the texts that may hold the answer, the most binding first, how to read each, and the line next to it."""
+    """Yield the kind of each text that may hold the answer, the text, and the line next to it; the best come first."""
     if _ASKED.search(reply):
         yield from (("asked", text, "") for _, text in _behind(_ASKED, reply)[:1])
         return
@@ -55,7 +55,7 @@ def commitments(reply: str) -> Iterator[tuple[Kind, str, str]]:
     begin = max(0, len(text) - _LONGEST) + (breaks[-2] - 1 if len(breaks) > 1 else 0)
     closings = list(_CONCLUSION.finditer(text, begin))
     yield from (("closing", text[match.end() :], "") for match in closings[:-6:-1])
-    # A closing sentence without an answer hides nothing, unless it refuses one.
+    # If the closing sentences hold no answer, the text before them is read too, unless they refuse to answer.
     hides = not closings or REFUSAL.search(text, closings[-1].end())
     for body in (reply,) if hides else (reply, reply[: closings[0].start() + 1]):
         lines = [_BULLET.sub("", line, count=1) for line in body.split("\n") if any(map(str.isalnum, line))]
@@ -66,7 +66,7 @@ def commitments(reply: str) -> Iterator[tuple[Kind, str, str]]:
 
 
 def _behind(marker: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str]]:
-    # A new question cannot begin before the first answer; the last announcement comes first.
+    # The last marker comes first. A new question cannot begin before the first answer.
     marks = list(marker.finditer(text))
     turn = _NEW_TURN.search(text, marks[0].end()) if marks else None
     text = text[: turn.start()] if turn else text

@@ -1,4 +1,4 @@
-"""Read numbers as people write them, with signs, grouping, units, scale words, powers; and compare them."""
+"""Read numbers with signs, grouping, units, scale words and powers, and compare them."""
 
 import math
 import re
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fin_tasks.answers.notation import CURRENCY
 
-TOLERANCE = 0.005  # relative distance from the truth within which a number is near it
+TOLERANCE = 0.005  # a number is near the truth within this relative distance
 _NOISE = 1e-9
 
 
@@ -18,7 +18,7 @@ class Number:
 
     value: float  # the literal value: 0.0766 for `7.66%`, 5000000.0 for `5 million`
     readings: tuple[float, ...]  # `value`, then the values in other units: (0.0766, 7.66) for `7.66%`
-    step: float  # the last written place, in units of `value`: 0.0001 for `7.66%`; 0.0 if exact, as `3/4` is
+    step: float  # the last written place, in units of `value`: 0.0001 for `7.66%`; 0.0 for `3/4`, which is exact
 
     def step_of(self, reading: float) -> float:
         """Return the last written place in units of a reading."""
@@ -35,7 +35,7 @@ class FoundNumber(NamedTuple):
 
 
 # A fraction, a power of ten, or digits grouped in the English, Indian, spaced or European way, with an exponent.
-# A hyphen behind a number or word is no sign, nor is one before a space unless it opens the text or a bracket.
+# A hyphen is no sign behind a number or word; before a space it is one only at the start of a text or bracket.
 _OPENED = r"""(?:\A|(?<=\A\s)|(?<=[\[({=≈:\n"'])|(?<=[\[({=≈:\n"']\s))"""
 _NUMBER = re.compile(
     rf"""(?P<sign>\b(?i:minus|negative)\s{{1,2}}|(?<![\w)%\]])[-+](?!\s)|{_OPENED}[-+]\s)?
@@ -109,7 +109,7 @@ def _found(text: str, match: re.Match[str]) -> FoundNumber | None:
         exponent = int(match["e"] or match["by"] or 0)
         size, step = float(f"{digits}e{exponent}"), float(f"1e{exponent - len(digits.partition('.')[2])}")
     signed = -size if size and (match["sign"] or "+")[0] in "-mMnN" else size
-    # In decimal, so that 7.66% is 0.0766 and not 0.07660000000000001.
+    # Decimal keeps 7.66% at 0.0766; floats would give 0.07660000000000001.
     scaled = [float(Decimal(repr(signed)).scaleb(power)) if math.isfinite(size) else size for power in powers]
     if not all(map(math.isfinite, scaled)):
         return None
@@ -133,7 +133,7 @@ def near_reading(number: Number, truth: float) -> float | None:
 
 
 def _equal(reading: float, step: float, truth: float, truth_step: float) -> bool:
-    # Within half of the last place of the one written coarser, which is near or has three significant digits.
+    # They differ by at most half of the coarser last place; the coarser number is near or has three significant digits.
     coarse, size = (step, abs(reading)) if step >= truth_step else (truth_step, abs(truth))
     if abs(reading - truth) > coarse / 2 + _NOISE * abs(truth):
         return False

@@ -1,4 +1,4 @@
-"""Answers and programs as the authors take them from the raw response, bug for bug: the `paper` variants."""
+"""The authors' own readers of answers and programs, bug for bug: the `paper` variants."""
 
 import math
 import re
@@ -20,7 +20,7 @@ def marked_verdict(response: str) -> tuple[int | None, str]:
 
 
 def marked_letter(response: str) -> tuple[str | None, str]:
-    """Read the alphabetically first of A to D anywhere up to the first full stop behind the last marker."""
+    """Read the first of A to D, in the order of the alphabet, up to the first full stop behind the last marker."""
     _, marker, behind = response.rpartition(MARKER)
     found = sorted(set(behind.partition(".")[0]) & set("ABCD")) if marker else []
     return (found[0], "") if found else (None, "no letter up to the first full stop" if marker else "no marker")
@@ -40,13 +40,13 @@ def marked_number(response: str) -> tuple[float | None, str]:
 
 
 def near_marked(m: float, g: float) -> bool:
-    """Tell whether answer m is within 0.5 % of m of truth g, also if one is a hundredfold; an m of 0 never is."""
+    """Return whether m is less than 0.5 % of m away from the truth g, also if one is divided by 100; 0 never is."""
     pairs = ((m, g, m), (m / 100, g, m / 100), (m, g / 100, m))
     return m / 100 != 0 and any(abs(answer - truth) / abs(base) < TOLERANCE for answer, truth, base in pairs)
 
 
 def xfinbench_program(response: str) -> str:
-    """Return the program XFinBench's authors run: what follows the last python fence, else the whole response."""
+    """Return the program XFinBench's authors run: the text behind the last python fence, else the whole response."""
     program = response.rpartition("```python")[2].partition("```")[0] if "```python" in response else response
     return "".join(f"import {module}\n" for module in ("math", "scipy") if module in program) + program
 

@@ -1,4 +1,4 @@
-"""Read the probability of a rising price that a forecast states, as a fraction of 1."""
+"""Read the probability that a price rises, as a forecast states it, as a fraction of 1."""
 
 import re
 
@@ -65,7 +65,7 @@ _TURN = re.compile(
 
 
 def paper_probability(response: str) -> float | None:
-    """Read a probability as the authors do: of the last two unsigned numbers, the last one within [0, 1]."""
+    """Read a probability as the authors do: the last number within [0, 1] among the last two unsigned numbers."""
     last_two = [float(number) for number in re.findall(r"\d+\.\d*|\d+|\.\d+", response)[-2:]]
     return next((value for value in reversed(last_two) if 0 <= value <= 1), None)
 
@@ -116,7 +116,7 @@ def _last_stated(text: str) -> float | None:
 
 
 def _up(text: str, start: int, match: re.Match[str], group: str) -> float | None:
-    # Turn the number of a match into the probability of up, from the words beside it.
+    # Return the probability of a rise; the words beside the number say whether it is that of a fall.
     digits = re.findall(r"[\d.]+", match[group].replace(",", "."))
     value, percent = float(digits[0]), re.search(r"(?i)%|cent", match[group])
     # Small models put a percent sign behind the fraction that they stated before: 0.7, then 0.7%.
@@ -132,7 +132,7 @@ def _up(text: str, start: int, match: re.Match[str], group: str) -> float | None
     if side is None and (chance := re.match(rf"(?is).*{_CHANCE}", before)):
         side = _side(before[chance.end() :])
         if side == "down" and before.rstrip(" (").endswith("="):
-            return None  # A step on the way to the probability of up.
+            return None  # The calculation goes on with this number.
     if side is not None:
         return round(1 - value, 12) if side == "down" else value
     if "confidence" in before:

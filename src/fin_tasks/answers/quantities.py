@@ -20,7 +20,7 @@ _MONTH = (
 )
 # Dates and steps are never results.
 _DATE = _re(rf"\b{_MONTH}\.?\s{_DAY}(?:,?\s{_YEAR})?(?!\d)|\b(?:{_DAY}\s)?{_MONTH}\.?,?\s{_YEAR}|\bstep\s\d{{1,2}}\b")
-# Nor are these, if another number is left: margins and bases; decimals; conditions; years; names; levels of confidence.
+# These do not count beside another number: margins, bases, decimals, conditions, years, names, levels of confidence.
 _NOISE = _re(
     rf"(?:±|\+/-|\bper\s|out\sof\s)\s?{CURRENCY}?\s?\d[\d.,]{{0,40}}%?|\b\d{{1,2}}[\s-]?(?:decimal|significant)\w*"
     r"|\b(?:at|for|in|when|where|if|with|given)\s(?:[^\W\d]{1,12}\s){0,3}\w{1,12}\s?=\s?[-+¤\d.,%]{1,20}"
@@ -28,7 +28,7 @@ _NOISE = _re(
     r"|\b(?:tier|level|year|month|quarter|option|table|bond|stock|project)\s\d{1,2}\b(?![\d%.]|\s?[-+*/x=^])"
     r"|\b\d\d(?:\.\d+)?\s?(?:%|percent)\s(?:confiden\w+|level|value[\s-]at[\s-]risk|var\b|certain\w*|sure|interval)"
 )
-# What a sentence is about rather than what it says: `at 10%`, `after 5 years`, `> 0`.
+# Conditions of a statement: `at 10%`, `after 5 years`, `> 0`.
 _ADJUNCT = _re(
     r"(?:\b(?:at|with|over|after|in|within|during|under|than|above|below|exceeds|given|assuming|using)\s|[<>≤≥]\s?)"
     rf"(?:(?:an?|the|its|about|next|first)\s){{0,3}}{CURRENCY}?\d[\d,.]{{0,20}}\s?(?:%|{_TIME})?(?![-+*/x=^\d])"
@@ -40,7 +40,7 @@ _CLAUSE = _re(
 _SENTENCE = re.compile(r"(?<=[.!?])[\s)\"'*]+(?=[A-Z])|\n+")
 _LEAD = _re(rf"(?:[^\w(\[.+-]|\b(?:{_ABOUT}|{_BE}|that|it|to|sell|buy|short|final|answer)\b\.?)*")
 _IS = _re(rf"(?:\b(?:{_BE}|gives|totals?)\b|[=≈:])\W{{0,4}}(?:\b(?:{_ABOUT})\b\s?){{0,3}}\s{{0,3}}\Z")
-# A sum, a list or a range goes on behind a number.
+# Behind a number: a sum, a list or a range continues.
 _JOINED = _re(
     rf"\s*(?:[-+x*/^=≈]|[,;]\s*(?={CURRENCY}?\d)|(?:[a-z]{{1,12}}\s)?(?:to|or|and|through)\s|{_TIME},?\s(?=\d)|of\b)"
     rf"\s*{CURRENCY}?"
@@ -49,18 +49,18 @@ _JOINED = _re(
 _BRACKETS = re.compile(r"\[(?=[^\[\]]{0,400}\w)(?:[^\[\]]{0,400}\]\s?[=≈]\s?\[){0,3}([^\[\]]{0,400})(\]|\Z)")
 _UNIT_BEHIND = _re(r"\]\s?(%|(?:per\s?cent|bps|basis\spoints?|\(?(?:in\s)?(?:thousand|\w{1,2}illion)s?)\b)")
 _UNITS = _re(rf"(?:[\W_]|\b(?:dollars?|euros?|per|shares?|annum|a|units?|contracts?|times|points?|each)\b|{_TIME})*")
-# What nobody worked out: √2, ln(2), 5!, 2(3), 0x10, (1.05)^5, e^2, 2π.
+# Expressions without a result: √2, ln(2), 5!, 2(3), 0x10, (1.05)^5, e^2, 2π.
 _EXPRESSION = re.compile(r"(?<!10)(?<!10 )\^|[√π]|\b(?:ln|log|exp|sqrt)\b|\d!|\d\(\s?[\d.]|\dx(?!10\s?\^)[\da-f]")
 _OPENER = _re(r"\W*(?:return|print|calculate|compute|find|use|let|given|assum(?:e|ing)|suppose|where|if|when)\b")
 _CUT_OFF = re.compile(r"(?:\d,\d{0,2}|\d\s?/\s?\d{1,9}|[-+*/=(^,:x≈\[]|\([^()\n]{1,60}|\[[^\[\]\n]{1,60})\Z")
-# A line that announces what stands below it; a list or a table there has no single answer.
+# A line that ends with a colon; a list or a table below it has no single answer.
 _LABEL = re.compile(r"(?:\s*[^\n|]{1,400}:[ \t*_]{0,8}\n\s*){1,3}")
 _ITEM = re.compile(r"[-*•|]\s|\d{1,2}[.)]\s|\|")
 _MARKUP = re.compile(r"^[ \t]*```[^\n]*$|\\(?:begin|end)\{[a-z]+\*?\}|\\\\\s{0,4}&?\s{0,4}(?==)|\$\$|\\\[|\\\]", re.M)
 
 
 def quantity_in(text: str, kind: Kind) -> Number | None:
-    """Read the number that a text gives as its answer; several numbers that differ, dates and ranges are none."""
+    """Read the number that a text gives as its answer; None for different numbers, dates and ranges."""
     raw = _MARKUP.sub(" ", text[-500:] if kind == "last" else text[:1000])
     if (label := _LABEL.match(raw)) and _ITEM.match(raw := raw[label.end() :]):
         return None
@@ -80,7 +80,7 @@ def quantity_in(text: str, kind: Kind) -> Number | None:
 
 
 def read_number(text: str, *, framed: bool = False) -> Number | None:
-    """Read plain text that is meant to say one number; `framed` by brackets or a box, where `(5)` means -5."""
+    """Read plain text that should be one number; `framed` means from brackets or a box, where `(5)` is -5."""
     text = _without(_NOISE, text)
     text = "".join(side for side in re.split("([=≈])", text) if not _EXPRESSION.search(side)).rstrip("=≈")
     if framed and not find_numbers(text):
@@ -95,7 +95,7 @@ def read_number(text: str, *, framed: bool = False) -> Number | None:
 
 
 def _in_line(line: str, sentence: str, kind: Kind) -> Number | None:
-    # A number with its unit and nothing else; at the end also an equation or a sentence that says one.
+    # Read a line that is a number with its unit; the last line may also be an equation or a sentence.
     if (first := _leads(line.lstrip("["))) and _UNITS.fullmatch(line.lstrip("["), first.end):
         return read_number(line.strip("[]."), framed=line[0] == "[")
     if kind == "first" or _CUT_OFF.search(line):
@@ -122,14 +122,14 @@ def _in_sentence(sentence: str, kind: Kind) -> Number | None:
 
 
 def _leads(text: str) -> FoundNumber | None:
-    # The number that a text begins with, if no sum, list or range goes on behind it.
+    # Return the number at the start of a text, unless a sum, list or range continues behind it.
     begin = match.end() if (match := _LEAD.match(text)) else 0
     first = next(iter(find_numbers(text[: begin + 200])), None)
     return first if first and first.start <= begin + 1 and not _JOINED.match(text, first.end) else None
 
 
 def _said(text: str) -> Number | None:
-    # The only number that something is said to be, if no sum or list begins with it.
+    # Return the only number behind `is`, `=` and the like, unless a sum or list begins with it.
     numbers = find_numbers(text)
     one = _merged([found for found in numbers if _IS.search(text[max(0, found.start - 60) : found.start])])
     if one is None or re.match(rf"\s*[x*/^+]\s*[(\d{CURRENCY}]", text[one.end :]):
@@ -139,13 +139,13 @@ def _said(text: str) -> Number | None:
 
 
 def _without(pattern: re.Pattern[str], text: str) -> str:
-    # What is no result goes, as long as another number is left.
+    # Remove what matches, if another number is left.
     rest = pattern.sub(" ", text)
     return rest if find_numbers(rest) else text
 
 
 def _accounting(text: str, found: FoundNumber, *, framed: bool = False) -> Number:
-    # `(5)` is -5 if the brackets can only mean that.
+    # `($5)` and a framed `(5)` are -5.
     number, around = found.number, text[: found.start] + text[found.end :]
     is_amount = CURRENCY in text[found.start : found.end] or (framed and not re.search(r"\w", around))
     in_brackets = re.search(r"\(\s?\Z", text[: found.start]) and text[found.end :].startswith(")")
@@ -155,7 +155,7 @@ def _accounting(text: str, found: FoundNumber, *, framed: bool = False) -> Numbe
 
 
 def _merged(numbers: list[FoundNumber]) -> FoundNumber | None:
-    # The only value of all numbers, with the readings of all its forms.
+    # Return the value that all numbers share, with the readings of all; None if they differ.
     if not numbers or not all(_same(numbers[0].number, found.number) for found in numbers):
         return None
     readings = dict.fromkeys(reading for found in numbers for reading in found.number.readings)

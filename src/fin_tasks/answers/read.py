@@ -32,7 +32,7 @@ def _read(response: str, read: Callable[[str, Kind], Answer | None]) -> tuple[An
     reply = strip_reasoning(response)
     reason = "no marker" if reply.strip() else "no reply"
     for kind, text, beside in commitments(reply):
-        # One of two such lines with different answers is an item of a list.
+        # If the next line holds another answer, both are items of a list.
         if (answer := read(text, kind)) is not None and read(beside, kind) in (None, answer):
             return answer, ""
         reason = reason if kind in ("last", "first") else "no single answer behind the marker"

@@ -1,8 +1,8 @@
-"""Drop what a reasoning model thinks aloud, so that only its reply is read."""
+"""Drop the reasoning of a reasoning model, so that only its reply is read."""
 
 import re
 
-# A tag opens or, with a slash or `end`, closes the thoughts of one of several families of models.
+# A tag of one family of models opens the thoughts; with a slash or `end`, it closes them.
 _THOUGHT = re.compile(
     r"<(?P<a>/?)(?:think|thinking|reasoning|thought)>|◁(?P<b>/?)think▷|\[(?P<c>/?)THINK\]"
     r"|<\|(?:begin|(?P<d>end))_of_thought\|>",

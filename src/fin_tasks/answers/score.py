@@ -1,4 +1,4 @@
-"""What one variant reads in a response, and how that answer fares."""
+"""Types for the answer that one variant reads in a response, and for its score."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -9,7 +9,7 @@ from fin_tasks.answers.read import read_quantity
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """What one variant reads in a response; lm-eval writes its text, JSON, into the samples file."""
+    """The answer that one variant reads in a response; `str` gives JSON, which lm-eval writes into the samples file."""
 
     variant: str
     answer: int | str | float | Number | None  # 1 or 0 for a verdict, a letter, a number; None without an answer
@@ -24,7 +24,7 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """How one answer fares in one variant; `correct` and `correct_err` are None if it cannot be scored."""
+    """The score of one answer; `correct` and `correct_err` are None if it cannot be scored."""
 
     answer: int | str | float | None
     correct: bool | None
@@ -34,7 +34,7 @@ class Score:
 
 
 def number_of_result(value: float | None, text: str | None) -> Number | None:
-    """Read what a program returned: a float, or a text that is a number and nothing else, such as `7.66%`."""
+    """Read the result of a program: a float, or a text that is only a number, such as `7.66%`."""
     if value is not None:
         return number_from_float(value)
     return read_quantity(text[:200])[0] if text is not None and "\\" not in text else None

@@ -19,7 +19,7 @@ _FILLER = (
     r"|quite|completely|strictly|exactly|generally|really|an?|the|in|fact|all|case|that|this|it|is|for|above|given|very)"
 )
 _NOT = r"(?:\b(?:not|never|cannot|hardly|neither|nor|far\s+from|fails|unlikely|rather\s+than|instead\s+of)|n't)"
-# A verdict, what denies it before and, as in `"true" is not the correct answer`, behind.
+# A verdict with a negation before it or behind it (`"true" is not the correct answer`).
 _TOKEN = _re(
     rf"(?P<not>{_NOT}(?:\s+{_FILLER}){{0,9}}\s+['\"(\[]*)?(?<![\w-])(?P<verdict>{_VERDICT})"
     r"(?P<turned>['\"]?\s+(?:is|was|can)\s?(?:n't|not)\s+(?:be\s+)?(?:the\s+|a\s+)?(?:correct|right|true)\b)?"
@@ -32,7 +32,7 @@ _SAYS = _re(
     rf"|\b((?:{_STATEMENT}|it|this)(?:\s+[\w']+){{0,5}}?\s+)holds?\b"
     rf"|\b(not\s+)(?:true|correct)(?=\s+that\s+(?:(?:the|this|it|is|{_STATEMENT})\s+){{1,4}}{_EITHER})"
 )
-# An echo of the question, a concession, and what is not said of the statement.
+# Echoes of the question, concessions, and words such as `the right value`.
 _IGNORED = _re(
     rf"{_EITHER}\s{{0,2}}(?:or|/|nor)\s{{0,2}}{_EITHER}|\b(?:whether|if)\b[^.;:\n]{{0,60}}?{_EITHER}"
     r"|\A\W*(?:although|though|while|whereas)\b[^,.]{1,150},"
@@ -52,7 +52,7 @@ _JUDGED = _re(rf"(?:\b(?:{_STATEMENT})\b[^.\n]{{0,60}}|\A(?:\W*\b(?:this|it|i|we
 
 
 def verdict_in(text: str, kind: Kind) -> int | None:
-    """Read 1 (true) or 0 (false) in the first sentence with a verdict, which must say one thing up to its reason."""
+    """Read 1 (true) or 0 (false) in the first sentence with a verdict; None if it contradicts itself."""
     text = plain(text[:1000])
     if letter := _LETTER.match(text):
         return int(letter[1] == "T")

@@ -1,1 +1,1 @@
-"""Where the benchmarks' files come from and how their rows are checked."""
+"""Find, check and read the benchmarks' files."""

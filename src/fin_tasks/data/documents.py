@@ -1,4 +1,4 @@
-"""The documents of a benchmark as the data set that a harness loads."""
+"""Make the data set that a harness loads."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ _Row = TypeVar("_Row")
 
 
 def refuse_typos(benchmark: str, given: Iterable[str], options: Sequence[str]) -> None:
-    """Refuse metadata that is nearly an option of ours; other keys are the model's arguments, which lm-eval adds."""
+    """Refuse misspelled metadata; keys unlike any option are the model's arguments, which lm-eval adds."""
     for name in given:
         near = get_close_matches(name.lower().replace("-", "_"), options, n=1, cutoff=0.81)
         if near and name not in options:
@@ -24,7 +24,7 @@ def refuse_typos(benchmark: str, given: Iterable[str], options: Sequence[str]) -
 
 
 def draw(benchmark: str, rows: Sequence[_Row], n: int | None, seed: int, id_of: Callable[[_Row], str]) -> list[_Row]:
-    """Return a random sample of n rows in the order of the file, which seed and ids alone decide; all rows if None."""
+    """Return n random rows in the order of the file, all if None; only the seed and the ids decide which."""
     if n is not None and (type(n) is not int or n < 1):
         raise ConfigError(f"{benchmark} n: expected a whole number from 1, got {n!r}.")
     ranked = sorted(map(id_of, rows), key=lambda one: hashlib.sha256(f"{seed} {one}".encode()).digest())

@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Pin:
-    """A file of a repository; size in bytes and SHA-256 in hex are None if they are not known."""
+    """A file of a repository, with its size in bytes and SHA-256 in hex if they are known."""
 
     path: str
     size: int | None
@@ -77,11 +77,11 @@ class Located:
 
     @property
     def commit(self) -> str | None:
-        """Commit of the authors' repository; None if the files were not downloaded."""
+        """The commit of downloaded files, else None."""
         return self.pins.revision if self.origin == "upstream" else None
 
     def more(self, paths: Iterable[str], *, optional: bool = False) -> "Located":
-        """Return this with further files of the same place; optional files that do not exist are left out."""
+        """Add files from the same place; missing files are an error unless they are optional."""
         found: dict[str, Path] = {}
         for name in dict.fromkeys(paths):
             if {"..", ""} & set(re.split(r"[/\\]", name)):

@@ -1,1 +1,1 @@
-"""Find the texts of a collection that help with a question."""
+"""Find texts that help with a question."""

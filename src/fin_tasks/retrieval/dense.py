@@ -16,7 +16,7 @@ from fin_tasks.data.fetch import sha256_of, write_file
 from fin_tasks.errors import ConfigError, EndpointError, FetchError
 from fin_tasks.settings import Settings
 
-_FILES = (".safetensors", ".bin", ".json", ".txt", ".model")  # what decides a local model's vectors
+_FILES = (".safetensors", ".bin", ".json", ".txt", ".model")  # the files of a local model that decide its vectors
 
 
 def dense_scores(

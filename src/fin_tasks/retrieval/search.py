@@ -1,4 +1,4 @@
-"""The texts that score best for each query, by BM25 or by embeddings."""
+"""Find the texts that score best for each query, by BM25 or by embeddings."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -41,7 +41,7 @@ def retrieve(
 
 
 def facts(method: str, *, encoder: str | None = None, settings: Settings) -> dict[str, Any]:
-    """Return what decides the scores, for the provenance: the method, and the encoder with the hash of its files."""
+    """Return the method, and the encoder with the hash of its files, for the provenance."""
     if method == "dense":
         from fin_tasks.retrieval.dense import encoder_facts
 

@@ -15,14 +15,14 @@ from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox.outcome import Outcome, Status, classify, escape
 from fin_tasks.sandbox.server import MAX_FRAME, REQUEST, RESPONSE
 
-_HERE = Path(__file__).absolute().parent  # in fin_tasks, which is hidden: an installed package holds sample answers
+_HERE = Path(__file__).absolute().parent  # the package around it is hidden, because it holds sample answers
 _INSIDE = "/fin_tasks_sandbox"
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 _START_S, _SLACK_S = 120.0, 10.0
 
 
 class Limits(NamedTuple):
-    """The CPU seconds, the wall seconds, and the MiB of memory beyond the libraries that one program may use."""
+    """The limits of one program: CPU seconds, wall seconds, and MiB of memory beyond the libraries."""
 
     cpu_s: float
     wall_s: float
@@ -30,14 +30,14 @@ class Limits(NamedTuple):
 
 
 class Server:
-    """A fork server, started when first needed and again when it died; it dies with the thread that started it."""
+    """A fork server. It starts when it is first needed, starts again when it died, and dies with its thread."""
 
     def __init__(self, tier: str, limits: Limits, preload: tuple[str, ...]) -> None:
         self._tier, self._limits, self._preload = tier, limits, preload
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self, source: str) -> tuple[Outcome, bool]:
-        """Return a program's outcome, and whether a second try could differ; SandboxError if no server starts."""
+        """Return a program's outcome, and True if a second try could differ; SandboxError if no server starts."""
         if self._process is None:
             self._start()
         program = source.encode()

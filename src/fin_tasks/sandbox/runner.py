@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any
 
 from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox.monty import MontyServer
@@ -19,7 +18,7 @@ from fin_tasks.settings import SANDBOX_TIERS, Settings
 _PLAIN = ("math", "statistics", "random", "datetime", "decimal", "fractions", "itertools", "re")
 _NUMERIC = (*_PLAIN, "numpy", "scipy.optimize", "scipy.stats", "sympy")
 _NAMES_NUMERIC = re.compile(r"numpy|scipy|sympy|mpmath|pandas")
-CANARIES = {  # programs that must not return in a tier before it is trusted
+CANARIES = {  # a tier is trusted only if none of these programs returns
     "read a file": "def solution(): return open({bait!r}).read()",
     "write a file": "def solution(): return open({target!r}, 'w').write('x')",
     "open a socket": "import socket\ndef solution(): return str(socket.create_connection(('127.0.0.1', {port}), 2))",
@@ -136,13 +135,13 @@ def run_programs(
         return runner.run(programs, on_done=on_done)
 
 
-def describe_tiers() -> list[dict[str, Any]]:
-    """Try every tier on this machine, best first; return `name`, `usable` and `reason` of each."""
-    found: list[dict[str, Any]] = []
+def describe_tiers() -> dict[str, str]:
+    """Try every tier on this machine, best first; return `works` or `no` with the reason."""
+    found: dict[str, str] = {}
     for name in SANDBOX_TIERS[1:]:
         try:
-            with open_runner(tier=name, workers=1) as runner:
-                found.append({"name": name, "usable": True, "reason": runner.reason})
+            open_runner(tier=name, workers=1).close()
+            found[name] = "works"
         except SandboxError as error:
-            found.append({"name": name, "usable": False, "reason": str(error)})
+            found[name] = f"no: {error}"
     return found

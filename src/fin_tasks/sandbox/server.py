@@ -74,7 +74,7 @@ def _main() -> None:
         sys.modules["numpy"].random.seed(0)
         sys.modules["numpy"].set_printoptions(legacy="1.25")  # numbers inside lists print as in the published records
     null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, _RESULT_FD)  # taken, so that no descriptor a child still needs lies where its result pipe goes
+    os.dup2(null, _RESULT_FD)  # reserved, because each child puts its result pipe there
     # Inside bubblewrap, the mounts close the file system already.
     lockdown = policy.Policy(config["readable"], config["hidden"], need_landlock=config["tier"] != "bwrap")
     policy.drop_capabilities()
@@ -119,7 +119,7 @@ def _run_child(program: bytes, writer: int, null: int, lockdown: Any, config: di
 
 
 def _watch(pid: int, reader: int, frame: memoryview, wall_s: float) -> tuple[int, int, float, int]:
-    """Read the child's bytes until they end, time is up, or there are too many; then end the child."""
+    """Read the child's bytes until they end, the time is over, or there are too many; then end the child."""
     deadline, size, ending, done = time.monotonic() + wall_s, 0, TOO_MUCH, 0
     while ending == TOO_MUCH and size <= MAX_FRAME:
         ready = select.select([reader], [], [], max(0.0, deadline - time.monotonic()))[0]
@@ -128,7 +128,7 @@ def _watch(pid: int, reader: int, frame: memoryview, wall_s: float) -> tuple[int
         if got == 0:
             ending = ENDED if ready else WALL
     os.close(reader)
-    # A dying process closes its files a moment before it can be waited for; one that lives on closed them itself.
+    # A dying process closes its files a moment before `wait4` sees it; one that lives on has closed them itself.
     deadline = time.monotonic() + _GRACE_S
     while ending == ENDED and not done:
         done, status, usage = os.wait4(pid, os.WNOHANG)
