@@ -39,7 +39,6 @@ class Draw(BaseModel):
     """The rows of a study with everything that merging needs. It holds the gold answers: people must not see it."""
 
     study: Study
-    seed: int
     model: str
     provenance: dict[str, dict[str, Any]]  # by task
     rows: list[Row]
@@ -63,6 +62,8 @@ def draw(study: Study, run: Path | None, *, n: int | None, seed: int, options: M
             _log.warning("label draw: %d responses left out, as their questions are not in the documents.", left)
         if study.wrong:
             rows = [row for row in rows if row.facts.get("response") == ["wrong"]]
+    if not rows:
+        raise DataError("label draw: expected rows for the study, got none. Check RUN, --data-dir and --split.")
     strata: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         strata[row.facts.get(study.strata, [""])[0]].append(row)
@@ -83,7 +84,7 @@ def draw(study: Study, run: Path | None, *, n: int | None, seed: int, options: M
     prefix = hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:4]
     for number, row in enumerate(drawn, 1):
         row.id = f"{prefix}-{number:04d}"
-    return Draw(study=study, seed=seed, model=model, provenance=provenance, rows=drawn)
+    return Draw(study=study, model=model, provenance=provenance, rows=drawn)
 
 
 def load_draw(path: Path) -> Draw:
@@ -123,11 +124,10 @@ def _documents(study: Study, options: Mapping[str, Any], tasks: Collection[str])
         about = json.loads(data.info.description)
         provenance[task] = {name: about[name] for name in ("split", "data", "scorer") if name in about}
         for doc in data:
-            facts = {"task": [doc.get("task") or task], "capability": doc.get("capabilities") or []}
-            facts |= {name: [doc.get(name) or ""] for name in ("category", "topic")}
-            rows.append(
-                Row(doc_id=_id_of(doc), task=task, doc=doc, facts={n: of for n, of in facts.items() if any(of)})
-            )
+            facts = {"task": [doc.get("task") or task]}
+            facts |= {name: [doc[name]] for name in ("category", "topic") if doc.get(name)}
+            facts |= {"capability": doc["capabilities"]} if doc.get("capabilities") else {}
+            rows.append(Row(doc_id=_id_of(doc), task=task, doc=doc, facts=facts))
     return rows, provenance
 
 

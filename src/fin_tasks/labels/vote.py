@@ -35,15 +35,9 @@ def merge(draw: Draw, cells: Cells, people: Sequence[str], out: Path, *, name: s
             label, review = _decide(question, list(given.values()), len(people))
             line = {"row": row.id, "doc_id": row.doc_id, "question": name, **dict.fromkeys(people), **given}
             lines.append({**line, "label": label, "review": review})
-        if question.choose == 1:
-            values = [list(given.values()) for given in votes]
-            alphas.append(
-                {"question": name, **alpha(values, question.allowed, "ordinal" if question.scale else "nominal")}
-            )
-            continue
-        for value in question.values:
-            chosen = [["yes" if value in one.split("+") else "no" for one in given.values()] for given in votes]
-            alphas.append({"question": f"{name}: {value}", **alpha(chosen, ["no", "yes"], "nominal")})
+        values = [list(given.values()) for given in votes]
+        agreed = alpha(values, question.allowed, "ordinal" if question.scale else "nominal")
+        alphas.append({"question": name, **agreed})
     labels = pd.DataFrame(lines)
     found = {"labels": labels, "undecided": labels[labels["label"].isna()], "alpha": pd.DataFrame(alphas)}
     found["shares"] = _shares(draw, labels)
