@@ -46,14 +46,14 @@ def build_xfinbench(
     from fin_tasks.judging.judge import read_prices
 
     settings = Settings.from_environ()
-    templates = load_prompts("upstream" if upstream_prompts else "house", upstream_prompts)
+    prompts = load_prompts(upstream_prompts)
     known = {model: read_prices(token_prices)} if token_prices else {}
     with (
         Chat(model, [base_url], settings, key_variable=key_variable, concurrency=concurrency) as writer,
         Chat(verify_model or model, [base_url], settings, key_variable=key_variable, concurrency=concurrency) as other,
     ):
         models = {"writer": writer, "verifier": other}
-        maker = Maker(models, templates, settings, known, seed=seed, threads=concurrency)
+        maker = Maker(models, prompts, settings, known, seed=seed, threads=concurrency)
         show(maker.build(table, out, validation=validation), as_json=as_json)
 
 
@@ -84,7 +84,7 @@ def label_math(
     from fin_tasks.stats.averages import average_or_none
 
     settings = Settings.from_environ()
-    templates = load_prompts("upstream" if upstream_prompts else "house", upstream_prompts, labels=True)
+    templates = load_prompts(upstream_prompts, labels=True)
     files = locate("xfinbench", [SPLITS[split]], data_dir=data_dir, settings=settings)
     rows = [row for row in read_rows(files.files[SPLITS[split]]) if row["task"] == "calcu"]
     with Chat(model, [base_url], settings, key_variable=key_variable, concurrency=concurrency) as chat:

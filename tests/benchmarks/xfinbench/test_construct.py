@@ -228,9 +228,8 @@ def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
     assert f"AUTHORS Make question(s) with clear answer(s): {SOURCE['question']} 42" in seen
     assert any("\\frac{a}{b}$: What is 6" in prompt for prompt in seen)
     (tmp_path / "h.txt").write_text("necessary information for the calculation")
-    for folder in (tmp_path, None):
-        with pytest.raises(ConfigError):
-            load_prompts("upstream", folder)
+    with pytest.raises(ConfigError):
+        load_prompts(tmp_path)
 
 
 @pytest.mark.parametrize("row", [{"answer": " "}, {"id": "s1"}, {"kinds": "bool;calc"}])

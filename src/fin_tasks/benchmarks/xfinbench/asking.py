@@ -35,14 +35,12 @@ class Prompts(NamedTuple):
         return hashlib.sha256(repr(sorted(self.texts.items())).encode()).hexdigest()
 
 
-def load_prompts(name: str = "house", folder: Path | None = None, *, labels: bool = False) -> Prompts:
+def load_prompts(folder: Path | None = None, *, labels: bool = False) -> Prompts:
     """Return our prompts, or the authors' from their folder, for making questions or for labeling them."""
-    if name not in ("house", "upstream") or (name == "upstream") != (folder is not None):
-        raise ConfigError(f"prompts: expected house, or upstream and the authors' folder, got {name!r} and {folder}.")
     known = yaml.safe_load(Path(__file__).with_name("construct_prompts.yaml").read_text(encoding="utf-8"))
     texts = {purpose: one["text"] for purpose, one in known.items() if (purpose == "math_types") is labels}
     if folder is None:
-        return Prompts(name, texts)
+        return Prompts("house", texts)
     files = [path.read_text(encoding="utf-8", errors="replace") for path in folder.rglob("*") if path.is_file()]
     files = [re.sub(r"\{ ?([a-z][a-z_ -]*?) ?\}", _our_field, text.replace("\\n", "\n")) for text in files]
     for purpose, own in texts.items():
@@ -52,7 +50,7 @@ def load_prompts(name: str = "house", folder: Path | None = None, *, labels: boo
             expected = f"one file with the words {words!r} and the fields {', '.join(sorted(fields))}"
             raise ConfigError(f"{folder}: expected {expected}, got {len(found)}.")
         texts[purpose] = found[0]
-    return Prompts(name, texts)
+    return Prompts("upstream", texts)
 
 
 def _our_field(match: re.Match[str]) -> str:

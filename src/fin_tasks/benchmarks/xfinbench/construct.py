@@ -76,7 +76,6 @@ class Maker:
     settings: Settings
     prices: Mapping[str, Prices] = field(default_factory=dict)  # by the model's name
     seed: int = 0
-    max_tokens: int = 4096
     threads: int = 16
     replies: list[dict[str, Any]] = field(default_factory=list)
 
@@ -132,7 +131,7 @@ class Maker:
         messages = [{"role": "system", "content": system}] if system else []
         messages.append({"role": "user", "content": prompt})
         try:
-            reply = self.models[role].ask(messages, temperature=0.0, max_tokens=self.max_tokens)
+            reply = self.models[role].ask(messages, temperature=0.0, max_tokens=4096)
         except EndpointError as error:
             raise EndpointError(f"{purpose} of {source}: {error} Replies are kept: run again to go on.") from error
         self.replies.append({"role": role, "purpose": purpose, "source": source, **vars(reply)})
