@@ -9,25 +9,12 @@ from typing import Any
 from fin_tasks.report.model import TaskResult
 from fin_tasks.report.redact import without_secrets
 
-_NO_SETTINGS = (  # what follows from the rest, what is counted elsewhere, and the version of the package
-    *(
-        "hash.",
-        "rows.",
-        "left_out.",
-        "defects.",
-        "asked.",
-        "fin_tasks.",
-        "blank_image.",
-        "data.commit.",
-        "data.defects.",
-    ),
-    *("retrieval.gold_missing.", "retrieval.rows_with"),
-)
+_FOLLOWS = {"hash", "rows", "left_out", "defects", "asked", "blank_image", "data.commit", "data.defects"}
+_FOLLOWS |= {"fin_tasks", "retrieval.gold_missing"}
+"""Provenance that follows from other settings, is compared elsewhere, or changes no score."""
 _JUDGE = ("model", "rubric", "rubric_sha256", "version", "image", "temperatures", "tries", "max_tokens")
-_ENDINGS: Mapping[str, tuple[str, ...]] = {  # of names of tasks, which say the same as a condition
-    **{"xfinbench": ("da", "pot"), "dynostock": ("text",), "mme_finance": ("na",)},
-    **{"financemath": ("pot",), "bizbench": ("pot",)},
-}
+_ENDINGS = ("da", "pot", "text", "na")  # of task names that repeat a condition
+_WHOLE = "xfinbench_text"  # in this name `text` is no condition
 _DEEPEST, _MOST = 30, 2_000
 
 
@@ -41,18 +28,21 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, str]:
         **dict(_flat({f"judge.{name}": judge.get(name) for name in _JUDGE})),
         **dict(_flat(facts)),
     }
-    kept = {n: v for n, v in told.items() if v is not None and not f"{n}.".startswith(_NO_SETTINGS)}
-    if kept.get("data.origin") == "recording":  # whose revision names the documents of one model's file
+    follows = tuple(f"{name}." for name in _FOLLOWS)
+    kept = {
+        n: v for n, v in told.items() if v is not None and not f"{n}.".startswith((*follows, "retrieval.rows_with"))
+    }
+    if kept.get("data.origin") == "recording":  # its revision is a hash of one model's file
         kept.pop("data.revision", None)
-    elif "data.revision" in kept:  # which stands for all else that is known of the data
+    elif "data.revision" in kept:  # the revision stands for all other facts about the data
         kept = {n: v for n, v in kept.items() if not n.startswith("data.") or n in ("data.revision", "data.origin")}
-    if kept.get("data.origin") == "sample":  # the packaged sample has the same rows, whichever split was named
+    if kept.get("data.origin") == "sample":  # the packaged sample has the same rows for every split
         kept["split"] = "sample"
     return {name: json.dumps(without_secrets(kept[name]), sort_keys=True) for name in sorted(kept)[:_MOST]}
 
 
 def conditions_of(result: TaskResult) -> dict[str, str]:
-    """Return how a task was asked: `task` without what the others say, `split`, `mode`, `style`, `retrieval`, `arm`.
+    """Return how a task was asked: `task` without its endings, `split`, `mode`, `style`, `retrieval` and `arm`.
 
     Example:
         >>> asked = TaskResult(run="r", benchmark="xfinbench", task="xfinbench_calc_pot", settings={"split": '"test"'})
@@ -61,7 +51,7 @@ def conditions_of(result: TaskResult) -> dict[str, str]:
     """
     said = {name: text_of(value) for name, value in result.settings.items()}
     task, endings = result.task, []
-    while (ending := task.rpartition("_")[2]) in _ENDINGS.get(result.benchmark, ()):
+    while (ending := task.rpartition("_")[2]) in _ENDINGS and task != _WHOLE:
         task = task.removesuffix(f"_{ending}")
         endings.append(ending)
     style = [

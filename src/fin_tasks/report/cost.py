@@ -30,7 +30,7 @@ class Prices(BaseModel):
 
     models: dict[str, Price]
     currency: str = "USD"
-    date: datetime.date | None = None  # when these were the prices
+    date: datetime.date | None = None  # of the prices
 
 
 def read_prices(path: Path) -> Prices:
@@ -52,7 +52,7 @@ def costs_of(run: Run, prices: Prices | None = None) -> dict[str, dict[str, Any]
     """
     price = prices.models.get(run.model) if prices else None
     found = {task.task: _cost(task.usage, price) for task in run.tasks if not task.members}
-    together = {  # seconds of all tasks
+    together = {  # seconds that a task shares with the others
         task.task: seconds
         for task in run.tasks
         if task.task in found and (seconds := _number(task.usage.get("seconds_of_all_tasks"))) is not None

@@ -112,7 +112,7 @@ def board(
     prices: Prices | None = None,
     now: datetime | None = None,
 ) -> dict[str, Any]:
-    """Return the document of `leaderboard.schema.json`, ready for JSON.
+    """Return a leaderboard as `leaderboard.schema.json` describes it.
 
     `reference` is the `Run.id` whose settings are the reference, by default those with most rows. `papers` adds the
     published figures of the benchmarks that the runs have, `prices` the cost of the runs.

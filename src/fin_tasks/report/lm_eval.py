@@ -26,7 +26,7 @@ _RESULTS = re.compile(rf"(?:results|.+(?=_))(?:_(?P<stamp>{_STAMP}))?\.json")
 _SAMPLES = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<stamp>{_STAMP}))?\.jsonl")
 _MAX_RESULTS = 256 * 2**20
 _MAX_NAME = 200
-_MADE_UP = re.compile(r"[a-z0-9]{8}")  # lm-eval's names for models without one
+_MADE_UP = re.compile(r"[a-z0-9]{8}")  # how lm-eval names models that have no name
 _HARNESSES = ("replay", "judge", "label", "VLMEvalKit", "inspect_ai")
 _TEXT = "xfinbench_text"
 _TEXT_TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc")
@@ -70,7 +70,7 @@ def read_runs(files: Sequence[tuple[Path, Path]], tables: list[pd.DataFrame], pr
     found: dict[str, tuple[Path, Path, dict[str, Any], dict[str, Path]]] = {}
     for root, file in files:
         try:
-            if file.suffix == ".eval":  # a run has a log for each task
+            if file.suffix == ".eval":  # a run of inspect_ai has a log for each task
                 shared, content = inspect_logs.results_of(file)
                 identity = hashlib.sha256(shared.encode()).hexdigest()[:16]
                 _, _, merged, own = found.setdefault(identity, (root, file, content, {}))

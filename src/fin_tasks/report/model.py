@@ -55,17 +55,17 @@ class TaskResult:
 
     run: str  # `Run.id`
     benchmark: str  # a key of `BENCHMARKS`
-    task: str  # lm-eval's name of it
+    task: str  # lm-eval's name
     version: str = ""  # of the task; empty if unknown
-    n: int = 0  # documents asked; 0 if unknown
-    n_all: int = 0  # documents there were to ask; 0 if unknown
-    # variant to metric to the value that the results file claims; None if not defined
+    n: int = 0  # questions that were asked; 0 if unknown
+    n_all: int = 0  # questions of the task; 0 if unknown
+    # values that the results file claims, by variant and metric; None if not defined
     totals: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
-    # metric to whether more is better; None if neither
+    # whether more of a metric is better; None if neither
     metrics: Mapping[str, bool | None] = field(default_factory=dict)
-    # what decides whether results may be compared, as dotted name to JSON text
+    # settings that comparable results share: dotted name to JSON text
     settings: Mapping[str, str] = field(default_factory=dict)
-    # the task's metadata, without secrets, provenance and judge included
+    # the task's metadata without secrets, with provenance, judge and usage
     metadata: Mapping[str, Any] = field(default_factory=dict)
     samples: Path | None = None  # the file with its rows, if it could be read
     members: tuple[str, ...] = ()  # the tasks of a group; empty for a task
@@ -91,12 +91,12 @@ class Run:
     """A model that was asked some tasks at one time."""
 
     id: str  # hash of the results file
-    model: str  # its name: text of strangers
+    model: str  # written by strangers, so it may hold anything
     harness: str  # `lm-eval`, `inspect_ai`, `VLMEvalKit`, `replay`, `judge`, `label` (people), or `published`
-    path: Path  # the results file; the samples file if there is none
-    name: str  # the path from the folder that was given
+    path: Path  # the results file
+    name: str  # its path below the folder that was given
     date: str = ""  # ISO date and time; empty if unknown
-    # the model's arguments and versions, without secrets, as dotted name to JSON text
+    # the model's arguments and versions without secrets: name to JSON text
     settings: Mapping[str, str] = field(default_factory=dict)
     tasks: tuple[TaskResult, ...] = ()  # results by task, groups included
 

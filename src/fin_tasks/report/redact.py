@@ -1,4 +1,4 @@
-"""What reports leave out of strangers' files: keys, tokens and passwords, and whose home folder it is."""
+"""Remove keys, tokens, passwords and names of home folders from settings."""
 
 import json
 import re
@@ -41,7 +41,7 @@ def without_secrets(value: Any, *, depth: int = 0) -> Any:
                 kept = without_secrets(found, depth=depth + 1)
                 return value if kept == found else json.dumps(kept, ensure_ascii=False)
             except (ValueError, RecursionError):
-                pass  # text that only begins like JSON
+                pass  # it only begins like JSON
         return _HOME.sub("~", _NAMED.sub(_hidden, _LOOKS_SECRET.sub("[removed]", value)))
     if isinstance(value, (dict, list)) and depth >= _DEEPEST:
         return "[nested too deeply]"

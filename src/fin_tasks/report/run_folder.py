@@ -15,7 +15,6 @@ import fin_tasks
 from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.errors import DataError
 from fin_tasks.resources import task_version
-from fin_tasks.stats.metric import Metric
 
 
 def write_run(
@@ -45,7 +44,10 @@ def write_run(
         "configs": {task.name: _config(task, provenance.get(task.name, {}), metadata or {}) for task in tasks},
         "versions": {task.name: task_version(task.name) for task in tasks},
         "n-shot": {task.name: 0 for task in tasks},
-        "higher_is_better": {task.name: _directions(task) for task in tasks},
+        "higher_is_better": {
+            task.name: {name: getattr(one, "higher_is_better", one) for name, one in task.metrics.items()}
+            for task in tasks
+        },
         "n-samples": {task.name: {"original": len(task.docs), "effective": len(task.docs)} for task in tasks},
         "config": {"model": made_by, "model_args": {}},
         "date": time.time(),
@@ -79,10 +81,6 @@ def _config(task: ScoredTask, provenance: Mapping[str, Any], metadata: Mapping[s
         **metadata,
     }
     return {"task": task.name, "output_type": "generate_until", "metadata": facts}
-
-
-def _directions(task: ScoredTask) -> dict[str, bool | None]:
-    return {n: one.higher_is_better if isinstance(one, Metric) else one for n, one in task.metrics.items()}
 
 
 def _lines(task: ScoredTask) -> Iterator[dict[str, Any]]:

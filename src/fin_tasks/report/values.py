@@ -35,20 +35,20 @@ _CATEGORIES = {category.short: name for name, category in CATEGORIES.items()}
 
 @dataclass(frozen=True, kw_only=True)
 class Value:
-    """One value."""
+    """A run's value of one metric of a task."""
 
     run: str  # id of the run and task, or of the paper's table
-    model: str  # the model's name
+    model: str
     benchmark: str  # a key of `BENCHMARKS`
-    conditions: Mapping[str, str]  # task, split, mode, style, retrieval and arm; see `comparable.conditions_of`
+    conditions: Mapping[str, str]  # see `comparable.conditions_of`
     variant: str  # `paper` or `robust`
-    metric: str  # its name
+    metric: str
     interval: Estimate  # the value as `mean`, with bounds, rows and clusters; NaN if not defined
     unscored: int = 0  # rows without a value
-    judge: str = ""  # who judged; empty if nobody
+    judge: str = ""  # the judge and its rubric; empty without a judge
     group: str = ""  # only values of one column, metric and group may be compared; empty if unknown
-    marks: tuple[str, ...] = ()  # why the value stands apart
-    result: TaskResult | None = None  # where it comes from; None for a published figure
+    marks: tuple[str, ...] = ()  # why it is doubtful, not comparable or not ranked
+    result: TaskResult | None = None  # None for a published figure
 
     @property
     def is_headline(self) -> bool:
@@ -63,9 +63,9 @@ class Value:
 
 
 def value_of(rows: pd.DataFrame, metric: str, benchmark: str, *, weights: Any = None) -> Estimate:
-    """Return the mean of a metric over rows with its interval. Rows of one source are one cluster, here and everywhere.
+    """Return the mean of a metric over rows with its interval. Rows of one source are one cluster.
 
-    The rows are of one run and variant. By default they count alike, or as many wrong responses for `bias_index`.
+    The rows are of one run and variant. Without weights each row counts once; in `bias_index` each wrong response does.
     """
     if metric == "bias_index":
         weights = rows[WEIGHT].fillna(0).to_numpy() * (1 if weights is None else weights)
@@ -76,8 +76,8 @@ def value_of(rows: pd.DataFrame, metric: str, benchmark: str, *, weights: Any = 
 def values_of(report: Report, result: TaskResult, variant: str, *, run: str, model: str) -> list[Value]:
     """Return the values of a task, or of a group of tasks, under a variant.
 
-    A value is the mean over its rows. A group averages rows, or the means of its tasks, whichever its file claims. What
-    is no mean over rows, such as a calibration error, has the claimed value and no interval.
+    A value is the mean over its rows. A group averages rows or the means of its tasks, as its results file does. What
+    is no mean over rows, such as a calibration error, is taken from the results file and has no interval.
     """
     rows, claims, benchmark = report.rows_of(result, variant), result.totals.get(variant, {}), result.benchmark
     top = headline(benchmark, result)
@@ -134,7 +134,7 @@ def higher_is_better(metric: str, result: TaskResult | None = None) -> bool | No
 
 
 def part_of(metric: str, benchmark: str) -> tuple[str, str]:
-    """Return what a metric is a breakdown by, and of which part; empty for metrics over all rows.
+    """Return the column that a metric breaks down by, and the part; both are empty for metrics over all rows.
 
     Example:
         >>> part_of("acc_err_TU", "xfinbench"), part_of("score_type_table", "mme_finance"), part_of("acc", "xfinbench")
