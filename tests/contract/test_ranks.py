@@ -68,9 +68,4 @@ def test_two_processes_give_the_numbers_of_one(tmp_path: Path, monkeypatch: pyte
     assert two["results"][TASK]["judge_error,paper"] == pytest.approx(1 / DOCS)
     config = one["configs"][TASK]
     assert config["metadata"]["judge"]["model"] == "m"
-    for pipeline in config["filter_list"]:
-        assert [sorted(step) for step in pipeline["filter"]] == [
-            ["function", "item", "rubric"],
-            ["function", "reader", "variant"],
-        ]
     assert " at 0x" not in json.dumps(config["metric_list"])  # addresses would make every run's file another one

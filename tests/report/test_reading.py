@@ -49,50 +49,33 @@ def test_bias_index_counts_wrong_rows_only(tmp_path: Path) -> None:
     assert "ece" not in table
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        (f"results_{STAMP}.json", '{"results": {"xfinbench_bool": {"acc,paper": 1'),
-        (f"results_{STAMP}.json", '{"results": {"xfinbench_bool": {"acc,paper": 1, "acc,paper": 0}}}'),
-        (f"results_{STAMP}.json", '{"results": {"xfinbench_bool": {"acc,paper": Infinity}}}'),
-        (f"results_{STAMP}.json", '{"results": {"xfinbench_bool": [1]}}'),
-        (f"results_{STAMP}.json", '{"results": {"xfinbench_bool": ' + "[" * 100_000 + "]" * 100_000 + "}}"),
-        (f"samples_xfinbench_bool_{STAMP}.jsonl", '{"doc": {"id": 1}, "filter": "paper", "metr'),
-        (
-            f"samples_xfinbench_bool_{STAMP}.jsonl",
-            '{"doc": {"id": 1}, "filter": "paper", "metrics": ["acc"], "acc": 50}',
-        ),
-        (
-            f"samples_xfinbench_bool_{STAMP}.jsonl",
-            '{"doc": {"id": 1}, "filter": "paper", "metrics": ["acc"], "acc": "1"}',
-        ),
-        (f"samples_xfinbench_bool_{STAMP}.jsonl", '{"doc": ' + '{"a":' * 5000 + "1" + "}" * 5000 + "}"),
-        (
-            f"samples_xfinbench_bool_{STAMP}.jsonl",
-            '{"doc": {"id": 1}, "filter": "p", "metrics": ["acc"], "acc": 1}\n' * 2,
-        ),
-        (f"samples_xfinbench_bool_{STAMP}.jsonl", '{"doc": {"id": 1}, "filter": "paper", "metrics": ["acc"]}'),
-        (
-            f"samples_xfinbench_bool_{STAMP}.jsonl",
-            '{"doc": {"id": 1}, "filter": "paper", "metrics": ["acc"], "acc": 0, "acc": 1}',
-        ),
-        (
-            f"samples_xfinbench_bool_{STAMP}.jsonl",
-            '{"doc": {"id": 1}, "filter": "p", "metrics": ["acc"], "acc": 1, "filtered_resps": '
-            + "[" * 900
-            + '{"answer": 1}'
-            + "]" * 900
-            + "}",
-        ),
-    ],
-)
+RESULTS, SAMPLES = f"results_{STAMP}.json", f"samples_xfinbench_bool_{STAMP}.jsonl"
+LINE = '{"doc": {"id": 1}, "filter": "paper", "metrics": ["acc"], '
+BROKEN = [
+    (RESULTS, '{"results": {"xfinbench_bool": {"acc,paper": 1'),
+    (RESULTS, '{"results": {"xfinbench_bool": {"acc,paper": 1, "acc,paper": 0}}}'),
+    (RESULTS, '{"results": {"xfinbench_bool": {"acc,paper": Infinity}}}'),
+    (RESULTS, '{"results": {"xfinbench_bool": [1]}}'),
+    (RESULTS, '{"results": {"xfinbench_bool": ' + "[" * 100_000 + "]" * 100_000 + "}}"),
+    (SAMPLES, '{"doc": {"id": 1}, "filter": "paper", "metr'),
+    (SAMPLES, LINE + '"acc": 50}'),
+    (SAMPLES, LINE + '"acc": "1"}'),
+    (SAMPLES, '{"doc": ' + '{"a":' * 5000 + "1" + "}" * 5000 + "}"),
+    (SAMPLES, (LINE + '"acc": 1}\n') * 2),
+    (SAMPLES, LINE + '"no": 1}'),
+    (SAMPLES, LINE + '"acc": 0, "acc": 1}'),
+    (SAMPLES, LINE + '"acc": 1, "filtered_resps": ' + "[" * 900 + '{"answer": 1}' + "]" * 900 + "}"),
+]
+
+
+@pytest.mark.parametrize(("name", "content"), BROKEN)
 def test_broken_file_is_named_and_the_rest_is_complete(tmp_path: Path, name: str, content: str) -> None:
     write_run(tmp_path / "good", {"xfinbench_bool": scored(1.0, 0.0)})
-    (tmp_path / "bad").mkdir()
+    write_run(tmp_path / "bad", {"xfinbench_bool": scored(0.0)}, model="bad")
     (tmp_path / "bad" / name).write_text(content)
     runs, rows, problems = report.read([tmp_path])
     assert len(rows) == 4
-    assert len(runs) == 1
+    assert [run.model for run in runs if run.tasks[0].samples] == ["org/model"]
     assert any(name in one.message for one in problems)
 
 

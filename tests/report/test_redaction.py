@@ -9,11 +9,12 @@ from fin_tasks.report.redact import is_secret, without_secrets
 
 HIDDEN = "hidden7value"
 
-NAMES = ["api_key", "apikey", "API-KEY", "openai_api_key", "x-api-key", "header", "headers", "extra_headers"]
-NAMES += ["default_headers", "env", "environ", "hf_token", "token", "use_auth_token", "password", "tokens", "keys"]
-NAMES += ["api_keys", "secret_key", "aws_secret_access_key", "subscription-key", "authtoken", "credentials_json"]
-NAMES += ["apiKey", "accessToken", "clientSecret", "passphrase", "cookie", "azure_key1", "api_token_v2", "signature"]
-NAMES += ["bearer_token", "auth_header", "APIKey", "privateKey", "OPENAI_API_KEYS"]
+NAMES = """
+api_key apikey API-KEY openai_api_key x-api-key header headers extra_headers default_headers env environ hf_token
+token use_auth_token password tokens keys api_keys secret_key aws_secret_access_key subscription-key authtoken
+credentials_json apiKey accessToken clientSecret passphrase cookie azure_key1 api_token_v2 signature bearer_token
+auth_header APIKey privateKey OPENAI_API_KEYS
+""".split()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -23,25 +24,11 @@ def test_secrets_are_known_by_their_names(name: str) -> None:
         assert HIDDEN not in json.dumps(without_secrets({"model": {name: value, "dtype": "float"}}))
 
 
-KEPT = [
-    "tokenizer",
-    "max_tokens",
-    "max_gen_toks",
-    "add_bos_token",
-    "think_end_token",
-    "stop_token_ids",
-    "prefix_token_id",
-]
-KEPT += [
-    "signal",
-    "authority",
-    "key_file",
-    "kv_cache_dtype",
-    "num_key_value_heads",
-    "rows_with_more_terms",
-    "tokeniser",
-]
-KEPT += ["image_token_limit", "monkey", "sha256", "judge", "pretrained", "revision"]
+KEPT = """
+tokenizer max_tokens max_gen_toks add_bos_token think_end_token stop_token_ids prefix_token_id signal authority
+key_file kv_cache_dtype num_key_value_heads rows_with_more_terms tokeniser image_token_limit monkey sha256 judge
+pretrained revision
+""".split()
 
 
 @pytest.mark.parametrize("name", KEPT)

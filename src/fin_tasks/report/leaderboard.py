@@ -110,7 +110,6 @@ def board(
     reference: str = "",
     papers: bool = True,
     prices: Prices | None = None,
-    now: datetime | None = None,
 ) -> dict[str, Any]:
     """Return a leaderboard as `leaderboard.schema.json` describes it.
 
@@ -163,7 +162,7 @@ def board(
         "version": VERSION,
         "fin_tasks": fin_tasks.__version__,
         "title": title,
-        "generated": (now or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds"),
+        "generated": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "baseline": None,
         "mixed": False,
         "alpha": ALPHA,
