@@ -14,10 +14,10 @@ api_key apikey API-KEY openai_api_key x-api-key header headers extra_headers def
 token use_auth_token password tokens keys api_keys secret_key aws_secret_access_key subscription-key authtoken
 credentials_json apiKey accessToken clientSecret passphrase cookie azure_key1 api_token_v2 signature bearer_token
 auth_header APIKey privateKey OPENAI_API_KEYS
-""".split()
+"""
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES.split())
 def test_secrets_are_known_by_their_names(name: str) -> None:
     assert is_secret(name)
     for value in (HIDDEN, [HIDDEN], {"OTHER": HIDDEN}):
@@ -28,10 +28,10 @@ KEPT = """
 tokenizer max_tokens max_gen_toks add_bos_token think_end_token stop_token_ids prefix_token_id signal authority
 key_file kv_cache_dtype num_key_value_heads rows_with_more_terms tokeniser image_token_limit monkey sha256 judge
 pretrained revision
-""".split()
+"""
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", KEPT.split())
 def test_what_decides_the_answers_is_kept(name: str) -> None:
     assert without_secrets({name: "5"}) == {name: "5"}
 
