@@ -51,12 +51,6 @@ def test_an_unknown_harness_warns_and_still_imports(tmp_path: Path) -> None:
     assert "--include_path" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_an_lm_eval_that_reads_entry_points_is_left_alone(tmp_path: Path) -> None:
-    code = "from lm_eval.tasks import TaskManager; print(TaskManager().paths)"
-    manager = f"from importlib.metadata import entry_points\n{FAKE_MANAGER}"
-    assert python(tmp_path, code, manager=manager).stdout.strip() == "[]"
-
-
 @pytest.mark.parametrize("environ", [{}, {"FIN_TASKS_AUTOLOAD": "0"}, {"PYTHONPATH": ""}])
 def test_nothing_is_loaded_without_lm_eval(tmp_path: Path, environ: dict[str, str]) -> None:
     """Also if the package was deleted, and its start file stayed."""

@@ -81,7 +81,6 @@ def test_a_wrong_option_ends_with_one_sentence_and_programs_need_consent(tmp_pat
 
 def test_every_way_in_finds_the_tasks_and_a_users_own_wins(tmp_path: Path) -> None:
     path = command("path", cwd=tmp_path, entry=("fin-tasks",)).stdout.strip()
-    bare = ("--tasks", "xfinbench_bool", *SAMPLE)
     (tmp_path / "rows.jsonl").write_text('{"q": "1?", "a": "1"}\n')
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "mine.yaml").write_text(
@@ -90,16 +89,13 @@ def test_every_way_in_finds_the_tasks_and_a_users_own_wins(tmp_path: Path) -> No
         "doc_to_text: q\ndoc_to_target: a\noutput_type: generate_until\ngeneration_kwargs: {until: []}\n"
         "metric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]\n"
     )
-    for switch, more, metric in (
-        ("1", (), "acc,paper"),
-        ("0", ("--include_path", path), "acc,paper"),
-        ("1", ("--include_path", "mine"), "exact_match,none"),
-        ("0", (), ""),
+    for switch, include, metric in (
+        ("1", "", "acc,paper"),
+        ("0", path, "acc,paper"),
+        ("1", "mine", "exact_match,none"),
     ):
-        out = tmp_path / f"{switch}{len(more)}{metric}"
+        out = tmp_path / f"{switch}{Path(include).name}"
+        tasks = ["--tasks", "xfinbench_bool", *SAMPLE, *(["--include_path", include] if include else [])]
         environ = {"FIN_TASKS_AUTOLOAD": switch, "HF_HOME": str(tmp_path / "hf")}
-        done = command(*bare, *more, "--output_path", str(out), cwd=tmp_path, entry=("lm_eval",), **environ)
-        if metric:
-            assert metric in results_of(out)["results"]["xfinbench_bool"], done.stderr
-        else:
-            assert done.returncode != 0 and "xfinbench_bool" in done.stderr
+        done = command(*tasks, "--output_path", str(out), cwd=tmp_path, entry=("lm_eval",), **environ)
+        assert metric in results_of(out)["results"]["xfinbench_bool"], done.stderr

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from chat_server import Answer, Served, completion, serve
 from in_process import run as run_lm_eval
+from test_verify import verify
 
 from fin_tasks.judging.rubric import load_rubric
 
@@ -25,7 +26,6 @@ UPSTREAM = ROOT.parent / "shared" / "data" / "vlmevalkit" / "upstream_2026-08-18
 SAMPLE = {"source": "sample"}
 ODD = ["N/A", "nan", "007.50", "=1+1", "x" * 42_000, "http://a.b/c", "line\r\nline", "NULL", "True", "['a', 'b']"]
 ODD += [f"Therefore, my answer is {letter}." for letter in "ABCD"]
-Kits = tuple[str, "Kit"]
 
 
 def python_of_the_kit() -> Path:
@@ -139,15 +139,15 @@ class Run:
     def asked(self, whom: str = "tested") -> int:
         return sum(body["model"] == whom for body in self.served.bodies)
 
+    def run_folder(self, dataset: str) -> Path:
+        (folder,) = self.newest().glob(f"tested_{dataset}*_run")
+        return folder
+
     def samples(self, dataset: str) -> dict[str, dict[str, Any]]:
         """Return the lines of the newest run folder that `paper` read, by the document's id."""
-        (path,) = self.newest().glob(f"tested_{dataset}*_run/tested/samples_*.jsonl")
+        (path,) = self.run_folder(dataset).glob("tested/samples_*.jsonl")
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         return {line["doc"]["id"]: line for line in lines if line["filter"] == "paper"}
-
-    def facts(self, dataset: str) -> Any:
-        (path,) = self.newest().glob(f"tested_{dataset}*_run/tested/results_*.json")
-        return json.loads(path.read_text(encoding="utf-8"))
 
 
 CLASSES = {"MMEFinance_MT": "MMEFinanceMultiTurn"}
@@ -226,6 +226,7 @@ def test_only_failed_requests_are_repeated(run: Run) -> None:
     first = run("XFinBench_MCQ_V")
     failed = sum("option" in text_of(body) for body in run.served.bodies)
     assert 0 < failed < 14
+    assert verify(run.run_folder("XFinBench_MCQ_V"))[0] == 0
     run.model = odd
     again = run("XFinBench_MCQ_V", "--reuse")
     assert run.asked() == failed
@@ -272,9 +273,12 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
             assert found[name.replace(",", "_")] == pytest.approx(value), name
     main = "score" if judged else "acc"
     assert found[f"{main}_paper_low"] <= found[f"{main}_paper"] <= found[f"{main}_paper_high"]
-    facts = run.facts(dataset)
+    (results,) = run.run_folder(dataset).glob("tested/results_*.json")
+    facts = json.loads(results.read_text(encoding="utf-8"))
     assert ("judge" in facts["configs"][task]["metadata"]) == judged
     assert facts["vlmeval_version"] == ("vlmeval 0.2rc1, commit unknown" if run.kit.checkout else "nvidia-vlmeval 26.3")
+    _, worst, told = verify(run.run_folder(dataset))
+    assert {worst[check] for check in ("documents", "scores", "totals")} == {"pass"}, told
 
 
 @pytest.mark.parametrize("arguments", [[], ["--api-mode"]])
@@ -294,6 +298,7 @@ def test_conversations_are_asked_turn_by_turn_and_judged(run: Run, arguments: li
     asked = [body["messages"] for body in run.served.bodies if body["model"] == "tested"]
     pictures = {json.dumps(one).count('"image_url": {') for one in asked}
     assert 0 not in pictures and all(one[-2]["role"] == "assistant" for one in asked if len(one) > 2)
+    assert verify(run.run_folder("MMEFinance_MT"))[0] == 0
     assert run("MMEFinance_MT", "--reuse", *arguments, judge="judge") == found
     assert run.asked() == run.asked("judge") == 0
 
