@@ -29,10 +29,7 @@ class Settings:
     embeddings: str  # FIN_TASKS_EMBEDDINGS_BASE_URL: OpenAI-compatible address for dense retrieval
     judge_model: str | None = None  # FIN_TASKS_JUDGE_MODEL: the judge if nothing else names one
     judge_base_urls: tuple[str, ...] = (OPENAI,)  # FIN_TASKS_JUDGE_BASE_URL: its addresses, separated by commas
-    openai_api_base: str | None = None  # OPENAI_API_BASE: the judge's address in VLMEvalKit
-    metadata: Mapping[str, Any] = field(
-        default_factory=dict, hash=False
-    )  # FIN_TASKS_METADATA: data options in VLMEvalKit
+    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # FIN_TASKS_METADATA: for VLMEvalKit
     offline: bool  # FIN_TASKS_OFFLINE or HF_HUB_OFFLINE: download no benchmark files
     offline_markets: bool  # FIN_TASKS_OFFLINE alone: fetch no market data
     sandbox: str  # FIN_TASKS_SANDBOX: one of SANDBOX_TIERS
@@ -63,7 +60,6 @@ class Settings:
             embeddings=env.get("FIN_TASKS_EMBEDDINGS_BASE_URL", OPENAI).rstrip("/"),
             judge_model=env.get("FIN_TASKS_JUDGE_MODEL"),
             judge_base_urls=tuple(filter(None, urls)),
-            openai_api_base=env.get("OPENAI_API_BASE"),
             metadata=_metadata(env.get("FIN_TASKS_METADATA", "{}")),
             offline=_flag(env, "FIN_TASKS_OFFLINE") or _flag(env, "HF_HUB_OFFLINE"),
             offline_markets=_flag(env, "FIN_TASKS_OFFLINE"),

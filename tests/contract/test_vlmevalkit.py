@@ -115,10 +115,10 @@ class Run:
             argv += ["--judge", judge, "--judge-base-url", url, "--judge-key", "sk-secret"] if judge else []
         else:
             model = {"class": "GPT4V", "model": "tested", "api_base": f"{url}/chat/completions", "key": "sk-made-up"}
-            own = dataset.partition("_")[0]
+            own = "FinTasksConversations" if dataset.endswith("_MT") else "FinTasks"
             config = {
                 "model": {"tested": {**model, "retry": 1, "wait": 0}},
-                "data": {dataset: {"class": CLASSES.get(dataset, own), "dataset": dataset}},
+                "data": {dataset: {"class": own, "dataset": dataset}},
             }
             (self.folder / "config.json").write_text(json.dumps(config))
             argv = ["--config", "config.json"]
@@ -148,9 +148,6 @@ class Run:
         (path,) = self.run_folder(dataset).glob("tested/samples_*.jsonl")
         lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         return {line["doc"]["id"]: line for line in lines if line["filter"] == "paper"}
-
-
-CLASSES = {"MMEFinance_MT": "MMEFinanceMultiTurn"}
 
 
 @pytest.fixture

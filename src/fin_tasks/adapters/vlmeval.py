@@ -30,7 +30,7 @@ from fin_tasks.judging.judge import JudgeModel, check_failures, judge_from, judg
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.report.values import value_of
-from fin_tasks.settings import OPENAI, Settings
+from fin_tasks.settings import Settings
 
 _IMAGE = "<image>\n"  # where lm-eval puts the picture
 _KEY = "FIN_TASKS_GIVEN_KEY"  # names a key that stands in the kit's arguments; kept in memory only
@@ -39,16 +39,24 @@ _SHOWN = ("capabilities", "category", "image_type", "image_style", "background",
 Doc = Mapping[str, Any]
 
 
-class FinDataset(ImageBaseDataset):  # type: ignore[misc]
-    """What our data sets share; `TASKS` maps their names to tasks of lm-eval."""
+class FinTasks(ImageBaseDataset):  # type: ignore[misc]
+    """Our data sets with a picture and a question in each row; `TASKS` maps their names to tasks of lm-eval."""
 
     MODALITY = "IMAGE"
     TYPE = "QA"  # none of the types for which models bring prompts of their own
     DATASET_URL: ClassVar[Mapping[str, str]] = {}
-    DEFAULT_JUDGE = "gpt-4o"
     JUDGE_FAIL_MARKERS = ()  # a judge's failures are in `judge_error`; the kit would count those of the model
     force_use_dataset_prompt = True
-    TASKS: ClassVar[Mapping[str, str]]
+    TASKS: ClassVar[Mapping[str, str]] = {
+        "MMEFinance": "mme_finance_en",
+        "MMEFinance_CN": "mme_finance_zh",
+        "MMEFinance_NA": "mme_finance_en_na",
+        "MMEFinance_CN_NA": "mme_finance_zh_na",
+        "MMEFinance_Binary": "mme_finance_binary_zh",
+        "XFinBench_MCQ_V": "xfinbench_mcq_visual",
+        **{f"DynoStock_Recency_W{window}": f"dynostock_recency_w{window}" for window in (4, 8, 12, 16, 20)},
+        **{f"DynoStock_Authority_W{window}": f"dynostock_authority_w{window}" for window in (4, 8, 12, 16, 20)},
+    }
 
     @classmethod
     def supported_datasets(cls) -> list[str]:
@@ -120,16 +128,12 @@ class FinDataset(ImageBaseDataset):  # type: ignore[misc]
             facts=kit,
         )
         totals = {name.replace(",", "_"): value for name, value in scored.totals().items()}
-        totals |= _intervals(folder, next(iter(scored.metrics)), self.task.benchmark)
+        headline = next(iter(scored.metrics))
+        totals |= _intervals(folder, headline, self.task.benchmark)
+        totals["overall"] = totals[f"{headline}_paper"]  # what the kit shows in its own summary
         totals |= {"n": len(docs), "missing": sum(map(len, self.docs.values())) - len(docs)}
         summary.write_text(json.dumps({"task": self.task.name, **totals, **kit}, indent=2) + "\n", encoding="utf-8")
         return totals
-
-    @classmethod
-    def report_primary_metric(cls, metrics: Mapping[str, Any] | None) -> dict[str, float]:
-        """Name the headline for the kit's summary."""
-        names = ("score_paper", "score_robust", "acc_paper", "acc_robust")
-        return {name: float(metrics[name]) for name in names if metrics and metrics.get(name) is not None}
 
     def _answered(self, path: Path) -> tuple[list[Doc], list[str]]:
         """Return the documents that the model was asked, and its responses."""
@@ -141,9 +145,8 @@ class FinDataset(ImageBaseDataset):  # type: ignore[misc]
             texts += several[: len(self.docs[index])]
         if not docs:
             raise DataError(
-                f"{path.stem}_responses.jsonl: expected responses to the questions of {self.dataset_name} in "
-                f"{path.parent} or in the folder of another run, found none. FIN_TASKS_METADATA and FIN_TASKS_DATA "
-                "choose the questions. Ask the model again, or judge another table with `fin-tasks judge`."
+                f"{path.stem}_responses.jsonl: expected responses to the questions of {self.dataset_name} as they are "
+                "now, in the folder of this run or another, found none. Ask the model again; `fin-tasks judge` reads tables."
             )
         return docs, texts
 
@@ -153,8 +156,6 @@ class FinDataset(ImageBaseDataset):  # type: ignore[misc]
         told = {name: value for name, value in arguments.items() if value is not None and name not in _OF_THE_KIT}
         metadata = {"judge_model": "gpt-4o", "judge_concurrency": told.pop("nproc", 4), **settings.metadata}
         address, key = told.pop("api_base", None), told.get("key")
-        if "judge_base_url" not in metadata and settings.judge_base_urls == (OPENAI,):
-            address = address or settings.openai_api_base
         if address:
             told.setdefault("base_url", address.replace("/chat/completions", ""))
         if key:
@@ -167,35 +168,7 @@ class FinDataset(ImageBaseDataset):  # type: ignore[misc]
         return judge, rubric_of(self.task.judge or {}, self.task.options, metadata), settings
 
 
-class XFinBench(FinDataset):
-    """XFinBench's multiple-choice questions about figures."""
-
-    TASKS: ClassVar[Mapping[str, str]] = {"XFinBench_MCQ_V": "xfinbench_mcq_visual"}
-
-
-class DynoStock(FinDataset):
-    """DynoStock's forecasts from charts, with a statement that leans one way."""
-
-    TASKS: ClassVar[Mapping[str, str]] = {
-        f"DynoStock_{bias.capitalize()}_W{window}": f"dynostock_{bias}_w{window}"
-        for bias in ("recency", "authority")
-        for window in (4, 8, 12, 16, 20)
-    }
-
-
-class MMEFinance(FinDataset):
-    """MME-Finance, scored by a judge except for its questions of yes or no."""
-
-    TASKS: ClassVar[Mapping[str, str]] = {
-        "MMEFinance": "mme_finance_en",
-        "MMEFinance_CN": "mme_finance_zh",
-        "MMEFinance_NA": "mme_finance_en_na",
-        "MMEFinance_CN_NA": "mme_finance_zh_na",
-        "MMEFinance_Binary": "mme_finance_binary_zh",
-    }
-
-
-class MMEFinanceMultiTurn(FinDataset):
+class FinTasksConversations(FinTasks):
     """MME-Finance's conversations: a row is a conversation, and the kit asks its questions one after the other."""
 
     TYPE = "MT"
@@ -261,7 +234,7 @@ def _kit_version() -> str:
 
 def _register(package: Any) -> None:
     """Add our data sets to `vlmeval.dataset`, after the kit's own."""
-    for cls in (MMEFinance, MMEFinanceMultiTurn, XFinBench, DynoStock):
+    for cls in (FinTasks, FinTasksConversations):
         package.DATASET_CLASSES.append(cls)
         package.SUPPORTED_DATASETS.extend(cls.TASKS)
         vars(package).setdefault(cls.__name__, cls)  # a --config names classes
