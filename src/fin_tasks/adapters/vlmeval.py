@@ -65,8 +65,6 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
 
     def load_data(self, dataset: str) -> pd.DataFrame:
         """Return the questions as the kit wants them, a row for each document or conversation."""
-        if dataset not in self.TASKS:
-            raise ConfigError(f"VLMEvalKit: expected one of {', '.join(self.TASKS)}, got {dataset!r}.")
         self.task = TaskFile(self.TASKS[dataset])
         try:
             documents, self.provenance = self.task.load(Settings.from_environ().metadata)
@@ -145,8 +143,8 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             texts += several[: len(self.docs[index])]
         if not docs:
             raise DataError(
-                f"{path.stem}_responses.jsonl: expected responses to the questions of {self.dataset_name} as they are "
-                "now, in the folder of this run or another, found none. Ask the model again; `fin-tasks judge` reads tables."
+                f"{path.stem}_responses.jsonl: expected responses to the questions of {self.dataset_name}, as loaded "
+                "now, in any run's folder, found none. Ask the model again, or score a table with `fin-tasks judge`."
             )
         return docs, texts
 
@@ -214,12 +212,11 @@ def _asked(docs: Sequence[Doc]) -> str:
 
 def _intervals(folder: Path, metric: str, benchmark: str) -> dict[str, float | None]:
     """Return the ends of a metric's 95 % interval in a run folder, under each variant."""
-    made, ends = report.read([folder]), dict[str, float | None]()
+    made, ends = report.read([folder]), dict[str, float]()
     for variant in VARIANTS:
         interval = value_of(made.rows_of(made.runs[0].tasks[0], variant), metric, benchmark)
-        for end, bound in (("low", interval.low), ("high", interval.high)):
-            ends[f"{metric}_{variant}_{end}"] = bound if bound == bound else None
-    return ends
+        ends |= {f"{metric}_{variant}_low": interval.low, f"{metric}_{variant}_high": interval.high}
+    return {name: bound if bound == bound else None for name, bound in ends.items()}
 
 
 def _kit_version() -> str:

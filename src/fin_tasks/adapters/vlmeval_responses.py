@@ -1,9 +1,9 @@
 """Keep the responses of VLMEvalKit's runs whole, whatever the format of its prediction files does to them.
 
 The kit saves predictions in tables and reads them back on `--reuse`: `N/A` comes back as missing, `007.50` as a number,
-and a cell of a spreadsheet holds 32,767 characters. It also takes up what it saved by index alone, and other data have
-the same indices. So a table's responses also go to `<model>_<data set>_responses.jsonl`, each with a hash of what was
-asked, and come from there when the kit loads the table. In its pickles the hash stands beside the response.
+and a cell of a spreadsheet holds 32,767 characters. It also knows questions by index alone, and other data have the
+same indices. So a table's responses also go to `<model>_<data set>_responses.jsonl`, each with a hash of what was
+asked, and the kit loads them from there. In its pickles the hash stands beside the response.
 """
 
 import json
