@@ -5,7 +5,6 @@ import json
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from pkgutil import resolve_name
 from typing import Any
 
 import anyio
@@ -93,7 +92,9 @@ def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitab
                 programs = tuple(spec.rules.programs(doc, response, variant=variant))
                 given = sandbox.Ran(response, tuple(await anyio.to_thread.run_sync(_runner().run, programs)))
             elif spec.judge and rubric and ("grader" in model.model_roles() or not spec.judge.get("optional")):
-                given = _judged.pop(state.uuid, None) or await _ask(rubric, spec.judge["item"], doc, response)
+                given = _judged.pop(state.uuid, None) or await _ask(
+                    rubric, spec.rules.judge_item(doc, response), response
+                )
                 if variant == VARIANTS[0]:
                     _judged[state.uuid] = given
             reading = spec.rules.read(doc, given, variant=variant)
@@ -111,9 +112,8 @@ def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitab
     return make
 
 
-async def _ask(rubric: Rubric, item_of: str, doc: Mapping[str, Any], response: str) -> Judged:
+async def _ask(rubric: Rubric, item: Item | None, response: str) -> Judged:
     """Ask the model of the role `grader` until a reply can be read, at most as often as the rubric says."""
-    item: Item | None = resolve_name(item_of)(doc, response)
     if item is None or no_response(response) or "grader" not in model.model_roles():
         return Judged(response)
     replies: list[Reply] = []
