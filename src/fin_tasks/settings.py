@@ -22,7 +22,6 @@ class Settings:
     github_raw: str  # FIN_TASKS_GITHUB_RAW: a mirror of raw GitHub files
     hub: str  # HF_ENDPOINT
     hub_token: str | None = field(repr=False)  # HF_TOKEN, sent to the hub only
-    wikipedia: str  # FIN_TASKS_WIKIPEDIA: has the list of S&P 500 companies
     alpha_vantage: str  # FIN_TASKS_ALPHA_VANTAGE: has earnings reports
     alpha_vantage_key: str | None = field(repr=False)  # ALPHAVANTAGE_API_KEY, sent there only
     api_keys: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)  # all variables *_KEY
@@ -53,7 +52,6 @@ class Settings:
             github_raw=env.get("FIN_TASKS_GITHUB_RAW", "https://raw.githubusercontent.com").rstrip("/"),
             hub=env.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/"),
             hub_token=env.get("HF_TOKEN"),
-            wikipedia=env.get("FIN_TASKS_WIKIPEDIA", "https://en.wikipedia.org").rstrip("/"),
             alpha_vantage=env.get("FIN_TASKS_ALPHA_VANTAGE", "https://www.alphavantage.co").rstrip("/"),
             alpha_vantage_key=env.get("ALPHAVANTAGE_API_KEY"),
             api_keys={name: value for name, value in env.items() if name.endswith("_KEY")},

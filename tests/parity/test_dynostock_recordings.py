@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(not FILES, reason=f"the authors' recordings are 
 
 @pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])
 def test_counts_are_those_beside_the_recording(path: Path) -> None:
-    ((_, task),), _ = replay([path])
+    ((_, task),) = replay([path])
     rows = task.values["paper"]
     beside = dict(
         re.findall(r"^([a-z ]+): ([\d.]+)", path.with_suffix(".txt").read_text(encoding="utf-8"), re.MULTILINE)
@@ -40,7 +40,7 @@ def test_counts_are_those_beside_the_recording(path: Path) -> None:
 
 
 def test_table_1() -> None:
-    table = by_window(rows_of(replay([DATA])[0], variant="paper")).set_index(["model", "window"])
+    table = by_window(rows_of(replay([DATA]), variant="paper")).set_index(["model", "window"])
     names = ["acc", "acc_std", "bias_index", "bias_index_std"]
     ours = {model: tuple(round(100 * table.loc[(model, "mean"), name], 1) for name in names) for model in TABLE_1}
     assert ours == RECORDED
@@ -50,7 +50,7 @@ def test_table_1() -> None:
 
 def test_parsers_agree_where_they_did_when_they_were_judged() -> None:
     agreed: Counter[str] = Counter()
-    for recording, task in replay([DATA])[0]:
+    for recording, task in replay([DATA]):
         pairs = zip(task.readings["paper"], task.readings["robust"], strict=True)
         agreed[recording.file.parent.name] += sum(a.probability == b.probability for (a,), (b,) in pairs)
     assert agreed == AGREED

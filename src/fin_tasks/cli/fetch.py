@@ -54,10 +54,10 @@ def fetch(
         return
     if name != "dynostock":
         raise ConfigError(f"fetch: expected one of {', '.join(_FILES)}, dynostock, got {benchmark!r}.")
-    from fin_tasks.benchmarks.dynostock.fetch import fetch_market, sp500
+    from fin_tasks.benchmarks.dynostock.fetch import fetch_market, recorded_tickers
     from fin_tasks.sandbox import escape
 
-    folder, names = out or settings.cache_dir / "dynostock" / "market", tickers_of(tickers) or sp500(settings)
+    folder, names = out or settings.cache_dir / "dynostock" / "market", tickers_of(tickers) or recorded_tickers()
     last = end.date() if end else None
     done = fetch_market(folder, names, start=start.date(), end=last, earnings=earnings, settings=settings)
     lines = []

@@ -145,7 +145,7 @@ def compare_statements(report: Report, *, variant: str = "paper", effects: bool 
     """
     rows, notes = statement_rows(report, variant=variant)
     arms = experiment.by_window(rows)
-    found = experiment.compare_arms(rows) if effects else None
+    contrasts, more = experiment.compare_arms(rows) if effects else (pd.DataFrame(), [])
     names = [name for name in experiment.GROUP if name != "bias"]
     arms = arms.assign(heading=arms["bias"] + ", " + names_of(arms, names), run=arms["arm"])
     arms = arms.assign(against="", test="")
@@ -154,21 +154,21 @@ def compare_statements(report: Report, *, variant: str = "paper", effects: bool 
         parts = {"value": "", "low": "_low", "high": "_high", "deviation": "_std"}
         values = {name: arms.get(measure + ending, math.nan) for name, ending in parts.items()}
         tables.append(arms.assign(metric=measure, **values))
-    if found is not None and len(effects_table := found.effects):
+    if len(contrasts):
         renamed = {"measure": "metric", "low": "difference_low", "high": "difference_high"}
         tables.append(
-            effects_table.rename(columns=renamed).assign(
-                heading=effects_table["bias"] + ", " + names_of(effects_table, names),
-                run=effects_table.apply(contrast_name, axis=1),
-                against=effects_table["second"].astype(str),
-                n=effects_table["pairs"],
-                left_out=effects_table["unpaired"] + effects_table["without_value"],
+            contrasts.rename(columns=renamed).assign(
+                heading=contrasts["bias"] + ", " + names_of(contrasts, names),
+                run=contrasts.apply(contrast_name, axis=1),
+                against=contrasts["second"].astype(str),
+                n=contrasts["pairs"],
+                left_out=contrasts["unpaired"] + contrasts["without_value"],
                 test="McNemar",
             )
         )
     table = pd.concat(tables).assign(variant=variant, unit=1.0, by="window", task="", family="")
     lines = _table(table.assign(group=table["window"].astype(str)))
-    return Comparisons(lines, (*notes, *(found.notes if found else ())))
+    return Comparisons(lines, (*notes, *more))
 
 
 def statement_rows(report: Report, *, variant: str) -> tuple[pd.DataFrame, list[str]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from fin_tasks.charts.figures import drawing, save
+from fin_tasks.charts.figures import COLORS, MARKERS, drawing, save
 from fin_tasks.errors import DataError
 from fin_tasks.report.cost import pareto
 from fin_tasks.report.model import BENCHMARKS, Report
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_COLORS = ("#0072B2", "#D55E00")  # Okabe and Ito's
-_MARKERS = ("o", "s")
 _VARIANTS = ("paper", "robust")
 _MOST_ROWS, _MOST_PANELS = 30, 4
 _CAPTION = "95 % intervals. Hollow: printed in a paper, not run here."
@@ -104,8 +102,8 @@ def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
         for place, one in enumerate(lines.to_dict("records")):
             scale = 100 if one["unit"] == 1 else 1
             low, middle, high = (scale * one[f"difference{end}"] for end in ("_low", "", "_high"))
-            axes.hlines(place, low, high, color=_COLORS[0], alpha=0.5, linewidth=3)
-            axes.plot(middle, place, marker="o" if one["group"] else "D", markersize=4, color=_COLORS[0])
+            axes.hlines(place, low, high, color=COLORS[0], alpha=0.5, linewidth=3)
+            axes.plot(middle, place, marker="o" if one["group"] else "D", markersize=4, color=COLORS[0])
             name = one["group"] or f"{one['task']}: {one['run']} − {one['against']}"
             names.append(f"{name}  (n={one['pairs']:,})")
         _name_rows(axes, names)
@@ -129,7 +127,7 @@ def draw_points(values: pd.DataFrame, stem: Path, *, title: str, x_label: str, f
                 axes.annotate(name, place, xytext=(4, 2), textcoords="offset points", fontsize=6)
             for variant, own in of.groupby("variant") if front else ():
                 best = pareto(zip(own["x"], own["value"], strict=True))
-                color = _COLORS[_VARIANTS.index(str(variant))]
+                color = COLORS[_VARIANTS.index(str(variant))]
                 axes.step(*zip(*best, strict=True), where="post", color=color, linestyle=":", linewidth=1)
             _name_panel(axes, str(panel))
             axes.set_ylabel("percent, or points")
@@ -146,9 +144,9 @@ def _dot(axes: "Axes", one: Mapping[str, Any], x: float, y: float, *, across: bo
     number = _VARIANTS.index(one["variant"])
     if pd.notna(one["low"]):
         line, at = (axes.hlines, y) if across else (axes.vlines, x)
-        line(at, one["low"], one["high"], color=_COLORS[number], alpha=0.4, linewidth=2)
-    fill = "white" if one["published"] else _COLORS[number]
-    axes.plot(x, y, _MARKERS[number], color=_COLORS[number], markersize=4, markerfacecolor=fill)
+        line(at, one["low"], one["high"], color=COLORS[number], alpha=0.4, linewidth=2)
+    fill = "white" if one["published"] else COLORS[number]
+    axes.plot(x, y, MARKERS[number], color=COLORS[number], markersize=4, markerfacecolor=fill)
 
 
 def _biases(report: Report, folder: Path) -> None:
@@ -194,7 +192,7 @@ def _legend(figure: "Figure", variants: Sequence[str], caption: str = _CAPTION) 
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], linestyle="none", marker=_MARKERS[n], color=_COLORS[n], label=f"{one} scores")
+        Line2D([], [], linestyle="none", marker=MARKERS[n], color=COLORS[n], label=f"{one} scores")
         for n, one in enumerate(variants)
     ]
     figure.legend(handles=handles, loc="outside lower left", ncols=2, frameon=False, title=caption, alignment="left")

@@ -1,4 +1,4 @@
-"""Yahoo, Alpha Vantage, Wikipedia and GitHub on the loopback interface."""
+"""Yahoo, Alpha Vantage and GitHub on the loopback interface."""
 
 import json
 import threading

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from fin_tasks.benchmarks.dynostock.score import bias_index, metric_values, metrics_of, read, score
-from fin_tasks.errors import ConfigError
 from fin_tasks.stats.metric import Metric
 
 DOC: dict[str, Any] = {"bias_type": "recency", "truth": 1, "signal": 0}
@@ -30,8 +29,6 @@ def test_what_is_not_known_is_unscored() -> None:
     assert score({**DOC, "truth": None}, "0.4", variant="paper").correct is None
     found = values("Final prediction: 0.4", truth=None)
     assert (found["unscored"], found["acc"], found["bias_index"], found["mean_probability"]) == (1.0, None, None, 0.4)
-    with pytest.raises(ConfigError, match="variant"):
-        read(DOC, "0.4", variant="strict")
 
 
 def test_metrics_of_a_task() -> None:

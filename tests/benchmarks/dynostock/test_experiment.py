@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fin_tasks.benchmarks.dynostock.experiment import COLUMNS, Experiment, by_window, compare_arms
+from fin_tasks.benchmarks.dynostock.experiment import COLUMNS, by_window, compare_arms
 from fin_tasks.benchmarks.dynostock.figures import draw_windows
 from fin_tasks.benchmarks.dynostock.score import metric_values, read
 
@@ -32,16 +32,16 @@ def towards(by: float) -> Callable[[Any], float]:
     return lambda doc: 0.5 if doc["statement"] is None else 0.5 + by * (1 if doc["statement"] else -1)
 
 
-def effect(found: Experiment, contrast: str, measure: str, window: Any = 4) -> pd.Series:
+def effect(table: pd.DataFrame, contrast: str, measure: str, window: Any = 4) -> pd.Series:
     first, second = contrast.split(" - ")
-    table = found.effects
     chosen = (table["first"] == first) & (table["second"] == second) & (table["measure"] == measure)
     (place,) = table.index[chosen & (table["window"] == window)]
     return table.loc[place]
 
 
 def test_a_model_that_every_statement_moves() -> None:
-    found = compare_arms(pd.concat([rows(arm, towards(0.1)) for arm in ("signal", "none", "flipped", "aligned")]))
+    arms = ("signal", "none", "flipped", "aligned")
+    found, notes = compare_arms(pd.concat([rows(arm, towards(0.1)) for arm in arms]))
     for contrast, moved, answers in (("signal - none", 0.1, 0.5), ("flipped - none", -0.1, -0.5)):
         assert effect(found, contrast, "signal_probability")["difference"] == pytest.approx(moved)
         # without a statement 0.5 is up, which the signal says in half of the windows
@@ -52,37 +52,26 @@ def test_a_model_that_every_statement_moves() -> None:
         assert effect(found, contrast, "bias_index")["difference"] == answers
     corrected = [effect(found, f"{first} - none", "follows_signal")["p_holm"] for first in ("signal", "flipped")]
     assert corrected == pytest.approx([3 * 2**-19] * 2)  # after that of signal - flipped, the smallest of four
-    assert found.notes == ()
+    assert notes == []
 
 
 def test_tickers_are_resampled_whole() -> None:
     def of_ticker(doc: Any) -> float:  # all windows of a ticker move by the same amount, 0 to 0.19
         return towards(int(doc["ticker"][1:]) / 100)(doc)
 
-    few, many = (
-        effect(
-            compare_arms(pd.concat([rows(arm, of_ticker, n=n) for arm in ("signal", "none")])),
-            "signal - none",
-            "signal_probability",
-        )
-        for n in (20, 200)
-    )
-    assert few["difference"] == many["difference"] == pytest.approx(0.095)
-    assert many["low"] < 0.095 < many["high"]
-    assert (
-        many["high"] - many["low"]
-        == pytest.approx(few["high"] - few["low"])
-        == pytest.approx(2 * 1.96 * 0.0577 / 20**0.5, rel=0.1)
-    )
+    widths = []
+    for n in (20, 200):
+        found, _ = compare_arms(pd.concat([rows(arm, of_ticker, n=n) for arm in ("signal", "none")]))
+        one = effect(found, "signal - none", "signal_probability")
+        assert one["difference"] == pytest.approx(0.095) and one["low"] < 0.095 < one["high"]
+        widths.append(one["high"] - one["low"])
+    assert widths == pytest.approx([2 * 1.96 * 0.0577 / 20**0.5] * 2, rel=0.1)
 
 
 def test_effects_are_averaged_over_sizes() -> None:
-    parts = [
-        rows(arm, towards(by), sizes=(size,), n=n)
-        for arm in ("signal", "none")
-        for size, by, n in ((4, 0.3, 60), (20, 0.1, 20))
-    ]
-    found = compare_arms(pd.concat(parts))
+    sizes = ((4, 0.3, 60), (20, 0.1, 20))
+    parts = [rows(arm, towards(by), sizes=(at,), n=n) for arm in ("signal", "none") for at, by, n in sizes]
+    found, _ = compare_arms(pd.concat(parts))
     mean = effect(found, "signal - none", "signal_probability", "mean")
     assert mean["difference"] == pytest.approx(0.2), "not 0.25, the pooled one"
     assert (mean["pairs"], mean["tickers"]) == (80, 20) and mean["p"] != mean["p"]
@@ -90,23 +79,22 @@ def test_effects_are_averaged_over_sizes() -> None:
 
 def test_windows_of_one_arm_and_without_forecast_are_counted() -> None:
     silent = rows("signal", lambda doc: "no idea" if doc["ticker"] == "T3" else 0.7, n=40)
-    found = compare_arms(pd.concat([silent, rows("none", towards(0), n=30)]))
+    found, _ = compare_arms(pd.concat([silent, rows("none", towards(0), n=30)]))
     stated, answers = (effect(found, "signal - none", name) for name in ("signal_probability", "follows_signal"))
     assert (stated["pairs"], stated["unpaired"], stated["without_value"]) == (28, 10, 2)
     assert (answers["pairs"], answers["without_value"]) == (30, 0)
 
 
 def test_other_settings_are_not_paired_and_of_repeated_runs_the_last_counts() -> None:
-    older = rows("none", lambda doc: 0.0)
-    found = compare_arms(pd.concat([older, rows("none", towards(0)), rows("signal", towards(0.2), setting="b")]))
-    assert found.effects.empty and "no effect" in found.notes[-1]
-    assert found.arms["signal_probability"].tolist() == pytest.approx([0.5, 0.7])
-    assert by_window(pd.concat([older, rows("none", towards(0))]))["signal_probability"].tolist() == [0.5]
+    older, newer = rows("none", lambda doc: 0.0), rows("none", towards(0))
+    effects, notes = compare_arms(pd.concat([newer, rows("signal", towards(0.2), setting="b")]))
+    assert effects.empty and "no effect" in notes[-1]
+    assert by_window(pd.concat([older, newer]))["signal_probability"].tolist() == [0.5]
 
 
 def test_names_hidden_and_shown() -> None:
     hidden = rows("signal", towards(0.1), anonymized=True)
-    found = compare_arms(pd.concat([rows("signal", towards(0.3)), hidden]))
+    found, _ = compare_arms(pd.concat([rows("signal", towards(0.3)), hidden]))
     one = effect(found, "named - anonymized", "signal_probability")
     assert (one["difference"], one["arm"]) == (pytest.approx(0.2), "signal")
 

@@ -77,7 +77,6 @@ def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -
         ("prices.csv", "Date,Open\n2024-01-02,x\n", "'x'"),
         ("prices.csv", LONG + "B,02/01/2024,1,1,1,1,1,1\n", "02/01/2024"),
         ("prices.csv", LONG + "B,2024-01-02,1,1,1,1,1,1\n", "got two on 2024-01-02"),
-        ("prices.csv", LONG + "../B,2024-01-02,1,1,1,1,1,1\n", r"got '../B'"),
         ("prices.csv", "Ticker,Date,Adj Close\nB,2024-01-02,1\n", "columns Date and Close"),
         ("prices.parquet", "no Parquet", "cannot be read"),
         ("reports.json", '{"Information": "your key K3Y: 25 a day"}', "KeyError: 'quarterlyEarnings'"),

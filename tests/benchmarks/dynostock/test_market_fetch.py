@@ -51,7 +51,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MarketSe
         yfinance.set_tz_cache_location(str(tmp_path / "yfinance"))
         data.SingletonMeta._instances.clear()
         monkeypatch.setattr(tenacity.nap.time, "sleep", lambda seconds: None)
-        for name in ("FIN_TASKS_ALPHA_VANTAGE", "FIN_TASKS_WIKIPEDIA", "FIN_TASKS_GITHUB_RAW"):
+        for name in ("FIN_TASKS_ALPHA_VANTAGE", "FIN_TASKS_GITHUB_RAW"):
             monkeypatch.setenv(name, server.url)
         for name in ("FIN_TASKS_OFFLINE", "HF_HUB_OFFLINE"):
             monkeypatch.delenv(name, raising=False)
@@ -90,7 +90,7 @@ def test_what_is_there_is_not_fetched_again(server: MarketServer, tmp_path: Path
     assert isinstance(other.exception, ConfigError) and "2024-01-01" in str(other.exception)
 
 
-def test_failures_are_listed_and_tried_last_and_the_quota_stops(server: MarketServer, tmp_path: Path) -> None:
+def test_failures_are_listed_and_the_quota_stops(server: MarketServer, tmp_path: Path) -> None:
     server.answers["/query?A"] = {"Error Message": "Invalid API call."}
     server.answers["/query?B"] = [500, {"Note": "5 calls per minute, please"}, LIMIT]
     done = fetch("A,GONE,B", tmp_path / "m")
@@ -102,7 +102,7 @@ def test_failures_are_listed_and_tried_last_and_the_quota_stops(server: MarketSe
     server.answers["/query?B"] = earnings("B.X")
     server.asked.clear()
     again = fetch("A,GONE,B", tmp_path / "m")
-    assert [path for path in server.asked if "query" in path] == ["/query?B", "/query?A"]
+    assert [path for path in server.asked if "query" in path] == ["/query?A", "/query?B"]
     assert read_market(tmp_path / "m", tmp_path / "m", tickers=["B"]).tickers == ("B",)
     assert KEY not in done.output + again.output
     assert all(KEY.encode() not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
@@ -113,23 +113,11 @@ def test_a_source_that_is_down_stops_and_names_no_key(
 ) -> None:
     monkeypatch.setenv("FIN_TASKS_ALPHA_VANTAGE", "http://127.0.0.1:9")
     done = fetch("A,B", tmp_path / "m")
-    assert "Alpha Vantage: expected an answer" in done.output and KEY not in done.output
+    assert "Alpha Vantage: expected JSON" in done.output and KEY not in done.output
     server.answers["/v8/finance/chart/A"] = 429
     monkeypatch.setattr(fetching, "_BATCH", 1)
     assert "Yahoo gave none of 1 tickers" in fetch("A,B", tmp_path / "n").output
     assert not (tmp_path / "n" / "prices").exists()
-
-
-def test_the_list_of_the_s_and_p_500(server: MarketServer, tmp_path: Path) -> None:
-    page = "<table><tr><th>Symbol</th><th>Security</th></tr><tr><td>NA</td><td>x</td></tr><tr><td>A.B</td></tr></table>"
-    server.answers["/wiki/List_of_S%26P_500_companies"] = [503, page]
-    for name in ("NA", "A-B"):
-        server.answers[f"/v8/finance/chart/{name}"] = chart(name, {"2024-01-02": 10.0})
-        server.answers[f"/query?{name}"] = earnings(name)
-    assert fetch("", tmp_path / "m").exit_code == 0
-    assert read_market(tmp_path / "m", tmp_path / "m").tickers == ("A-B", "NA")
-    server.answers["/wiki/List_of_S%26P_500_companies"] = "<p>moved</p>"
-    assert isinstance(fetch("", tmp_path / "n").exception, FetchError)
 
 
 def test_the_authors_reports(server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,8 +128,8 @@ def test_the_authors_reports(server: MarketServer, tmp_path: Path, monkeypatch: 
     for module in (data_fetch, fetching):
         monkeypatch.setattr(module, "load_pins", lambda name: dataclasses.replace(pins, files=(pin,)))
     monkeypatch.delenv("ALPHAVANTAGE_API_KEY")
-    done = fetch("A,B", tmp_path / "m")
-    assert "B: the authors have no earnings of B" in done.output
+    assert "1 of 1 tickers" in fetch("", tmp_path / "m").output, "by default, the tickers of the authors' reports"
+    assert "B: the authors have no earnings of B" in fetch("A,B", tmp_path / "m").output
     assert read_market(tmp_path / "m", tmp_path / "m").facts["earnings"]["source"] == f"upstream@{pins.revision}"
 
 

@@ -61,7 +61,7 @@ def load(
     given = dict(locals())
     refuse_typos("dynostock", unknown, _OPTIONS)
     for name, allowed in _CHOICES.items():
-        if given[name] not in allowed or isinstance(given[name], bool) != (name == "anonymize"):
+        if given[name] not in allowed:
             raise ConfigError(f"metadata {name}: expected one of {', '.join(map(str, allowed))}, got {given[name]!r}.")
     if type(dpi) is not int:
         raise ConfigError(f"metadata dpi: expected a whole number, got {dpi!r}.")
@@ -75,11 +75,10 @@ def load(
         wording = upstream_prompts(data_dir=folder, settings=settings)
     found = find_set(sample=source == "sample", windows_dir=windows_dir, data_dir=folder, settings=settings)
     if not (windows := found.select(bias, window)):
-        counts = found.table.groupby(["bias_type", "window"]).size().items()
+        there = (found.table["bias_type"] + " of " + found.table["window"].astype(str)).unique()
         raise DataError(
             f"dynostock: expected {bias} windows{f' of {window} reports' if window else ''} in the set, found "
-            f"{', '.join(f'{n} {kind} of {size} reports' for (kind, size), n in counts) or 'none at all'}. Build a set "
-            "with that bias and size, or use the tasks of those that it has."
+            f"{', '.join(there) or 'none'}. Build a set with that bias and size, or use other tasks."
         )
     shown = [_hidden(found.market, one) if anonymize else (found.market, one) for one in windows]
     facts: dict[str, Any] = {"fin_tasks": fin_tasks.__version__, "scorer": SCORER_VERSION, "bias": bias}
@@ -156,14 +155,12 @@ def _hidden(market: Market, window: Window) -> tuple[Market, Window]:
 def _draw(
     shown: Sequence[tuple[Market, Window]], found: WindowSet, settings: Settings, *, dpi: int, style: str
 ) -> tuple[list[str], dict[str, Any]]:
-    """Find each window's chart among those built with the set, and draw the others into the cache."""
+    """Find the charts built with the set, or draw them into the cache."""
     from fin_tasks.charts.candlestick import RENDERER
     from fin_tasks.charts.pool import draw_charts
 
     charts = [chart_between(market, one.ticker, one.start, one.end, dpi=dpi, style=style) for market, one in shown]
-    cached = settings.cache_dir / "dynostock" / "charts"
-    built = [found.charts / one.file_name for one in charts]
-    missing = [one for one, path in zip(charts, built, strict=True) if not path.is_file()]
-    drawn = iter(draw_charts(missing, cached, total=len(missing))[0] if missing else [])
-    paths = [path if path.is_file() else next(drawn) for path in built]
+    paths = [found.charts / one.file_name for one in charts]
+    if not all(path.is_file() for path in paths):
+        paths, _ = draw_charts(charts, settings.cache_dir / "dynostock" / "charts", total=len(charts))
     return list(map(str, paths)), {"dpi": dpi, "renderer": RENDERER, "chart": style}

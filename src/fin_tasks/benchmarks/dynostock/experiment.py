@@ -4,7 +4,7 @@ The functions take the rows of one variant, with `COLUMNS`. Of rows that differ 
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,19 +29,6 @@ _SAME = [*GROUP, "arm", "window", "doc_id"]
 _FEW_TICKERS = 20  # with fewer the intervals are markedly too narrow
 
 _Floats = npt.NDArray[np.float64]
-
-
-class Experiment(NamedTuple):
-    """Arms as `by_window` returns them, effects and notes.
-
-    `effects` has for each group, contrast (`first` less `second`), measure and window size the `difference` over
-    `pairs` with its 95 % interval (bootstrap over tickers). If answers are single there is McNemar's `p`, and `p_holm`,
-    corrected for all contrasts and sizes of the group and measure. The size "mean" is the mean over sizes.
-    """
-
-    arms: pd.DataFrame
-    effects: pd.DataFrame
-    notes: tuple[str, ...]
 
 
 def by_window(rows: pd.DataFrame) -> pd.DataFrame:
@@ -85,11 +72,16 @@ def _over_sizes(sizes: pd.DataFrame) -> dict[str, Any]:
     return means
 
 
-def compare_arms(rows: pd.DataFrame, *, resamples: int = 10_000, seed: int = 42) -> Experiment:
-    """Compare the arms of each group, and windows with and without names and dates in each arm."""
+def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Compare the arms of each group, and windows with and without names and dates in each arm; also return notes.
+
+    The table has for each group, contrast (`first` less `second`), measure and window size the `difference` over
+    `pairs` with its 95 % interval (bootstrap over tickers). If answers are single there is McNemar's `p`, and `p_holm`,
+    corrected for all contrasts and sizes of the group and measure. The size "mean" is the mean over sizes.
+    """
     rows = rows.drop_duplicates(_SAME, keep="last")
     found: list[dict[str, Any]] = []
-    notes = []
+    notes: list[str] = []
     for columns, condition, contrasts in (
         (list(GROUP), "arm", _CONTRASTS),
         ([*GROUP[:-1], "arm"], "anonymized", ((False, True),)),
@@ -100,7 +92,7 @@ def compare_arms(rows: pd.DataFrame, *, resamples: int = 10_000, seed: int = 42)
             for first, second in [pair for pair in contrasts if parts.keys() >= set(pair)]:
                 shown = (first, second) if condition == "arm" else ("named", "anonymized")
                 facts = {"anonymized": None, "arm": "", **group, **dict(zip(("first", "second"), shown, strict=True))}
-                effects = list(_effects(parts[first], parts[second], resamples, seed))
+                effects = list(_effects(parts[first], parts[second]))
                 found += [{**facts, **effect} for effect in effects]
                 if (tickers := max((one["tickers"] for one in effects), default=0)) < _FEW_TICKERS:
                     few = f"{tickers} tickers in common are too few for honest intervals"
@@ -111,16 +103,16 @@ def compare_arms(rows: pd.DataFrame, *, resamples: int = 10_000, seed: int = 42)
         effects["p_holm"] = families.transform(lambda p: holm(p.tolist()))
     else:
         notes.append("Only one arm of each setting, so there is no effect to show.")
-    return Experiment(arms=by_window(rows), effects=effects, notes=tuple(notes))
+    return effects, notes
 
 
-def _effects(a: pd.DataFrame, b: pd.DataFrame, resamples: int, seed: int) -> Iterator[dict[str, Any]]:
+def _effects(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[dict[str, Any]]:
     pairs = a.merge(b, on=["window", "doc_id"], suffixes=("", "_b"))
     if pairs.empty:
         return
     tickers, sizes = pairs["ticker"].factorize()[0], sorted(set(pairs["window"]))
     size, count = np.searchsorted(sizes, pairs["window"]), max(tickers) + 1
-    draws = np.random.default_rng(seed).multinomial(count, [1 / count] * count, size=resamples)
+    draws = np.random.default_rng(42).multinomial(count, [1 / count] * count, size=10_000)
     for measure in MEASURES:
         # Every measure is a ratio of sums: of shares and ones, or of answers wrong by bias and wrong answers.
         is_index, columns = measure == "bias_index", []
@@ -133,21 +125,23 @@ def _effects(a: pd.DataFrame, b: pd.DataFrame, resamples: int, seed: int) -> Ite
         np.add.at(sums, (tickers[known], size[known]), table[known])
         values = _differences(sums.sum(axis=0), nothing=0.0 if is_index else np.nan)
         resampled = _differences(np.tensordot(draws.astype(float), sums, axes=1), nothing=np.nan)
-        for place in [*range(len(sizes)), None][: len(sizes) + (len(sizes) > 1)]:
-            here = np.full(len(pairs), True) if place is None else size == place
-            both, held = table[here & known], len(set(tickers[here & known]))
-            drawn = resampled.mean(axis=1) if place is None else resampled[:, place]
-            drawn = drawn[np.isfinite(drawn)]
+        values = np.append(values, values.mean())
+        resampled = np.column_stack([resampled, resampled.mean(axis=1)])
+        for place, label in enumerate([*sizes, "mean"] if len(sizes) > 1 else sizes):
+            is_mean = label == "mean"
+            here = known & (is_mean | (size == place))
+            both, held = table[here], len(set(tickers[here]))
+            drawn = resampled[np.isfinite(resampled[:, place]), place]
             low, high = np.quantile(drawn, [0.025, 0.975]) if held > 1 and len(drawn) else (np.nan, np.nan)
-            firsts, seconds = both[:, 0] > both[:, 2], both[:, 0] < both[:, 2]
             single = measure in ("acc", "follows_signal") and len(both) and np.isin(both, (0, 1)).all()
-            asked = [rows if place is None else rows[rows["window"] == sizes[place]] for rows in (a, b)]
+            gained, lost = int((both[:, 0] > both[:, 2]).sum()), int((both[:, 0] < both[:, 2]).sum())
+            paired = len(pairs) if is_mean else int((size == place).sum())
+            asked = sum(len(rows) if is_mean else int((rows["window"] == label).sum()) for rows in (a, b))
             yield {
-                **{"measure": measure, "window": "mean" if place is None else sizes[place]},
-                "difference": values.mean() if place is None else values[place],
-                **{"low": low, "high": high, "pairs": len(both), "tickers": held},
-                **{"unpaired": sum(map(len, asked)) - 2 * here.sum(), "without_value": (here & ~known).sum()},
-                "p": mcnemar(int(firsts.sum()), int(seconds.sum())) if single and place is not None else np.nan,
+                **{"measure": measure, "window": label, "difference": values[place], "low": low, "high": high},
+                **{"pairs": len(both), "tickers": held},
+                **{"unpaired": asked - 2 * paired, "without_value": paired - len(both)},
+                "p": mcnemar(gained, lost) if single and not is_mean else np.nan,
             }
 
 

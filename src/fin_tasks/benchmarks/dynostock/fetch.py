@@ -3,11 +3,10 @@
 A file such as `prices/AAPL.parquet` or `earnings/AAPL.json` that is there is kept, so that a run may stop at any time.
 """
 
-import io
 import json
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
@@ -18,13 +17,13 @@ import requests
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_exponential
 from tqdm import tqdm
 
-from fin_tasks.benchmarks.dynostock.market import TICKER
 from fin_tasks.data.fetch import load_pins, locate, write_file
 from fin_tasks.errors import ConfigError, FetchError
 from fin_tasks.settings import Settings
 
 _BATCH = 25  # tickers that Yahoo is asked about at once
 _PAUSE = 1.2  # seconds between requests; Alpha Vantage's free plan allows one a second
+_REPORTS = re.compile(r"data/eps_history/data-(.+)\.json")
 _COLUMNS = {name: name.lower().replace(" ", "_") for name in ("Open", "High", "Low", "Close", "Volume", "Adj Close")}
 
 
@@ -47,18 +46,9 @@ class Fetched:
     stopped: list[str] = field(default_factory=list)
 
 
-@_retry
-def sp500(settings: Settings) -> tuple[str, ...]:
-    """Return the tickers of the S&P 500 as Wikipedia lists them today, spelled as Yahoo does (BRK-B)."""
-    page = _get(f"{settings.wikipedia}/wiki/List_of_S%26P_500_companies", "Wikipedia")
-    try:
-        cells = pd.read_html(io.StringIO(page), match="Symbol", flavor="lxml", keep_default_na=False)[0]["Symbol"]
-    except (ImportError, ValueError, SyntaxError, KeyError) as error:
-        raise FetchError(f"S&P 500: expected a table of tickers ({error!r}). Use --tickers FILE.") from error
-    tickers = tuple(dict.fromkeys(str(cell).strip().upper().replace(".", "-") for cell in cells))
-    if not all(TICKER.fullmatch(ticker) for ticker in tickers):
-        raise FetchError(f"S&P 500: expected tickers, got {tickers}. Use --tickers FILE.")
-    return tickers
+def recorded_tickers() -> list[str]:
+    """Return the companies of the S&P 500 whose earnings the authors' repository holds."""
+    return [match[1] for pin in load_pins("dynostock").files if (match := _REPORTS.fullmatch(pin.path))]
 
 
 def fetch_market(
@@ -70,7 +60,7 @@ def fetch_market(
     earnings: str | None = None,
     settings: Settings,
 ) -> Fetched:
-    """Fetch what the folder lacks; tickers that failed in the last run are tried last.
+    """Fetch the files that the folder lacks.
 
     The last day is by default that of the folder, or yesterday for a new one. `earnings` is `alpha-vantage` (the
     default if there is a key) or `upstream`.
@@ -90,19 +80,12 @@ def fetch_market(
     plan = {"prices": "yahoo", "earnings": named, "start": f"{start}", "end": f"{end}", "basis": "split-adjusted"}
     if before and (other := {name: before.get(name) for name in plan if before.get(name) != plan[name]}):
         raise ConfigError(f"{folder}: expected a folder fetched with {plan}, found {other}. Choose another with --out.")
-    done, last = Fetched(), before.get("failed", Fetched().failed)
-
-    def missing(part: str, wanted: Iterable[str]) -> list[str]:
-        there = {path.name.rpartition(".")[0] for path in (folder / part).glob("*")}
-        return sorted((ticker for ticker in wanted if ticker not in there), key=lambda name: name in last[part])
-
-    try:
-        _fetch_prices(done, folder / "prices", missing("prices", tickers), start, end)
-        priced = [ticker for ticker in tickers if (folder / "prices" / f"{ticker}.parquet").is_file()]
-        _fetch_reports(done, folder / "earnings", missing("earnings", priced), source, settings)
-    finally:
-        facts = {**plan, "failed": {part: {**last[part], **done.failed[part]} for part in last}}
-        write_file(manifest, json.dumps(facts, indent=1).encode())
+    write_file(manifest, json.dumps(plan, indent=1).encode())
+    done, prices, reports = Fetched(), folder / "prices", folder / "earnings"
+    _fetch_prices(done, prices, [name for name in tickers if not (prices / f"{name}.parquet").is_file()], start, end)
+    priced = [name for name in tickers if (prices / f"{name}.parquet").is_file()]
+    missing = [name for name in priced if not (reports / f"{name}.json").is_file()]
+    _fetch_reports(done, reports, missing, source, settings)
     return done
 
 
@@ -171,10 +154,15 @@ def _fetch_reports(done: Fetched, folder: Path, tickers: Sequence[str], source: 
 def _alpha_vantage(ticker: str, settings: Settings) -> dict[str, Any]:
     key = str(settings.alpha_vantage_key)
     query = {"function": "EARNINGS", "symbol": ticker, "apikey": key}
-    try:
-        answer: dict[str, Any] = json.loads(_get(f"{settings.alpha_vantage}/query", "Alpha Vantage", query))
-    except ValueError:
-        raise FetchError("Alpha Vantage: expected JSON, got something else.") from None
+    address = f"{settings.alpha_vantage}/query"
+    try:  # no message holds the query with the key, and no redirect is followed
+        reply = requests.get(address, query, headers={"User-Agent": "fin-tasks"}, timeout=30, allow_redirects=False)
+        if reply.status_code != 200:
+            kind = _BusyError if reply.status_code in (408, 429, 500, 502, 503, 504) else FetchError
+            raise kind(f"Alpha Vantage: expected an answer from {address}, got status {reply.status_code}.")
+        answer: dict[str, Any] = reply.json()
+    except requests.RequestException as error:
+        raise _BusyError(f"Alpha Vantage: expected JSON from {address}, got {type(error).__name__}.") from None
     refusal = " ".join(str(answer.get(name, "")) for name in ("Error Message", "Note", "Information")).strip()
     refusal = refusal.replace(key, "(your key)")
     if refusal and ("Error Message" not in answer or "apikey" in refusal):
@@ -183,15 +171,3 @@ def _alpha_vantage(ticker: str, settings: Settings) -> dict[str, Any]:
     if refusal or not answer.get("quarterlyEarnings"):
         raise FetchError(f"Alpha Vantage knows no earnings of {ticker}. {refusal}".strip())
     return answer
-
-
-def _get(url: str, what: str, query: dict[str, str] | None = None) -> str:
-    """Return the text of a page; no message holds the query, which may hold a key, and no redirect is followed."""
-    try:
-        reply = requests.get(url, params=query, headers={"User-Agent": "fin-tasks"}, timeout=30, allow_redirects=False)
-    except requests.RequestException as error:
-        raise _BusyError(f"{what}: expected an answer from {url}, got {type(error).__name__}.") from None
-    if reply.status_code != 200:
-        kind = _BusyError if reply.status_code in (408, 429, 500, 502, 503, 504) else FetchError
-        raise kind(f"{what}: expected an answer from {url}, got status {reply.status_code}.")
-    return reply.text

@@ -7,12 +7,8 @@ from typing import Any
 import pandas as pd
 
 from fin_tasks.benchmarks.dynostock.experiment import GROUP
-from fin_tasks.charts.figures import drawing, save
+from fin_tasks.charts.figures import COLORS, MARKERS, drawing, save
 from fin_tasks.sandbox import escape
-
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's palette, which color-blind readers can tell apart."""
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 def names_of(table: pd.DataFrame, columns: list[str]) -> pd.Series:

@@ -142,8 +142,6 @@ def _read_all(
             what = f"{type(error).__name__}: {str(error)[:200]}"
             raise DataError(f"{path}: expected {part}, got a file that cannot be read ({what}).") from error
         table["ticker"] = table["ticker"].astype(str).str.strip().str.upper().astype(object)
-        if odd := [name for name in table["ticker"].unique() if not TICKER.fullmatch(name)]:
-            raise DataError(f"{path}: expected tickers such as AAPL, got {odd[0]!r}.")
         tables.append(table if wanted is None else table[table["ticker"].isin(wanted)])
     tables = [table for table in tables if len(table)]
     if not tables:

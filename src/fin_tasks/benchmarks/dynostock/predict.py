@@ -7,7 +7,7 @@ from typing import Any
 from fin_tasks.benchmarks.dynostock.data import IMAGE_MARK, chart_between, document
 from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.prompts import HousePrompts
-from fin_tasks.benchmarks.dynostock.score import PARSERS, score
+from fin_tasks.benchmarks.dynostock.score import PARSERS, read
 from fin_tasks.benchmarks.dynostock.windows import Window
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.charts.pool import draw_charts
@@ -48,13 +48,13 @@ def messages_of(doc: Mapping[str, Any]) -> list[dict[str, Any]]:
 def result_of(doc: Mapping[str, Any], response: str) -> dict[str, Any]:
     """Return window, statement, response, forecasts by both parsers, and the movement that followed, as JSON values."""
     names = ("ticker", "start", "end", "bias_type", "window", "n_same", "n_contrary", "signal", "truth", "chart")
-    scores = {name: score(doc, response, variant=name) for name in PARSERS}
+    readings = {name: read(doc, response, variant=name) for name in PARSERS}
     return {
         **{name: doc[name] for name in names},
         "statement": doc["said"],
         "response": response,
-        **{name: one.probability for name, one in scores.items()},
-        "forecast": _MOVES[scores["robust"].answer],
+        **{name: one.probability for name, one in readings.items()},
+        "forecast": _MOVES[readings["robust"].answer],
         "happened": _MOVES[doc["truth"]] or "not known",
     }
 

@@ -1,19 +1,9 @@
-"""The house prompts: our own wording of the paper's structure, and the paper's naive question for contrast.
-
-The statistics of a window always point one way and its signal the other. The arms show the same window with
-
-- `signal`: the biased statement, as in the paper;
-- `none`: no statement;
-- `flipped`: the same statement with its direction reversed, so that it agrees with the statistics;
-- `aligned`: a statement that agrees too, but without the bias: it names neither the latest event nor an authority.
-"""
+"""The house prompts: our own wording of the paper's structure, and the paper's naive question for contrast."""
 
 import hashlib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,12 +11,11 @@ import pandas as pd
 import yaml
 
 from fin_tasks.benchmarks.dynostock.market import CANDLE, FIGURES, Market
-from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES, Window, past_movements, shown_prices
+from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES, HOUSE, Window, past_movements, shown_prices
 from fin_tasks.errors import ConfigError
 
-ARMS = ("signal", "none", "aligned", "flipped")
-_HOUSE = Path(__file__).with_name("house.yaml").read_text(encoding="utf-8")
-_WORDS: Mapping[str, str] = {name: text for part in yaml.safe_load(_HOUSE).values() for name, text in part.items()}
+ARMS = ("signal", "none", "aligned", "flipped")  # see docs/dynostock.md
+_WORDS: Mapping[str, str] = {name: text for part in yaml.safe_load(HOUSE).values() for name, text in part.items()}
 _UNKNOWN, _MOVED = "not known", ("a fall", "a rise")
 
 
@@ -47,7 +36,7 @@ class HousePrompts:
     @property
     def facts(self) -> dict[str, Any]:
         """Name and hash of the wording, for the provenance."""
-        return {"set": "house", "style": self.style, "sha256": hashlib.sha256(_HOUSE.encode()).hexdigest()}
+        return {"set": "house", "style": self.style, "sha256": hashlib.sha256(HOUSE.encode()).hexdigest()}
 
     def ask(
         self, market: Market, window: Window, *, arm: str, text: str | None = None, frequency: str = "daily"
@@ -123,7 +112,7 @@ def _reports(market: Market, window: Window) -> list[dict[str, str]]:
 
 def _written(name: str, value: Any) -> str:
     """Write a day or figure as people do: two decimals, more for small prices and for EPS that have them."""
-    if pd.isna(value) or value in (math.inf, -math.inf):
+    if pd.isna(value):
         return _UNKNOWN
     if isinstance(value, pd.Timestamp):
         return f"{value:%Y-%m-%d}"

@@ -1,8 +1,4 @@
-"""From a response to a forecast, its score and the metrics of its document.
-
-`paper` reads a response as the benchmark's authors do, so that numbers compare with the published ones. `robust` takes
-what a careful reader would take for the stated probability.
-"""
+"""From a response to a forecast, its score and the metrics of its document."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +7,6 @@ from typing import Any
 
 from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.score import Reading, Score
-from fin_tasks.errors import ConfigError
 from fin_tasks.stats.averages import average, average_or_none, rate
 from fin_tasks.stats.calibration import brier_score, expected_calibration_error, log_loss
 from fin_tasks.stats.intervals import Interval, bias_index_interval, wilson
@@ -33,7 +28,6 @@ class Forecast(Reading):
 class ForecastScore(Score):
     """A score; `wrong_by_bias`: the answer is wrong and equals the signal; None without a signal or a truth."""
 
-    probability: float | None = None
     wrong_by_bias: bool | None = None
 
 
@@ -65,8 +59,6 @@ def intervals_of(shares: Iterable[Sequence[float] | None]) -> dict[str, Interval
 
 def read(doc: Mapping[str, Any], response: str, *, variant: str) -> Forecast:
     """Read the probability that a response states."""
-    if variant not in PARSERS:
-        raise ConfigError(f"variant: expected {' or '.join(map(repr, PARSERS))}, got {variant!r}.")
     probability = PARSERS[variant](response)
     answer = None if probability is None else int(probability >= 0.5)
     empty = "no answer: empty response" if not response.strip() else "no answer: no probability in the response"
@@ -81,8 +73,7 @@ def compare(doc: Mapping[str, Any], reading: Forecast) -> ForecastScore:
         correct = answer == truth
         biased = None if signal is None else answer is not None and not correct and answer == signal
         reason = reading.reason or ("right" if correct else "wrong, as the signal suggests" if biased else "wrong")
-    facts: dict[str, Any] = {"probability": reading.probability, "wrong_by_bias": biased}
-    return ForecastScore(answer=answer, correct=correct, correct_err=None, reason=reason, **facts)
+    return ForecastScore(answer=answer, correct=correct, correct_err=None, reason=reason, wrong_by_bias=biased)
 
 
 def score(doc: Mapping[str, Any], response: str, *, variant: str) -> ForecastScore:
@@ -109,7 +100,7 @@ def metric_values(doc: Mapping[str, Any], readings: Sequence[Forecast]) -> dict[
     `follows_signal` counts answers equal to the signal, shown or not. The bias index and all intervals have shares.
     """
     scores, truth, signal = [compare(doc, reading) for reading in readings], doc["truth"], doc["signal"]
-    stated = [one.probability for one in scores if one.probability is not None]
+    stated = [one.probability for one in readings if one.probability is not None]
     truths = [] if truth is None else [truth] * len(stated)
     acc = average_or_none(rate(one.correct) for one in scores)
     biased = average_or_none(rate(one.wrong_by_bias) for one in scores)

@@ -1,7 +1,4 @@
-"""A set of windows in a folder, the windows of recordings, and those of the packaged sample.
-
-A folder holds the windows, the prices and reports of their days, `charts/` and `manifest.json`.
-"""
+"""A set of windows in a folder, the windows of recordings, and those of the packaged sample."""
 
 import hashlib
 import json
@@ -119,12 +116,13 @@ def read_set(folder: Path) -> WindowSet:
         raise DataError(f"{folder}: expected windows of `fin-tasks build dynostock`, got {error!r}.") from error
 
 
+@lru_cache(maxsize=2)  # the tasks of a group ask for the same set
 def find_set(*, sample: bool, windows_dir: str | None, data_dir: Path | None, settings: Settings) -> WindowSet:
     """Return the sample, the set in a folder, or the set in `dynostock/windows` of the data folder or the cache."""
     if sample:
         if windows_dir:
             raise ConfigError(f"metadata windows_dir: expected none with source sample, got {windows_dir!r}.")
-        return sample_set(settings)
+        return _sample_set(settings)
     roots = [root / "dynostock" / "windows" for root in (data_dir, settings.cache_dir) if root is not None]
     places = [Path(windows_dir).expanduser()] if windows_dir else [place for place in roots if place.is_dir()]
     if not places:
@@ -132,17 +130,10 @@ def find_set(*, sample: bool, windows_dir: str | None, data_dir: Path | None, se
             f"dynostock: expected a set of windows in {' or '.join(map(str, roots))}, found none. Run `fin-tasks fetch "
             "dynostock` and `fin-tasks build dynostock`, name its folder as windows_dir, or use source: sample."
         )
-    manifest = places[0] / "manifest.json"
-    return _read_once(places[0], manifest.stat().st_mtime_ns if manifest.is_file() else 0)
+    return read_set(places[0])
 
 
-@lru_cache(maxsize=1)  # the tasks of a group ask for the same set
-def _read_once(folder: Path, _changed: int) -> WindowSet:
-    return read_set(folder)
-
-
-@lru_cache(maxsize=1)
-def sample_set(settings: Settings) -> WindowSet:
+def _sample_set(settings: Settings) -> WindowSet:
     """Find all windows of the packaged sample, by the weaker rule of `SAMPLE_SHARE`."""
     market = sample_market()
     parameters = {"biases": list(BIASES), "windows": list(WINDOWS), "seed": 42, "share": float(SAMPLE_SHARE)}

@@ -30,14 +30,11 @@ REASONS: Mapping[str, str] = {  # why a window is dropped, in the order of the c
     "unknown-movement": "there is no close on one side of a report",
     "truth-pending": "the prices end less than 8 days after the newest report",
 }
-AUTHORITIES: Mapping[str, Mapping[str, str]] = yaml.safe_load(
-    Path(__file__).with_name("house.yaml").read_text(encoding="utf-8")
-)["authorities"]
-"""Name of each figure of authority to its `role` and `standing`, in the authors' order."""
+HOUSE = Path(__file__).with_name("house.yaml").read_text(encoding="utf-8")
+AUTHORITIES: Mapping[str, Mapping[str, str]] = yaml.safe_load(HOUSE)["authorities"]  # name to `role` and `standing`
 AFTER = 8  # days after a report whose mean close is compared with as many days up to it
 
 _BEFORE = 30  # days shown before the oldest report
-_NO_DAY = 1 << 31
 _STRIDE = 1 << 32  # more days than between any two dates of a ticker
 _EPOCH = date(1970, 1, 1)
 _DATES, _MOVES = ("start", "end", "fiscal_end"), ("signal", "truth")
@@ -51,8 +48,8 @@ _Bools = npt.NDArray[np.bool_]
 class Window:
     """`window` reports of one ticker, from 30 days before the oldest (`start`) to the day of the newest (`end`).
 
-    Movements are 1 (up) and 0 (down). `signal` is what the biased statement suggests, None for plain windows; `truth`
-    what followed the newest report, None if not known yet. `outcome` and the figures (dollars per share, as in the
+    `signal` is the movement that the biased statement suggests, 1 (up) or 0 (down), None for plain windows; `truth` is
+    the movement after the newest report, None if not known yet. `outcome` and the figures (dollars per share, as in the
     files) are the newest report's. `n_same` older reports had its outcome, and after `n_contrary` of them the price
     moved contrary to the signal; in plain windows, up. `authority` makes the statement of an authority window.
     """
@@ -92,9 +89,9 @@ class Reports:
     def __init__(self, market: Market) -> None:
         prices, table = _Prices(market), market.reports
         days = _day_numbers(table["reported"])
-        first, last = (prices.calendar[0], prices.calendar[-1]) if len(prices.calendar) else (1, 0)
-        counts = table["ticker"].isin(prices.tickers).to_numpy() & (days >= first) & (days <= last)
-        self.table, self.day, self.last_day = table[counts].reset_index(drop=True), days[counts], last
+        first, self.last_day = prices.calendar[0], prices.calendar[-1]
+        counts = table["ticker"].isin(prices.tickers).to_numpy() & (days >= first) & (days <= self.last_day)
+        self.table, self.day = table[counts].reset_index(drop=True), days[counts]
         self.ticker = prices.tickers.get_indexer(self.table["ticker"]).astype(np.int64)
         self.is_known = self.table["surprise"].notna().to_numpy()
         self.is_meet = self.table["surprise"].to_numpy() >= 0
@@ -295,7 +292,7 @@ class _Prices:
         codes, names = pd.factorize(table["ticker"], sort=True)
         days, self.closes = _day_numbers(table["date"]), table["close"].to_numpy()
         self.tickers, self.keys = pd.Index(names, dtype=object), codes * _STRIDE + days
-        first, closed = days.min(initial=_NO_DAY), np.isfinite(self.closes)
+        first, closed = days.min(), np.isfinite(self.closes)
         self.calendar = np.flatnonzero(np.bincount(days[closed] - first)) + first
         candle = np.isfinite(table["low"].to_numpy()) & np.isfinite(table["high"].to_numpy())
         has_candles = np.bincount(codes[candle], minlength=len(names)) > 0  # a file may hold nothing but closes
