@@ -10,8 +10,6 @@ from typing import Any
 
 from fin_tasks.errors import EndpointError
 
-__all__ = ["ReplyCache", "request_key"]
-
 
 def request_key(base_urls: Sequence[str], request: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a whole request and of the addresses that may answer it.

@@ -16,8 +16,6 @@ from fin_tasks.endpoints.cache import ReplyCache, request_key
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
 
-__all__ = ["Chat", "ChatReply", "Usage", "check_address", "picture_url"]
-
 _PAUSE = 30.0  # for so many seconds an address that failed is tried last
 _REFUSED = {"max_tokens": "max_completion_tokens", "temperature": ""}  # replaces an option that a model refuses
 _MAGIC = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}

@@ -11,8 +11,6 @@ from fin_tasks.endpoints.chat import check_address
 from fin_tasks.errors import EndpointError
 from fin_tasks.settings import Settings
 
-__all__ = ["embed"]
-
 _TEXTS, _REQUESTS = 32, 8  # texts in a request, as many as most servers take; requests at the same time
 
 

@@ -12,8 +12,6 @@ from scipy.stats import rankdata
 
 from fin_tasks.errors import DataError
 
-__all__ = ["agreement", "combine", "compare"]
-
 _REVIEW = 2.0  # people look again at a response whose scores have a larger variance
 
 

@@ -4,8 +4,6 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Item", "Judged", "Reply", "Verdict", "no_response", "response_sha256"]
-
 # VLMEvalKit's models return these texts if a request failed; its own evaluations look for the first one.
 _FAILURES = (
     "Failed to obtain answer via API",

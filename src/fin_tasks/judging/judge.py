@@ -18,11 +18,6 @@ from fin_tasks.judging.item import Item, Judged, Reply, no_response
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.settings import Settings
 
-__all__ = [
-    *("MAX_FAILED", "JudgeModel", "Prices"),
-    *("check_failures", "judge_from", "judge_items", "read_prices"),
-]
-
 MAX_FAILED = 0.2
 """Share of a task's responses on which a judge may fail, unless the user sets another."""
 

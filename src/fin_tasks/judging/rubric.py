@@ -17,8 +17,6 @@ from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged, Verdict, no_response
 from fin_tasks.resources import judges_dir
 
-__all__ = ["Category", "Pack", "Rubric", "load_rubric", "rubric_names", "with_picture"]
-
 _LARGEST = 256 * 1024  # bytes of a file
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
 

@@ -13,8 +13,6 @@ from fin_tasks.errors import DataError
 from fin_tasks.judging.item import Item
 from fin_tasks.settings import Settings
 
-__all__ = ["read_items", "read_rows", "read_table"]
-
 _ROWS, _CELLS, _COLUMNS = 200_000, 500_000, 1_000
 _BYTES = 1 << 28  # of a file, and of what a workbook unpacks to
 _CELL = re.compile(rb"<(?:\w+:)?(?:c|row)\b(?:[^>]*?\br\s*=\s*[\"'][A-Z]*(\d+)[\"'])?")

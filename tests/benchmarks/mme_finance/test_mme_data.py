@@ -192,7 +192,7 @@ def test_upstream_prompts_are_the_authors_texts(tmp_path: Path) -> None:
     docs, _ = docs_of(data_dir=place, prompts="upstream", na=True)
     assert docs[0]["prompt"] == "<image>\nROLEQ: Close? NEED <en OCR>\n<en Not Applicable>\n"
     (tmp_path / "image_vqa.py").write_text("class MMfin: pass")
-    with pytest.raises(DataError, match=r"expected MMfin\.build_prompt to join"):
+    with pytest.raises(DataError, match=r"expected the function MMfin\.build_prompt"):
         docs_of(data_dir=place, prompts="upstream", seed=1)
 
 

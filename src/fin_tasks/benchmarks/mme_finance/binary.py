@@ -10,8 +10,6 @@ from fin_tasks.judging.item import no_response
 from fin_tasks.stats.averages import rate
 from fin_tasks.stats.metric import Metric
 
-__all__ = ["compare", "f1", "metrics", "read", "values"]
-
 _YES, _NO = "是", "否"
 _WORDS = {
     **dict.fromkeys(("是", "是的", "对", "对的", "正确", "yes", "true"), _YES),

@@ -20,8 +20,6 @@ from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["TABLES", "load"]
-
 TABLES: Mapping[tuple[str, str], str] = {
     ("open", "en"): "MMfin",
     ("open", "zh"): "MMfin_CN",

@@ -12,8 +12,6 @@ from fin_tasks.answers.quantities import read_number
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.errors import DataError
 
-__all__ = ["PHRASES", "Truth", "declines", "is_exact", "marked_answer", "parse_truth"]
-
 PHRASES = ("not applicable", "无法回答", "不适用")
 """What a model says to decline a question."""
 

@@ -15,8 +15,6 @@ from PIL import Image
 from fin_tasks.data.fetch import sha256_of
 from fin_tasks.errors import DataError
 
-__all__ = ["SUFFIXES", "Pictures", "is_usable", "open_pictures", "unpack"]
-
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 _FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
 _MOST_FILES, _MOST_BYTES = 100_000, 8 << 30  # in an archive

@@ -9,8 +9,6 @@ from typing import Any
 from fin_tasks.benchmarks.mme_finance.prompts import IMAGE_MARK, Wording
 from fin_tasks.stats.averages import rate
 
-__all__ = ["CATEGORY", "DIMENSIONS", "MARK", "RUBRIC", "list_of", "turns_of", "values"]
-
 RUBRIC = "mme_finance_mt_zh"
 CATEGORY = "Conversation"  # the only one of the rubric
 DIMENSIONS = (

@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from fin_tasks.judging.rubric import load_rubric
 
-__all__ = ["ALLOW_NA", "CUES", "IMAGE_MARK", "Wording", "bare", "house", "rubric_of"]
-
 IMAGE_MARK = "<image>\n"
 """Stands in a document's `prompt` where lm-eval's multimodal models put the picture."""
 

@@ -14,21 +14,6 @@ from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.stats.averages import average_or_none, rate
 from fin_tasks.stats.metric import Metric
 
-__all__ = [
-    "CATEGORIES",
-    "GROUPS",
-    "IMAGE_STYLES",
-    "IMAGE_TYPES",
-    "Category",
-    "JudgedReading",
-    "compare",
-    "judge_item",
-    "metric_values",
-    "metrics_of",
-    "read",
-    "score",
-]
-
 
 class Category(NamedTuple):
     """A task category: the paper's abbreviation and group, how it is graded, and the rows of the published files."""

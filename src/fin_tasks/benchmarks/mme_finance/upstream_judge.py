@@ -1,32 +1,29 @@
-"""The authors' own rubric: what their `mmfin.py` tells a judge, read at run time and never executed."""
+"""The authors' own rubric: the judge's prompt in their `mmfin.py`, which is parsed and never executed."""
 
-import ast
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field
 
-from fin_tasks.benchmarks.mme_finance.upstream import authors_file, parse
+from fin_tasks.benchmarks.mme_finance.upstream import authors_file, function
 from fin_tasks.data.fetch import sha256_of
 from fin_tasks.data.source_text import follow
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item
 from fin_tasks.judging.rubric import Rubric, load_rubric, with_picture
 
-__all__ = ["UpstreamRubric", "rubric_named"]
-
 _FUNCTIONS = {"en": "build_mmfin_gpt4_prompt", "zh": "build_mmfin_gpt4_prompt_cn"}
 
 
 class UpstreamRubric(Rubric):
-    """The authors' texts of one language: one message of a user, a table whose last cell the judge fills in."""
+    """The authors' texts in one language: one user message, with a table whose last cell the judge fills in."""
 
     function: Any = Field(exclude=True)  # ast.FunctionDef
     source_sha256: str  # of the authors' file
 
     def messages(self, item: Item) -> list[dict[str, Any]]:
-        """Return what the authors ask a judge about an item; the picture stands last."""
+        """Return the message by which the authors ask a judge about an item; the picture comes last."""
         row = {"question": item.question, "answer": item.answer, "prediction": item.response}
         row["task_category"] = item.category
         known: dict[str, Any] = {f"line['{name}']": value for name, value in row.items()}
@@ -39,9 +36,9 @@ class UpstreamRubric(Rubric):
 
 
 def rubric_named(name: str, *, language: str, **place: Any) -> Rubric:
-    """Return the rubric of a name or a file; `upstream` is the authors' own, in English or Chinese.
+    """Return a rubric by its name or file; `upstream` is the authors' own, in English or Chinese.
 
-    `place` says where the authors' file is: `source` and `data_dir`, as for the data.
+    `place` is `source` and `data_dir` of the authors' file, as for the data.
     """
     if name != "upstream":
         return load_rubric(name)
@@ -53,9 +50,5 @@ def rubric_named(name: str, *, language: str, **place: Any) -> Rubric:
 
 @lru_cache(maxsize=4)
 def _upstream(path: Path, sha256: str, language: str) -> UpstreamRubric:
-    wanted = _FUNCTIONS[language]
-    found = [node for node in parse(path).body if isinstance(node, ast.FunctionDef) and node.name == wanted]
-    if not found:
-        raise DataError(f"{path}: expected the function {wanted}, found none. Take the file of the pinned commit.")
     facts: dict[str, Any] = {"name": f"mme_finance_upstream_{language}", "version": sha256[:12], "language": language}
-    return UpstreamRubric(**facts, function=found[0], source_sha256=sha256)
+    return UpstreamRubric(**facts, function=function(path, _FUNCTIONS[language]), source_sha256=sha256)

@@ -18,8 +18,6 @@ from fin_tasks.benchmarks.mme_finance.fresh.scenes import TYPES, Prices, Scene, 
 from fin_tasks.benchmarks.mme_finance.fresh.styles import STYLES
 from fin_tasks.errors import ConfigError
 
-__all__ = ["Picture", "build_set", "plan"]
-
 _COLUMNS = ["index", "question", "answer", "image_path", "task_category", "image_type", "image_style", "background"]
 _COLUMNS += ["truth"]  # ours
 _LIBRARIES = ("matplotlib", "mplfinance", "numpy", "pandas", "pillow", "stockstats")

@@ -17,8 +17,6 @@ from PIL import Image, ImageFont
 from fin_tasks.benchmarks.mme_finance.fresh.scenes import COLORS, Figures, Part, Report, Scene, Stock, words
 from fin_tasks.errors import ConfigError
 
-__all__ = ["ACCENT", "BAR", "INK", "MUTED", "draw", "font"]
-
 INK, MUTED, BAR, ACCENT, _GRID = "#14181f", "#5d6775", "#e9edf2", "#1f5fbf", "#d9dee5"
 _GREEN, _RED, _BLUE = "#12a065", "#e0434b", "#2f74dd"
 _HEX = dict(zip(COLORS, (_BLUE, "#f5961d", "#9b4fc8", "#8b5326", "#12a5a5", "#8d949e"), strict=True))

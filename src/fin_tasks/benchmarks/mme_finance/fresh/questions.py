@@ -9,8 +9,6 @@ from typing import Any
 
 from fin_tasks.benchmarks.mme_finance.fresh.scenes import Figures, Part, Report, Scene, Stock, words
 
-__all__ = ["CATEGORIES", "questions"]
-
 OCR, ENTITY, SPATIAL = "OCR", "Entity Recognition", "Spatial Awareness"
 ACCURATE, ESTIMATE, NOT_SHOWN = "Accurate Numerical Calculation", "Numerical Calculation", "Not Applicable"
 CATEGORIES = (OCR, ENTITY, SPATIAL, ACCURATE, ESTIMATE, NOT_SHOWN)

@@ -16,8 +16,6 @@ import yaml
 from fin_tasks.errors import DataError
 from fin_tasks.resources import stock_prices_file
 
-__all__ = ["COLORS", "TYPES", "Figures", "Report", "Scene", "Stock", "make_scene", "read_prices", "words"]
-
 TYPES = ("candlestick chart", "technical indicator chart", "statistical chart", "table", "document", "mixed chart")
 Prices = list[tuple[str, pd.DataFrame]]
 

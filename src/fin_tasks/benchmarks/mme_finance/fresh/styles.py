@@ -10,8 +10,6 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 from fin_tasks.benchmarks.mme_finance.fresh.draw import ACCENT, BAR, INK, MUTED, draw, font
 from fin_tasks.benchmarks.mme_finance.fresh.scenes import Scene, words
 
-__all__ = ["STYLES"]
-
 
 class _Screen:
     def __init__(self, scene: Scene, width: int, height: int, box: tuple[int, int, int, int]) -> None:
