@@ -4,11 +4,9 @@ import json
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.data.fetch import sha256_of
 from fin_tasks.errors import DataError
 from fin_tasks.judging.item import Item
 from fin_tasks.settings import Settings
@@ -25,7 +23,16 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     A table's responses are taken from `NAME_responses.jsonl` beside it, which our VLMEvalKit adapter writes, because
     spreadsheets cut long cells and change cells that look like numbers or formulas.
     """
-    rows, whole, seen = read_table(path), _whole(path), set[str]()
+    try:
+        if path.stat().st_size > _BYTES:
+            raise ValueError(f"more than {_BYTES:,} bytes")
+        rows = [_texts(row) for row in (_lines(path) if path.suffix in (".jsonl", ".json") else _table(path))]
+        whole = _whole(path)
+    except (OSError, ValueError, KeyError, RecursionError, zipfile.BadZipFile) as error:
+        raise DataError(f"{path}: expected a table of predictions that can be read, got: {error}.") from error
+    if not rows or len(rows) > _ROWS:
+        raise DataError(f"{path}: expected 1 to {_ROWS:,} rows, got {len(rows):,}.")
+    seen = set[str]()
     for row in rows:
         for name, other in (("index", "id"), ("prediction", "response")):
             if name not in row and other not in row:
@@ -36,19 +43,6 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         seen.add(row["index"])
         row["prediction"] = whole.get(row["index"], row["prediction"])
     return rows
-
-
-def read_table(path: Path) -> list[dict[str, str]]:
-    """Read a table as text: .xlsx, .tsv, .csv, .json or .jsonl."""
-    try:
-        if path.stat().st_size > _BYTES:
-            raise ValueError(f"more than {_BYTES:,} bytes")
-        rows = _lines(path) if path.suffix in (".jsonl", ".json") else _table(path)
-    except (OSError, ValueError, KeyError, RecursionError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path}: expected a table that can be read, got: {error}.") from error
-    if not rows or len(rows) > _ROWS:
-        raise DataError(f"{path}: expected 1 to {_ROWS:,} rows, got {len(rows):,}.")
-    return [_texts(row) for row in rows]
 
 
 def read_items(
@@ -113,16 +107,10 @@ def _text(value: Any) -> str:
 
 
 def _whole(path: Path) -> dict[str, str]:
-    """Return the responses that were kept beside a table, by index, unless the table was changed since."""
-    beside, lines = path.with_name(f"{path.stem}_responses.jsonl"), []
-    if beside.is_file():
-        for line in beside.read_text(encoding="utf-8").split("\n"):
-            with suppress(ValueError):  # a killed run leaves half a line
-                lines.append(json.loads(line))
-    sealed = {line["file_sha256"] for line in lines if "file_sha256" in line}
-    if sealed and sha256_of(path) not in sealed:
-        return {}
-    return {str(line["index"]): _texts(line)["prediction"] for line in lines if "prediction" in line}
+    """Return the responses that were kept beside a table, by index."""
+    beside = path.with_name(f"{path.stem}_responses.jsonl")
+    lines = _lines(beside) if beside.is_file() else []
+    return {str(line["index"]): _text(line["prediction"]) for line in lines if "prediction" in line}
 
 
 def _table(path: Path) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 import hashlib
 import logging
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -80,12 +79,6 @@ def load(
     if not rows:
         where = f"{files.files[f'{stem}.tsv']} (left out: {counts or 'nothing'})"
         raise DataError(f"mme_finance: expected at least one usable row in {where}. Fetch the file again.")
-    as_published = {}
-    if part == "open" and files.origin != "sample" and n is None:
-        found = Counter(row.cells["task_category"] for row in rows)
-        wanted = {name: one.en if language == "en" else one.zh for name, one in CATEGORIES.items()}
-        as_published = {"rows_as_published": found == wanted}
-
     wording = texts.house(part, language)
     if prompts == "upstream":
         path = upstream.authors_file("image_vqa.py", **place) if part == "open" else None
@@ -99,7 +92,6 @@ def load(
         "prompts": {"set": prompts, "sha256": wording.sha256()},
         "data": data,
         "left_out": left_out,
-        **as_published,
         **({} if n is None else {"n": n, "seed": seed}),
     }
     docs = [doc for row in rows for doc in _docs(row, part, language, na, wording)]
