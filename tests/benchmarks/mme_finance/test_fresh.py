@@ -235,8 +235,7 @@ def test_truths_are_right(plans: dict[str, list[Picture]]) -> None:
         for row in one.rows:
             part = one.scene.parts[0]
             if len(one.scene.parts) > 1:
-                named = re.findall(r"^In the (\w+)", row["question"])[0]
-                named = {"candlestick": "candles", "text": "report"}.get(named, named)
+                named = re.findall(r"^In the (\w+)", row["question"])[0].replace("candlestick", "candles")
                 part = next(part for part in one.scene.parts if part.kind == named)
             solve: Any = {Stock: solve_stock, Figures: solve_figures, Report: solve_report}[type(part)]
             answer, truth = solve(part, row["question"]), json.loads(row["truth"])

@@ -1,9 +1,9 @@
 """Draw a scene: candles and indicators, charts, tables and reports, each on its part of a figure."""
 
-import re
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager
-from PIL import Image, ImageFont
+from PIL import Image
 
 from fin_tasks.benchmarks.mme_finance.fresh.scenes import COLORS, Figures, Part, Report, Scene, Stock, words
 from fin_tasks.errors import ConfigError
@@ -96,9 +96,8 @@ def _stock(page: _Page, stock: Stock, word: Any, language: str) -> None:
         if panel is lined:
             drawn = days[list(stock.lines)]
             low, high = min(low, drawn.min().min()), max(high, drawn.max().max())
-        panel.set_ylim(
-            0 if panel is volume else low, high + (0.2 if panel is upper else 0.4) * (high - low)
-        )  # room for the legend
+        room = (0.2 if panel is upper else 0.4) * (high - low)  # for the legend
+        panel.set_ylim(0 if panel is volume else low, high + room)
         panel.yaxis.set_label_position("left")
         panel.yaxis.tick_left()
         panel.grid(visible=True)
@@ -140,19 +139,15 @@ def _figures(page: _Page, figures: Figures, word: Any, language: str) -> None:
 
 
 def _report(page: _Page, report: Report, word: Any, language: str) -> None:
-    letters, line = ImageFont.truetype(font(language), round((_SIZE + 0.5) * _DPI / 72)), ""
+    letter = 17 if language == "zh" else 9.5  # pixels, more than a line has on average
     page.text(word["titles"]["report"].format(**report.facts), 40, size=_SIZE + 5)
     page.text(word["byline"].format(**report.facts), 44, color=MUTED)
     page.cells(dict(report.box), 2 if page.width > 700 else 1)
     page.top += 18
     for heading, text in report.sections.items():
         page.text(heading, 34, size=_SIZE + 2.5)
-        # words of Latin letters stay whole, and no line starts with a mark
-        for piece in [*re.findall(r"[!-~]+ *[，。、；：”）]*|“?.[，。、；：”）]*", text), "\n"]:
-            if piece == "\n" or letters.getlength(line + piece.rstrip()) > page.width - 44:
-                page.text(line.rstrip(), 27, size=_SIZE + 0.5)
-                line = ""
-            line += piece.strip("\n")
+        for line in wrap(text, int((page.width - 40) / letter)):
+            page.text(line, 27, size=_SIZE + 0.5)
         page.top += 16
 
 

@@ -172,7 +172,7 @@ def _figures(language: str, random: Random, kind: str, most: int) -> Figures:
     return Figures(kind, title, table, colors, decimals, printed, "" if topic == "companies" else company)
 
 
-def _report(language: str, random: Random, headings: Sequence[str]) -> Report:
+def _report(language: str, random: Random) -> Report:
     word, day = words(language), date(2012, 1, 1) + timedelta(random.randint(0, 4500))
     revenue, price = random.uniform(80, 9000), random.uniform(4, 400)
     values = {"revenue": revenue, "revenue_before": revenue / random.uniform(0.75, 1.4), "price": price}
@@ -189,7 +189,7 @@ def _report(language: str, random: Random, headings: Sequence[str]) -> Report:
         "number": f"{random.choice('ABCDEFGH')}{day:%y}-{random.randint(1000, 9999)}",
     }
     box = {word["box"][key]: facts[key] for key in random.sample(list(word["box"]), len(word["box"]))}
-    keys = random.sample(headings, len(headings))
+    keys = random.sample(list(word["headings"]), len(word["headings"]))
     texts = {word["headings"][key]: random.choice(word["paragraphs"][key]).format(**facts) for key in keys}
     return Report(facts, values, box, texts)
 
@@ -198,12 +198,12 @@ def make_scene(image_type: str, language: str, random: Random, prices: Prices) -
     """Make the scene of a picture of one of `TYPES`; the same random numbers make the same scene in each language."""
     word, indicators, parts = words(language), list(_LINES), list[Part]()
     is_mixed = image_type == "mixed chart"
-    if image_type in ("candlestick chart", "technical indicator chart") or (is_mixed and random.random() < 0.6):
+    if image_type == "document":
+        parts.append(_report(language, random))
+    if is_mixed or image_type in ("candlestick chart", "technical indicator chart"):
         chosen = {"candlestick chart": indicators[:1], "technical indicator chart": indicators[1:]}
         parts.append(_stock(language, random, prices, chosen.get(image_type, indicators)))
-    elif image_type in ("document", "mixed chart"):
-        parts.append(_report(language, random, list(word["headings"])[: 2 if is_mixed else None]))
-    if image_type in ("statistical chart", "table", "mixed chart"):
+    if is_mixed or image_type in ("statistical chart", "table"):
         kinds = {"table": ["table"], "mixed chart": ["bar", "bar", "line", "table"]}
         kind = random.choice(kinds.get(image_type, ["bar", "bar", "line"]))
         parts.append(_figures(language, random, kind, most=5 if is_mixed else 9))
