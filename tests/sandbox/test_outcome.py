@@ -23,16 +23,6 @@ def test_a_result_is_safe_to_show_and_of_a_kind_that_a_program_may_claim(data: b
         assert (outcome.value is not None) == outcome.ran
 
 
-@given(
-    st.binary(max_size=200) | _lines.map(lambda data: b"+" + data),
-    st.integers(min_value=-(2**31), max_value=2**31 - 1),
-    st.sampled_from([ENDED, WALL, TOO_MUCH, RAN_ON, 9]),
-    st.floats(),
-)
-def test_classify_never_raises(data: bytes, wait_status: int, ending: int, cpu_s: float) -> None:
-    assert isinstance(classify(data, wait_status, ending, cpu_s, 3.0)[0], Outcome)
-
-
 @pytest.mark.parametrize(
     ("returned", "value", "number", "is_number"),
     [

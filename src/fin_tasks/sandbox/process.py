@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -61,8 +62,9 @@ class Server:
         flags = ["-S", "-P", "-B"] if sys.version_info >= (3, 11) else ["-S", "-I", "-B"]
         inside = _INSIDE if self._tier == "bwrap" else str(_HERE)
         command = [os.path.realpath(sys.executable), *flags, f"{inside}/server.py", json.dumps(config)]
-        if sys.platform != "linux":
-            raise SandboxError(f"{self._tier}: expected Linux, got {sys.platform}")
+        if sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"):
+            got = f"{sys.platform} on {platform.machine()}"
+            raise SandboxError(f"{self._tier}: expected Linux on x86_64 or aarch64, got {got}")
         if self._tier == "bwrap":
             command = [*_bubblewrap(libraries), *command]
         threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")

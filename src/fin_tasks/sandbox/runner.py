@@ -38,10 +38,7 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
         self._idle: dict[tuple[str, ...], list[Server | MontyServer]] = {_PLAIN: [], _NUMERIC: []}
 
     def run(self, programs: Sequence[str | None], *, on_done: Callable[[int], None] | None = None) -> list[Outcome]:
-        """Run sources that define `solution()`, identical ones once; None is a response without a program.
-
-        `on_done` is called in this thread with the number settled so far.
-        """
+        """Run programs, identical ones once; None is a response without one. `on_done` gets the number done so far."""
         places: dict[str | None, list[int]] = {}
         for index, program in enumerate(programs):
             places.setdefault(program, []).append(index)

@@ -17,7 +17,6 @@ import signal
 import struct
 import sys
 import time
-import warnings
 from typing import Any
 
 REQUEST = struct.Struct("!I")  # length; the program as UTF-8 follows
@@ -29,10 +28,7 @@ _RESULT_FD, _GRACE_S = 3, 0.05
 
 
 def run_program(source: bytes) -> bytes:
-    """Call the program's `solution()`; return four lines: status, 1 for a plain number, `float(x)`, value or error.
-
-    The process is locked down by then. A program that tampers with this code only fakes its own answer.
-    """
+    """Call the program's `solution()`; return four lines: status, 1 for a plain number, `float(x)`, value or error."""
     status, is_number, number = "syntax", 0, ""
     try:
         code = compile(source, "<program>", "exec", dont_inherit=True)
@@ -66,7 +62,6 @@ def _main() -> None:
     config: dict[str, Any] = json.loads(sys.argv[1])
     policy.die_with_parent(signal.SIGKILL)
     sys.path.extend(config["library_dirs"])
-    warnings.simplefilter("ignore")
     for name in config["preload"]:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
