@@ -75,19 +75,15 @@ def xfinbench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
     with SAMPLE.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
-    frames = {"bool": "{}.", "mcq": "{}.", "calcu": "[{}]"}
-    for task, frame in frames.items():
-        table = folder / f"{task}.csv"
+    for task, subset in (("bool", "bool"), ("mcq", "mcq"), ("calcu", "calc")):
         own = [row for row in rows if row["task"] == task]
         for place, row in enumerate(own):
-            truth = {"1.0": "true", "0.0": "false", "1": "true", "0": "false"}.get(row["ground_truth"])
-            told = truth if task == "bool" and truth else row["ground_truth"]
-            row["model_response"] = f"=A step.\nTherefore, my answer is {frame.format(told if place % 3 < 2 else '')}"
-        pd.DataFrame(own).drop(columns="question").to_csv(table, index=False)
-        subset = "calc" if task == "calcu" else task
-        done = CliRunner().invoke(
-            app, ["replay", "xfinbench", "--task", subset, str(table), "--model", "m", "--out", str(folder / "run")]
-        )
+            truth = {"1.0": "true", "0.0": "false"}.get(row["ground_truth"], row["ground_truth"])
+            said = truth if place % 3 < 2 else ""
+            row["model_response"] = f"=A step.\nTherefore, my answer is {f'[{said}]' if task == 'calcu' else said}."
+        pd.DataFrame(own).drop(columns="question").to_csv(folder / f"{task}.csv", index=False)
+        command = ["replay", "xfinbench", "--task", subset, str(folder / f"{task}.csv"), "--model", "m"]
+        done = CliRunner().invoke(app, [*command, "--out", str(folder / "run")])
         assert done.exit_code == 0, done.output
     return folder / "run"
 
@@ -177,10 +173,6 @@ def test_figures_ratings_and_capabilities(xfinbench: Path, tmp_path: Path) -> No
     assert found == {"TU": 1 / 2, "TR": 1 / 2, "FF": 0, "SP": 0, "NM": 1 / 2}  # of the two rows with a label
     assert set(tables["undecided"]["row"].str[-4:]) == {"0002"}
 
-    run("draw", "--study", "xfinbench_capabilities", "--out", tmp_path / "again.csv", *given, 3)
-    drawn = [json.loads((tmp_path / name).read_text())["rows"] for name in ("c/cap.draw.json", "again.draw.json")]
-    assert drawn[0] == drawn[1]
-
 
 def test_people_stand_beside_models(tmp_path: Path) -> None:
     out = tmp_path / "human.xlsx"
@@ -268,10 +260,9 @@ def test_what_is_wrong_with_sheets_is_listed(xfinbench: Path, tmp_path: Path) ->
     )
     run("merge", *sheets[:2], "--out", tmp_path / "two", status=1)  # nobody else agrees with the first
     assert pd.read_csv(tmp_path / "two/undecided.csv")["row"].nunique() == 4
-    with pytest.raises(FinTasksError):
-        run("draw", "--study", "xfinbench_calc_errors", "--out", tmp_path / "b.csv")  # it is about responses
-    with pytest.raises(FinTasksError):
-        run("draw", xfinbench, "--study", "xfinbench_calc_errors", "--out", out, "--source", "sample")  # sheets exist
+    for wrong in ((xfinbench, "--out", out), ("--out", tmp_path / "b.csv")):  # sheets exist; no responses
+        with pytest.raises(FinTasksError):
+            run("draw", *wrong, "--study", "xfinbench_calc_errors", "--source", "sample")
 
 
 @pytest.mark.skipif(not RECORDINGS.is_dir(), reason="needs the authors' recordings")

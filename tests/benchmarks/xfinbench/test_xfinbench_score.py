@@ -13,9 +13,12 @@ from fin_tasks.answers.paper import MARKER
 from fin_tasks.benchmarks.xfinbench.score import compare, metric_values, metrics_of, parse_truth, programs, read, score
 from fin_tasks.sandbox import Outcome, Ran, Runner, Status, open_runner
 
-CASE_FILE = Path(__file__).parents[2] / "cases" / "xfinbench.jsonl"
-CASES = [json.loads(line) for line in CASE_FILE.read_text(encoding="utf-8").splitlines()]
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def cases(name: str) -> list[dict[str, Any]]:
+    path = Path(__file__).parents[2] / "cases" / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def doc_of(task: str, truth: str, mode: str = "cot", **more: Any) -> dict[str, Any]:
@@ -30,7 +33,7 @@ def runner() -> Iterator[Runner]:
         yield opened
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+@pytest.mark.parametrize("case", cases("xfinbench"), ids=lambda case: case["id"])
 def test_case(case: dict[str, Any], runner: Runner) -> None:
     doc = doc_of(case["task"], case["truth"], case.get("mode", "cot"), choices=case.get("choices", []))
     found = {}
@@ -44,21 +47,9 @@ def test_case(case: dict[str, Any], runner: Runner) -> None:
     assert (robust.answer, robust.correct) == (case["robust_answer"], case["robust_correct"]), case["why"]
 
 
-@pytest.mark.parametrize(
-    ("task", "cell", "value", "flaw"),
-    [
-        *(("bool", cell, value, "") for cell, value in (("1.0", 1), ("0", 0), (" True", 1), ("0.0", 0))),
-        *(("mcq", cell, "B", "") for cell in ("B", "b.", "(B)", "B. down")),
-        *(("calcu", cell, -6.0, "") for cell in ("\u20136.0", "\u22126", "-$6", "($6.0)", "- 6.00%")),
-        *(("calcu", cell, value, "") for cell, value in (("5e-05", 5e-05), ("1,234.5", 1234.5), (".5", 0.5))),
-        ("calcu", "56.14, -85.77", None, "two numbers"),
-        *(("calcu", cell, None, "not one number") for cell in ("", "1e999", "1-2-3", "five", "nan")),
-        ("mcq", "13.07", None, "no letter"),
-        ("bool", "2", None, "no verdict"),
-    ],
-)
-def test_truths(task: str, cell: str, value: object, flaw: str) -> None:
-    assert (parse_truth(task, cell).value, parse_truth(task, cell).flaw) == (value, flaw)
+@pytest.mark.parametrize("case", cases("xfinbench_truths"))
+def test_truths(case: dict[str, Any]) -> None:
+    assert parse_truth(case["task"], case["cell"])[:2] == (case["value"], case["flaw"])
 
 
 @pytest.mark.parametrize("variant", ["paper", "robust"])

@@ -83,31 +83,23 @@ def scoring_docs(rows: Sequence[dict[str, Any]], mode: str) -> tuple[list[dict[s
 
     Their exact truth is that of the file, which is rounded to 3 decimals.
     """
-    docs, without = [], []
+    docs, rounded = [], []
     for row, exact in zip(rows, _run([row.get("python_solution") for row in rows]), strict=True):
-        truth, topic = row["ground_truth"], row.get("topic")
-        doc = {
-            "question_id": row["question_id"],
-            "ground_truth": truth,
-            "exact_truth": truth if exact is None else exact,
-        }
-        doc |= {
-            "python_solution": row.get("python_solution"),
-            "topic": topic,
-            "topic_name": TOPICS.get(topic or "", ""),
-        }
-        docs.append({**doc, "mode": mode})
-        without += [row["question_id"]] if exact is None else []
-    return docs, without
+        doc = {name: row.get(name) for name in ("question_id", "ground_truth", "python_solution", "topic")}
+        if exact is None:
+            rounded.append(row["question_id"])
+            exact = row["ground_truth"]
+        docs.append({**doc, "exact_truth": exact, "topic_name": TOPICS.get(row.get("topic") or "", ""), "mode": mode})
+    return docs, rounded
 
 
 def _run(programs: Sequence[str | None]) -> list[float | None]:
+    numbers: list[float | None] = [None] * len(programs)
     try:
-        outcomes = run_programs(programs, settings=Settings.from_environ()) if any(programs) else []
+        if any(programs):
+            numbers = [outcome.number for outcome in run_programs(programs, settings=Settings.from_environ())]
     except SandboxError as error:
         _log.warning("financemath: truths stay rounded to 3 decimals, as no sandbox works: %s", error)
-        outcomes = []
-    numbers = [outcome.number if outcome.ran else None for outcome in outcomes] or [None] * len(programs)
     return [number if number is not None and math.isfinite(number) else None for number in numbers]
 
 
