@@ -22,10 +22,12 @@ def test_cost_beside_quality_from_run_to_report(tmp_path: Path) -> None:
     usage = {**COUNTED, "response_tokens": 1_000_000, "estimated": True}
     write_run(tmp_path / "b", {"financemath": scored(1, 0, 0, 0)}, model="org/b", metadata={"usage": usage})
     prices = tmp_path / "prices.yaml"
-    prices.write_text("models:\n  org/a: {input: 0.5, output: 2}\n  org/b: {input: 0.1, output: 0.4}\ncurrency: EUR\n")
+    models = "org/a: {input: 0.5, output: 2}, org/b: {input: 0.1, output: 0.4}, typo: {input: 1, output: 1}"
+    prices.write_text(f"models: {{{models}}}\ncurrency: EUR\n")
     out = tmp_path / "out"
     done = CliRunner().invoke(app, ["report", str(tmp_path), "--token-prices", str(prices), "--out", str(out)])
     assert done.exit_code == 0, done.output
+    assert "typo" in done.output
     lines = {one["model"]: one for one in json.loads((out / "leaderboard.json").read_text())["costs"] if one["task"]}
     assert lines["org/a"]["cost"] == pytest.approx(0.5 * 0.6 + 2 * 0.2)
     assert lines["org/b"]["cost"] == pytest.approx(0.1 * 0.6 + 0.4 * 1.0)

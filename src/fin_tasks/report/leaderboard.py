@@ -157,6 +157,9 @@ def board(
         printed, tables = figures({one.benchmark for one in values})
         values, runs = values + printed, runs + tables
     values.sort(key=_place)
+    if prices:
+        unused = sorted(prices.models.keys() - {run.model for run in report.runs})
+        notes += [f"The prices name {name}, but no run is of that model." for name in unused]
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -248,19 +251,11 @@ def _metric_entry(one: Value) -> dict[str, Any]:
 
 def _entry(one: Value) -> dict[str, Any]:
     found = one.interval
+    value = found.mean if math.isfinite(found.mean) else None
     return {
         "task": one.column,
-        "model": one.model,
-        "run": one.run,
-        "metric": one.metric,
-        "value": found.mean if math.isfinite(found.mean) else None,
-        "low": _six(found.low),
-        "high": _six(found.high),
-        "n": found.n,
-        "unscored": one.unscored,
-        "judge": one.judge,
-        "group": one.group,
-        "marks": list(one.marks),
+        **{name: getattr(one, name) for name in ("model", "run", "metric", "unscored", "judge", "group")},
+        **{"value": value, "low": _six(found.low), "high": _six(found.high), "n": found.n, "marks": list(one.marks)},
     }
 
 

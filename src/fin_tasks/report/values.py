@@ -81,7 +81,7 @@ def values_of(report: Report, result: TaskResult, variant: str, *, run: str, mod
     """
     rows, claims, benchmark = report.rows_of(result, variant), result.totals.get(variant, {}), result.benchmark
     top = headline(benchmark, result)
-    if result.task == "xfinbench_text":  # statements and choices have no margin
+    if result.members and benchmark == "xfinbench":  # statements and choices have no margin
         parts = [code for code in CAPABILITIES if f"acc_err_{code}" in rows]
         rows = rows.assign(**{f"acc_err_{code}": rows[f"acc_err_{code}"].fillna(rows[f"acc_{code}"]) for code in parts})
     metrics = [name for name in rows.columns[rows.columns.get_loc("reason") + 1 :] if rows[name].notna().any()]
