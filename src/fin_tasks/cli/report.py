@@ -80,5 +80,5 @@ def report(
     else:
         for note in summary["notes"]:
             print(escape(f"Note: {note}"))
-        print(escape(f"{summary['runs']} runs of {summary['models']} models. Open {out / 'index.html'}"))
+        print(escape(f"Runs: {summary['runs']}, models: {summary['models']}. Open {out / 'index.html'}"))
     tell(summary["problems"])

@@ -204,7 +204,7 @@
   function grid(host, name, rows, columns, options = {}) {
     const place = el("div", { "aria-label": name });
     host.append(place);
-    const fold = { width: 66, headerSort: false, responsive: 0, title: "More", formatter: more };
+    const fold = { width: 58, headerSort: false, responsive: 0, title: "More", formatter: more };
     const table = new Tabulator(place, {
       data: rows, layout: "fitColumns", headerSortTristate: true, index: "at", columnDefaults: { vertAlign: "middle", headerHozAlign: "left" },
       ...(narrow() ? { responsiveLayout: "collapse", responsiveLayoutCollapseStartOpen: false } : {}),
@@ -323,7 +323,7 @@
     const span = (one) => { const r = ranks.get(one.run.id); return !r ? "–" : r.best === r.worst ? `${r.rank}` : `${r.rank} (${r.best} to ${r.worst})`; };
     grid(host, published ? "Published figures" : "Measured runs", rows, [
       ...(ranks.size ? [{ title: "Rank", field: "rank", width: 92, formatter: cell(span), responsive: 0 }] : []),
-      { title: "Model", field: "name", minWidth: 130, widthGrow: 2, responsive: 0, formatter: cell((one) => one.name) },
+      { title: "Model", field: "name", minWidth: narrow() ? 100 : 130, widthGrow: 2, responsive: 0, formatter: cell((one) => one.name) },
       { title: label(metric), field: "value", width: 105, responsive: 0, formatter: cell((one) => el(
         "span", {}, el("strong", {}, number(one.value, metric)), narrow() && el("span", { class: "small" }, range(one))
       )) },
@@ -653,26 +653,26 @@
       el("h2", {}, "Runs"),
       el(
         "p", { class: "quiet" },
-        `${count(used.length, "results file")} of ${count(new Set(used.map((one) => one.model)).size, "model")}. A run is one results file: one model, asked one or more tasks.`
+        `${count(used.length, "results file")} of ${count(new Set(used.map((one) => one.model)).size, "model")}. A run is one results file: one model, asked one or more tasks. ≈ marks numbers that are estimated from the length of the texts.`
       )
     );
     grid(main, "Runs", used, [
-      { title: "Model", field: "model", minWidth: 140, widthGrow: 2, responsive: 0, formatter: cell((one) => el(
+      { title: "Model", field: "model", minWidth: 120, widthGrow: 2, responsive: 0, formatter: cell((one) => el(
         "span", {}, one.model,
         narrow() && el("span", { class: "small" }, one.date.slice(0, 10), " ", [...new Set(one.own.map((task) => D.benchmarks[task.benchmark]))].join(", "))
       )) },
-      { title: "Date", field: "date", width: 120, responsive: 1, formatter: cell((one) => one.date.slice(0, 10) || "unknown") },
-      { title: "From", field: "harness", width: 170, responsive: 3, formatter: cell((one) => HARNESSES[one.harness] || one.harness) },
+      { title: "Date", field: "date", width: 108, responsive: 1, formatter: cell((one) => one.date.slice(0, 10) || "unknown") },
+      { title: "From", field: "harness", width: 135, responsive: 3, formatter: cell((one) => HARNESSES[one.harness] || one.harness) },
       { title: "Tasks", field: "own", minWidth: 170, widthGrow: 3, responsive: 2, headerSort: false, formatter: cell((one) => el(
         "span", {}, [...new Set(one.own.map((task) => task.name))].map((name) => [name, el("br")])
       )) },
       {
-        title: "Questions", field: "rows", width: 130, responsive: 1,
+        title: "Questions", field: "rows", width: 118, responsive: 1,
         formatter: cell((one) => (one.rows_all > one.rows ? `${one.rows.toLocaleString("en")} of ${one.rows_all.toLocaleString("en")}` : one.rows.toLocaleString("en")))
       },
-      { title: "Judge", field: "judge", width: 150, responsive: 4, visible: used.some((one) => one.judge), formatter: cell((one) => one.judge) },
+      { title: "Judge", field: "judge", width: 92, responsive: 4, visible: used.some((one) => one.judge), formatter: cell((one) => one.judge) },
       ...[["Tokens in", "tokens_in"], ["Tokens out", "tokens_out"], ["Seconds", "seconds"], [`Cost, ${D.prices?.currency}`, "cost"]].map(([title, field]) => ({
-        title, field, width: 110, responsive: 4, visible: used.some((one) => one[field] !== null),
+        title, field, width: 98, responsive: 4, visible: used.some((one) => one[field] !== null),
         formatter: cell((one) => (one[field] === null ? "unknown" : `${one.estimated.includes(field) ? "≈ " : ""}${one[field].toLocaleString("en", field === "cost" ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 0 })}`))
       })),
       { title: "Settings", field: "settings", width: 100, responsive: 0, headerSort: false, formatter: cell((one) => el(
