@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 import typer
+from PIL import Image
 
 import fin_tasks
 from fin_tasks.cli import app
@@ -88,28 +88,21 @@ def test_doctor_shows_what_the_real_files_lack(tmp_path: Path) -> None:
     assert "(differs)" in changed.stdout
 
 
-def test_fetch_without_a_network_says_what_to_put_where(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        address = f"http://127.0.0.1:{closed.getsockname()[1]}"
-    done = run("fetch", "financemath", cwd=tmp_path, FIN_TASKS_GITHUB_RAW=address, FIN_TASKS_OFFLINE="1")
-    assert done.returncode == 1
-    assert done.stderr.startswith("fin-tasks: error: financemath: ")
-    assert str(tmp_path / "cache" / "financemath") in done.stderr
-    assert "FIN_TASKS_DATA" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_verify_compares_what_is_cached_with_the_pins(tmp_path: Path) -> None:
-    empty = run("fetch", "financemath", "--verify", cwd=tmp_path)
-    assert empty.returncode == 1
-    assert "test.json is not here" in empty.stderr
+def test_fetch_verify_compares_what_is_cached_with_the_pins(tmp_path: Path) -> None:
+    assert "test.json is not here" in run("fetch", "financemath", "--verify", cwd=tmp_path).stderr
     folder = tmp_path / "cache" / "financemath" / "bdddc58655947475da852e241b96a7dbd1478742" / "data"
     folder.mkdir(parents=True)
     for name in ("test.json", "validation.json"):
         (folder / name).write_text("[]")
     wrong = run("fetch", "financemath", "--verify", cwd=tmp_path)
-    assert wrong.returncode == 1
-    assert "test.json: expected sha256 8aaabdc9" in wrong.stderr
+    assert (wrong.returncode, "test.json: expected sha256 8aaabdc9" in wrong.stderr) == (1, True)
+
+
+def test_chart_draws_and_prints_its_name(tmp_path: Path) -> None:
+    done = run("chart", "AAPL", "--sample", "--start", "2010-01-04", "--end", "2010-12-31", cwd=tmp_path)
+    assert done.stdout == "AAPL_2010-01-04_2010-12-31.png\n"
+    with Image.open(tmp_path / "AAPL_2010-01-04_2010-12-31.png") as picture:
+        assert picture.size == (3610, 1800)  # 361 days
 
 
 def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> None:
@@ -120,16 +113,12 @@ def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> Non
     assert (summary["n"], summary["paper"]["acc_em"], summary["execution_rate"]) == (1, 1.0, 1.0)
     (samples,) = (tmp_path / "runs" / "org__m").glob("samples_xfinbench_calc_pot_*.jsonl")
     lines = [json.loads(line) for line in samples.read_text().splitlines()]
-    assert [(line["filter"], line["answer"], line["acc"]) for line in lines] == [
-        ("paper", 6.0, 1.0),
-        ("robust", 6.0, 1.0),
-    ]
+    assert [(line["filter"], line["answer"], line["acc"]) for line in lines] == [("paper", 6, 1), ("robust", 6, 1)]
     assert {line["doc"]["id"] for line in lines} == {RESPONSE["id"]}
     assert [line["resps"] for line in lines] == [[[RESPONSE["model_response"]]]] * 2
     (results,) = (tmp_path / "runs" / "org__m").glob("results_*.json")
     assert json.loads(results.read_text())["results"]["xfinbench_calc_pot"]["acc,paper"] == 1.0
-    table = run(*arguments, cwd=tmp_path).stdout
-    assert "paper.acc_em" in table
+    assert "paper.acc_em" in run(*arguments, cwd=tmp_path).stdout
     both = run(*arguments, "r.jsonl", "--json", cwd=tmp_path)
     assert [json.loads(line) for line in both.stdout.splitlines()] == [summary, summary]
 
@@ -162,18 +151,24 @@ def test_a_run_folder_holds_any_text(tmp_path: Path) -> None:
     assert "expected a folder that can be written" in refused.stderr
 
 
+SAMPLE_CHART = "--sample --start 2010-01-02 --end 2010-01-03"
+
+
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("command", "message"),
     [
-        (("replay", "xfinbench", "--task", "bool", "none.csv"), "No such file"),
-        (("replay", "financemath", "--mode", "cot", "none.json"), "none.json"),
-        (("doctor", "nonsense"), "got 'nonsense'"),
-        (("fetch", "nonsense"), "got 'nonsense'"),
+        ("replay xfinbench --task bool none.csv", "No such file"),
+        ("replay financemath --mode cot none.json", "none.json"),
+        ("doctor nonsense", "got 'nonsense'"),
+        ("fetch nonsense", "got 'nonsense'"),
+        (f"chart NONE {SAMPLE_CHART}", "got 'NONE'. There are AAPL, FB, GOOG, IBM, MSFT."),
+        (f"chart AAPL {SAMPLE_CHART}", "from 2010-01-02 to 2010-01-03, found none"),
+        (f"chart AAPL {SAMPLE_CHART} --start 2011-02-01", "expected --start on or before --end"),
+        (f"chart AAPL {SAMPLE_CHART} --prices x.csv", "expected no --prices"),
+        ("chart AAPL --sample --start 2010-01-04 --end 2010-12-31 --out none/x.png", "No such file"),
     ],
 )
-def test_errors_are_one_line_and_status_one(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
-    done = run(*arguments, cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.startswith("fin-tasks: error: ")
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+def test_errors_are_one_line_and_status_one(command: str, message: str, tmp_path: Path) -> None:
+    done = run(*command.split(), cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("fin-tasks: error: ") and message in done.stderr
