@@ -83,7 +83,7 @@ def test_the_authors_templates_are_filled_as_they_are() -> None:
 
 
 @real_file
-@pytest.mark.parametrize(("n", "sizes"), [("sensitivity", (253, 67, 180)), (100, (100, 100 + 2, 100))])
+@pytest.mark.parametrize(("n", "sizes"), [("sensitivity", (180, 67, 253)), (100, (100, 100 + 2, 100))])
 def test_samples(n: int | str, sizes: tuple[int, ...]) -> None:
     options: dict[str, Any] = {"source": "data_dir", "data_dir": str(REAL), "n": n}
     options |= {} if n == "sensitivity" else {"split": "validation"}

@@ -27,9 +27,9 @@ SUBSETS: Mapping[str, str] = {"bool": "bool", "mcq": "mcq", "mcq_visual": "mcq",
 SPLITS: Mapping[str, str] = {"test": "dataset/test_set.csv", "validation": "dataset/validation_set.csv"}
 PRESETS: Mapping[str, tuple[str, Mapping[str, int]]] = {
     "human": ("test", {"bool": 400, "mcq": 170, "calcu": 430}),
-    "sensitivity": ("validation", {"bool": 253, "mcq": 67, "calcu": 180}),
+    "sensitivity": ("validation", {"bool": 180, "mcq": 67, "calcu": 253}),
 }
-"""The samples of the paper's studies: the split, and the rows of each task."""
+"""The samples of the paper's studies: the split, and the rows of each task, which its figures fit."""
 
 SCORER_VERSION = 2  # goes up with every change that moves a score
 COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
