@@ -24,7 +24,7 @@ _BREAK = re.compile(r"[,，。.;；:：!！?？\n]+")
 
 
 def read(response: str, *, variant: str) -> Reading:
-    """Read 是 or 否: `paper` takes the whole response without 。 at its ends, `robust` looks for what it commits to."""
+    """Read 是 or 否: `paper` takes the whole response without 。 at its ends, `robust` the answer it commits to."""
     if variant == "paper":
         return Reading(variant=variant, answer=response.strip("。"))
     if silent := no_response(response):
@@ -34,7 +34,7 @@ def read(response: str, *, variant: str) -> Reading:
 
 
 def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
-    """Compare what was read with the truth."""
+    """Compare a reading with the truth."""
     correct = None if reading.unscored else reading.answer == doc["answer"].strip("。")
     answer = reading.answer if isinstance(reading.answer, str) else None
     return Score(answer=answer, correct=correct, correct_err=None, reason=reading.reason)
@@ -43,7 +43,7 @@ def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
 def values(doc: Mapping[str, Any], reading: Reading) -> dict[str, float | None]:
     """Return a document's metrics; `f1` is 1 for a found 是, 0 for a wrong or a missed one, else None.
 
-    A response that says neither counts in F1 as a missed 是 under `robust`, and not at all under `paper`.
+    A response that says neither is a missed 是 in F1 under `robust`, and does not count under `paper`.
     """
     truth, said = doc["answer"].strip("。"), reading.answer
     missed = truth == _YES and (said == _NO or (reading.variant != "paper" and not reading.unscored))
@@ -54,7 +54,7 @@ def values(doc: Mapping[str, Any], reading: Reading) -> dict[str, float | None]:
 
 
 def metrics() -> dict[str, bool | Metric]:
-    """Name the metrics and whether more is better."""
+    """Return the metrics' names, and whether more is better."""
     return {"acc": True, "f1": Metric(higher_is_better=True, aggregate=f1), "no_answer": False, "unscored": False}
 
 

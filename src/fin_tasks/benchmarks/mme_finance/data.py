@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class Row(NamedTuple):
-    """A usable row of a table: its cells, questions, answers and pictures; a conversation has several of each."""
+    """A row of a table: its cells, questions, answers and pictures; a conversation has several of each."""
 
     cells: Mapping[str, str]
     questions: Sequence[str]
@@ -124,7 +124,7 @@ def _read(
     hashes = {path: sha256_of(Path(path)) for path in hashes}
     turned = upright_files(map(Path, hashes), settings.cache_dir / UPRIGHT)
     shown = [row._replace(pictures=[turned.get(path) or path for path in row.pictures]) for row in rows]
-    # the same pictures have the same hash whether they lay in an archive or in a folder
+    # the same pictures have the same hash in an archive and in a folder
     content = hashlib.sha256("\n".join(sorted(hashes.values())).encode()).hexdigest()
     hashed = {f"{stem}.tsv": sha256_of(table), f"{stem} pictures": content}
     revision = hashlib.sha256("".join(f"{value}  {name}\n" for name, value in hashed.items()).encode()).hexdigest()[:16]
@@ -132,7 +132,7 @@ def _read(
 
 
 def _row(cells: Mapping[str, str], part: str, pictures: Pictures) -> tuple[Row, str]:
-    """Return a row and why it cannot be asked, or an empty text."""
+    """Return a row, and the reason why it cannot be asked or an empty text."""
     lists = [[cells[name]] for name in ("question", "answer", "image_path")]
     if part == "multi_turn":
         found = [multi_turn.list_of(cells[name]) for name in ("question", "answer", "image_path")]
@@ -173,7 +173,7 @@ def _docs(row: Row, part: str, language: str, na: bool, wording: texts.Wording) 
         for turn in multi_turn.turns_of(cells, row.questions, row.answers, pictures, wording):
             yield {**doc, **turn}
         return
-    parse_truth(doc["truth"])  # a truth of another form is an error now, and not after the model has answered
+    parse_truth(doc["truth"])  # a malformed truth is an error now, and not after the model has answered
     question, category = row.questions[0], doc["category"] if part == "open" else ""
     also = wording.requirements[texts.ALLOW_NA] if na and category != texts.ALLOW_NA else ""
     prompt = wording.fill(question, category, background=doc["background"], also=also)

@@ -13,14 +13,14 @@ from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.errors import DataError
 
 PHRASES = ("not applicable", "无法回答", "不适用")
-"""What a model says to decline a question."""
+"""The phrases by which a model declines a question."""
 
 _MARKED = re.compile(r"(?:answer|答案)[*_\s]*[:：][*_\s]*([^\n]+)", re.IGNORECASE)
 _AROUND = " \t\r*_`.。,，;；\"'“”‘’「」"
 
 
 class Truth(BaseModel):
-    """What a right answer says; `tolerance` is how far a number may be off."""
+    """The right answer; a number may be off by `tolerance`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -45,7 +45,7 @@ def parse_truth(text: str) -> Truth | None:
 
 
 def marked_answer(response: str) -> str | None:
-    """Return what the last marker of a response announces."""
+    """Return the text after the last marker of a response."""
     found = _MARKED.findall(strip_reasoning(response))
     return found[-1].strip(_AROUND) if found else None
 

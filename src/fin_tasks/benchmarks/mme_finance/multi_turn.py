@@ -15,12 +15,12 @@ DIMENSIONS = (
     *("creativity", "richness", "visual_perception", "logical_coherence", "answer_accuracy"),
     *("image_relationship_understanding", "overall"),
 )
-MARK = "<ImageHere>"  # stands in the file's questions where a picture belongs
+MARK = "<ImageHere>"  # marks the place of a picture in the file's questions
 _MOST_CHARACTERS = 1_000_000
 
 
 def list_of(cell: str) -> list[str] | None:
-    """Read a cell that holds a list of texts, as JSON or as Python writes it; None if it is no such list."""
+    """Read a list of texts in a cell, as JSON or as Python writes it; None if the cell holds no such list."""
     if len(cell) > _MOST_CHARACTERS:
         return None
     for parse in (json.loads, ast.literal_eval):
@@ -35,7 +35,7 @@ def list_of(cell: str) -> list[str] | None:
 def turns_of(
     row: Mapping[str, str], questions: Sequence[str], answers: Sequence[str], pictures: Sequence[Path], wording: Wording
 ) -> Iterator[dict[str, Any]]:
-    """Yield the fields in which the turns of a conversation differ; without marks, all pictures open the first turn."""
+    """Yield the fields in which a conversation's turns differ; without marks, all pictures open the first turn."""
     marked = sum(question.count(MARK) for question in questions)
     shown = 0
     for turn, (question, answer) in enumerate(zip(questions, answers, strict=True), start=1):
@@ -57,9 +57,9 @@ def turns_of(
 
 
 def values(_: Mapping[str, Any], reading: Any) -> dict[str, float | None]:
-    """Return a turn's metrics: `score` and the dimensions over all turns, and `..._read` over those that were read.
+    """Return a turn's metrics: `score` and the dimensions over all turns, and `..._read` over the turns that were read.
 
-    Under `paper` a turn that could not be read counts 0 in the first kind; under `robust` it is unscored in both.
+    Under `paper` an unread turn is 0 in `score` and the dimensions; under `robust` it is unscored in all.
     """
     found: dict[str, float | None] = {}
     was_read = reading.scores is not None and not reading.reason

@@ -1,4 +1,4 @@
-"""What the model is asked: the picture, then the role, the question, what an answer looks like, and the background."""
+"""The model's prompt: the picture, then role, question, requirements of the category, and the background."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fin_tasks.judging.rubric import load_rubric
 
 IMAGE_MARK = "<image>\n"
-"""Stands in a document's `prompt` where lm-eval's multimodal models put the picture."""
+"""Marks the place in a document's `prompt` where lm-eval's multimodal models put the picture."""
 
 ALLOW_NA = "Not Applicable"
 """The category whose requirement allows a model to decline; the NA setting adds it to all others."""
@@ -36,7 +36,7 @@ class Wording(NamedTuple):
     before_question: str
     before_requirements: str
     requirements: Mapping[str, str]
-    between: str  # stands between two requirements
+    between: str  # separates two requirements
     before_background: str
 
     def fill(self, question: str, category: str, *, background: str, also: str = "") -> str:
@@ -46,7 +46,7 @@ class Wording(NamedTuple):
         return "".join([*parts, self.before_background + background if background else ""])
 
     def sha256(self) -> str:
-        """Return the hash of all texts, by which results can be told to be asked alike."""
+        """Return the hash of all texts; results with the same hash had the same prompts."""
         return hashlib.sha256(json.dumps(self, ensure_ascii=False).encode()).hexdigest()
 
 
@@ -67,5 +67,5 @@ def house(part: str, language: str) -> Wording:
 
 
 def bare() -> Wording:
-    """Return no words of ours: how the authors ask the binary questions and conversations."""
+    """Return a wording without texts, as the authors ask binary questions and conversations."""
     return Wording("upstream", "", "", {}, "", "")

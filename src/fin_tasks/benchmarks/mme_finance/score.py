@@ -16,7 +16,7 @@ from fin_tasks.stats.metric import Metric
 
 
 class Category(NamedTuple):
-    """A task category: the paper's abbreviation and group, how it is graded, and the rows of the published files."""
+    """A task category: the paper's abbreviation and group, the kind of grading, and the rows in the published files."""
 
     short: str
     group: str
@@ -58,18 +58,18 @@ IMAGE_STYLES = (
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedReading(Reading):
-    """The judge's points, or the overall one of its `scores`, and what else is known about the response."""
+    """The judge's points, in a conversation the overall one of its `scores`, and other findings about a response."""
 
     scores: Mapping[str, int] | None = None
     exact: bool | None = None  # None without an exact truth or without a response
-    declined: bool | None = None  # None if nobody allowed the model to decline, or the question has no answer
+    declined: bool | None = None  # None if the model may not decline, or the question has no answer
     judge_error: bool | None = None  # None if the judge was not asked
     replies: tuple[str, ...] = ()
     response_sha256: str = ""
 
 
 def judge_item(doc: Mapping[str, Any], response: str) -> Item:
-    """Return what a judge is told about a response; conversations are judged without pictures, as the authors do."""
+    """Return the item for the judge; conversations are judged without pictures, as the authors do."""
     conversation = doc["part"] == "multi_turn"
     return Item(
         id=str(doc["id"]),
@@ -109,7 +109,7 @@ def read(doc: Mapping[str, Any], response: str | Judged, *, variant: str) -> Rea
 
 
 def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
-    """Compare a reading with the truth; of a judged response only full points are correct."""
+    """Compare a reading with the truth; a judged response is correct if it has full points."""
     if doc["part"] == "binary":
         return binary.compare(doc, reading)
     full = 10 if doc["part"] == "multi_turn" else 5
@@ -131,7 +131,7 @@ def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> dict[s
 
 
 def metrics_of(*, part: str = "open", na: bool = False, **_: Any) -> dict[str, bool | Metric]:
-    """Name the metrics of a task, the headline first, and whether more is better."""
+    """Return the names of a task's metrics, the headline first, and whether more is better."""
     if part == "binary":
         return binary.metrics()
     lower = ("declined", "judge_error", "unscored")

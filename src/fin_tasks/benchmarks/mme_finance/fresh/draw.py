@@ -35,7 +35,7 @@ def font(language: str) -> str:
 
 
 def draw(scene: Scene, width: int, height: int) -> Image.Image:
-    """Draw a scene's parts on so many pixels, side by side if these are wide, else one below the other."""
+    """Draw a scene's parts side by side, or one below the other if the picture is higher than wide."""
     fontManager.addfont(font(scene.language))
     family: Any = {"font.family": FontProperties(fname=font(scene.language)).get_name()}
     with mpl.rc_context(family, fname=Path(__file__).with_name("pictures.mplstyle")):
@@ -49,7 +49,7 @@ def draw(scene: Scene, width: int, height: int) -> Image.Image:
 
 
 class _Page:
-    """A part of a figure, written on from the top down; all lengths in pixels."""
+    """A part of a figure, filled from the top down; all lengths are in pixels."""
 
     def __init__(self, place: Any) -> None:
         self.place, self.top = place, 20.0

@@ -27,10 +27,10 @@ class _Form:
 
 
 def questions(scene: Scene, category: str, random: Random) -> Iterator[dict[str, str]]:
-    """Ask about a scene in every way that a category has, in random order.
+    """Yield a category's questions about a scene in random order.
 
-    Returns the columns `question`, `answer`, `task_category` and `truth`: JSON with `kind`, `value` and, for numbers,
-    `tolerance` in the unit of the value.
+    A question has the columns `question`, `answer`, `task_category` and `truth`: JSON with `kind`, `value` and, for
+    numbers, `tolerance` in the unit of the value.
     """
     word = words(scene.language)
     forms = [(part, form) for part in scene.parts for form in _FORMS[type(part)](part, random, word)]

@@ -34,7 +34,7 @@ COLORS = ("blue", "orange", "purple", "brown", "teal", "gray")
 
 @dataclass(frozen=True)
 class Stock:
-    """Daily prices in USD of the days shown, volume in millions; `lines` (name to color) are columns of them too."""
+    """Daily prices in USD and volume in millions; `days` also has a column for each of `lines` (name to color)."""
 
     kind: str  # candles or indicator
     symbol: str
@@ -83,7 +83,7 @@ class Scene:
 
 @cache
 def words(language: str) -> Any:
-    """Return the wording of a language; lists have the same order in both."""
+    """Return the wording in a language; lists have the same order in both languages."""
 
     def of(node: Any) -> Any:
         if isinstance(node, dict):
@@ -96,10 +96,10 @@ def words(language: str) -> Any:
 
 
 def read_prices(place: Path | None) -> Prices:
-    """Read daily prices from CSV or Parquet, one file or a folder of them; by default those of the packaged sample.
+    """Read daily prices from CSV or Parquet, a file or a folder of files; by default the packaged sample.
 
-    A table has the columns date, open, high, low, close and volume, and ticker if the file is not named after it.
-    Tickers are cut where they jump as at a split; days below a dollar and pieces too short for a chart are left out.
+    A table has the columns date, open, high, low, close and volume, and ticker unless the file is named after it.
+    A ticker is cut at jumps, which may be splits; days below a dollar and pieces too short for a chart are left out.
 
     Raises:
         DataError: A file cannot be read, or no ticker has enough days.
@@ -195,7 +195,7 @@ def _report(language: str, random: Random) -> Report:
 
 
 def make_scene(image_type: str, language: str, random: Random, prices: Prices) -> Scene:
-    """Make the scene of a picture of one of `TYPES`; the same random numbers make the same scene in each language."""
+    """Make a scene of one of `TYPES`; the same random numbers make the same scene in both languages."""
     word, indicators, parts = words(language), list(_LINES), list[Part]()
     is_mixed = image_type == "mixed chart"
     if image_type == "document":

@@ -1,4 +1,4 @@
-"""How a scene reaches the reader: in a browser's window, on a phone, or as a photograph of a screen."""
+"""Show a scene in a browser's window, on a phone, or as a photograph of a screen."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
