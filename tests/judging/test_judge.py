@@ -1,6 +1,5 @@
 """Asking a judge about many responses."""
 
-import itertools
 import logging
 import threading
 from collections import Counter
@@ -178,11 +177,3 @@ def test_a_judge_from_metadata() -> None:
     assert found is not None
     assert (found.base_url, found.key) == (("http://a/v1", "http://b/v1"), "MY_KEY")
     assert "http" not in str(found.facts(EN))
-
-
-def test_several_addresses_share_the_work(settings: Settings) -> None:
-    turn = itertools.count()
-    with serve(lambda _: completion(str(next(turn) % 6))) as one, serve(lambda _: completion("4")) as two:
-        judged = judge_items(items_of(40), EN, judge_of(one.base_url, two.base_url), settings=settings)
-        assert None not in scores(judged)
-        assert len(one.bodies) == len(two.bodies) == 20

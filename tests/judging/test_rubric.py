@@ -16,7 +16,8 @@ from fin_tasks.judging.item import Item, Judged, Reply
 from fin_tasks.judging.rubric import load_rubric, rubric_names
 
 CASES = Path(__file__).resolve().parents[1] / "cases" / "judge_replies.jsonl"
-REPLIES = [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
+ROWS = [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
+REPLIES, TRIES = ([row for row in ROWS if name in row] for name in ("reply", "replies"))
 EN = load_rubric("mme_finance_en")
 MT = load_rubric("mme_finance_mt_zh")
 ITEM = Item(id="1", question="Which day?", answer="Friday", response="Friday.", category="OCR")
@@ -40,25 +41,12 @@ def test_one_reply(case: dict[str, Any]) -> None:
         }
 
 
-@pytest.mark.parametrize(
-    ("one", "paper", "robust"),
-    [
-        (judged("4"), 4, 4),
-        (judged("4.", "3"), 4, 3),
-        (judged("no", "6", "-1", "2/5"), 5, None),
-        (judged(*["no"] * 5, error="unreadable"), 0, None),
-        (judged(*["no"] * 4, error="connection lost"), None, None),
-        (judged(error="connection lost"), None, None),
-        (judged(response="  "), 0, None),
-        (judged(response="Failed to obtain answer via API."), 0, None),
-        (judged(response="Failed to obtain answer via API.", error="the judge is down"), None, None),
-        (judged("9" * 5000), None, None),
-    ],
-)
-def test_all_replies_of_a_response(one: Judged, paper: int | None, robust: int | None) -> None:
+@pytest.mark.parametrize("case", TRIES, ids=str)
+def test_all_replies_of_a_response(case: dict[str, Any]) -> None:
+    one = judged(*case["replies"], response=case.get("response", "Friday."), error=case.get("error", ""))
     read = {variant: EN.read(one, variant=variant) for variant in ("paper", "robust")}
-    assert (read["paper"].score, read["robust"].score) == (paper, robust)
-    assert bool(read["robust"].reason) is (robust is None)
+    assert {variant: verdict.score for variant, verdict in read.items()} == {name: case[name] for name in read}
+    assert bool(read["robust"].reason) is (case["robust"] is None)
 
 
 @given(st.text())

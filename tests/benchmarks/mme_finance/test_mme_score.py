@@ -1,12 +1,13 @@
 """From responses and a judge's replies to metrics."""
 
-# ruff: noqa: RUF001
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from fin_tasks.benchmarks.mme_finance.binary import f1
-from fin_tasks.benchmarks.mme_finance.exact import is_exact, parse_truth
+from fin_tasks.benchmarks.mme_finance.exact import parse_truth
 from fin_tasks.benchmarks.mme_finance.multi_turn import DIMENSIONS
 from fin_tasks.benchmarks.mme_finance.score import judge_item, metric_values, metrics_of, read, score
 from fin_tasks.errors import DataError
@@ -16,7 +17,11 @@ DOC: dict[str, Any] = {
     **{"part": "open", "id": "7", "index": "7", "language": "en", "na": False, "category": "OCR", "question": "Close?"},
     **{"answer": "7.5", "background": "", "image_path": "a.png", "truth": "", "prompt": ""},
 }
-NUMBER = '{"kind": "number", "value": 241.86, "tolerance": 0.01}'
+CASES = Path(__file__).parents[2] / "cases" / "mme_finance.jsonl"
+
+
+def cases(part: str) -> list[dict[str, Any]]:
+    return [case for case in map(json.loads, CASES.read_text("utf-8").splitlines()) if case["part"] == part]
 
 
 def judged(*replies: str, response: str = "7.5", error: str = "") -> Judged:
@@ -27,26 +32,18 @@ def values(doc: dict[str, Any], said: Judged | str, variant: str) -> dict[str, f
     return metric_values(doc, [read(doc, said, variant=variant)])
 
 
-@pytest.mark.parametrize(
-    ("said", "paper", "robust"),
-    [
-        (judged("4"), 80.0, 80.0),
-        (judged("4."), 80.0, None),
-        (judged("Score: 3", "2"), 60.0, 40.0),
-        (judged("no", "no", "no", "no", "no"), 0.0, None),
-        (judged(error="the judge is down"), None, None),
-        (judged(response=" "), 0.0, None),
-    ],
-)
-def test_points_become_a_score(said: Judged, paper: float | None, robust: float | None) -> None:
+@pytest.mark.parametrize("case", cases("points"), ids=str)
+def test_points_become_a_score(case: dict[str, Any]) -> None:
+    """Without replies the judge is down; with null in their place the model gave no response."""
+    replies = case["replies"]
+    said = judged(response=" ") if replies is None else judged(*replies, error="" if replies else "the judge is down")
     found = {variant: values(DOC, said, variant) for variant in ("paper", "robust")}
-    assert (found["paper"]["score"], found["robust"]["score"]) == (paper, robust)
+    assert (found["paper"]["score"], found["robust"]["score"]) == (case["paper"], case["robust"])
     for of in found.values():
         assert of["score_OCR"] == of["score_perception"] == of["score"]
         assert of["score_IC"] is of["score_reasoning"] is of["exact"] is None
         assert of["unscored"] == float(of["score"] is None)
-    failed = None if not said.response.strip() else float(robust is None)
-    assert found["robust"]["judge_error"] == failed
+    assert found["robust"]["judge_error"] == (None if replies is None else float(case["robust"] is None))
 
 
 def test_metrics_are_declared() -> None:
@@ -72,33 +69,10 @@ def test_declined_answerable_questions_are_counted(category: str, response: str,
     assert values(doc, judged("0", response=response), "paper")["declined"] == declined
 
 
-@pytest.mark.parametrize(
-    ("truth", "response", "right"),
-    [
-        (NUMBER, "It opens at 99.\nAnswer: 241.86", True),
-        (NUMBER, "**Answer:** $241.87.", True),
-        (NUMBER, "Answer: 241.88", False),
-        (NUMBER, "241.86", False),
-        (NUMBER, "Answer: 241.86\nNo. Answer: 5", False),
-        (NUMBER, "<think>Answer: 5</think>答案：241.86", True),
-        ('{"kind": "number", "value": 1284500}', "Answer: 1,284,500 USD", True),
-        ('{"kind": "number", "value": 10.94}', "Answer: 10.94M", True),
-        ('{"kind": "number", "value": -0.02, "tolerance": 0.005}', "Answer: −0.02%", True),
-        ('{"kind": "number", "value": 49.23}', "答案：49.23亿元", True),
-        (NUMBER, "答案：约241.86美元", True),
-        ('{"kind": "number", "value": 5}', "Answer: 4 or 5", False),
-        ('{"kind": "text", "value": "Q2 2022"}', "Answer: q2  2022.", True),
-        ('{"kind": "choice", "value": "下方"}', "答案：“下方”。", True),
-        ('{"kind": "choice", "value": "Below"}', "Answer: not below", False),
-        ('{"kind": "na"}', "The page ends there.\nAnswer: Not Applicable", True),
-        ('{"kind": "na"}', "答案：无法回答", True),
-        ('{"kind": "na"}', "Answer: 5, otherwise not applicable", False),
-    ],
-)
-def test_exact_answers(truth: str, response: str, right: bool) -> None:
-    parsed = parse_truth(truth)
-    assert parsed is not None and is_exact(parsed, response) is right
-    assert values({**DOC, "truth": truth}, judged("0", response=response), "paper")["exact"] == float(right)
+@pytest.mark.parametrize("case", cases("exact"), ids=str)
+def test_exact_answers(case: dict[str, Any]) -> None:
+    said = judged("0", response=case["response"])
+    assert values({**DOC, "truth": case["truth"]}, said, "paper")["exact"] == float(case["right"])
 
 
 @pytest.mark.parametrize("truth", ['{"kind": "number"}', '{"kind": "number", "value": NaN}', "7", '{"kind": "day"}'])
@@ -107,27 +81,12 @@ def test_truths_of_another_form_are_refused(truth: str) -> None:
         parse_truth(truth)
 
 
-@pytest.mark.parametrize(
-    ("response", "paper", "robust"),
-    [
-        ("是", "是", "是"),
-        ("否。", "否", "否"),
-        ("是的，图中MACD位于上方。", "是的，图中MACD位于上方", "是"),
-        ("不是。收盘价低于开盘价。", "不是。收盘价低于开盘价", "否"),
-        ("收盘价高于开盘价。\n答案：**是**", "收盘价高于开盘价。\n答案：**是**", "是"),
-        ("答案是否", "答案是否", "否"),
-        ("<think>是</think>否", "<think>是</think>否", "否"),
-        ("是或否都有可能", "是或否都有可能", None),
-        ("是。不过仔细看，否。", "是。不过仔细看，否", None),
-        ("Yes.", "Yes.", "是"),
-    ],
-)
-def test_yes_and_no(response: str, paper: str, robust: str | None) -> None:
+@pytest.mark.parametrize("case", cases("binary"), ids=str)
+def test_yes_and_no(case: dict[str, Any]) -> None:
     doc = {**DOC, "part": "binary", "answer": "是。"}
-    assert read(doc, response, variant="paper").answer == paper
-    assert read(doc, response, variant="robust").answer == robust
-    assert score(doc, response, variant="paper").correct is (paper == "是")
-    assert score(doc, response, variant="robust").correct is (robust == "是")
+    for variant in ("paper", "robust"):
+        assert read(doc, case["response"], variant=variant).answer == case[variant]
+        assert score(doc, case["response"], variant=variant).correct is (case[variant] == "是")
 
 
 def test_f1_counts_as_the_authors_do() -> None:
