@@ -68,7 +68,6 @@ _PINS_FILE = TypeAdapter(Pins)
 class Located:
     """Files of a benchmark by their names, and where they come from."""
 
-    benchmark: str
     origin: str  # "upstream", "data_dir" or "sample"
     root: Path
     pins: Pins = field(repr=False)
@@ -85,11 +84,11 @@ class Located:
         found: dict[str, Path] = {}
         for name in dict.fromkeys(paths):
             if {"..", ""} & set(re.split(r"[/\\]", name)):
-                raise DataError(f"{self.benchmark}: expected a path below the data folder, got {name!r}.")
+                raise DataError(f"{self.pins.name}: expected a path below the data folder, got {name!r}.")
             here = self._here(name)
             if not here and not optional:
                 raise DataError(
-                    f"{self.benchmark}: expected {name} in {self.root}, found none. Put the authors' file there, name "
+                    f"{self.pins.name}: expected {name} in {self.root}, found none. Put the authors' file there, name "
                     "another folder with data_dir or FIN_TASKS_DATA, or use source upstream to download it."
                 )
             found |= here
@@ -144,7 +143,7 @@ def locate(
         place = settings.cache_dir / pins.name / str(pins.revision)
     if place is None:
         raise ConfigError(f"{benchmark} source: {source} needs a folder, got none. Set data_dir or FIN_TASKS_DATA.")
-    found = Located(benchmark=benchmark, origin=source, root=place, pins=pins, settings=settings)
+    found = Located(origin=source, root=place, pins=pins, settings=settings)
     if source == "data_dir" and place.is_file():
         return replace(found, root=place.parent, files={_key(paths[0], place): place}).more(paths[1:])
     below = replace(found, root=place / benchmark)
@@ -181,9 +180,9 @@ def _key(name: str, path: Path) -> str:
 
 
 def _ask_hub(pins: Pins, revision: str | None, settings: Settings) -> Pins:
-    # Ask the hub for the commit, the files and their SHA-256, and remember the answer.
+    """Ask the hub for the commit, the files and their SHA-256, and remember the answer."""
     known = settings.cache_dir / pins.name / f"files-{quote(revision or 'main', safe='')}.json"
-    may_move = revision is not None and not re.fullmatch("[0-9a-f]{40}", revision)
+    may_move = revision is not None and not re.fullmatch("[0-9a-f]{40}", revision)  # a branch or a tag
     if known.is_file() and (settings.offline or not may_move):
         return _PINS_FILE.validate_json(known.read_bytes())
     wanted = f"{pins.repo}: expected to look up {revision or 'main'} at {settings.hub}"
