@@ -55,7 +55,7 @@ def score_task(
     run_programs: RunPrograms | None = None,
     failed: Collection[int] = (),
 ) -> ScoredTask:
-    """Score the responses to each document; several count as their mean.
+    """Score the responses to each document. Several responses count as their mean.
 
     `options` are the task's `dataset_kwargs`. `run_programs` runs the programs of all responses at once; it is None for
     tasks without programs. `failed` are positions of documents to which the model gave no response: `robust` leaves
@@ -81,7 +81,7 @@ def score_task(
 
 
 def by_document(pairs: Sequence[tuple[Mapping[str, Any], str]]) -> tuple[list[Mapping[str, Any]], list[list[str]]]:
-    """Put responses to one document together; documents of one id that differ in their truths stay apart."""
+    """Group responses by document. Documents with the same id but different truths are different documents."""
     docs: dict[tuple[str, str], Mapping[str, Any]] = {}
     responses: dict[tuple[str, str], list[str]] = {}
     for doc, response in pairs:
@@ -92,7 +92,7 @@ def by_document(pairs: Sequence[tuple[Mapping[str, Any], str]]) -> tuple[list[Ma
 
 
 def model_of(file: Path) -> str:
-    """Name the model of saved responses: the results beside lm-eval's samples or their folder say it, else the file."""
+    """Return the model's name from the results beside lm-eval's samples, else from their folder or the file."""
     if not (match := re.fullmatch(r"samples_.+?(?:_(\d{4}-\d\d-\d\dT[\d.:-]+))?\.jsonl", file.name)):
         return file.stem
     try:

@@ -58,7 +58,7 @@ def _read_result(outcome: Outcome, variant: str) -> Reading:
 def compare_with(
     truths: Sequence[tuple[int | float | str, float]], reading: Reading, *, numeric: bool, flaw: str = ""
 ) -> Score:
-    """Compare what was read with the truth, given as value and last written place of each of its readings.
+    """Compare a reading with the truth, which has a value and a last written place for each way to read it.
 
     The last reading is the number without its unit. The flaw says why the file has no usable truth; the answer is then
     wrong in `paper` and unscored in `robust`. `correct_err` is for numeric questions.

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 
 
 class Row(BaseModel):
-    """A row that people label; shares are broken down by its facts."""
+    """A row that people label. Its facts, such as its task, break shares down."""
 
     id: str = ""
     doc_id: str
@@ -36,7 +36,7 @@ class Row(BaseModel):
 
 
 class Draw(BaseModel):
-    """The rows of a study with everything that merging needs. It holds the gold answers: people must not see it."""
+    """The rows of a study. People who label must not see it, as it holds the gold answers."""
 
     study: Study
     model: str
@@ -47,7 +47,8 @@ class Draw(BaseModel):
 def draw(study: Study, run: Path | None, *, n: int | None, seed: int, options: Mapping[str, Any]) -> Draw:
     """Draw n rows, or as many as the study wants, at random from each stratum.
 
-    `options` are `source`, `data_dir` and `split` of the documents, from which rows are drawn if there is no run.
+    The questions are the benchmark's documents, with the options `source`, `data_dir` and `split`; the responses are
+    those of the run.
     """
     if run is None and ("response" in study.show or study.wrong):
         raise ConfigError(f"label draw: the study {study.name} is about responses. Name a run folder.")

@@ -1,4 +1,4 @@
-"""Sheets: spreadsheets or CSV files that people fill in, and what is wrong with filled ones."""
+"""Write sheets, as spreadsheets or CSV files, and read them again with a list of their problems."""
 
 import csv
 import re
@@ -26,11 +26,11 @@ _FORMULA = re.compile(r"[=@\t]|[+-](?![\d.,]+$)")
 _WIDTHS = {"question": 70, "prompt": 90, "response": 90, "gold": 40, "choices": 40, "terms": 30, "picture": 30}
 
 Cells = dict[str, dict[str, dict[str, str]]]
-"""Row to column to person to what the cell holds."""
+"""The value of each filled cell, by row, column and person."""
 
 
 def write_sheets(draw: Draw, out: Path) -> list[Path]:
-    """Write a sheet for each person, `.xlsx` or `.csv` as in the name given, and the draw for merging."""
+    """Write a sheet for each person, `.xlsx` or `.csv` by the ending of `out`, and the draw for merging."""
     paths = [out.with_name(f"{out.stem}_{number}{out.suffix}") for number in range(1, draw.study.annotators + 1)]
     if out.suffix not in (".xlsx", ".csv") or any(path.exists() for path in paths):
         raise ConfigError(f"--out {out}: expected a new name that ends in .xlsx or .csv, so that no labels are lost.")
@@ -118,7 +118,7 @@ def _shown(row: Row, name: str) -> str:
 
 
 def read_sheets(draw: Draw, paths: Sequence[Path]) -> tuple[Cells, list[str], pd.DataFrame]:
-    """Return what people filled in, their names, and a table of every cell and row that cannot be used."""
+    """Return the filled cells, the names of the people, and a table of the cells and rows that cannot be used."""
     people, columns = [path.stem for path in paths], list(draw.study.columns())
     if len(set(people)) < len(people):
         raise ConfigError(f"sheets: expected a file name for each person, got {', '.join(people)}. Rename a sheet.")

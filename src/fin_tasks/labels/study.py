@@ -1,4 +1,4 @@
-"""Studies: YAML files that say what people are asked about which rows. `docs/labels.md` explains the keys."""
+"""Studies: YAML files with the questions that people answer about rows. `docs/labels.md` explains the keys."""
 
 from itertools import combinations
 from pathlib import Path

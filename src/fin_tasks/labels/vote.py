@@ -1,4 +1,4 @@
-"""Votes: people's labels become one label a row, with agreement, shares and the papers' tables."""
+"""Merge the labels of several people, and count agreement, shares and types of errors."""
 
 import math
 from collections import Counter
@@ -24,7 +24,7 @@ __all__ = ["alpha", "merge"]
 
 
 def merge(draw: Draw, cells: Cells, people: Sequence[str], out: Path, *, name: str) -> dict[str, pd.DataFrame]:
-    """Return the tables of a study; write its figure, or the run folder `name` of people's own answers, below `out`."""
+    """Return the tables of a study. Its figure, or people's own answers as the run of a model `name`, go to `out`."""
     out.mkdir(parents=True, exist_ok=True)
     if draw.study.minutes:
         return {"minutes": _people_run(draw, cells, out, name=name)}
@@ -48,7 +48,7 @@ def merge(draw: Draw, cells: Cells, people: Sequence[str], out: Path, *, name: s
 
 
 def _decide(question: Question, values: Sequence[str], people: int) -> tuple[str | float | None, bool]:
-    """Return the label, None if there is none, and whether scores are so far apart that people look again."""
+    """Return the merged label, or None, and whether the scores differ so much that people must look again."""
     if question.scale is None:
         votes = Counter(value for given in values for value in given.split("+"))
         won = [value for value in question.values if votes[value] > max(1, people / 2)]
@@ -82,7 +82,7 @@ def alpha(rows: Sequence[Sequence[str]], values: Sequence[str], level: Literal["
 
 
 def _shares(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
-    """Count labels over all rows and over those of each task, capability, category and so on."""
+    """Return the share of each label in all rows, and in those of each task, capability and so on."""
     facts = [(row.id, by, part) for row in draw.rows for by, of in {"all": ["all"], **row.facts}.items() for part in of]
     rows = labels.merge(pd.DataFrame(facts, columns=["row", "by", "part"])).dropna(subset="label")
     found = []
@@ -101,7 +101,7 @@ def _shares(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def _combinations(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
-    """Count which types of errors come together, for each answer to the questions without types."""
+    """Count combinations of types of errors, for each answer to the questions without types."""
     typed = {name: question.types for name, question in draw.study.questions.items() if question.types}
     wide = labels.pivot(index="row", columns="question", values="label").dropna()
     wide["types"] = [
@@ -114,7 +114,7 @@ def _combinations(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def _write_figure(draw: Draw, shares: pd.DataFrame, pairs: pd.DataFrame, path: Path) -> None:
-    """Draw which types of errors come together, and the share of each in all rows, by task, by capability and so on."""
+    """Draw the combinations of types of errors, and the share of each type by task, capability and so on."""
     from matplotlib.colors import TABLEAU_COLORS
     from matplotlib.figure import Figure
 
@@ -137,7 +137,7 @@ def _write_figure(draw: Draw, shares: pd.DataFrame, pairs: pd.DataFrame, path: P
 
 
 def _people_run(draw: Draw, cells: Cells, out: Path, *, name: str) -> pd.DataFrame:
-    """Score people's answers like a model's responses; write a run folder, and return the minutes they took by task."""
+    """Score people's answers as a model's responses, write a run folder, and return the minutes by task."""
     scored = []
     for task, options in draw.study.tasks.items():
         rows = [row for row in draw.rows if row.task == task and cells[row.id]["answer"]]

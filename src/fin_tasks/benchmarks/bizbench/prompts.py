@@ -1,4 +1,4 @@
-"""What the model is asked, document first, and the right answer worded as a model should word it."""
+"""Prompts, in which the document comes first, and right answers in the words that a model should use."""
 
 import ast
 import hashlib

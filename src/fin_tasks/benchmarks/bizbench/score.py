@@ -51,7 +51,7 @@ def read(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Readin
 
 
 def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
-    """Compare what was read with the truth; an unusable truth is wrong in `paper` and unscored in `robust`."""
+    """Compare a reading with the truth. An unusable truth is wrong in `paper` and unscored in `robust`."""
     if doc["kind"] == "number":
         truth = number_truth(doc["ground_truth"])
         truths = [(value, truth.step_of(value)) for value in truth.readings] if truth else []

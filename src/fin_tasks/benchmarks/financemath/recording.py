@@ -12,7 +12,7 @@ from fin_tasks.stats.averages import average_or_none
 
 
 def read(path: Path, *, mode: str) -> list[tuple[dict[str, Any], str]]:
-    """Return document and response; of a list the first counts, of lm-eval's samples all. `mode` is `cot` or `pot`."""
+    """Return pairs of document and response. Of several responses the first counts, in lm-eval's samples all count."""
     rows = read_rows(path, "output")
     found = []
     for doc, row in zip(scoring_docs(rows, mode)[0], rows, strict=True):
@@ -28,7 +28,7 @@ def read(path: Path, *, mode: str) -> list[tuple[dict[str, Any], str]]:
 def summary(
     docs: Sequence[Mapping[str, Any]], values: Mapping[str, Sequence[Mapping[str, float | None]]], **facts: Any
 ) -> dict[str, Any]:
-    """Return what `fin-tasks replay financemath --json` prints: fractions of the scored rows, counts and `facts`.
+    """Return the summary of `fin-tasks replay financemath --json`: fractions of the scored rows, counts and `facts`.
 
     `values` are metrics by variant and document. All but `robust_acc` is under `paper`.
     """

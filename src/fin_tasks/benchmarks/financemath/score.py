@@ -30,7 +30,7 @@ TOPICS: Mapping[str, str] = {  # topic in the file -> its name in metrics
 
 @dataclass(frozen=True, kw_only=True)
 class ModelReading(Reading):
-    """What one variant reads in a response; for `paper` the answer of a program is what the authors record."""
+    """A reading of a response. In `paper` the answer of a program is the value that the authors record."""
 
     exact: float | None = None  # the result of a program, not rounded; None if it is no finite number
     read_by: str = "rules"  # or "judge"
@@ -63,7 +63,7 @@ def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) 
 
 
 def judge_item(doc: Mapping[str, Any], response: str) -> Item | None:
-    """Return what a judge is asked about a response in which the rules find no number; None for other responses."""
+    """Return an item for the judge if the rules find no number in a response, else None."""
     if read_quantity(response)[0] is not None:
         return None
     shown = strip_reasoning(response)[-12_000:]  # results stand at the end
@@ -71,7 +71,7 @@ def judge_item(doc: Mapping[str, Any], response: str) -> Item | None:
 
 
 def _said_by_judge(judged: Judged) -> tuple[Number | None, str]:
-    """Return the number that the judge copied, or why its reply cannot be used; a number it made up is not."""
+    """Return the number that the judge copied, or the reason why its reply cannot be used, such as a made-up number."""
     if judged.error:
         return None, judged.error
     said = strip_reasoning(judged.replies[-1].text).strip().strip('"`.')
@@ -98,7 +98,7 @@ def _read_result(outcome: Outcome, variant: str) -> ModelReading:
 
 
 def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
-    """Compare what was read with the exact truth; words in `paper` with the rounded truth, as the authors do."""
+    """Compare a reading with the exact truth; in `paper`, words with the rounded truth, as the authors do."""
     answer, exact = reading.answer, getattr(reading, "exact", None)
     rounded = reading.variant == "paper" and doc["mode"] == "cot"
     truth = doc["ground_truth" if rounded else "exact_truth"]

@@ -1,4 +1,4 @@
-"""Ask models to make, verify and label questions: in our own words, or by the authors' files, read at run time."""
+"""Prompts that make, verify and label questions: ours, or the authors', which are read at run time."""
 
 import hashlib
 import re
@@ -22,7 +22,7 @@ class Prompts(NamedTuple):
     texts: Mapping[str, str]
 
     def fill(self, purpose: str, **fields: str) -> str:
-        """Return a template with its fields; other words in braces, such as LaTeX's, stay."""
+        """Return a template with its fields filled in. Other words in braces, such as LaTeX's, stay."""
         return _FIELD.sub(lambda match: fields.get(match[1], match[0]), self.texts[purpose])
 
     def questions(self, purpose: str) -> int:

@@ -32,7 +32,7 @@ from fin_tasks.settings import Settings
 __all__ = ["KINDS", "Maker", "Question", "drop_pairs", "read_questions", "says_no"]
 
 KINDS = {"bool": ("statement_true", "statement_false"), "mcq": ("mcq",), "calcu": ("calcu",)}
-"""The file's `task` to the kinds that are asked for one by one."""
+"""The kinds of questions of each `task` in the file. The model makes one kind at a time."""
 
 _LABEL = re.compile(r"^[\s*#>-]*(Context|(?:Generated )?Question|Statement|Choices|(?:Correct )?Answer)[ \d*]*:", re.M)
 _CHOICE = re.compile(r"^[\s*-]*\(?([a-zA-Z])[).:]\**[ \t]*", re.M)
@@ -40,7 +40,7 @@ _CHOICE = re.compile(r"^[\s*-]*\(?([a-zA-Z])[).:]\**[ \t]*", re.M)
 
 @dataclass
 class Question:
-    """A generated question; `dropped` names the rule that dropped it, and `why` is the reply that decided."""
+    """A generated question. `dropped` names the rule that dropped it, and `why` is the reply that decided this."""
 
     source: str
     kind: str
@@ -69,7 +69,7 @@ class Question:
 
 @dataclass
 class Maker:
-    """Makes questions: the models `writer` and `verifier`, what they are asked, and what they replied."""
+    """Makes questions with two models, `writer` and `verifier`, and keeps their replies."""
 
     models: Mapping[str, Chat]
     prompts: Prompts
@@ -195,7 +195,7 @@ def _read_sources(path: Path) -> list[dict[str, Any]]:
 
 
 def read_questions(source: str, kind: str, reply: str, *, cut: bool, seed: int) -> list[Question]:
-    """Read the questions in a reply, mix their choices, and drop those that break a rule; of a cut reply the last."""
+    """Read the questions in a reply, mix their choices, and drop those that break a rule, or that were cut off."""
     found: list[Question] = []
     context, parts = "", _LABEL.split(reply)
     for label, part in zip(parts[1::2], parts[2::2], strict=True):
@@ -242,7 +242,7 @@ def _flaw(one: Question, random: Random) -> str:
 
 
 def says_no(reply: str, questions: int) -> bool | None:
-    """Tell whether a reply to some yes-or-no questions holds a no; None if it answers too few of them."""
+    """Return whether a reply to some yes-or-no questions holds a no; None if it answers too few of them."""
     answers = re.findall(r"^\W*(?:Q?\d\W+)?(yes|no)\b", reply, re.IGNORECASE | re.MULTILINE)
     if len(answers) != questions:  # prose, or all in one line
         answers = re.findall(r"\b(yes|no)\b", reply, re.IGNORECASE)
@@ -252,7 +252,7 @@ def says_no(reply: str, questions: int) -> bool | None:
 
 
 def drop_pairs(pairs: Iterable[Sequence[Question]], kept: Iterable[Sequence[Question]], random: Random) -> None:
-    """Drop one of each true and false statement: of the kind that its source has more of, else by a coin."""
+    """Drop one statement of each pair. It is of the kind that its source has more of, else a coin decides."""
     siblings = {id(one): of for of in kept for one in of}
     for true, false in pairs:
         if not (true.dropped or false.dropped):

@@ -29,7 +29,7 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, int]]] = {
     "human": ("test", {"bool": 400, "mcq": 170, "calcu": 430}),
     "sensitivity": ("validation", {"bool": 180, "mcq": 67, "calcu": 253}),
 }
-"""The samples of the paper's studies: the split, and the rows of each task, which its figures fit."""
+"""The split of each study in the paper, and its number of rows by task; its figures fit no other numbers."""
 
 SCORER_VERSION = 2  # goes up with every change that moves a score
 COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
@@ -133,7 +133,7 @@ def _find_figures(files: Located, rows: Sequence[dict[str, Any]]) -> Located:
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Read a table of questions, one dict a row; `task` is empty if unknown, `defects` names what is odd."""
+    """Read a table of questions. `task` is empty if it is unknown, and `defects` lists the flaws of a row."""
     rows: list[dict[str, Any]] = []
     ids, questions = {""}, set[str]()
     for record in read_csv(path, COLUMNS):
@@ -192,7 +192,7 @@ def lettered(choices: Iterable[str]) -> str:
 
 
 def items_of(cell: str, separators: str = ";:,") -> list[str]:
-    """Return the items of a cell that holds several, each once."""
+    """Split a cell into its items, and return each once."""
     return list(dict.fromkeys(filter(None, map(str.strip, re.split(f"[{separators}]", cell)))))
 
 

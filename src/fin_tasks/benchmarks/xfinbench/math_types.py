@@ -1,4 +1,4 @@
-"""Mathematical types of calculations: a model names at most two of seven for each question."""
+"""Mathematical types of calculations, of which a model names at most two for each question."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -30,7 +30,7 @@ PUBLISHED: Mapping[str, float] = dict(zip(MATH_TYPES, (0.808, 0.779, 0.053, 0.10
 
 
 def read_types(reply: str) -> tuple[list[str], str]:
-    """Return the types that a reply names behind the last marker, or none and the reason."""
+    """Return the types that a reply names behind the last marker; if there are none, also the reason."""
     _, marker, behind = reply.rpartition(MARKER)
     if not marker:
         return [], "no marker"

@@ -1,4 +1,4 @@
-"""What the model is asked, in our wording (`house`) or by the authors' files, and the finance terms before it."""
+"""Prompts in our wording (`house`) or the authors' (`upstream`), and the finance terms before a question."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ STYLES = ("cot_role", "da_role", "cot", "da")
 
 
 def style_named(name: str | None, *, mode: str) -> Style:
-    """Return the style of a task; None is the task's own mode with the role, and `pot` keeps its mode in any style."""
+    """Return a style by its name; None means the task's own mode with the role. Programs stay programs in any style."""
     if name is None:
         return Style(mode, True)
     asked, _, role = str(name).partition("_")
@@ -94,7 +94,7 @@ _SYSTEM = {mode: f"Sys_msg/{name}.txt" for mode, name in _MODES.items()}
 
 
 def upstream_prompts(files: Located) -> PromptSet:
-    r"""Return the authors' wording, in whose files a literal `\n` means a newline."""
+    r"""Return the authors' wording. A literal `\n` in their files means a newline."""
     paths = {name: f"evaluate/prompt_template/{name}" for name in (*_USER.values(), *_SYSTEM.values())}
     found = files.more(paths.values()).files
     try:

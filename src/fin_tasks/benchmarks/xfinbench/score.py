@@ -70,7 +70,7 @@ def read(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Readin
 
 
 def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
-    """Compare what was read with the truth."""
+    """Compare a reading with the truth."""
     value, flaw, step = parse_truth(doc["task"], doc["ground_truth"])
     truths, flaw = [] if value is None else [(value, step)], flaw and f"the truth is {flaw}"
     return compare_with(truths, reading, numeric=doc["task"] == "calcu", flaw=flaw)
