@@ -1,6 +1,7 @@
 """Reading run folders: the table equals what the files say, and broken files are named."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,13 @@ def test_link_out_of_the_folder_is_skipped(tmp_path: Path) -> None:
     runs, _, problems = report.read([tmp_path / "given"])
     assert [run.model for run in runs] == ["org/model"]
     assert len(problems) == 1
+
+
+def test_copy_of_a_run_is_named_once(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", {"xfinbench_bool": scored(1.0)})
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    runs, rows, problems = report.read([tmp_path])
+    assert (len(runs), len(rows), len(problems)) == (1, 2, 1)
 
 
 def test_nan_is_unscored(tmp_path: Path) -> None:

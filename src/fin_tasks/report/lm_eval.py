@@ -79,10 +79,11 @@ def read_runs(files: Sequence[tuple[Path, Path]], tables: list[pd.DataFrame], pr
                     merged[name] |= content[name]
             elif _RESULTS.fullmatch(file.name):
                 identity, content = _content(file)
+                own = samples.pop((file.parent, stamp(file.name)), {}) if content else {}
                 if identity in found:
                     raise DataError(f"{file}: skipped, as it is the same as {found[identity][1]}.")
                 if content:
-                    found[identity] = (root, file, content, samples.pop((file.parent, stamp(file.name)), {}))
+                    found[identity] = (root, file, content, own)
         except (DataError, OSError) as error:
             problems.append(Problem(str(file), str(error)))
     for own in samples.values():
