@@ -23,7 +23,7 @@ def test_the_packaged_encoder_finds_what_means_the_same(settings: Settings) -> N
     ((index, score), *others) = found[0]
     assert (index, len(others)) == (0, 2)
     assert 0.1 < score < 0.9
-    assert len(facts("dense", settings=settings)["encoder"]["sha256"]) == 64
+    assert len(facts("dense")["encoder"]["sha256"]) == 64
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """Replace the model by one that counts letters, and return the texts it gets."""
     calls: list[tuple[str, ...]] = []
 
-    def embed(texts: list[str], *_: object, query: bool) -> np.ndarray:
+    def embed(texts: list[str], *_: object) -> np.ndarray:
         calls.append(tuple(texts))
         return np.array([[text.count("a"), text.count("b")] for text in texts])
 
@@ -65,7 +65,6 @@ def test_a_vector_without_direction_is_an_error_and_not_kept(settings: Settings,
         ({"method": "hybrid"}, "bm25 or dense, got 'hybrid'"),
         ({"method": "bm25", "top_k": 0}, "top_k: expected a whole number of 1 or more, got 0"),
         ({"method": "dense", "encoder": "minilm:x"}, "endpoint:MODEL, got 'minilm:x'"),
-        ({"method": "dense", "encoder": "sentence-transformers:no/such"}, "Run `hf download no/such`"),
     ],
 )
 def test_a_bad_option_is_one_clear_sentence(settings: Settings, options: dict[str, object], message: str) -> None:

@@ -40,12 +40,12 @@ def retrieve(
     return [_best(scores, top_k) for scores in dense_scores(texts, queries, encoder, settings)]
 
 
-def facts(method: str, *, encoder: str | None = None, settings: Settings) -> dict[str, Any]:
+def facts(method: str, *, encoder: str | None = None) -> dict[str, Any]:
     """Return the method, and the encoder with the hash of its files, for the provenance."""
     if method == "dense":
         from fin_tasks.retrieval.dense import encoder_facts
 
-        return {"method": method, "encoder": encoder_facts(encoder, settings)}
+        return {"method": method, "encoder": encoder_facts(encoder)}
     return {"method": method, "definition": "rank_bm25.BM25Okapi", "tokens": "split at single spaces"}
 
 

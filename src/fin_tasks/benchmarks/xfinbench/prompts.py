@@ -127,5 +127,5 @@ def find_terms(
     known = list(terms.values())
     texts, questions = [f"{term.name} {term.definition}" for term in known], [row["question"] for row in rows]
     hits = retrieve(texts, questions, method=method, top_k=top_k, encoder=encoder, settings=settings)
-    provenance |= {"top_k": top_k, "retriever": facts(method, encoder=encoder, settings=settings)}
+    provenance |= {"top_k": top_k, "retriever": facts(method, encoder=encoder)}
     return [[known[place]._replace(score=score) for place, score in found] for found in hits], provenance
