@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -115,8 +115,7 @@ def compare(
                     notes.append(f"{heading}: {one.label} differs from {first.label} in {'; '.join(told)}.")
             facts: dict[str, Any] = {"heading": heading, "task": one.result.task, "metric": name, "variant": variant}
             facts |= {"run": one.label, "against": against, "test": "", "unit": largest(one.result.benchmark, name)}
-            for group in ("", *_groups(rows, grouped)):
-                some, some_base = (_rows_in(table, grouped, group) for table in (rows, base))
+            for group, some, some_base in _groups(rows, base, grouped):
                 difference = _difference(some_base, some, name) if against else {}
                 part = "parts" if group or inner else "headline"
                 place = {"by": grouped if group else "", "group": group}
@@ -269,13 +268,15 @@ def _by_run(entries: Sequence[_Entry], notes: list[str]) -> list[list[_Entry]]:
     return sets
 
 
-def _groups(rows: pd.DataFrame, by: str) -> list[str]:
+def _groups(rows: pd.DataFrame, base: pd.DataFrame, by: str) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
+    """Yield all rows of both results, then those of each group; a row may be in several."""
+    yield "", rows, base
     names = rows[by].dropna().unique() if by else []
-    return sorted({part for name in names for part in str(name).split("|")})
-
-
-def _rows_in(rows: pd.DataFrame, by: str, group: str) -> pd.DataFrame:
-    return rows[rows[by].map(lambda name: group in str(name).split("|")).eq(True)] if group else rows
+    for name in sorted({part for one in names for part in str(one).split("|")}):
+        own, theirs = (
+            of[of[by].map(lambda said, name=name: name in str(said).split("|")).eq(True)] for of in (rows, base)
+        )
+        yield name, own, theirs
 
 
 def _difference(base: pd.DataFrame, rows: pd.DataFrame, metric: str) -> dict[str, Any]:

@@ -104,8 +104,13 @@ def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
             low, middle, high = (scale * one[f"difference{end}"] for end in ("_low", "", "_high"))
             axes.hlines(place, low, high, color=COLORS[0], alpha=0.5, linewidth=3)
             axes.plot(middle, place, marker="o" if one["group"] else "D", markersize=4, color=COLORS[0])
-            name = one["group"] or f"{one['task']}: {one['run']} − {one['against']}"
-            names.append(f"{name}  (n={one['pairs']:,})")
+            runs = (
+                f"{one['run']} − {one['against']}"
+                if one["task"]
+                else f"{one['heading']}, {one['metric']}: {one['run']}"
+            )
+            where = one["group"] or one["task"]
+            names.append(f"{runs}, {where}  (n={one['pairs']:,})")
         _name_rows(axes, names)
         axes.set_xlabel("difference (percentage points, or points of 100)")
         return save(figure, stem)

@@ -1,7 +1,7 @@
 """Pictures of questions, copied beside the page.
 
-A path in a samples file comes from a stranger, so it is never opened. It only says which of the pictures is meant that
-lie in folders of ours or beside the file.
+A path in a samples file comes from a stranger, so it is never opened. It only
+chooses among the pictures in our own folders and beside the file.
 """
 
 import hashlib
@@ -26,11 +26,13 @@ class Pictures:
         self._copied: dict[str, str] = {}
 
     def copy(self, path: str) -> str:
-        """Copy the picture that a path means; returns the copy's name, empty if there is none or it is not clear."""
+        """Copy the picture that a path names; return the copy's name, or "" if no picture or more than one fits."""
         if path not in self._copied:
             parts = PurePosixPath(path.replace("\\", "/")).parts
             named = self._found.get(Path(parts[-1]).stem, set()) if parts else set()  # some documents name no suffix
-            for depth in range(1, len(parts) + 1):  # of several of one name that whose folders are named alike
+            for depth in range(
+                1, len(parts) + 1
+            ):  # of several pictures of one name take that in folders of the same names
                 named = {file for file in named if file.parts[-depth:] == parts[-depth:]} or named
             self._copied[path] = self._shown(*named) if len(named) == 1 else ""
         return self._copied[path]
