@@ -1,9 +1,11 @@
 """`fin-tasks demo`: a small language model answers finance questions, offline, in a few minutes."""
 
 import importlib.metadata
+import io
 import json
 import shlex
 import time
+from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,7 +44,8 @@ def run(model: str | None, *, limit: int, max_tokens: int, output: Path, console
     command = arguments(model, limit=limit, max_tokens=max_tokens, output=output)
     console.print(f"[bold]Running[/] lm_eval {shlex.join(command)}\n", soft_wrap=True, highlight=False)
     started = time.time()
-    lm_eval_cli.run(command)
+    with redirect_stdout(io.StringIO()):  # lm-eval's own table has a line for each capability
+        lm_eval_cli.run(command)
     written = [path for path in output.rglob("results_*.json") if path.stat().st_mtime >= started]
     if not written:
         raise ConfigError(f"demo: expected results of lm-eval in {output}, found none. See its messages above.")

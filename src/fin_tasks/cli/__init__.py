@@ -23,9 +23,6 @@ def main() -> None:
 
         print("fin-tasks: error: " + "\n".join(map(escape, str(error).split("\n"))), file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:
-        print("fin-tasks: stopped", file=sys.stderr)
-        sys.exit(130)
 
 
 def _version(wanted: bool) -> None:
