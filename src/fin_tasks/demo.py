@@ -60,13 +60,13 @@ def run(model: str | None, *, limit: int, max_tokens: int, output: Path, console
 
 def replay_examples(output: Path) -> Path:
     """Score our own responses to the sample questions and write them as a run; return the results file."""
-    tasks = []
+    tasks, provenance = [], {}
     for name in _EXAMPLES:
         task, mode = name.split("_")
         run_all = partial(run_programs, settings=Settings.from_environ()) if mode == "pot" else None
         file = _SAMPLE / "responses" / f"{name}.jsonl"
         tasks.append(recording.score_file(file, task=task, mode=mode, data_dir=_SAMPLE, run_programs=run_all))
-    provenance = {task.name: {"scorer": SCORER_VERSION, "split": "sample"} for task in tasks}
+        provenance[tasks[-1].name] = {"style": {"mode": mode}, "scorer": SCORER_VERSION, "split": "sample"}
     return write_run(output, tasks, model="example responses", made_by="fin-tasks demo", provenance=provenance)
 
 
