@@ -30,8 +30,8 @@ CANARIES = {  # a tier is trusted only if none of these programs returns
 class Runner(contextlib.AbstractContextManager["Runner"]):
     """Runs batches of programs side by side in `tier`; `reason` says why no better tier is used."""
 
-    def __init__(self, tier: str, limits: Limits, workers: int) -> None:
-        self.tier, self.reason, self._limits = tier, "the first tier that was tried", limits
+    def __init__(self, tier: str, reason: str, limits: Limits, workers: int) -> None:
+        self.tier, self.reason, self._limits = tier, reason, limits
         # A server dies with the thread that started it (PDEATHSIG), so the threads live as long as the runner.
         self._threads = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="fin-tasks-sandbox")
         # Forking takes longer the more memory the parent has: servers without numeric libraries are twice as fast.
@@ -95,14 +95,14 @@ def open_runner(
         raise SandboxError(f"sandbox tier: expected one of {', '.join(SANDBOX_TIERS)}, got {tier!r}")
     failures: list[str] = []
     for name in SANDBOX_TIERS[1:] if tier == "auto" else (tier,):
-        runner = Runner(name, Limits(cpu_limit_s, wall_limit_s, memory_mb), workers)
+        reason = "; ".join(failures) or "the first tier that was tried"
+        runner = Runner(name, reason, Limits(cpu_limit_s, wall_limit_s, memory_mb), workers)
         try:
             _check_tier(runner)
         except SandboxError as error:
             runner.close()
             failures.append(str(error))
         else:
-            runner.reason = "; ".join(failures) or runner.reason
             return runner
     raise SandboxError(
         f"programs cannot be run safely here: {'; '.join(failures)}. Install the package `bubblewrap` (Linux) or "
