@@ -65,7 +65,7 @@ def merge_sheets(
     drawn, cells, people, problems = _read(sheets)
     for title, table in {**merge(drawn, cells, people, out, name=name), "problems": problems}.items():
         table.to_csv(out / f"{title}.csv", index=False)
-        if title not in ("labels", "problems"):
+        if len(table) and title not in ("labels", "problems"):
             rows = table[table["by"] == "all"].drop(columns=["by", "part"]) if title == "shares" else table
             show({title: rows.head(_SHOWN).to_dict("records")}, as_json=False)
     print(f"fin-tasks: wrote {out}", file=sys.stderr)
