@@ -95,6 +95,7 @@ def draw_values(values: pd.DataFrame, stem: Path, *, title: str) -> None:
 def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
     """Draw the differences of `compare.compare` with their intervals, a row for each run and group of rows."""
     lines = lines.head(2 * _MOST_ROWS)
+    single = len(lines.groupby(["task", "run"])) == 1
     with drawing({}):
         figure, (axes,) = _figure(title, panels=[len(lines) + 1])
         axes.axvline(0, color="#888888", linewidth=0.8)
@@ -104,13 +105,11 @@ def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
             low, middle, high = (scale * one[f"difference{end}"] for end in ("_low", "", "_high"))
             axes.hlines(place, low, high, color=COLORS[0], alpha=0.5, linewidth=3)
             axes.plot(middle, place, marker="o" if one["group"] else "D", markersize=4, color=COLORS[0])
-            runs = (
-                f"{one['run']} − {one['against']}"
-                if one["task"]
-                else f"{one['heading']}, {one['metric']}: {one['run']}"
-            )
-            where = one["group"] or one["task"]
-            names.append(f"{runs}, {where}  (n={one['pairs']:,})")
+            where, runs = one["group"] or one["task"], f"{one['run']} − {one['against']}"
+            if not one["task"]:  # a statement's effect
+                where, runs = f"{one['metric']}, {where}", f"{one['run']}, {one['heading']}"
+            name = where if one["group"] and single else f"{where}: {runs}"
+            names.append(f"{name}  (n={one['pairs']:,})")
         _name_rows(axes, names)
         axes.set_xlabel("difference (percentage points, or points of 100)")
         return save(figure, stem)
