@@ -68,7 +68,9 @@ def show(found: Mapping[str, Any], *, as_json: bool) -> None:
 
 def _text(value: Any) -> str:
     if isinstance(value, list):
-        return f"{len(value)}: {', '.join(map(str, value[:20]))}{', ...' if len(value) > 20 else ''}"
+        return (
+            f"{len(value)}: {', '.join(map(str, value[:20]))}{', ...' if len(value) > 20 else ''}" if value else "none"
+        )
     return "–" if value is None or value != value else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
