@@ -11,7 +11,7 @@ JOBS ?= 2
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 VLMEVAL_VENV ?= $(CACHE)/fin-tasks-ci/vlmeval-$(shell sha256sum pyproject.toml | cut -c1-16)
 
-.PHONY: help demo test check format bench docs dist vllm vlmevalkit clean
+.PHONY: help demo test check format bench docs dist vlmevalkit clean
 help:
 	@grep -E '^[a-z]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 12
 
@@ -59,9 +59,6 @@ docs: $(VENV)/.installed ## the documentation site, into site/
 
 dist: $(VENV)/.installed ## wheel and sdist, into dist/
 	$(BIN)/python -m build
-
-vllm: $(VENV)/.installed ## the tasks through a real vLLM server; VLLM_PYTHON names the interpreter that has vLLM
-	$(BIN)/python tests/vllm_server.py --vllm-python $(or $(VLLM_PYTHON),$(BIN)/python)
 
 vlmevalkit: $(VLMEVAL_VENV)/.installed ## a virtual environment with VLMEvalKit, in which its tests run (some 7 GB)
 
