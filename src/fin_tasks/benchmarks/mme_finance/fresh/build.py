@@ -14,8 +14,9 @@ from tqdm import tqdm
 
 import fin_tasks
 from fin_tasks.benchmarks.mme_finance.fresh.questions import CATEGORIES, questions
-from fin_tasks.benchmarks.mme_finance.fresh.scenes import TYPES, Prices, Scene, make_scene, read_prices
+from fin_tasks.benchmarks.mme_finance.fresh.scenes import Prices, Scene, make_scene, read_prices
 from fin_tasks.benchmarks.mme_finance.fresh.styles import STYLES
+from fin_tasks.benchmarks.mme_finance.score import IMAGE_TYPES
 from fin_tasks.errors import ConfigError
 
 _COLUMNS = ["index", "question", "answer", "image_path", "task_category", "image_type", "image_style", "background"]
@@ -43,7 +44,7 @@ def plan(language: str, *, n: int, seed: int, prices: Prices) -> list[Picture]:
     asked, crossed = Counter[str](), Counter[tuple[str, str]]()
     seen, pictures = set[str](), list[Picture]()
     for place in range(20 * n + 100):
-        image_type = TYPES[place % len(TYPES)]
+        image_type = IMAGE_TYPES[place % len(IMAGE_TYPES)]
         style = list(STYLES)[(place + place // 12) % len(STYLES)]  # meets every type within 24 pictures
         scene = make_scene(image_type, language, Random(f"{seed} {place}"), prices)
         file = f"images/{language}_{place:05d}.{'jpg' if style == 'mobile photograph' else 'png'}"

@@ -16,7 +16,6 @@ import yaml
 from fin_tasks.errors import DataError
 from fin_tasks.resources import stock_prices_file
 
-TYPES = ("candlestick chart", "technical indicator chart", "statistical chart", "table", "document", "mixed chart")
 Prices = list[tuple[str, pd.DataFrame]]
 
 _COLUMNS = ["open", "high", "low", "close", "volume"]
@@ -195,7 +194,7 @@ def _report(language: str, random: Random) -> Report:
 
 
 def make_scene(image_type: str, language: str, random: Random, prices: Prices) -> Scene:
-    """Make a scene of one of `TYPES`; the same random numbers make the same scene in both languages."""
+    """Make a scene of one of `IMAGE_TYPES`; the same random numbers make the same scene in both languages."""
     word, indicators, parts = words(language), list(_LINES), list[Part]()
     is_mixed = image_type == "mixed chart"
     if image_type == "document":
