@@ -1,7 +1,7 @@
-"""One chart: what is drawn where, in which colors, and that nothing after the last day is."""
+"""One chart: what is drawn where, and in which colors."""
 
 import io
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 import mplfinance
@@ -16,7 +16,7 @@ from fin_tasks.charts.candlestick import Chart, draw
 from fin_tasks.errors import DataError, FinTasksError
 
 START = date(2010, 1, 4)
-GREEN, RED, GREY = (0x00, 0xA0, 0x46), (0xE0, 0x22, 0x2C), (0x70, 0x70, 0x70)
+GREEN, RED, GRAY = (0x00, 0xA0, 0x46), (0xE0, 0x22, 0x2C), (0x70, 0x70, 0x70)
 
 
 def made(n: int = 101, *, step: float = 0.1, marks: tuple[tuple[int, float], ...] = (), **options: Any) -> Chart:
@@ -49,7 +49,7 @@ def test_a_mark_has_its_color_and_stands_at_its_day(step: float, surprise: float
     image = pixels(made(step=step, marks=((0, surprise), (50, surprise), (100, surprise))))
     assert image.shape == (600, 1000, 3)
     (first, _), (middle, _), (last, _) = reports = triangles(image, color)
-    (early, _), (late, _) = ends = triangles(image, GREY)  # one is before the first day
+    (early, _), (late, _) = ends = triangles(image, GRAY)  # one is before the first day
     assert [down for _, down in [*reports, *ends]] == [True] * 3 + [False] * 2
     assert last - first > 800 and middle == pytest.approx((first + last) / 2, abs=1)
     assert (middle - early, last - late) == pytest.approx([0.09 * (last - first)] * 2, abs=1)
@@ -79,19 +79,6 @@ def test_labels_cover_neither_prices_nor_each_other(days: int, width: float, mon
     assert all(axes.bbox.padded(1).fully_containsy(y) for box in boxes for y in (box.y0, box.y1))
     assert not [box for n, box in enumerate(boxes) for other in boxes[:n] if box.overlaps(other)]
     assert [text.get_text().split()[0] for text in figures[0].texts] == ["Price", "Volume", "T:"]
-
-
-@pytest.mark.parametrize("style", ["house", "paper"])
-def test_nothing_after_the_last_day_changes_the_picture(style: Any) -> None:
-    whole, charts = made(120, marks=((20, 0.1), (80, -0.1), (95, 0.1))), []
-    for factor, first, days in ((1.0, 91, 120), (9.0, 91, 120), (1.0, 91, 91), (1.01, 90, 91)):
-        prices, reports = whole.prices.iloc[:days].copy(), whole.reports.copy()
-        prices.iloc[first:] *= factor
-        reports.loc[2, "surprise"] *= factor
-        end = START + timedelta(days=90)
-        charts.append(made(prices=prices, reports=reports, end=end, style=style))
-    for same in ([chart.file_name for chart in charts], [draw(chart) for chart in charts]):
-        assert same[0] == same[1] == same[2] != same[3]
 
 
 def test_paper_draws_a_line_from_600_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,8 +32,8 @@ Style = Literal["house", "paper"]
 
 _COLUMNS = ["open", "high", "low", "close", "volume"]
 _CURRENCY = "USD"
-_UP, _DOWN, _GREY, _AVERAGE, _BEHIND = "#00a046", "#e0222c", "#707070", "#1f5fbf", "#f8f8f8"
-_MARKS = {"meet": ("v", _UP, "EPS Meet"), "miss": ("v", _DOWN, "EPS Miss"), "fiscal": ("^", _GREY, "Fiscal End Date")}
+_UP, _DOWN, _GRAY, _AVERAGE, _BEHIND = "#00a046", "#e0222c", "#707070", "#1f5fbf", "#f8f8f8"
+_MARKS = {"meet": ("v", _UP, "EPS Meet"), "miss": ("v", _DOWN, "EPS Miss"), "fiscal": ("^", _GRAY, "Fiscal End Date")}
 _AVERAGED = 7  # trading days of the moving average
 _BUFFER = 0.1  # share of the price range that stays free above and below the prices
 _PAPER_LINE = 600  # rows from which mplfinance warns of too much data, and the authors draw a line
@@ -201,7 +201,7 @@ def _draw_marks(axes: Axes, days: npt.NDArray[np.float64], chart: Chart, pitch: 
     ticks = MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
     axes.set_yticks([tick for tick in ticks if max(low, 0) <= tick <= high])
     axes.ticklabel_format(axis="y", style="plain", useOffset=False)
-    look: dict[str, Any] = {"linestyle": ":", "linewidth": 0.6, "color": _GREY, "markevery": [0], "zorder": 4}
+    look: dict[str, Any] = {"linestyle": ":", "linewidth": 0.6, "color": _GRAY, "markevery": [0], "zorder": 4}
     box = {"facecolor": _BEHIND, "edgecolor": "none", "pad": 0.5}  # hides lines to labels further out
     for (row, marks, places), edge, extremes, sign in zip(sides, (high, low), (tops, bottoms), (1, -1), strict=True):
         for mark, (center, level) in zip(marks, places, strict=True):

@@ -10,12 +10,7 @@ __all__ = ["average", "average_or_none", "over_responses", "rate", "standard_err
 
 
 def average(values: Iterable[float | None]) -> float:
-    """Return the mean of the known values; NaN if there are none.
-
-    Example:
-        >>> average([1.0, None, 0.0])
-        0.5
-    """
+    """Return the mean of the known values; NaN if there are none."""
     known = [value for value in values if value is not None]
     return math.fsum(known) / len(known) if known else math.nan
 
@@ -52,11 +47,6 @@ def rate(happened: bool | None) -> float | None:
 
 
 def standard_error(values: Iterable[float | None]) -> float:
-    """Return the standard error of the mean, s / sqrt(n), as lm-eval computes it; NaN below two known values.
-
-    Example:
-        >>> standard_error([1.0, None, 0.0])
-        0.5
-    """
+    """Return the standard error of the mean, s / sqrt(n), as lm-eval computes it; NaN below two known values."""
     known = [value for value in values if value is not None]
     return float(np.std(known, ddof=1) / math.sqrt(len(known))) if len(known) > 1 else math.nan

@@ -69,12 +69,3 @@ def test_files_and_their_mean_and_the_run_folder(tmp_path: Path) -> None:
     assert [path.name.split("_20")[0] for path in written] == names
     lines = [json.loads(line) for path in written for line in path.read_text(encoding="utf-8").splitlines()]
     assert [line["acc"] for line in lines if line["filter"] == "paper"] == [1, 1, 1, 1, 0, 1, 0, 0, 0]
-
-
-def test_parsers_and_names_of_others(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "[red]m[" / "exp_recency_4.json", [row(gt=0, response="Final prediction: 30%, on 2014-01-30")]
-    )
-    for name, right in (("paper", 0), ("robust", 1)):
-        assert json.loads(run(path, "--variant", name, "--json").stdout)["windows"][0]["acc"] == right
-    assert "[red]m[" in run(path).stdout

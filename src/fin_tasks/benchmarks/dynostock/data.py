@@ -54,10 +54,7 @@ def load(
     dpi: int = 300,
     **unknown: Any,
 ) -> "dict[str, Dataset]":
-    """Load the windows of a bias and a size (None: all) as documents; docs/dynostock.md explains the options.
-
-    `unknown` holds the model's arguments; a name that is nearly an option is an error.
-    """
+    """Load the windows of a bias and a size (None: all) as documents; docs/dynostock.md explains the options."""
     given = dict(locals())
     refuse_typos("dynostock", unknown, _OPTIONS)
     for name, allowed in _CHOICES.items():

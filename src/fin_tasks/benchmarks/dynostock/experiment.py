@@ -15,16 +15,12 @@ from fin_tasks.stats.pairs import holm, mcnemar
 
 GROUP = ("model", "bias", "mode", "setting", "anonymized")
 """Runs are compared if they agree in these columns; `setting` stands for everything else that must be the same."""
-COLUMNS = (
-    *(*GROUP, "arm", "window", "doc_id", "ticker"),
-    *("acc", "bias_percentage", "follows_signal", "signal_probability", "no_answer"),
-)
+_REST = ["follows_signal", "signal_probability", "no_answer"]
+COLUMNS = (*GROUP, "arm", "window", "doc_id", "ticker", "acc", "bias_percentage", *_REST)
 """`doc_id` names the window; from `acc` on the metrics of `score.metric_values`, NaN if unscored."""
 
-MEASURES = {"acc": "accuracy", "bias_index": "bias index", "follows_signal": "answers equal to the signal"}
-MEASURES |= {"signal_probability": "probability of the signal"}
+MEASURES = ("acc", "bias_index", "follows_signal", "signal_probability")
 _CONTRASTS = (("signal", "none"), ("flipped", "none"), ("aligned", "none"), ("signal", "flipped"))
-_REST = ["follows_signal", "signal_probability", "no_answer"]
 _SAME = [*GROUP, "arm", "window", "doc_id"]
 _FEW_TICKERS = 20  # with fewer the intervals are markedly too narrow
 

@@ -1,7 +1,4 @@
-"""Fill a folder with prices of Yahoo and earnings reports of Alpha Vantage or the authors' repository.
-
-A file such as `prices/AAPL.parquet` or `earnings/AAPL.json` that is there is kept, so that a run may stop at any time.
-"""
+"""Fill a folder with prices of Yahoo and earnings reports of Alpha Vantage or the authors; existing files are kept."""
 
 import json
 import re

@@ -39,10 +39,6 @@ def bias_index(shares: Iterable[Sequence[float] | None]) -> float:
     index is 0 if nothing is wrong, as in the paper, and NaN if nothing is scored.
 
     Source: Xiao, Lin, Chiu (2024), Behavioral Bias of Vision-Language Models, equation 1.
-
-    Example:
-        >>> bias_index([[0, 1, 0], [0, 0, 1], [1, 0, 0], None])
-        0.5
     """
     scored = [one for one in shares if one is not None]
     biased, other = (math.fsum(one[place] for one in scored) for place in (1, 2))

@@ -1,7 +1,4 @@
-"""The authors' prompts, word for word: read from their repository at run time, parsed and never executed.
-
-EPS stay as in the files, because the authors showed them so.
-"""
+"""The authors' prompts, word for word: read from their repository at run time, parsed and never executed."""
 
 import ast
 import json
@@ -57,6 +54,7 @@ class UpstreamPrompts:
             **{"args.image": text is None, "args.narrative": text == "narrative", "args.bias_type": window.bias_type},
             **{"args.celebrity_cfg": [self.figures.get(window.authority)], "np.random.choice()": 0},
         }
+        # the authors showed EPS as in the files
         reports = market.reports_between(window.ticker, window.start, window.end, as_seen=False).iloc[::-1]
         names = [*ALPHA_VANTAGE.items()][:-1]
         table = pd.DataFrame({name: [_written(value) for value in reports[ours]] for name, ours in names})
