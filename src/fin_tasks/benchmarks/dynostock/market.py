@@ -122,7 +122,7 @@ def read_market(prices: Path, earnings: Path, *, tickers: Iterable[str] | None =
 
 @lru_cache(maxsize=1)
 def sample_market() -> Market:
-    """Return AAPL, GOOG, IBM and MSFT from 2000-03-01 to 2013-03-01, adjusted for splits; GOOG has no reports."""
+    """Return AAPL, FB, GOOG, IBM and MSFT, 2000 to 2013, adjusted for splits; FB and GOOG have no reports."""
     return read_market(stock_prices_file(), Path(__file__).parent / "sample" / "earnings.csv", adjust="splits")
 
 
