@@ -269,7 +269,8 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
         if "," in name and value != "N/A" and "exact_stderr" not in name:
             assert found[name.replace(",", "_")] == pytest.approx(value), name
     main = "score" if judged else "acc"
-    assert found[f"{main}_paper_low"] <= found[f"{main}_paper"] <= found[f"{main}_paper_high"]
+    assert found[f"{main}_paper_low"] <= found["overall"] <= found[f"{main}_paper_high"]
+    assert found["overall"] == pytest.approx(found[f"{main}_paper"])
     (results,) = run.run_folder(dataset).glob("tested/results_*.json")
     facts = json.loads(results.read_text(encoding="utf-8"))
     assert ("judge" in facts["configs"][task]["metadata"]) == judged

@@ -1,7 +1,4 @@
-"""Our data sets in VLMEvalKit, packaged or a checkout. Importing this module registers them.
-
-Documents, prompts and scores are those of the lm-eval tasks, and results are a run folder in lm-eval's format.
-"""
+"""Our lm-eval tasks as data sets of VLMEvalKit, packaged or a checkout. Importing this module registers them."""
 
 import hashlib
 import importlib
@@ -42,9 +39,7 @@ Doc = Mapping[str, Any]
 class FinTasks(ImageBaseDataset):  # type: ignore[misc]
     """Our data sets with a picture and a question in each row; `TASKS` maps their names to tasks of lm-eval."""
 
-    MODALITY = "IMAGE"
     TYPE = "QA"  # none of the types for which models bring prompts of their own
-    DATASET_URL: ClassVar[Mapping[str, str]] = {}
     JUDGE_FAIL_MARKERS = ()  # a judge's failures are in `judge_error`; the kit would count those of the model
     force_use_dataset_prompt = True
     TASKS: ClassVar[Mapping[str, str]] = {
@@ -69,8 +64,8 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         try:
             documents, self.provenance = self.task.load(Settings.from_environ().metadata)
         except FetchError as error:
-            hint = """FIN_TASKS_METADATA='{"source": "sample"}' takes the packaged sample."""
-            raise FetchError(f"{error} {hint}") from None
+            sample = json.dumps({"source": "sample"})
+            raise FetchError(f"{error} FIN_TASKS_METADATA='{sample}' takes the packaged sample.") from None
         index = "index" if self.TYPE == "MT" else "id"
         rows = [list(docs) for _, docs in groupby(documents, lambda doc: doc[index])]
         self.docs = {str(docs[0][index]): docs for docs in rows}
@@ -126,9 +121,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             facts=kit,
         )
         totals = {name.replace(",", "_"): value for name, value in scored.totals().items()}
-        headline = next(iter(scored.metrics))
-        totals |= _intervals(folder, headline, self.task.benchmark)
-        totals["overall"] = totals[f"{headline}_paper"]  # what the kit shows in its own summary
+        totals |= _headline(folder, next(iter(scored.metrics)), self.task.benchmark)
         totals |= {"n": len(docs), "missing": sum(map(len, self.docs.values())) - len(docs)}
         summary.write_text(json.dumps({"task": self.task.name, **totals, **kit}, indent=2) + "\n", encoding="utf-8")
         return totals
@@ -138,9 +131,10 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         docs: list[Doc] = []
         texts: list[str] = []
         for index, said in self.responses.read(path).items():
-            several = [*map(str, said if isinstance(said, list) else [said]), *[""] * len(self.docs[index])]
-            docs += self.docs[index]
-            texts += several[: len(self.docs[index])]
+            of_row = self.docs[str(index)]
+            several = [*map(str, said if isinstance(said, list) else [said]), *[""] * len(of_row)]
+            docs += of_row
+            texts += several[: len(of_row)]
         if not docs:
             raise DataError(
                 f"{path.stem}_responses.jsonl: expected responses to the questions of {self.dataset_name}, as loaded "
@@ -210,13 +204,13 @@ def _asked(docs: Sequence[Doc]) -> str:
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
-def _intervals(folder: Path, metric: str, benchmark: str) -> dict[str, float | None]:
-    """Return the ends of a metric's 95 % interval in a run folder, under each variant."""
-    made, ends = report.read([folder]), dict[str, float]()
-    for variant in VARIANTS:
-        interval = value_of(made.rows_of(made.runs[0].tasks[0], variant), metric, benchmark)
-        ends |= {f"{metric}_{variant}_low": interval.low, f"{metric}_{variant}_high": interval.high}
-    return {name: bound if bound == bound else None for name, bound in ends.items()}
+def _headline(folder: Path, metric: str, benchmark: str) -> dict[str, float | None]:
+    """Return a metric's 95 % interval in a run folder, and as `overall` what the kit's own summary shows."""
+    made, found = report.read([folder]), dict[str, float]()
+    for variant in reversed(VARIANTS):
+        value = value_of(made.rows_of(made.runs[0].tasks[0], variant), metric, benchmark)
+        found |= {f"{metric}_{variant}_low": value.low, f"{metric}_{variant}_high": value.high, "overall": value.mean}
+    return {name: number if number == number else None for name, number in found.items()}
 
 
 def _kit_version() -> str:
@@ -229,13 +223,9 @@ def _kit_version() -> str:
     return f"vlmeval {kit.__version__}, commit {commit}"
 
 
-def _register(package: Any) -> None:
-    """Add our data sets to `vlmeval.dataset`, after the kit's own."""
-    for cls in (FinTasks, FinTasksConversations):
-        package.DATASET_CLASSES.append(cls)
-        package.SUPPORTED_DATASETS.extend(cls.TASKS)
-        vars(package).setdefault(cls.__name__, cls)  # a --config names classes
-
-
-_register(sys.modules["vlmeval.dataset"])
+_kit = sys.modules["vlmeval.dataset"]
+for _cls in (FinTasks, FinTasksConversations):
+    _kit.DATASET_CLASSES.append(_cls)  # after the kit's own
+    _kit.SUPPORTED_DATASETS.extend(_cls.TASKS)
+    vars(_kit).setdefault(_cls.__name__, _cls)  # a --config names classes
 watch()

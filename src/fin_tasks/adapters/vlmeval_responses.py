@@ -25,24 +25,21 @@ class Responses:
 
     def __init__(self, dataset: str, asked: Mapping[Any, str], provenance: Mapping[str, Any]) -> None:
         self.provenance = provenance
-        self.indices = {str(index): index for index in asked}
-        self.asked = {str(index): digest for index, digest in asked.items()}  # hashes of all that the model gets
+        # Hashes of all that the model gets; some of the kit's pickles have indices as text.
+        self.asked = {**asked, **{str(index): digest for index, digest in asked.items()}}
         _open[dataset] = self
 
     def write(self, path: Path, table: pd.DataFrame) -> None:
         """Write the responses of a table beside it."""
         lines: list[dict[str, Any]] = [{"provenance": self.provenance}]
-        for index, said in zip(map(str, table["index"]), table["prediction"], strict=True):
-            said = said if isinstance(said, str | list) else str(said)
-            lines.append({"index": index, "asked": self.asked.get(index), "prediction": said})
+        for index, said in zip(table["index"], table["prediction"], strict=True):
+            whole = said if isinstance(said, str | list) else str(said)
+            lines.append({"index": index, "asked": self.asked.get(index), "prediction": whole})
         text = "".join(json.dumps(line) + "\n" for line in lines)
         path.with_name(f"{path.stem}_responses.jsonl").write_text(text, encoding="utf-8")
 
-    def read(self, path: Path) -> dict[str, Any]:
-        """Return the responses of a table by index, without those to other questions than the ones loaded now.
-
-        The kit copies a table into the folder of a new run; its responses then come from the newest run that has any.
-        """
+    def read(self, path: Path) -> dict[Any, Any]:
+        """Return the responses to the questions as they are now, by index, of this run or else of the newest one."""
         files = path.parent.parent.glob(f"*/{path.stem}_responses.jsonl")
         file = max(files, key=lambda file: (file.parent == path.parent, file.stat().st_mtime), default=None)
         lines = file.read_text(encoding="utf-8").splitlines()[1:] if file else []
@@ -60,15 +57,14 @@ def watch() -> None:
         if ours is None or not path.is_file():
             return load(f, fmt)
         if path.suffix == ".pkl" and isinstance(saved := load(f), dict):  # else a table that the kit failed to write
-            return {i: said for i, (asked, said) in saved.items() if asked == ours.asked.get(str(i))}
-        found = ours.read(path)
-        return pd.DataFrame({"index": [ours.indices[i] for i in found], "prediction": list(found.values())})
+            return {i: said for i, (asked, said) in saved.items() if asked == ours.asked.get(i)}
+        return pd.DataFrame(ours.read(path).items(), columns=["index", "prediction"])
 
     def dump_whole(data: Any, f: Any, **kwargs: Any) -> Any:
         ours, path = _responses_of(f)
         if ours is not None and path.suffix == ".pkl":
             part = path.with_suffix(".part.pkl")
-            dump({i: (ours.asked.get(str(i)), said) for i, said in data.items()}, str(part))
+            dump({i: (ours.asked.get(i), said) for i, said in data.items()}, str(part))
             return part.replace(path)  # at once, so that a killed run leaves no half of a file
         if ours is not None and "prediction" in data:
             ours.write(path, data)
