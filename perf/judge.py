@@ -1,12 +1,9 @@
 """Time the judging of 300 responses with pictures by a server that takes 200 ms for a reply.
 
-    python perf/judge.py [--items 300]
-
 32 requests at a time cannot take less than n x 0.2 / 32 seconds. Goal: at most 1.3 times that in one run, and a second
 run without a request in at most 2 s. The server is a process of its own.
 """
 
-import argparse
 import asyncio
 import subprocess
 import sys
@@ -22,21 +19,17 @@ from fin_tasks.judging.judge import JudgeModel, judge_items
 from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.settings import Settings
 
-LATENCY, CONCURRENCY, GOAL, GOAL_AGAIN = 0.2, 32, 1.3, 2.0
+ITEMS, LATENCY, CONCURRENCY, GOAL, GOAL_AGAIN = 300, 0.2, 32, 1.3, 2.0
 REPLY = (
     b'{"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [{"index": 0, "message": '
     b'{"role": "assistant", "content": "4"}, "finish_reason": "stop"}], '
     b'"usage": {"prompt_tokens": 1500, "completion_tokens": 1, "total_tokens": 1501}}'
 )
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
 
 
 def main() -> int:
-    """Print what a first and a second run took; status 1 if a goal is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--items", type=int, default=300)
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.serve:
+    if "--serve" in sys.argv:
         asyncio.run(serve())
         return 0
     command = [sys.executable, __file__, "--serve"]
@@ -44,7 +37,7 @@ def main() -> int:
         try:
             assert server.stdout is not None
             base_url = f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
-            return compare(items_of(Path(name), options.items), base_url, Path(name))
+            return compare(items_of(Path(name), ITEMS), base_url, Path(name))
         finally:
             server.terminate()
 
@@ -85,10 +78,7 @@ async def serve() -> None:
                 fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if line)
                 await reader.readexactly(int(fields[b"content-length"]))
                 await asyncio.sleep(LATENCY)
-                writer.write(
-                    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(REPLY)
-                )
-                writer.write(REPLY)
+                writer.write(HEAD % len(REPLY) + REPLY)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
