@@ -65,7 +65,6 @@ def test_a_file_is_downloaded_once_and_checked_each_time(server: Loopback, setti
 @pytest.mark.parametrize(
     ("path", "body", "message"),
     [
-        (CSV, b"id,Question\n", r"expected sha256 .*put it at DIR/xfinbench/dataset"),
         ("dataset/knowledge_bank.csv", b"x" * 21, "knowledge_bank.csv .*it has more than 20 bytes"),
         (PICTURE, None, r"a\.jpg of Zhihan72/XFinBench, but 404 .*set data_dir or FIN_TASKS_DATA to DIR"),
     ],
@@ -94,7 +93,9 @@ def publish(server: Loopback, body: bytes, commit: str = COMMIT) -> str:
     lfs = {"sha256": hashlib.sha256(body).hexdigest(), "size": 10, "pointerSize": 9}
     siblings = [{"rfilename": "data/test-0.parquet", "size": 10, "lfs": lfs}, {"rfilename": "a.md"}]
     listing = json.dumps({"id": "kensho/bizbench", "sha": commit, "siblings": siblings}).encode()
-    server.files |= dict.fromkeys(("/api/datasets/kensho/bizbench" + end for end in ("", "/revision/main")), listing)
+    server.files |= dict.fromkeys(
+        ("/api/datasets/kensho/bizbench" + end for end in ("", f"/revision/{commit}")), listing
+    )
     server.files[file := f"/datasets/kensho/bizbench/resolve/{commit}/data/test-0.parquet"] = body
     return file
 
@@ -108,7 +109,7 @@ def test_the_hub_names_the_commit_and_the_hash(server: Loopback, settings: Setti
     assert len(server.asked) == asked
     server.files[file] = b"wrong rows"
     with pytest.raises(DataError, match="expected sha256"):
-        locate("bizbench", TEST_SET, settings=settings, revision="main")
+        locate("bizbench", TEST_SET, settings=settings, revision=NEWER)
 
 
 def test_the_token_goes_to_the_hub_and_not_where_it_redirects(server: Loopback, settings: Settings) -> None:
@@ -152,7 +153,6 @@ def test_a_folder_is_laid_out_like_the_repository_or_flat(settings: Settings, tm
             {"data_dir": "/no/such"},
             "expected dataset/test_set.csv in /no/such, found none. Put the authors' file there",
         ),
-        ({"paths": ["dataset/../../etc/passwd"], "data_dir": "/"}, "expected a path below the data folder"),
         ({"paths": ["dataset/no.csv"]}, r"expected dataset/no\.csv"),
     ],
 )

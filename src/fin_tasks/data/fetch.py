@@ -5,17 +5,17 @@ a shell pattern, `data/test-*.parquet|test.jsonl`: the first that finds files co
 names. A folder of the user's is laid out like the repository, or without its first level of folders.
 
 `pins/<benchmark>.json` names each repository. GitHub's are pinned to a commit, with the SHA-256 of nearly all files.
-The hub is asked for the newest commit at the first use; it is used from then on, unless `revision` names another.
+The hub is asked for the newest commit at the first use, or for that of a `revision`; it is used from then on.
 """
 
 import hashlib
 import logging
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 from urllib.parse import quote
 
@@ -54,11 +54,12 @@ class Pins:
     homepage: str
     files: tuple[Pin, ...]
 
-    def by_hand(self, path: str = "...") -> str:
-        """Tell how to get a file by hand."""
+    def failed(self, wanted: str, error: object, path: str = "...") -> FetchError:
+        """Return an error that says how to get a file by hand."""
+        reason = (str(error).strip().split("\n")[0] or type(error).__name__)[:300].rstrip(".")
         gate = " (if it is gated, accept its conditions there and run `hf auth login`)" if self.host == "hub" else ""
         where = f"put it at DIR/{self.name}/{path}, and set data_dir or FIN_TASKS_DATA to DIR"
-        return f"Or get it from {self.homepage}{gate}, {where}."
+        return FetchError(f"{wanted}, but {reason}. Or get it from {self.homepage}{gate}, {where}.")
 
 
 _PINS_FILE = TypeAdapter(Pins)
@@ -82,16 +83,14 @@ class Located:
     def more(self, paths: Iterable[str], *, optional: bool = False) -> "Located":
         """Add files from the same place; missing files are an error unless they are optional."""
         found: dict[str, Path] = {}
-        for name in dict.fromkeys(paths):
-            if {"..", ""} & set(re.split(r"[/\\]", name)):
-                raise DataError(f"{self.pins.name}: expected a path below the data folder, got {name!r}.")
+        for name in paths:
             here = self._here(name)
             if not here and not optional:
                 raise DataError(
                     f"{self.pins.name}: expected {name} in {self.root}, found none. Put the authors' file there, name "
                     "another folder with data_dir or FIN_TASKS_DATA, or use source upstream to download it."
                 )
-            found |= here
+            found |= {_key(name, path): path for path in here}
         if self.origin == "upstream":
             _fetch(self.pins, self.root, set(found.values()), self.settings)
         return replace(self, files={**self.files, **found})
@@ -103,16 +102,15 @@ class Located:
         revision = hashlib.sha256(lines.encode()).hexdigest()[:16]
         return {"origin": self.origin, "commit": self.commit, "revision": revision, "files": hashes}
 
-    def _here(self, name: str) -> dict[str, Path]:
+    def _here(self, name: str) -> list[Path]:
         for option in name.split("|"):
             if self.origin == "upstream":
                 found = [self.root / pin.path for pin in self.pins.files if fnmatchcase(pin.path, option)]
             else:  # as in the authors' repository, or without the first level of folders
-                places = [list(self.root.glob(each)) for each in (option, option.partition("/")[2]) if each]
-                found = [path for path in next(filter(None, places), []) if path.is_file()]
+                found = [*self.root.glob(option)] or [*self.root.glob(option.partition("/")[2] or option)]
             if found:
-                return {_key(name, path): path for path in sorted(found)}
-        return {}
+                return sorted(found)
+        return []
 
 
 def locate(
@@ -132,15 +130,16 @@ def locate(
     commit, branch or tag of a data set on the hub.
     """
     pins = load_pins(benchmark)
-    folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
+    place = Path(data_dir).expanduser() if data_dir else settings.data_dir
     if source not in _SOURCES:
         raise ConfigError(f"{benchmark} source: expected one of {', '.join(_SOURCES)}, got {source!r}.")
-    if source == "auto":
-        source = "upstream" if folder is None else "data_dir"
-    place = sample if source == "sample" else folder
-    if source == "upstream":
-        pins = _ask_hub(pins, revision, settings) if pins.host == "hub" else pins
+    if source == "sample":
+        place = sample
+    elif source == "upstream" or (source == "auto" and place is None):
+        source, pins = "upstream", _ask_hub(pins, revision, settings) if pins.host == "hub" else pins
         place = settings.cache_dir / pins.name / str(pins.revision)
+    else:
+        source = "data_dir"
     if place is None:
         raise ConfigError(f"{benchmark} source: {source} needs a folder, got none. Set data_dir or FIN_TASKS_DATA.")
     found = Located(origin=source, root=place, pins=pins, settings=settings)
@@ -182,22 +181,21 @@ def _key(name: str, path: Path) -> str:
 def _ask_hub(pins: Pins, revision: str | None, settings: Settings) -> Pins:
     """Ask the hub for the commit, the files and their SHA-256, and remember the answer."""
     known = settings.cache_dir / pins.name / f"files-{quote(revision or 'main', safe='')}.json"
-    may_move = revision is not None and not re.fullmatch("[0-9a-f]{40}", revision)  # a branch or a tag
-    if known.is_file() and (settings.offline or not may_move):
+    if known.is_file():
         return _PINS_FILE.validate_json(known.read_bytes())
     wanted = f"{pins.repo}: expected to look up {revision or 'main'} at {settings.hub}"
     if settings.offline:
-        raise FetchError(f"{wanted}, but {_OFFLINE}. {pins.by_hand()}")
+        raise pins.failed(wanted, _OFFLINE)
     from huggingface_hub import HfApi
 
     try:
         api = HfApi(endpoint=settings.hub, token=settings.hub_token)
         info = api.dataset_info(pins.repo, revision=revision, files_metadata=True, timeout=30)
-        listed = [each for each in info.siblings or () if not {"..", "/"} & set(Path(each.rfilename).parts)]
-        files = tuple(Pin(each.rfilename, each.size, each.lfs.sha256 if each.lfs else None) for each in listed)
-        found = replace(pins, revision=str(info.sha), files=files)
     except Exception as error:  # the client raises its own errors and those of its HTTP library
-        raise FetchError(f"{wanted}, but {_reason(error)}. {pins.by_hand()}") from error
+        raise pins.failed(wanted, error) from error
+    listed = info.siblings or ()
+    files = tuple(Pin(each.rfilename, each.size, each.lfs.sha256 if each.lfs else None) for each in listed)
+    found = replace(pins, revision=str(info.sha), files=files)
     write_file(known, _PINS_FILE.dump_json(found))
     return found
 
@@ -207,7 +205,7 @@ def _fetch(pins: Pins, root: Path, wanted: set[Path], settings: Settings) -> Non
     missing = [pin for pin in chosen if not (root / pin.path).is_file()]
     if missing and settings.offline:
         absent = missing[0].path
-        raise FetchError(f"{pins.name}: {root / absent} is not here, and {_OFFLINE}. {pins.by_hand(absent)}")
+        raise pins.failed(f"{pins.name}: expected {root / absent}", _OFFLINE, absent)
     if missing:
         _log.warning("%s: downloading from %s at %s, license %s", pins.name, pins.repo, pins.revision, pins.license)
         shown: dict[str, Any] = {"desc": f"Downloading {pins.name}", "unit": "file", "disable": None}
@@ -215,30 +213,25 @@ def _fetch(pins: Pins, root: Path, wanted: set[Path], settings: Settings) -> Non
     for pin in chosen:
         path = root / pin.path
         if pin.sha256 and (found := sha256_of(path)) != pin.sha256:
-            if pin in missing:
-                path.unlink()
-            wrong = f"{path}: expected sha256 {pin.sha256}, got {found}"
-            raise DataError(f"{wrong}. Delete the file if it is still there, and try again. {pins.by_hand(pin.path)}")
+            raise DataError(f"{path}: expected sha256 {pin.sha256}, got {found}. Delete the file, and try again.")
 
 
 def _download(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
     host = settings.hub if pins.host == "hub" else settings.github_raw
-    most, content = _MOST[pins.host], None
+    most = _MOST[pins.host]
     try:
         if (pin.size or 0) > most:
             raise ValueError(f"it has {pin.size:,} bytes, more than {most:,}")
-        if pins.host == "hub":
+        if pins.host == "github":
+            url = f"{host}/{pins.repo}/{pins.revision}/{quote(pin.path)}"
+            write_file(root / pin.path, _read_url(url, pin.size or most))
+        else:
             from huggingface_hub import hf_hub_download
 
             where: dict[str, Any] = {"repo_type": "dataset", "revision": pins.revision, "endpoint": host}
             hf_hub_download(pins.repo, pin.path, **where, local_dir=root, token=settings.hub_token)
-        else:
-            content = _read_url(f"{host}/{pins.repo}/{pins.revision}/{quote(pin.path)}", pin.size or most)
     except Exception as error:  # see _ask_hub
-        wanted = f"{host}: expected {pin.path} of {pins.repo}"
-        raise FetchError(f"{wanted}, but {_reason(error)}. {pins.by_hand(pin.path)}") from error
-    if content is not None:
-        write_file(root / pin.path, content)
+        raise pins.failed(f"{host}: expected {pin.path} of {pins.repo}", error, pin.path) from error
 
 
 def _read_url(url: str, most: int) -> bytes:
@@ -261,13 +254,8 @@ def write_file(target: Path, content: bytes) -> None:
     """Write a file in one step, so that no reader sees half of it."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=target.parent, suffix=".part", delete=False) as draft:
-            draft.write(content)
-        Path(draft.name).chmod(0o644)
-        Path(draft.name).replace(target)
+        part = target.with_name(f"{target.name}.{os.getpid()}.part")
+        part.write_bytes(content)
+        part.replace(target)
     except OSError as error:
         raise DataError(f"{target}: cannot be written ({error.strerror}). Set FIN_TASKS_CACHE.") from error
-
-
-def _reason(error: BaseException) -> str:
-    return (str(error).strip().split("\n")[0] or type(error).__name__)[:300].rstrip(".")

@@ -15,13 +15,12 @@ from tqdm import tqdm
 
 from fin_tasks.data.fetch import sha256_of, write_file
 
-FOLDER = "upright"  # of the copies, in the cache
 _FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")  # chat models take the first four
 _BROKEN = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError)
 
 
-def upright_file(path: Path, folder: Path) -> Path | None:
-    """Return the picture or its upright copy in `folder`; None if it needs a copy but cannot be decoded."""
+def upright_file(path: Path, folder: Path) -> Path:
+    """Return the picture, or its upright copy in `folder` if it needs one and can be decoded."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Pillow about broken notes
         try:
@@ -32,27 +31,22 @@ def upright_file(path: Path, folder: Path) -> Path | None:
                 if not turned and image.format not in ("BMP", "TIFF"):
                     return path
                 jpeg = image.format in ("JPEG", "MPO")
+                copy = folder / f"{sha256_of(path)}{'.jpg' if jpeg else '.png'}"
+                if copy.is_file():
+                    return copy
+                shown, out = ImageOps.exif_transpose(image), BytesIO()
+                if jpeg:
+                    shown.save(out, "JPEG", quality=95, icc_profile=shown.info.get("icc_profile"), exif=b"")
+                else:
+                    shown = shown if shown.mode in ("1", "L", "LA", "P", "RGB", "RGBA") else shown.convert("RGB")
+                    shown.save(out, "PNG", compress_level=1, exif=b"")
         except _BROKEN:
-            return path  # it is no picture
-        copy = folder / f"{sha256_of(path)}{'.jpg' if jpeg else '.png'}"
-        if copy.is_file():
-            return copy
-        out = BytesIO()
-        try:
-            with Image.open(path, formats=_FORMATS) as image:
-                shown = ImageOps.exif_transpose(image)
-            if jpeg:
-                shown.save(out, "JPEG", quality=95, icc_profile=shown.info.get("icc_profile"), exif=b"")
-            else:
-                shown = shown if shown.mode in ("1", "L", "LA", "P", "RGB", "RGBA") else shown.convert("RGB")
-                shown.save(out, "PNG", compress_level=1, exif=b"")
-        except _BROKEN:
-            return None
+            return path
     write_file(copy, out.getvalue())
     return copy
 
 
-def upright_files(paths: Iterable[Path], folder: Path) -> dict[Path, Path | None]:
+def upright_files(paths: Iterable[Path], folder: Path) -> dict[Path, Path]:
     """Return `upright_file` of each picture, with a progress bar on a terminal, as a photograph takes half a second."""
     bar = tqdm(list(dict.fromkeys(paths)), desc="Turning pictures upright", unit="picture", disable=None)
     return {path: upright_file(path, folder) for path in bar}

@@ -13,7 +13,6 @@ from fin_tasks.benchmarks.mme_finance.images import Pictures, is_usable, unpack
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
 from fin_tasks.data.fetch import Located, locate, sha256_of
-from fin_tasks.data.pictures import FOLDER as UPRIGHT
 from fin_tasks.data.pictures import upright_files
 from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import ConfigError, DataError
@@ -122,8 +121,8 @@ def _read(
         rows.append(row)
         hashes |= {str(path): "" for path in row.pictures if str(path) not in hashes}
     hashes = {path: sha256_of(Path(path)) for path in hashes}
-    turned = upright_files(map(Path, hashes), settings.cache_dir / UPRIGHT)
-    shown = [row._replace(pictures=[turned.get(path) or path for path in row.pictures]) for row in rows]
+    turned = upright_files(map(Path, hashes), settings.cache_dir / "upright")
+    shown = [row._replace(pictures=[turned[path] for path in row.pictures]) for row in rows]
     # the same pictures have the same hash in an archive and in a folder
     content = hashlib.sha256("\n".join(sorted(hashes.values())).encode()).hexdigest()
     hashed = {f"{stem}.tsv": sha256_of(table), f"{stem} pictures": content}
