@@ -36,9 +36,8 @@ def draw_sheets(
 
     Example: fin-tasks label draw results/o1 --study xfinbench_calc_errors --out study/calc.xlsx
     """
-    from fin_tasks.labels.draw import draw
+    from fin_tasks.labels.draw import draw, load_study
     from fin_tasks.labels.sheet import write_sheets
-    from fin_tasks.labels.study import load_study
 
     found = load_study(study)
     options = {"source": source, "data_dir": str(data_dir) if data_dir else None, "split": split}
@@ -62,8 +61,8 @@ def merge_sheets(
     """
     from fin_tasks.labels.vote import merge
 
-    drawn, cells, people, problems = _read(sheets)
-    for title, table in {**merge(drawn, cells, people, out, name=name), "problems": problems}.items():
+    drawn, values, problems = _read(sheets)
+    for title, table in {**merge(drawn, values, out, name=name), "problems": problems}.items():
         table.to_csv(out / f"{title}.csv", index=False)
         if len(table) and title not in ("labels", "problems"):
             rows = table[table["by"] == "all"].drop(columns=["by", "part"]) if title == "shares" else table
@@ -86,11 +85,11 @@ def agree(
     from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
     from fin_tasks.judging.agreement import combine, compare
 
-    drawn, cells, _, _ = _read(sheets)
+    drawn, values, _ = _read(sheets)
     column = next((name for name, one in drawn.study.questions.items() if one.scale), None)
     if column is None:
         raise ConfigError(f"label agree: expected a study with scores, got {drawn.study.name}.")
-    people = {row.doc_id: list(map(float, cells[row.id][column].values())) for row in drawn.rows}
+    people = {row.doc_id: [*map(float, values.loc[(row.id, column)].dropna())] for row in drawn.rows}
     responses = {row.doc_id: row.response for row in drawn.rows}
     kinds = {name: "subjective" if one.kind == "subjective" else "objective" for name, one in CATEGORIES.items()}
     groups = {row.doc_id: kinds.get(row.facts.get("category", [""])[0], "") for row in drawn.rows}
@@ -99,18 +98,18 @@ def agree(
     show({"judges": judges, "review": review}, as_json=as_json)
 
 
-def _read(sheets: list[Path]) -> tuple[Any, Any, list[str], Any]:
+def _read(sheets: list[Path]) -> tuple[Any, Any, Any]:
     """Read sheets and the draw beside them; print which cells cannot be used."""
-    from fin_tasks.labels.draw import load_draw
+    from fin_tasks.labels.draw import Draw
     from fin_tasks.labels.sheet import read_sheets
 
     beside = sorted({path for one in sheets for path in one.parent.glob("*.draw.json")})
     if len(beside) != 1:
         raise ConfigError(f"label: expected one .draw.json beside the sheets, got {len(beside)}. Move the others away.")
-    drawn = load_draw(beside[0])
-    cells, people, problems = read_sheets(drawn, sheets)
+    drawn = Draw.model_validate_json(beside[0].read_bytes())
+    values, problems = read_sheets(drawn, sheets)
     for one in problems.head(_SHOWN).itertuples():
         print(f"fin-tasks: {one.sheet}, row {one.line or one.row}, {one.column}: {one.message}", file=sys.stderr)
     if len(problems):
         print(f"fin-tasks: {len(problems)} problems in the sheets; such cells are not counted", file=sys.stderr)
-    return drawn, cells, people, problems
+    return drawn, values, problems

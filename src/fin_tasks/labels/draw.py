@@ -1,27 +1,90 @@
-"""Draw the rows of a study from a run, or from a benchmark's documents."""
+"""Studies (see `docs/labels.md`), and the rows that they draw from a run or from a benchmark's documents."""
 
 import hashlib
 import importlib
 import json
-import logging
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
-from typing import Any
+from string import ascii_uppercase
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ValidationError
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from fin_tasks import report
 from fin_tasks.data import documents
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.labels.study import Study
 from fin_tasks.report.rows import read_samples
 from fin_tasks.report.values import headline
+from fin_tasks.resources import studies_dir
 
-__all__ = ["Draw", "Row", "draw", "load_draw"]
+__all__ = ["Draw", "Question", "Row", "Study", "draw", "load_study"]
 
-Responses = dict[str, dict[str, tuple[str, float | None]]]  # task to document to response and score
-_log = logging.getLogger(__name__)
+Value = Annotated[  # YAML takes a bare yes for true; a comma separates the words that a spreadsheet's cell may hold
+    str,
+    BeforeValidator(lambda one: ("no", "yes")[one] if isinstance(one, bool) else one),
+    Field(pattern=r'^[^,+"]{1,40}$'),
+]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Question(_Strict):
+    """A question about each row."""
+
+    ask: str
+    values: list[Value] = Field(["yes", "no"], min_length=2)
+    choose: Literal[1, 2] = 1  # of the values, at most; two are written as `TU+TR`
+    types: dict[Value, str] = {}  # a value to the type of error that it shows
+    scale: tuple[int, int] | None = None  # lowest and highest score, in place of `values`
+    rule: Literal["mode", "mean"] = "mode"  # how scores become one; without a most frequent score always their mean
+
+    @property
+    def allowed(self) -> list[str]:
+        """Return the texts that a cell may hold."""
+        if self.scale:
+            return [str(score) for score in range(self.scale[0], self.scale[1] + 1)]
+        return self.values + ["+".join(two) for two in combinations(self.values, 2) if self.choose == 2]
+
+
+class Study(_Strict):
+    """A study with people."""
+
+    name: Annotated[str, Field(pattern=r"^[\w-]+$")]
+    title: str
+    instructions: str
+    benchmark: Literal["xfinbench", "mme_finance", "financemath", "bizbench", "dynostock"]
+    tasks: dict[str, dict[str, Any]]  # lm-eval's names of tasks, each with the options of its documents
+    wrong: bool = False  # whether only wrong responses are drawn
+    strata: Literal["", "task", "capability", "category", "topic"] = ""
+    n: int | dict[str, int]  # rows, or rows by stratum
+    annotators: int = Field(3, ge=1, le=50)
+    show: list[Literal["task", "question", "prompt", "choices", "picture", "terms", "gold", "response"]]
+    questions: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], Question] = {}
+    minutes: dict[str, float] = {}  # in place of `questions`: people answer themselves, in this time for each task
+
+    def columns(self) -> dict[str, str]:
+        """Return the columns that people fill in, each with its question."""
+        if self.minutes:
+            limits = ", ".join(f"{task} {limit:g}" for task, limit in self.minutes.items())
+            answer = "Your answer: true or false, the letter of a choice, or a number; none if you have none in time"
+            return {"answer": answer, "minutes": f"The minutes that you took, at most: {limits}"}
+        return {name: f"{one.ask} ({', '.join(one.allowed)})" for name, one in self.questions.items()}
+
+    def allowed(self, column: str, doc: dict[str, Any]) -> tuple[list[str], float | None]:
+        """Return the words that a cell may hold, and the largest number if it may hold a number."""
+        if not self.minutes:
+            return self.questions[column].allowed, None
+        task = doc["task"]
+        if column == "minutes":
+            return [], self.minutes[task]
+        if task == "calcu":
+            return ["none"], 1e15
+        return [*(["true", "false"] if task == "bool" else ascii_uppercase[: len(doc["choices"])]), "none"], None
 
 
 class Row(BaseModel):
@@ -39,9 +102,21 @@ class Draw(BaseModel):
     """The rows of a study. People who label must not see it, as it holds the gold answers."""
 
     study: Study
-    model: str
-    provenance: dict[str, dict[str, Any]]  # by task
-    rows: list[Row]
+    model: str = ""
+    provenance: dict[str, dict[str, Any]] = {}  # by task
+    rows: list[Row] = []
+
+
+def load_study(name: str) -> Study:
+    """Read a study by the name of a packaged one or by the path of a file."""
+    packaged = {path.stem: path for path in sorted(studies_dir().glob("*.yaml"))}
+    path = packaged.get(name, Path(name))
+    try:
+        return Study.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise ConfigError(f"study: expected a YAML file or one of {', '.join(packaged)}, got {name!r}.") from error
+    except (ValueError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path}: expected a study as in docs/labels.md, got {error}") from error
 
 
 def draw(study: Study, run: Path | None, *, n: int | None, seed: int, options: Mapping[str, Any]) -> Draw:
@@ -50,86 +125,76 @@ def draw(study: Study, run: Path | None, *, n: int | None, seed: int, options: M
     The questions are the benchmark's documents, with the options `source`, `data_dir` and `split`; the responses are
     those of the run.
     """
-    if run is None and ("response" in study.show or study.wrong):
-        raise ConfigError(f"label draw: the study {study.name} is about responses. Name a run folder.")
-    model, responses = _responses(study, run) if run else ("", {task: {} for task in study.tasks})
-    rows, provenance = _documents(study, options, responses)
+    found = Draw(study=study)
     if run:
-        rows = [row for row in rows if row.doc_id in responses[row.task]]
-        for row in rows:
-            row.response, score = responses[row.task][row.doc_id]
-            row.facts |= {} if score is None else {"response": ["right" if score > 0 else "wrong"]}
-        if left := sum(map(len, responses.values())) - len(rows):
-            _log.warning("label draw: %d responses left out, as their questions are not in the documents.", left)
-        if study.wrong:
-            rows = [row for row in rows if row.facts.get("response") == ["wrong"]]
-    if not rows:
-        raise DataError("label draw: expected rows for the study, got none. Check RUN, --data-dir and --split.")
+        _read_run(found, run, options)
+    elif "response" in study.show or study.wrong:
+        raise ConfigError(f"label draw: the study {study.name} is about responses. Name a run folder.")
+    else:
+        for task in study.tasks:
+            found.rows += _questions(found, task, options)
     strata: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        strata[row.facts.get(study.strata, [""])[0]].append(row)
+    for row in found.rows:
+        stratum = row.facts.get(study.strata) or [""]
+        strata[stratum[0]].append(row)
+    if not strata:
+        raise DataError("label draw: expected rows for the study, got none. Check RUN, --data-dir and --split.")
     weights = study.n if isinstance(study.n, dict) else {name: len(own) for name, own in strata.items()}
     total = sum(weights.values())
     goal = n or (study.n if isinstance(study.n, int) else total)
-    drawn: list[Row] = []
+    found.rows = []
     passed = 0
     for name, weight in weights.items():
         # Rounding where strata end, and not their sizes, makes the sizes add up.
         size = round(goal * (passed + weight) / total) - round(goal * passed / total)
         passed += weight
         if size:
-            drawn += documents.draw(study.benchmark, strata[name], size, seed, lambda row: row.doc_id)
-    if len(drawn) < goal:
-        _log.warning("label draw: expected %d rows, there are only %d.", goal, len(drawn))
-    ids = [study.name, model, *(row.doc_id for row in drawn)]
+            found.rows += documents.draw(study.benchmark, strata[name], size, seed, lambda row: row.doc_id)
+    ids = [study.name, found.model, *(row.doc_id for row in found.rows)]
     prefix = hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:4]
-    for number, row in enumerate(drawn, 1):
+    for number, row in enumerate(found.rows, 1):
         row.id = f"{prefix}-{number:04d}"
-    return Draw(study=study, model=model, provenance=provenance, rows=drawn)
+    return found
 
 
-def load_draw(path: Path) -> Draw:
-    """Read the file that `label draw` wrote beside the sheets."""
-    try:
-        return Draw.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
-        raise DataError(f"{path}: expected the .draw.json file of `fin-tasks label draw`, got {error}.") from error
-
-
-def _responses(study: Study, path: Path) -> tuple[str, Responses]:
-    found = report.read([path])
-    named = [(run.model, one) for run in found.runs for one in run.tasks if one.samples and one.task in study.tasks]
-    models = sorted({model for model, _ in named})
-    if len(models) != 1 or len({one.task for _, one in named}) < len(named):
-        expected = f"one model's responses to {', '.join(study.tasks)}, each task once"
-        raise DataError(f"{path}: expected {expected}, got {len(named)} results of {', '.join(models) or 'no model'}.")
-    responses: Responses = {}
-    for _, result in named:
-        own = responses.setdefault(result.task, {})
-        variant = "paper" if "paper" in result.totals else next(iter(result.totals), "")
+def _read_run(found: Draw, path: Path, options: Mapping[str, Any]) -> None:
+    """Add the model of a run, its responses, and their questions."""
+    study = found.study
+    runs = report.read([path]).runs
+    results = [one for run in runs for one in run.tasks if one.samples and one.task in study.tasks]
+    models = {run.model for run in runs}
+    if len(models) != 1 or len({one.task for one in results}) < len(results):
+        got = f"{len(results)} of {len(models)} models"
+        raise DataError(f"{path}: expected results of one model, each task once, got {got}.")
+    found.model = models.pop()
+    for result in results:
+        questions = {row.doc_id: row for row in _questions(found, result.task, options)}
+        metric = headline(study.benchmark, result)
         for sample in read_samples(result):
-            if sample.get("filter", variant) == variant:
-                own[_id_of(sample["doc"])] = (sample["resps"][0][0], sample.get(headline(study.benchmark, result)))
-    return models[0], responses
+            row = questions.get(_id_of(sample["doc"]))
+            if row is None or sample["filter"] == "robust":  # the lines of `paper` hold the same responses
+                continue
+            row.response = sample["resps"][0][0]
+            score = sample.get(metric)
+            if score is not None:
+                row.facts["response"] = ["right" if score > 0 else "wrong"]
+            if not study.wrong or score == 0:
+                found.rows.append(row)
 
 
-def _documents(study: Study, options: Mapping[str, Any], tasks: Collection[str]) -> tuple[list[Row], dict[str, Any]]:
-    load = importlib.import_module(f"fin_tasks.benchmarks.{study.benchmark}.data").load
+def _questions(found: Draw, task: str, options: Mapping[str, Any]) -> list[Row]:
+    """Return the documents of a task as rows, and add its provenance."""
+    load = importlib.import_module(f"fin_tasks.benchmarks.{found.study.benchmark}.data").load
     given = {name: value for name, value in options.items() if value is not None}
-    rows: list[Row] = []
-    provenance = {}
-    for task, own in study.tasks.items():
-        if task not in tasks:
-            continue
-        (data,) = load(**own, **given).values()
-        about = json.loads(data.info.description)
-        provenance[task] = {name: about[name] for name in ("split", "data", "scorer") if name in about}
-        for doc in data:
-            facts = {"task": [doc.get("task") or task]}
-            facts |= {name: [doc[name]] for name in ("category", "topic") if doc.get(name)}
-            facts |= {"capability": doc["capabilities"]} if doc.get("capabilities") else {}
-            rows.append(Row(doc_id=_id_of(doc), task=task, doc=doc, facts=facts))
-    return rows, provenance
+    (data,) = load(**found.study.tasks[task], **given).values()
+    about = json.loads(data.info.description)
+    found.provenance[task] = {name: about[name] for name in ("split", "data", "scorer") if name in about}
+    rows = []
+    for doc in data:
+        facts = {"task": [doc.get("task") or task], "capability": doc.get("capabilities") or []}
+        facts |= {name: [doc[name]] for name in ("category", "topic") if doc.get(name)}
+        rows.append(Row(doc_id=_id_of(doc), task=task, doc=doc, facts=facts))
+    return rows
 
 
 def _id_of(doc: Mapping[str, Any]) -> str:

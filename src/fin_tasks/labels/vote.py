@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
 import krippendorff
 import numpy as np
@@ -14,36 +14,30 @@ import pandas as pd
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.errors import DataError
 from fin_tasks.judging.agreement import combine
-from fin_tasks.labels.draw import Draw, Row
-from fin_tasks.labels.sheet import Cells
-from fin_tasks.labels.study import Question
+from fin_tasks.labels.draw import Draw, Question
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.stats.intervals import wilson
 
 __all__ = ["alpha", "merge"]
 
 
-def merge(draw: Draw, cells: Cells, people: Sequence[str], out: Path, *, name: str) -> dict[str, pd.DataFrame]:
+def merge(draw: Draw, values: pd.DataFrame, out: Path, *, name: str) -> dict[str, pd.DataFrame]:
     """Return the tables of a study. Its figure, or people's own answers as the run of a model `name`, go to `out`."""
     out.mkdir(parents=True, exist_ok=True)
     if draw.study.minutes:
-        return {"minutes": _people_run(draw, cells, out, name=name)}
-    lines, alphas = [], []
-    for name, question in draw.study.questions.items():
-        votes = [cells[row.id][name] for row in draw.rows]
-        for row, given in zip(draw.rows, votes, strict=True):
-            label, review = _decide(question, list(given.values()), len(people))
-            line = {"row": row.id, "doc_id": row.doc_id, "question": name, **dict.fromkeys(people), **given}
-            lines.append({**line, "label": label, "review": review})
-        values = [list(given.values()) for given in votes]
-        agreed = alpha(values, question.allowed, "ordinal" if question.scale else "nominal")
-        alphas.append({"question": name, **agreed})
-    labels = pd.DataFrame(lines)
-    found = {"labels": labels, "undecided": labels[labels["label"].isna()], "alpha": pd.DataFrame(alphas)}
-    found["shares"] = _shares(draw, labels)
-    if any(question.types for question in draw.study.questions.values()) and len(found["shares"]):
+        return {"minutes": _people_run(draw, values, out, name=name)}
+    questions = draw.study.questions
+    decided = [_decide(questions[asked], [*given.dropna()], len(given)) for (_, asked), given in values.iterrows()]
+    labels = values.reset_index()
+    labels.insert(1, "doc_id", labels["row"].map({row.id: row.doc_id for row in draw.rows}))
+    labels = labels.join(pd.DataFrame(decided, columns=["label", "review"]))
+    alphas = [{"question": asked, **alpha(values.xs(asked, level=1), one)} for asked, one in questions.items()]
+    shares = _shares(draw, labels)
+    undecided = labels[labels["label"].isna()]
+    found = {"labels": labels, "undecided": undecided, "alpha": pd.DataFrame(alphas), "shares": shares}
+    if len(shares) and any(question.types for question in questions.values()):
         found["combinations"] = _combinations(draw, labels)
-        _write_figure(draw, found["shares"], found["combinations"], out / "types.png")
+        _write_figure(draw, shares, found["combinations"], out / "types.png")
     return found
 
 
@@ -60,18 +54,24 @@ def _decide(question: Question, values: Sequence[str], people: int) -> tuple[str
     return (fmean(scores) if question.rule == "mean" else label), review
 
 
-def alpha(rows: Sequence[Sequence[str]], values: Sequence[str], level: Literal["nominal", "ordinal"]) -> dict[str, Any]:
+def alpha(values: pd.DataFrame, question: Question) -> dict[str, Any]:
     """Return Krippendorff's alpha with a 95 % bootstrap interval over rows; None if all labels are the same.
 
-    >>> round(alpha([["a", "a"], ["b", "b"], ["a", "b"], ["a"]], ["a", "b"], "nominal")["alpha"], 3)
+    >>> labels = pd.DataFrame({"one": ["yes", "no", "yes", "yes"], "two": ["yes", "no", "no", None]})
+    >>> round(alpha(labels, Question(ask="Clear?"))["alpha"], 3)
     0.444
     """
-    counts = np.array([[list(of).count(value) for value in values] for of in rows if len(of) > 1])
+    counts = np.array([(values == value).sum(axis=1) for value in question.allowed]).T
+    counts = counts[counts.sum(axis=1) > 1]
+    options: dict[str, Any] = {
+        "value_domain": range(len(question.allowed)),
+        "level_of_measurement": "ordinal" if question.scale else "nominal",
+    }
 
     def value_of(some: Any) -> float:
         if len(some) < 2 or np.count_nonzero(some.sum(axis=0)) < 2:
             return math.nan
-        return float(krippendorff.alpha(value_counts=some, value_domain=range(len(values)), level_of_measurement=level))
+        return float(krippendorff.alpha(value_counts=some, **options))
 
     found, rng, n = value_of(counts), np.random.default_rng(42), len(counts)
     if math.isnan(found):
@@ -114,49 +114,47 @@ def _combinations(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
 
 
 def _write_figure(draw: Draw, shares: pd.DataFrame, pairs: pd.DataFrame, path: Path) -> None:
-    """Draw the combinations of types of errors, and the share of each type by task, capability and so on."""
-    from matplotlib.colors import TABLEAU_COLORS
+    """Draw the share of each type of error by task, capability and so on, and the combinations of types."""
     from matplotlib.figure import Figure
 
-    shown = shares[shares["type"] != ""].sort_values(["by", "part"], kind="stable")
-    panels = {"": shown.pivot_table(index="part", columns="type", values="share", sort=False)}
+    types = shares[shares["type"] != ""].sort_values(["by", "part"], kind="stable")
+    panels = {"": types.pivot_table(index="part", columns="type", values="share", sort=False)}
     if others := [name for name in draw.study.questions if name in pairs]:
         panels[", ".join(others)] = pairs.pivot_table(index=others, columns="types", values="share", fill_value=0)
-    types = [kind for question in draw.study.questions.values() for kind in question.types.values()]
-    colors = dict(zip([*types, *sorted({*pairs["types"]} - {*types, "no error"})], TABLEAU_COLORS, strict=False))
-    colors["no error"] = "lightgray"
     figure = Figure(figsize=(5 * len(panels), 2 + 0.4 * len(panels[""])), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for axis, (title, table) in zip(axes, panels.items(), strict=True):
-        wide = 100 * table[[name for name in colors if name in table]]
-        wide.plot.barh(stacked=title != "", ax=axis, color=colors, xlabel="% of rows", ylabel=title)
+        (100 * table).plot.barh(stacked=title != "", ax=axis, xlabel="% of rows", ylabel=title)
         axis.invert_yaxis()
         axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1), fontsize="small")
     figure.suptitle(", ".join(filter(None, [draw.study.title, draw.model])))
     figure.savefig(path, dpi=150)
 
 
-def _people_run(draw: Draw, cells: Cells, out: Path, *, name: str) -> pd.DataFrame:
+def _people_run(draw: Draw, values: pd.DataFrame, out: Path, *, name: str) -> pd.DataFrame:
     """Score people's answers as a model's responses, write a run folder, and return the minutes by task."""
+    answers, minutes = (values.xs(column, level="question") for column in ("answer", "minutes"))
+    given = {
+        row.id: [_response(answer, row.doc["task"]) for answer in answers.loc[row.id].dropna()] for row in draw.rows
+    }
     scored = []
     for task, options in draw.study.tasks.items():
-        rows = [row for row in draw.rows if row.task == task and cells[row.id]["answer"]]
-        responses = [[_response(row, answer) for answer in cells[row.id]["answer"].values()] for row in rows]
+        rows = [row for row in draw.rows if row.task == task and given[row.id]]
         if rows:
-            fixed = {**options, "mode": "cot"}
-            docs = [row.doc for row in rows]
-            scored.append(score_task(draw.study.benchmark, task, docs, responses, options=fixed))
+            docs, responses = [row.doc for row in rows], [given[row.id] for row in rows]
+            scored.append(score_task(draw.study.benchmark, task, docs, responses, options={**options, "mode": "cot"}))
     if not scored:
         raise DataError("label merge: expected answers in the sheets, found none.")
     # People stand in the column of models that reason before they answer.
     facts = {"style": {"mode": "cot"}, "study": draw.study.name}
     provenance = {task: {**known, **facts} for task, known in draw.provenance.items()}
     write_run(out, scored, model=name, made_by="fin-tasks label", provenance=provenance, group=draw.study.benchmark)
-    spent = [(row.doc["task"], float(one)) for row in draw.rows for one in cells[row.id]["minutes"].values()]
-    minutes = pd.DataFrame(spent, columns=["task", "minutes"]).groupby("task", sort=False)["minutes"]
-    return minutes.agg(["count", "mean", "median"]).reset_index()
+    spent = [(row.doc["task"], float(one)) for row in draw.rows for one in minutes.loc[row.id].dropna()]
+    by_task = pd.DataFrame(spent, columns=["task", "minutes"]).groupby("task", sort=False)["minutes"]
+    return by_task.agg(["count", "mean", "median"]).reset_index()
 
 
-def _response(row: Row, answer: str) -> str:
-    frame = "Therefore, my answer is [{}]" if row.doc["task"] == "calcu" else "Therefore, my answer is {}."
-    return "" if answer == "none" else frame.format(answer)
+def _response(answer: str, task: str) -> str:
+    if answer == "none":
+        return ""
+    return f"Therefore, my answer is [{answer}]" if task == "calcu" else f"Therefore, my answer is {answer}."
