@@ -1,21 +1,38 @@
 """For all tests."""
 
 import signal
+from pathlib import Path
 
+import hypothesis
 import pytest
-from hypothesis import settings
+
+from fin_tasks.settings import Settings
 
 # Doctests are looked for in every module, and pytest would import the conftest files of two folders under one name.
 collect_ignore_glob = ["*conftest.py"]
 
 # A first example imports what is imported lazily, scipy for one, which takes a busy machine longer than an example may.
-settings.register_profile("any machine", settings.default, deadline=None)
-settings.load_profile("any machine")
+hypothesis.settings.register_profile("any machine", deadline=None)
+hypothesis.settings.load_profile("any machine")
 
 # A background job, and nohup, pass on to all that is started from there that these are ignored; tests send them.
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the test a cache of its own."""
+    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Return settings with a cache of the test's own and a key."""
+    (cache := tmp_path / "cache").mkdir()
+    return Settings.from_environ({"FIN_TASKS_CACHE": str(cache), "OPENAI_API_KEY": "sk-loopback-0123456789"})
 
 
 @pytest.fixture

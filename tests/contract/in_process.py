@@ -37,6 +37,7 @@ def run(
     model: LM | None = None,
     limit: int | None = None,
     predict_only: bool = False,
+    chat: bool = False,
     **metadata: Any,
 ) -> dict[str, Any]:
     """Return what lm-eval returns, samples included, over the packaged sample unless `source` says otherwise."""
@@ -46,7 +47,7 @@ def run(
     found = simple_evaluate(
         model="local-chat-completions" if served else model or Scripted(answer, sees=sees),
         model_args=server if served else None,
-        apply_chat_template=served is not None,
+        apply_chat_template=chat or served is not None,
         tasks=list(tasks),
         task_manager=TaskManager(
             metadata={"source": "sample", **metadata}, include_path=task_yaml_dir(), include_defaults=False

@@ -2,23 +2,17 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
 from chat_server import Answer, completion, serve
 
-from fin_tasks.endpoints.chat import Chat, check_address, picture_url
+from fin_tasks.endpoints.chat import Chat, check_address
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
 
 KEY = "sk-loopback-0123456789"
 QUESTION = [{"role": "user", "content": "What?"}]
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path), "OPENAI_API_KEY": KEY})
 
 
 def test_a_reply_is_asked_for_once(settings: Settings) -> None:
@@ -74,12 +68,6 @@ def test_addresses_are_asked_in_turn(settings: Settings) -> None:
     assert (len(one.bodies), len(two.bodies)) == (5, 5)
 
 
-def test_a_busy_server_is_asked_again(settings: Settings) -> None:
-    answers = iter([(429, {"Retry-After": "0.05"}, {}), (500, {"Retry-After": "0.05"}, {}), completion("3")])
-    with serve(lambda _: next(answers)) as served, Chat("m", [served.base_url], settings) as chat:
-        assert chat.ask(QUESTION).text == "3"
-
-
 def test_options_that_a_model_refuses_are_replaced(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
     def answer(body: dict[str, Any]) -> Answer:
         said = {
@@ -104,7 +92,7 @@ def test_options_that_a_model_refuses_are_replaced(settings: Settings, caplog: p
         assert len(served.bodies) == 5
 
 
-def test_the_key_is_shown_nowhere(settings: Settings, tmp_path: Path) -> None:
+def test_the_key_is_shown_nowhere(settings: Settings) -> None:
     refused = (401, {}, {"error": {"message": f"wrong key {KEY}"}})
     with (
         serve(lambda _: refused) as served,
@@ -116,7 +104,7 @@ def test_the_key_is_shown_nowhere(settings: Settings, tmp_path: Path) -> None:
         assert chat.ask(QUESTION).text == "your key is [key]"
     shown = str(error.value) + repr(error.value.__cause__)
     assert KEY not in shown
-    assert not any(KEY.encode() in path.read_bytes() for path in tmp_path.iterdir())
+    assert not any(KEY.encode() in path.read_bytes() for path in settings.cache_dir.iterdir())
 
 
 @pytest.mark.parametrize("part", ["?api_key=sk-secret", "#sk-secret"])
@@ -143,15 +131,6 @@ def test_texts_that_are_no_utf_8_are_sent(settings: Settings) -> None:
     with serve(lambda _: completion("4")) as served, Chat("m", [served.base_url], settings) as chat:
         chat.ask([{"role": "user", "content": "half \ud800 of a pair"}])
     assert served.bodies[0]["messages"][0]["content"] == "half ? of a pair"
-
-
-def test_pictures(tmp_path: Path) -> None:
-    (good := tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n...")
-    (bad := tmp_path / "b.png").write_bytes(b"%PDF-1.7")
-    assert picture_url(good).startswith("data:image/png;base64,iVBORw0K")
-    for path in (bad, tmp_path):
-        with pytest.raises(EndpointError, match="picture"):
-            picture_url(path)
 
 
 def test_a_broken_cache_is_one_sentence(settings: Settings) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from fin_tasks.judging.agreement import agreement, combine
+from fin_tasks.judging.agreement import agreement
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -18,12 +18,3 @@ def test_an_interval_holds_the_value() -> None:
     assert found["low"] < found["spearman"] < found["high"]  # type: ignore[operator]
     assert (found["mean_absolute_difference"], found["bias"]) == (pytest.approx(4 / 6), 0)
     assert agreement([3, 3], [1, 2])["spearman"] is None
-    assert agreement([], [])["bias"] is None
-
-
-@pytest.mark.parametrize(
-    ("scores", "expected"),
-    [([5, 5, 1], (5, True)), ([1, 2, 4], (7 / 3, False)), ([4], (4, False)), ([1, 1, 3, 3], (2, False))],
-)
-def test_people_are_combined(scores: list[float], expected: tuple[float, bool]) -> None:
-    assert combine(scores) == (pytest.approx(expected[0]), expected[1])

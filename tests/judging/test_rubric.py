@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged, Reply
-from fin_tasks.judging.rubric import load_rubric, rubric_names
+from fin_tasks.judging.rubric import load_rubric
 
 CASES = Path(__file__).resolve().parents[1] / "cases" / "judge_replies.jsonl"
 ROWS = [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
-REPLIES, TRIES = ([row for row in ROWS if name in row] for name in ("reply", "replies"))
+REPLIES, TRIES, SEVEN = ([row for row in ROWS if name in row] for name in ("reply", "replies", "seven"))
 EN = load_rubric("mme_finance_en")
 MT = load_rubric("mme_finance_mt_zh")
 ITEM = Item(id="1", question="Which day?", answer="Friday", response="Friday.", category="OCR")
@@ -27,9 +27,8 @@ def judged(*texts: str, response: str = "Friday.", error: str = "") -> Judged:
     return Judged(response, tuple(Reply(text=text, temperature=0.0) for text in texts), error)
 
 
-def text_of(item: Item, rubric: Any = EN) -> str:
-    content = rubric.messages(item)[1]["content"]
-    return str(content if isinstance(content, str) else content[0]["text"])
+def text_of(item: Item) -> str:
+    return str(EN.messages(item)[1]["content"])
 
 
 @pytest.mark.parametrize("case", REPLIES, ids=[repr(case["reply"]) for case in REPLIES])
@@ -57,26 +56,11 @@ def test_no_reply_raises(reply: str) -> None:
             assert score is None or (isinstance(score, int) and 0 <= score <= 5)
 
 
-SEVEN = dict(zip(MT.dimensions.values(), (1, 2, 3, 4, 5, 6, 10), strict=True))
-
-
-@pytest.mark.parametrize(
-    ("reply", "paper", "robust"),
-    [
-        (json.dumps(SEVEN, ensure_ascii=False), True, True),
-        (f"```json\n{json.dumps(SEVEN)}\n```", True, True),
-        (f"评分如下 {json.dumps(SEVEN, ensure_ascii=False)}", True, False),
-        ("\n".join(f"{name}\uff1a{value}分" for name, value in SEVEN.items()), True, False),
-        (json.dumps({**SEVEN, "总分": 11}), False, False),
-        (json.dumps({**SEVEN, "总分": "9"}), False, False),
-        (json.dumps(dict(list(SEVEN.items())[:6])), False, False),
-        ("10", False, False),
-    ],
-)
-def test_seven_dimensions(reply: str, paper: bool, robust: bool) -> None:
-    expected = dict(zip(MT.dimensions, SEVEN.values(), strict=True))
-    assert MT.score_of(reply, "paper") == (expected if paper else None)
-    assert MT.score_of(reply, "robust") == (expected if robust else None)
+@pytest.mark.parametrize("case", SEVEN, ids=lambda case: case["seven"][:20])
+def test_seven_dimensions(case: dict[str, Any]) -> None:
+    expected = dict(zip(MT.dimensions, (1, 2, 3, 4, 5, 6, 10), strict=True))
+    for variant in ("paper", "robust"):
+        assert MT.score_of(case["seven"], variant) == (expected if case[variant] else None)
 
 
 def test_the_judge_is_told_everything(tmp_path: Path) -> None:
@@ -104,16 +88,6 @@ def test_a_response_is_shown_as_it_is() -> None:
     assert f"\n{response}\nEND RESPONSE" in text_of(replace(ITEM, response=f"<think>hm</think>{response}"))
 
 
-@pytest.mark.parametrize("name", rubric_names())
-def test_packs(name: str) -> None:
-    rubric = load_rubric(name)
-    for category in rubric.categories:
-        text = text_of(replace(ITEM, category=category), rubric)
-        assert not re.search(r"\{(points|examples|mark|response)\}", text)
-    with pytest.raises(ConfigError, match="No such"):
-        rubric.check("No such")
-
-
 def test_what_changes_the_hash(tmp_path: Path) -> None:
     text = (Path(__file__).resolve().parents[2] / "judges" / "mme_finance_en.yaml").read_text("utf-8")
     (path := tmp_path / "own.yaml").write_text(text.replace('version: "2"', 'version: "9"'), "utf-8")
@@ -135,8 +109,6 @@ BOMB = "\n".join(
         lambda text: BOMB + "\n" + text,
         lambda text: text.replace("lowest: 0", "<<: {lowest: 0}"),
         lambda text: text.replace("lowest: 0", "lowest: 5"),
-        lambda text: text.replace("lowest: 0", "lowest: '0'"),
-        lambda text: text.replace("lowest: 0", "lowets: 0"),
         lambda text: text.replace("points: calculation", "points: no_such"),
         lambda text: text.replace("{mark}", ""),
         lambda text: text.replace("parser: integer", "parser: dimensions"),

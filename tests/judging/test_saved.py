@@ -4,7 +4,6 @@ import json
 import time
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,6 @@ ROWS = [
     {"index": n, "question": f"{n}?", "answer": "7", "prediction": text, "task_category": "OCR"}
     for n, text in enumerate(RESPONSES)
 ]
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return replace(Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path / "cache")}), data_dir=None)
 
 
 def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -52,28 +46,16 @@ def test_every_form_is_read_as_text(tmp_path: Path, settings: Settings, suffix: 
 
 
 def test_whole_responses_beside_a_workbook(tmp_path: Path) -> None:
-    pd.DataFrame([{**row, "prediction": row["prediction"][:100]} for row in ROWS]).to_excel(
-        path := tmp_path / "model_set.xlsx", index=False
-    )
-    write_lines(
-        tmp_path / "model_set_responses.jsonl", [{"index": r["index"], "prediction": r["prediction"]} for r in ROWS]
-    )
+    short = pd.DataFrame(ROWS)
+    short["prediction"] = short["prediction"].str[:100]
+    short.to_excel(path := tmp_path / "model_set.xlsx", index=False)
+    write_lines(tmp_path / "model_set_responses.jsonl", ROWS)
     assert [row["prediction"] for row in read_rows(path)] == RESPONSES
 
 
 def test_samples_of_lm_eval(tmp_path: Path, settings: Settings) -> None:
-    doc = {
-        "id": "a",
-        "question": "1?",
-        "answer": "7",
-        "category": "OCR",
-        "language": "zh",
-        "na": True,
-        "image_path": "",
-    }
-    lines = [
-        {"doc_id": 0, "doc": doc, "resps": [["Seven."]], "filter": name, "score": 100.0} for name in ("paper", "robust")
-    ]
+    doc = {"id": "a", "question": "1?", "answer": "7", "category": "OCR", "language": "zh", "na": True}
+    lines = [{"doc_id": 0, "doc": doc, "resps": [["Seven."]], "filter": name} for name in ("paper", "robust")]
     items, rows = read_items(write_lines(tmp_path / "samples_x.jsonl", lines), language="en", settings=settings)
     assert [(item.id, item.response, item.language) for item in items] == [("a", "Seven.", "zh")]
     assert (rows[0]["index"], rows[0]["na"]) == ("a", "true")

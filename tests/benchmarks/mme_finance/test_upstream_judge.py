@@ -89,7 +89,6 @@ def test_what_is_refused(folder: str) -> None:
     Path(folder, "mmfin.py").write_text("def build_mmfin_gpt4_prompt(line):\n    prompt = open('/etc/passwd').read()\n")
     with pytest.raises(DataError, match="expected a prompt"):
         rubric_named("upstream", language="en", data_dir=folder).messages(ITEM)
-    assert rubric_named("mme_finance_zh", language="zh") == load_rubric("mme_finance_zh")
 
 
 @pytest.mark.skipif(not REAL.is_file(), reason="the authors' file is not here")
