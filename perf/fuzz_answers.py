@@ -33,7 +33,7 @@ A¦B, ¦(C)¦Option ¦not A but ¦, B and C are wrong¦the second option¦the ra
 <think>¦</think>¦<|channel|>¦final<|message|>¦◁think▷¦[/THINK]¦analysis¦assistantfinal¦```python\n¦```\n¦def solution():\n
 0¦1¦42¦1,234¦1,23,456¦1.234.¦1 234 ¦1e999999999¦5e-05¦10^9999¦x 10^{¦½¦²¦٣¦５¦1/¦[1] = ¦(1) ¦= 1 ¦x = 1, ¦± 1¦- 5\n¦A. x\n
 \boxed{¦\frac{1}{¦\frac{¦\text{¦\[¦\¦$¦[¦]¦(¦)¦{¦}¦**¦_¦`¦<¦>¦-¦–¦−¦+¦≈¦=¦~¦/¦:¦:\n¦;¦,¦.¦%¦^¦#¦&¦ ¦|¦| 1 |\n¦\n¦\n\n¦a:\n¦ \n
-🙂¦İ¦ß¦é̖¦0.6 - ¦7 out of 10 ¦up 0.7 down ¦Final prediction: ¦- 5¦1 2 ¦is 5 and ¦return 1\n"""  # noqa: E501, RUF001
+🙂¦İ¦ß¦é̖¦0.6 - ¦7 out of 10 ¦up 0.7 down ¦Final prediction: ¦P(Yes) = ¦0/0¦the probability of ¦0.5 + ¦- 5¦1 2 ¦is 5 and ¦return 1\n"""  # noqa: E501, RUF001
 FRAGMENTS = [word.replace(r"\n", "\n") for line in WORDS.split("\n") for word in line.split("¦") if word]
 FRAGMENTS += ["\u202f", "\u200b", "\x00", "\ud800", "\u0301\u0316", "\t", "\r\n"]
 SIZE, LIMIT = 64_000, 0.5

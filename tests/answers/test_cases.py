@@ -1,34 +1,17 @@
-"""Recorded traps; those of XFinBench and BizBench are tested with their scores."""
+"""Recorded traps; those of XFinBench, BizBench and FinanceMath are tested with their scores."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import name_of, rows
 
 from fin_tasks.answers.notation import plain
-from fin_tasks.answers.numbers import as_written, find_numbers
+from fin_tasks.answers.numbers import find_numbers
 from fin_tasks.answers.paper import financemath_program, xfinbench_program
+from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.programs import extract_program
-from fin_tasks.answers.read import read_quantity
 
-FOLDER = Path(__file__).parents[1] / "cases"
 PROGRAMS = {"robust": extract_program, "xfinbench": xfinbench_program, "financemath": financemath_program}
-
-
-def rows(name: str) -> list[Any]:
-    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
-def name_of(row: dict[str, Any]) -> str:
-    return str(row.get("note") or row.get("why") or ascii(row.get("text")))
-
-
-@pytest.mark.parametrize("row", rows("financemath"), ids=name_of)
-def test_both_readings(row: dict[str, Any]) -> None:
-    number, reason = read_quantity(row["response"])
-    assert (number and as_written(number), number and number.value) == (row["written"], row["value"])
-    assert bool(reason) == (number is None)
 
 
 @pytest.mark.parametrize("row", rows("numbers"), ids=name_of)
@@ -42,3 +25,9 @@ def test_numbers_in_a_text(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", rows("programs"), ids=name_of)
 def test_programs(row: dict[str, Any]) -> None:
     assert PROGRAMS[row["reader"]](row["response"]) == row["program"]
+
+
+@pytest.mark.parametrize("row", rows("dynostock"), ids=name_of)
+def test_probabilities(row: dict[str, Any]) -> None:
+    assert paper_probability(row["response"]) == row["paper"], row["why"]
+    assert robust_probability(row["response"]) == row["robust"], row["why"]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from fin_tasks.answers.choices import choice_texts
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 from fin_tasks.answers.reasoning import strip_reasoning
-from fin_tasks.answers.score import number_of_result
 
 CHOICES = ("A. Net float falls", "B. The discount rate rises", "C. No effect")
 ASKED = st.sampled_from(
@@ -42,14 +41,6 @@ def test_quantities(asked: str, frame: str, cents: int, form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("response", "reason"),
-    [("<think>5", "no reply"), ("Rates rise.", "no marker"), ("Answer: [5, 7].", "no single answer behind the marker")],
-)
-def test_the_reason_for_no_answer(response: str, reason: str) -> None:
-    assert read_quantity(response) == (None, reason)
-
-
-@pytest.mark.parametrize(
     ("text", "reply"),
     [
         ("Start <think>a</think> middle <THINKING>c</thinking> end", "Start  middle  end"),
@@ -65,13 +56,6 @@ def test_reasoning_goes(text: str, reply: str) -> None:
     assert strip_reasoning(text) == reply
 
 
-def test_results_of_programs() -> None:
-    said = [number_of_result(142.9, None), number_of_result(None, "7.66%")]
-    assert [number and number.value for number in said] == [142.9, 0.0766]
-    for text in ("(1, 2)", "integer of 1329 bits", "\\x00 5", ""):
-        assert number_of_result(None, text) is None
-
-
 def test_hostile_texts_end_soon_and_raise_nothing() -> None:
     fuzz = runpy.run_path(str(Path(__file__).parents[2] / "perf" / "fuzz_answers.py"))
-    assert fuzz["failures"](count=200, seed=13, size=400) == []
+    assert fuzz["failures"](count=200, seed=13, size=32_000) == []

@@ -89,7 +89,9 @@ def test_what_a_broken_sandbox_did_not_run_is_broken(monkeypatch: pytest.MonkeyP
         run_programs(programs, settings=SETTINGS)
 
 
-def test_a_tier_whose_canaries_escape_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_tier_and_one_whose_canaries_escape_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SandboxError, match=r"expected .* got 'docker'"):
+        open_runner(tier="docker")
     monkeypatch.setitem(runner_module.CANARIES, "harmless", "def solution(): return 1")
     with pytest.raises(SandboxError, match=r"cannot be run safely here.*bwrap.*landlock.*harmless.*Install"):
         open_runner()
@@ -103,11 +105,6 @@ def test_auto_goes_down_the_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
     tiers = describe_tiers()
     assert ("auto", *tiers) == SANDBOX_TIERS
     assert tiers["bwrap"].startswith("no: ") and tiers["landlock"] == "works"
-
-
-def test_an_unknown_tier_is_refused() -> None:
-    with pytest.raises(SandboxError, match=r"expected .* got 'docker'"):
-        open_runner(tier="docker")
 
 
 def test_a_killed_evaluator_takes_its_servers_along() -> None:
@@ -132,11 +129,7 @@ def test_an_installed_package_hides_its_samples(tmp_path: Path, tier: str) -> No
     venv = tmp_path / "venv"  # under /tmp, where bubblewrap mounts a folder of its own
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True, timeout=180)
     (site,) = venv.glob("lib/python*/site-packages")
-    source = Path(fin_tasks.__file__).parent
-    for name in ("__init__.py", "errors.py", "settings.py", "sandbox", "benchmarks/xfinbench/sample"):
-        copy = shutil.copytree if (source / name).is_dir() else shutil.copy
-        (site / "fin_tasks" / name).parent.mkdir(parents=True, exist_ok=True)
-        copy(source / name, site / "fin_tasks" / name)
+    shutil.copytree(Path(fin_tasks.__file__).parent, site / "fin_tasks")
     (site / "library.py").write_text("number = 7")
     (sample,) = site.glob("fin_tasks/benchmarks/xfinbench/sample/validation_set.csv")
     programs = [f"def solution(): return open({str(sample)!r}).read()", "import library\ndef solution(): return 1"]

@@ -2,10 +2,10 @@
 
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import name_of, rows
 
 from fin_tasks.benchmarks.financemath import score as scorer
 from fin_tasks.judging.item import Judged, Reply
@@ -19,13 +19,11 @@ DOC: dict[str, Any] = {
     "mode": "cot",
 }
 POT = {**DOC, "mode": "pot"}
-PATH = Path(__file__).resolve().parents[2] / "cases" / "financemath.jsonl"
-CASES = [json.loads(line) for line in PATH.read_text("utf-8").splitlines()]
 OK: dict[str, Any] = {"status": Status.ok, "is_number": True}
 UNREAD = "<think>5</think>either 1,250.5 or 15.3% or 7, hard to say ("
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["note"] for case in CASES])
+@pytest.mark.parametrize("case", rows("financemath"), ids=name_of)
 def test_case(case: dict[str, Any]) -> None:
     paper, robust = (scorer.score(DOC, case["response"], variant=variant) for variant in ("paper", "robust"))
     assert (paper.answer, robust.answer) == (case["written"], case["value"])

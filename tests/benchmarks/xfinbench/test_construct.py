@@ -10,19 +10,19 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
+import yaml
+from case_files import name_of, rows
 from chat_server import Answer, completion, serve
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.xfinbench import data as xfinbench
 from fin_tasks.benchmarks.xfinbench.asking import load_prompts
-from fin_tasks.benchmarks.xfinbench.construct import Question, drop_pairs, read_questions, says_no
+from fin_tasks.benchmarks.xfinbench.construct import read_questions
 from fin_tasks.benchmarks.xfinbench.data import load
 from fin_tasks.benchmarks.xfinbench.math_types import read_types
-from fin_tasks.benchmarks.xfinbench.score import metric_values, metrics_of, read
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError, EndpointError
 
@@ -33,11 +33,6 @@ CALCU = "**Generated Question 1:** What is the product? (Unit: dollar)\n**Answer
 PROGRAM = "```python\ndef solution():\n    return 6 * 7\n```"
 MARKER = "Therefore, my answer is"
 SOLVED = "6 * 7 = 42. Therefore, my answer is [42]."
-
-
-def cases(name: str) -> list[dict[str, Any]]:
-    path = Path(__file__).parents[2] / "cases" / f"{name}.jsonl"
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.fixture(autouse=True)
@@ -129,7 +124,7 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
     assert build(tmp_path, good, *rows, **options)[1] == questions
 
 
-@pytest.mark.parametrize("case", cases("own_questions"), ids=lambda case: case["id"])
+@pytest.mark.parametrize("case", rows("own_questions"), ids=name_of)
 def test_a_bad_reply_drops_its_question_only(tmp_path: Path, case: dict[str, str]) -> None:
     purpose, reply, rule = case["purpose"], case["reply"], case["rule"]
     report, questions = build(tmp_path, lambda prompt: reply if purpose_of(prompt) == purpose else good(prompt))
@@ -151,11 +146,6 @@ def test_statements_that_give_each_other_away_are_dropped(tmp_path: Path) -> Non
     # the first pair drops one of two true statements, the second, at one all, whichever the coin says
     assert rules[0] == ("statement_true", "gives_away") and [rule for _, rule in rules].count("gives_away") == 2
 
-    true, false = Question("s", "statement_true"), Question("s", "statement_false")
-    kept = [[true, false, Question("s", "statement_false")], [Question("other", "statement_true")]]
-    drop_pairs([(true, false)], kept, Random(1))  # noqa: S311
-    assert (true.dropped, false.dropped) == ("", "gives_away")
-
 
 def test_numbers_and_cut_replies() -> None:
     many = "Context: None\n" + "\n".join(f"Question: {n}?\nAnswer: {n}" for n in ("-1.50", "1/8", ".5", "1/0", "7"))
@@ -164,7 +154,6 @@ def test_numbers_and_cut_replies() -> None:
         *(("-1.50", ""), ("0.125", ""), (".5", ""), ("1/0", "not_a_number"), ("7", "incomplete")),
     ]
     assert read[0].whole == "-1.50?"
-    assert [says_no(text, 2) for text in ("1. Yes 2. Yes", "Yes\nno", "yes", "")] == [False, True, None, None]
 
 
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:
@@ -200,34 +189,21 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
 
 
 def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
-    # The papers' words that name each file, and their fields; the rest is made up.
-    source, made = "{after-class question} {after-class solution}", "{context} {question}"
-    texts = {
-        "a": f"AUTHORS Make statement(s) which is/are true: {source}",
-        "b": f"AUTHORS Make statement(s) which is/are false: {source}",
-        "c": f"AUTHORS Make question(s) with three candidate\nchoices $\\frac{{a}}{{b}}$: {source}",
-        "d": f"AUTHORS Make question(s) with clear answer(s): {source}",
-        "e": f"{source} {made} Q1: Is the statement definitely true? Q2: And the context? statement is true?",
-        "f": f"{source} {made} Q1: Is the statement definitely false? Q2: And the context? statement is false?",
-        "g": f"{source} {made} {{choices}} {{answer}} Q1 right choice Q2 misleading answers Q3 Q4",
-        "h": f"{source} {made} {{answer}} Q1 necessary information for the calculation Q2 verify calcu",
-        "i": "{context} First claim: {true statement} {false statement} direct evidence to support",
-    }
-    for name, text in texts.items():
-        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    """They are found by the papers' words, which may go over two lines, and name some fields in their own way."""
+    house = yaml.safe_load(Path(xfinbench.__file__).with_name("construct_prompts.yaml").read_text(encoding="utf-8"))
+    names = {"source_question": "after-class question", "source_answer": "after-class solution"}
+    for purpose, one in house.items():
+        words = one["upstream"].replace(" ", "\n", 1)
+        text = f"AUTHORS $\\frac{{a}}{{b}}$ {words} {one['text']}"
+        for ours, theirs in {**names, "_statement": " statement"}.items():
+            text = text.replace(ours, theirs)
+        (tmp_path / f"{purpose}.txt").write_text(text, encoding="utf-8")
     seen: list[str] = []
-
-    def say(prompt: str) -> str:
-        seen.append(prompt)
-        swaps = {"which is/are true": "Make true statements", "which is/are false": "Make false statements"}
-        swaps |= {"with three": "Make multiple-choice", "with clear": "Split it into calculation"}
-        return good(next((mark for words, mark in swaps.items() if words in prompt), prompt))
-
-    report, _ = build(tmp_path, say, upstream_prompts=str(tmp_path))
+    report, _ = build(tmp_path, lambda prompt: seen.append(prompt) or good(prompt), upstream_prompts=str(tmp_path))
     assert report["rules"]["all"] == {"kept": 4} and report["prompts"]["set"] == "upstream"
-    assert f"AUTHORS Make question(s) with clear answer(s): {SOURCE['question']} 42" in seen
-    assert any("\\frac{a}{b}$: What is 6" in prompt for prompt in seen)
-    (tmp_path / "h.txt").write_text("necessary information for the calculation")
+    theirs = [prompt for prompt in seen if prompt.startswith("AUTHORS $\\frac{a}{b}$")]
+    assert len(theirs) == 4 + 4 + 1 and SOURCE["question"] in theirs[0]
+    (tmp_path / "verify_calcu.txt").write_text("necessary information for the calculation")
     with pytest.raises(ConfigError):
         load_prompts(tmp_path)
 
@@ -238,7 +214,7 @@ def test_a_table_that_cannot_be_used_is_refused(tmp_path: Path, row: dict[str, s
         build(tmp_path, good, row, {"id": "s1"})
 
 
-@pytest.mark.parametrize("case", cases("math_types"))
+@pytest.mark.parametrize("case", rows("math_types"))
 def test_types_are_read_behind_the_last_marker(case: dict[str, Any]) -> None:
     assert read_types(case["reply"]) == (case["named"], case["reason"])
 
@@ -263,16 +239,7 @@ def test_labels_make_accuracy_by_type(tmp_path: Path) -> None:
     unnamed = [row["id"] for row in rows if not row["math_types"]]
     assert summary["not_labeled"] == {"unknown type 'guessing'": len(unnamed)} and unnamed
     assert summary["shares"]["arithmetic"] == 1 and summary["shares"]["logical"] == 1 / summary["labeled"]
-
-    ((_, found),) = load(subset="calc", source="sample", math_types=str(file)).items()
-    docs = {doc["id"]: doc for doc in found.to_list()}
-    wrong = metric_values(docs["sample_2"], [read(docs["sample_2"], f"{MARKER} [1]", variant="paper")])
-    assert (wrong["acc_em_arithmetic"], wrong["acc_err_logical"], wrong["acc_em_algebraic"]) == (0.0, 0.0, None)
-    doc = docs[unnamed[0]]
-    right = metric_values(doc, [read(doc, doc["target"], variant="paper")])
-    assert right["acc"] == 1 and {right[name] for name in right if name.endswith(("_arithmetic", "_logical"))} == {None}
-    assert list(metrics_of(subset="calc", mode="cot", math_types="f")) == list(right)
-    assert "acc_em_arithmetic" not in metrics_of(subset="calc", mode="cot")
+    assert load(subset="calc", source="sample", math_types=str(file))
     for text in ("id,math_types\nother,arithmetic\n", "id,math_types\nsample_2,guessing\n"):
         file.write_text(text)
         with pytest.raises(DataError, match="types"):
