@@ -12,21 +12,15 @@ from in_process import run, samples
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app
-from fin_tasks.errors import SandboxError
-from fin_tasks.sandbox import open_runner
 
 TASKS = ("financemath", "financemath_pot")
 UNREAD = "either {} or so, hard to say ("
 
 
 @pytest.fixture(autouse=True)
-def _sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
-    try:
-        open_runner(workers=1).close()
-    except SandboxError as error:
-        pytest.skip(f"no sandbox can be used here: {error}")
 
 
 def judge(body: dict[str, Any]) -> Answer:
@@ -61,9 +55,8 @@ def test_lm_eval_with_a_judge() -> None:
 @pytest.mark.parametrize("mode", ["cot", "pot"])
 def test_replay_writes_the_run_folder_that_a_report_reads(tmp_path: Path, mode: str) -> None:
     right = {"cot": "Therefore, the answer is 7.", "pot": "return 7"}[mode]
-    rows = [
-        {"question_id": f"test-{at}", "output": [text], "ground_truth": 7} for at, text in enumerate([right, "", "x"])
-    ]
+    same = {"ground_truth": 7, "topic": "Accounting"}
+    rows = [{"question_id": f"test-{at}", "output": [text], **same} for at, text in enumerate([right, "", "x"])]
     file, out = tmp_path / "m.json", tmp_path / "out"
     file.write_text(json.dumps(rows))
     command = ["replay", "financemath", str(file), "--mode", mode, "--out", str(out), "--json"]
@@ -72,6 +65,8 @@ def test_replay_writes_the_run_folder_that_a_report_reads(tmp_path: Path, mode: 
     summary = json.loads(done.stdout)
     counts = (summary["acc"], summary["no_answer"], summary["unscored"], summary["model"], summary["split"])
     assert counts == (1 / 3, 2, 0, "m", "test")
+    rates = {"n": 3, "execution_rate": 1 / 3, "acc": 1 / 3, "robust_acc": 1 / 3}
+    assert summary.items() >= {**rates, "by_topic": {"Accounting": rates}}.items()
     (path,) = out.rglob("samples_financemath*.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [one["answer"] for one in lines if one["filter"] == "paper"] == [7.0, None, None]

@@ -9,7 +9,6 @@ import pytest
 from fin_tasks.benchmarks.financemath import recording
 from fin_tasks.benchmarks.financemath.score import compare
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
-from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox import open_runner
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "financemath"
@@ -29,15 +28,12 @@ pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the authors' recordi
 def scored(model: str, mode: str, tier: str = "auto") -> tuple[ScoredTask, list[dict[str, Any]]]:
     """Return a file scored by us, and the authors' rows."""
     path = DATA / mode / f"{model}.json"
-    try:
-        with open_runner(tier=tier, workers=2) as runner:
-            if tier == "auto" and runner.tier == "monty":
-                pytest.skip("Monty cannot run the programs that use numpy, scipy or sympy")
-            docs, texts = zip(*recording.read(path, mode=mode), strict=True)
-            run = runner.run if mode == "pot" else None
-            task = score_task("financemath", "", docs, [[t] for t in texts], options={"mode": mode}, run_programs=run)
-    except SandboxError as error:
-        pytest.skip(f"no sandbox can be used here: {error}")
+    docs, texts = zip(*recording.read(path, mode=mode), strict=True)
+    with open_runner(tier=tier, workers=2) as runner:
+        if tier == "auto" and runner.tier == "monty":
+            pytest.skip("Monty cannot run the programs that use numpy, scipy or sympy")
+        run = runner.run if mode == "pot" else None
+        task = score_task("financemath", "", docs, [[t] for t in texts], options={"mode": mode}, run_programs=run)
     return task, json.loads(path.read_text(encoding="utf-8"))
 
 

@@ -7,24 +7,14 @@ from typing import Any
 import pytest
 
 from fin_tasks.benchmarks.financemath import data, recording
-from fin_tasks.benchmarks.financemath.score import TOPICS, score
-from fin_tasks.benchmarks.scored_task import score_task
-from fin_tasks.errors import ConfigError, DataError, SandboxError
-from fin_tasks.sandbox import open_runner
+from fin_tasks.benchmarks.financemath.score import TOPICS
+from fin_tasks.errors import ConfigError, DataError
 
 ROW: dict[str, Any] = {
     **{"question_id": "validation-0", "question": "What is a third?", "tables": ["| a |\n"], "topic": "Accounting"},
     **{"python_solution": "def solution():\n    return 1 / 3", "ground_truth": 0.333},
 }
 RECORDED = {name: ROW[name] for name in ("question_id", "ground_truth", "python_solution", "topic")}
-
-
-@pytest.fixture(autouse=True)
-def _sandbox() -> None:
-    try:
-        open_runner(workers=1).close()
-    except SandboxError as error:
-        pytest.skip(f"no sandbox can be used here: {error}")
 
 
 def write(path: Path, *rows: object) -> Path:
@@ -68,10 +58,7 @@ def test_what_cannot_be_used(tmp_path: Path, row: dict[str, Any], options: dict[
 def test_the_sample_and_a_part_of_it() -> None:
     docs = data.load(mode="cot", source="sample")["validation"]
     assert len(docs) == 25 and set(docs["topic"]) == set(TOPICS)
-    for doc in docs:
-        assert round(doc["exact_truth"], 3) == pytest.approx(doc["ground_truth"])
-        assert score(doc, doc["target"], variant="paper").correct
-        assert score(doc, f"Therefore, the answer is {doc['exact_truth']:.6f}.", variant="robust").correct
+    assert [round(exact, 3) for exact in docs["exact_truth"]] == pytest.approx(docs["ground_truth"])
     drawn = [data.load(mode=mode, source="sample", n=5, seed=3)["validation"]["question_id"] for mode in ("cot", "pot")]
     assert drawn[0] == drawn[1] and len(drawn[0]) == 5
     assert drawn[0] != data.load(mode="cot", source="sample", n=5, seed=4)["validation"]["question_id"]
@@ -89,14 +76,3 @@ def test_recordings(tmp_path: Path) -> None:
     assert (first["exact_truth"], first["mode"]) == (1 / 3, "cot")
     with pytest.raises(DataError, match=r"validation-0: expected text as output, got 3"):
         recording.read(write(tmp_path / "b.json", {**rows[0], "output": 3}), mode="cot")
-
-
-def test_summary(tmp_path: Path) -> None:
-    texts = ["Therefore, the answer is 0.333.", "Therefore, the answer is 33.3", "I cannot say."]
-    rows = [{**RECORDED, "question_id": f"test-{at}", "output": text} for at, text in enumerate(texts)]
-    docs, responses = zip(*recording.read(write(tmp_path / "m.json", *rows), mode="cot"), strict=True)
-    scored = score_task("financemath", "financemath", docs, [[text] for text in responses], options={"mode": "cot"})
-    rates = {"n": 3, "execution_rate": 2 / 3, "acc": 2 / 3, "robust_acc": 1 / 3}
-    found = recording.summary(docs, scored.values, judge={"model": "j"}, model="m")
-    assert found.items() >= {**rates, "no_answer": 1, "unscored": 0, "split": "test", "model": "m"}.items()
-    assert found["by_topic"] == {"Accounting": rates}
