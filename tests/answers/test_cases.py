@@ -10,6 +10,7 @@ from fin_tasks.answers.numbers import find_numbers
 from fin_tasks.answers.paper import financemath_program, xfinbench_program
 from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.programs import extract_program
+from fin_tasks.answers.reasoning import strip_reasoning
 
 PROGRAMS = {"robust": extract_program, "xfinbench": xfinbench_program, "financemath": financemath_program}
 
@@ -25,6 +26,11 @@ def test_numbers_in_a_text(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", rows("programs"), ids=name_of)
 def test_programs(row: dict[str, Any]) -> None:
     assert PROGRAMS[row["reader"]](row["response"]) == row["program"]
+
+
+@pytest.mark.parametrize("row", rows("reasoning"), ids=name_of)
+def test_reasoning_goes(row: dict[str, Any]) -> None:
+    assert strip_reasoning(row["text"]) == row["reply"]
 
 
 @pytest.mark.parametrize("row", rows("dynostock"), ids=name_of)

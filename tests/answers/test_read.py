@@ -3,13 +3,11 @@
 import runpy
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fin_tasks.answers.choices import choice_texts
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
-from fin_tasks.answers.reasoning import strip_reasoning
 
 CHOICES = ("A. Net float falls", "B. The discount rate rises", "C. No effect")
 ASKED = st.sampled_from(
@@ -38,22 +36,6 @@ def test_quantities(asked: str, frame: str, cents: int, form: str) -> None:
     number, reason = read_quantity(asked + frame.format(form.format(cents / 100)))
     assert number is not None, reason
     assert number.value == cents / 100
-
-
-@pytest.mark.parametrize(
-    ("text", "reply"),
-    [
-        ("Start <think>a</think> middle <THINKING>c</thinking> end", "Start  middle  end"),
-        ("x<think>a</think>b</think>c", "c"),
-        ("b<reasoning>a", "b"),
-        ("◁think▷a◁/think▷b[THINK]a[/THINK]c<|begin_of_thought|>a<|end_of_thought|>d", "bcd"),
-        ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>", "b"),
-        ("<|channel|>analysis<|message|>a", ""),
-        ("analysisWe add.assistantfinalb", "b"),
-    ],
-)
-def test_reasoning_goes(text: str, reply: str) -> None:
-    assert strip_reasoning(text) == reply
 
 
 def test_hostile_texts_end_soon_and_raise_nothing() -> None:

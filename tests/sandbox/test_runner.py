@@ -132,10 +132,12 @@ def test_an_installed_package_hides_its_samples(tmp_path: Path, tier: str) -> No
     shutil.copytree(Path(fin_tasks.__file__).parent, site / "fin_tasks")
     (site / "library.py").write_text("number = 7")
     (sample,) = site.glob("fin_tasks/benchmarks/xfinbench/sample/validation_set.csv")
-    programs = [f"def solution(): return open({str(sample)!r}).read()", "import library\ndef solution(): return 1"]
+    (link := site / "link").symlink_to("/etc/hostname")  # and no link leads out of a folder that may be read
+    programs = [f"def solution(): return open({str(path)!r}).read()" for path in (sample, link)]
+    programs.append("import library\ndef solution(): return 1")
     script = "from fin_tasks.sandbox import open_runner\n"
     script += f"with open_runner(tier={tier!r}, workers=1) as r: print(*(o.status.value for o in r.run({programs})))\n"
     command = [str(venv / "bin" / "python"), "-c", script]
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=environ)
-    assert done.stdout.split() == ["forbidden", "ok"], done.stderr
+    assert done.stdout.split() == ["forbidden", "forbidden", "ok"], done.stderr

@@ -63,16 +63,10 @@ def test_a_program_that_could_not_run_is_unscored(status: Status, variant: str, 
         assert score.score(code, Ran("", outcomes), variant=variant).correct is None
 
 
-def test_truths() -> None:
-    plain = {"1,234": 1234.0, "(5.2)": -5.2, "( 1,234 )": -1234.0, "2019": 2019.0, "$(1,234)": -1234.0, "3/4": 0.75}
-    plain |= {"\u20136.0": -6.0, "1e-05": 1e-05, "5 years": 5.0, "['12.3']": 12.3}
-    units = {"$ (4.5) million": (-4.5, -4.5e6), "12.3%": (12.3, 0.123), "(12.3%)": (-12.3, -0.123)}
-    units |= {"(12.3)%": (-12.3, -0.123), "US$ 4 billion": (4.0, 4e9), "25 basis points": (25.0, 0.0025)}
-    for text, expected in {**{text: (value, value) for text, value in plain.items()}, **units}.items():
-        truth = score.number_truth(text)
-        assert truth is not None and (as_written(truth), truth.value) == expected, text
-    for text in ("", "  ", "n/a", "yes", "5 and 7", "7 to 9", "nan", "inf", "9" * 400):
-        assert score.number_truth(text) is None, text
+@pytest.mark.parametrize("row", rows("bizbench_truths"), ids=name_of)
+def test_truths(row: dict[str, Any]) -> None:
+    truth = score.number_truth(row["text"])
+    assert (truth and as_written(truth), truth and truth.value) == (row["written"], row["value"])
 
 
 @given(st.text(alphabet="def f(a):\n  '\"`#=,returnimport0 "))

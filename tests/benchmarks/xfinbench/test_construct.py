@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import re
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 from case_files import name_of, rows
@@ -33,13 +33,6 @@ CALCU = "**Generated Question 1:** What is the product? (Unit: dollar)\n**Answer
 PROGRAM = "```python\ndef solution():\n    return 6 * 7\n```"
 MARKER = "Therefore, my answer is"
 SOLVED = "6 * 7 = 42. Therefore, my answer is [42]."
-
-
-@pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_proxy: None) -> None:
-    for name in [name for name in os.environ if name.startswith("FIN_TASKS")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
 
 
 def purpose_of(prompt: str) -> str:
@@ -65,10 +58,7 @@ def good(prompt: str) -> str:
 
 def table(folder: Path, *rows: dict[str, str]) -> Path:
     path = folder / "qa.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, ["id", *SOURCE])
-        writer.writeheader()
-        writer.writerows({"id": f"s{place}", **SOURCE, **row} for place, row in enumerate(rows))
+    pd.DataFrame([{"id": f"s{place}", **SOURCE, **row} for place, row in enumerate(rows)]).to_csv(path, index=False)
     return path
 
 

@@ -1,8 +1,6 @@
 """Documents: the real validation set and its defects, samples, knowledge, prompts, options; the packaged sample."""
 
-import csv
 import json
-import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -25,24 +23,14 @@ MCQ = {"task": "mcq", "question": "Which?", "choice": "A. up\nB. down", "ground_
 SUBSETS = tuple(xfinbench.SUBSETS)
 
 
-@pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in [name for name in os.environ if name.startswith("FIN_TASKS")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
-
-
 def documents(subset: str = "bool", **options: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     (found,) = load(subset=subset, **{"source": "sample", **options}).values()
     return found.to_list(), json.loads(found.info.description)
 
 
 def write(folder: Path, *cells: dict[str, str], split: str = "validation") -> dict[str, Any]:
-    with (folder / f"{split}_set.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows({**GOOD, "id": f"q{place}", **row} for place, row in enumerate(cells))
+    table = pd.DataFrame([{**GOOD, "id": f"q{place}", **row} for place, row in enumerate(cells)])
+    table.to_csv(folder / f"{split}_set.csv", index=False)
     return {"source": "data_dir", "data_dir": str(folder), "split": split}
 
 
