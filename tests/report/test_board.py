@@ -63,9 +63,9 @@ def test_folder_without_a_scored_row_is_a_report(tmp_path: Path) -> None:
     docs = [{"image_path": f"{at // 2}.png", "category": "OCR"} for at in range(6)]
     rows = [{"score": None, "unscored": 1.0}] * 6
     write_run(tmp_path, {"mme_finance_en": rows}, docs=docs)
-    left = comparison(made(tmp_path), "mme_finance_en")
-    assert left["ranks"] == []
-    assert [one["reason"] for one in left["left_out"]] == ["no row is scored"]
+    document = made(tmp_path, papers=False)
+    assert comparison(document, "mme_finance_en")["ranks"] == []
+    assert "no row is scored" in str([e["marks"] for e in document["entries"] if e["metric"] == "score"])
 
 
 def test_junk_runs_do_not_push_complete_runs_out(tmp_path: Path) -> None:
@@ -128,9 +128,11 @@ def test_holm_corrects_the_headline_alone(tmp_path: Path) -> None:
 def test_later_run_of_a_model_replaces_the_earlier(tmp_path: Path) -> None:
     write_run(tmp_path, {TASK: answers(1)})
     write_run(tmp_path, {TASK: answers(2)}, stamp="2026-03-02T10-00-00")
-    found = comparison(made(tmp_path))
-    assert len(found["ranks"]) == len(found["left_out"]) == 1
-    assert len({one["label"] for one in made(tmp_path, papers=False)["runs"]}) == 2
+    document = made(tmp_path, papers=False)
+    (place,) = comparison(document)["ranks"]
+    runs = {one["id"]: one for one in document["runs"]}
+    assert runs[place["run"]]["path"].endswith("2026-03-02T10-00-00.json")
+    assert len({one["label"] for one in runs.values()}) == 2
 
 
 def test_group_has_one_interval_over_the_sources_of_all_its_tasks(tmp_path: Path) -> None:

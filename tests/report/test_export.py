@@ -13,16 +13,16 @@ from run_files import scored, write_run
 from fin_tasks import report
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.export import export
-from fin_tasks.report.model import Report
+from fin_tasks.report.leaderboard import board
 
 JUDGE = {"model": "judge", "rubric": "house@2", "rubric_sha256": "c" * 64}
 
 
-def asked(folder: Path, model: str = "org/model", judge: str = "judge", **more: Any) -> Report:
+def asked(folder: Path, model: str = "org/model", judge: str = "judge", **more: Any) -> dict[str, Any]:
     rows = [{"score": 100.0, "unscored": 0.0}, {"score": 60.0, "unscored": 0.0}, {"score": None, "unscored": 1.0}]
     tasks = {"xfinbench_calc": scored(1, 1, 0, None), "mme_finance_en": rows}
     write_run(folder / "runs" / model, tasks, model=model, metadata={"judge": {**JUDGE, "model": judge}}, **more)
-    return report.read([folder / "runs"])
+    return board(report.read([folder / "runs"]))
 
 
 def test_every_eval_ever(tmp_path: Path) -> None:

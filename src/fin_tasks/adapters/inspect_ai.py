@@ -33,7 +33,6 @@ class _Spec(TaskFile):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         metrics: Mapping[str, bool | Metric] = self.rules.metrics_of(**self.options)
-        self.better = {n: one.higher_is_better if isinstance(one, Metric) else one for n, one in metrics.items()}
         self.own = {name: one for name, one in metrics.items() if isinstance(one, Metric)}  # no means over documents
 
 
@@ -67,7 +66,7 @@ def _task(name: str, metadata: Mapping[str, Any]) -> Task:
             max_tokens=asked["max_gen_toks"], temperature=asked.get("temperature"), top_p=asked.get("top_p")
         ),
         version=str(facts["version"]),
-        metadata={**facts, "metrics": spec.better},
+        metadata=facts,
     )
 
 

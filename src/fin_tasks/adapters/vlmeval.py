@@ -121,7 +121,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             facts=kit,
         )
         totals = {name.replace(",", "_"): value for name, value in scored.totals().items()}
-        totals |= _headline(folder, next(iter(scored.metrics)), self.task.benchmark)
+        totals |= _headline(folder, next(iter(scored.metrics)))
         totals |= {"n": len(docs), "missing": sum(map(len, self.docs.values())) - len(docs)}
         summary.write_text(json.dumps({"task": self.task.name, **totals, **kit}, indent=2) + "\n", encoding="utf-8")
         return totals
@@ -204,11 +204,11 @@ def _asked(docs: Sequence[Doc]) -> str:
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
-def _headline(folder: Path, metric: str, benchmark: str) -> dict[str, float | None]:
+def _headline(folder: Path, metric: str) -> dict[str, float | None]:
     """Return a metric's 95 % interval in a run folder, and as `overall` what the kit's own summary shows."""
     made, found = report.read([folder]), dict[str, float]()
     for variant in reversed(VARIANTS):
-        value = value_of(made.rows_of(made.runs[0].tasks[0], variant), metric, benchmark)
+        value = value_of(made.rows_of(made.runs[0].tasks[0], variant), metric)
         found |= {f"{metric}_{variant}_low": value.low, f"{metric}_{variant}_high": value.high, "overall": value.mean}
     return {name: number if number == number else None for name, number in found.items()}
 

@@ -63,7 +63,7 @@ def report(
         text = json.dumps(made, indent=1, allow_nan=False)
         (folder / "leaderboard.json").write_text(text + "\n", encoding="utf-8")
         write_tables_and_figures(found, made, folder)
-        left_out = write_export(export, found, folder) if export else []
+        left_out = write_export(export, made, folder) if export else []
         problems = write_page(found, made, folder, samples=not no_samples)
         files = sorted({path.relative_to(folder).parts[0] for path in folder.rglob("*") if path.is_file()})
     own = [run for run in made["runs"] if run["source"] != "published"]

@@ -16,8 +16,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from fin_tasks import report
 from fin_tasks.data import documents
 from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.report.metrics import headline
 from fin_tasks.report.rows import read_samples
-from fin_tasks.report.values import headline
 from fin_tasks.resources import studies_dir
 
 __all__ = ["Draw", "Question", "Row", "Study", "draw", "load_study"]
@@ -169,7 +169,7 @@ def _read_run(found: Draw, path: Path, options: Mapping[str, Any]) -> None:
     found.model = models.pop()
     for result in results:
         questions = {row.doc_id: row for row in _questions(found, result.task, options)}
-        metric = headline(study.benchmark, result)
+        metric = headline(result)
         for sample in read_samples(result):
             row = questions.get(_id_of(sample["doc"]))
             if row is None or sample["filter"] == "robust":  # the lines of `paper` hold the same responses

@@ -14,9 +14,10 @@ from fin_tasks.benchmarks.dynostock.figures import contrast_name, names_of
 from fin_tasks.benchmarks.dynostock.windows import BIASES
 from fin_tasks.errors import DataError
 from fin_tasks.report.comparable import conditions_of, differences, text_of
-from fin_tasks.report.model import BENCHMARKS, WEIGHT, Report, Run, TaskResult, largest
+from fin_tasks.report.metrics import headline, largest
+from fin_tasks.report.model import BENCHMARKS, WEIGHT, Report, Run, TaskResult
 from fin_tasks.report.rows import read_samples
-from fin_tasks.report.values import headline, value_of
+from fin_tasks.report.values import value_of
 from fin_tasks.stats.pairs import compare_pair, holm
 
 FACTORS: Mapping[str, tuple[str, ...]] = {"style": ("mode", "style"), "knowledge": ("retrieval",)}
@@ -97,7 +98,7 @@ def compare(
     for own in sets:
         first = own[0]
         inner = (first.run.id, first.result.task) in members  # its rows are compared with the group's, too
-        name = metric or headline(first.result.benchmark, first.result)
+        name = metric or headline(first.result)
         heading = f"{first.title(factor)}, {first.run.model}" if factor else first.title()
         base = first.report.rows_of(first.result, variant)
         grouped = "" if inner or by == "task" else by
@@ -114,20 +115,20 @@ def compare(
                 if told := [said for said in differences(one.result, first.result) if not said.startswith(expected)]:
                     notes.append(f"{heading}: {one.label} differs from {first.label} in {'; '.join(told)}.")
             facts: dict[str, Any] = {"heading": heading, "task": one.result.task, "metric": name, "variant": variant}
-            facts |= {"run": one.label, "against": against, "test": "", "unit": largest(one.result.benchmark, name)}
+            facts |= {"run": one.label, "against": against, "test": "", "unit": largest(name)}
             for group, some, some_base in _groups(rows, base, grouped):
                 difference = _difference(some_base, some, name) if against else {}
                 part = "parts" if group or inner else "headline"
                 place = {"by": grouped if group else "", "group": group}
                 place |= {"family": f"{one.run.model if factor else one.label}, {part}"}
-                value = value_of(some, name, one.result.benchmark)
+                value = value_of(some, name)
                 own_value = {"n": value.n, "value": value.mean, "low": value.low, "high": value.high}
                 lines.append({**facts, **place, **own_value, **difference})
             if factor == "knowledge" and one.conditions["retrieval"] != "none" and (found := hits(one.result)):
                 facts |= {"metric": "hit_rate", "unit": 1.0, "against": "", "group": "", "family": ""}
                 lines.append({**facts, "n": len(found), "value": fmean(found)})
     if not lines:
-        known = ", ".join(sorted({name for one in entries for name in one.result.metrics}))
+        known = ", ".join(sorted({name for one in entries for own in one.result.totals.values() for name in own}))
         wanted = f"{metric or 'a value'} under {variant}" + (f" that differ in {factor}" if factor else "")
         raise DataError(f"compare: expected results with {wanted}, got {known or 'no metric'}. {' '.join(notes)}")
     table = _table(pd.DataFrame(lines))

@@ -36,7 +36,7 @@ def _results(log: Any) -> tuple[str, dict[str, Any]]:
             key = {"mean": one.name, "stderr": one.name.replace(",", "_stderr,")}.get(name, f"{name},{one.scorer}")
             totals[key] = found.value if found.value == found.value else None
     metadata, grader = dict(spec.metadata or {}), (spec.model_roles or {}).get("grader")
-    judge, better, used = metadata.pop("judge", {}), metadata.pop("metrics", {}), log.stats.model_usage.get(spec.model)
+    judge, used = metadata.pop("judge", {}), log.stats.model_usage.get(spec.model)
     if judge and grader:
         named = grader[0].model if isinstance(grader, list) else grader.model
         metadata["judge"] = {**judge, "model": named.partition("/")[2] or named}
@@ -50,7 +50,6 @@ def _results(log: Any) -> tuple[str, dict[str, Any]]:
         "configs": {task: {"metadata": metadata, "repeats": epochs}},
         "versions": {task: str(spec.task_version)},
         "n-samples": {task: {"original": max(spec.dataset.samples or 0, asked), "effective": asked}},
-        "higher_is_better": {task: better},
         "config": {"model": "inspect_ai"},
         "date": datetime.fromisoformat(spec.created).timestamp(),
         "model_name": spec.model.partition("/")[2] or spec.model,

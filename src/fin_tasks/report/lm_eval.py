@@ -45,7 +45,6 @@ class _Results(BaseModel):
     versions: dict[str, str | float | None] = {}
     counts: dict[str, _Counts] = Field({}, alias="n-samples")
     shots: dict[str, int | str | None] = Field({}, alias="n-shot")
-    higher_is_better: dict[str, dict[str, bool | None]] = {}
     config: dict[str, Any] = {}
     date: float | str | None = None
     model_name: str | None = None
@@ -75,7 +74,7 @@ def read_runs(files: Sequence[tuple[Path, Path]], tables: list[pd.DataFrame], pr
                 identity = hashlib.sha256(shared.encode()).hexdigest()[:16]
                 _, _, merged, own = found.setdefault(identity, (root, file, content, {}))
                 own |= dict.fromkeys(content["configs"], file)
-                for name in ("results", "configs", "versions", "n-samples", "higher_is_better"):
+                for name in ("results", "configs", "versions", "n-samples"):
                     merged[name] |= content[name]
             elif _RESULTS.fullmatch(file.name):
                 identity, content = _content(file)
@@ -191,7 +190,6 @@ def _task(run: str, task: str, given: Any, found: _Results) -> TaskResult:
         n=counts.effective,
         n_all=counts.original,
         totals=dict(totals),
-        metrics={n: up for n, up in found.higher_is_better.get(task, {}).items() if not n.endswith("_stderr")},
         settings=settings,
         metadata=without_secrets(metadata),
         members=members,

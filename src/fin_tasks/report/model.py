@@ -1,6 +1,6 @@
 """Runs, their results by task, and the one table of rows that all reports are made of."""
 
-import math
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -61,14 +61,17 @@ class TaskResult:
     n_all: int = 0  # questions of the task; 0 if unknown
     # values that the results file claims, by variant and metric; None if not defined
     totals: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
-    # whether more of a metric is better; None if neither
-    metrics: Mapping[str, bool | None] = field(default_factory=dict)
     # settings that comparable results share: dotted name to JSON text
     settings: Mapping[str, str] = field(default_factory=dict)
     # the task's metadata without secrets, with provenance, judge and usage
     metadata: Mapping[str, Any] = field(default_factory=dict)
     samples: Path | None = None  # the file with its rows, if it could be read
     members: tuple[str, ...] = ()  # the tasks of a group; empty for a task
+
+    @property
+    def id(self) -> str:
+        """The id of this result on a leaderboard."""
+        return hashlib.sha256(f"{self.run}\0{self.task}".encode("utf-8", "replace")).hexdigest()[:16]
 
     @property
     def provenance(self) -> Mapping[str, Any]:
@@ -132,18 +135,6 @@ def benchmark_of(task: str) -> str:
         ('mme_finance', 'xfinbench', '')
     """
     return next((name for name in BENCHMARKS if task == name or task.startswith(f"{name}_")), "")
-
-
-def largest(benchmark: str, metric: str) -> float:
-    """Return the largest value of a metric: 1 for shares, 100 for a judge's points, infinity for other numbers.
-
-    Example:
-        >>> largest("mme_finance", "score_OCR"), largest("mme_finance", "exact"), largest("dynostock", "log_loss")
-        (100.0, 1.0, inf)
-    """
-    if metric in ("log_loss", "n_scored"):
-        return math.inf
-    return 100.0 if benchmark == "mme_finance" and metric.split("_")[0] == "score" else 1.0
 
 
 def texts_column(texts: Sequence[str | None]) -> pd.Categorical:

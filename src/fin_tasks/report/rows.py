@@ -17,7 +17,8 @@ from scipy.special import comb
 
 from fin_tasks.errors import DataError
 from fin_tasks.report import inspect_logs
-from fin_tasks.report.model import BREAKDOWNS, WEIGHT, TaskResult, largest, texts_column
+from fin_tasks.report.metrics import largest
+from fin_tasks.report.model import BREAKDOWNS, WEIGHT, TaskResult, texts_column
 
 _MAX_LINE = 64 * 2**20
 _MAX_ANSWER, _MAX_REASON = 200, 300
@@ -201,7 +202,7 @@ def _metric(path: Path, name: str, values: list[Any], benchmark: str) -> dict[st
         return {name: np.divide(led, wrong, out=np.full(len(led), np.nan), where=wrong > 0), WEIGHT: wrong}
     if any(isinstance(one, list | dict) for one in values) and name not in ("acc", "score"):
         return {}
-    most = largest(benchmark, name)
+    most = largest(name)
     for one in values:
         if one is not None and not (
             isinstance(one, int | float) and (one != one or (0 <= one <= most and one < math.inf))

@@ -274,13 +274,9 @@
         "Rank",
         "In brackets, the ranks that a model may really have: models are only told apart if a test of the same questions does so (5 %, Holm's correction)."
       ]);
-      if (found.detectable.paired) told.push([
-        "Smallest clear difference",
-        `About ${number(found.detectable.paired, metric)} between two models, with ${found.rows.toLocaleString("en")} questions.`
-      ]);
       told.push([
         "Test",
-        `${found.test === "t" ? "t test" : found.test}${found.clustered ? `; questions share ${found.sources.toLocaleString("en")} sources, and those of one source count as a cluster` : ""}.`
+        `${found.test === "t" ? "t test" : found.test}${found.sources < found.rows ? `; questions share ${found.sources.toLocaleString("en")} sources, and those of one source count as a cluster` : ""}.`
       ]);
     }
     if (own.some((one) => one.judge)) told.push(["Judge", [...new Set(own.map((one) => one.judge))].filter(Boolean).join("; ")]);

@@ -45,7 +45,7 @@ def write_page(report: Report, board: Mapping[str, Any], folder: Path, *, sample
         settings, packaged = Settings.from_environ(), Path(fin_tasks.__file__).parent / "benchmarks"
         data = [settings.data_dir] if settings.data_dir else []
         pictures = Pictures(own / "pictures", [*data, settings.cache_dir, packaged, *sorted(places)])
-        for key, (_, result) in _results(report, board).items():
+        for key, (_, result) in _results(report).items():
             if result.samples is not None:
                 try:
                     shown[key] = write_samples(report, result, key, own, pictures)
@@ -63,7 +63,7 @@ def write_page(report: Report, board: Mapping[str, Any], folder: Path, *, sample
 
 def page_data(report: Report, board: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the page shows of a report, without samples: `board` with entries as columns and names for people."""
-    results = _results(report, board)
+    results = _results(report)
     files_of = {run.id: at for at, run in enumerate(report.runs)}
     groups = {(run.id, member) for run in report.runs for one in run.tasks for member in one.members}
     runs = []
@@ -118,10 +118,9 @@ def task_name(task: Mapping[str, Any]) -> str:
     return ", ".join(text for text in said if text)
 
 
-def _results(report: Report, board: Mapping[str, Any]) -> dict[str, Any]:
-    """Return run and result by the leaderboard's id, which lists measured runs first and in the order of the report."""
-    pairs = [(run, one) for run in report.runs for one in run.tasks]
-    return {one["id"]: pair for one, pair in zip(board["runs"], pairs, strict=False)}
+def _results(report: Report) -> dict[str, Any]:
+    """Return run and result by the leaderboard's id."""
+    return {one.id: (run, one) for run in report.runs for one in run.tasks}
 
 
 def _paper(run: Mapping[str, Any]) -> Sequence[str]:

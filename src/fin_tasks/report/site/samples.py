@@ -15,11 +15,11 @@ import orjson
 import pandas as pd
 
 from fin_tasks.errors import DataError
+from fin_tasks.report.metrics import headline
 from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult
 from fin_tasks.report.redact import without_secrets
 from fin_tasks.report.rows import prompt_of, read_samples
 from fin_tasks.report.site.pictures import Pictures
-from fin_tasks.report.values import headline
 
 CHUNK = 200
 """Questions in a file."""
@@ -60,7 +60,7 @@ def write_samples(report: Report, result: TaskResult, key: str, folder: Path, pi
             docs[name] = (sample["doc"], _prompt(sample))
             items[name] = {"said": [clean(one) for one in _flat(sample.get("resps"))], "read": {}}
         items[name]["read"][variant] = [_redacted(one) for one in _flat(sample.get("filtered_resps"))]
-    top, order = headline(result.benchmark, result), list(items)
+    top, order = headline(result), list(items)
     words = next((of for task, of in _WORDS.items() if result.task.startswith(task)), {})
     listed = {
         "id": order,

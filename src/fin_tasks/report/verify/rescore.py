@@ -24,9 +24,9 @@ from fin_tasks.judging.item import no_response
 from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.rubric import rubric_names
 from fin_tasks.report.comparable import settings_of
-from fin_tasks.report.model import Run, TaskResult, largest
+from fin_tasks.report.metrics import headline, largest
+from fin_tasks.report.model import Run, TaskResult
 from fin_tasks.report.rows import prompt_of, read_samples, readings_of
-from fin_tasks.report.values import headline
 from fin_tasks.report.verify import checks as check
 from fin_tasks.report.verify.checks import Checks, Row
 from fin_tasks.report.verify.judged import check_judged, has_judgment, kept_judgments
@@ -127,7 +127,7 @@ class _Task:
         scored = [row for row in self.rows if has_judgment(row)]
         picked = random.Random(seed).sample(scored, min(most, len(scored)))  # noqa: S311
         judging.judge = judge
-        metric = headline(result.benchmark, result)
+        metric = headline(result)
         now = [values[metric] for _, values in self._score(picked, ask=True)["robust"]] if picked else []
         claims = [row.claimed["robust"].get(metric) for row in picked]
         pairs = [
@@ -139,7 +139,7 @@ class _Task:
         if not picked or 2 * len(pairs) < len(picked):
             checks.add("judge", "not checked", f"{told}, too few to compare")
             return
-        higher = sum(claim - value for claim, value in pairs) / len(pairs) / largest(result.benchmark, metric)
+        higher = sum(claim - value for claim, value in pairs) / len(pairs) / largest(metric)
         checks.add(
             "judge",
             "fail" if higher > _MOST_ABOVE_THE_JUDGE else "pass",
