@@ -40,13 +40,13 @@ def build_xfinbench(
 
     Example: fin-tasks build xfinbench --from qa.csv --model gpt-4o --out own
     """
-    from fin_tasks.benchmarks.xfinbench.asking import load_prompts
     from fin_tasks.benchmarks.xfinbench.construct import Maker
+    from fin_tasks.benchmarks.xfinbench.prompts import load_templates
     from fin_tasks.endpoints.chat import Chat
     from fin_tasks.judging.judge import read_prices
 
     settings = Settings.from_environ()
-    prompts = load_prompts(upstream_prompts)
+    prompts = load_templates(upstream_prompts)
     known = {model: read_prices(token_prices)} if token_prices else {}
     with (
         Chat(model, [base_url], settings, key_variable=key_variable, concurrency=concurrency) as writer,
@@ -76,15 +76,15 @@ def label_math(
     """
     import pandas as pd
 
-    from fin_tasks.benchmarks.xfinbench.asking import load_prompts
     from fin_tasks.benchmarks.xfinbench.data import SPLITS, read_rows
     from fin_tasks.benchmarks.xfinbench.math_types import MATH_TYPES, PUBLISHED, label_rows
+    from fin_tasks.benchmarks.xfinbench.prompts import load_templates
     from fin_tasks.data.fetch import locate, write_file
     from fin_tasks.endpoints.chat import Chat
     from fin_tasks.stats.averages import average_or_none
 
     settings = Settings.from_environ()
-    templates = load_prompts(upstream_prompts, labels=True)
+    templates = load_templates(upstream_prompts, labels=True)
     files = locate("xfinbench", [SPLITS[split]], data_dir=data_dir, settings=settings)
     rows = [row for row in read_rows(files.files[SPLITS[split]]) if row["task"] == "calcu"]
     with Chat(model, [base_url], settings, key_variable=key_variable, concurrency=concurrency) as chat:

@@ -19,10 +19,10 @@ from chat_server import Answer, completion, serve
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.xfinbench import data as xfinbench
-from fin_tasks.benchmarks.xfinbench.asking import load_prompts
 from fin_tasks.benchmarks.xfinbench.construct import read_questions
 from fin_tasks.benchmarks.xfinbench.data import load
 from fin_tasks.benchmarks.xfinbench.math_types import read_types
+from fin_tasks.benchmarks.xfinbench.prompts import load_templates
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError, EndpointError
 
@@ -195,7 +195,7 @@ def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
     assert len(theirs) == 4 + 4 + 1 and SOURCE["question"] in theirs[0]
     (tmp_path / "verify_calcu.txt").write_text("necessary information for the calculation")
     with pytest.raises(ConfigError):
-        load_prompts(tmp_path)
+        load_templates(tmp_path)
 
 
 @pytest.mark.parametrize("row", [{"answer": " "}, {"id": "s1"}, {"kinds": "bool;calc"}])

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
 from pathlib import Path
 from random import Random
 from string import ascii_uppercase
@@ -17,9 +16,8 @@ from typing import Any
 import pandas as pd
 from tqdm.contrib.concurrent import thread_map
 
-from fin_tasks.benchmarks.xfinbench.asking import Prompts
 from fin_tasks.benchmarks.xfinbench.data import COLUMNS, SPLITS, items_of, lettered, parse_choices
-from fin_tasks.benchmarks.xfinbench.prompts import Style, house_prompts
+from fin_tasks.benchmarks.xfinbench.prompts import Style, Templates, house_prompts
 from fin_tasks.benchmarks.xfinbench.score import programs, score
 from fin_tasks.data.fetch import write_file
 from fin_tasks.data.tables import read_csv
@@ -29,7 +27,7 @@ from fin_tasks.judging.judge import Prices
 from fin_tasks.sandbox import Ran, run_programs
 from fin_tasks.settings import Settings
 
-__all__ = ["KINDS", "Maker", "Question", "drop_pairs", "read_questions", "says_no"]
+__all__ = ["KINDS", "Maker", "Question", "all_yes", "drop_pairs", "read_questions"]
 
 KINDS = {"bool": ("statement_true", "statement_false"), "mcq": ("mcq",), "calcu": ("calcu",)}
 """The kinds of questions of each `task` in the file. The model makes one kind at a time."""
@@ -62,9 +60,10 @@ class Question:
         """Context and question."""
         return f"{self.context} {self.text}".strip()
 
-    def doc(self, mode: str) -> dict[str, Any]:
-        """Return a calculation as `score` wants it."""
-        return {"task": "calcu", "mode": mode, "ground_truth": self.answer, "choices": ()}
+    @property
+    def doc(self) -> dict[str, Any]:
+        """Return a calculation, to be answered by a program, as `score` wants it."""
+        return {"task": "calcu", "mode": "pot", "ground_truth": self.answer, "choices": ()}
 
 
 @dataclass
@@ -72,7 +71,7 @@ class Maker:
     """Makes questions with two models, `writer` and `verifier`, and keeps their replies."""
 
     models: Mapping[str, Chat]
-    prompts: Prompts
+    prompts: Templates
     settings: Settings
     prices: Mapping[str, Prices] = field(default_factory=dict)  # by the model's name
     seed: int = 0
@@ -93,20 +92,19 @@ class Maker:
         for number, one in enumerate(made):
             one.id = f"{one.source}_{one.task}_{number}"
         self._check_programs([one for one in made if one.task == "calcu" and not one.dropped])
-        kept = [[one for one in made if one.source == source["id"] and not one.dropped] for source in sources]
-        pairs = [
-            (a, b) for siblings in kept for a, b in product(siblings, siblings) if (a.kind, b.kind) == KINDS["bool"]
-        ]
+        trues, falses = ([one for one in made if one.kind == kind and not one.dropped] for kind in KINDS["bool"])
+        pairs = [(true, false) for true in trues for false in falses if true.source == false.source]
         away = thread_map(lambda pair: self._gives_away(*pair), pairs, desc="Comparing statements", **progress)
-        drop_pairs([pair for pair, one in zip(pairs, away, strict=True) if one], kept, Random(self.seed))
+        found_away = [pair for pair, one in zip(pairs, away, strict=True) if one]
+        drop_pairs(found_away, [*trues, *falses], Random(self.seed))
 
-        names = list(dict.fromkeys(one.source for one in made if not one.dropped))
+        kept = [one for one in made if not one.dropped]
+        names = list(dict.fromkeys(one.source for one in kept))
         held_out = Random(self.seed).sample(names, round(validation * len(names)))
         rows: dict[str, list[dict[str, str]]] = {split: [] for split in SPLITS}
-        for one in made:
-            if not one.dropped:
-                row = {"id": one.id, "task": one.task, "question": one.whole, "choice": lettered(one.choices)}
-                rows["validation" if one.source in held_out else "test"].append({**row, "ground_truth": one.answer})
+        for one in kept:
+            row = {"id": one.id, "task": one.task, "question": one.whole, "choice": lettered(one.choices)}
+            rows["validation" if one.source in held_out else "test"].append({**row, "ground_truth": one.answer})
         rules = {task: Counter(one.dropped or "kept" for one in made if one.task == task) for task in KINDS}
         rules["all"] = Counter(one.dropped or "kept" for one in made)
         report = {
@@ -114,7 +112,6 @@ class Maker:
             "generated": {task: rules[task].total() for task in KINDS},
             "rules": rules,
             "dropped": 1 - rules["all"]["kept"] / max(1, len(made)),
-            "dropped_in_paper": 0.352,
             "models": {role: self._spent(role) for role in self.models},
             "prompts": {"set": self.prompts.name, "sha256": self.prompts.sha256},
             "seed": self.seed,
@@ -150,27 +147,26 @@ class Maker:
         shown = {"context": one.context, "question": one.text, "choices": lettered(one.choices), "answer": one.answer}
         purpose = f"verify_{one.kind}"
         text = self._ask("verifier", purpose, one.source, self.prompts.fill(purpose, **fields, **shown)).text
-        no = says_no(text, self.prompts.questions(purpose))
-        if no is not False:
-            return "verification" if no else "verification_unread", text
+        if not all_yes(text, self.prompts.questions(purpose)):
+            return "verification", text
         for mode in ("cot", "pot") if one.task == "calcu" else ():  # the solver sees neither solution nor answer
             asked = house_prompts().fill("calcu", Style(mode, True), question=one.whole, choices="", terms=[])
             text = self._ask("verifier", f"solve_{mode}", one.source, asked["prompt"], asked["system"]).text
-            if mode == "cot" and not score(one.doc(mode), text, variant="robust").correct_err:
+            if mode == "cot" and not score(one.doc, text, variant="robust").correct_err:
                 return "second_solution", text
         return "", text
 
     def _check_programs(self, asked: Sequence[Question]) -> None:
-        sources = [programs(one.doc("pot"), one.why, variant="robust")[0] for one in asked]
+        sources = [programs(one.doc, one.why, variant="robust")[0] for one in asked]
         outcomes = run_programs(sources, settings=self.settings) if asked else []
         for one, outcome in zip(asked, outcomes, strict=True):
-            near = score(one.doc("pot"), Ran(one.why, (outcome,)), variant="robust").correct_err
+            near = score(one.doc, Ran(one.why, (outcome,)), variant="robust").correct_err
             one.dropped = "" if near else "program_unchecked" if near is None else "program"
 
     def _gives_away(self, true: Question, false: Question) -> bool:
         context = "\n".join(dict.fromkeys(filter(None, (true.context, false.context))))
         asked = self.prompts.fill("pair", context=context, true_statement=true.text, false_statement=false.text)
-        return says_no(self._ask("verifier", "pair", true.source, asked).text, 1) is False
+        return all_yes(self._ask("verifier", "pair", true.source, asked).text, 1)
 
     def _spent(self, role: str) -> dict[str, Any]:
         own = [one for one in self.replies if one["role"] == role]
@@ -241,22 +237,19 @@ def _flaw(one: Question, random: Random) -> str:
     return ""
 
 
-def says_no(reply: str, questions: int) -> bool | None:
-    """Return whether a reply to some yes-or-no questions holds a no; None if it answers too few of them."""
+def all_yes(reply: str, questions: int) -> bool:
+    """Return whether a reply answers yes to this many yes-or-no questions, and no to none."""
     answers = re.findall(r"^\W*(?:Q?\d\W+)?(yes|no)\b", reply, re.IGNORECASE | re.MULTILINE)
     if len(answers) != questions:  # prose, or all in one line
         answers = re.findall(r"\b(yes|no)\b", reply, re.IGNORECASE)
-    if "no" in map(str.lower, answers):
-        return True
-    return False if len(answers) >= questions else None
+    return len(answers) >= questions and "no" not in map(str.lower, answers)
 
 
-def drop_pairs(pairs: Iterable[Sequence[Question]], kept: Iterable[Sequence[Question]], random: Random) -> None:
+def drop_pairs(pairs: Iterable[Sequence[Question]], statements: Sequence[Question], random: Random) -> None:
     """Drop one statement of each pair. It is of the kind that its source has more of, else a coin decides."""
-    siblings = {id(one): of for of in kept for one in of}
     for true, false in pairs:
         if not (true.dropped or false.dropped):
-            left = [one.kind for one in siblings[id(true)] if not one.dropped]
+            left = [one.kind for one in statements if one.source == true.source and not one.dropped]
             more = left.count(true.kind) - left.count(false.kind)
             loser, other = (true, false) if more > 0 or (more == 0 and random.random() < 0.5) else (false, true)
             loser.dropped, loser.why = "gives_away", other.text

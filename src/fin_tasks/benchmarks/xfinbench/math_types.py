@@ -8,7 +8,7 @@ from typing import Any
 from tqdm.contrib.concurrent import thread_map
 
 from fin_tasks.answers.paper import MARKER
-from fin_tasks.benchmarks.xfinbench.asking import Prompts
+from fin_tasks.benchmarks.xfinbench.prompts import Templates
 from fin_tasks.data.tables import read_csv
 from fin_tasks.endpoints.chat import Chat
 from fin_tasks.errors import DataError
@@ -46,7 +46,7 @@ def read_types(reply: str) -> tuple[list[str], str]:
 
 
 def label_rows(
-    rows: Sequence[Mapping[str, Any]], chat: Chat, prompts: Prompts, *, concurrency: int = 16
+    rows: Sequence[Mapping[str, Any]], chat: Chat, prompts: Templates, *, concurrency: int = 16
 ) -> list[dict[str, str]]:
     """Ask a model about calculations; return the `id` of each, its `math_types`, and the `reason` if it has none."""
 

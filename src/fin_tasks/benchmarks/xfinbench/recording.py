@@ -20,6 +20,7 @@ from fin_tasks.stats.averages import average_or_none
 __all__ = ["read", "score_file", "summary"]
 
 _COLUMNS = ("id", "ground_truth", "model_response")
+_LISTS = (("choices", "choice"), ("capabilities", "fin_capability"))  # in lm-eval's samples, and in the authors' tables
 _log = logging.getLogger(__name__)
 
 
@@ -37,7 +38,7 @@ def read(path: Path, *, task: str, mode: str = "cot", data_dir: Path | None = No
     if len(kept) < len(pairs):
         _log.warning("replay: %d of %d rows belong to other tasks, left out.", len(pairs) - len(kept), len(pairs))
     known = {} if all("capabilities" in row for row, _ in kept) else _known_rows(data_dir)
-    return [(_doc(row, known.get(str(row["id"]), {}), name, mode), text) for row, text in kept]
+    return [(_doc(row, known.get(str(row["id"]), row), name, mode), text) for row, text in kept]
 
 
 def score_file(
@@ -102,22 +103,19 @@ def _known_rows(data_dir: Path | None) -> dict[str, dict[str, Any]]:
 
 
 def _doc(row: Mapping[str, Any], known: Mapping[str, Any], task: str, mode: str) -> dict[str, Any]:
-    if not known:
-        choices, codes = row.get("choices") or row.get("choice"), row.get("capabilities") or row.get("fin_capability")
-        codes = codes if isinstance(codes, list) else items_of(_text(codes))
-        known = {
-            "question": _text(row.get("question")),
-            "choices": choices if isinstance(choices, list) else parse_choices(_text(choices)),
-            "capabilities": [code for code in codes if code in CAPABILITIES],
-            "has_table": row.get("has_table"),
-            "figure": _text(row.get("figure")),
-        }
+    choices, codes = (known.get(name) or known.get(cell) or "" for name, cell in _LISTS)
+    codes = codes if isinstance(codes, list) else items_of(_text(codes))
+    figure = known.get("figure") or ""
     return {
-        **{name: known[name] for name in ("question", "choices", "capabilities", "has_table", "figure")},
         "id": row["id"] if type(row["id"]) is int else _text(row["id"]),
         "task": task,
-        "subset": {"calcu": "calc", "mcq": "mcq_visual" if known["figure"] else "mcq"}.get(task, task),
+        "subset": {"calcu": "calc", "mcq": "mcq_visual" if figure else "mcq"}.get(task, task),
         "mode": mode,
+        "question": _text(known.get("question")),
+        "choices": choices if isinstance(choices, list) else parse_choices(_text(choices)),
+        "capabilities": [code for code in codes if code in CAPABILITIES],
+        "has_table": known.get("has_table"),
+        "figure": figure,
         "ground_truth": _text(row["ground_truth"]),
     }
 
