@@ -1,8 +1,7 @@
 """The data behind a fresh picture: real prices, or invented companies, figures and reports."""
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
@@ -10,7 +9,6 @@ from random import Random
 from typing import Any
 
 import pandas as pd
-import stockstats
 import yaml
 
 from fin_tasks.errors import DataError
@@ -18,66 +16,23 @@ from fin_tasks.resources import stock_prices_file
 
 Prices = list[tuple[str, pd.DataFrame]]
 
+COLORS = ("blue", "orange", "purple", "brown", "teal", "gray")
 _COLUMNS = ["open", "high", "low", "close", "volume"]
 _LARGEST_STEP = 1.4  # larger steps from day to day count as splits, which would look like a crash
-_WARM_UP, _LONGEST = 120, 60  # days that indicators need before the first day shown, and days shown
-_LINES = {  # indicator to its lines with their names in stockstats; without an indicator, moving averages
-    "": {"MA5": "close_5_sma", "MA10": "close_10_sma", "MA20": "close_20_sma"},
-    "MACD": {"DIF": "macd", "DEA": "macds"},
-    "RSI": {"RSI6": "rsi_6", "RSI14": "rsi_14"},
-    "KDJ": {"K": "kdjk", "D": "kdjd", "J": "kdjj"},
-}
-_SIZES = {"bar": (4, 6, 1, 2), "line": (2, 3, 5, 8), "table": (4, 9, 2, 4)}  # entries and years: fewest, most
-COLORS = ("blue", "orange", "purple", "brown", "teal", "gray")
+_WARM_UP, _LONGEST = 120, 60  # days that averages need before the first day shown, and days shown
 
 
 @dataclass(frozen=True)
-class Stock:
-    """Daily prices in USD and volume in millions; `days` also has a column for each of `lines` (name to color)."""
+class Part:
+    """A stock's chart (candles or indicator), a bar or line chart, a table, or a report."""
 
-    kind: str  # candles or indicator
-    symbol: str
-    name: str
-    days: pd.DataFrame
-    indicator: str  # empty for candles with moving averages
-    lines: Mapping[str, str]
-    printed: Mapping[str, float]  # of the last day, above the chart
-
-
-@dataclass(frozen=True)
-class Figures:
-    """A chart or table: labels down the index, series across the columns."""
-
-    kind: str  # bar, line or table
+    kind: str
     title: str
-    table: pd.DataFrame
-    colors: Mapping[str, str]  # of series; empty for a table
-    decimals: int
-    printed: bool
-    company: str  # empty if the figures are about several companies
-
-
-@dataclass(frozen=True)
-class Report:
-    """A page about a company: `facts` as printed, `values` the numbers among them."""
-
-    facts: Mapping[str, str]
-    values: Mapping[str, float]
-    box: Mapping[str, str]
-    sections: Mapping[str, str]
-    kind: str = "report"
-
-
-Part = Stock | Figures | Report
-
-
-@dataclass(frozen=True)
-class Scene:
-    """A picture's parts: one, or two on a mixed page."""
-
-    language: str
-    title: str
-    parts: tuple[Part, ...]
+    facts: Mapping[str, Any]  # fill the questions
+    table: pd.DataFrame | None = None  # days with prices and lines; or labels down the index and series across
+    colors: Mapping[str, str] = field(default_factory=dict)  # of lines or series
+    printed: Mapping[str, float | str] = field(default_factory=dict)  # label and value, above the chart or text
+    sections: Mapping[str, str] = field(default_factory=dict)  # of a report
 
 
 @cache
@@ -115,13 +70,12 @@ def read_prices(place: Path | None) -> Prices:
             days = table[_COLUMNS].astype(float).round(2)
             days["date"] = pd.to_datetime(table["date"].astype(str).str.slice(0, 10))
         except (OSError, ValueError) as error:
-            raise DataError(
-                f"{path}: expected a table of daily prices, got one that is unreadable: {error}."
-            ) from error
+            raise DataError(f"{path}: expected a table of daily prices, got: {error}.") from error
         days["ticker"] = table["ticker"] if "ticker" in table else path.name.split(".")[0].removeprefix("data-").upper()
         days = days[(days[_COLUMNS] >= 1).all(axis=1)].sort_values("date").set_index("date")
         for symbol, rows in days.groupby("ticker", sort=True):
-            jumps = rows["close"].pct_change().add(1).map(math.log).abs() > math.log(_LARGEST_STEP)
+            steps = rows["close"] / rows["close"].shift()
+            jumps = (steps > _LARGEST_STEP) | (steps < 1 / _LARGEST_STEP)
             pieces += ((str(symbol), piece) for _, piece in rows[_COLUMNS].groupby(jumps.cumsum()))
     pieces = [(symbol, piece) for symbol, piece in pieces if len(piece) >= _WARM_UP + _LONGEST]
     if not pieces:
@@ -130,83 +84,104 @@ def read_prices(place: Path | None) -> Prices:
     return pieces
 
 
-def _stock(language: str, random: Random, prices: Prices, indicators: Sequence[str]) -> Stock:
+def make_scene(image_type: str, language: str, random: Random, prices: Prices) -> list[Part]:
+    """Make the parts of a picture; the same random numbers make the same scene in both languages."""
+    kinds = {
+        "candlestick chart": ["candles"],
+        "technical indicator chart": ["indicator"],
+        "statistical chart": [random.choice(("bar", "line"))],
+        "table": ["table"],
+        "document": ["report"],
+        "mixed chart": ["candles", random.choice(("bar", "line", "table"))],
+    }[image_type]
+    parts = []
+    for kind in kinds:
+        if kind in ("candles", "indicator"):
+            parts.append(_stock(kind, words(language), random, prices))
+        elif kind == "report":
+            parts.append(_report(words(language), random))
+        else:
+            parts.append(_figures(kind, words(language), random))
+    return parts
+
+
+def _stock(kind: str, word: Any, random: Random, prices: Prices) -> Part:
+    """Make a chart of candles with moving averages, or of closes with MACD; volume in millions."""
     symbol, days = random.choices(prices, weights=[len(days) for _, days in prices])[0]
-    shown, indicator = random.randint(30, _LONGEST), random.choice(indicators)
+    shown = random.randint(30, _LONGEST)
     end = random.randint(_WARM_UP + shown, len(days))
-    days = days.iloc[end - _WARM_UP - shown : end].assign(volume=lambda days: (days["volume"] / 1e6).round(4))
-    lines = _LINES[indicator]
-    computed = stockstats.wrap(days.copy())
-    days = days.assign(**{line: computed[name].round(2) for line, name in lines.items()}).iloc[-shown:]
-    colors = dict(zip(lines, random.sample(COLORS[1:] if indicator else COLORS[:4], len(lines)), strict=True))
-    printed = {key: float(days[key].iloc[-1]) for key in (*_COLUMNS[:4], *lines)}
-    kind, name = "indicator" if indicator else "candles", words(language)["stocks"].get(symbol, symbol)
-    return Stock(kind, symbol, name, days, indicator, colors, printed)
+    days = days.iloc[end - _WARM_UP - shown : end]
+    close = days["close"]
+    lines = {f"MA{size}": close.rolling(size).mean() for size in (5, 10, 20)}
+    if kind == "indicator":
+        difference = close.ewm(span=12, adjust=False).mean() - close.ewm(span=26, adjust=False).mean()
+        lines = {"DIF": difference, "DEA": difference.ewm(span=9, adjust=False).mean()}
+    days = days.assign(volume=days["volume"] / 1e6, **lines).round(2).iloc[-shown:]
+    first, last = (str(day.date()) for day in days.index[[0, -1]])
+    name = word["stocks"].get(symbol, symbol)
+    return Part(
+        kind=kind,
+        title=f"{word['stock'].format(name=name, symbol=symbol)}  {last}",
+        facts={"symbol": symbol, "start": first, "end": last},
+        table=days,
+        colors=dict(zip(lines, random.sample(COLORS, len(lines)), strict=True)),
+        printed={word["prints"].get(key, key): float(days[key].iloc[-1]) for key in (*_COLUMNS[:4], *lines)},
+    )
 
 
-def _companies(language: str, random: Random, count: int) -> list[str]:
-    word = words(language)
+def _companies(word: Any, random: Random, count: int) -> list[str]:
     names = random.sample(word["names"], count)
     return [word["company"].format(name=name, industry=random.choice(word["industries"])) for name in names]
 
 
-def _figures(language: str, random: Random, kind: str, most: int) -> Figures:
-    word = words(language)
-    company, *others = _companies(language, random, most + 1)
-    topics = {"line": ("companies",), "bar": ("companies", "segments"), "table": ("companies", "segments", "accounts")}
-    topic = random.choice(topics[kind])
-    title = word["titles"][topic].format(company=company, account=random.choice(word["accounts"]))
+def _figures(kind: str, word: Any, random: Random) -> Part:
+    """Make figures of several companies or of one company's segments or accounts; no value comes twice."""
+    company, *others = _companies(word, random, 9)
+    topic = random.choice(
+        {"bar": ["companies", "segments"], "line": ["companies"], "table": ["companies", "accounts"]}[kind]
+    )
     pool = {"companies": others, "segments": word["segments"], "accounts": word["accounts"]}[topic]
-    fewest, largest, *years = _SIZES[kind]
-    entries, count = random.sample(pool, random.randint(fewest, min(most, largest))), random.randint(*years)
-    first, size, decimals = random.randint(2005, 2021), 10 ** random.uniform(2, 4), random.choice((0, 1, 2))
-    rows = {}
-    for entry in entries:
-        level, growth = size * random.uniform(0.35, 1.65), [random.uniform(0.8, 1.35) for _ in range(count)]
-        rows[entry] = [round(level * math.prod(growth[:year]), decimals) for year in range(count)]
-    table = pd.DataFrame.from_dict(rows, "index", columns=[str(first + year) for year in range(count)])
-    table = table.T if kind == "line" else table  # years along the axis, one line for each company
-    printed = kind == "table" or (kind == "bar" and random.random() < 0.5)
-    colors = {} if kind == "table" else dict(zip(table.columns, random.sample(COLORS, 6), strict=False))
-    return Figures(kind, title, table, colors, decimals, printed, "" if topic == "companies" else company)
+    fewest, most, years = {"bar": (4, 6, 2), "line": (2, 3, 6), "table": (4, 7, 3)}[kind]
+    labels, first = random.sample(pool, random.randint(fewest, most)), random.randint(2005, 2019)
+    tenths = 10 ** random.randint(2, 4)
+    values = random.sample(range(5 * tenths, 17 * tenths), len(labels) * years)
+    rows = [[value / 10 for value in values[at * years : (at + 1) * years]] for at in range(len(labels))]
+    table = pd.DataFrame(rows, index=labels, columns=[str(first + year) for year in range(years)])
+    if kind == "line":
+        table = table.T  # years along the axis, one line for each company
+    colors = {} if kind == "table" else dict(zip(table.columns, random.sample(COLORS, table.shape[1]), strict=True))
+    title = word["titles"][topic].format(company=company, account=random.choice(word["accounts"]))
+    return Part(kind, title, {"title": title}, table, colors)
 
 
-def _report(language: str, random: Random) -> Report:
-    word, day = words(language), date(2012, 1, 1) + timedelta(random.randint(0, 4500))
-    revenue, price = random.uniform(80, 9000), random.uniform(4, 400)
-    values = {"revenue": revenue, "revenue_before": revenue / random.uniform(0.75, 1.4), "price": price}
-    values |= {"profit": revenue * random.uniform(0.03, 0.3), "value": revenue * random.uniform(3, 20)}
-    values = {key: round(value, 2) for key, value in (values | {"target": price * random.uniform(0.75, 1.5)}).items()}
-    past, (best, worst) = day - timedelta(days=60), random.sample(word["segments"], 2)
+def _report(word: Any, random: Random) -> Part:
+    day = date(2012, 1, 1) + timedelta(random.randint(0, 4500))
+    past, revenue, price = day - timedelta(days=60), random.uniform(80, 9000), random.uniform(4, 400)
+    values = {
+        "revenue": revenue,
+        "revenue_before": revenue / random.uniform(0.75, 1.4),
+        "profit": revenue * random.uniform(0.03, 0.3),
+        "value": revenue * random.uniform(3, 20),
+        "price": price,
+        "target": price * random.uniform(0.75, 1.5),
+    }
+    best, worst = random.sample(word["segments"], 2)
     facts = {
-        **{key: f"{value:,.2f}" for key, value in values.items()},
-        **{"company": _companies(language, random, 1)[0], "day": day.isoformat(), "best": best, "worst": worst},
+        **{key: round(value, 2) for key, value in values.items()},
+        "company": _companies(word, random, 1)[0],
         "quarter": word["quarter"].format(year=past.year, part=(past.month + 2) // 3),
         "publisher": word["publisher"].format(name=random.choice(word["names"])),
-        "analyst": word["person"].format(given=random.choice(word["given"]), family=random.choice(word["family"])),
+        "day": day.isoformat(),
         "rating": random.choice(word["ratings"]),
         "number": f"{random.choice('ABCDEFGH')}{day:%y}-{random.randint(1000, 9999)}",
+        "best": best,
+        "worst": worst,
     }
-    box = {word["box"][key]: facts[key] for key in random.sample(list(word["box"]), len(word["box"]))}
     keys = random.sample(list(word["headings"]), len(word["headings"]))
-    texts = {word["headings"][key]: random.choice(word["paragraphs"][key]).format(**facts) for key in keys}
-    return Report(facts, values, box, texts)
-
-
-def make_scene(image_type: str, language: str, random: Random, prices: Prices) -> Scene:
-    """Make a scene of one of `IMAGE_TYPES`; the same random numbers make the same scene in both languages."""
-    word, indicators, parts = words(language), list(_LINES), list[Part]()
-    is_mixed = image_type == "mixed chart"
-    if image_type == "document":
-        parts.append(_report(language, random))
-    if is_mixed or image_type in ("candlestick chart", "technical indicator chart"):
-        chosen = {"candlestick chart": indicators[:1], "technical indicator chart": indicators[1:]}
-        parts.append(_stock(language, random, prices, chosen.get(image_type, indicators)))
-    if is_mixed or image_type in ("statistical chart", "table"):
-        kinds = {"table": ["table"], "mixed chart": ["bar", "bar", "line", "table"]}
-        kind = random.choice(kinds.get(image_type, ["bar", "bar", "line"]))
-        parts.append(_figures(language, random, kind, most=5 if is_mixed else 9))
-    title = random.choice(word["titles"]["pages"])
-    if isinstance(parts[0], Stock) and not is_mixed:
-        title = word["titles"]["stock"].format(name=parts[0].name, symbol=parts[0].symbol)
-    return Scene(language, title, tuple(parts))
+    return Part(
+        kind="report",
+        title=word["titles"]["report"].format(**facts),
+        facts=facts,
+        printed={word["box"][key]: facts[key] for key in random.sample(list(word["box"]), len(word["box"]))},
+        sections={word["headings"][key]: random.choice(word["paragraphs"][key]).format(**facts) for key in keys},
+    )
