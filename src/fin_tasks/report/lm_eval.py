@@ -28,6 +28,7 @@ _MAX_RESULTS = 256 * 2**20
 _MAX_NAME = 200
 _MADE_UP = re.compile(r"[a-z0-9]{8}")  # how lm-eval names models that have no name
 _HARNESSES = ("replay", "judge", "label", "VLMEvalKit", "inspect_ai")
+_PARTS = ("provenance", "judge", "usage")  # of a task's metadata
 _TEXT = "xfinbench_text"
 _TEXT_TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc")
 
@@ -172,7 +173,7 @@ def _task(run: str, task: str, given: Any, found: _Results) -> TaskResult:
         raise DataError(f"{task}: expected metrics such as 'acc,paper', got {list(given)[:5]!r:.80}.")
     config, counts = found.configs.get(task, {}), found.counts.get(task, _Counts())
     metadata, chosen, version = config.get("metadata"), found.config.get("samples"), str(found.versions.get(task) or "")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    metadata = without_secrets(metadata) if isinstance(metadata, dict) else {}
     settings = settings_of(
         metadata,
         version=version.removesuffix(".0") or None,
@@ -182,17 +183,18 @@ def _task(run: str, task: str, given: Any, found: _Results) -> TaskResult:
         system=found.system_instruction_sha,
         repeats=config.get("repeats") if config.get("repeats") != 1 else None,
     )
+    parts: dict[str, Any] = {name: metadata[name] for name in _PARTS if isinstance(metadata.get(name), dict)}
     return TaskResult(
         run=run,
         benchmark=benchmark_of(task),
         task=task,
-        version=version,
         n=counts.effective,
         n_all=counts.original,
         totals=dict(totals),
         settings=settings,
-        metadata=without_secrets(metadata),
+        metadata=metadata,
         members=members,
+        **parts,
     )
 
 
@@ -210,8 +212,7 @@ def _with_rows(result: TaskResult, path: Path, tables: list[pd.DataFrame], probl
     n = result.n or int(sizes.max())
     if set(sizes) != {n}:
         problems.append(Problem(str(path), f"{path}: expected {n} rows under each variant, got {sizes.to_dict()}."))
-    metadata = {"usage": usage, **result.metadata}
-    return replace(result, samples=path, n=n, n_all=result.n_all or n, metadata=metadata)
+    return replace(result, samples=path, n=n, n_all=result.n_all or n, usage=result.usage or usage)
 
 
 def _whole_text(run: str, tasks: Sequence[TaskResult]) -> list[TaskResult]:

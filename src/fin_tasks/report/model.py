@@ -56,15 +56,17 @@ class TaskResult:
     run: str  # `Run.id`
     benchmark: str  # a key of `BENCHMARKS`
     task: str  # lm-eval's name
-    version: str = ""  # of the task; empty if unknown
     n: int = 0  # questions that were asked; 0 if unknown
     n_all: int = 0  # questions of the task; 0 if unknown
     # values that the results file claims, by variant and metric; None if not defined
     totals: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
     # settings that comparable results share: dotted name to JSON text
     settings: Mapping[str, str] = field(default_factory=dict)
-    # the task's metadata without secrets, with provenance, judge and usage
+    # the task's metadata without secrets, and of it: prompts, data and scorer; judge and rubric; tokens and seconds
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    judge: Mapping[str, Any] = field(default_factory=dict)
+    usage: Mapping[str, Any] = field(default_factory=dict)
     samples: Path | None = None  # the file with its rows, if it could be read
     members: tuple[str, ...] = ()  # the tasks of a group; empty for a task
 
@@ -72,21 +74,6 @@ class TaskResult:
     def id(self) -> str:
         """The id of this result on a leaderboard."""
         return hashlib.sha256(f"{self.run}\0{self.task}".encode("utf-8", "replace")).hexdigest()[:16]
-
-    @property
-    def provenance(self) -> Mapping[str, Any]:
-        """What is known of prompts, data and scorer."""
-        return _mapping(self.metadata.get("provenance"))
-
-    @property
-    def judge(self) -> Mapping[str, Any]:
-        """The judge's model and rubric; empty if no judge was asked."""
-        return _mapping(self.metadata.get("judge"))
-
-    @property
-    def usage(self) -> Mapping[str, Any]:
-        """Tokens and seconds; see `docs/results.md`."""
-        return _mapping(self.metadata.get("usage"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +139,3 @@ def table_of(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
         for name in metrics
     }
     return pd.DataFrame({**texts, **values}, columns=[*COLUMNS, *metrics])
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
