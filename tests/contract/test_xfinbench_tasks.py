@@ -65,13 +65,12 @@ def test_a_group_on_a_chat_server() -> None:
         assert asked["messages"][0]["content"].startswith("You are an expert in finance")
         assert (asked.get("max_tokens", asked.get("max_completion_tokens")), asked["temperature"]) == (1024, 0.0)
     said = {"xfinbench_bool": "1.0", "xfinbench_mcq": "B", "xfinbench_mcq_visual": "B", "xfinbench_calc": ""}
-    right = {task: [doc["ground_truth"] == said[task] for doc in docs] for task, docs in rows.items()}
-    for task, hits in right.items():
+    every: list[bool] = []
+    for task, docs in rows.items():
+        hits = [doc["ground_truth"] == said[task] for doc in docs]
         assert found["results"][task]["acc,paper"] == pytest.approx(sum(hits) / len(hits))
-        assert found["results"][task]["no_answer,paper"] == 0.0
-    every = [hit for hits in right.values() for hit in hits]
+        every += hits
     assert found["results"]["xfinbench"]["acc,paper"] == pytest.approx(sum(every) / len(every))
-    assert found["results"]["xfinbench"]["acc_stderr,paper"] > 0
     for sample in samples(found, "xfinbench_mcq_visual"):
         assert json.loads(str(sample["filtered_resps"][0][0]))["answer"] == "B"
         assert ";base64," not in json.dumps(sample["arguments"], default=str)

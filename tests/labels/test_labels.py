@@ -1,6 +1,5 @@
 """Studies with people, through the command: draw, fill by script, merge, agree, report."""
 
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -67,15 +66,14 @@ def number(cells: dict[str, str]) -> int:
 def xfinbench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A replayed run over the packaged questions: the first two of three responses are right."""
     folder = tmp_path_factory.mktemp("run")
-    with SAMPLE.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
+    table = pd.read_csv(SAMPLE, dtype=str, keep_default_na=False)
     for task, subset in (("bool", "bool"), ("mcq", "mcq"), ("calcu", "calc")):
-        own = [row for row in rows if row["task"] == task]
-        for place, row in enumerate(own):
-            truth = {"1.0": "true", "0.0": "false"}.get(row["ground_truth"], row["ground_truth"])
-            said = truth if place % 3 < 2 else ""
-            row["model_response"] = f"=A step.\nTherefore, my answer is {f'[{said}]' if task == 'calcu' else said}."
-        pd.DataFrame(own).drop(columns="question").to_csv(folder / f"{task}.csv", index=False)
+        own = table[table["task"] == task].drop(columns="question")
+        truths = own["ground_truth"].replace({"1.0": "true", "0.0": "false"} if task == "bool" else {})
+        said = [truth if place % 3 < 2 else "" for place, truth in enumerate(truths)]
+        frame = "[{}]" if task == "calcu" else "{}"
+        own["model_response"] = [f"=A step.\nTherefore, my answer is {frame.format(one)}." for one in said]
+        own.to_csv(folder / f"{task}.csv", index=False)
         command = ["replay", "xfinbench", "--task", subset, str(folder / f"{task}.csv"), "--model", "m"]
         done = CliRunner().invoke(app, [*command, "--out", str(folder / "run")])
         assert done.exit_code == 0, done.output

@@ -1,17 +1,22 @@
 """Nothing gets through, every program is classified, and the program after it runs as if nothing had happened."""
 
+import importlib.util
 import platform
 import re
 import resource
+import shutil
 import socket
+import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from fin_tasks.sandbox import Runner
+from fin_tasks.sandbox import Runner, open_runner
+from fin_tasks.sandbox.policy import landlock_abi
 
 CASES: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("hostile.yaml").read_text(encoding="utf-8"))
 SECRET = "bait-7d1f"  # noqa: S105 - bait, not a password
@@ -19,6 +24,31 @@ BENIGN = "import json, math\ndef solution():\n    return math.sqrt(36.0) + len(j
 NUMERIC = "import numpy as np\ndef solution():\n    return float(np.sqrt(np.float64(49)))  # {}\n"
 CALLS = {"x86_64": {"VFORK": "58", "MEMBARRIER": "324"}, "aarch64": {"VFORK": "1071", "MEMBARRIER": "283"}}
 NOT_OK = ["unsupported", "exception", "forbidden", "syntax", "timeout", "memory"]
+
+
+def missing(tier: str) -> str:
+    # Asked without our own code: a tier that we broke must fail its tests, not skip them.
+    if tier == "monty":
+        return "" if importlib.util.find_spec("pydantic_monty") else "pydantic-monty is not installed"
+    if platform.system() != "Linux" or platform.machine() not in ("x86_64", "aarch64"):
+        return f"no table of system calls for {platform.system()} {platform.machine()}"
+    if tier == "landlock":
+        return "" if landlock_abi() else "the kernel has no Landlock"
+    bwrap = shutil.which("bwrap") or "true"
+    probe = [bwrap, "--unshare-user", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "true"]
+    done = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=30)
+    return "bubblewrap cannot make namespaces here" if done.returncode or bwrap == "true" else ""
+
+
+@pytest.fixture(scope="module", params=["bwrap", "landlock", "monty"])
+def any_runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
+    """One runner per tier, with tight limits and one worker, so that every program runs where the last one did."""
+    if reason := missing(request.param):
+        pytest.skip(f"{request.param}: {reason}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FIN_TASKS_TEST_SECRET", SECRET)
+        with open_runner(tier=request.param, workers=1, cpu_limit_s=1.0, wall_limit_s=1.2, memory_mb=256) as runner:
+            yield runner
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
@@ -29,14 +59,9 @@ def test_hostile_program(any_runner: Runner, tmp_path: Path, case: dict[str, Any
     (tmp_path / "secretmodule.py").write_text(f"secret = {SECRET!r}\n")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
-        places: dict[str, object] = {
-            "BAIT": bait,
-            "TARGET": target,
-            "FOLDER": tmp_path,
-            "PORT": listener.getsockname()[1],
-        }
+        port = listener.getsockname()[1]
+        places = {"BAIT": bait, "TARGET": target, "FOLDER": tmp_path, "PORT": port, "TRACE": "wiped-source " * 5_000}
         before, program = case.get("before", "x = 1"), case["program"]
-        places["TRACE"] = "wiped-source " * 5_000
         for name, place in {**places, **CALLS[platform.machine()]}.items():
             before, program = (source.replace(f"@{name}@", str(place)) for source in (before, program))
         after = [BENIGN] if tier == "monty" else [BENIGN, NUMERIC]  # numeric programs have a server of their own

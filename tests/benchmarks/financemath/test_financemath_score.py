@@ -11,13 +11,8 @@ from fin_tasks.benchmarks.financemath import score as scorer
 from fin_tasks.judging.item import Judged, Reply
 from fin_tasks.sandbox import Outcome, Ran, Status
 
-DOC: dict[str, Any] = {
-    "question_id": "1",
-    "ground_truth": 0.154,
-    "exact_truth": 0.15372,
-    "topic_name": "risk",
-    "mode": "cot",
-}
+TRUTHS = {"ground_truth": 0.154, "exact_truth": 0.15372}
+DOC: dict[str, Any] = {"question_id": "1", "topic_name": "risk", "mode": "cot", **TRUTHS}
 POT = {**DOC, "mode": "pot"}
 OK: dict[str, Any] = {"status": Status.ok, "is_number": True}
 UNREAD = "<think>5</think>either 1,250.5 or 15.3% or 7, hard to say ("

@@ -38,12 +38,8 @@ def write(folder: Path, *cells: dict[str, str], split: str = "validation") -> di
 def test_the_real_validation_set_counts_as_published() -> None:
     found = {subset: documents(subset, source="auto", data_dir=str(REAL), split="validation") for subset in SUBSETS}
     docs = [doc for of, _ in found.values() for doc in of]
-    assert {subset: len(of) for subset, (of, _) in found.items()} == {
-        "bool": 435,
-        "mcq": 147,
-        "mcq_visual": 2,
-        "calc": 396,
-    }
+    sizes = {subset: len(of) for subset, (of, _) in found.items()}
+    assert sizes == {"bool": 435, "mcq": 147, "mcq_visual": 2, "calc": 396}
     assert Counter(doc["has_table"] for doc in found["calc"][0]) == {False: 337, True: 59}
     assert len(found["mcq_visual"][1]["left_out"]["missing-figure"]) == 20
     assert sum((Counter(facts["defects"]) for _, facts in found.values()), Counter()) == {

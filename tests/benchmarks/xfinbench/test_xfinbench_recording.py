@@ -61,20 +61,12 @@ def test_programs_and_what_the_data_folder_adds(tmp_path: Path) -> None:
     assert (found["n"], found["outcomes"]) == (1, {"exception": 2})
 
 
-@pytest.mark.parametrize(
-    ("text", "task", "message"),
-    [
-        ('{"id": 1}', "calc", "row 1: expected an object with id, ground_truth, model_response"),
-        ('{"id": 1, "ground_truth": 1, "model_response": "", "task": "mcq"}', "calc", r"got \['mcq'\]"),
-    ],
-)
-def test_a_broken_file_is_one_sentence(text: str, task: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "r.jsonl").write_text(text)
-    with pytest.raises(DataError, match=message):
-        recording.read(tmp_path / "r.jsonl", task=task)
+def test_a_broken_file_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text('{"id": 1, "ground_truth": 1, "model_response": "", "task": "mcq"}')
     (tmp_path / "r.csv").write_text(",".join(KEYS) + "\na,6,Therefore, my answer is [6].,NM\n")
-    with pytest.raises(DataError, match="line 2: expected as many cells"):
-        recording.read(tmp_path / "r.csv", task="calc")
+    for name, message in (("r.jsonl", r"got \['mcq'\]"), ("r.csv", "line 2: expected as many cells")):
+        with pytest.raises(DataError, match=message):
+            recording.read(tmp_path / name, task="calc")
     for options in ({"task": "essay"}, {"task": "bool", "mode": "pot"}):
         with pytest.raises(ConfigError, match="expected task bool, mcq or calc"):
             recording.read(tmp_path / "r.jsonl", **options)
