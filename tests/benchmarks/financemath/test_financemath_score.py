@@ -31,19 +31,10 @@ def test_variants(row: dict[str, Any]) -> None:
     assert right == row["right"]
 
 
-@pytest.mark.parametrize(
-    ("truth", "equal", "other"),
-    [
-        (-0.5, (5.0, -500.0), (6.0,)),  # a pure power of ten, signs aside
-        (0.51672, (51.7, -51.7, 516.7, 51_700.0), (5.17, 5170.0)),  # 100, 1,000 or 100,000 within 0.15 %
-        (0.0059, (0.0051, -0.0051, 0.006), (0.0049,)),  # the same when rounded up to three decimals
-        (1.0, (1.0015,), (1.0016, math.nan, math.inf)),  # within 0.15 % of the truth
-        (1e308, (1e308,), (1.5e308, 3e-308)),
-        (0.0, (0.0, -0.0), (1e-12, 5e-324)),
-    ],
-)
-def test_paper_equal(truth: float, equal: tuple[float, ...], other: tuple[float, ...]) -> None:
-    assert [scorer.paper_equal(one, truth) for one in (*equal, *other)] == [True] * len(equal) + [False] * len(other)
+@pytest.mark.parametrize("row", rows("financemath_paper_equal"), ids=name_of)
+def test_paper_equal(row: dict[str, Any]) -> None:
+    for numbers, equal in ((row["equal"], True), (row["other"], False)):
+        assert [scorer.paper_equal(one, row["truth"]) for one in numbers] == [equal] * len(numbers)
 
 
 @pytest.mark.parametrize(

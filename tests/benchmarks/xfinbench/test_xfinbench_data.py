@@ -82,46 +82,25 @@ def test_samples(n: int | str, sizes: tuple[int, ...]) -> None:
     assert [doc["id"] for doc in other] != ids["calc"]
 
 
-ODD: dict[str, list[tuple[str, dict[str, str]]]] = {
-    "bool": [
-        *(("malformed", row) for row in ({"task": "essay"}, {"id": ""}, {"id": "q0"}, {"question": " \n"})),
-        ("duplicate-question", {"question": " Cash is  an asset."}),
-        ("unusable-truth", {"ground_truth": "maybe"}),
-        ("bool-truth-as-integer", {"ground_truth": "0"}),
-    ],
-    "mcq": [("mcq-without-choices", {"choice": " "})],
-    "mcq_visual": [("missing-figure", {"figure": "../validation_set"})],
-    "calc": [
-        ("en-dash-minus", {"ground_truth": "\u20136.0"}),
-        ("scientific-notation", {"ground_truth": "5e-05"}),
-        ("several-numbers", {"ground_truth": "56.14, -85.77"}),
-        ("zero-truth", {"ground_truth": "0.00"}),
-        ("colon-separated-capabilities", {"fin_capability": "TR: SP"}),
-    ],
-}
-
-
 @pytest.mark.parametrize("subset", SUBSETS)
 def test_odd_rows_are_counted_and_never_end_the_run(subset: str, tmp_path: Path) -> None:
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures" / "one.jpg").write_bytes(b"")
     usable = {"bool": {}, "mcq": MCQ, "mcq_visual": {**MCQ, "figure": "one"}, "calc": {"task": "calcu"}}[subset]
-    odd = [{**usable, "question": f"Is it {at}?", **row} for at, (_, row) in enumerate(ODD[subset])]
+    own = [row for row in rows("xfinbench_odd_rows") if row["subset"] == subset]
+    odd = [{**usable, "question": f"Is it {at}?", **row["cells"]} for at, row in enumerate(own)]
     docs, facts = documents(subset, **write(tmp_path, {**usable, "question": "Cash is an asset."}, *odd))
-    assert facts["defects"] == Counter(kind for kind, _ in ODD[subset])
+    assert facts["defects"] == Counter(row["defect"] for row in own)
     left_out = sum(map(len, facts["left_out"].values()))
     assert left_out == {"bool": 4, "mcq": 1, "mcq_visual": 1, "calc": 0}[subset]
     assert len(docs) == 1 + len(odd) - left_out
 
 
-def test_a_row_of_too_few_cells_is_left_out_and_a_missing_column_is_an_error(tmp_path: Path) -> None:
+def test_a_row_of_too_few_cells_is_left_out(tmp_path: Path) -> None:
     options = write(tmp_path, {})
     with (tmp_path / "validation_set.csv").open("a") as file:
         file.write("q9,bool,Short.\n")
     assert documents(**options)[1]["left_out"] == {"malformed": ["q9"]}
-    (tmp_path / "validation_set.csv").write_text("id,task\n1,bool\n")
-    with pytest.raises(DataError, match="expected the columns id, task, question"):
-        documents(**options)
 
 
 @pytest.mark.parametrize("case", rows("xfinbench_choices"))
