@@ -1,5 +1,6 @@
 """The readers of whole responses, over many forms of the same answer."""
 
+import math
 import runpy
 from pathlib import Path
 
@@ -7,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fin_tasks.answers.choices import choice_texts
+from fin_tasks.answers.notation import plain
+from fin_tasks.answers.numbers import find_numbers
 from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 
@@ -38,6 +41,20 @@ def test_quantities(asked: str, frame: str, cents: int, form: str) -> None:
     number, reason = read_quantity(asked + frame.format(form.format(cents / 100)))
     assert number is not None, reason
     assert number.value == cents / 100
+
+
+@given(cents=st.integers(1, 10**14))
+def test_every_grouping_comes_back(cents: int) -> None:
+    english = f"{cents / 100:,.2f}"
+    swapped = english.replace(",", "_").replace(".", ",").replace("_", ".")
+    for text in (english, english.replace(",", "\u202f"), english.replace(",", "{,}"), swapped):
+        assert [found.number.value for found in find_numbers(plain(text))] == [float(f"{cents / 100:.2f}")]
+
+
+@given(st.text())
+def test_any_text_is_read(text: str) -> None:
+    for found in find_numbers(plain(text)):
+        assert all(math.isfinite(reading) for reading in found.number.readings)
 
 
 @given(st.integers(0, 1000), st.sampled_from(["{}", "**{}**", "\n\n{}.", "`{}`", "${}$"]))

@@ -209,10 +209,8 @@ def test_labels_make_accuracy_by_type(tmp_path: Path) -> None:
 
     def answer(body: dict[str, Any]) -> Answer:
         prompt = body["messages"][0]["content"]
-        named = (
-            "Guessing" if "bond" in prompt else "Arithmetic Reasoning, Logical" if "crusher" in prompt else "Arithmetic"
-        )
-        return completion(f"{MARKER} {named}.")
+        named = {"bond": "Guessing", "crusher": "Arithmetic Reasoning, Logical", "": "Arithmetic"}
+        return completion(f"{MARKER} {next(named[word] for word in named if word in prompt)}.")
 
     with serve(answer) as served:
         command = ["label", "math", "--model", "m", "--base-url", served.base_url, "--out", str(file), "--json"]
