@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from fin_tasks.benchmarks.mme_finance.upstream_judge import rubric_named
+from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.resources import task_yaml_dir

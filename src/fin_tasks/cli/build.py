@@ -119,12 +119,8 @@ def build_mme_finance(
 
     Example: fin-tasks build mme_finance --n 12 --seed 7 --language en --out fresh
     """
+    from fin_tasks.benchmarks.mme_finance.fresh.build import build_set
     from fin_tasks.settings import Settings
-
-    try:
-        from fin_tasks.benchmarks.mme_finance.fresh.build import build_set
-    except ImportError as error:
-        raise ConfigError(f"build mme_finance: {error}. Run pip install 'fin-tasks[pictures]'.") from error
 
     folder = out or Settings.from_environ().cache_dir / "mme_finance" / f"seed-{seed}"
     languages = [name.strip() for name in language.split(",")]

@@ -48,7 +48,7 @@ def judge(
 
     Example: fin-tasks judge gpt4o_MMEFinance.xlsx --rubric mme_finance_en --model gpt-4o --out results
     """
-    from fin_tasks.benchmarks.mme_finance.upstream_judge import rubric_named
+    from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
     from fin_tasks.benchmarks.scored_task import model_of
     from fin_tasks.data.fetch import sha256_of
     from fin_tasks.judging.judge import check_failures, judge_from, judge_items, read_prices

@@ -15,8 +15,8 @@ from tqdm import tqdm
 
 from fin_tasks.data.fetch import sha256_of, write_file
 
-_FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")  # chat models take the first four
-_BROKEN = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError)
+FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")  # chat models take the first four
+BROKEN = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError)
 
 
 def upright_file(path: Path, folder: Path) -> Path:
@@ -24,7 +24,7 @@ def upright_file(path: Path, folder: Path) -> Path:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Pillow about broken notes
         try:
-            with Image.open(path, formats=_FORMATS) as image:
+            with Image.open(path, formats=FORMATS) as image:
                 # To look for a note behind the pixels, Pillow would decode the whole PNG.
                 noted = image.format != "PNG" or re.search(rb"eXIf|exif|xmp", path.read_bytes())
                 turned = noted and image.getexif().get(0x0112, 1) in range(2, 9)
@@ -40,7 +40,7 @@ def upright_file(path: Path, folder: Path) -> Path:
                 else:
                     shown = shown if shown.mode in ("1", "L", "LA", "P", "RGB", "RGBA") else shown.convert("RGB")
                     shown.save(out, "PNG", compress_level=1, exif=b"")
-        except _BROKEN:
+        except BROKEN:
             return path
     write_file(copy, out.getvalue())
     return copy

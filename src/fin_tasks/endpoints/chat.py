@@ -2,6 +2,7 @@
 
 import base64
 import itertools
+import json
 import logging
 import re
 import threading
@@ -98,7 +99,7 @@ class Chat:
 
     def ask(self, messages: Sequence[Mapping[str, Any]], *, fresh: bool = False, **options: Any) -> ChatReply:
         """Return the reply to messages in OpenAI's form, from the cache unless `fresh`; raise EndpointError."""
-        request = {"model": self.model, "messages": _clean(list(messages)), **options}
+        request = {"model": self.model, "messages": _clean(messages), **options}
         key = request_key(self.base_urls, request)
         if not fresh and (kept := self._cache.get(key)):
             with self._lock:
@@ -215,10 +216,6 @@ def picture_url(path: Path) -> str:
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
-def _clean(value: Any) -> Any:
+def _clean(messages: Sequence[Mapping[str, Any]]) -> Any:
     """Replace halves of surrogate pairs, which UTF-8 cannot hold."""
-    if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "replace").decode()
-    if isinstance(value, Mapping):
-        return {key: _clean(inner) for key, inner in value.items()}
-    return [_clean(inner) for inner in value] if isinstance(value, list) else value
+    return json.loads(json.dumps(list(messages), ensure_ascii=False).encode("utf-8", "replace"))

@@ -3,15 +3,16 @@
 import json
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import DataError
 from fin_tasks.judging.item import Item
 from fin_tasks.settings import Settings
 
-_ROWS, _CELLS, _COLUMNS = 200_000, 500_000, 1_000
+_ROWS, _CELLS = 200_000, 500_000
 _BYTES = 1 << 28  # of a file, and of what a workbook unpacks to
 _CELL = re.compile(rb"<(?:\w+:)?(?:c|row)\b(?:[^>]*?\br\s*=\s*[\"'][A-Z]*(\d+)[\"'])?")
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -26,12 +27,14 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     try:
         if path.stat().st_size > _BYTES:
             raise ValueError(f"more than {_BYTES:,} bytes")
-        rows = [_texts(row) for row in (_lines(path) if path.suffix in (".jsonl", ".json") else _table(path))]
-        whole = _whole(path)
-    except (OSError, ValueError, KeyError, RecursionError, zipfile.BadZipFile) as error:
+        rows = [{name: _text(value) for name, value in row.items()} for row in _rows(path)]
+        beside = path.with_name(f"{path.stem}_responses.jsonl")
+        kept = read_json(beside, ["index", "prediction"]) if beside.is_file() else []
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         raise DataError(f"{path}: expected a table of predictions that can be read, got: {error}.") from error
     if not rows or len(rows) > _ROWS:
         raise DataError(f"{path}: expected 1 to {_ROWS:,} rows, got {len(rows):,}.")
+    whole = {str(row["index"]): _text(row["prediction"]) for row in kept}
     seen = set[str]()
     for row in rows:
         for name, other in (("index", "id"), ("prediction", "response")):
@@ -82,51 +85,31 @@ def _picture(name: str, trusted: Sequence[Path], file: Path) -> Path:
     return place
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    text = path.read_text(encoding="utf-8-sig")
-    if path.suffix == ".json":
-        found = json.loads(text)
-    else:
-        found = [json.loads(line) for line in text.split("\n") if line.strip()]
-    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
-        raise ValueError("rows that are not JSON objects")
-    if found and {"doc", "resps"} <= found[0].keys():  # lm-eval writes every document once for each filter
-        found = [row for row in found if row.get("filter") == found[0].get("filter")]
-        found = [{**row["doc"], "prediction": row["resps"][0][0]} for row in found]
-    return found
+def _rows(path: Path) -> list[dict[str, Any]]:
+    if path.suffix in (".json", ".jsonl"):
+        rows = read_json(path)
+        for row in rows:
+            if isinstance(row.get("output"), list):  # of lm-eval
+                row["prediction"] = row.pop("output")[0][0]
+        return rows
+    if path.suffix in (".tsv", ".csv"):
+        records = read_csv(path, [], delimiter="\t" if path.suffix == ".tsv" else ",")
+        if any(record.surplus > 0 for record in records):
+            raise ValueError("a row with more cells than the header")
+        return [record.cells for record in records]
+    if path.suffix != ".xlsx":
+        raise ValueError(f"the suffix {path.suffix!r}; .xlsx, .tsv, .csv, .json and .jsonl are read")
+    import pandas as pd
 
-
-def _texts(row: Mapping[Any, Any]) -> dict[str, str]:
-    return {str(name): _text(value) for name, value in row.items()}
+    _check_workbook(path)
+    table = pd.read_excel(path, engine="openpyxl", dtype=str, keep_default_na=False)
+    return [{str(name): cell for name, cell in row.items()} for row in table.fillna("").to_dict("records")]
 
 
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _whole(path: Path) -> dict[str, str]:
-    """Return the responses that were kept beside a table, by index."""
-    beside = path.with_name(f"{path.stem}_responses.jsonl")
-    lines = _lines(beside) if beside.is_file() else []
-    return {str(line["index"]): _text(line["prediction"]) for line in lines if "prediction" in line}
-
-
-def _table(path: Path) -> list[dict[str, Any]]:
-    import pandas as pd
-
-    options: dict[str, Any] = {"dtype": str, "keep_default_na": False, "nrows": _ROWS + 1}
-    if path.suffix == ".xlsx":
-        _check_workbook(path)
-        table = pd.read_excel(path, engine="openpyxl", **options)
-    elif path.suffix in (".tsv", ".csv"):
-        table = pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",", encoding="utf-8-sig", **options)
-    else:
-        raise ValueError(f"the suffix {path.suffix!r}; .xlsx, .tsv, .csv, .json and .jsonl are read")
-    if len(table.columns) > _COLUMNS:
-        raise ValueError(f"{len(table.columns):,} columns")
-    return [{str(name): cell for name, cell in row.items()} for row in table.fillna("").to_dict("records")]
 
 
 def _check_workbook(path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fin_tasks.benchmarks.mme_finance.upstream_judge import rubric_named
+from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Judged, Reply
 from fin_tasks.judging.rubric import load_rubric

@@ -80,8 +80,7 @@ def load(
         raise DataError(f"mme_finance: expected at least one usable row in {where}. Fetch the file again.")
     wording = texts.house(part, language)
     if prompts == "upstream":
-        path = upstream.authors_file("image_vqa.py", **place) if part == "open" else None
-        wording = upstream.wording(path, language) if path else texts.bare()
+        wording = upstream.wording(language, **place) if part == "open" else texts.bare()
     facts = {
         "scorer": SCORER_VERSION,
         "split": "test",

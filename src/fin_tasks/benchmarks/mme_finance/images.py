@@ -11,12 +11,10 @@ from typing import Any
 from PIL import Image
 
 from fin_tasks.data.fetch import sha256_of
+from fin_tasks.data.pictures import BROKEN, FORMATS
 from fin_tasks.errors import DataError
 
-SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
-_FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")
 _MOST_BYTES, _MOST_BYTES_EACH = 8 << 30, 64 << 20  # of an archive, of a picture
-_BROKEN = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError, Image.DecompressionBombWarning)
 
 
 def unpack(archive: Path, cache: Path) -> Path:
@@ -33,8 +31,7 @@ def unpack(archive: Path, cache: Path) -> Path:
                 raise ValueError(f"{size:,} bytes")
             for entry in entries:
                 entry.filename = _name(entry).replace("\\", "/")
-                if entry.filename.lower().endswith(SUFFIXES):
-                    opened.extract(entry, place)  # never leaves this folder
+                opened.extract(entry, place)  # never leaves this folder
             if not target.is_dir():  # another process may have been faster
                 place.rename(target)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
@@ -68,9 +65,9 @@ def is_usable(path: Path) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(path, formats=_FORMATS):
+            with Image.open(path, formats=FORMATS):
                 return path.stat().st_size <= _MOST_BYTES_EACH
-    except _BROKEN:
+    except (*BROKEN, Image.DecompressionBombWarning):
         return False
 
 
@@ -79,9 +76,9 @@ def open_pictures(doc: Mapping[str, Any]) -> list[Image.Image]:
     opened = []
     for path in doc.get("image_paths") or [doc["image_path"]]:
         try:
-            with Image.open(path, formats=_FORMATS) as picture:
+            with Image.open(path, formats=FORMATS) as picture:
                 opened.append(picture.convert("RGB"))
-        except _BROKEN as error:
+        except BROKEN as error:
             raise DataError(f"{path}: expected a whole picture, got {error}. Fetch the pictures again.") from error
     return opened
 

@@ -1,49 +1,28 @@
-"""The authors' own texts, read from two files of their repository; the files are parsed, never executed."""
+"""The authors' own texts for model and judge, read from two files of theirs that are parsed and never executed."""
 
 import ast
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from fin_tasks.benchmarks.mme_finance.prompts import Wording
-from fin_tasks.data.fetch import locate
+from fin_tasks.data.fetch import locate, sha256_of
 from fin_tasks.data.source_text import follow
-from fin_tasks.errors import DataError
+from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.judging.item import Item
+from fin_tasks.judging.rubric import Rubric, load_rubric, with_picture
 from fin_tasks.settings import Settings
 
-_LARGEST = 1 << 20  # bytes
-_CLASSES = {"en": "MMfin", "zh": "MMfin_CN"}
+_PROMPTS = {"en": ("MMfin", "build_prompt"), "zh": ("MMfin_CN", "build_prompt")}
+_RUBRICS = {"en": "build_mmfin_gpt4_prompt", "zh": "build_mmfin_gpt4_prompt_cn"}
 _QUESTION, _BACKGROUND = "\0question\0", "\0background\0"  # stand for the texts of a row
 
 
-def authors_file(name: str, *, source: str = "auto", data_dir: str | None = None) -> Path:
-    """Find or download `image_vqa.py` (the model's prompts) or `mmfin.py` (the judge's prompts)."""
-    below = {"image_vqa.py": "vlmeval/dataset", "mmfin.py": "vlmeval/dataset/utils"}[name]
-    settings, source = Settings.from_environ(), "auto" if source == "sample" else source
-    names = f"{below}/{name}|{name}|upstream/{name}|mme_finance/upstream/{name}"
-    found = locate("mme_finance_texts", [names], source=source, data_dir=data_dir, settings=settings)
-    return found.files[name]
-
-
-def function(path: Path, name: str) -> ast.FunctionDef:
-    """Return a function of an authors' file, or a method by `Class.method`."""
-    try:
-        content = path.read_bytes()
-        if len(content) > _LARGEST:
-            raise ValueError(f"more than {_LARGEST:,} bytes")
-        nodes = ast.parse(content).body
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise DataError(f"{path}: expected a Python file of the authors, got {error}. Fetch it again.") from error
-    for part in name.split("."):
-        found = [node for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == part]
-        nodes = found[0].body if found else []
-    if not found or not isinstance(found[0], ast.FunctionDef):
-        raise DataError(f"{path}: expected the function {name}, found none. Take the file of the pinned commit.")
-    return found[0]
-
-
-def wording(path: Path, language: str) -> Wording:
-    """Read the model's prompt from the authors' `image_vqa.py`."""
-    name = f"{_CLASSES[language]}.build_prompt"
+def wording(language: str, *, source: str, data_dir: str | None) -> Wording:
+    """Read the model's prompt from the authors' `image_vqa.py`, which is downloaded if needed."""
+    path = _file("vlmeval/dataset", "image_vqa.py", source, data_dir)
     known: dict[str, Any] = {
         "isinstance()": False,
         "not pd.isna(line['background'])": True,
@@ -51,7 +30,7 @@ def wording(path: Path, language: str) -> Wording:
         "line['task_category']": "OCR",
         "line['background']": _BACKGROUND,
     }
-    follow(function(path, name).body, known)
+    follow(_function(path, *_PROMPTS[language]).body, known)
     try:
         requirements = known["format_prompt"]
         before_question, rest = known["prompt"].split(_QUESTION)
@@ -59,7 +38,64 @@ def wording(path: Path, language: str) -> Wording:
         before_background, _ = rest.split(_BACKGROUND)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DataError(
-            f"{path}: expected {name} to join role, question, requirements and background, "
+            f"{path}: expected build_prompt to join role, question, requirements and background, "
             f"got {known.get('prompt')!r:.200}. Take the file of the pinned commit."
         ) from error
     return Wording("upstream", before_question, before_requirements, requirements, "", before_background)
+
+
+class UpstreamRubric(Rubric):
+    """The authors' texts in one language: one user message, with a table whose last cell the judge fills in."""
+
+    function: Any = Field(exclude=True)  # ast.FunctionDef
+    source_sha256: str  # of the authors' file
+
+    def messages(self, item: Item) -> list[dict[str, Any]]:
+        """Return the message by which the authors ask a judge about an item; the picture comes last."""
+        row = {"question": item.question, "answer": item.answer, "prediction": item.response}
+        row["task_category"] = item.category
+        known: dict[str, Any] = {f"line['{name}']": value for name, value in row.items()}
+        follow(self.function.body, known)
+        text = known.get("gpt4_prompt")
+        if not isinstance(text, str):
+            raise DataError("mmfin.py of MME-Finance's authors: expected a prompt, got none. Use the house rubric.")
+        content = with_picture(text, item.picture) if item.picture else [{"type": "text", "text": text}]
+        return [{"role": "user", "content": content}]
+
+
+def rubric_named(name: str, *, language: str, source: str = "auto", data_dir: str | None = None) -> Rubric:
+    """Return a rubric by its name or file; `upstream` is the authors' own, in English or Chinese."""
+    if name != "upstream":
+        return load_rubric(name)
+    if language not in _RUBRICS:
+        raise ConfigError(f"rubric upstream: expected the language en or zh, got {language!r}.")
+    path = _file("vlmeval/dataset/utils", "mmfin.py", source, data_dir)
+    return _upstream(path, sha256_of(path), language)
+
+
+@lru_cache(maxsize=4)
+def _upstream(path: Path, sha256: str, language: str) -> UpstreamRubric:
+    facts: dict[str, Any] = {"name": f"mme_finance_upstream_{language}", "version": sha256[:12], "language": language}
+    return UpstreamRubric(**facts, function=_function(path, _RUBRICS[language]), source_sha256=sha256)
+
+
+def _file(folder: str, name: str, source: str, data_dir: str | None) -> Path:
+    names = f"{folder}/{name}|{name}|upstream/{name}|mme_finance/upstream/{name}"
+    source = "auto" if source == "sample" else source
+    settings = Settings.from_environ()
+    return locate("mme_finance_texts", [names], source=source, data_dir=data_dir, settings=settings).files[name]
+
+
+def _function(path: Path, *names: str) -> ast.FunctionDef:
+    """Return a function of an authors' file, or a method by the names of its class and itself."""
+    try:
+        nodes = ast.parse(path.read_bytes()).body
+    except (OSError, SyntaxError, ValueError) as error:
+        raise DataError(f"{path}: expected a Python file of the authors, got {error}. Fetch it again.") from error
+    for name in names:
+        found = [node for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name]
+        nodes = found[0].body if found else []
+    if not found or not isinstance(found[0], ast.FunctionDef):
+        wanted = ".".join(names)
+        raise DataError(f"{path}: expected the function {wanted}, found none. Take the file of the pinned commit.")
+    return found[0]
