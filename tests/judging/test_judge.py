@@ -3,6 +3,8 @@
 import logging
 import threading
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -59,15 +61,13 @@ def test_three_hundred_predictions_and_a_bad_server(settings: Settings, caplog: 
     items = items_of(300)
     with serve(answer, pause=0.005) as served:
         judge = judge_of(served.base_url)
-        done: list[int] = []
-        judged = judge_items(items, EN, judge, settings=settings, on_done=done.append)
+        judged = judge_items(items, EN, judge, settings=settings)
         expected = [None if n % 10 == 3 or n % 50 == 5 else n % 6 for n in range(300)]
         assert scores(judged) == expected
         assert [one.response for one in judged] == [item.response for item in items]
         assert [EN.read(one, variant="paper").score for one in judged] == [
             None if n % 50 == 5 else 0 if n % 10 == 3 else 4 if n % 10 == 4 else n % 6 for n in range(300)
         ]
-        assert sorted(done)[-1] == 300
         replies = [reply for one in judged for reply in one.replies]
         assert len(replies) == 300 - 30 - 6 + 30 * 5 - 30 + 30 * 3
         assert judge.usage.prompt_tokens == 10 * len(replies)
@@ -116,18 +116,16 @@ def test_a_judge_that_reasons_gets_more_tokens(settings: Settings, caplog: pytes
     assert len([record for record in caplog.records if "reasons" in record.message]) == 2
 
 
-def test_a_stopped_run_goes_on(settings: Settings) -> None:
-    class StopError(BaseException):
-        pass
-
-    def stop(done: int) -> None:
-        if done == 10:
-            raise StopError
+def test_a_stopped_run_goes_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(jobs: Iterable[Any], *_: Any, **__: Any) -> Iterator[Any]:
+        yield from islice(jobs, 10)
+        raise KeyboardInterrupt
 
     with serve(lambda _: completion("4")) as served:
         judge = judge_of(served.base_url, concurrency=2)
-        with pytest.raises(StopError):
-            judge_items(items_of(50), EN, judge, settings=settings, on_done=stop)
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr("fin_tasks.judging.judge.tqdm", stop)
+            judge_items(items_of(50), EN, judge, settings=settings)
         asked = len(served.bodies)
         assert asked < 50
         assert scores(judge_items(items_of(50), EN, judge, settings=settings)) == [4] * 50

@@ -9,7 +9,6 @@ from typing import Any
 
 from lm_eval.api.filter import Filter
 from lm_eval.api.registry import register_filter
-from tqdm import tqdm
 
 from fin_tasks import sandbox
 from fin_tasks.adapters.task_file import rubric_of
@@ -50,16 +49,11 @@ class RunPrograms(Filter):  # type: ignore[misc]
 
 @functools.lru_cache(maxsize=4)  # both variants of a task often have the same programs
 def _run_batch(programs: tuple[str | None, ...]) -> tuple[sandbox.Outcome, ...]:
-    with tqdm(total=len(programs), desc="Running programs", unit="program") as bar:
-
-        def advance(done: int) -> None:
-            bar.update(done - bar.n)
-
-        try:
-            return tuple(sandbox.run_programs(programs, settings=Settings.from_environ(), on_done=advance))
-        except (SandboxError, OSError, subprocess.SubprocessError) as error:
-            _log.error("The sandbox broke, every program of this task stays unscored: %s", error)
-            return (sandbox.Outcome(status=sandbox.Status.broken, detail=str(error)),) * len(programs)
+    try:
+        return tuple(sandbox.run_programs(programs, settings=Settings.from_environ()))
+    except (SandboxError, OSError, subprocess.SubprocessError) as error:
+        _log.error("The sandbox broke, every program of this task stays unscored: %s", error)
+        return (sandbox.Outcome(status=sandbox.Status.broken, detail=str(error)),) * len(programs)
 
 
 class Judging:
@@ -80,8 +74,7 @@ class Judging:
             return [Judged(item.response) for item in items]
         if self._last is None or self._last[0] != items:
             try:
-                with tqdm(total=len(items), desc="Judging", unit="response") as bar:
-                    judged = judge_items(items, self.rubric, self.judge, on_done=lambda done: bar.update(done - bar.n))
+                judged = judge_items(items, self.rubric, self.judge)
             except (FinTasksError, OSError) as error:
                 judged = [Judged(item.response, (), str(error)) for item in items]
             try:  # in every process, because each waits for the counts of the others

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
-from tqdm import tqdm
 from vlmeval.dataset import ImageBaseDataset
 
 from fin_tasks import report
@@ -97,9 +96,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         given: Sequence[Any] = texts
         if judge:
             items = [self.task.rules.judge_item(doc, text) for doc, text in zip(docs, texts, strict=True)]
-            with tqdm(total=len(items), desc="Judging", unit="response") as bar:
-                count = lambda done: bar.update(done - bar.n)  # noqa: E731
-                given = judge_items(items, rubric, judge, settings=settings, on_done=count)
+            given = judge_items(items, rubric, judge, settings=settings)
             check_failures(given, rubric, judge.max_failed)
             metadata = {"judge": {**judge.facts(rubric), "usage": judge.spent()}}
         scored = score_task(

@@ -25,8 +25,6 @@ from PIL import Image
 from fin_tasks.charts.figures import drawing
 from fin_tasks.errors import ConfigError, DataError
 
-__all__ = ["RENDERER", "Chart", "Mark", "Style", "draw"]
-
 RENDERER = 2  # version of the pictures; raise it when they change, so that charts on the disk are drawn again
 Style = Literal["house", "paper"]
 

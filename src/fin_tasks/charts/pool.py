@@ -12,8 +12,6 @@ from tqdm import tqdm
 from fin_tasks.charts.candlestick import Chart, draw
 from fin_tasks.errors import ConfigError, DataError, FinTasksError
 
-__all__ = ["draw_charts"]
-
 
 def draw_charts(
     charts: Iterable[Chart], folder: Path, *, jobs: int = 1, engine: str = "local", total: int | None = None

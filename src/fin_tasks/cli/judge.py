@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fin_tasks.cli.options import Concurrency, Json, KeyVariable, Model, NewFolder, TokenPrices, counting, show
+from fin_tasks.cli.options import Concurrency, Json, KeyVariable, Model, NewFolder, TokenPrices, show
 
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.scored_task import ScoredTask
@@ -73,8 +73,7 @@ def judge(
     items, rows = read_items(file, language=language, settings=settings, image_root=image_root, pictures=not no_image)
     for item in items:
         rules.check(item.category)
-    with counting("Judging", "response", total=len(items)) as on_done:
-        judged = judge_items(items, rules, asked, settings=settings, on_done=on_done)
+    judged = judge_items(items, rules, asked, settings=settings)
     docs = [{"id": row["index"], **{k: v for k, v in row.items() if k != "prediction"}} for row in rows]
     scored = _scored(docs, judged, rules)
     named = {row["model"] for row in rows if row.get("model")}

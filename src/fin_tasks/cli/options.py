@@ -1,8 +1,7 @@
 """Options and output that several commands share."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,7 +9,7 @@ import typer
 
 __all__ = [
     *("BaseUrl", "Concurrency", "DataDir", "Json", "KeyVariable", "Model", "NewFolder", "Out", "Seed"),
-    *("Source", "TokenPrices", "WhoseModel", "counting", "print_table", "show"),
+    *("Source", "TokenPrices", "WhoseModel", "print_table", "show"),
 ]
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
@@ -32,19 +31,6 @@ TokenPrices = Annotated[
     Path | None, typer.Option(metavar="YAML", help="Price of a million tokens: date, prompt, completion.")
 ]
 Seed = Annotated[int, typer.Option(help="Another number draws other rows.")]
-
-
-@contextmanager
-def counting(what: str, unit: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Show progress on stderr if that is a terminal; call the function yielded with the number of items done."""
-    from tqdm import tqdm
-
-    with tqdm(desc=what, unit=unit, total=total, disable=None) as bar:
-
-        def advance(done: int) -> None:
-            bar.update(done - bar.n)
-
-        yield advance
 
 
 def show(found: Mapping[str, Any], *, as_json: bool) -> None:

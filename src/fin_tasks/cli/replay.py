@@ -4,13 +4,12 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.cli.options import DataDir, Json, Out, WhoseModel, counting, show
+from fin_tasks.cli.options import DataDir, Json, Out, WhoseModel, show
 
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.scored_task import RunPrograms, ScoredTask
@@ -112,9 +111,8 @@ def _programs(mode: str) -> "Iterator[tuple[RunPrograms | None, dict[str, str]]]
         yield None, {}
         return
     settings = Settings.from_environ()
-    opened = open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
-    with counting("Running programs", "program") as on_done, opened as runner:
-        yield partial(runner.run, on_done=on_done), {"tier": runner.tier, "reason": runner.reason}
+    with open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
+        yield runner.run, {"tier": runner.tier, "reason": runner.reason}
 
 
 def _write(

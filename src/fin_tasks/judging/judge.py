@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from tqdm import tqdm
 
 from fin_tasks.endpoints.chat import Chat, ChatReply, Usage, check_address
 from fin_tasks.errors import ConfigError, EndpointError, FinTasksError, JudgeError
@@ -111,16 +112,14 @@ def judge_items(
     judge: JudgeModel,
     *,
     settings: Settings | None = None,
-    on_done: Callable[[int], object] | None = None,
 ) -> list[Judged]:
     """Ask the judge about each item until a reply can be read, at most as often as the rubric says.
 
     A failed item has the reason in `Judged.error`; no exception is raised. Replies are kept on disk, so that another
-    call asks only for failed items. Missing responses are not judged. `on_done` gets the number of finished items.
+    call asks only for failed items. Missing responses are not judged. A terminal shows progress.
     """
     judged: list[Judged] = [Judged(item.response) for item in items]
     waiting = [at for at, item in enumerate(items) if not no_response(item.response)]
-    done = len(items) - len(waiting)
     settings = settings or Settings.from_environ()
     limits = judge.model_dump(include={"concurrency", "requests_per_minute", "timeout", "retries"})
     chat = Chat(judge.model, judge.base_url, settings, key_variable=judge.key, **limits)
@@ -129,11 +128,8 @@ def judge_items(
         work = _Work(chat, rubric, judge)
         jobs = {pool.submit(work.judge, items[at]): at for at in waiting}
         try:
-            for job in as_completed(jobs):
+            for job in tqdm(as_completed(jobs), "Judging", len(jobs), unit="response", disable=None):
                 judged[jobs[job]] = job.result()
-                done += 1
-                if on_done is not None:
-                    on_done(done)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)  # after Ctrl-C, no waiting request is sent
     return judged

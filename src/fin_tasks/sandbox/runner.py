@@ -4,9 +4,11 @@ import contextlib
 import re
 import socket
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+
+from tqdm import tqdm
 
 from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox.monty import MontyServer
@@ -17,6 +19,7 @@ from fin_tasks.settings import SANDBOX_TIERS, Settings
 
 _PLAIN = ("math", "statistics", "random", "datetime", "decimal", "fractions", "itertools", "re")
 _NUMERIC = (*_PLAIN, "numpy", "scipy.optimize", "scipy.stats", "sympy")
+_MANY = 10  # programs whose progress is shown
 _NAMES_NUMERIC = re.compile(r"numpy|scipy|sympy|mpmath|pandas")
 CANARIES = {  # a tier is trusted only if none of these programs returns
     "read a file": "def solution(): return open({bait!r}).read()",
@@ -37,20 +40,18 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
         # Forking takes longer the more memory the parent has: servers without numeric libraries are twice as fast.
         self._idle: dict[tuple[str, ...], list[Server | MontyServer]] = {_PLAIN: [], _NUMERIC: []}
 
-    def run(self, programs: Sequence[str | None], *, on_done: Callable[[int], None] | None = None) -> list[Outcome]:
-        """Run programs, identical ones once; None is a response without one. `on_done` gets the number done so far."""
+    def run(self, programs: Sequence[str | None]) -> list[Outcome]:
+        """Run programs, identical ones once; None is a response without one. A terminal shows progress of many."""
         places: dict[str | None, list[int]] = {}
         for index, program in enumerate(programs):
             places.setdefault(program, []).append(index)
         outcomes = [Outcome(status=Status.no_code, detail="the response holds no program")] * len(programs)
-        settled = len(places.pop(None, []))
+        places.pop(None, None)
         pending = {self._threads.submit(self._run_one, source or ""): indexes for source, indexes in places.items()}
-        for future in as_completed(pending):
+        hidden = True if len(pending) < _MANY else None  # None: unless there is a terminal
+        for future in tqdm(as_completed(pending), "Running programs", len(pending), unit="program", disable=hidden):
             for index in pending[future]:
                 outcomes[index] = future.result()
-            settled += len(pending[future])
-            if on_done is not None:
-                on_done(settled)
         return outcomes
 
     def _run_one(self, source: str) -> Outcome:
@@ -124,12 +125,10 @@ def _check_tier(runner: Runner) -> None:
             raise SandboxError(f"{runner.tier}: expected every canary to fail, but these did not: {escaped}")
 
 
-def run_programs(
-    programs: Sequence[str | None], *, settings: Settings, on_done: Callable[[int], None] | None = None
-) -> list[Outcome]:
+def run_programs(programs: Sequence[str | None], *, settings: Settings) -> list[Outcome]:
     """Run programs with the tier and workers of the settings; raise SandboxError if no runner can be opened."""
     with open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
-        return runner.run(programs, on_done=on_done)
+        return runner.run(programs)
 
 
 def describe_tiers() -> dict[str, str]:

@@ -21,10 +21,10 @@ from typing import Any
 
 REQUEST = struct.Struct("!I")  # length; the program as UTF-8 follows
 RESPONSE = struct.Struct("!IiBdI")  # request number, wait status, ending, CPU seconds, length; the child's bytes follow
-ENDED, WALL, TOO_MUCH, RAN_ON = range(4)  # it ended; out of wall time; wrote too much; closed its pipe and ran on
+ENDED, WALL, TOO_MUCH = range(3)  # its pipe is closed; out of wall time; it wrote too much
 LOCKED = b"+"  # the child writes it after its lockdown and before the program runs
 MAX_PROGRAM, MAX_FRAME, MAX_TEXT = 1024 * 1024, 64 * 1024, 2000
-_RESULT_FD, _GRACE_S = 3, 0.05
+_RESULT_FD = 3
 
 
 def run_program(source: bytes) -> bytes:
@@ -115,7 +115,7 @@ def _run_child(program: bytes, writer: int, null: int, lockdown: Any, config: di
 
 def _watch(pid: int, reader: int, frame: memoryview, wall_s: float) -> tuple[int, int, float, int]:
     """Read the child's bytes until they end, the time is over, or there are too many; then end the child."""
-    deadline, size, ending, done = time.monotonic() + wall_s, 0, TOO_MUCH, 0
+    deadline, size, ending = time.monotonic() + wall_s, 0, TOO_MUCH
     while ending == TOO_MUCH and size <= MAX_FRAME:
         ready = select.select([reader], [], [], max(0.0, deadline - time.monotonic()))[0]
         got = os.readv(reader, [frame[size:]]) if ready else 0
@@ -123,17 +123,8 @@ def _watch(pid: int, reader: int, frame: memoryview, wall_s: float) -> tuple[int
         if got == 0:
             ending = ENDED if ready else WALL
     os.close(reader)
-    # A dying process closes its files a moment before `wait4` sees it; one that lives on has closed them itself.
-    deadline = time.monotonic() + _GRACE_S
-    while ending == ENDED and not done:
-        done, status, usage = os.wait4(pid, os.WNOHANG)
-        if not done and time.monotonic() > deadline:
-            ending = RAN_ON
-        elif not done:
-            time.sleep(0.0002)
-    if not done:
-        os.kill(pid, signal.SIGKILL)
-        _, status, usage = os.wait4(pid, 0)
+    os.kill(pid, signal.SIGKILL)  # it may have closed its pipe and run on; if it is ending, its status stays
+    _, status, usage = os.wait4(pid, 0)
     return status, ending, usage.ru_utime + usage.ru_stime, min(size, MAX_FRAME)
 
 

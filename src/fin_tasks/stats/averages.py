@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["average", "average_or_none", "over_responses", "rate", "standard_error"]
-
 
 def average(values: Iterable[float | None]) -> float:
     """Return the mean of the known values; NaN if there are none."""

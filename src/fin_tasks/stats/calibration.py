@@ -5,8 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["brier_score", "expected_calibration_error", "log_loss"]
-
 
 def brier_score(probabilities: Sequence[float], truths: Sequence[int]) -> float:
     """Return the mean squared distance of probability and outcome (0 or 1), from 0 to 1.

@@ -1,7 +1,5 @@
 """How programs ended, as metric values."""
 
-__all__ = ["REASONS", "execution_values"]
-
 REASONS = ("no_code", "syntax", "exception", "timeout", "memory", "forbidden", "unsupported")
 """Why a program gave no value, in the words of `sandbox.Status`."""
 
@@ -11,11 +9,6 @@ def execution_values(status: str) -> dict[str, float | None]:
 
     None means that the program does not count: after a `broken` sandbox nothing is known of it, and a program that the
     sandbox cannot run (`unsupported`) did not fail.
-
-    Example:
-        >>> ended = execution_values("timeout")
-        >>> ended["execution_rate"], ended["timeout"], ended["syntax"]
-        (0.0, 1.0, 0.0)
     """
     return {
         "execution_rate": None if status in ("broken", "unsupported") else float(status == "ok"),

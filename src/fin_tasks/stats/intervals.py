@@ -5,8 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest
 
-__all__ = ["Interval", "bias_index_interval", "wilson"]
-
 
 @dataclass(frozen=True)
 class Interval:
@@ -21,11 +19,6 @@ def wilson(successes: int, n: int) -> Interval:
 
     References:
         Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22.
-
-    Example:
-        >>> interval = wilson(58, 100)
-        >>> round(interval.low, 4), round(interval.high, 4)
-        (0.4821, 0.672)
     """
     if n == 0:
         return Interval(0.0, 1.0)
@@ -39,11 +32,6 @@ def bias_index_interval(*, correct: int, led: int, other: int, seed: int = 42) -
     `led` counts wrong answers equal to the signal, `other` all other wrong answers, missing ones included. Right
     documents are resampled too, as the number of wrong ones is random. If all wrong answers are led, or none, every
     resample has the same index: then Wilson's interval of led among wrong is returned.
-
-    Example:
-        >>> interval = bias_index_interval(correct=58, led=10, other=32, seed=1)
-        >>> round(interval.low, 2), round(interval.high, 2)
-        (0.11, 0.38)
     """
     if led == 0 or other == 0:
         return wilson(led, led + other)

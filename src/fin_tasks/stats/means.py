@@ -9,8 +9,6 @@ from scipy.special import stdtrit
 
 from fin_tasks.stats.intervals import wilson
 
-__all__ = ["Estimate", "cluster_sums", "estimate"]
-
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.integer]
 

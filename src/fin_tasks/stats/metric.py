@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Metric"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:

@@ -10,8 +10,6 @@ from scipy.special import bdtr, betaincinv, stdtr, stdtrit
 
 from fin_tasks.stats.means import Codes, Floats, cluster_sums
 
-__all__ = ["ALPHA", "Pair", "Place", "compare_all", "compare_pair", "holm", "mcnemar", "rank"]
-
 ALPHA = 0.05  # level of a significant difference, after Holm's correction
 _Z = 1.959963984540054
 _NOISE = 1e-12
@@ -96,12 +94,7 @@ def compare_pair(first: Floats, second: Floats, *, clusters: Codes | None = None
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test, from the rows that only one of two runs has right.
-
-    Example:
-        >>> mcnemar(8, 1)
-        0.0390625
-    """
+    """Return the two-sided p-value of McNemar's exact test, from the rows that only one of two runs has right."""
     untied = only_first + only_second
     return min(1.0, 2 * float(bdtr(min(only_first, only_second), untied, 0.5))) if untied else 1.0
 
@@ -121,10 +114,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
     References:
         Holm (1979), A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6.
-
-    Example:
-        >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
-        [0.03, 0.06, 0.06]
     """
     values = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(values, kind="stable")[: int((~np.isnan(values)).sum())]  # NaN comes last
