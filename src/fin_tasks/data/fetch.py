@@ -205,7 +205,7 @@ def _fetch(pins: Pins, root: Path, wanted: set[Path], settings: Settings) -> Non
     missing = [pin for pin in chosen if not (root / pin.path).is_file()]
     if missing and settings.offline:
         absent = missing[0].path
-        raise pins.failed(f"{pins.name}: expected {root / absent}", _OFFLINE, absent)
+        raise pins.failed(f"{pins.name}: {root / absent} is not here", _OFFLINE, absent)
     if missing:
         _log.warning("%s: downloading from %s at %s, license %s", pins.name, pins.repo, pins.revision, pins.license)
         shown: dict[str, Any] = {"desc": f"Downloading {pins.name}", "unit": "file", "disable": None}
