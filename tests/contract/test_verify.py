@@ -122,14 +122,9 @@ ROWS: dict[str, tuple[str, str, Callable[[list[dict[str, Any]]], object]]] = {
     "a wrong gold answer": ("documents", POT, lambda rows: [row["doc"].update(ground_truth=7.0) for row in both(rows)]),
     "a foreign question": ("documents", BOOL, lambda rows: [row["doc"].update(prompt="1 + 1?") for row in both(rows)]),
     "a foreign prompt": ("prompts", BOOL, lambda rows: set_in(both(rows), arguments={"gen_args_0": {"arg_0": "1+1"}})),
-    "a hint in a prompt": ("prompts", BOOL, lambda rows: [hint(row) for row in both(rows)]),
     "many responses": ("scores", BOOL, lambda rows: set_in(rows, resps=[["A"] * 65])),
     "no response": ("scores", BOOL, lambda rows: set_in(rows, resps=[])),
 }
-
-
-def hint(row: dict[str, Any]) -> None:
-    row["arguments"]["gen_args_0"]["arg_0"] += " (It is true.)"
 
 
 @pytest.mark.parametrize("name", ROWS)

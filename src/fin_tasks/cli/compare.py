@@ -42,7 +42,6 @@ def compare(
             "image_style, math_types, ticker: also compare groups of rows. May be given twice."
         ),
     ] = None,
-    baseline: Annotated[str, typer.Option(help="The run, style or knowledge to compare with.")] = "",
     as_json: Json = False,
     out: Out = None,
 ) -> None:
@@ -66,6 +65,8 @@ def compare(
             f"compare --by: expected arm, window, or one of {', '.join(comparing.FACTORS)} and one of "
             f"{', '.join(comparing.GROUPS)}, got {', '.join(by or [])!r}."
         )
+    if metric and statements:
+        raise ConfigError(f"compare --metric: expected none with --by {statements}, which shows all of its measures.")
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     if statements:
@@ -73,7 +74,7 @@ def compare(
         found = comparing.compare_statements(reports[""], variant=variant, effects=statements == "arm")
     else:
         reports = {str(path): read([path]) for path in paths}
-        found = comparing.compare(reports, variant=variant, metric=metric, factor=factor, by=group, baseline=baseline)
+        found = comparing.compare(reports, variant=variant, metric=metric, factor=factor, by=group)
     if out is not None:
         write_csv(found.lines, out / "compare.csv")
         draw_forest(found.lines[found.lines["pairs"] > 0], out / "compare", title="Differences")

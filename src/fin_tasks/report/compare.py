@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -70,26 +70,18 @@ class _Entry:
 
 
 def compare(
-    reports: Mapping[str, Report],
-    *,
-    variant: str = "paper",
-    metric: str = "",
-    factor: str = "",
-    by: str = "",
-    baseline: str = "",
+    reports: Mapping[str, Report], *, variant: str = "paper", metric: str = "", factor: str = "", by: str = ""
 ) -> Comparisons:
     """Compare runs with the first of them, task by task; a pair's test depends on these two runs alone.
 
     `reports` has a name for each path. By default the metric is the one that models are ranked by. With a `factor`,
-    results of one model that differ in it are compared instead of runs. `baseline` is the label of a run or condition;
-    by default the first run, chain of thought with a role, or no knowledge. Raise DataError if no run has the metric.
+    results of one model that differ in it are compared instead: with chain of thought and a role, or no knowledge.
+    Raise DataError if no run has the metric.
     """
     notes: list[str] = []
     entries = _entries(reports, factor, notes)
-    if baseline and baseline not in {one.label for one in entries}:
-        labels = ", ".join(dict.fromkeys(one.label for one in entries))
-        raise DataError(f"compare --baseline: expected one of {labels}, got {baseline!r}.")
-    entries.sort(key=lambda one: (one.label != baseline, bool(factor) and one.label not in _BASELINES))
+    if factor:
+        entries.sort(key=lambda one: one.label not in _BASELINES)
     sets = _by_factor(entries, factor) if factor else _by_run(entries, notes)
     members = {(one.run.id, name) for one in entries for name in one.result.members}
     order = list(BENCHMARKS)
@@ -98,39 +90,29 @@ def compare(
     for own in sets:
         first = own[0]
         inner = (first.run.id, first.result.task) in members  # its rows are compared with the group's, too
-        name = metric or headline(first.result)
         heading = f"{first.title(factor)}, {first.run.model}" if factor else first.title()
-        base = first.report.rows_of(first.result, variant)
         grouped = "" if inner or by == "task" else by
-        if grouped and base[grouped].isna().all():
-            notes.append(f"{heading}: its rows name no {grouped}.")
         for one in own:
-            rows = one.report.rows_of(one.result, variant)
-            if name not in rows or rows[name].isna().all():
-                notes.append(f"{heading}: {one.label} has no {variant} value of {name}.")
-                continue
-            against = "" if one is first else first.label
+            against = None if one is first else first
             if against and not inner:
                 expected = (*(_FOLLOW if factor else ()), "tasks")
                 if told := [said for said in differences(one.result, first.result) if not said.startswith(expected)]:
                     notes.append(f"{heading}: {one.label} differs from {first.label} in {'; '.join(told)}.")
-            facts: dict[str, Any] = {"heading": heading, "task": one.result.task, "metric": name, "variant": variant}
-            facts |= {"run": one.label, "against": against, "test": "", "unit": largest(name)}
-            for group, some, some_base in _groups(rows, base, grouped):
-                difference = _difference(some_base, some, name) if against else {}
-                part = "parts" if group or inner else "headline"
-                place = {"by": grouped if group else "", "group": group}
-                place |= {"family": f"{one.run.model if factor else one.label}, {part}"}
-                value = value_of(some, name)
-                own_value = {"n": value.n, "value": value.mean, "low": value.low, "high": value.high}
-                lines.append({**facts, **place, **own_value, **difference})
-            if factor == "knowledge" and one.conditions["retrieval"] != "none" and (found := hits(one.result)):
-                facts |= {"metric": "hit_rate", "unit": 1.0, "against": "", "group": "", "family": ""}
-                lines.append({**facts, "n": len(found), "value": fmean(found)})
+            name = metric or headline(first.result)
+            found = _lines(one, against, name, variant, grouped)
+            if not found:
+                notes.append(f"{heading}: {one.label} has no {variant} value of {name}.")
+            of = one.run.model if factor else one.label
+            for line in found:
+                part = "parts" if line["group"] or inner else "headline"
+                lines.append({**line, "heading": heading, "family": f"{of}, {part}"})
+            if factor == "knowledge" and one.conditions["retrieval"] != "none" and (shown := hits(one.result)):
+                facts = {"heading": heading, "task": one.result.task, "variant": variant, "run": one.label}
+                lines.append({**facts, "metric": "hit_rate", "unit": 1.0, "n": len(shown), "value": fmean(shown)})
     if not lines:
         known = ", ".join(sorted({name for one in entries for own in one.result.totals.values() for name in own}))
         wanted = f"{metric or 'a value'} under {variant}" + (f" that differ in {factor}" if factor else "")
-        raise DataError(f"compare: expected results with {wanted}, got {known or 'no metric'}. {' '.join(notes)}")
+        raise DataError(f"compare: expected results with {wanted}, got {known or 'no metric'}.")
     table = _table(pd.DataFrame(lines))
     table["p_holm"] = table.groupby("family")["p"].transform(lambda p: holm(p.tolist()))
     if not table["against"].any():
@@ -148,7 +130,6 @@ def compare_statements(report: Report, *, variant: str = "paper", effects: bool 
     contrasts, more = experiment.compare_arms(rows) if effects else (pd.DataFrame(), [])
     names = [name for name in experiment.GROUP if name != "bias"]
     arms = arms.assign(heading=arms["bias"] + ", " + names_of(arms, names), run=arms["arm"])
-    arms = arms.assign(against="", test="")
     tables = []
     for measure in experiment.MEASURES:
         parts = {"value": "", "low": "_low", "high": "_high", "deviation": "_std"}
@@ -166,7 +147,7 @@ def compare_statements(report: Report, *, variant: str = "paper", effects: bool 
                 test="McNemar",
             )
         )
-    table = pd.concat(tables).assign(variant=variant, unit=1.0, by="window", task="", family="")
+    table = pd.concat(tables).assign(variant=variant, unit=1.0, by="window")
     lines = _table(table.assign(group=table["window"].astype(str)))
     return Comparisons(lines, (*notes, *more))
 
@@ -269,15 +250,28 @@ def _by_run(entries: Sequence[_Entry], notes: list[str]) -> list[list[_Entry]]:
     return sets
 
 
-def _groups(rows: pd.DataFrame, base: pd.DataFrame, by: str) -> Iterator[tuple[str, pd.DataFrame, pd.DataFrame]]:
-    """Yield all rows of both results, then those of each group; a row may be in several."""
-    yield "", rows, base
-    names = rows[by].dropna().unique() if by else []
-    for name in sorted({part for one in names for part in str(one).split("|")}):
-        own, theirs = (
-            of[of[by].map(lambda said, name=name: name in str(said).split("|")).eq(True)] for of in (rows, base)
-        )
-        yield name, own, theirs
+def _lines(one: _Entry, first: _Entry | None, metric: str, variant: str, by: str) -> list[dict[str, Any]]:
+    """Return a line for all rows of a result, and for each group, each with the difference from the first result."""
+    rows = one.report.rows_of(one.result, variant)
+    if metric not in rows or rows[metric].isna().all():
+        return []
+    base = first.report.rows_of(first.result, variant) if first else None
+    facts: dict[str, Any] = {"task": one.result.task, "metric": metric, "variant": variant, "run": one.label}
+    facts |= {"against": first.label if first else "", "unit": largest(metric)}
+    names = {name for said in rows[by].dropna().unique() for name in str(said).split("|")} if by else set()
+    lines: list[dict[str, Any]] = []
+    for group in ["", *sorted(names)]:
+        own = _in_group(rows, by, group)
+        value = value_of(own, metric)
+        line = {**facts, "by": by if group else "", "group": group}
+        line |= {"n": value.n, "value": value.mean, "low": value.low, "high": value.high}
+        lines.append(line if base is None else {**line, **_difference(_in_group(base, by, group), own, metric)})
+    return lines
+
+
+def _in_group(rows: pd.DataFrame, by: str, group: str) -> pd.DataFrame:
+    """Return the rows of a group, all if it is empty; a row may be in several."""
+    return rows[rows[by].map(lambda said: group in str(said).split("|")).eq(True)] if group else rows
 
 
 def _difference(base: pd.DataFrame, rows: pd.DataFrame, metric: str) -> dict[str, Any]:
@@ -307,5 +301,6 @@ def _difference(base: pd.DataFrame, rows: pd.DataFrame, metric: str) -> dict[str
 
 def _table(lines: pd.DataFrame) -> pd.DataFrame:
     lines = lines.reindex(columns=list(COLUMNS)).reset_index(drop=True)
-    lines = lines.fillna({"n": 0, "pairs": 0, "left_out": 0})
+    texts = dict.fromkeys(("task", "by", "group", "against", "family", "test"), "")
+    lines = lines.astype(dict.fromkeys(texts, object)).fillna({**texts, "n": 0, "pairs": 0, "left_out": 0})
     return lines.astype({"n": int, "pairs": int, "left_out": int, "gained": "Int64", "lost": "Int64"})

@@ -2,9 +2,8 @@
 
 import json
 import math
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,19 +11,10 @@ from fin_tasks.data.fetch import load_pins
 from fin_tasks.report.comparable import differences
 from fin_tasks.report.model import TaskResult
 
-_WIDEST = 400  # characters of a detail
 _ASKED = ("question", "answer", "ground_truth", "exact_truth", "truth", "outcome")  # what recordings say of a document
 _PATHS = ("chart", "figure_path", "image_path", "image_paths")  # which differ between machines
 _NO_PROOF = ("timeout", "memory", "broken", "unsupported")  # ends of programs that depend on the machine
-_UNUSUAL = (
-    "rows",
-    "samples",
-    "fewshot",
-    "system",
-    "repeats",
-    "version",
-    "scorer",
-)  # settings that only deserve a warning
+_UNUSUAL = ("rows", "samples", "fewshot", "system", "repeats", "version", "scorer")  # these settings only warn
 
 
 Status = Literal["pass", "warn", "not checked", "fail"]
@@ -57,9 +47,8 @@ class Checks:
 
     def add(self, check: str, status: Status, message: str, details: Iterable[str] = ()) -> None:
         """Add a finding."""
-        short = tuple(one if len(one) <= _WIDEST else f"{one[:_WIDEST]}…" for one in details)
         about = {"check": check, "run": self.run, "task": self.task}
-        self.findings.append(Finding(**about, status=status, message=message, details=short))
+        self.findings.append(Finding(**about, status=status, message=message, details=tuple(details)))
 
     def none_of(self, check: str, details: Sequence[str], wrong: str, fine: str, status: Status = "fail") -> None:
         """Add a finding that passes if there are no details."""
@@ -85,15 +74,22 @@ class Checks:
         return {"verdict": self.verdict, "tasks": self.tasks, "rows": self.rows, "checks": found}
 
 
-@dataclass
+@dataclass(frozen=True, kw_only=True)
 class Row:
-    """A document of a submission with its responses. `claimed` and `readings` are the submission's, by variant."""
+    """A line of a submission's samples: what the submission says of one document under one variant."""
 
     id: str
     doc: Mapping[str, Any]  # the benchmark's own
     responses: list[str]
-    claimed: dict[str, dict[str, Any]] = field(default_factory=dict)
-    readings: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    readings: list[dict[str, Any]]  # one for each response
+    metrics: dict[str, Any]
+
+
+Rows = Mapping[str, Sequence[Row]]
+"""Rows by variant, in the benchmark's order."""
+
+Made = Mapping[str, Sequence[tuple[list[Any], Mapping[str, Any]]]]
+"""Readings and metrics that our scorers made of these rows."""
 
 
 def same(one: Any, other: Any) -> bool:
@@ -116,92 +112,67 @@ def changed_fields(theirs: Mapping[str, Any], ours: Mapping[str, Any], *, record
     return [name for name, one, other in pairs if (one or other) and not same(one, other)]
 
 
+def check_prompts(checks: Checks, sent: Sequence[tuple[str, str, Mapping[str, Any]]]) -> None:
+    """Check that each prompt (id, text, our document) holds our question, and say where our system message lacks."""
+    texts = [_words(text) for _, text, _ in sent]
+    status: Status
+    for part, status in (("prompt", "fail"), ("system", "warn")):
+        lacking = [
+            f"{name!r:.60}: {text!r:.200}"
+            for (name, _, doc), text in zip(sent, texts, strict=True)
+            if _words(doc.get(part)) not in text
+        ]
+        fine = f"all {len(sent):,} prompts in the files hold our {part}"
+        checks.none_of("prompts", lacking, f"prompts lack our {part}", fine, status)
+
+
 def _words(text: Any) -> str:
     return " ".join(str(text or "").replace("<image>", " ").split())
 
 
-def _beside(prompt: str, doc: Mapping[str, Any]) -> str | None:
-    """Return what a prompt says beside the document's system message, question and cue; None without the question."""
-    question, system, cue = (_words(doc.get(name)) for name in ("prompt", "system", "cue"))
-    before, found, after = _words(prompt).rpartition(question)
-    before = before.replace(system, "", 1) if system in before else f"(no system message) {before}"
-    return " ".join(f"{before} {after.replace(cue, '', 1)}".split()) if found else None
-
-
-def check_prompts(checks: Checks, sent: Sequence[tuple[str, str, Mapping[str, Any]]], *, shots: bool) -> None:
-    """Compare prompts (id, text, our document) with ours. All of them must say the same beside our texts."""
-    if not sent:
-        checks.add("prompts", "pass", "the files hold no prompts as they were sent")
-        return
-    beside = [(name, _beside(text, doc), doc.get("turn", 1) > 1) for name, text, doc in sent]
-    usual = Counter(said for _, said, later in beside if said is not None and not later).most_common(1)
-    common = usual[0][0] if usual else ""
-    foreign = [f"{name!r:.60}: our question is not in the prompt" for name, said, _ in beside if said is None]
-    foreign += [
-        f"{name!r:.60}: beside ours it says {said!r:.200}"
-        for name, said, later in beside
-        if said not in (None, common) and not later  # a later turn repeats the model's own answers
-    ]
-    status: Status = "warn" if shots else "fail"
-    checks.none_of("prompts", foreign, "prompts are not ours", f"all {len(sent):,} prompts are ours", status)
-    if len(re.sub(r"<[^<>]{1,40}>", "", common)) > 100 or common.startswith("(no system message)"):
-        checks.add("prompts", "warn", f"beside ours all prompts say {common!r:.300}")
-
-
-def check_rows(
-    checks: Checks, result: TaskResult, rows: Mapping[str, Row], docs: Mapping[str, Any], *, recorded: bool
-) -> None:
+def check_rows(checks: Checks, result: TaskResult, rows: Rows, docs: Mapping[str, Any], *, recorded: bool) -> None:
     """Check that each of our documents is there once, and that a shorter run is one over the first of them."""
-    short = [f"{row.id!r:.60}: {sorted(row.claimed)}" for row in rows.values() if len(row.claimed) != 2]
+    variants = Counter(row.id for of in rows.values() for row in of)
+    found = variants.keys()
+    short = [f"{name!r:.60}" for name in found if variants[name] < len(rows)]
     checks.none_of("rows", short, "rows lack a variant", "every row has both variants")
     n = len(docs)
-    if not recorded and (result.n, result.n_all) != (len(rows), n):
+    if not recorded and (result.n, result.n_all) != (len(found), n):
         told = f"{result.n} of {result.n_all} rows"
-        checks.add("rows", "fail", f"the results file says {told}, found {len(rows):,} of {n:,}")
-    elif len(rows) < n:
+        checks.add("rows", "fail", f"the results file says {told}, found {len(found):,} of {n:,}")
+    elif len(found) < n:
         whole = recorded or "samples" in result.settings  # what they hold is theirs to choose
-        chosen = not whole and set(list(docs)[: len(rows)]) != rows.keys()
+        chosen = not whole and set(list(docs)[: len(found)]) != found
         which = "not the first ones" if chosen else "not the whole benchmark"
-        missing = [f"{name!r:.60}" for name in docs if name not in rows]
-        told = f"{len(rows):,} of {n:,} rows, {which}; missing are"
+        missing = [f"{name!r:.60}" for name in docs if name not in found]
+        told = f"{len(found):,} of {n:,} rows, {which}; missing are"
         checks.add("rows", "fail" if chosen else "warn", told, missing)
 
 
-def check_scores(
-    checks: Checks,
-    rows: Sequence[Row],
-    made: Mapping[str, Sequence[tuple[list[Any], Mapping[str, Any]]]],
-    doubtful: Collection[int],
-) -> dict[str, list[Mapping[str, Any]]]:
-    """Compare the claims of rows with the readings and metrics that our scorers made, by variant.
+def check_scores(checks: Checks, rows: Rows, made: Made) -> dict[str, list[Mapping[str, Any]]]:
+    """Compare metrics and answers with those that our scorers made; return by variant what totals follow from.
 
-    Return the values that totals follow from. `doubtful` holds the positions of rows whose programs give something
-    else each time: their claims are believed.
+    A program may run out of time on one machine and not on another: then the claim is believed, with a warning.
     """
     wrong: list[str] = []
-    excused: list[str] = []
-    counted = {}
-    for variant, of_variant in made.items():
-        values: list[Mapping[str, Any]] = []
-        for at, (row, (readings, ours)) in enumerate(zip(rows, of_variant, strict=True)):
-            claimed, told = row.claimed.get(variant, {}), row.readings.get(variant, [])
+    unproven: list[str] = []
+    counted: dict[str, list[Mapping[str, Any]]] = {variant: [] for variant in rows}
+    for variant, of_variant in rows.items():
+        for row, (readings, ours) in zip(of_variant, made[variant], strict=True):
             now = [json.loads(str(one)) for one in readings]
-            pairs = {name: (value, ours.get(name)) for name, value in claimed.items()}
-            if claimed:
-                pairs["answer"] = ([one.get("answer") for one in told], [one.get("answer") for one in now])
+            pairs = {name: (value, ours.get(name)) for name, value in row.metrics.items()}
+            pairs["answer"] = ([one.get("answer") for one in row.readings], [one.get("answer") for one in now])
             off = [f"{name} {one!r:.60}, ours {two!r:.60}" for name, (one, two) in pairs.items() if not same(one, two)]
-            excuse = at in doubtful or any(one.get("status") in _NO_PROOF for one in [*told, *now])
+            is_unproven = any(one.get("status") in _NO_PROOF for one in [*row.readings, *now])
             if off:
-                (excused if excuse else wrong).append(f"{row.id!r:.60}, {variant}: {'; '.join(off[:4])}")
-            values.append({**ours, **claimed} if off and excuse else ours)
-        counted[variant] = values
-    scored = sum(map(len, made.values()))
+                (unproven if is_unproven else wrong).append(f"{row.id!r:.60}, {variant}: {'; '.join(off[:4])}")
+            counted[variant].append({**ours, **row.metrics} if off and is_unproven else ours)
+    scored = sum(map(len, rows.values()))
     checks.rows += scored
     checks.none_of("scores", wrong, "scores are not ours", f"{scored:,} scores are ours")
-    if excused:
-        status: Status = "fail" if len(excused) > max(3, 0.1 * scored) else "warn"
-        why = "programs ended in another way here: they ran out of time or memory, or give another result each time"
-        checks.add("programs", status, why, excused)
+    if unproven:
+        status: Status = "fail" if len(unproven) > max(3, 0.1 * scored) else "warn"
+        checks.add("programs", status, "programs ended in another way here, such as out of time or memory", unproven)
     return counted
 
 

@@ -26,17 +26,15 @@ from fin_tasks.judging.rubric import rubric_names
 from fin_tasks.report.comparable import settings_of
 from fin_tasks.report.metrics import headline, largest
 from fin_tasks.report.model import Run, TaskResult
-from fin_tasks.report.rows import prompt_of, read_samples, readings_of
+from fin_tasks.report.rows import flat, prompt_of, read_samples, readings_of
 from fin_tasks.report.verify import checks as check
-from fin_tasks.report.verify.checks import Checks, Row
-from fin_tasks.report.verify.judged import check_judged, has_judgment, kept_judgments
+from fin_tasks.report.verify.checks import Checks, Made, Row, Rows
+from fin_tasks.report.verify.judged import check_judged, kept_judgments
 from fin_tasks.resources import task_yaml_dir
 
 _OURS = ("data_dir", "windows_dir", "encoder", "math_types", "source")  # files or addresses: ours to choose
 _LARGEST = {"dpi": 600, "top_k": 100}
-_MOST_RESPONSES = 64  # to one document
 _MOST_ABOVE_THE_JUDGE = 0.1  # of the scale, on average
-Made = Mapping[str, Sequence[tuple[list[Any], Mapping[str, Any]]]]  # readings and metrics of rows, by variant
 
 
 def verify(
@@ -83,7 +81,7 @@ class _Task:
             raise DataError("no samples that can be read; run lm-eval with --log_samples.")
         self.checks, self.run, self.result = checks, run, result
         self.recorded = result.provenance.get("data", {}).get("origin") == "recording"
-        self.rows: list[Row] = []
+        self.rows: Rows = {}
         self.replies = ""  # how many a judge gave, when it was asked last
         self.totals: dict[str, Any] = {}  # as lm-eval names them
         self.task = _load(result.task, json.dumps({**_options(result), **options}))
@@ -100,14 +98,13 @@ class _Task:
             told = f"made by fin-tasks {theirs!r:.40}, verified by {fin_tasks.__version__}"
             checks.add("settings", "warn", told)
         self.rows = self._read_rows()
-        if not self.rows:
-            raise DataError("no row is of the benchmark, so nothing can be scored again.")
-        made = self._score(self.rows)
-        counted = check.check_scores(checks, self.rows, made, self._doubtful(made))
+        if not all(self.rows.values()):
+            raise DataError("a variant has no row of the benchmark, so nothing can be scored again.")
+        counted = check.check_scores(checks, self.rows, self._score(self.rows))
         means = self.task.aggregation()
         for variant, of in counted.items():
             self.totals |= {f"{n},{variant}": means[n]([row[n] for row in of]) for n in of[0] if n in means}
-        self.totals["sample_len"] = len(self.rows)
+        self.totals["sample_len"] = len(self.rows["robust"])
         _check_totals(checks, result, self.totals)
 
     def check_judge(self, judge: JudgeModel | None, most: int, seed: int) -> None:
@@ -117,19 +114,20 @@ class _Task:
         judging = steps[0].judging if steps else None
         if judging is None or not (result.judge or not steps[0].optional):
             return
-        check_judged(checks, result, self.rows, judging.rubric)
+        check_judged(checks, result, self.rows["robust"], judging.rubric)
         if not result.judge:
             return
         if judge is None:
             told = f"judge {result.judge.get('model')!r:.80}: its replies give the scores; it was not asked again"
             checks.add("judge", "warn", f"{told} (--judge-model)")
             return
-        scored = [row for row in self.rows if has_judgment(row)]
+        rows = self.rows["robust"]
+        scored = [row for row in rows if row.readings[0].get("replies") and not row.readings[0].get("unscored")]
         picked = random.Random(seed).sample(scored, min(most, len(scored)))  # noqa: S311
         judging.judge = judge
         metric = headline(result)
-        now = [values[metric] for _, values in self._score(picked, ask=True)["robust"]] if picked else []
-        claims = [row.claimed["robust"].get(metric) for row in picked]
+        now = [values[metric] for _, values in self._score({"robust": picked}, ask=True)["robust"]] if picked else []
+        claims = [row.metrics.get(metric) for row in picked]
         pairs = [
             (claim, value)
             for claim, value in zip(claims, now, strict=True)
@@ -146,85 +144,69 @@ class _Task:
             f"{told}; the submission's are higher by {higher:+.3f} of the scale",
         )
 
-    def _read_rows(self) -> list[Row]:
+    def _read_rows(self) -> Rows:
         """Read the samples and compare documents, prompts and rows."""
-        rows: dict[str, Row] = {}
+        rows: dict[str, dict[str, Row]] = {ensemble.name: {} for ensemble in self.task._filters}
         strangers, changed, sent = [], [], []
-        variants = {ensemble.name for ensemble in self.task._filters}
         for sample in read_samples(self.result):
             given, variant = sample["doc"], sample.get("filter", "")
             name = str(given.get("id", given.get("question_id", sample.get("doc_id"))))
-            texts = _responses(sample, name)
-            if variant not in variants:
-                raise DataError(f"row {name!r:.60}: expected the variants {sorted(variants)}, got {variant!r:.40}.")
+            if variant not in rows:
+                raise DataError(f"row {name!r:.60}: expected the variants {sorted(rows)}, got {variant!r:.40}.")
+            texts, readings = flat(sample.get("resps")), readings_of(sample.get("filtered_resps"))
+            if not texts or len(readings) != len(texts) or not all(isinstance(text, str) for text in texts):
+                raise DataError(
+                    f"row {name!r:.60}: expected texts as resps, with a reading of each, got {texts!r:.80}."
+                )
             if (doc := self.docs.get(name)) is None:
-                strangers.append(name)
+                strangers.append(f"{name!r:.60}")
                 continue
-            row = rows.setdefault(name, Row(name, doc, texts))
-            if row.responses != texts:
+            if any(of[name].responses != texts for of in rows.values() if name in of):
                 changed.append(f"{name!r:.60}: the variants have different responses")
             fields = check.changed_fields(given, doc, recorded=self.recorded)
             changed += [f"{name!r:.60}: {field} {given.get(field)!r:.80}" for field in fields]
-            row.claimed[variant] = {n: sample.get(n) for n in sample["metrics"] if not n.endswith("_stderr")}
-            row.readings[variant] = readings_of(sample.get("filtered_resps"))
+            metrics = {metric: sample.get(metric) for metric in sample["metrics"] if not metric.endswith("_stderr")}
+            rows[variant][name] = Row(id=name, doc=doc, responses=texts, readings=readings, metrics=metrics)
             if variant == "paper" and (text := prompt_of(sample)) is not None:
                 sent.append((name, text, doc))
+        ordered = {variant: [of[name] for name in self.docs if name in of] for variant, of in rows.items()}
         fine = "documents are those of the benchmark"
         self.checks.none_of("documents", changed, "fields of documents or responses were changed", fine)
-        foreign = [f"{one!r:.60}" for one in dict.fromkeys(strangers)]
-        self.checks.none_of("rows", foreign, "rows are not of the benchmark", "no foreign rows")
-        check.check_rows(self.checks, self.result, rows, self.docs, recorded=self.recorded)
-        check.check_prompts(self.checks, sent, shots="fewshot" in self.result.settings)
-        return [rows[name] for name in self.docs if name in rows]
+        self.checks.none_of("rows", strangers, "rows are not of the benchmark", "no foreign rows")
+        check.check_rows(self.checks, self.result, ordered, self.docs, recorded=self.recorded)
+        check.check_prompts(self.checks, sent)
+        return ordered
 
-    def _score(self, rows: Sequence[Row], *, ask: bool = False) -> Made:
+    def _score(self, rows: Rows, *, ask: bool = False) -> Made:
         """Apply the task's filters and scorer to the responses. The judge's replies are those kept, or new ones."""
-        found: dict[str, list[tuple[list[Any], Mapping[str, Any]]]] = {}
-        docs = [row.doc for row in rows]
-        for ensemble in self.task._filters:
-            now: Any = [row.responses for row in rows]
-            for make in ensemble.filters:
-                step = make()
+        made: dict[str, list[tuple[list[Any], Mapping[str, Any]]]] = {}
+        for variant, of_variant in rows.items():
+            docs = [row.doc for row in of_variant]
+            now: Any = [row.responses for row in of_variant]
+            (ensemble,) = (one for one in self.task._filters if one.name == variant)
+            for step in (make() for make in ensemble.filters):
                 kept = isinstance(step, AskJudge) and not ask
-                now = kept_judgments(step, rows) if kept else step.apply(now, docs)
+                now = kept_judgments(step, of_variant) if kept else step.apply(now, docs)
                 if isinstance(step, AskJudge):
                     replies = [one for of in now for judged in of for one in getattr(judged, "replies", ())]
                     cached = sum(one.cached for one in replies)
                     self.replies = f"{len(replies) - cached} fresh replies, {cached} cached"
-            pairs = [(list(of), self.task.process_results(doc, [of])) for doc, of in zip(docs, now, strict=True)]
-            found[ensemble.name] = pairs
-        if self.run.harness == "VLMEvalKit" and "robust" in found:  # it notes in the response that a request failed
-            for at, row in enumerate(rows):
-                if any(text.strip() and no_response(text) for text in row.responses):
-                    readings, values = found["robust"][at]
-                    found["robust"][at] = (readings, {**dict.fromkeys(values), "unscored": 1.0})
-        return found
-
-    def _doubtful(self, made: Made) -> set[int]:
-        """Run the programs of rows that differ once more; return the rows that then have another result."""
-        if not self.task.config.unsafe_code:
-            return set()
-        suspects = [
-            at
-            for at, row in enumerate(self.rows)
-            for variant, claimed in row.claimed.items()
-            if any(not check.same(value, made[variant][at][1].get(name)) for name, value in claimed.items())
-        ]
-        again = self._score([self.rows[at] for at in suspects]) if suspects else {}
-        return {
-            at
-            for of, now in again.items()
-            for at, one in zip(suspects, now, strict=True)
-            if str(one) != str(made[of][at])
-        }
+            scored = [self.task.process_results(doc, [of]) for doc, of in zip(docs, now, strict=True)]
+            if self.run.harness == "VLMEvalKit" and variant == "robust":  # a response says that its request failed
+                for row, values in zip(of_variant, scored, strict=True):
+                    if any(text.strip() and no_response(text) for text in row.responses):
+                        values.update(dict.fromkeys(values), unscored=1.0)
+            made[variant] = [(list(of), values) for of, values in zip(now, scored, strict=True)]
+        return made
 
 
 def _check_group(checks: Checks, group: TaskResult, again: Mapping[str, _Task]) -> None:
     """Average the totals of a group's tasks as lm-eval does, and compare."""
     entry, tasks = _manager("{}").task_index.get(group.task), _tasks_of(group.task)
-    if not group.totals or entry is None or not set(tasks) <= again.keys():
-        if group.totals:
-            checks.add("totals", "not checked", f"not all tasks of the group were scored again: {', '.join(tasks)}")
+    if not group.totals:
+        return
+    if entry is None or not set(tasks) <= again.keys():
+        checks.add("totals", "not checked", f"not all tasks of the group were scored again: {', '.join(tasks)}")
         return
     ours = Group.from_config({name: one for name, one in entry.cfg.items() if name != "task"})
     for name in tasks:
@@ -275,14 +257,6 @@ def _plain(name: str, value: Any) -> bool:
     if isinstance(value, int):
         return 0 <= value <= _LARGEST.get(name, 10_000_000)
     return isinstance(value, str) and re.fullmatch(r"[\w .-]{0,100}", value) is not None and ".." not in value
-
-
-def _responses(sample: Mapping[str, Any], name: str) -> list[str]:
-    of_requests = sample.get("resps")
-    texts = of_requests[0] if isinstance(of_requests, list) and len(of_requests) == 1 else None
-    if not isinstance(texts, list) or not 0 < len(texts) <= _MOST_RESPONSES or not all(type(x) is str for x in texts):
-        raise DataError(f"row {name!r:.60}: expected 1 to {_MOST_RESPONSES} texts as resps, got {of_requests!r:.80}.")
-    return texts
 
 
 def _tasks_of(group: str) -> list[str]:
