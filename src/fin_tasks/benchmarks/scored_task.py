@@ -1,8 +1,6 @@
 """Score the responses to one task's documents with the benchmark's own `score.py`, both variants side by side."""
 
 import importlib
-import json
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +12,7 @@ from fin_tasks.answers.score import Reading
 from fin_tasks.stats.averages import average, standard_error
 from fin_tasks.stats.metric import Metric
 
-__all__ = ["VARIANTS", "RunPrograms", "ScoredTask", "by_document", "model_of", "ran", "score_task"]
+__all__ = ["VARIANTS", "RunPrograms", "ScoredTask", "by_document", "model_of", "ran", "score_task", "texts_of"]
 
 VARIANTS = ("paper", "robust")
 
@@ -92,14 +90,18 @@ def by_document(pairs: Sequence[tuple[Mapping[str, Any], str]]) -> tuple[list[Ma
 
 
 def model_of(file: Path) -> str:
-    """Return the model's name from the results beside lm-eval's samples, else from their folder or the file."""
-    if not (match := re.fullmatch(r"samples_.+?(?:_(\d{4}-\d\d-\d\dT[\d.:-]+))?\.jsonl", file.name)):
-        return file.stem
-    try:
-        named = json.loads(file.with_name(f"results_{match[1]}.json").read_bytes())["model_name"]
-    except (OSError, ValueError, RecursionError, KeyError, TypeError):
-        named = None
-    return named if named and isinstance(named, str) else file.resolve().parent.name
+    """Return the name of the file, or of the folder of lm-eval's samples, where `__` stands for `/`."""
+    if file.name.startswith("samples_"):
+        return file.resolve().parent.name.replace("__", "/")
+    return file.stem
+
+
+def texts_of(output: Any) -> list[str | None]:
+    """Return the responses in a saved row: a text, a list whose first text counts, or lm-eval's lists of lists."""
+    listed = output if isinstance(output, list) else [output]
+    if listed and isinstance(listed[0], list):
+        return [text for several in listed for text in several] or [None]
+    return listed[:1] or [None]
 
 
 def ran(

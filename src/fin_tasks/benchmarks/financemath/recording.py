@@ -7,6 +7,7 @@ from typing import Any
 
 import fin_tasks
 from fin_tasks.benchmarks.financemath.data import SCORER_VERSION, read_rows, scoring_docs
+from fin_tasks.benchmarks.scored_task import texts_of
 from fin_tasks.errors import DataError
 from fin_tasks.stats.averages import average_or_none
 
@@ -16,9 +17,7 @@ def read(path: Path, *, mode: str) -> list[tuple[dict[str, Any], str]]:
     rows = read_rows(path, "output")
     found = []
     for doc, row in zip(scoring_docs(rows, mode)[0], rows, strict=True):
-        output = row["output"] if isinstance(row["output"], list) else [row["output"]]
-        nested = [text for of in output for text in of] if output and isinstance(output[0], list) else output[:1]
-        for text in nested or [None]:
+        for text in texts_of(row["output"]):
             if not isinstance(text, str | None):
                 raise DataError(f"{path}, {doc['question_id']}: expected text as output, got {text!r:.200}.")
             found.append(({"id": doc["question_id"], **doc}, text or ""))

@@ -66,59 +66,74 @@ def load(
     for name, (value, allowed) in {**options, "prompts": (prompts, ("house", "upstream"))}.items():
         if value not in allowed:
             raise ConfigError(f"xfinbench {name}: expected one of {', '.join(allowed)}, got {value!r}.")
-    chosen, task, visual = wording.style_named(style, mode=mode), SUBSETS[subset], subset == "mcq_visual"
+    chosen, task = wording.style_named(style, mode=mode), SUBSETS[subset]
 
     settings, table = Settings.from_environ(), SPLITS["validation" if source == "sample" else split]
     files = locate("xfinbench", [table], source=source, data_dir=data_dir, settings=settings, sample=_SAMPLE)
-    facts: dict[str, Any] = {"data": files.provenance()}
-    rows = [row for row in read_rows(files.files[table]) if row["task"] in (task, "")]
-    if visual or (sizes and task == "mcq"):  # a study draws from choices with and without a figure at once
-        found = _find_figures(files, rows)
-        facts["data"] = (found if visual else files).provenance()
-    own = [row for row in rows if row["task"] != "mcq" or bool(row["figure"]) == visual]
-    asked = [row for row in (rows if sizes else own) if not set(_UNUSABLE).intersection(row["defects"])]
-    asked = draw("xfinbench", asked, sizes[task] if sizes else n, seed, lambda row: row["id"])
-    asked = [row for row in asked if row in own]
-    left_out = {kind: ids for kind in _UNUSABLE if (ids := [row["id"] for row in own if kind in row["defects"]])}
-    counts = ", ".join(f"{kind} {len(ids)}" for kind, ids in left_out.items())
-    if counts:
-        _log.warning("xfinbench %s, %s: rows left out: %s", subset, split, counts)
-    if not asked:
-        where = f"{files.files[table]} (n: {n}, left out: {counts or 'nothing'})"
-        raise DataError(f"xfinbench {subset}: no row to ask in {where}. Leave out this task, or take another seed.")
-
-    terms: list[list[wording.Term]] = [[] for _ in asked]
+    rows, facts = _choose(files, table, subset, sizes[task] if sizes else n, seed, study=sizes is not None)
+    facts |= {"scorer": SCORER_VERSION, "split": split, "style": chosen._asdict(), "blank_image": blank_image}
+    if n is not None:
+        facts |= {"n": n, "seed": seed}
+    if sampling is not None:
+        facts["sampling"] = sampling
+    if math_types and task == "calcu":
+        facts["math_types"] = sha256_of(Path(math_types))
+        labels = read_labels(Path(math_types), [row["id"] for row in rows])
+        for row in rows:
+            row["math_types"] = labels.get(row["id"], [])
+    terms: list[list[wording.Term]] = [[] for _ in rows]
     if knowledge != "none":
         bank = files.more(["dataset/knowledge_bank.csv"]).files["dataset/knowledge_bank.csv"]
-        terms, facts["retrieval"] = wording.find_terms(asked, bank, knowledge, top_k, encoder, settings)
+        terms, facts["retrieval"] = wording.find_terms(rows, bank, knowledge, top_k, encoder, settings)
+
     templates = wording.house_prompts() if prompts == "house" else wording.upstream_prompts(files)
-    labels = read_labels(Path(math_types), [row["id"] for row in asked]) if math_types and task == "calcu" else None
+    facts["prompts"] = {"set": prompts, "sha256": templates.sha256(knowledge=knowledge != "none")}
     docs = []
-    for row, shown in zip(asked, terms, strict=True):
+    for row, shown in zip(rows, terms, strict=True):
         question, choices = row["question"], row.pop("choice").replace("\\n", "\n")  # some cells spell it out
         if prompts == "house":
             question, choices = question.strip(), lettered(row["choices"])
         prompt = templates.fill(task, chosen, question=question, choices=choices, terms=shown)
-        prompt["prompt"] = ("<image>\n" if visual or blank_image else "") + prompt["prompt"]
-        target = {"bool": "true." if parse_truth("bool", row["ground_truth"]).value else "false."}
-        target |= {"mcq": f"{row['ground_truth']}.", "calcu": f"[{row['ground_truth']}]"}
-        doc = {name: value for name, value in row.items() if name != "defects"}
-        doc |= {"subset": subset, "mode": chosen.mode, "target": f"{MARKER} {target[task]}", **prompt}
-        doc["terms"] = [{"id": term.id, "name": term.name, "score": term.score} for term in shown]
-        docs.append(doc if labels is None else {**doc, "math_types": labels.get(row["id"], [])})
-    facts |= {
-        "scorer": SCORER_VERSION,
-        "split": split,
-        "style": chosen._asdict(),
-        "prompts": {"set": prompts, "sha256": templates.sha256(knowledge=knowledge != "none")},
-        "blank_image": blank_image,
-        "left_out": left_out,
-        "defects": dict(sorted(Counter(kind for row in own for kind in row["defects"]).items())),
-        **({} if n is None else {"n": n, "seed": seed}),
-        **({} if labels is None else {"math_types": sha256_of(Path(str(math_types)))}),
-        **({} if sampling is None else {"sampling": sampling}),
-    }
+        if subset == "mcq_visual" or blank_image:
+            prompt["prompt"] = "<image>\n" + prompt["prompt"]
+        named = [{"id": term.id, "name": term.name, "score": term.score} for term in shown]
+        docs.append({**row, "subset": subset, "mode": chosen.mode, "target": _target(row), "terms": named, **prompt})
     return {split: dataset_of(docs, facts)}
+
+
+def _choose(
+    files: Located, table: str, subset: str, n: Any, seed: int, *, study: bool
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Draw n usable rows of a subset, all if None, and return them with the provenance of the table.
+
+    A study of the paper draws from choices with and without a figure at once.
+    """
+    task, visual = SUBSETS[subset], subset == "mcq_visual"
+    rows = [row for row in read_rows(files.files[table]) if row["task"] in (task, "")]
+    provenance = files.provenance()
+    if visual or (study and task == "mcq"):
+        found = _find_figures(files, rows)
+        provenance = found.provenance() if visual else provenance
+    own = [row for row in rows if row["task"] != "mcq" or bool(row["figure"]) == visual]
+    usable = [row for row in (rows if study else own) if not set(_UNUSABLE).intersection(row["defects"])]
+    asked = [row for row in draw("xfinbench", usable, n, seed, lambda row: row["id"]) if row in own]
+    left_out = {kind: ids for kind in _UNUSABLE if (ids := [row["id"] for row in own if kind in row["defects"]])}
+    counts = ", ".join(f"{kind} {len(ids)}" for kind, ids in left_out.items())
+    if counts:
+        _log.warning("xfinbench %s: rows of %s left out: %s", subset, table, counts)
+    if not asked:
+        where = f"{files.files[table]} (n: {n}, left out: {counts or 'nothing'})"
+        raise DataError(f"xfinbench {subset}: no row to ask in {where}. Leave out this task, or take another seed.")
+    defects = Counter(kind for row in own for kind in row.pop("defects"))
+    return asked, {"data": provenance, "left_out": left_out, "defects": dict(sorted(defects.items()))}
+
+
+def _target(row: Mapping[str, Any]) -> str:
+    """Return the right answer as a response."""
+    truth = row["ground_truth"]
+    if row["task"] == "bool":
+        truth = "true" if parse_truth("bool", truth).value else "false"
+    return f"{MARKER} [{truth}]" if row["task"] == "calcu" else f"{MARKER} {truth}."
 
 
 def _find_figures(files: Located, rows: Sequence[dict[str, Any]]) -> Located:

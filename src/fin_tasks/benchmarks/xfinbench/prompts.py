@@ -33,7 +33,12 @@ class Style(NamedTuple):
     role: bool
 
 
-STYLES = ("cot_role", "da_role", "cot", "da")
+STYLES = {
+    "cot_role": Style("cot", True),
+    "da_role": Style("da", True),
+    "cot": Style("cot", False),
+    "da": Style("da", False),
+}
 """The four styles of the paper's sensitivity study."""
 
 
@@ -41,11 +46,12 @@ def style_named(name: str | None, *, mode: str) -> Style:
     """Return a style by its name; None means the task's own mode with the role. Programs stay programs in any style."""
     if name is None:
         return Style(mode, True)
-    asked, _, role = str(name).partition("_")
-    if name not in STYLES or (mode == "da" and asked == "cot"):
-        hint = " Use the task without _da." if name in STYLES else ""
-        raise ConfigError(f"xfinbench style: expected one of {', '.join(STYLES)}, got {name!r}.{hint}")
-    return Style("pot" if mode == "pot" else asked, role == "role")
+    if name not in STYLES:
+        raise ConfigError(f"xfinbench style: expected one of {', '.join(STYLES)}, got {name!r}.")
+    style = STYLES[name]
+    if mode == "da" and style.mode == "cot":
+        raise ConfigError(f"xfinbench style: expected da or da_role, got {name!r}. Use the task without _da.")
+    return style._replace(mode="pot") if mode == "pot" else style
 
 
 class Term(NamedTuple):

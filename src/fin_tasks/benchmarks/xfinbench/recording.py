@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.benchmarks.scored_task import RunPrograms, ScoredTask, by_document, score_task
+from fin_tasks.benchmarks.scored_task import RunPrograms, ScoredTask, by_document, score_task, texts_of
 from fin_tasks.benchmarks.xfinbench.data import SPLITS, SUBSETS, items_of, parse_choices, read_rows
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
 from fin_tasks.data.fetch import locate
@@ -85,9 +85,8 @@ def _pairs(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
     else:
         rows = read_json(path, _COLUMNS, aliases={"model_response": "output"})
     for row in rows:
-        sampled = isinstance(row.get("output"), list)  # of lm-eval, see `read_json`
-        texts = [text for of in row["output"] for text in of] if sampled else [row["model_response"]]
-        yield from ((row, _text(text)) for text in texts or [""])  # a lost response counts as an empty one
+        for text in texts_of(row.get("model_response")):
+            yield row, _text(text)  # a lost response counts as an empty one
 
 
 def _known_rows(data_dir: Path | None) -> dict[str, dict[str, Any]]:
