@@ -109,10 +109,3 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_old_report(
     assert "Traceback" not in said
     assert (out / "leaderboard.json").read_bytes() == before
     assert (out / "index.html").exists()
-
-
-@pytest.mark.parametrize("words", [("--reference", "nothing.json")])
-def test_options_that_name_nothing_are_errors(results: Path, tmp_path: Path, words: tuple[str, str]) -> None:
-    code, said = report(results, "--out", tmp_path / "out", *words)
-    assert code != 0
-    assert words[1] in said
