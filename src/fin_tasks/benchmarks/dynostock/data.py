@@ -28,9 +28,16 @@ if TYPE_CHECKING:
 ANONYMOUS_TICKER = "ANON"
 IMAGE_MARK = "<image>\n"  # where lm-eval's multimodal models put the picture
 _CHOICES: Mapping[str, Sequence[Any]] = {
-    **{"bias": BIASES, "mode": ("image", "text"), "source": ("auto", "sample"), "arm": (None, *ARMS)},
-    **{"prompt": ("structured", "naive"), "prompts": ("house", "upstream"), "text": ("table", "narrative")},
-    **{"frequency": ("daily", "weekly", "monthly"), "anonymize": (False, True), "chart": ("house", "paper")},
+    "bias": BIASES,
+    "mode": ("image", "text"),
+    "source": ("auto", "sample"),
+    "arm": (None, *ARMS),
+    "prompt": ("structured", "naive"),
+    "prompts": ("house", "upstream"),
+    "text": ("table", "narrative"),
+    "frequency": ("daily", "weekly", "monthly"),
+    "anonymize": (False, True),
+    "chart": ("house", "paper"),
 }
 # without those that tasks fix: `model` is nearly `mode`
 _OPTIONS = (*list(_CHOICES)[2:], "windows_dir", "data_dir", "dpi", "sampling")
@@ -103,11 +110,17 @@ def document(
     named = ("id", "bias_type", "window", "ticker", "signal", "truth", "outcome", "n_same", "n_contrary", "authority")
     return {
         **{name: getattr(window, name) for name in named},
-        **{"start": str(window.start), "end": str(window.end), "arm": arm, "anonymized": anonymized, "mode": mode},
+        "start": str(window.start),
+        "end": str(window.end),
+        "arm": arm,
+        "anonymized": anonymized,
+        "mode": mode,
         "statement": statement_direction(window, arm),
-        **{"chart": picture, "system": asked.system},
+        "chart": picture,
+        "system": asked.system,
         "prompt": IMAGE_MARK + asked.user if mode == "image" else asked.user,
-        **{"cue": asked.cue, "target": "" if window.truth is None else f"Final prediction: {window.truth}"},
+        "cue": asked.cue,
+        "target": "" if window.truth is None else f"Final prediction: {window.truth}",
     }
 
 

@@ -110,16 +110,11 @@ def _effects(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[dict[str, Any]]:
     size, count = np.searchsorted(sizes, pairs["window"]), max(tickers) + 1
     draws = np.random.default_rng(42).multinomial(count, [1 / count] * count, size=10_000)
     for measure in MEASURES:
-        # Every measure is a ratio of sums: of shares and ones, or of answers wrong by bias and wrong answers.
-        is_index, columns = measure == "bias_index", []
-        for end in ("", "_b"):
-            columns.append(pairs[("bias_percentage" if is_index else measure) + end].to_numpy(float))
-            columns.append(1 - pairs[f"acc{end}"].to_numpy(float) if is_index else np.ones(len(pairs)))
-        table = np.column_stack(columns)
+        table = _ratios_of(pairs, measure)
         known = ~np.isnan(table).any(axis=1)
         sums = np.zeros((count, len(sizes), 4))
         np.add.at(sums, (tickers[known], size[known]), table[known])
-        values = _differences(sums.sum(axis=0), nothing=0.0 if is_index else np.nan)
+        values = _differences(sums.sum(axis=0), nothing=0.0 if measure == "bias_index" else np.nan)
         resampled = _differences(np.tensordot(draws.astype(float), sums, axes=1), nothing=np.nan)
         values = np.append(values, values.mean())
         resampled = np.column_stack([resampled, resampled.mean(axis=1)])
@@ -129,16 +124,35 @@ def _effects(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[dict[str, Any]]:
             both, held = table[here], len(set(tickers[here]))
             drawn = resampled[np.isfinite(resampled[:, place]), place]
             low, high = np.quantile(drawn, [0.025, 0.975]) if held > 1 and len(drawn) else (np.nan, np.nan)
-            single = measure in ("acc", "follows_signal") and len(both) and np.isin(both, (0, 1)).all()
             gained, lost = int((both[:, 0] > both[:, 2]).sum()), int((both[:, 0] < both[:, 2]).sum())
+            has_test = (
+                measure in ("acc", "follows_signal") and not is_mean and len(both) and np.isin(both, (0, 1)).all()
+            )
             paired = len(pairs) if is_mean else int((size == place).sum())
             asked = sum(len(rows) if is_mean else int((rows["window"] == label).sum()) for rows in (a, b))
             yield {
-                **{"measure": measure, "window": label, "difference": values[place], "low": low, "high": high},
-                **{"pairs": len(both), "tickers": held},
-                **{"unpaired": asked - 2 * paired, "without_value": paired - len(both)},
-                "p": mcnemar(gained, lost) if single and not is_mean else np.nan,
+                "measure": measure,
+                "window": label,
+                "difference": values[place],
+                "low": low,
+                "high": high,
+                "pairs": len(both),
+                "tickers": held,
+                "unpaired": asked - 2 * paired,
+                "without_value": paired - len(both),
+                "p": mcnemar(gained, lost) if has_test else np.nan,
             }
+
+
+def _ratios_of(pairs: pd.DataFrame, measure: str) -> _Floats:
+    """Return numerator and denominator under both conditions: every measure is a ratio of sums over windows."""
+    columns: list[Any] = []
+    for end in ("", "_b"):
+        if measure == "bias_index":  # answers wrong by bias, and wrong answers
+            columns += [pairs[f"bias_percentage{end}"], 1 - pairs[f"acc{end}"]]
+        else:
+            columns += [pairs[f"{measure}{end}"], np.ones(len(pairs))]
+    return np.column_stack(columns).astype(float)
 
 
 def _differences(sums: _Floats, *, nothing: float) -> _Floats:

@@ -50,9 +50,15 @@ class UpstreamPrompts:
     def _fill(self, market: Market, window: Window, signal: int, text: str | None) -> dict[str, Any]:
         """Fill the slots as `construct_instruction` does; return its variables."""
         known: dict[str, Any] = {
-            **{"ticker": window.ticker, "start_time": str(window.start), "end_time": str(window.end), "bias": signal},
-            **{"args.image": text is None, "args.narrative": text == "narrative", "args.bias_type": window.bias_type},
-            **{"args.celebrity_cfg": [self.figures.get(window.authority)], "np.random.choice()": 0},
+            "ticker": window.ticker,
+            "start_time": str(window.start),
+            "end_time": str(window.end),
+            "bias": signal,
+            "args.image": text is None,
+            "args.narrative": text == "narrative",
+            "args.bias_type": window.bias_type,
+            "args.celebrity_cfg": [self.figures.get(window.authority)],
+            "np.random.choice()": 0,
         }
         # the authors showed EPS as in the files
         reports = market.reports_between(window.ticker, window.start, window.end, as_seen=False).iloc[::-1]
