@@ -43,10 +43,8 @@ def test_a_group_shows_plain_means(folder: Path) -> None:
         rows = [found["results"][f"dynostock_recency_w{size}_text"] for size in SIZES]
         for metric in ("acc", "bias_index"):
             values = [row[f"{metric},{variant}"] for row in rows]
-            assert len(set(values)) > 1
-            assert found["groups"]["dynostock_recency_text"][f"{metric},{variant}"] == pytest.approx(
-                statistics.mean(values)
-            )
+            group = found["groups"]["dynostock_recency_text"][f"{metric},{variant}"]
+            assert len(set(values)) > 1 and group == pytest.approx(statistics.mean(values))
     facts = found["configs"]["dynostock_recency_w4_text"]["metadata"]["provenance"]
     assert (facts["arm"], facts["data"]["origin"]) == ("flipped", "windows")
     (first, *_) = samples(found, "dynostock_recency_w12_text")
@@ -77,18 +75,15 @@ def test_the_effect_of_a_statement_from_lm_eval_to_the_command(tmp_path: Path, f
         options: dict[str, Any] = {"source": "auto", "windows_dir": str(folder), "frequency": "monthly", "arm": arm}
         found = run("dynostock_recency_w4_text", "dynostock_recency_w8_text", answer=follow, **options)
         tracker = EvaluationTracker(output_path=str(tmp_path / arm))
-        tracker.general_config_tracker.log_experiment_args(
-            "hf", "pretrained=made/model", "", "", fewshot_as_multiturn=False
-        )
+        tracker.general_config_tracker.log_experiment_args("hf", "pretrained=m", "", "", fewshot_as_multiturn=False)
         lines = found.pop("samples")
         tracker.save_results_aggregated(results=found, samples=lines)
         for task, of_task in lines.items():
             tracker.save_results_samples(task_name=task, samples=of_task)
     command = ["compare", str(tmp_path), "--variant", "robust", "--by"]
     printed = CliRunner().invoke(app, [*command, "arm", "--out", str(tmp_path / "out")], env={"COLUMNS": "150"})
-    assert printed.exit_code == 0 and {path.name for path in (tmp_path / "out").iterdir()} == {
-        *("compare.csv", "compare.png", "compare.svg")
-    }
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert printed.exit_code == 0 and written == {"compare.csv", "compare.png", "compare.svg"}
     said = json.loads(CliRunner().invoke(app, [*command, "arm", "--json"]).stdout)
     effects = {(one["metric"], one["group"]): one["difference"] for one in said["lines"] if one["against"]}
     # signals 0, 1, 0, so P(signal) is 0.9 with the statement and 0.4, 0.6, 0.4 without

@@ -1,6 +1,5 @@
 """Rubrics: what the judge is told, how its replies are read, and files that cannot be used."""
 
-import json
 import re
 import time
 from dataclasses import replace
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import rows
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,9 +15,9 @@ from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged, Reply
 from fin_tasks.judging.rubric import load_rubric
 
-CASES = Path(__file__).resolve().parents[1] / "cases" / "judge_replies.jsonl"
-ROWS = [json.loads(line) for line in CASES.read_text("utf-8").splitlines()]
-REPLIES, TRIES, SEVEN = ([row for row in ROWS if name in row] for name in ("reply", "replies", "seven"))
+REPLIES, TRIES, SEVEN = (
+    [row for row in rows("judge_replies") if name in row] for name in ("reply", "replies", "seven")
+)
 EN = load_rubric("mme_finance_en")
 MT = load_rubric("mme_finance_mt_zh")
 ITEM = Item(id="1", question="Which day?", answer="Friday", response="Friday.", category="OCR")

@@ -11,9 +11,8 @@ def test_wilson_is_that_of_statsmodels() -> None:
     for n in (1, 5, 100):
         for successes in range(n + 1):
             found = wilson(successes, n)
-            assert (found.low, found.high) == pytest.approx(
-                proportion_confint(successes, n, method="wilson"), abs=1e-12
-            )
+            theirs = proportion_confint(successes, n, method="wilson")
+            assert (found.low, found.high) == pytest.approx(theirs, abs=1e-12)
     assert wilson(0, 0) == Interval(0.0, 1.0)
 
 

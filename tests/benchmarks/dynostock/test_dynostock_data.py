@@ -10,18 +10,14 @@ import pandas as pd
 import pytest
 
 from fin_tasks.benchmarks.dynostock import data
-from fin_tasks.benchmarks.dynostock.data import ANONYMOUS_TICKER, chart, load
+from fin_tasks.benchmarks.dynostock.data import ANONYMOUS_TICKER, load
 from fin_tasks.benchmarks.dynostock.market import Market, sample_market
 from fin_tasks.benchmarks.dynostock.prompts import ARMS
 from fin_tasks.benchmarks.dynostock.window_set import SAMPLE_SHARE, WindowSet, write_set
 from fin_tasks.benchmarks.dynostock.windows import find_windows
 from fin_tasks.errors import ConfigError, DataError
 
-
-@pytest.fixture(autouse=True)
-def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("FIN_TASKS_DATA", raising=False)
-    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def documents(**options: Any) -> list[dict[str, Any]]:
@@ -83,14 +79,6 @@ def test_an_anonymous_prompt_names_neither_share_nor_time(text: str, arm: str) -
         assert years and max(years) < 1992
 
 
-def test_charts_are_drawn_once() -> None:
-    docs = documents(mode="image", dpi=40, window=20)
-    written = [Path(doc["chart"]).stat().st_mtime_ns for doc in docs]
-    assert docs[0]["prompt"].startswith("<image>\n") and "see the chart" in docs[0]["prompt"]
-    assert [Path(doc["chart"]).stat().st_mtime_ns for doc in documents(mode="image", dpi=40, window=20)] == written
-    assert chart(docs[0])[0].mode == "RGB"
-
-
 def changed(market: Market, after: pd.Timestamp) -> Market:
     """Another future: every price and report is another, and each stock splits 7 for 1."""
     prices, reports = market.prices.copy(), market.reports.copy()
@@ -121,12 +109,8 @@ def test_another_future_changes_no_byte(mode: str, name: str, tmp_path: Path, mo
         picture = Path(doc["chart"]).read_bytes() if doc["chart"] else b""
         return doc["system"], doc["prompt"], doc["cue"], doc["statement"], picture
 
-    others: list[dict[str, Any]] = [
-        {"anonymize": True},
-        {"prompt": "naive"},
-        {"text": "narrative", "frequency": "weekly"},
-    ]
-    others = [{"chart": "paper"}] if mode == "image" else [{"arm": arm} for arm in ARMS] + others
-    for options in ({}, *others):
+    others: dict[str, list[dict[str, Any]]] = {"image": [{"chart": "paper"}], "text": [{"arm": arm} for arm in ARMS]}
+    others["text"] += [{"anonymize": True}, {"prompt": "naive"}, {"text": "narrative", "frequency": "weekly"}]
+    for options in ({}, *others[mode]):
         assert asked(market, "a", **options) == asked(changed(market, end), "b", **options), options
     assert asked(market, "a") != asked(Market.of(last, market.reports), "c"), "the last day is seen"

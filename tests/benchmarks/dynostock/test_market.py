@@ -11,7 +11,6 @@ import pytest
 from fin_tasks.benchmarks.dynostock.market import REPORT_COLUMNS, Market, read_market, sample_market
 from fin_tasks.errors import DataError
 
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "dynostock"
 LONG = """Ticker,Date,Open,High,Low,Close,Volume,Adj Close
 NA,2024-01-02,9,11,8,10,100,10
 NA,2024-01-03 00:00:00-05:00,9,11,8,,100,
@@ -41,11 +40,8 @@ def test_the_layouts_of_prices(tmp_path: Path, reports: Path, ending: str) -> No
     table = pd.read_csv(written(tmp_path / "x.csv", LONG), keep_default_na=False, na_values=[""])
     table["Date"] = table["Date"].str[:10]
     one = table[table["Ticker"] == "B"].drop(columns="Ticker")
-    for name, layout in {
-        "long": table,
-        "closes": table.pivot(columns="Ticker", index="Date")["Close"],
-        "B": one,
-    }.items():
+    wide = table.pivot(columns="Ticker", index="Date")["Close"]
+    for name, layout in (("long", table), ("closes", wide), ("B", one)):
         path, indexed = tmp_path / f"{name}{ending}", name == "closes"
         layout.to_parquet(path) if ending == ".parquet" else layout.to_csv(path, index=indexed)
         expected = [("B", "2024-01-02", 21), ("NA", "2024-01-02", 10)]

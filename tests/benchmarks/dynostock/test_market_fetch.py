@@ -34,7 +34,7 @@ def earnings(symbol: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MarketServer]:
+def server(own_cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MarketServer]:
     from curl_cffi.requests import Session
     from yfinance import data
 
@@ -55,7 +55,6 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MarketSe
             monkeypatch.setenv(name, server.url)
         for name in ("FIN_TASKS_OFFLINE", "HF_HUB_OFFLINE"):
             monkeypatch.delenv(name, raising=False)
-        monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
         monkeypatch.setenv("ALPHAVANTAGE_API_KEY", KEY)
         for name in "AB":
             server.answers[f"/v8/finance/chart/{name}"] = chart(name, {"2024-01-02": 10.0, "2024-01-04": 11.0})

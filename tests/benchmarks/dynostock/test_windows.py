@@ -66,16 +66,6 @@ def test_a_report_before_the_opening_bell() -> None:
         strict_timing(market)
 
 
-def test_an_own_window() -> None:
-    market = stepwise([1, 1, 0, 1, 0], [0.1, 0.1, 0.1, -0.1, 0.1])
-    days = [stamp.date() for stamp in market.reports["reported"]]
-    window = own_window(market, "AB", days[0], days[-1])
-    assert (window.id, window.signal, window.truth) == (f"plain-w05-AB-{days[-1]}", None, 0)
-    assert (window.n_same, window.n_contrary) == (3, 2)
-    last = market.prices["date"].max().date()
-    assert own_window(market, "AB", days[0], last - 7 * DAY).truth is None
-
-
 def slow_movement(closes: dict[date, float], day: date) -> int | None:
     sides = [[closes.get(day + n * DAY, NAN) for n in days] for days in (range(-7, 1), range(1, 9))]
     before, after = ([Fraction(str(close)) for close in side if not isnan(close)] for side in sides)

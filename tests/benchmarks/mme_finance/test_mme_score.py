@@ -1,24 +1,22 @@
 """From responses and a judge's replies to metrics."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import rows
 
 from fin_tasks.benchmarks.mme_finance.binary import f1
-from fin_tasks.benchmarks.mme_finance.score import metric_values, read, score
+from fin_tasks.benchmarks.mme_finance.score import metric_values, metrics_of, read, score
 from fin_tasks.judging.item import Judged, Reply
 
 DOC: dict[str, Any] = {
     **{"part": "open", "id": "7", "index": "7", "language": "en", "na": False, "category": "OCR", "question": "Close?"},
     **{"answer": "7.5", "background": "", "image_path": "a.png", "truth": "", "prompt": ""},
 }
-CASES = Path(__file__).parents[2] / "cases" / "mme_finance.jsonl"
 
 
 def cases(part: str) -> list[dict[str, Any]]:
-    return [case for case in map(json.loads, CASES.read_text("utf-8").splitlines()) if case["part"] == part]
+    return [case for case in rows("mme_finance") if case["part"] == part]
 
 
 def judged(*replies: str, response: str = "7.5", error: str = "") -> Judged:
@@ -36,6 +34,8 @@ def test_points_become_a_score(case: dict[str, Any]) -> None:
     said = judged(response=" ") if replies is None else judged(*replies, error="" if replies else "the judge is down")
     found = {variant: values(DOC, said, variant) for variant in ("paper", "robust")}
     assert (found["paper"]["score"], found["robust"]["score"]) == (case["paper"], case["robust"])
+    full = None if case["robust"] is None else case["robust"] == 100
+    assert score(DOC, said, variant="robust").correct is full
     for of in found.values():
         assert of["score_OCR"] == of["score_perception"] == of["score"]
         assert of["score_IC"] is of["score_reasoning"] is of["exact"] is None
@@ -47,6 +47,7 @@ def test_points_become_a_score(case: dict[str, Any]) -> None:
 def test_declined_answerable_questions_are_counted(case: dict[str, Any]) -> None:
     doc = {**DOC, "na": True, "category": case["category"]}
     assert values(doc, judged("0", response=case["response"]), "paper")["declined"] == case["declined"]
+    assert metrics_of(na=True)["declined"] is False  # less is better
 
 
 @pytest.mark.parametrize("case", cases("exact"), ids=str)
