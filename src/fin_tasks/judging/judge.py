@@ -208,7 +208,11 @@ class _Work:
             reply = self.chat.ask(messages, max_tokens=limit, **options)
             reasons = not reply.text.strip() or reply.text.lstrip().startswith(("<think", "<|channel"))
             if reasons and reply.reason == "length" and limit < large:
-                self._warn_that_it_reasons()
+                with self.lock:
+                    was_known, self.reasons = self.reasons, True
+                if not was_known:
+                    told = "the judge %s reasons: it used up %d tokens before its reply, and now gets up to %d."
+                    _log.warning(told, self.judge_model.model, usual, large)
                 reply = self.chat.ask(messages, max_tokens=large, **options)
         except EndpointError as error:
             with self.lock:
@@ -219,11 +223,3 @@ class _Work:
             with self.lock:
                 self.failed_in_a_row = 0
         return reply
-
-    def _warn_that_it_reasons(self) -> None:
-        with self.lock:
-            if not self.reasons:
-                self.reasons = True
-                told = "the judge %s reasons: it used up %d tokens before its reply, and now gets up to %d."
-                limits = self.rubric.max_tokens, self.rubric.reasoning_max_tokens
-                _log.warning(told, self.judge_model.model, *limits)

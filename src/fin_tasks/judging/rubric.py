@@ -194,11 +194,9 @@ def load_rubric(name_or_path: str | Path) -> Pack:
         if path.suffix not in (".yaml", ".yml") or not path.is_file():
             known = ", ".join(rubric_names())
             raise ConfigError(f"rubric: expected one of {known}, or the path of a YAML file, got {str(path)!r}.")
-    with path.open("rb") as file:
-        data = file.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
+    if path.stat().st_size > _LARGEST:
         raise ConfigError(f"{path}: expected at most {_LARGEST:,} bytes, got more. Shorten the rubric.")
-    return _parse(str(path), data)
+    return _parse(str(path), path.read_bytes())
 
 
 @lru_cache(maxsize=16)

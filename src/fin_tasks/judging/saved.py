@@ -13,7 +13,7 @@ from fin_tasks.judging.item import Item
 from fin_tasks.settings import Settings
 
 _ROWS, _CELLS = 200_000, 500_000
-_BYTES = 1 << 28  # of a file, and of what a workbook unpacks to
+_BYTES = 1 << 28  # of what a workbook unpacks to
 _CELL = re.compile(rb"<(?:\w+:)?(?:c|row)\b(?:[^>]*?\br\s*=\s*[\"'][A-Z]*(\d+)[\"'])?")
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -25,8 +25,6 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     spreadsheets cut long cells and change cells that look like numbers or formulas.
     """
     try:
-        if path.stat().st_size > _BYTES:
-            raise ValueError(f"more than {_BYTES:,} bytes")
         rows = [{name: _text(value) for name, value in row.items()} for row in _rows(path)]
         beside = path.with_name(f"{path.stem}_responses.jsonl")
         kept = read_json(beside, ["index", "prediction"]) if beside.is_file() else []

@@ -80,7 +80,7 @@ def load(
         raise DataError(f"mme_finance: expected at least one usable row in {where}. Fetch the file again.")
     wording = texts.house(part, language)
     if prompts == "upstream":
-        wording = upstream.wording(language, **place) if part == "open" else texts.bare()
+        wording = upstream.wording(language, **place) if part == "open" else texts.BARE
     facts = {
         "scorer": SCORER_VERSION,
         "split": "test",

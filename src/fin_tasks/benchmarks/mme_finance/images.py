@@ -1,6 +1,5 @@
 """The pictures of a table: unpack their archive, find them by their paths, open them."""
 
-import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -14,8 +13,6 @@ from fin_tasks.data.fetch import sha256_of
 from fin_tasks.data.pictures import BROKEN, FORMATS
 from fin_tasks.errors import DataError
 
-_MOST_BYTES, _MOST_BYTES_EACH = 8 << 30, 64 << 20  # of an archive, of a picture
-
 
 def unpack(archive: Path, cache: Path) -> Path:
     """Unpack the pictures of a zip archive into a folder of the cache, once, and return the folder."""
@@ -26,10 +23,7 @@ def unpack(archive: Path, cache: Path) -> Path:
         cache.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as draft, zipfile.ZipFile(archive) as opened:
             (place := Path(draft, "pictures")).mkdir()
-            entries = opened.infolist()
-            if (size := sum(entry.file_size for entry in entries)) > _MOST_BYTES:
-                raise ValueError(f"{size:,} bytes")
-            for entry in entries:
+            for entry in opened.infolist():
                 entry.filename = _name(entry).replace("\\", "/")
                 opened.extract(entry, place)  # never leaves this folder
             if not target.is_dir():  # another process may have been faster
@@ -61,13 +55,11 @@ class Pictures:
 
 
 def is_usable(path: Path) -> bool:
-    """Return whether a file is a picture of a usual format and size, without decoding its pixels."""
+    """Return whether a file is a picture of a usual format, without decoding its pixels."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(path, formats=FORMATS):
-                return path.stat().st_size <= _MOST_BYTES_EACH
-    except (*BROKEN, Image.DecompressionBombWarning):
+        with Image.open(path, formats=FORMATS):
+            return True
+    except BROKEN:
         return False
 
 

@@ -66,6 +66,5 @@ def house(part: str, language: str) -> Wording:
     return Wording("house", start, f"\n\n{how}", requirements, between, f"\n\n{background}")
 
 
-def bare() -> Wording:
-    """Return a wording without texts, as the authors ask binary questions and conversations."""
-    return Wording("upstream", "", "", {}, "", "")
+BARE = Wording("upstream", "", "", {}, "", "")
+"""No texts, as the authors ask binary questions and conversations."""

@@ -50,10 +50,6 @@ IMAGE_TYPES = (
     "document",
     "mixed chart",
 )
-IMAGE_STYLES = (
-    *("computer screenshot", "mobile photograph"),
-    *("vertical screenshot on mobile", "horizontal screenshot on mobile"),
-)
 
 
 @dataclass(frozen=True, kw_only=True)
