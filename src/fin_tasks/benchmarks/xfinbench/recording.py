@@ -26,10 +26,9 @@ _log = logging.getLogger(__name__)
 
 def read(path: Path, *, task: str, mode: str = "cot", data_dir: Path | None = None) -> list[tuple[dict[str, Any], str]]:
     """Return document and response of each row of a task; the data folder adds what the file lacks, by id."""
-    name, modes = SUBSETS.get(task, task), ("cot", "da", "pot") if task.startswith("calc") else ("cot", "da")
-    if name not in SUBSETS.values() or mode not in modes:
-        expected = f"task bool, mcq or calc and mode {' or '.join(modes)}"
-        raise ConfigError(f"replay xfinbench: expected {expected}, got {task!r} and {mode!r}.")
+    if mode == "pot" and task != "calc":
+        raise ConfigError(f"replay xfinbench: expected mode cot or da for {task}, got pot.")
+    name = SUBSETS[task]
     pairs = list(_pairs(path))
     kept = [(row, text) for row, text in pairs if row.get("task") in (None, "", task, name)]
     if not kept:
