@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from fin_tasks import report
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError
-from fin_tasks.report.cost import costs_of, pareto, read_prices
+from fin_tasks.report.cost import costs_of, read_prices
 
 COUNTED = {"prompt_tokens": 600_000, "response_tokens": 200_000, "estimated": False, "seconds_of_all_tasks": 60.0}
 
@@ -62,10 +62,6 @@ def test_counts_that_a_run_lacks_are_estimated_from_its_samples(tmp_path: Path) 
     found = costs_of(report.read([tmp_path]).runs[0])["financemath"]
     assert (found["tokens_in"], found["tokens_out"], found["seconds"]) == (2 * 80 / 4, 2 * 4 / 4, None)
     assert {"tokens_in", "tokens_out"} <= set(found["estimated"])
-
-
-def test_front_holds_what_no_other_beats_in_both() -> None:
-    assert pareto([(2, 0.5), (1, 0.4), (4, 0.9), (3, 0.45), (4, 0.8), (5, 0.9)]) == [(1, 0.4), (2, 0.5), (4, 0.9)]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ _FOLLOWS |= {"fin_tasks", "retrieval.gold_missing"}
 _JUDGE = ("model", "rubric", "rubric_sha256", "version", "image", "temperatures", "tries", "max_tokens")
 _ENDINGS = ("da", "pot", "text", "na")  # of task names that repeat a condition
 _WHOLE = "xfinbench_text"  # in this name `text` is no condition
-_DEEPEST, _MOST = 30, 2_000
 
 
 def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, str]:
@@ -38,7 +37,7 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, str]:
         kept = {n: v for n, v in kept.items() if not n.startswith("data.") or n in ("data.revision", "data.origin")}
     if kept.get("data.origin") == "sample":  # the packaged sample has the same rows for every split
         kept["split"] = "sample"
-    return {name: json.dumps(without_secrets(kept[name]), sort_keys=True) for name in sorted(kept)[:_MOST]}
+    return {name: json.dumps(without_secrets(kept[name]), sort_keys=True) for name in sorted(kept)}
 
 
 def conditions_of(result: TaskResult) -> dict[str, str]:
@@ -112,9 +111,9 @@ def _hash(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _flat(facts: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in facts.items():
-        if isinstance(value, Mapping) and depth < _DEEPEST:
-            yield from _flat(value, f"{prefix}{name}.", depth + 1)
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
