@@ -91,6 +91,10 @@ def set_in(lines: list[dict[str, Any]], **values: Any) -> None:
         line.update(values)
 
 
+def add_hint(line: dict[str, Any]) -> None:
+    line["arguments"]["gen_args_0"]["arg_0"] += " (It is true.)"
+
+
 def test_an_honest_run_passes_and_says_that_it_is_of_the_sample(runs: Path) -> None:
     status, worst, told = verify(*(runs / task for task in (POT, DYNO, GROUP)))
     assert status == 0 and {name for name, one in worst.items() if one != "pass"} == {"data"}, told
@@ -120,6 +124,7 @@ ROWS: dict[str, tuple[str, str, Callable[[list[dict[str, Any]]], object]]] = {
     ),
     "a wrong gold answer": ("documents", POT, lambda rows: [row["doc"].update(ground_truth=7.0) for row in both(rows)]),
     "a foreign question": ("documents", BOOL, lambda rows: [row["doc"].update(prompt="1 + 1?") for row in both(rows)]),
+    "a hint in one prompt": ("prompts", BOOL, lambda rows: add_hint(both(rows)[0])),
     "a foreign prompt": ("prompts", BOOL, lambda rows: set_in(both(rows), arguments={"gen_args_0": {"arg_0": "1+1"}})),
     "no response": ("scores", BOOL, lambda rows: set_in(rows, resps=[])),
 }

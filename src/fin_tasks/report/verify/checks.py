@@ -13,6 +13,7 @@ from fin_tasks.report.model import TaskResult
 
 _ASKED = ("question", "answer", "ground_truth", "exact_truth", "truth", "outcome")  # what recordings say of a document
 _PATHS = ("chart", "figure_path", "image_path", "image_paths")  # which differ between machines
+_TEMPLATE = 400  # characters that a chat template may add to every prompt
 _NO_PROOF = ("timeout", "memory", "broken", "unsupported")  # ends of programs that depend on the machine
 _UNUSUAL = ("rows", "samples", "fewshot", "system", "repeats", "version", "scorer")  # these settings only warn
 
@@ -112,18 +113,34 @@ def changed_fields(theirs: Mapping[str, Any], ours: Mapping[str, Any], *, record
     return [name for name, one, other in pairs if (one or other) and not same(one, other)]
 
 
-def check_prompts(checks: Checks, sent: Sequence[tuple[str, str, Mapping[str, Any]]]) -> None:
-    """Check that each prompt (id, text, our document) holds our question, and say where our system message lacks."""
-    texts = [_words(text) for _, text, _ in sent]
-    status: Status
-    for part, status in (("prompt", "fail"), ("system", "warn")):
-        lacking = [
-            f"{name!r:.60}: {text!r:.200}"
-            for (name, _, doc), text in zip(sent, texts, strict=True)
-            if _words(doc.get(part)) not in text
-        ]
-        fine = f"all {len(sent):,} prompts in the files hold our {part}"
-        checks.none_of("prompts", lacking, f"prompts lack our {part}", fine, status)
+def check_prompts(checks: Checks, sent: Sequence[tuple[str, str, Mapping[str, Any]]], *, shots: bool) -> None:
+    """Check that prompts (id, text, our document) hold our question, and that all say the same beside our texts."""
+    beside = [(name, _beside(text, doc), doc.get("turn", 1) > 1) for name, text, doc in sent]
+    usual = Counter(said for _, said, later in beside if said is not None and not later).most_common(1)
+    common = usual[0][0] if usual else ""
+    foreign = [
+        f"{name!r:.60}: {said!r:.200}"
+        for name, said, later in beside
+        if said is None or (said != common and not later)  # later turns repeat the model's own answers
+    ]
+    status: Status = "warn" if shots else "fail"  # examples differ from question to question
+    fine = f"all {len(sent):,} prompts in the files are ours"
+    checks.none_of("prompts", foreign, "prompts lack our question, or say more than the others", fine, status)
+    if len(common) > _TEMPLATE:
+        checks.add("prompts", "warn", f"beside our texts all prompts say {common!r:.300}")
+    lacking = [name for name, text, doc in sent if _words(doc.get("system")) not in _words(text)]
+    if lacking:
+        checks.add("prompts", "warn", f"{len(lacking):,} prompts lack our system message", lacking)
+
+
+def _beside(prompt: str, doc: Mapping[str, Any]) -> str | None:
+    """Return what a prompt says beside our system message, question and cue; None if it lacks the question."""
+    rest = _words(prompt)
+    if _words(doc.get("prompt")) not in rest:
+        return None
+    for part in ("prompt", "system", "cue"):
+        rest = rest.replace(_words(doc.get(part)), " ", 1)
+    return _words(rest)
 
 
 def _words(text: Any) -> str:

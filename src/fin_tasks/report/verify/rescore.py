@@ -174,7 +174,7 @@ class _Task:
         self.checks.none_of("documents", changed, "fields of documents or responses were changed", fine)
         self.checks.none_of("rows", strangers, "rows are not of the benchmark", "no foreign rows")
         check.check_rows(self.checks, self.result, ordered, self.docs, recorded=self.recorded)
-        check.check_prompts(self.checks, sent)
+        check.check_prompts(self.checks, sent, shots="fewshot" in self.result.settings)
         return ordered
 
     def _score(self, rows: Rows, *, ask: bool = False) -> Made:
