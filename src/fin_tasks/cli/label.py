@@ -106,7 +106,10 @@ def _read(sheets: list[Path]) -> tuple[Any, Any, Any]:
     beside = sorted({path for one in sheets for path in one.parent.glob("*.draw.json")})
     if len(beside) != 1:
         raise ConfigError(f"label: expected one .draw.json beside the sheets, got {len(beside)}. Move the others away.")
-    drawn = Draw.model_validate_json(beside[0].read_bytes())
+    try:
+        drawn = Draw.model_validate_json(beside[0].read_bytes())
+    except ValueError as error:
+        raise ConfigError(f"{beside[0]}: expected the file that `fin-tasks label draw` wrote, got {error}.") from error
     values, problems = read_sheets(drawn, sheets)
     for one in problems.head(_SHOWN).itertuples():
         print(f"fin-tasks: {one.sheet}, row {one.line or one.row}, {one.column}: {one.message}", file=sys.stderr)
