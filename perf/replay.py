@@ -34,7 +34,7 @@ def main() -> int:
             for number, answer in zip(range(ROWS), itertools.cycle(ANSWERS), strict=False):
                 text = REASONING * 15 + (f"Therefore, my answer is {answer}" if answer else "")
                 out.write(json.dumps({"id": number, "ground_truth": "178.33", "model_response": text}) + "\n")
-        replay = ["-m", "fin_tasks.cli", "replay", "xfinbench", "--task", "calc", "--json"]
+        replay = ["-c", "from fin_tasks.cli import main; main()", "replay", "xfinbench", "--task", "calc", "--json"]
         works = [command(sys.executable, *arguments, str(file)) for arguments in (["-c", READ], replay)]
         plain, ours = map(statistics.median, in_turn(works, RUNS))
     print(f"{ROWS} responses, median of {RUNS}: reading the JSON alone {plain:.2f} s")

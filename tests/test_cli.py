@@ -66,7 +66,7 @@ def test_doctor_names_the_sandbox_and_why(tmp_path: Path) -> None:
 
 
 def test_doctor_of_a_benchmark(tmp_path: Path) -> None:
-    for name in ("xfinbench", "bizbench", "financemath", "mme-finance", "dynostock"):
+    for name in ("xfinbench", "bizbench", "financemath", "mme_finance", "dynostock"):
         done = run("doctor", name, "--source", "sample", "--json", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout).get("origin", "sample") == "sample"
@@ -159,11 +159,8 @@ SAMPLE_CHART = "--sample --start 2010-01-02 --end 2010-01-03"
     [
         ("replay xfinbench --task bool none.csv", "No such file"),
         ("replay financemath --mode cot none.json", "none.json"),
-        ("doctor nonsense", "got 'nonsense'"),
-        ("fetch nonsense", "got 'nonsense'"),
         (f"chart NONE {SAMPLE_CHART}", "got 'NONE'. There are AAPL, FB, GOOG, IBM, MSFT."),
         (f"chart AAPL {SAMPLE_CHART}", "from 2010-01-02 to 2010-01-03, found none"),
-        (f"chart AAPL {SAMPLE_CHART} --start 2011-02-01", "expected --start on or before --end"),
         (f"chart AAPL {SAMPLE_CHART} --prices x.csv", "expected no --prices"),
         ("chart AAPL --sample --start 2010-01-04 --end 2010-12-31 --out none/x.png", "No such file"),
     ],

@@ -8,10 +8,6 @@ import time
 from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 from fin_tasks.adapters import lm_eval_cli
 from fin_tasks.benchmarks.xfinbench import recording
@@ -36,26 +32,20 @@ Next:
   fin-tasks doctor"""
 
 
-def run(model: str | None, *, limit: int, max_tokens: int, output: Path, console: Console) -> None:
-    """Run lm-eval on `limit` questions per task, then print scores, files and what to do next."""
+def ask(model: str | None, *, limit: int, output: Path) -> Path:
+    """Run lm-eval on `limit` questions per task and return its results file."""
     model = model or str(find_model())
     if model.endswith(".gguf") and not Path(model).is_file():
         raise ConfigError(f"demo --model: expected a GGUF file, found none at {model}. Check the path.")
-    command = arguments(model, limit=limit, max_tokens=max_tokens, output=output)
-    console.print(f"[bold]Running[/] lm_eval {shlex.join(command)}\n", soft_wrap=True, highlight=False)
+    command = arguments(model, limit=limit, output=output)
+    print(f"Running lm_eval {shlex.join(command)}\n", flush=True)
     started = time.time()
     with redirect_stdout(io.StringIO()):  # lm-eval's own table has a line for each capability
         lm_eval_cli.run(command)
     written = [path for path in output.rglob("results_*.json") if path.stat().st_mtime >= started]
     if not written:
         raise ConfigError(f"demo: expected results of lm-eval in {output}, found none. See its messages above.")
-    results = max(written, key=lambda path: path.stat().st_mtime)
-    for path, title in (
-        (results, "A small model. So few questions say nothing about finance"),
-        (replay_examples(output), "Example responses, written by us: right and wrong ones"),
-    ):
-        console.print(results_table(json.loads(path.read_text(encoding="utf-8")), title))
-        console.print(f"{path}\n", soft_wrap=True, highlight=False)
+    return max(written, key=lambda path: path.stat().st_mtime)
 
 
 def replay_examples(output: Path) -> Path:
@@ -70,7 +60,7 @@ def replay_examples(output: Path) -> Path:
     return write_run(output, tasks, model="example responses", made_by="fin-tasks demo", provenance=provenance)
 
 
-def arguments(model: str, *, limit: int, max_tokens: int, output: Path) -> list[str]:
+def arguments(model: str, *, limit: int, output: Path) -> list[str]:
     """Return lm-eval's arguments for a GGUF file, or for what its `hf` model takes as `pretrained`."""
     path = Path(model)
     source = f"pretrained={path.parent},gguf_file={path.name}" if path.suffix == ".gguf" else f"pretrained={model}"
@@ -78,7 +68,7 @@ def arguments(model: str, *, limit: int, max_tokens: int, output: Path) -> list[
         *("--model", "hf", "--model_args", f"{source},dtype=float32", "--device", "cpu"),
         *("--tasks", ",".join(TASKS), "--metadata", METADATA, "--limit", str(limit)),
         # DynoStock's questions are long: in larger batches all others would be padded to their length.
-        *("--gen_kwargs", f"max_gen_toks={max_tokens}", "--batch_size", "8"),
+        *("--gen_kwargs", "max_gen_toks=256", "--batch_size", "8"),
         *("--apply_chat_template", "--confirm_run_unsafe_code", "--output_path", str(output), "--log_samples"),
     ]
 
@@ -93,18 +83,16 @@ def find_model() -> Path:
         raise ConfigError(f"demo: expected a .gguf file of the package {_PACKAGE}, found none. {advice}") from error
 
 
-def results_table(results: dict[str, Any], title: str) -> Table:
-    """Show the headline metrics of each task in a results file of lm-eval, under both variants."""
-    table = Table("Task", "Metric", "Paper", "Robust", "n", title=title)
-    for task, metrics in results["results"].items():
-        n = str(results["n-samples"].get(task, {}).get("effective", ""))
+def scores(file: Path) -> list[dict[str, str]]:
+    """Return a row for each headline metric of each task in a results file of lm-eval, with both variants."""
+    found = json.loads(file.read_text(encoding="utf-8"))
+    rows = []
+    for task, metrics in found["results"].items():
         for name in (name for name in _METRICS if f"{name},paper" in metrics):
-            table.add_row(task, name, _cell(metrics, name, "paper"), _cell(metrics, name, "robust"), n)
-        table.add_section()
-    return table
-
-
-def _cell(metrics: dict[str, Any], name: str, variant: str) -> str:
-    value, stderr = metrics.get(f"{name},{variant}"), metrics.get(f"{name}_stderr,{variant}")
-    shown = f"{value:.1%}" if isinstance(value, float) else "-"
-    return f"{shown} ± {stderr:.1%}" if isinstance(stderr, float) else shown
+            row = {"Task": task, "Metric": name}
+            for variant in ("paper", "robust"):
+                value, stderr = metrics.get(f"{name},{variant}"), metrics.get(f"{name}_stderr,{variant}")
+                shown = f"{value:.1%}" if isinstance(value, float) else "–"
+                row[variant] = f"{shown} ± {stderr:.1%}" if isinstance(stderr, float) else shown
+            rows.append({**row, "n": str(found["n-samples"].get(task, {}).get("effective", ""))})
+    return rows

@@ -11,7 +11,7 @@ from typing import Any
 import fin_tasks
 from fin_tasks import sandbox
 from fin_tasks.data.fetch import load_pins, pinned_benchmarks
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 
 _PACKAGES = (
@@ -22,7 +22,6 @@ _BIZBENCH = ("fincode", "codefinqa", "codetatqa", "convfinqa_e", "tatqa_e", "sec
 _XFINBENCH = [(split, subset) for split in ("validation", "test") for subset in ("bool", "mcq", "mcq_visual", "calc")]
 _PARTS: dict[str, list[dict[str, str]]] = {  # options of each benchmark's `data.load`
     "bizbench": [{"part": part, "mode": "cot"} for part in _BIZBENCH] + [{"part": "formulaeval", "mode": "code"}],
-    "dynostock": [],
     "financemath": [{"mode": "cot"}],
     "mme_finance": [
         {"part": part, "language": language}
@@ -54,9 +53,6 @@ def describe_installation() -> dict[str, Any]:
 
 def describe_benchmark(name: str, *, source: str, data_dir: Path | None) -> dict[str, Any]:
     """Return where a benchmark's files are from, whether they are the pinned ones, and which rows tasks leave out."""
-    name = name.replace("-", "_")
-    if name not in _PARTS:
-        raise ConfigError(f"doctor: expected one of {', '.join(_PARTS)}, got {name!r}.")
     if name != "dynostock":
         return _inspect(name, source=source, data_dir=str(data_dir) if data_dir else None)
     find_set = import_module("fin_tasks.benchmarks.dynostock.window_set").find_set

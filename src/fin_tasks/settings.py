@@ -40,9 +40,6 @@ class Settings:
         env = {name: value for name, value in (os.environ if environ is None else environ).items() if value}
         cache = env.get("FIN_TASKS_CACHE") or str(Path(env.get("XDG_CACHE_HOME", "~/.cache")) / "fin-tasks")
         urls = [url.strip().rstrip("/") for url in env.get("FIN_TASKS_JUDGE_BASE_URL", OPENAI).split(",")]
-        sandbox = env.get("FIN_TASKS_SANDBOX", SANDBOX_TIERS[0])
-        if sandbox not in SANDBOX_TIERS:
-            raise ConfigError(f"FIN_TASKS_SANDBOX: expected one of {', '.join(SANDBOX_TIERS)}, got {sandbox!r}.")
         workers = env.get("FIN_TASKS_SANDBOX_WORKERS", str(min(os.cpu_count() or 1, 8)))
         if not workers.isdecimal() or not 1 <= int(workers) <= 256:
             raise ConfigError(f"FIN_TASKS_SANDBOX_WORKERS: expected a whole number from 1 to 256, got {workers!r}.")
@@ -61,7 +58,7 @@ class Settings:
             metadata=_metadata(env.get("FIN_TASKS_METADATA", "{}")),
             offline=_flag(env, "FIN_TASKS_OFFLINE") or _flag(env, "HF_HUB_OFFLINE"),
             offline_markets=_flag(env, "FIN_TASKS_OFFLINE"),
-            sandbox=sandbox,
+            sandbox=env.get("FIN_TASKS_SANDBOX", SANDBOX_TIERS[0]),
             sandbox_workers=int(workers),
         )
 
@@ -75,9 +72,7 @@ def _flag(env: Mapping[str, str], name: str) -> bool:
 
 def _metadata(text: str) -> dict[str, Any]:
     try:
-        value = json.loads(text)
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise ConfigError(f'FIN_TASKS_METADATA: expected a JSON object such as {{"source": "sample"}}, got {text!r}.')
-    return value
+        return {**json.loads(text)}
+    except (ValueError, TypeError) as error:
+        told = f'FIN_TASKS_METADATA: expected a JSON object such as {{"source": "sample"}}, got {text!r}.'
+        raise ConfigError(told) from error

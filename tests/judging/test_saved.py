@@ -38,11 +38,11 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_every_form_is_read_as_text(tmp_path: Path, settings: Settings, suffix: str) -> None:
     WRITERS[suffix](path := tmp_path / f"model_set{suffix}")
-    items, rows = read_items(path, language="zh", settings=settings)
+    items, rows = read_items(path, settings=settings)
     expected = RESPONSES[:4] if suffix == ".xlsx" else RESPONSES
     assert [item.response.replace("\r\n", "\n") for item in items] == [text.replace("\r\n", "\n") for text in expected]
     assert [item.id for item in items] == [row["index"] for row in rows] == [str(n) for n in range(len(items))]
-    assert (items[0].language, items[0].category, items[0].answer) == ("zh", "OCR", "7")
+    assert (items[0].category, items[0].answer) == ("OCR", "7")
 
 
 def test_whole_responses_beside_a_workbook(tmp_path: Path) -> None:
@@ -56,8 +56,8 @@ def test_whole_responses_beside_a_workbook(tmp_path: Path) -> None:
 def test_samples_of_lm_eval(tmp_path: Path, settings: Settings) -> None:
     doc = {"id": "a", "question": "1?", "answer": "7", "category": "OCR", "language": "zh", "na": True}
     lines = [{"doc_id": 0, "doc": doc, "resps": [["Seven."]], "filter": name} for name in ("paper", "robust")]
-    items, rows = read_items(write_lines(tmp_path / "samples_x.jsonl", lines), language="en", settings=settings)
-    assert [(item.id, item.response, item.language) for item in items] == [("a", "Seven.", "zh")]
+    items, rows = read_items(write_lines(tmp_path / "samples_x.jsonl", lines), settings=settings)
+    assert [(item.id, item.response) for item in items] == [("a", "Seven.")]
     assert (rows[0]["index"], rows[0]["na"]) == ("a", "true")
 
 
@@ -70,12 +70,12 @@ def test_pictures(tmp_path: Path, settings: Settings) -> None:
         write_lines(file, [{**ROWS[0], "image_path": name}])
         if expected is None:
             with pytest.raises(DataError, match="--image-root"):
-                read_items(file, language="en", settings=settings)
+                read_items(file, settings=settings)
         else:
-            assert read_items(file, language="en", settings=settings)[0][0].picture == tmp_path / "mine" / expected
+            assert read_items(file, settings=settings)[0][0].picture == tmp_path / "mine" / expected
     write_lines(file, [{**ROWS[0], "image_path": "b.png"}])
-    assert read_items(file, language="en", settings=settings, image_root=tmp_path)[0][0].picture == tmp_path / "b.png"
-    assert read_items(file, language="en", settings=settings, pictures=False)[0][0].picture is None
+    assert read_items(file, settings=settings, image_root=tmp_path)[0][0].picture == tmp_path / "b.png"
+    assert read_items(file, settings=settings, pictures=False)[0][0].picture is None
 
 
 def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
@@ -125,4 +125,4 @@ def test_files_that_are_refused_soon(tmp_path: Path, suffix: str, write: Callabl
 def test_rows_without_a_question_are_an_error(tmp_path: Path, settings: Settings) -> None:
     path = write_lines(tmp_path / "a.jsonl", [{**ROWS[0], "question": " "}])
     with pytest.raises(DataError, match="index 0: expected a text in question"):
-        read_items(path, language="en", settings=settings)
+        read_items(path, settings=settings)

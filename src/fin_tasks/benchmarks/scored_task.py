@@ -9,10 +9,12 @@ from typing import Any
 
 from fin_tasks import sandbox
 from fin_tasks.answers.score import Reading
+from fin_tasks.judging.item import Judged, response_sha256
+from fin_tasks.judging.rubric import Rubric
 from fin_tasks.stats.averages import average, standard_error
 from fin_tasks.stats.metric import Metric
 
-__all__ = ["VARIANTS", "RunPrograms", "ScoredTask", "by_document", "model_of", "ran", "score_task", "texts_of"]
+__all__ = ["VARIANTS", "RunPrograms", "ScoredTask", "by_document", "model_of", "ran", "score_judged", "score_task", "texts_of"]
 
 VARIANTS = ("paper", "robust")
 
@@ -76,6 +78,24 @@ def score_task(
                 readings[variant].append([scorer.read(doc, text, variant=variant) for text in texts])
                 values[variant].append(scorer.metric_values(doc, readings[variant][-1]))
     return ScoredTask(name=name, docs=docs, responses=responses, readings=readings, values=values, metrics=metrics)
+
+
+def score_judged(rubric: Rubric, docs: Sequence[Mapping[str, Any]], judged: Sequence[Judged]) -> ScoredTask:
+    """Read a judge's replies under both variants; scores are percent of the rubric's scale."""
+    readings: dict[str, list[list[Any]]] = {variant: [] for variant in VARIANTS}
+    values: dict[str, list[Mapping[str, Any]]] = {variant: [] for variant in VARIANTS}
+    for one in judged:
+        kept = {"replies": [reply.text for reply in one.replies], "response_sha256": response_sha256(one.response)}
+        for variant in VARIANTS:
+            verdict = rubric.read(one, variant=variant)
+            points = verdict.score["overall"] if isinstance(verdict.score, dict) else verdict.score
+            reading = {"variant": variant, "answer": points, "reason": verdict.reason, "unscored": points is None}
+            readings[variant].append([{**reading, **kept}])
+            percent = None if points is None else 100 * (points - rubric.lowest) / (rubric.highest - rubric.lowest)
+            values[variant].append({"score": percent, "unscored": float(points is None)})
+    metrics = {"score": True, "unscored": False}
+    texts = [[one.response] for one in judged]
+    return ScoredTask(name=rubric.name, docs=docs, responses=texts, readings=readings, values=values, metrics=metrics)
 
 
 def by_document(pairs: Sequence[tuple[Mapping[str, Any], str]]) -> tuple[list[Mapping[str, Any]], list[list[str]]]:

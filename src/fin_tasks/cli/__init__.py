@@ -8,10 +8,18 @@ import typer
 
 import fin_tasks
 from fin_tasks.cli import build, chart, compare, fetch, judge, label, predict, replay, report, verify
-from fin_tasks.cli.options import DataDir, Json, Model, NewFolder, Source, show
+from fin_tasks.cli.options import Benchmark, DataDir, Json, Model, NewFolder, Source, print_table, say, show
 from fin_tasks.errors import FinTasksError
 
 __all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="fin-tasks",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 def main() -> None:
@@ -19,9 +27,7 @@ def main() -> None:
     try:
         app()
     except (FinTasksError, OSError) as error:
-        from fin_tasks.sandbox import escape  # a message may quote a stranger's file
-
-        print("fin-tasks: error: " + "\n".join(map(escape, str(error).split("\n"))), file=sys.stderr)
+        say(*f"fin-tasks: error: {error}".split("\n"), error=True)
         sys.exit(1)
 
 
@@ -31,6 +37,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+@app.callback()
 def overview(
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_version)
@@ -47,10 +54,10 @@ def overview(
     """
 
 
+@app.command(rich_help_panel="Start")
 def demo(
     model: Model = None,
     limit: Annotated[int, typer.Option(min=1, help="Questions per task.")] = 4,
-    max_tokens: Annotated[int, typer.Option(min=8, help="Tokens that a response may have.")] = 256,
     out: NewFolder = Path("results"),
 ) -> None:
     """Let a small language model answer sample questions, offline, and make a page of the results.
@@ -59,19 +66,22 @@ def demo(
 
     Example: fin-tasks demo --limit 2
     """
-    from rich.console import Console
-
     from fin_tasks import demo as small_model
 
-    small_model.run(model, limit=limit, max_tokens=max_tokens, output=out, console=Console())
+    model_results = small_model.ask(model, limit=limit, output=out)
+    for title, file in (
+        ("A small model. So few questions say nothing about finance", model_results),
+        ("Example responses, written by us: right and wrong ones", small_model.replay_examples(out)),
+    ):
+        print_table(title, small_model.scores(file))
+        print(f"{file}\n")
     report.report([out], out=out.with_name("report"))
     print(small_model.NEXT)
 
 
+@app.command(rich_help_panel="Start")
 def doctor(
-    benchmark: Annotated[
-        str | None, typer.Argument(help="xfinbench, bizbench, financemath, mme_finance or dynostock.")
-    ] = None,
+    benchmark: Annotated[Benchmark | None, typer.Argument()] = None,
     data_dir: DataDir = None,
     source: Source = "auto",
     as_json: Json = False,
@@ -86,6 +96,10 @@ def doctor(
     show(found, as_json=as_json)
 
 
+_ALL_TO_LM_EVAL = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+
+@app.command("lm-eval", context_settings=_ALL_TO_LM_EVAL, rich_help_panel="Start")
 def lm_eval(context: typer.Context) -> None:
     """Run lm-eval with only our tasks indexed, which starts faster. It takes lm-eval's own options.
 
@@ -96,6 +110,7 @@ def lm_eval(context: typer.Context) -> None:
     run(context.args)
 
 
+@app.command(rich_help_panel="Start")
 def path() -> None:
     """Print the folder with the task files.
 
@@ -106,24 +121,13 @@ def path() -> None:
     print(task_yaml_dir())
 
 
-app = typer.Typer(
-    name="fin-tasks",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.callback()(overview)
-_ALL_TO_LM_EVAL = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-for panel, commands in {
-    "Start": (demo, doctor, fetch.fetch, path),
-    "Score": (judge.judge, predict.predict),
-    "Results": (report.report, compare.compare, verify.verify),
-    "Data": (chart.chart,),
-}.items():
-    for command in commands:
-        app.command(rich_help_panel=panel)(command)
-app.command("lm-eval", context_settings=_ALL_TO_LM_EVAL, rich_help_panel="Start")(lm_eval)
+app.command(rich_help_panel="Start")(fetch.fetch)
+app.command(rich_help_panel="Score")(judge.judge)
+app.command(rich_help_panel="Score")(predict.predict)
+app.command(rich_help_panel="Results")(report.report)
+app.command(rich_help_panel="Results")(compare.compare)
+app.command(rich_help_panel="Results")(verify.verify)
+app.command(rich_help_panel="Data")(chart.chart)
 app.add_typer(replay.app, name="replay", rich_help_panel="Score")
 app.add_typer(build.app, name="build", rich_help_panel="Data")
 app.add_typer(label.app, name="label", rich_help_panel="Data")

@@ -1,15 +1,12 @@
 """`fin-tasks build`: make a data set for a benchmark."""
 
 import json
-from dataclasses import replace
-from datetime import datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.cli.market_options import DAY, Adjust, Earnings, Prices, Sample, Tickers, market_of
+from fin_tasks.cli.market_options import Adjust, Earnings, Prices, Sample, Tickers, market_of
 from fin_tasks.cli.options import Json, Out, Seed, show
 from fin_tasks.cli.xfinbench import build_xfinbench
 from fin_tasks.errors import ConfigError
@@ -25,20 +22,12 @@ def build_dynostock(
     sample: Sample = False,
     adjust: Adjust = "none",
     tickers: Tickers = None,
-    start: Annotated[datetime | None, typer.Option(**DAY, help="Leave out reports before this day.")] = None,
-    end: Annotated[datetime | None, typer.Option(**DAY, help="Leave out reports after this day.")] = None,
     bias: Annotated[str, typer.Option(help="Biases, separated by commas.")] = "recency,authority",
     windows: Annotated[str, typer.Option(help="Window sizes in reports, separated by commas.")] = "4,8,12,16,20",
     samples: Annotated[int, typer.Option(min=0, help="Windows to keep of each bias and size; 0 for all.")] = 100,
     seed: Seed = 42,
-    timing: Annotated[
-        Literal["paper", "strict"],
-        typer.Option(help="strict: a report before the opening bell counts as of the day before."),
-    ] = "paper",
-    from_recording: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE|DIR", help="Rebuild the windows of recordings (exp_recency_4.json); repeatable."),
-    ] = None,
+    timing: Annotated[Literal["paper", "strict"], typer.Option(help="strict: use the time of each report.")] = "paper",
+    from_recording: Annotated[list[Path] | None, typer.Option(metavar="FILE|DIR", help="Rebuild its windows.")] = None,
     charts: Annotated[bool, typer.Option("--charts/--no-charts", help="Draw the charts too.")] = True,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that draw charts.")] = 1,
     engine: Annotated[Literal["local", "ray"], typer.Option(help="Draw with processes here, or on Ray.")] = "local",
@@ -51,6 +40,8 @@ def build_dynostock(
 
     Example: fin-tasks build dynostock --sample --samples 0 --no-charts --out windows
     """
+    from pandas import json_normalize
+
     from fin_tasks.benchmarks.dynostock import window_set as sets
     from fin_tasks.benchmarks.dynostock import windows as finding
     from fin_tasks.benchmarks.dynostock.data import chart_between
@@ -66,28 +57,18 @@ def build_dynostock(
         found, missing = sets.rebuild_windows(market, from_recording, seed=seed)
         parameters["from_recording"] = sorted(path.name for path in from_recording)
     else:
-        days = [f"{start or datetime(1800, 1, 1):%Y-%m-%d}", f"{end or datetime(2200, 1, 1):%Y-%m-%d}"]
-        if days[0] > days[1]:
-            raise ConfigError(f"build dynostock: expected --start before --end, got {' and '.join(days)}.")
-        share = Fraction(sets.SAMPLE_SHARE if sample else finding.SHARE)
-        chosen: dict[str, Any] = {
-            "biases": bias.replace(" ", "").split(","),
-            "windows": [int(size) if size.strip().isdecimal() else 0 for size in windows.split(",")],
-            "seed": seed,
-        }
-        reports = market.reports[market.reports["reported"].between(*days)].reset_index(drop=True)
-        found = finding.find_windows(replace(market, reports=reports), **chosen, share=share)
+        share = sets.SAMPLE_SHARE if sample else finding.SHARE
+        biases = bias.replace(" ", "").split(",")
+        sizes = [int(size) if size.strip().isdecimal() else 0 for size in windows.split(",")]
+        found = finding.find_windows(market, biases=biases, windows=sizes, seed=seed, share=share)
         found = found._replace(table=sets.sampled(found.table, samples, seed=seed))
-        parameters |= {**chosen, "samples": samples, "share": float(share), "start": days[0], "end": days[1]}
+        parameters |= {"biases": biases, "windows": sizes, "samples": samples, "share": float(share)}
     folder = out or Settings.from_environ().cache_dir / "dynostock" / ("sample" if sample else "windows")
     made = sets.write_set(folder, found, market, parameters=parameters)
-    priced, reporting = ({*table["ticker"].unique()} for table in (market.prices, market.reports))
     summary: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     summary |= {
         "folder": str(folder),
-        "tickers": len(priced & reporting),
-        "without_reports": sorted(priced - reporting),
-        "without_prices": sorted(reporting - priced),
+        "tickers": len(market.tickers),
         "not_rebuilt": dict(sorted(missing.items())),
     }
     if charts:
@@ -96,7 +77,7 @@ def build_dynostock(
         paths, drawn = draw_charts(drawing, made.charts, jobs=jobs, engine=engine, total=len(shown))
         summary |= {"charts": len(set(paths)), "drawn": drawn}
     if not as_json:
-        counts = [{**count, **count.pop("dropped")} for count in summary["counts"]]
+        counts = json_normalize(summary["counts"]).to_dict("records")
         summary |= {"counts": counts, "files": None, "parameters": None}
     show(summary, as_json=as_json)
 
@@ -106,10 +87,7 @@ def build_mme_finance(
     n: Annotated[int, typer.Option("--n", min=1, help="Questions in each language; half as many pictures.")] = 120,
     seed: Seed = 1,
     language: Annotated[str, typer.Option(help="Languages, separated by commas.")] = "en,zh",
-    prices: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE|DIR", help="Daily prices as CSV or Parquet.", show_default="the packaged sample"),
-    ] = None,
+    prices: Annotated[Path | None, typer.Option(metavar="FILE|DIR", help="Daily prices, else the sample's.")] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:

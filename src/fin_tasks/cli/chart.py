@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from fin_tasks.cli.market_options import DAY, Adjust, Earnings, Prices, Sample, Style, Ticker, market_of
-from fin_tasks.errors import ConfigError
 
 
 def chart(
@@ -19,16 +18,12 @@ def chart(
     sample: Sample = False,
     adjust: Adjust = "none",
     style: Style = "house",
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help="File to write.", show_default="TICKER_START_END.png")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Picture, else TICKER_START_END.png.")] = None,
 ) -> None:
     """Draw a stock's prices with its earnings reports, as a model sees them.
 
     Example: fin-tasks chart AAPL --sample --start 2011-03-21 --end 2012-01-24 --out chart.png
     """
-    if start > end:
-        raise ConfigError(f"chart: expected --start on or before --end, got {start:%Y-%m-%d} and {end:%Y-%m-%d}.")
     from fin_tasks.benchmarks.dynostock.data import chart_between
     from fin_tasks.charts.candlestick import draw
 

@@ -1,20 +1,13 @@
 """`fin-tasks compare`: runs, styles, knowledge or statements on the same questions, row by row."""
 
 import json
-import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.cli.options import Json, Out, print_table
+from fin_tasks.cli.options import Json, Out, print_table, say, tell
 from fin_tasks.errors import ConfigError
-
-if TYPE_CHECKING:
-    from fin_tasks.report.compare import Comparisons
-
-__all__ = ["compare", "tell"]
 
 _HOW_TO_READ = """\
 Value: mean over the n rows that the run has scored, in percent or points, with its 95 % interval (± is the deviation
@@ -24,28 +17,17 @@ tasks, or over the groups. + and −: rows whose value went up and down. Left ou
 
 
 def compare(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="PATHS...", help="Run folders or results files: each run is compared with the first one."
-        ),
-    ],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Run folders or results files.")],
     variant: Annotated[Literal["paper", "robust"], typer.Option(help="The scores to compare.")] = "paper",
-    metric: Annotated[
-        str, typer.Option(help="A metric of the tasks; by default score for MME-Finance, else acc.")
-    ] = "",
+    metric: Annotated[str, typer.Option(help="Metric, by default score or acc.")] = "",
     by: Annotated[
         list[str] | None,
-        typer.Option(
-            help="style or knowledge: compare one model's results that differ in it. arm: effects of DynoStock's "
-            "statements; window: its measures by window size. capability, topic, part, category, image_type, "
-            "image_style, math_types, ticker: also compare groups of rows. May be given twice."
-        ),
+        typer.Option(help="style, knowledge, arm or window; or groups of rows: capability, topic, ... Repeatable."),
     ] = None,
     as_json: Json = False,
     out: Out = None,
 ) -> None:
-    """Compare runs on the same rows: differences with intervals and tests, by task and group.
+    """Compare runs with the first one on the same rows: differences with intervals and tests, by task and group.
 
     --out gets compare.csv, compare.png and compare.svg.
 
@@ -67,8 +49,6 @@ def compare(
         )
     if metric and statements:
         raise ConfigError(f"compare --metric: expected none with --by {statements}, which shows all of its measures.")
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
     if statements:
         reports = {"": read(paths)}
         found = comparing.compare_statements(reports[""], variant=variant, effects=statements == "arm")
@@ -76,51 +56,37 @@ def compare(
         reports = {str(path): read([path]) for path in paths}
         found = comparing.compare(reports, variant=variant, metric=metric, factor=factor, by=group)
     if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
         write_csv(found.lines, out / "compare.csv")
         draw_forest(found.lines[found.lines["pairs"] > 0], out / "compare", title="Differences")
     if as_json:
         lines = json.loads(found.lines.to_json(orient="records"))
         print(json.dumps({"variant": variant, "lines": lines, "notes": found.notes}))
     else:
-        _show(found)
+        for (heading, named, _), lines in found.lines.groupby(["heading", "metric", "variant"], sort=False):
+            _print_lines(f"{heading} ({named}, {variant})", lines)
+        print(_HOW_TO_READ)
+        say(*(f"Note: {note}" for note in found.notes))
     tell([problem.message for report in reports.values() for problem in report.problems])
 
 
-def tell(problems: Sequence[str]) -> None:
-    """Name files that could not be used on stderr; exit with status 1 if there are any."""
-    from fin_tasks.sandbox import escape
-
-    for problem in problems:
-        print(f"fin-tasks: error: {escape(problem)}", file=sys.stderr)
-    if problems:
-        raise typer.Exit(1)
-
-
-def _show(found: "Comparisons") -> None:
-    from fin_tasks.sandbox import escape
-
-    columns = ("Rows", "Run", "n", "Value", "Difference", "p", "Holm", "+", "−", "Left out")
-    for (heading, metric, variant), lines in found.lines.groupby(["heading", "metric", "variant"], sort=False):
-        order = list(lines["group"].unique())
-        lines = lines.sort_values("group", key=lambda group, order=order: group.map(order.index), kind="stable")
-        width = len(columns) if lines["against"].any() else 4
-        rows = [_cells(one)[:width] for one in lines.to_dict("records")]
-        print_table(f"{heading} ({metric}, {variant})", columns[:width], rows)
-    print(_HOW_TO_READ)
-    for note in found.notes:
-        print(escape(f"Note: {note}"))
-
-
-def _cells(one: dict[str, Any]) -> list[str]:
-    scale = 100 if one["unit"] == 1 else 1
-    value = _number(one["value"], one["low"], one["high"], scale, "", one["deviation"])
-    cells = [one["group"] or "all", one["run"], str(one["n"]), value]
-    if not one["against"]:
-        return [*cells, "", "", "", "", "", ""]
-    difference = _number(one["difference"], one["difference_low"], one["difference_high"], scale, "+")
-    tests = ["–" if p != p else f"{p:.3f}" if p >= 0.001 else "<0.001" for p in (one["p"], one["p_holm"])]
-    counts = ["–" if one[name] is None else str(one[name]) for name in ("gained", "lost", "left_out")]
-    return [*cells, difference, *tests, *counts]
+def _print_lines(title: str, lines: Any) -> None:
+    order = list(lines["group"].unique())
+    lines = lines.sort_values("group", key=lambda group: group.map(order.index), kind="stable")
+    rows = []
+    for one in lines.to_dict("records"):
+        scale = 100 if one["unit"] == 1 else 1
+        value = _number(one["value"], one["low"], one["high"], scale, "", one["deviation"])
+        row = {"Rows": one["group"] or "all", "Run": one["run"], "n": one["n"], "Value": value}
+        if lines["against"].any():
+            row["Difference"] = _number(one["difference"], one["difference_low"], one["difference_high"], scale, "+")
+            for name, p in (("p", one["p"]), ("Holm", one["p_holm"])):
+                row[name] = "–" if p != p else f"{p:.3f}" if p >= 0.001 else "<0.001"
+            row |= {"+": one["gained"], "−": one["lost"], "Left out": one["left_out"]}
+        if not one["against"]:  # nothing to compare it with
+            row |= dict.fromkeys(list(row)[4:], "")
+        rows.append(row)
+    print_table(title, rows)
 
 
 def _number(value: float, low: float, high: float, scale: float, sign: str, deviation: float = float("nan")) -> str:

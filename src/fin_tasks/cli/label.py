@@ -10,8 +10,6 @@ from fin_tasks.cli.options import DataDir, Json, NewFolder, Seed, Source, show
 from fin_tasks.cli.xfinbench import label_math
 from fin_tasks.errors import ConfigError
 
-__all__ = ["app"]
-
 _SHOWN = 20
 Sheets = Annotated[list[Path], typer.Argument(metavar="SHEET...", help="Filled sheets, one for each person.")]
 
@@ -23,9 +21,7 @@ app.command("math")(label_math)
 def draw_sheets(
     study: Annotated[str, typer.Option(metavar="NAME|YAML", help="A study of docs/labels.md, or a file of yours.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="Name of the sheets, .xlsx or .csv; _1, _2 ... is added.")],
-    run: Annotated[
-        Path | None, typer.Argument(metavar="RUN", help="Run folder; without it, people see questions only.")
-    ] = None,
+    run: Annotated[Path | None, typer.Argument(metavar="RUN", help="Run folder, if people see responses.")] = None,
     n: Annotated[int | None, typer.Option(min=1, help="Rows.", show_default="the study's")] = None,
     seed: Seed = 0,
     source: Source = "auto",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _FETCHED = "by default what `fin-tasks fetch dynostock` stored."
 DAY: dict[str, Any] = {"formats": ["%Y-%m-%d"], "metavar": "DATE"}
 Ticker = Annotated[str, typer.Argument(metavar="TICKER", help="The stock, such as AAPL.")]
-Tickers = Annotated[str | None, typer.Option(metavar="AAPL,MSFT|FILE", help="DynoStock: only these stocks.")]
+Tickers = Annotated[str | None, typer.Option(metavar="AAPL,MSFT", help="DynoStock: only these stocks.")]
 Prices = Annotated[Path | None, typer.Option(metavar="FILE|DIR", help=f"Daily prices; {_FETCHED}")]
 Earnings = Annotated[Path | None, typer.Option(metavar="FILE|DIR", help=f"Earnings reports; {_FETCHED}")]
 Sample = Annotated[bool, typer.Option("--sample", help="Use the packaged sample market.")]
@@ -23,15 +23,14 @@ Style = Annotated[Literal["house", "paper"], typer.Option(help="Our drawing, or 
 
 
 def tickers_of(value: str | None) -> list[str] | None:
-    """Read the tickers that an option gives, separated by commas or in a file; None if it is not given."""
+    """Read the tickers that an option gives, separated by commas; None if it is not given."""
     from fin_tasks.benchmarks.dynostock.market import TICKER
 
     if value is None:
         return None
-    text = Path(value).read_text(encoding="utf-8-sig") if Path(value).is_file() else value
-    names = list(dict.fromkeys(text.replace(",", " ").upper().split())) or [""]
+    names = value.replace(" ", "").upper().split(",")
     if odd := [name for name in names if not TICKER.fullmatch(name)]:
-        raise ConfigError(f"tickers: expected some such as AAPL,MSFT or a file of them, got {odd[0]!r}.")
+        raise ConfigError(f"--tickers: expected some such as AAPL,MSFT, got {odd[0]!r}.")
     return names
 
 
@@ -39,16 +38,13 @@ def market_of(
     prices: Path | None, earnings: Path | None, *, adjust: str, sample: bool, tickers: str | None = None
 ) -> "Market":
     """Read the market that a command's options name, by default what `fin-tasks fetch dynostock` stored."""
-    from fin_tasks.benchmarks.dynostock.market import Market, read_market, sample_market
+    from fin_tasks.benchmarks.dynostock.market import read_market, sample_market
 
     wanted, store = tickers_of(tickers), Settings.from_environ().cache_dir / "dynostock" / "market"
+    if sample and (prices or earnings or adjust != "none"):
+        raise ConfigError("--sample: expected no --prices, --earnings or --adjust beside it.")
     if sample:
-        market = sample_market()
-        if prices or earnings or adjust != "none" or not {*(wanted or ())} <= {*market.tickers}:
-            among = f"no --prices, --earnings or --adjust, and tickers among {', '.join(market.tickers)}"
-            raise ConfigError(f"--sample: expected {among}, got {prices}, {earnings}, {adjust}, {wanted}.")
-        kept = (table[table["ticker"].isin(wanted or ())] for table in (market.prices, market.reports))
-        return Market.of(*kept, facts=market.facts) if wanted else market
+        return sample_market(*wanted or ())
     if not (prices and earnings) and not store.is_dir():
         raise ConfigError(
             f"market data: expected --prices and --earnings, or the folder of `fin-tasks fetch dynostock` at {store}; "

@@ -1,66 +1,62 @@
 """Options and output that several commands share."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-__all__ = [
-    *("BaseUrl", "Concurrency", "DataDir", "Json", "KeyVariable", "Model", "NewFolder", "Out", "Seed"),
-    *("Source", "TokenPrices", "WhoseModel", "print_table", "show"),
-]
-
+Benchmark = Literal["xfinbench", "bizbench", "financemath", "mme_finance", "dynostock"]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")]
 NewFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")]
-DataDir = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Your folder with the benchmark's files, else FIN_TASKS_DATA.")
-]
-Source = Annotated[
-    Literal["auto", "upstream", "data_dir", "sample"],
-    typer.Option(help="The authors' files, your folder, or the packaged sample; auto: your folder if there is one."),
-]
+DataDir = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of your files, else FIN_TASKS_DATA.")]
+Source = Annotated[Literal["auto", "upstream", "data_dir", "sample"], typer.Option(help="Where the files are from.")]
 Model = Annotated[str | None, typer.Option(metavar="NAME", help="The model to ask.")]
+AskedModel = Annotated[str, typer.Option("--model", metavar="NAME", help="The model to ask.")]
 WhoseModel = Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model that gave the responses.")]
 BaseUrl = Annotated[str, typer.Option(metavar="URL", help="OpenAI-compatible address of the model.")]
-KeyVariable = Annotated[str, typer.Option(metavar="NAME", help="Environment variable with the key for the address.")]
-Concurrency = Annotated[int, typer.Option(min=1, help="Requests at the same time.")]
-TokenPrices = Annotated[
-    Path | None, typer.Option(metavar="YAML", help="Price of a million tokens: date, prompt, completion.")
-]
+TokenPrices = Annotated[Path | None, typer.Option(metavar="FILE", help="YAML: prices of a million tokens.")]
 Seed = Annotated[int, typer.Option(help="Another number draws other rows.")]
 
 
+def say(*lines: str, error: bool = False) -> None:
+    """Print lines that may quote other people's files; control characters are escaped."""
+    from fin_tasks.sandbox import escape
+
+    for line in lines:
+        print(escape(line), file=sys.stderr if error else sys.stdout)
+
+
+def tell(problems: Sequence[str]) -> None:
+    """Name files that could not be used on stderr; exit with status 1 if there are any."""
+    for problem in problems:
+        say(f"fin-tasks: error: {problem}", error=True)
+    if problems:
+        raise typer.Exit(1)
+
+
 def show(found: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print figures as JSON, or as tables: one of all figures, and one of each list of rows."""
+    """Print figures as JSON, or as tables: one of each list of rows, and one of all other figures."""
     if as_json:
         print(json.dumps(found))
         return
-    figures: list[tuple[str, str]] = []
-    waiting = list(found.items())[::-1]
-    while waiting:
-        name, value = waiting.pop()
-        if isinstance(value, Mapping):
-            waiting += [(f"{name}.{key}", inner) for key, inner in value.items()][::-1]
-        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
-            print_table(name, list(value[0]), [[_text(row.get(column)) for column in value[0]] for row in value])
+    from pandas import json_normalize
+
+    (figures,) = json_normalize(dict(found)).to_dict("records")  # names of nested figures are joined with dots
+    rows = []
+    for name, value in figures.items():
+        if isinstance(value, list) and value and isinstance(value[0], Mapping):
+            print_table(str(name), value)
         elif value is not None:
-            figures.append((name, _text(value)))
-    if figures:
-        print_table("", ("Figure", "Value"), figures)
+            rows.append({"Figure": name, "Value": value})
+    if rows:
+        print_table("", rows)
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return (
-            f"{len(value)}: {', '.join(map(str, value[:20]))}{', ...' if len(value) > 20 else ''}" if value else "none"
-        )
-    return "–" if value is None or value != value else f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def print_table(title: str, rows: Sequence[Mapping[Any, Any]]) -> None:
     """Print a table whose texts may be other people's; numbers stand on the right."""
     from rich.console import Console
     from rich.table import Table
@@ -68,12 +64,21 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
 
     from fin_tasks.sandbox import escape
 
-    cells = [[Text(escape(cell)) for cell in row] for row in rows]
     table = Table(title=Text(escape(title)) if title else None, title_justify="left")
-    for at, name in enumerate(columns):
-        numbers = all(row[at].plain[:1] in "0123456789+-−–" for row in cells)
-        table.add_column(name, overflow="fold", justify="right" if numbers else "left")
-    for cells_of_row in cells:
-        table.add_row(*cells_of_row)
+    cells = [[escape(_text(row.get(column))) for column in rows[0]] for row in rows]
+    for at, column in enumerate(rows[0]):
+        numbers = all(row[at][:1] in "0123456789+-−–" for row in cells)
+        table.add_column(str(column), overflow="fold", justify="right" if numbers else "left")
+    for row in cells:
+        table.add_row(*map(Text, row))
     # a line that the terminal wraps reads better than words cut in columns
     Console(width=max(160, Console().width)).print(table)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        shown = ", ".join(map(str, value[:20]))
+        return f"{len(value)}: {shown}{', ...' if len(value) > 20 else ''}" if value else "none"
+    if isinstance(value, float):
+        return "–" if value != value else f"{value:.4g}"
+    return "–" if value is None else str(value)

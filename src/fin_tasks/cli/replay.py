@@ -14,7 +14,7 @@ from fin_tasks.cli.options import DataDir, Json, Out, WhoseModel, show
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.scored_task import RunPrograms, ScoredTask
 
-Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses, one model a file.")]
+Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses; for dynostock also folders.")]
 
 app = typer.Typer(no_args_is_help=True, help="Score saved responses, without a model.")
 
@@ -23,34 +23,34 @@ app = typer.Typer(no_args_is_help=True, help="Score saved responses, without a m
 def replay_xfinbench(
     files: Files,
     task: Annotated[Literal["bool", "mcq", "calc"], typer.Option(help="Kind of the questions.")],
-    mode: Annotated[
-        Literal["cot", "da", "pot"], typer.Option(help="cot or da: the responses are words; pot: they are programs.")
-    ] = "cot",
+    mode: Annotated[Literal["cot", "da", "pot"], typer.Option(help="pot: programs; cot, da: words.")] = "cot",
     data_dir: DataDir = None,
     model: WhoseModel = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/TSV/JSON with id, ground_truth, model_response.
+    """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/JSON/JSONL with id, ground_truth, model_response.
 
     Capabilities and choices that a file lacks are taken from the benchmark's own files, by id.
 
     Example: fin-tasks replay xfinbench --task calc --mode pot gpt-4o.csv --out results
     """
+    from fin_tasks.benchmarks.scored_task import model_of
     from fin_tasks.benchmarks.xfinbench import recording
     from fin_tasks.benchmarks.xfinbench.data import SCORER_VERSION
 
+    facts = {"style": {"mode": mode}, "scorer": SCORER_VERSION}
     for file in files:
-        with _programs(mode) as (run_programs, tier):
+        with _sandbox(mode) as (run_programs, sandbox):
             scored = recording.score_file(file, task=task, mode=mode, data_dir=data_dir, run_programs=run_programs)
-        _write(out, [scored], model or file, {"style": {"mode": mode}, "scorer": SCORER_VERSION}, tier)
-        show(recording.summary(scored, tier=tier.get("tier")), as_json=as_json)
+        _write(out, [scored], model or model_of(file), facts, sandbox)
+        show(recording.summary(scored, tier=sandbox.get("tier")), as_json=as_json)
 
 
 @app.command("financemath")
 def replay_financemath(
     files: Files,
-    mode: Annotated[Literal["cot", "pot"], typer.Option(help="cot: the responses are words; pot: they are programs.")],
+    mode: Annotated[Literal["cot", "pot"], typer.Option(help="pot: programs; cot: words.")],
     model: WhoseModel = None,
     out: Out = None,
     as_json: Json = False,
@@ -65,17 +65,16 @@ def replay_financemath(
     name = "financemath" if mode == "cot" else "financemath_pot"
     for file in files:
         docs, texts = by_document(read(file, mode=mode))
-        with _programs(mode) as (run_programs, tier):
+        with _sandbox(mode) as (run_programs, sandbox):
             scored = score_task("financemath", name, docs, texts, options={"mode": mode}, run_programs=run_programs)
         found = summary(docs, scored.values, file=str(file), model=model or model_of(file))
-        _write(out, [scored], model or file, {fact: found[fact] for fact in ("mode", "split", "scorer")}, tier)
+        _write(out, [scored], found["model"], {fact: found[fact] for fact in ("mode", "split", "scorer")}, sandbox)
         show(found, as_json=as_json)
 
 
 @app.command("dynostock")
 def replay_dynostock(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses, or folders with them.")],
-    variant: Annotated[Literal["paper", "robust"], typer.Option(help="Readings that the table shows.")] = "paper",
+    files: Files,
     model: WhoseModel = None,
     out: Out = None,
     as_json: Json = False,
@@ -92,17 +91,16 @@ def replay_dynostock(
     for recording, task in scored:
         runs.setdefault(recording.file.resolve().parent, []).append(task)
     for folder, tasks in runs.items():
-        _write(out, tasks, model or folder.name, {"mode": "image", "arm": "signal", "anonymize": False})
-    table = by_window(rows_of(scored, variant=variant))
+        _write(out, tasks, model or folder.name, {"mode": "image", "arm": "signal", "anonymize": False}, {})
+    table = by_window(rows_of(scored, variant="paper"))
     if not as_json:
         rates = [f"{name}{part}" for name in ("acc", "bias_index") for part in ("", "_std", "_low", "_high")]
         table = table[["model", "bias", "window", "n", *rates]]
-    windows = json.loads(table.to_json(orient="records"))
-    show({"parser": variant, "windows": windows}, as_json=as_json)
+    show({"windows": json.loads(table.to_json(orient="records"))}, as_json=as_json)
 
 
 @contextmanager
-def _programs(mode: str) -> "Iterator[tuple[RunPrograms | None, dict[str, str]]]":
+def _sandbox(mode: str) -> "Iterator[tuple[RunPrograms | None, dict[str, str]]]":
     """Open the sandbox if responses are programs; yield what runs them, and its tier with the reason for it."""
     from fin_tasks.sandbox import open_runner
     from fin_tasks.settings import Settings
@@ -116,18 +114,12 @@ def _programs(mode: str) -> "Iterator[tuple[RunPrograms | None, dict[str, str]]]
 
 
 def _write(
-    out: Path | None,
-    tasks: "Sequence[ScoredTask]",
-    model: str | Path,
-    facts: Mapping[str, Any],
-    sandbox: Mapping[str, str] | None = None,
+    out: Path | None, tasks: "Sequence[ScoredTask]", model: str, facts: Mapping[str, Any], sandbox: Mapping[str, str]
 ) -> None:
-    from fin_tasks.benchmarks.scored_task import model_of
     from fin_tasks.report.run_folder import write_run
 
     if out is not None:
-        name = model_of(model) if isinstance(model, Path) else model
         provenance = {task.name: facts for task in tasks}
         metadata = {"sandbox": sandbox} if sandbox else {}
-        path = write_run(out, tasks, model=name, made_by="fin-tasks replay", provenance=provenance, metadata=metadata)
+        path = write_run(out, tasks, model=model, made_by="fin-tasks replay", provenance=provenance, metadata=metadata)
         print(f"fin-tasks: wrote {path}", file=sys.stderr)

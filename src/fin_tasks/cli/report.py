@@ -6,35 +6,21 @@ from typing import Annotated
 
 import typer
 
-from fin_tasks.cli.compare import tell
-from fin_tasks.cli.options import Json, NewFolder
+from fin_tasks.cli.options import Json, NewFolder, say, tell
 from fin_tasks.errors import ConfigError
-
-__all__ = ["report"]
 
 
 def report(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="PATHS...", help="Results files, or folders with run folders anywhere below."),
-    ],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Results files, or folders with them.")],
     out: NewFolder,
     published: Annotated[bool, typer.Option(help="Show the papers' figures too.")] = True,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "Finance benchmarks",
-    reference: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="RESULTS",
-            help="Results file whose settings the others must share to be ranked; by default one with most questions.",
-        ),
-    ] = None,
+    reference: Annotated[Path | None, typer.Option(metavar="FILE", help="Rank runs with the settings of this.")] = None,
     token_prices: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="YAML or JSON with each model's prices of a million tokens.")
+        Path | None, typer.Option(metavar="FILE", help="YAML: prices of each model's tokens.")
     ] = None,
     no_samples: Annotated[bool, typer.Option("--no-samples", help="Leave out questions and responses.")] = False,
-    export: Annotated[
-        str | None, typer.Option(metavar="FORMAT", help="Also write results for others: every-eval-ever or model-card.")
-    ] = None,
+    export: Annotated[str | None, typer.Option(help="Also write results as every-eval-ever or model-card.")] = None,
     as_json: Json = False,
 ) -> None:
     """Make a page, tables and figures of results, with intervals, ranks and tests. An older report is replaced.
@@ -48,7 +34,6 @@ def report(
     from fin_tasks.report.leaderboard import board
     from fin_tasks.report.site.folder import replacing
     from fin_tasks.report.site.page import write_page
-    from fin_tasks.sandbox import escape
 
     if out.exists() and not out.is_dir():
         raise ConfigError(f"--out {out}: expected a folder, found a file.")
@@ -78,7 +63,6 @@ def report(
     if as_json:
         print(json.dumps(summary, allow_nan=False))
     else:
-        for note in summary["notes"]:
-            print(escape(f"Note: {note}"))
-        print(escape(f"Runs: {summary['runs']}, models: {summary['models']}. Open {out / 'index.html'}"))
+        done = f"Runs: {summary['runs']}, models: {summary['models']}. Open {out / 'index.html'}"
+        say(*(f"Note: {note}" for note in summary["notes"]), done)
     tell(summary["problems"])

@@ -6,39 +6,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fin_tasks.cli.options import DataDir, Json
+from fin_tasks.cli.options import DataDir, Json, say
 from fin_tasks.errors import ConfigError, FinTasksError
 
 if TYPE_CHECKING:
     from fin_tasks.report.verify.checks import Checks
 
-__all__ = ["verify"]
-
 _SHOWN = 10  # details of a finding
 
 
 def verify(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATHS...", help="Run folders of lm-eval (--log_samples) or VLMEvalKit.")
-    ],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Run folders of lm-eval or VLMEvalKit.")],
     data_dir: DataDir = None,
-    source: Annotated[
-        str | None, typer.Option(help="auto, upstream, data_dir or sample; by default as the submission says.")
-    ] = None,
-    metadata: Annotated[
-        str | None, typer.Option(metavar="JSON", help="Options of the tasks that replace the submission's.")
-    ] = None,
-    judge_model: Annotated[
-        str | None, typer.Option(help="Ask this judge again about some rows that a judge scored.")
-    ] = None,
-    judge_base_url: Annotated[
-        str | None, typer.Option(help="Its OpenAI-compatible address; else FIN_TASKS_JUDGE_BASE_URL.")
-    ] = None,
+    source: Annotated[str | None, typer.Option(help="auto, upstream, data_dir, sample; else the submission's.")] = None,
+    metadata: Annotated[str, typer.Option(metavar="JSON", help="Replaces options of the submission's tasks.")] = "{}",
+    judge_model: Annotated[str | None, typer.Option(help="Ask this judge again about some judged rows.")] = None,
+    judge_base_url: Annotated[str | None, typer.Option(help="The judge's address.")] = None,
     judge_rows: Annotated[int, typer.Option(min=1, help="How many rows of a task to ask about.")] = 50,
     seed: Annotated[int, typer.Option(help="Decides which rows the judge is asked about.")] = 0,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 for warnings; with 3 if only a judge was not asked.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Warnings change the exit status too.")] = False,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all findings as JSON here.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -51,11 +37,10 @@ def verify(
     """
     from fin_tasks.judging.judge import judge_from
     from fin_tasks.report.verify import rescore
-    from fin_tasks.sandbox import escape
     from fin_tasks.settings import Settings
 
     try:
-        options = json.loads(metadata or "{}")
+        options = json.loads(metadata)
         if not isinstance(options, dict):
             raise ConfigError(f"--metadata: expected a JSON object, got {metadata!r:.80}.")
         places = {"data_dir": str(data_dir) if data_dir else None, "source": source}
@@ -68,10 +53,12 @@ def verify(
         if out is not None:
             out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     except (FinTasksError, OSError, ValueError) as error:
-        typer.echo(escape(f"fin-tasks: error: {error}"), err=True)
+        say(f"fin-tasks: error: {error}", error=True)
         raise typer.Exit(2) from error
-    for line in [json.dumps(found)] if as_json else _lines(checks):
-        typer.echo(line if as_json else escape(line))
+    if as_json:
+        print(json.dumps(found))
+    else:
+        say(*_lines(checks))
     raise typer.Exit(checks.exit_status(strict=strict))
 
 

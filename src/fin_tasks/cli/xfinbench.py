@@ -6,33 +6,23 @@ from typing import Annotated, Literal
 
 import typer
 
-from fin_tasks.cli.options import BaseUrl, Concurrency, DataDir, Json, KeyVariable, NewFolder, Seed, TokenPrices, show
+from fin_tasks.cli.options import AskedModel, BaseUrl, DataDir, Json, NewFolder, Seed, TokenPrices, show
 from fin_tasks.settings import OPENAI, Settings
 
-__all__ = ["build_xfinbench", "label_math"]
-
-AskedModel = Annotated[str, typer.Option(metavar="NAME", help="The model to ask.")]
 UpstreamPrompts = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Ask in the authors' words, from their folder construct_data/prompts."),
+    Path | None, typer.Option(metavar="DIR", help="The authors' construct_data/prompts, to ask in their words.")
 ]
 
 
 def build_xfinbench(
-    table: Annotated[
-        Path, typer.Option("--from", metavar="CSV", help="Columns id, source, chapter, question, answer, kinds.")
-    ],
+    table: Annotated[Path, typer.Option("--from", metavar="CSV", help="id, source, chapter, question, answer, kinds.")],
     model: AskedModel,
     out: NewFolder,
-    verify_model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The model that verifies.", show_default="--model")
-    ] = None,
+    verify_model: Annotated[str | None, typer.Option(metavar="NAME", help="Another model to verify.")] = None,
     base_url: BaseUrl = OPENAI,
-    key_variable: KeyVariable = "OPENAI_API_KEY",
     upstream_prompts: UpstreamPrompts = None,
     validation: Annotated[float, typer.Option(min=0, max=1, help="Share of sources in the validation split.")] = 0.25,
     seed: Seed = 0,
-    concurrency: Concurrency = 16,
     token_prices: TokenPrices = None,
     as_json: Json = False,
 ) -> None:
@@ -49,25 +39,20 @@ def build_xfinbench(
     prompts = load_templates(upstream_prompts)
     known = {model: read_prices(token_prices)} if token_prices else {}
     with (
-        Chat(model, [base_url], settings, key_variable=key_variable, concurrency=concurrency) as writer,
-        Chat(verify_model or model, [base_url], settings, key_variable=key_variable, concurrency=concurrency) as other,
+        Chat(model, [base_url], settings) as writer,
+        Chat(verify_model or model, [base_url], settings) as verifier,
     ):
-        models = {"writer": writer, "verifier": other}
-        maker = Maker(models, prompts, settings, known, seed=seed, threads=concurrency)
+        maker = Maker({"writer": writer, "verifier": verifier}, prompts, settings, known, seed=seed)
         show(maker.build(table, out, validation=validation), as_json=as_json)
 
 
 def label_math(
     model: AskedModel,
-    out: Annotated[Path, typer.Option(metavar="CSV", help="Write id, math_types, reason here.")] = Path(
-        "math_types.csv"
-    ),
+    out: Annotated[Path, typer.Option(metavar="CSV", help="Write id, math_types, reason.")] = Path("math_types.csv"),
     split: Annotated[Literal["test", "validation"], typer.Option(help="Split of the questions.")] = "test",
     data_dir: DataDir = None,
     base_url: BaseUrl = OPENAI,
-    key_variable: KeyVariable = "OPENAI_API_KEY",
     upstream_prompts: UpstreamPrompts = None,
-    concurrency: Concurrency = 16,
     as_json: Json = False,
 ) -> None:
     """Have a model name the mathematical types of XFinBench's calculations. A second run goes on.
@@ -87,8 +72,8 @@ def label_math(
     templates = load_templates(upstream_prompts, labels=True)
     files = locate("xfinbench", [SPLITS[split]], data_dir=data_dir, settings=settings)
     rows = [row for row in read_rows(files.files[SPLITS[split]]) if row["task"] == "calcu"]
-    with Chat(model, [base_url], settings, key_variable=key_variable, concurrency=concurrency) as chat:
-        labels = label_rows(rows, chat, templates, concurrency=concurrency)
+    with Chat(model, [base_url], settings) as chat:
+        labels = label_rows(rows, chat, templates)
     write_file(out, pd.DataFrame(labels, columns=["id", "math_types", "reason"]).to_csv(index=False).encode())
     named = [one["math_types"].split(";") for one in labels if one["math_types"]]
     found = {

@@ -25,7 +25,6 @@ class Item:
     response: str
     category: str  # a category of the rubric, such as MME-Finance's `task_category`
     picture: Path | None = None
-    language: str = "en"
     background: str = ""  # further text that the model was given
 
 

@@ -47,9 +47,9 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 
 def read_items(
-    path: Path, *, language: str, settings: Settings, image_root: Path | None = None, pictures: bool = True
+    path: Path, *, settings: Settings, image_root: Path | None = None, pictures: bool = True
 ) -> tuple[list[Item], list[dict[str, str]]]:
-    """Return a file's items and rows in its order; `language` is for rows that do not name one."""
+    """Return a file's items and rows in its order."""
     rows = read_rows(path)
     folders = [image_root or path.parent, settings.cache_dir, settings.data_dir, _PACKAGE]
     trusted = [folder.resolve() for folder in folders if folder is not None]
@@ -65,7 +65,6 @@ def read_items(
                 response=row["prediction"],
                 category=row.get("task_category") or row.get("category") or "",
                 picture=_picture(row["image_path"], trusted, path) if pictures and row.get("image_path") else None,
-                language=row.get("language") or language,
                 background=row.get("background", ""),
             )
         )

@@ -233,7 +233,7 @@ def _model(found: _Results) -> str:
     if not given or _MADE_UP.fullmatch(given):
         named = [arguments.get(name) for name in ("peft", "delta", "pretrained", "model", "path", "engine")]
         given = next((str(name) for name in named if name), "" if kind == "dummy" else given) or str(kind or "unknown")
-    text = printable(str(without_secrets(given)))
+    text = re.sub(r".*/site-packages/", "", printable(str(without_secrets(given))))
     return re.sub(r"[\x00-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]", "�", text)[:_MAX_NAME]
 
 

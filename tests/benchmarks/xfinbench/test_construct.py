@@ -156,20 +156,21 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         return completion(good(body["messages"][-1]["content"]), usage=(100, 10))
 
     with serve(answer, pause=0.01) as served:
-        options = ["--base-url", served.base_url, "--out", str(tmp_path / "own"), "--concurrency", "2", "--model", "m"]
-        command = [sys.executable, "-m", "fin_tasks.cli", "build", "xfinbench", "--from", str(table(tmp_path, *rows))]
+        options = ["--base-url", served.base_url, "--out", str(tmp_path / "own"), "--model", "m"]
+        program = [sys.executable, "-c", "from fin_tasks.cli import main; main()"]
+        command = [*program, "build", "xfinbench", "--from", str(table(tmp_path, *rows))]
         killed.append(subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         assert killed[0].wait(60) != 0
         assert not (tmp_path / "own").exists()
         first = len(served.bodies)
-        failed = run(tmp_path, served.base_url, tmp_path / "qa.csv", concurrency="2")
+        failed = run(tmp_path, served.base_url, tmp_path / "qa.csv")
         assert isinstance(failed.exception, EndpointError)
-        found = run(tmp_path, served.base_url, tmp_path / "qa.csv", concurrency="2")
+        found = run(tmp_path, served.base_url, tmp_path / "qa.csv")
         report = json.loads(found.output)
         asked = Counter(json.dumps(body["messages"]) for body in served.bodies)
-    assert first < 35 and report["rules"]["all"] == {"kept": 24}
+    assert first < 50 and report["rules"]["all"] == {"kept": 24}
     assert len(asked) == 6 * (4 + 4 + 2 + 1)
-    assert sum(asked.values()) - len(asked) <= 2 + 1  # what was under way at the kill, and what failed
+    assert sum(asked.values()) - len(asked) <= 16 + 1  # what was under way at the kill, and what failed
     assert report["models"]["verifier"]["replies"] == 6 * 7 > report["models"]["verifier"]["asked_now"]
 
 

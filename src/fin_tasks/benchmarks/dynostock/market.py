@@ -121,9 +121,10 @@ def read_market(prices: Path, earnings: Path, *, tickers: Iterable[str] | None =
 
 
 @lru_cache(maxsize=1)
-def sample_market() -> Market:
+def sample_market(*tickers: str) -> Market:
     """Return AAPL, FB, GOOG, IBM and MSFT, 2000 to 2013, adjusted for splits; FB and GOOG have no reports."""
-    return read_market(stock_prices_file(), Path(__file__).parent / "sample" / "earnings.csv", adjust="splits")
+    earnings = Path(__file__).parent / "sample" / "earnings.csv"
+    return read_market(stock_prices_file(), earnings, tickers=tickers or None, adjust="splits")
 
 
 def _read_all(

@@ -74,7 +74,6 @@ def judge_item(doc: Mapping[str, Any], response: str) -> Item:
         response=response,
         category=multi_turn.CATEGORY if conversation else doc["category"],
         picture=None if conversation else Path(doc["image_path"]),
-        language=doc["language"],
         background=doc["background"],
     )
 

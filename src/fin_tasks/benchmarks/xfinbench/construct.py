@@ -75,7 +75,6 @@ class Maker:
     settings: Settings
     prices: Mapping[str, Prices] = field(default_factory=dict)  # by the model's name
     seed: int = 0
-    threads: int = 16
     replies: list[dict[str, Any]] = field(default_factory=list)
 
     def build(self, table: Path, out: Path, *, validation: float = 0.25) -> dict[str, Any]:
@@ -86,7 +85,7 @@ class Maker:
         """
         sources = _read_sources(table)
         jobs = [(source, kind) for source in sources for task in source["tasks"] for kind in KINDS[task]]
-        progress: dict[str, Any] = {"max_workers": self.threads, "disable": None}
+        progress: dict[str, Any] = {"max_workers": 16, "disable": None}
         found = thread_map(lambda job: self._make(*job), jobs, desc="Making questions", **progress)
         made = [question for of_job in found for question in of_job]
         for number, one in enumerate(made):

@@ -45,9 +45,7 @@ def read_types(reply: str) -> tuple[list[str], str]:
     return (found, "") if 0 < len(found) <= 2 else ([], f"{len(found) or 'no'} types")
 
 
-def label_rows(
-    rows: Sequence[Mapping[str, Any]], chat: Chat, prompts: Templates, *, concurrency: int = 16
-) -> list[dict[str, str]]:
+def label_rows(rows: Sequence[Mapping[str, Any]], chat: Chat, prompts: Templates) -> list[dict[str, str]]:
     """Ask a model about calculations; return the `id` of each, its `math_types`, and the `reason` if it has none."""
 
     def label(row: Mapping[str, Any]) -> dict[str, str]:
@@ -56,7 +54,7 @@ def label_rows(
         named, reason = read_types(reply.text)
         return {"id": row["id"], "math_types": ";".join(named), "reason": reason}
 
-    return thread_map(label, rows, max_workers=concurrency, desc="Labeling", disable=None)
+    return thread_map(label, rows, max_workers=16, desc="Labeling", disable=None)
 
 
 def read_labels(path: Path, ids: Collection[str]) -> dict[str, list[str]]:

@@ -1,5 +1,0 @@
-"""`python -m fin_tasks.cli`."""
-
-from fin_tasks.cli import main
-
-main()
