@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.cli.market_options import Adjust, Earnings, Prices, Sample, Tickers, market_of
-from fin_tasks.cli.options import Json, Out, Seed, show
+from fin_tasks.cli.options import Adjust, Earnings, Json, Out, Prices, Sample, Seed, Tickers, market_of, show
 from fin_tasks.cli.xfinbench import build_xfinbench
 from fin_tasks.errors import ConfigError
 

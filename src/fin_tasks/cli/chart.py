@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fin_tasks.cli.market_options import DAY, Adjust, Earnings, Prices, Sample, Style, Ticker, market_of
+from fin_tasks.cli.options import DAY, Adjust, Earnings, Prices, Sample, Style, Ticker, market_of
 
 
 def chart(

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from fin_tasks.cli.market_options import DAY, Tickers, tickers_of
-from fin_tasks.cli.options import Benchmark, Out, say
+from fin_tasks.cli.options import DAY, Benchmark, Out, Tickers, say, tickers_of
 from fin_tasks.settings import Settings
 
 _FILES = {  # of data sets on the hub, whose files are not pinned

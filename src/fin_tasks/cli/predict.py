@@ -6,27 +6,26 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.cli.market_options import DAY, Adjust, Earnings, Prices, Sample, Ticker, market_of
-from fin_tasks.cli.options import BaseUrl, Json, Model, Out, show
+from fin_tasks.cli import options
 from fin_tasks.errors import ConfigError
 from fin_tasks.settings import OPENAI, Settings
 
 
 def predict(
-    ticker: Ticker,
-    start: Annotated[datetime, typer.Option(**DAY, help="First day shown, such as 2019-01-01.")],
-    end: Annotated[datetime, typer.Option(**DAY, help="Last day shown; the model forecasts the 8 days after it.")],
-    model: Model = None,
-    base_url: BaseUrl = OPENAI,
+    ticker: options.Ticker,
+    start: Annotated[datetime, typer.Option(**options.DAY, help="First day shown, such as 2019-01-01.")],
+    end: Annotated[datetime, typer.Option(**options.DAY, help="Last day shown; the 8 days after it are forecast.")],
+    model: options.Model = None,
+    base_url: options.BaseUrl = OPENAI,
     bias: Annotated[Literal["recency", "authority", "none"], typer.Option(help="Biased statement to add.")] = "none",
     text: Annotated[bool, typer.Option("--text", help="Show tables instead of a chart.")] = False,
     print_prompt: Annotated[bool, typer.Option("--print-prompt", help="Print the message and ask no model.")] = False,
-    prices: Prices = None,
-    earnings: Earnings = None,
-    sample: Sample = False,
-    adjust: Adjust = "none",
-    out: Out = None,
-    as_json: Json = False,
+    prices: options.Prices = None,
+    earnings: options.Earnings = None,
+    sample: options.Sample = False,
+    adjust: options.Adjust = "none",
+    out: options.Out = None,
+    as_json: options.Json = False,
 ) -> None:
     """Ask a model whether a stock's price will rise, and show its forecast and what happened.
 
@@ -42,7 +41,7 @@ def predict(
     settings = Settings.from_environ()
     if not (print_prompt or settings.api_keys.get("OPENAI_API_KEY") or "api.openai.com" not in base_url):
         raise ConfigError(f"predict: expected a key for {base_url} in the variable OPENAI_API_KEY, got none. Set it.")
-    market = market_of(prices, earnings, adjust=adjust, sample=sample, tickers=None if sample else ticker)
+    market = options.market_of(prices, earnings, adjust=adjust, sample=sample, tickers=None if sample else ticker)
     kind: Any = "plain" if bias == "none" else bias
     window = own_window(market, ticker.upper(), start.date(), end.date(), bias=kind)
     doc = own.own_question(market, window, text=text, folder=(out or settings.cache_dir / "dynostock") / "charts")
@@ -58,4 +57,4 @@ def predict(
         facts = {"mode": doc["mode"], "arm": doc["arm"], "data": dict(market.facts)}
         run = write_run(out, [task], model=model, made_by="fin-tasks predict", provenance={task.name: facts})
         result["run"] = str(run)
-    show(result, as_json=as_json)
+    options.show(result, as_json=as_json)
