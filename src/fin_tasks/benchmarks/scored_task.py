@@ -14,7 +14,17 @@ from fin_tasks.judging.rubric import Rubric
 from fin_tasks.stats.averages import average, standard_error
 from fin_tasks.stats.metric import Metric
 
-__all__ = ["VARIANTS", "RunPrograms", "ScoredTask", "by_document", "model_of", "ran", "score_judged", "score_task", "texts_of"]
+__all__ = [
+    "VARIANTS",
+    "RunPrograms",
+    "ScoredTask",
+    "by_document",
+    "model_of",
+    "ran",
+    "score_judged",
+    "score_task",
+    "texts_of",
+]
 
 VARIANTS = ("paper", "robust")
 

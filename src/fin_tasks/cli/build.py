@@ -8,7 +8,6 @@ import typer
 
 from fin_tasks.cli.options import Adjust, Earnings, Json, Out, Prices, Sample, Seed, Tickers, market_of, show
 from fin_tasks.cli.xfinbench import build_xfinbench
-from fin_tasks.errors import ConfigError
 
 app = typer.Typer(no_args_is_help=True, help="Make a data set for a benchmark.")
 app.command("xfinbench")(build_xfinbench)
