@@ -132,6 +132,18 @@ def test_a_stopped_run_goes_on(settings: Settings, monkeypatch: pytest.MonkeyPat
         assert len(served.bodies) == 50
 
 
+def test_replies_outlive_an_outage(settings: Settings) -> None:
+    down = threading.Event()
+    broken: Answer = (400, {}, {"error": {"message": "no"}})
+    with serve(lambda _: broken if down.is_set() else completion("4.")) as served:
+        judge = judge_of(served.base_url)
+        for _ in range(2):  # a judge without a score is asked again, and is down then
+            judged = judge_items(items_of(2), EN, judge, settings=settings)
+            assert [EN.read(one, variant="paper").score for one in judged] == [4, 4]
+            assert scores(judged) == [None, None]
+            down.set()
+
+
 def test_what_is_not_asked(settings: Settings, tmp_path: Path) -> None:
     item = items_of(1)[0]
     silent = Item(**{**vars(item), "response": "Failed to obtain answer via API."})

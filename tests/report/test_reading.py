@@ -9,6 +9,7 @@ from run_files import STAMP, scored, write_run
 
 from fin_tasks import report
 from fin_tasks.errors import DataError
+from fin_tasks.report.comparable import settings_of
 from fin_tasks.report.rows import read_samples
 
 
@@ -131,3 +132,8 @@ def test_secrets_are_left_out(tmp_path: Path) -> None:
     file.write_text(json.dumps({**json.loads(file.read_text()), "config": {"model_args": "model=x,api_key=abc"}}))
     assert "sk-1234" not in repr(report.read([tmp_path]))
     assert "abc" not in repr(report.read([tmp_path]).runs[0].settings)
+
+
+def test_saved_predictions_compare_whatever_their_files_are_called() -> None:
+    first, second = ({"provenance": {"file": f"{name}.xlsx", "file_sha256": name}} for name in "ab")
+    assert settings_of(first) == settings_of(second)

@@ -178,8 +178,9 @@ class _Work:
             item = replace(item, picture=None)
         try:
             judged = self._tries(item, fresh=False)
-            if judged.error and judged.replies and all(reply.cached for reply in judged.replies):
-                judged = self._tries(item, fresh=True)  # it failed in an earlier run: ask again
+            if len(judged.replies) == len(self.rubric.temperatures) and all(one.cached for one in judged.replies):
+                again = self._tries(item, fresh=True) if judged.error else judged  # it failed in an earlier run
+                judged = again if again.replies else judged
         except (FinTasksError, OSError) as error:
             return Judged(item.response, (), str(error))
         return judged

@@ -157,6 +157,8 @@ class Pack(Rubric):
             raise ValueError("message: expected {response} between two lines with {mark}")
         if self.highest <= self.lowest or (self.parser == "dimensions") != bool(self.dimensions):
             raise ValueError("expected lowest below highest, and dimensions for the parser of that name only")
+        if self.dimensions and "overall" not in self.dimensions:
+            raise ValueError("dimensions: expected one with the name overall")
         return self
 
     def check(self, category: str) -> None:

@@ -149,7 +149,7 @@ def draw(study: Study, run: Path | None, *, n: int | None, seed: int, options: M
         size = round(goal * (passed + weight) / total) - round(goal * passed / total)
         passed += weight
         if size:
-            found.rows += documents.draw(study.benchmark, strata[name], size, seed, lambda row: row.doc_id)
+            found.rows += documents.draw(study.benchmark, strata[name], size, seed, _whole_id)
     ids = [study.name, found.model, *(row.doc_id for row in found.rows)]
     prefix = hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:4]
     for number, row in enumerate(found.rows, 1):
@@ -195,6 +195,10 @@ def _questions(found: Draw, task: str, options: Mapping[str, Any]) -> list[Row]:
         facts |= {name: [doc[name]] for name in ("category", "topic") if doc.get(name)}
         rows.append(Row(doc_id=_id_of(doc), task=task, doc=doc, facts=facts))
     return rows
+
+
+def _whole_id(row: Row) -> str:
+    return f"{row.task} {row.doc_id}"  # the same number may stand for questions of two tasks
 
 
 def _id_of(doc: Mapping[str, Any]) -> str:
