@@ -96,6 +96,7 @@ def test_failures_are_counted_over_all_processes(failed: int, unscored: bool) ->
         {"judge_model": "m", "judge_key": "sk-secret"},
         {"judge_model": "m", "judge_concurrency": 0},
         {"judge_model": "m", "rubric": "no_such"},
+        {"judge_model": "m", "rubric": "mme_finance_mt_zh"},
     ],
 )
 def test_wrong_metadata(metadata: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import yaml
 
 from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
 from fin_tasks.errors import ConfigError
-from fin_tasks.judging.rubric import Rubric
+from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.resources import task_yaml_dir
 
 
@@ -69,10 +69,15 @@ def generation_kwargs(config: Mapping[str, Any], metadata: Mapping[str, Any]) ->
 
 
 def rubric_of(judge: Mapping[str, Any], options: Mapping[str, Any], metadata: Mapping[str, Any]) -> Rubric:
-    """Return the rubric that the metadata or the task's judge filter names."""
-    named = str(metadata.get("rubric") or judge["rubric"].format(**options))
+    """Return the rubric that the metadata or the task's judge filter names; the task's scorer fits one scale only."""
+    usual = load_rubric(judge["rubric"].format(**options))
+    named = str(metadata.get("rubric") or usual.name)
     place = {name: metadata[name] for name in ("source", "data_dir") if name in metadata}
-    return rubric_named(named, language=options.get("language", "en"), **place)
+    found = rubric_named(named, language=options.get("language", "en"), **place)
+    scale = (usual.parser, usual.lowest, usual.highest)
+    if (got := (found.parser, found.lowest, found.highest)) != scale:
+        raise ConfigError(f"rubric {named}: expected parser and scale {scale}, as in {usual.name}, got {got}.")
+    return found
 
 
 def pictures_of(doc: Mapping[str, Any]) -> list[str]:
