@@ -13,7 +13,7 @@ from chat_server import Answer, completion, serve
 
 from fin_tasks.errors import JudgeError
 from fin_tasks.judging.item import Item, Judged
-from fin_tasks.judging.judge import JudgeModel, check_failures, judge_from, judge_items, read_prices
+from fin_tasks.judging.judge import JudgeModel, check_failures, judge_from, judge_items
 from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.settings import Settings
 
@@ -161,9 +161,9 @@ def test_what_is_not_asked(settings: Settings, tmp_path: Path) -> None:
 
 
 def test_costs(settings: Settings, tmp_path: Path) -> None:
-    (path := tmp_path / "prices.yaml").write_text("date: 2026-01-31\nprompt: 2.5\ncompletion: 10\n")
+    (path := tmp_path / "prices.yaml").write_text("date: 2026-01-31\nmodels: {m: {input: 2.5, output: 10}}\n")
     with serve(lambda _: completion("4", usage=(1_000_000, 100_000))) as served:
-        judge = judge_of(served.base_url, prices=read_prices(path))
+        judge = judge_of(served.base_url, prices=path)
         judge_items(items_of(2), EN, judge, settings=settings)
     assert judge.spent()["cost"] == pytest.approx(2 * (2.5 + 1.0))
     assert judge.spent()["prices"]["date"] == "2026-01-31"

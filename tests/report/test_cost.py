@@ -3,7 +3,6 @@
 import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from run_files import scored, write_run
@@ -11,8 +10,7 @@ from typer.testing import CliRunner
 
 from fin_tasks import report
 from fin_tasks.cli import app
-from fin_tasks.errors import ConfigError
-from fin_tasks.report.cost import costs_of, read_prices
+from fin_tasks.report.cost import costs_of
 
 COUNTED = {"prompt_tokens": 600_000, "response_tokens": 200_000, "estimated": False, "seconds_of_all_tasks": 60.0}
 
@@ -62,12 +60,3 @@ def test_counts_that_a_run_lacks_are_estimated_from_its_samples(tmp_path: Path) 
     found = costs_of(report.read([tmp_path]).runs[0])["financemath"]
     assert (found["tokens_in"], found["tokens_out"], found["seconds"]) == (2 * 80 / 4, 2 * 4 / 4, None)
     assert {"tokens_in", "tokens_out"} <= set(found["estimated"])
-
-
-@pytest.mark.parametrize(
-    "content", ["", "models: {a: {input: -1, output: 1}}", "models: {a: 3}", "models: [", "{a: 1}"]
-)
-def test_files_without_prices_are_refused(tmp_path: Path, content: Any) -> None:
-    (tmp_path / "prices.yaml").write_text(content)
-    with pytest.raises(ConfigError, match="--token-prices"):
-        read_prices(tmp_path / "prices.yaml")

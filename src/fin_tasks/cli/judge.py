@@ -35,15 +35,15 @@ def judge(
     from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
     from fin_tasks.benchmarks.scored_task import model_of, score_judged
     from fin_tasks.data.fetch import sha256_of
-    from fin_tasks.judging.judge import check_failures, judge_from, judge_items, read_prices
+    from fin_tasks.judging.judge import check_failures, judge_from, judge_items
     from fin_tasks.judging.saved import read_items
     from fin_tasks.report.run_folder import write_run
     from fin_tasks.settings import Settings
     from fin_tasks.stats.averages import average_or_none
 
-    settings, prices = Settings.from_environ(), read_prices(token_prices) if token_prices else None
-    options = {"judge_model": model, "judge_base_url": base_url, "judge_picture": not no_image, "judge_prices": prices}
-    asked = judge_from(options, settings)
+    settings = Settings.from_environ()
+    options = {"model": model, "base_url": base_url, "picture": not no_image, "prices": token_prices}
+    asked = judge_from({f"judge_{name}": value for name, value in options.items()}, settings)
     assert asked is not None  # noqa: S101 - options are given, so a missing model is an error
     rules = rubric_named(rubric, language=language)
     items, rows = read_items(file, settings=settings, image_root=image_root, pictures=not no_image)

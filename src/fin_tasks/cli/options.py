@@ -24,7 +24,7 @@ Model = Annotated[str | None, typer.Option(metavar="NAME", help="The model to as
 AskedModel = Annotated[str, typer.Option("--model", metavar="NAME", help="The model to ask.")]
 WhoseModel = Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model that gave the responses.")]
 BaseUrl = Annotated[str, typer.Option(metavar="URL", help="OpenAI-compatible address of the model.")]
-TokenPrices = Annotated[Path | None, typer.Option(metavar="FILE", help="YAML: prices of a million tokens.")]
+TokenPrices = Annotated[Path | None, typer.Option(metavar="FILE", help="YAML: prices of models' tokens.")]
 Seed = Annotated[int, typer.Option(help="Another number draws other rows.")]
 
 _FETCHED = "by default what `fin-tasks fetch dynostock` stored."

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fin_tasks.cli.options import Json, NewFolder, say, tell
+from fin_tasks.cli.options import Json, NewFolder, TokenPrices, say, tell
 from fin_tasks.errors import ConfigError
 
 
@@ -16,9 +16,7 @@ def report(
     published: Annotated[bool, typer.Option(help="Show the papers' figures too.")] = True,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "Finance benchmarks",
     reference: Annotated[Path | None, typer.Option(metavar="FILE", help="Rank runs with the settings of this.")] = None,
-    token_prices: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="YAML: prices of each model's tokens.")
-    ] = None,
+    token_prices: TokenPrices = None,
     no_samples: Annotated[bool, typer.Option("--no-samples", help="Leave out questions and responses.")] = False,
     export: Annotated[str | None, typer.Option(help="Also write results as every-eval-ever or model-card.")] = None,
     as_json: Json = False,
@@ -27,8 +25,8 @@ def report(
 
     Example: fin-tasks report results --out report
     """
+    from fin_tasks.endpoints.prices import read_prices
     from fin_tasks.report import read
-    from fin_tasks.report.cost import read_prices
     from fin_tasks.report.export import export as write_export
     from fin_tasks.report.figures import write_tables_and_figures
     from fin_tasks.report.leaderboard import board

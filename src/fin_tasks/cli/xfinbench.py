@@ -33,11 +33,11 @@ def build_xfinbench(
     from fin_tasks.benchmarks.xfinbench.construct import Maker
     from fin_tasks.benchmarks.xfinbench.prompts import load_templates
     from fin_tasks.endpoints.chat import Chat
-    from fin_tasks.judging.judge import read_prices
+    from fin_tasks.endpoints.prices import read_prices
 
     settings = Settings.from_environ()
     prompts = load_templates(upstream_prompts)
-    known = {model: read_prices(token_prices)} if token_prices else {}
+    known = read_prices(token_prices) if token_prices else None
     with (
         Chat(model, [base_url], settings) as writer,
         Chat(verify_model or model, [base_url], settings) as verifier,

@@ -1,6 +1,5 @@
 """Ask a judge about many responses at a time, again if a reply cannot be read, and never twice for the same reply."""
 
-import datetime
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -9,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from tqdm import tqdm
 
 from fin_tasks.endpoints.chat import Chat, ChatReply, Usage, check_address
+from fin_tasks.endpoints.prices import Prices, read_prices
 from fin_tasks.errors import ConfigError, EndpointError, FinTasksError, JudgeError
 from fin_tasks.judging.item import Item, Judged, Reply, no_response
 from fin_tasks.judging.rubric import Rubric
@@ -23,21 +22,6 @@ MAX_FAILED = 0.2
 """Share of a task's responses on which a judge may fail, unless the user sets another."""
 
 _log = logging.getLogger(__name__)
-
-
-class Prices(BaseModel):
-    """The price of a million tokens on a date."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    date: datetime.date
-    prompt: float = Field(ge=0)
-    completion: float = Field(ge=0)
-    currency: str = "USD"
-
-    def cost(self, usage: Usage) -> float:
-        """Return the cost of the tokens."""
-        return (usage.prompt_tokens * self.prompt + usage.completion_tokens * self.completion) / 1e6
 
 
 class JudgeModel(BaseModel):
@@ -57,6 +41,11 @@ class JudgeModel(BaseModel):
     prices: Prices | None = None
     usage: Usage = Field(default_factory=Usage, exclude=True)
 
+    @field_validator("prices", mode="before")
+    @classmethod
+    def _read(cls, file: Any) -> Any:
+        return read_prices(Path(str(file))) if file else None
+
     @field_validator("base_url", mode="before")
     @classmethod
     def _split(cls, urls: Any) -> Any:
@@ -65,10 +54,11 @@ class JudgeModel(BaseModel):
 
     def spent(self) -> dict[str, Any]:
         """Return requests and tokens so far, and their cost if prices are known."""
-        if self.prices is None:
-            return {**vars(self.usage)}
-        prices = self.prices.model_dump(mode="json")
-        return {**vars(self.usage), "cost": self.prices.cost(self.usage), "prices": prices}
+        used, prices = self.usage, self.prices
+        if prices is None:
+            return {**vars(used)}
+        cost = prices.cost(self.model, used.prompt_tokens, used.completion_tokens)
+        return {**vars(used), "cost": cost, "prices": prices.model_dump(mode="json", exclude={"models"})}
 
     def facts(self, rubric: Rubric) -> dict[str, Any]:
         """Return what results say about the judge, without its addresses and its key."""
@@ -94,16 +84,6 @@ def judge_from(metadata: Mapping[str, Any], settings: Settings) -> JudgeModel | 
     for url in judge.base_url:
         check_address(url)
     return judge
-
-
-def read_prices(path: Path) -> Prices:
-    """Read the prices of tokens from a YAML or JSON file: date, prompt, completion, currency."""
-    try:
-        return Prices.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")[:10_000]))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(
-            f"{path}: expected date, prompt and completion (the price of a million tokens), got: {error}"
-        ) from error
 
 
 def judge_items(

@@ -1,47 +1,12 @@
 """Tokens, seconds and cost of runs, by task."""
 
-import datetime
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from fin_tasks.errors import ConfigError
+from fin_tasks.endpoints.prices import Prices
 from fin_tasks.report.model import Run
 
 COSTS = ("tokens_in", "tokens_out", "seconds", "cost")
-
-
-class Price(BaseModel):
-    """The price of a million tokens."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    input: float = Field(ge=0, allow_inf_nan=False)
-    output: float = Field(ge=0, allow_inf_nan=False)
-
-
-class Prices(BaseModel):
-    """Prices by the name that a model has in the report."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    models: dict[str, Price]
-    currency: str = "USD"
-    date: datetime.date | None = None  # of the prices
-
-
-def read_prices(path: Path) -> Prices:
-    """Read prices from a YAML or JSON file; raise ConfigError if it holds anything else."""
-    try:
-        return Prices.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        first = error.errors()[0] if isinstance(error, ValidationError) else None
-        told = f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first else str(error).replace("\n", " ")
-        wanted = "`models` with `input` and `output` prices of a million tokens for each model"
-        raise ConfigError(f"--token-prices {path}: expected {wanted}, got {told}.") from error
 
 
 def costs_of(run: Run, prices: Prices | None = None) -> dict[str, dict[str, Any]]:
@@ -50,8 +15,7 @@ def costs_of(run: Run, prices: Prices | None = None) -> dict[str, dict[str, Any]
     What is not known is None. `estimated` names the values that are estimates. A harness that measures all tasks
     together leaves each task the share of the seconds that it has of the tokens.
     """
-    price = prices.models.get(run.model) if prices else None
-    found = {task.task: _cost(task.usage, price) for task in run.tasks if not task.members}
+    found = {task.task: _cost(task.usage, run.model, prices) for task in run.tasks if not task.members}
     together = {  # seconds that a task shares with the others
         task.task: seconds
         for task in run.tasks
@@ -82,11 +46,9 @@ def pareto(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     return front
 
 
-def _cost(usage: Mapping[str, Any], price: Price | None) -> dict[str, Any]:
+def _cost(usage: Mapping[str, Any], model: str, prices: Prices | None) -> dict[str, Any]:
     tokens_in, tokens_out = _number(usage.get("prompt_tokens")), _number(usage.get("response_tokens"))
-    cost = None
-    if price and tokens_in is not None and tokens_out is not None:
-        cost = (tokens_in * price.input + tokens_out * price.output) / 1e6
+    cost = prices.cost(model, tokens_in, tokens_out) if prices else None
     found = {"tokens_in": tokens_in, "tokens_out": tokens_out, "cost": cost}
     estimated = [] if usage.get("estimated") is False else [name for name, one in found.items() if one is not None]
     return {**found, "seconds": _number(usage.get("seconds")), "estimated": estimated}

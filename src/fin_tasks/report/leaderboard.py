@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 import fin_tasks
+from fin_tasks.endpoints.prices import Prices
 from fin_tasks.report.comparable import conditions_of, differences, reference_of, setting_id
-from fin_tasks.report.cost import Prices, costs_of
+from fin_tasks.report.cost import costs_of
 from fin_tasks.report.metrics import metric_of
 from fin_tasks.report.model import BENCHMARKS, Report, Run, TaskResult
 from fin_tasks.report.published import figures

@@ -83,7 +83,7 @@ def run(folder: Path, url: str, file: Path, **options: str) -> Any:
 
 def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
-    prices.write_text("date: 2026-01-01\nprompt: 1000\ncompletion: 10000\n")
+    prices.write_text("models: {m: {input: 1000, output: 10000}}\n")
     rows = [{"question": f"source {n}: what is 6 times 7?"} for n in range(4)]
     seen: list[str] = []
     options = {"token_prices": str(prices), "verify_model": "other", "validation": "0.5"}
@@ -92,7 +92,7 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
     assert report["splits"] == {"test": 8, "validation": 8}
     writer, verifier = report["models"]["writer"], report["models"]["verifier"]
     assert (writer["model"], writer["replies"], writer["prompt_tokens"], writer["cost"]) == ("m", 16, 1600, 3.2)
-    assert (verifier["model"], verifier["replies"], "cost" in verifier) == ("other", 4 * (4 + 2 + 1), False)
+    assert (verifier["model"], verifier["replies"], verifier["cost"]) == ("other", 4 * (4 + 2 + 1), None)
     for prompt in seen:
         assert ("olution: 42" in prompt) == (purpose_of(prompt) not in ("solve", "program", "pair"))
     sources: dict[str, set[str]] = {"test": set(), "validation": set()}

@@ -21,9 +21,9 @@ from fin_tasks.benchmarks.xfinbench.prompts import Style, Templates, house_promp
 from fin_tasks.benchmarks.xfinbench.score import programs, score
 from fin_tasks.data.fetch import write_file
 from fin_tasks.data.tables import read_csv
-from fin_tasks.endpoints.chat import Chat, ChatReply, Usage
+from fin_tasks.endpoints.chat import Chat, ChatReply
+from fin_tasks.endpoints.prices import Prices
 from fin_tasks.errors import DataError, EndpointError
-from fin_tasks.judging.judge import Prices
 from fin_tasks.sandbox import Ran, run_programs
 from fin_tasks.settings import Settings
 
@@ -73,7 +73,7 @@ class Maker:
     models: Mapping[str, Chat]
     prompts: Templates
     settings: Settings
-    prices: Mapping[str, Prices] = field(default_factory=dict)  # by the model's name
+    prices: Prices | None = None
     seed: int = 0
     replies: list[dict[str, Any]] = field(default_factory=list)
 
@@ -170,10 +170,11 @@ class Maker:
     def _spent(self, role: str) -> dict[str, Any]:
         own = [one for one in self.replies if one["role"] == role]
         tokens = {name: sum(one[name] for one in own) for name in ("prompt_tokens", "completion_tokens")}
-        price = self.prices.get(self.models[role].model)
-        cost = {"cost": price.cost(Usage(**tokens)), "currency": price.currency} if price else {}
+        model = self.models[role].model
+        prices = self.prices
+        cost = {"cost": prices.cost(model, *tokens.values()), "currency": prices.currency} if prices else {}
         asked_now = sum(not one["cached"] for one in own)  # the rest is from earlier runs
-        return {"model": self.models[role].model, "replies": len(own), "asked_now": asked_now, **tokens, **cost}
+        return {"model": model, "replies": len(own), "asked_now": asked_now, **tokens, **cost}
 
 
 def _read_sources(path: Path) -> list[dict[str, Any]]:

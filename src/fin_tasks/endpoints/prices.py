@@ -1,0 +1,44 @@
+"""Prices of tokens, which the user gives in a file."""
+
+import datetime
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from fin_tasks.errors import ConfigError
+
+
+class Price(BaseModel):
+    """The price of a million tokens."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
+
+
+class Prices(BaseModel):
+    """Prices by the name of a model."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    models: dict[str, Price]
+    currency: str = "USD"
+    date: datetime.date | None = None  # of the prices
+
+    def cost(self, model: str, tokens_in: float | None, tokens_out: float | None) -> float | None:
+        """Return the cost of a model's tokens; None if its price or a number is not known."""
+        price = self.models.get(model)
+        if price is None or tokens_in is None or tokens_out is None:
+            return None
+        return (tokens_in * price.input + tokens_out * price.output) / 1e6
+
+
+def read_prices(path: Path) -> Prices:
+    """Read prices from a YAML or JSON file; raise ConfigError if it holds anything else."""
+    try:
+        return Prices.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        wanted = "`models` with `input` and `output` prices of a million tokens for each model"
+        raise ConfigError(f"prices {path}: expected {wanted}, got: {' '.join(str(error).split())}") from error
