@@ -21,6 +21,8 @@ class Status(str, Enum):
     broken = "broken"  # the runner failed, not the program: unscored
 
 
+REASONS = ("no_code", "syntax", "exception", "timeout", "memory", "forbidden", "unsupported")
+"""Why a program gave no value."""
 _CLAIMABLE = (Status.ok, Status.syntax, Status.exception, Status.memory, Status.forbidden)  # the runner says the rest
 
 
@@ -45,6 +47,12 @@ class Ran(NamedTuple):
 
     response: str
     outcomes: tuple[Outcome, ...]
+
+
+def execution_values(status: str) -> dict[str, float | None]:
+    """Return the execution rate and the share of each reason for one program; None if the program does not count."""
+    ran = None if status in ("broken", "unsupported") else float(status == "ok")
+    return {"execution_rate": ran} | {one: None if status == "broken" else float(status == one) for one in REASONS}
 
 
 def escape(text: str) -> str:

@@ -1,13 +1,12 @@
 """Confidence intervals from counts."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import binomtest
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """A 95 % confidence interval in the unit of its value; NaN if none can be given."""
 
     low: float

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import bdtr, betaincinv, stdtr, stdtrit
@@ -36,13 +37,10 @@ class Pair:
     test: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
+class Place(NamedTuple):
     """A run's rank, and the best and worst rank that the tests leave possible; all come from the same pairs."""
 
     run: str
-    mean: float
-    n: int
     rank: int
     best: int
     worst: int
@@ -142,16 +140,6 @@ def rank(scores: Mapping[str, Floats], pairs: Sequence[Pair], *, higher_is_bette
             surely_ahead[loser] += pair.p_holm < ALPHA
             surely_behind[winner] += pair.p_holm < ALPHA
     means = {run: cluster_sums(values[~np.isnan(values)])[0] for run, values in scores.items()}
-    sign = -1 if higher_is_better else 1
-    places = [
-        Place(
-            run=run,
-            mean=means[run],
-            n=int((~np.isnan(values)).sum()),
-            rank=1 + ahead[run],
-            best=1 + surely_ahead[run],
-            worst=len(scores) - surely_behind[run],
-        )
-        for run, values in scores.items()
-    ]
-    return sorted(places, key=lambda one: (one.rank, sign * one.mean if one.n else math.inf))
+    order = sorted(scores, key=lambda run: (math.isnan(means[run]), -means[run] if higher_is_better else means[run]))
+    places = [Place(run, 1 + ahead[run], 1 + surely_ahead[run], len(scores) - surely_behind[run]) for run in order]
+    return sorted(places, key=lambda place: place.rank)

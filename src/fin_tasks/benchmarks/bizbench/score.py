@@ -14,9 +14,8 @@ from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.score import Reading, Score
 from fin_tasks.benchmarks.bizbench import formulas
 from fin_tasks.benchmarks.short_answers import compare_with, program_in, read_answer
-from fin_tasks.sandbox import Ran
+from fin_tasks.sandbox import REASONS, Ran, execution_values
 from fin_tasks.stats.averages import average_or_none, rate
-from fin_tasks.stats.executions import REASONS, execution_values
 
 PAPER_PARTS: Mapping[str, Sequence[str]] = {
     "paper_choice": ("finknow", "formulaeval"),

@@ -13,9 +13,8 @@ from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.score import Reading, Score
 from fin_tasks.judging.item import Item, Judged
-from fin_tasks.sandbox import Outcome, Ran, Status
+from fin_tasks.sandbox import REASONS, Outcome, Ran, Status, execution_values
 from fin_tasks.stats.averages import average_or_none, rate
-from fin_tasks.stats.executions import REASONS, execution_values
 
 TOPICS: Mapping[str, str] = {  # topic in the file -> its name in metrics
     "Accounting": "accounting",

@@ -27,8 +27,6 @@ from fin_tasks.errors import DataError, EndpointError
 from fin_tasks.sandbox import Ran, run_programs
 from fin_tasks.settings import Settings
 
-__all__ = ["KINDS", "Maker", "Question", "all_yes", "drop_pairs", "read_questions"]
-
 KINDS = {"bool": ("statement_true", "statement_false"), "mcq": ("mcq",), "calcu": ("calcu",)}
 """The kinds of questions of each `task` in the file. The model makes one kind at a time."""
 

@@ -20,8 +20,6 @@ from fin_tasks.data.tables import Record, read_csv
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-__all__ = ["PRESETS", "SPLITS", "SUBSETS", "blank_image", "figure", "items_of", "load", "parse_choices", "read_rows"]
-
 SUBSETS: Mapping[str, str] = {"bool": "bool", "mcq": "mcq", "mcq_visual": "mcq", "calc": "calcu"}
 """Part of the benchmark to the value of the file's `task` column."""
 SPLITS: Mapping[str, str] = {"test": "dataset/test_set.csv", "validation": "dataset/validation_set.csv"}

@@ -13,8 +13,6 @@ from fin_tasks.data.tables import read_csv
 from fin_tasks.endpoints.chat import Chat
 from fin_tasks.errors import DataError
 
-__all__ = ["MATH_TYPES", "PUBLISHED", "label_rows", "read_labels", "read_types"]
-
 MATH_TYPES: Mapping[str, str] = {
     "arithmetic": "arithmetic",
     "statistical": "statistic",

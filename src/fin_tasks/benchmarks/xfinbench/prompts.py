@@ -18,12 +18,13 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.retrieval.search import facts, retrieve
 from fin_tasks.settings import Settings
 
-__all__ = ["CONDITIONS", "STYLES", "PromptSet", "Style", "Templates", "Term"]
-__all__ += ["find_terms", "house_prompts", "load_templates", "style_named", "upstream_prompts"]
-
 CONDITIONS = ("none", "bm25", "dense", "oracle")
 _TERM = ("id", "term_name", "term_definition")
 _FIELD = re.compile(r"\{(\w+)\}")
+
+
+STYLES = ("cot_role", "da_role", "cot", "da")
+"""The four styles of the paper's sensitivity study."""
 
 
 class Style(NamedTuple):
@@ -33,25 +34,14 @@ class Style(NamedTuple):
     role: bool
 
 
-STYLES = {
-    "cot_role": Style("cot", True),
-    "da_role": Style("da", True),
-    "cot": Style("cot", False),
-    "da": Style("da", False),
-}
-"""The four styles of the paper's sensitivity study."""
-
-
 def style_named(name: str | None, *, mode: str) -> Style:
     """Return a style by its name; None means the task's own mode with the role. Programs stay programs in any style."""
-    if name is None:
-        return Style(mode, True)
-    if name not in STYLES:
+    if name not in (None, *STYLES):
         raise ConfigError(f"xfinbench style: expected one of {', '.join(STYLES)}, got {name!r}.")
-    style = STYLES[name]
-    if mode == "da" and style.mode == "cot":
+    asked, _, role = (name or f"{mode}_role").partition("_")
+    if mode == "da" and asked == "cot":
         raise ConfigError(f"xfinbench style: expected da or da_role, got {name!r}. Use the task without _da.")
-    return style._replace(mode="pot") if mode == "pot" else style
+    return Style("pot" if mode == "pot" else asked, bool(role))
 
 
 class Term(NamedTuple):
@@ -98,23 +88,16 @@ def house_prompts() -> PromptSet:
     return PromptSet("house", texts["system"], user, texts["cue"], "\n\n")
 
 
-_MODES = {"cot": "CoT", "da": "DA", "pot": "PoT"}
-_USER = {(task, mode): f"{task}_{_MODES[mode]}.txt" for task in ("bool", "mcq", "calcu") for mode in ("cot", "da")}
-_USER |= {("calcu", "pot"): "calcu_PoT.txt"}
-_SYSTEM = {mode: f"Sys_msg/{name}.txt" for mode, name in _MODES.items()}
-
-
 def upstream_prompts(files: Located) -> PromptSet:
     r"""Return the authors' wording. A literal `\n` in their files means a newline."""
-    paths = {name: f"evaluate/prompt_template/{name}" for name in (*_USER.values(), *_SYSTEM.values())}
+    modes = {"cot": "CoT", "da": "DA", "pot": "PoT"}
+    names = {(task, mode): f"{task}_{modes[mode]}.txt" for task, mode in house_prompts().user}
+    names |= {("", mode): f"Sys_msg/{name}.txt" for mode, name in modes.items()}
+    paths = {kind: f"evaluate/prompt_template/{name}" for kind, name in names.items()}
     found = files.more(paths.values()).files
-    try:
-        texts = {name: found[path].read_text(encoding="utf-8").replace("\\n", "\n") for name, path in paths.items()}
-    except UnicodeDecodeError as error:
-        raise DataError(f"xfinbench prompts: expected UTF-8, got {error}. Fetch the files again.") from error
-    system = {mode: texts[name] for mode, name in _SYSTEM.items()}
-    user = {kind: texts[name] for kind, name in _USER.items()}
-    return PromptSet("upstream", system, user, dict.fromkeys(_MODES, ""), "")  # the templates have a blank line there
+    user = {kind: found[path].read_text("utf-8", "replace").replace("\\n", "\n") for kind, path in paths.items()}
+    system = {mode: user.pop(("", mode)) for mode in modes}
+    return PromptSet("upstream", system, user, dict.fromkeys(modes, ""), "")  # the templates have a blank line there
 
 
 def find_terms(

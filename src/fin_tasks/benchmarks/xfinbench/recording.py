@@ -17,8 +17,6 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average_or_none
 
-__all__ = ["read", "score_file", "summary"]
-
 _COLUMNS = ("id", "ground_truth", "model_response")
 _LISTS = (("choices", "choice"), ("capabilities", "fin_capability"))  # in lm-eval's samples, and in the authors' tables
 _log = logging.getLogger(__name__)

@@ -10,11 +10,8 @@ from typing import Any, NamedTuple
 from fin_tasks.answers.score import Reading, Score
 from fin_tasks.benchmarks.short_answers import compare_with, program_in, read_answer
 from fin_tasks.benchmarks.xfinbench.math_types import PUBLISHED
-from fin_tasks.sandbox import Ran
+from fin_tasks.sandbox import REASONS, Ran, execution_values
 from fin_tasks.stats.averages import over_responses, rate
-from fin_tasks.stats.executions import REASONS, execution_values
-
-__all__ = ["CAPABILITIES", "compare", "metric_values", "metrics_of", "parse_truth", "programs", "read", "score"]
 
 CAPABILITIES: Mapping[str, str] = {
     "TU": "terminology understanding",
