@@ -18,8 +18,6 @@ import fin_tasks
 from fin_tasks.cli import app
 from fin_tasks.resources import task_yaml_dir
 
-ROOT = Path(__file__).parents[1]
-REAL = ROOT.parent / "shared" / "data"
 RESPONSE = {"id": "a", "ground_truth": "6", "model_response": "```python\ndef solution():\n    return 6\n```"}
 
 
@@ -54,38 +52,9 @@ def test_version_path_and_help(tmp_path: Path) -> None:
     assert "fin-tasks demo" in run(cwd=tmp_path).stdout + run(cwd=tmp_path).stderr
 
 
-def test_lm_evals_own_help_is_reached(tmp_path: Path) -> None:
-    done = run("lm-eval", "run", "--help", cwd=tmp_path)
-    assert done.returncode == 0
-    assert "--model_args" in done.stdout
-
-
 def test_doctor_names_the_sandbox_and_why(tmp_path: Path) -> None:
     found = json.loads(run("doctor", "--json", cwd=tmp_path).stdout)
     assert found["tiers"][found["sandbox"]] == "works"
-
-
-def test_doctor_of_a_benchmark(tmp_path: Path) -> None:
-    for name in ("xfinbench", "bizbench", "financemath", "mme_finance", "dynostock"):
-        done = run("doctor", name, "--source", "sample", "--json", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout).get("origin", "sample") == "sample"
-    assert "validation calc.rows" in run("doctor", "xfinbench", "--source", "sample", cwd=tmp_path).stdout
-
-
-@pytest.mark.skipif(not (REAL / "xfinbench").is_dir(), reason="the real files are not beside the checkout")
-def test_doctor_shows_what_the_real_files_lack(tmp_path: Path) -> None:
-    (tmp_path / "xfinbench").mkdir()
-    table = (REAL / "xfinbench" / "validation_set.csv").read_bytes()
-    (tmp_path / "xfinbench" / "validation_set.csv").write_bytes(table + b"a,bool,Is it?,,1,,TU,\n")
-    done = run("doctor", "xfinbench", "--json", cwd=tmp_path, FIN_TASKS_DATA=str(REAL))
-    found = json.loads(done.stdout)
-    assert [found[f"validation {part}"]["rows"] for part in ("bool", "mcq", "mcq_visual", "calc")] == [435, 147, 2, 396]
-    assert len(found["validation mcq_visual"]["left_out"]["missing-figure"]) == 20
-    assert all(state.endswith("(pinned)") for state in found["files"].values())
-    assert "not here: xfinbench: expected" in done.stderr
-    changed = run("doctor", "xfinbench", "--data-dir", ".", cwd=tmp_path)
-    assert "(differs)" in changed.stdout
 
 
 def test_fetch_verify_compares_what_is_cached_with_the_pins(tmp_path: Path) -> None:
@@ -124,13 +93,11 @@ def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> Non
 
 
 def test_what_a_strangers_file_says_cannot_steer_the_terminal(tmp_path: Path) -> None:
-    (tmp_path / "xfinbench").mkdir()
-    header = "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
-    rows = "a,bool,Is it?,,1,,TU,\n[/red]b,bool,,,1,,TU,\n\x1b[31mb\x1b]0;c,bool,,,0,,TU,\n"
-    (tmp_path / "xfinbench" / "validation_set.csv").write_text(header + rows)
-    done = run("doctor", "xfinbench", "--data-dir", ".", cwd=tmp_path)
+    name = "[red]\x1b[31mb.jsonl"
+    (tmp_path / name).write_text(json.dumps({"question_id": "a", "output": "6", "ground_truth": 6}) + "\n")
+    done = run("replay", "financemath", "--mode", "cot", name, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "[/red]b" in done.stdout
+    assert "[red]" in done.stdout
     assert "\x1b" not in done.stdout
     (tmp_path / "r.csv").write_text("id,\x1b[31m\n1,2\n")
     refused = run("replay", "xfinbench", "--task", "bool", "r.csv", cwd=tmp_path)

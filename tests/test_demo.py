@@ -4,10 +4,11 @@ import importlib.metadata
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fin_tasks.adapters import lm_eval_cli
+from fin_tasks import demo
 from fin_tasks.demo import arguments, ask, find_model, replay_examples, scores
 from fin_tasks.errors import ConfigError
 
@@ -32,10 +33,10 @@ def test_scores_of_the_model_and_of_example_responses(tmp_path: Path, monkeypatc
     metrics = {"acc,paper": 0.25, "acc_stderr,paper": 0.1, "acc,robust": 0.5, "bias_index_low,paper": 0.1}
     written = {"results": {"task": metrics}, "n-samples": {"task": {"effective": 4}}}
 
-    def write(command: Sequence[str]) -> None:
+    def write(command: Sequence[str], **_: Any) -> None:
         (tmp_path / "results_new.json").write_text(json.dumps(written))
 
-    monkeypatch.setattr(lm_eval_cli, "run", write)
+    monkeypatch.setattr(demo.subprocess, "run", write)
     row = {"Task": "task", "Metric": "acc", "paper": "25.0% ± 10.0%", "robust": "50.0%", "n": "4"}
     assert scores(ask("org/name", limit=4, output=tmp_path)) == [row]
     examples = {(row["Task"], row["Metric"]): row["robust"] for row in scores(replay_examples(tmp_path))}
@@ -44,6 +45,6 @@ def test_scores_of_the_model_and_of_example_responses(tmp_path: Path, monkeypatc
     shares = ("75.0%", "62.5%", "50.0%")
     for task, share in zip(("xfinbench_mcq", "xfinbench_calc", "xfinbench_calc_pot"), shares, strict=True):
         assert examples[task, "acc"].startswith(share)
-    monkeypatch.setattr(lm_eval_cli, "run", lambda command: None)
+    monkeypatch.setattr(demo.subprocess, "run", lambda *_, **__: None)
     with pytest.raises(ConfigError, match="expected results of lm-eval"):
         ask("org/name", limit=4, output=tmp_path / "none")

@@ -1,19 +1,20 @@
 """`fin-tasks demo`: a small language model answers finance questions, offline, in a few minutes."""
 
 import importlib.metadata
-import io
 import json
+import os
 import shlex
+import subprocess
+import sys
 import time
-from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
 
-from fin_tasks.adapters import lm_eval_cli
 from fin_tasks.benchmarks.xfinbench import recording
 from fin_tasks.benchmarks.xfinbench.data import SCORER_VERSION
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.run_folder import write_run
+from fin_tasks.resources import task_yaml_dir
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 
@@ -40,8 +41,10 @@ def ask(model: str | None, *, limit: int, output: Path) -> Path:
     command = arguments(model, limit=limit, output=output)
     print(f"Running lm_eval {shlex.join(command)}\n", flush=True)
     started = time.time()
-    with redirect_stdout(io.StringIO()):  # lm-eval's own table has a line for each capability
-        lm_eval_cli.run(command)
+    # With the hook off, lm-eval indexes our tasks once. Its own table has a line for each capability.
+    lm_eval = [sys.executable, "-m", "lm_eval", *command, "--include_path", str(task_yaml_dir())]
+    environ = {**os.environ, "FIN_TASKS_AUTOLOAD": "0"}
+    subprocess.run(lm_eval, env=environ, stdout=subprocess.DEVNULL, check=False)  # noqa: S603 - our own command
     written = [path for path in output.rglob("results_*.json") if path.stat().st_mtime >= started]
     if not written:
         raise ConfigError(f"demo: expected results of lm-eval in {output}, found none. See its messages above.")

@@ -69,8 +69,8 @@ def _reads_entry_points(module: Any) -> bool:
     return any("entry_points" in file.read_text("utf-8") for file in Path(module.__file__).parent.glob("*.py"))
 
 
-def with_our_tasks(init: Callable[..., None], *, only: bool = False) -> Callable[..., None]:
-    """Wrap TaskManager's `__init__` to index our tasks, before the user's, so that theirs win; `only`: no others."""
+def with_our_tasks(init: Callable[..., None]) -> Callable[..., None]:
+    """Wrap TaskManager's `__init__` to index our tasks, before the user's, so that theirs win."""
     from fin_tasks.resources import task_yaml_dir
 
     def index(
@@ -79,6 +79,6 @@ def with_our_tasks(init: Callable[..., None], *, only: bool = False) -> Callable
         if include_defaults:
             theirs = include_path if isinstance(include_path, (list, tuple)) else [include_path] if include_path else []
             include_path = [task_yaml_dir(), *theirs]
-        init(self, verbosity, include_path, include_defaults and not only, **more)
+        init(self, verbosity, include_path, include_defaults, **more)
 
     return index

@@ -8,7 +8,7 @@ import typer
 
 import fin_tasks
 from fin_tasks.cli import build, chart, compare, fetch, judge, label, predict, replay, report, verify
-from fin_tasks.cli.options import Benchmark, DataDir, Json, Model, NewFolder, Source, print_table, say, show
+from fin_tasks.cli.options import Json, Model, NewFolder, print_table, say, show
 from fin_tasks.errors import FinTasksError
 
 __all__ = ["app", "main"]
@@ -80,34 +80,14 @@ def demo(
 
 
 @app.command(rich_help_panel="Start")
-def doctor(
-    benchmark: Annotated[Benchmark | None, typer.Argument()] = None,
-    data_dir: DataDir = None,
-    source: Source = "auto",
-    as_json: Json = False,
-) -> None:
-    """Show what works on this machine, or which files and rows a benchmark has.
+def doctor(as_json: Json = False) -> None:
+    """Show what works on this machine.
 
-    Example: fin-tasks doctor xfinbench --source sample
+    Example: fin-tasks doctor
     """
-    from fin_tasks.doctor import describe_benchmark, describe_installation
+    from fin_tasks.doctor import describe_installation
 
-    found = describe_benchmark(benchmark, source=source, data_dir=data_dir) if benchmark else describe_installation()
-    show(found, as_json=as_json)
-
-
-_ALL_TO_LM_EVAL = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-
-
-@app.command("lm-eval", context_settings=_ALL_TO_LM_EVAL, rich_help_panel="Start")
-def lm_eval(context: typer.Context) -> None:
-    """Run lm-eval with only our tasks indexed, which starts faster. It takes lm-eval's own options.
-
-    Example: fin-tasks lm-eval --model dummy --tasks xfinbench_bool --metadata '{"source": "sample"}'
-    """
-    from fin_tasks.adapters.lm_eval_cli import run
-
-    run(context.args)
+    show(describe_installation(), as_json=as_json)
 
 
 @app.command(rich_help_panel="Start")
