@@ -38,7 +38,7 @@
     gained: "Gained: better than the other run", lost: "Lost: worse than the other run",
   };
   const PAGE = 50;
-  let D, state = {}, drawn = 0, ofTask = [], ofRun = [], taskOf = [];
+  let D, ofRun, state = {}, drawn = 0;
   const files = new Map(), waiting = new Map(), $ = (id) => document.getElementById(id);
 
   window.give = (name, text) => {
@@ -71,27 +71,25 @@
 
   // --- what the report holds
 
-  function start(data) {
+  function start(data) { // joins what leaderboard.json keeps apart
     D = data;
-    const E = D.entries;
-    ofTask = D.tasks.map(() => []);
-    ofRun = new Map(D.runs.map((run) => [run.id, run]));
-    const taskAt = new Map(D.tasks.map((task, at) => [task.id, at]));
-    const place = E.tasks.map((id) => taskAt.get(id));
-    E.value.forEach((_, at) => ofTask[place[E.task[at]]].push(at));
-    taskOf = new Map(); // run id -> its tasks, one for each scoring
-    D.tasks.forEach((task, at) => {
-      task.at = at;
-      for (const entry of ofTask[at]) {
-        const run = ofRun.get(E.runs[E.run[entry]]);
-        if (!taskOf.has(run.id)) taskOf.set(run.id, new Set());
-        taskOf.get(run.id).add(task);
-        if (run.source !== "published") {
-          task.own = true;
-          task.whole ||= !run.member;
-        }
-      }
-    });
+    ofRun = new Map(D.runs.map((run) => [run.id, Object.assign(run, { tasks: new Set() })])); // a task for each scoring
+    for (const file of D.files) {
+      Object.assign(file, D.costs.find((cost) => cost.run === file.id));
+      for (const id of [...file.runs, ...file.members]) ofRun.get(id).file = file;
+      for (const id of file.members) ofRun.get(id).member = true;
+    }
+    for (const run of D.runs) run.paper = isPublished(run) ? [run.provenance.paper, run.provenance.table].filter(Boolean).join(", table ") : "";
+    for (const task of D.tasks) Object.assign(task, { name: D.names[task.id], key: task.id.replace(`/${task.variant}`, ""), entries: [] });
+    const ofTask = new Map(D.tasks.map((task) => [task.id, task]));
+    for (const entry of D.entries) {
+      const task = ofTask.get(entry.task), run = ofRun.get(entry.run);
+      entry.run = run;
+      task.entries.push(entry);
+      run.tasks.add(task);
+      task.own ||= isOwn(entry);
+      task.whole ||= isOwn(entry) && !run.member;
+    }
     $("theme").value = document.documentElement.dataset.theme = kept("theme") || "";
     $("theme").onchange = () => { document.documentElement.dataset.theme = $("theme").value; keep("theme", $("theme").value); };
     $("made").textContent = `Made by fin-tasks ${D.fin_tasks}, ${D.generated.slice(0, 10)}.`;
@@ -105,15 +103,8 @@
   const kept = (name) => { try { return localStorage.getItem(`fin-tasks-${name}`); } catch { return ""; } };
   const keep = (name, value) => { try { localStorage.setItem(`fin-tasks-${name}`, value); } catch { /* some browsers forbid it on disk */ } };
 
-  function entriesOf(task, metric) {
-    const E = D.entries;
-    return ofTask[task.at].filter((at) => E.metrics[E.metric[at]] === metric).map((at) => ({
-      run: ofRun.get(E.runs[E.run[at]]), value: E.value[at], low: E.low[at], high: E.high[at], n: E.n[at], metric,
-      unscored: E.unscored[at], group: E.groups[E.group[at]], judge: E.judges[E.judge[at]], marks: E.markss[E.marks[at]],
-    }));
-  }
-
-  const isOwn = (entry) => entry.run.source !== "published";
+  const entriesOf = (task, metric) => task.entries.filter((one) => one.metric === metric);
+  const isPublished = (run) => run.source === "published", isOwn = (entry) => !isPublished(entry.run);
   const tasksShown = () => D.tasks.filter((task) => !state.benchmark || task.benchmark === state.benchmark);
   const benchmarks = () => Object.keys(D.benchmarks).filter((name) => D.tasks.some((task) => task.own && task.benchmark === name));
   const scored = (task) => D.tasks.find((one) => one.key === task.key && one.variant === state.scoring) || task;
@@ -519,7 +510,7 @@
 
   // --- samples
 
-  const taskFor = (run) => scored([...taskOf.get(run.id)][0]);
+  const taskFor = (run) => scored([...run.tasks][0]);
   const most = (run) => (D.metrics[taskFor(run).headline]?.unit === "points" ? 100 : 1);
 
   function outcome(value, run) {
@@ -618,7 +609,7 @@
       got[which] && Object.entries(lists[which].by).map(([variant, own]) => scoring(which, variant, own)));
     const picture = asked.picture
       ? el("img", { src: `page/pictures/${asked.picture}`, alt: "The picture that the question is about" })
-      : asked.pictured && el("p", { class: "quiet" }, "The picture was not found on the machine that made this report.");
+      : asked.picture === "" && el("p", { class: "quiet" }, "The picture was not found on the machine that made this report.");
     host.append(el("article", { class: "sample", "aria-label": `Sample ${asked.id}` },
       el("h3", { id: "sample-title" }, `Question ${asked.id}`),
       picture,
@@ -643,8 +634,7 @@
   // --- runs
 
   function runs(main) {
-    const used = D.files.map((one, at) => ({ ...one, at, own: D.runs.filter((run) => run.file === at && !run.member && taskOf.has(run.id)).map(taskFor) }))
-      .filter((one) => !state.benchmark || one.own.some((task) => task.benchmark === state.benchmark));
+    const used = D.files.map((one, at) => ({ ...one, at, own: tasksOf(one) })).filter((one) => !state.benchmark || one.own.some((task) => task.benchmark === state.benchmark));
     main.append(
       el("h2", {}, "Runs"),
       el(
@@ -680,21 +670,21 @@
     listed("Notes", D.notes);
     listed(
       "Sources of published figures",
-      [...new Set(D.runs.filter((run) => run.paper && [...(taskOf.get(run.id) || [])].some((task) => !state.benchmark || task.benchmark === state.benchmark)).map((run) => run.paper.replace(/, table .*/, "")))]
+      [...new Set(D.runs.filter((run) => run.paper && [...run.tasks].some((task) => !state.benchmark || task.benchmark === state.benchmark)).map((run) => run.paper.replace(/, table .*/, "")))]
     );
   }
 
+  const tasksOf = (file) => file.runs.map((id) => ofRun.get(id)).filter((run) => run.tasks.size).map(taskFor);
+
   function settings(one) {
     const groups = new Map();
-    for (const run of D.runs.filter((run) => run.file === one.at && !run.member && taskOf.has(run.id))) {
-      const task = taskFor(run), entry = entriesOf(task, headlineOf(task)).find((own) => own.run === run);
+    for (const task of tasksOf(one)) {
+      const entry = entriesOf(task, headlineOf(task)).find((own) => own.run.file?.id === one.id);
       if (entry?.group) groups.set(task.name, D.groups[entry.group] || {});
     }
-    const table = (of) => el("dl", {}, Object.entries(of).map(([name, text]) => [el("dt", {}, name), el("dd", {}, text || "none")]));
-    $("dialog").replaceChildren(el("form", { method: "dialog" }, el("button", {}, "Close")), el("h2", { id: "dialog-title" }, `Settings of ${one.model}`), el("p", { class: "quiet" }, one.name), table(one.settings),
-      [...groups].map(([name, of]) => el("details", {}, el("summary", {}, name), table(of))).length ? el(
-        "div", {}, [...groups].map(([name, of]) => el("details", {}, el("summary", {}, name), table(of)))
-      ) : "");
+    const table = (of) => el("dl", {}, Object.entries(of).map(([name, text]) => [el("dt", {}, name), el("dd", {}, (text.startsWith('"') ? JSON.parse(text) : text) || "none")]));
+    $("dialog").replaceChildren(el("form", { method: "dialog" }, el("button", {}, "Close")), el("h2", { id: "dialog-title" }, `Settings of ${one.model}`), el("p", { class: "quiet" }, one.path), table(one.settings),
+      el("div", {}, [...groups].map(([name, of]) => el("details", {}, el("summary", {}, name), table(of)))));
     $("dialog").showModal();
   }
 })();

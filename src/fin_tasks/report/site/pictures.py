@@ -4,8 +4,6 @@ A path in a samples file comes from a stranger, so it is never opened. It only
 chooses among the pictures in our own folders and beside the file.
 """
 
-import hashlib
-import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
@@ -13,8 +11,10 @@ from pathlib import Path, PurePosixPath
 
 from PIL import Image, ImageOps
 
+from fin_tasks.data.fetch import sha256_of
+from fin_tasks.data.pictures import BROKEN, FORMATS
+
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff"}
-_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")  # no others: some decoders start programs
 _SIDE = 1600  # pixels
 
 
@@ -22,17 +22,15 @@ class Pictures:
     """Finds pictures in `folders`, at any depth, and copies them into `out`."""
 
     def __init__(self, out: Path, folders: Iterable[Path]) -> None:
-        self._out, self._folders = out, list(dict.fromkeys(folder.resolve() for folder in folders))
+        self._out, self._folders = out, {folder.resolve() for folder in folders}
         self._copied: dict[str, str] = {}
 
     def copy(self, path: str) -> str:
         """Copy the picture that a path names; return the copy's name, or "" if no picture or more than one fits."""
         if path not in self._copied:
             parts = PurePosixPath(path.replace("\\", "/")).parts
-            named = self._found.get(Path(parts[-1]).stem, set()) if parts else set()  # some documents name no suffix
-            for depth in range(
-                1, len(parts) + 1
-            ):  # of several pictures of one name take that in folders of the same names
+            named = self._found.get(PurePosixPath(*parts).stem, set())  # some documents name no suffix
+            for depth in range(1, len(parts) + 1):  # of several of one name take that in folders of the same names
                 named = {file for file in named if file.parts[-depth:] == parts[-depth:]} or named
             self._copied[path] = self._shown(*named) if len(named) == 1 else ""
         return self._copied[path]
@@ -48,12 +46,11 @@ class Pictures:
 
     def _shown(self, path: Path) -> str:
         try:
-            with warnings.catch_warnings(), Image.open(path, formats=_FORMATS) as picture:
-                warnings.simplefilter("ignore")
+            with Image.open(path, formats=FORMATS) as picture:
                 shown = ImageOps.exif_transpose(picture).convert("RGB")
-        except Exception:  # noqa: BLE001 - decoders of broken files raise whatever they like
+        except BROKEN:
             return ""
-        name = f"{hashlib.sha256(path.read_bytes()).hexdigest()[:24]}.webp"
+        name = f"{sha256_of(path)[:24]}.webp"
         shown.thumbnail((_SIDE, _SIDE))
         self._out.mkdir(parents=True, exist_ok=True)
         shown.save(self._out / name, "WEBP", quality=85)
