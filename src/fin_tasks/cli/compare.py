@@ -9,12 +9,6 @@ import typer
 from fin_tasks.cli.options import Json, Out, print_table, say, tell
 from fin_tasks.errors import ConfigError
 
-_HOW_TO_READ = """\
-Value: mean over the n rows that the run has scored, in percent or points, with its 95 % interval (± is the deviation
-over window sizes). Difference: against the first line, over the rows that both have scored, with the interval of its
-test. p: McNemar's exact test; a t test if values are not 0 or 1 or rows share a source. Holm: p corrected over the
-tasks, or over the groups. + and −: rows whose value went up and down. Left out: rows that only one of the two has."""
-
 
 def compare(
     paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Run folders or results files.")],
@@ -47,8 +41,10 @@ def compare(
             f"compare --by: expected arm, window, or one of {', '.join(comparing.FACTORS)} and one of "
             f"{', '.join(comparing.GROUPS)}, got {', '.join(by or [])!r}."
         )
-    if metric and statements:
-        raise ConfigError(f"compare --metric: expected none with --by {statements}, which shows all of its measures.")
+    if (metric and statements) or metric == "bias_index":
+        raise ConfigError(
+            "compare --metric: bias_index and what goes with it are compared by --by arm, without --metric."
+        )
     if statements:
         reports = {"": read(paths)}
         found = comparing.compare_statements(reports[""], variant=variant, effects=statements == "arm")
@@ -65,33 +61,29 @@ def compare(
     else:
         for (heading, named, _), lines in found.lines.groupby(["heading", "metric", "variant"], sort=False):
             _print_lines(f"{heading} ({named}, {variant})", lines)
-        print(_HOW_TO_READ)
         say(*(f"Note: {note}" for note in found.notes))
     tell([problem.message for report in reports.values() for problem in report.problems])
 
 
 def _print_lines(title: str, lines: Any) -> None:
-    order = list(lines["group"].unique())
-    lines = lines.sort_values("group", key=lambda group: group.map(order.index), kind="stable")
     rows = []
-    for one in lines.to_dict("records"):
-        scale = 100 if one["unit"] == 1 else 1
-        value = _number(one["value"], one["low"], one["high"], scale, "", one["deviation"])
+    for one in [one for _, of_group in lines.groupby("group", sort=False) for one in of_group.to_dict("records")]:
+        value = _number(one, "value", "low", "high", "")
+        if one["deviation"] == one["deviation"]:
+            value += f" ± {100 * one['deviation']:.1f}"
         row = {"Rows": one["group"] or "all", "Run": one["run"], "n": one["n"], "Value": value}
         if lines["against"].any():
-            row["Difference"] = _number(one["difference"], one["difference_low"], one["difference_high"], scale, "+")
-            for name, p in (("p", one["p"]), ("Holm", one["p_holm"])):
-                row[name] = "–" if p != p else f"{p:.3f}" if p >= 0.001 else "<0.001"
-            row |= {"+": one["gained"], "−": one["lost"], "Left out": one["left_out"]}
-        if not one["against"]:  # nothing to compare it with
-            row |= dict.fromkeys(list(row)[4:], "")
+            told = {"Difference": _number(one, "difference", "difference_low", "difference_high", "+")}
+            told |= {"p": one["p"], "Holm": one["p_holm"]}
+            told |= {"+": one["gained"], "−": one["lost"], "Left out": one["left_out"]}
+            row |= told if one["against"] else dict.fromkeys(told, "")
         rows.append(row)
     print_table(title, rows)
 
 
-def _number(value: float, low: float, high: float, scale: float, sign: str, deviation: float = float("nan")) -> str:
-    if value != value:
+def _number(line: Any, value: str, low: str, high: str, sign: str) -> str:
+    scale = 100 if line["unit"] == 1 else 1
+    if line[value] != line[value]:
         return "–"
-    spread = f" ± {scale * deviation:.1f}" if deviation == deviation else ""
-    bounds = f" [{scale * low:{sign}.1f}…{scale * high:{sign}.1f}]" if low == low else ""
-    return f"{scale * value:{sign}.1f}{spread}{bounds}"
+    bounds = f" [{scale * line[low]:{sign}.1f}…{scale * line[high]:{sign}.1f}]" if line[low] == line[low] else ""
+    return f"{scale * line[value]:{sign}.1f}{bounds}"

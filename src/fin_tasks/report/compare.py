@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
@@ -10,12 +10,12 @@ from typing import Any
 import pandas as pd
 
 from fin_tasks.benchmarks.dynostock import experiment
-from fin_tasks.benchmarks.dynostock.figures import contrast_name, names_of
+from fin_tasks.benchmarks.dynostock.figures import names_of
 from fin_tasks.benchmarks.dynostock.windows import BIASES
 from fin_tasks.errors import DataError
-from fin_tasks.report.comparable import conditions_of, differences, text_of
+from fin_tasks.report.comparable import conditions_of, differences, setting_id
 from fin_tasks.report.metrics import headline, largest
-from fin_tasks.report.model import BENCHMARKS, WEIGHT, Report, Run, TaskResult
+from fin_tasks.report.model import Report, TaskResult
 from fin_tasks.report.rows import read_samples
 from fin_tasks.report.values import value_of
 from fin_tasks.stats.pairs import compare_pair, holm
@@ -26,23 +26,29 @@ FACTORS: Mapping[str, tuple[str, ...]] = {"style": ("mode", "style"), "knowledge
 GROUPS = ("capability", "topic", "part", "category", "image_type", "image_style", "math_types", "ticker", "task")
 """Columns by which rows can be grouped; `task` means no groups."""
 
-COLUMNS = (
-    *("heading", "task", "metric", "variant", "unit", "by", "group", "run", "against", "family"),
-    *("n", "value", "deviation", "low", "high"),
-    *("pairs", "difference", "difference_low", "difference_high", "p", "p_holm", "test"),
-    *("gained", "lost", "left_out"),
-)
-"""Columns of `Comparisons.lines`."""
-
 _BASELINES = ("cot", "none")
 _FOLLOW = ("style.", "prompts.", "mode", "version", "retrieval.")  # settings that may differ with a factor
-_SAME_DATA = ("split", "data.revision")
 _STATEMENT = ("anonymize", "arm", "bias", "mode", "scorer", "window")  # settings in which arms differ on purpose
+_TEXTS = ("heading", "task", "metric", "variant", "by", "group", "run", "against", "family", "test")
+_NUMBERS = (
+    "unit",
+    "value",
+    "deviation",
+    "low",
+    "high",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "p",
+    "p_holm",
+)
+_LINE = {**dict.fromkeys(_TEXTS, ""), **dict.fromkeys(_NUMBERS, math.nan), "n": 0, "pairs": 0, "left_out": 0}
+_LINE |= {"gained": None, "lost": None}
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """All differences, with `COLUMNS`.
+    """All differences.
 
     Attributes:
         lines: A line for each group of rows and run: the run's own value with its interval; then, against the baseline
@@ -58,15 +64,9 @@ class Comparisons:
 @dataclass(frozen=True)
 class _Entry:
     label: str
-    report: Report
-    run: Run
+    model: str
     result: TaskResult
-    conditions: Mapping[str, str]
-
-    def title(self, factor: str = "") -> str:
-        names = [name for name in self.conditions if name not in ("task", *FACTORS.get(factor, ()))]
-        said = [self.conditions[name] for name in names if self.conditions[name] not in ("", "none")]
-        return " · ".join([self.result.task, *said])
+    rows: pd.DataFrame
 
 
 def compare(
@@ -79,41 +79,37 @@ def compare(
     Raise DataError if no run has the metric.
     """
     notes: list[str] = []
-    entries = _entries(reports, factor, notes)
-    if factor:
-        entries.sort(key=lambda one: one.label not in _BASELINES)
-    sets = _by_factor(entries, factor) if factor else _by_run(entries, notes)
-    members = {(one.run.id, name) for one in entries for name in one.result.members}
-    order = list(BENCHMARKS)
-    sets.sort(key=lambda own: (order.index(own[0].result.benchmark), (own[0].run.id, own[0].result.task) in members))
+    sets = _sets(reports, variant, factor, notes)
+    members = {(one.result.run, name) for own in sets.values() for one in own for name in one.result.members}
     lines: list[dict[str, Any]] = []
-    for own in sets:
+    for heading, own in sets.items():
         first = own[0]
-        inner = (first.run.id, first.result.task) in members  # its rows are compared with the group's, too
-        heading = f"{first.title(factor)}, {first.run.model}" if factor else first.title()
-        grouped = "" if inner or by == "task" else by
+        inner = (first.result.run, first.result.task) in members  # its rows are compared with the group's, too
+        name = metric or headline(first.result)
         for one in own:
-            against = None if one is first else first
-            if against and not inner:
-                expected = (*(_FOLLOW if factor else ()), "tasks")
-                if told := [said for said in differences(one.result, first.result) if not said.startswith(expected)]:
-                    notes.append(f"{heading}: {one.label} differs from {first.label} in {'; '.join(told)}.")
-            name = metric or headline(first.result)
-            found = _lines(one, against, name, variant, grouped)
+            told = differences(one.result, first.result)
+            if len({entry.result.settings.get("data.revision") for entry in (one, first)} - {None}) > 1:
+                notes.append(f"{heading}: {one.label} is not compared with {first.label}: {'; '.join(told)}.")
+                continue
+            expected = (*(_FOLLOW if factor else ()), "tasks")
+            if not inner and (other := [said for said in told if not said.startswith(expected)]):
+                notes.append(f"{heading}: {one.label} differs from {first.label} in {'; '.join(other)}.")
+            found = _lines(one, first, name, "" if inner or by == "task" else by)
             if not found:
                 notes.append(f"{heading}: {one.label} has no {variant} value of {name}.")
-            of = one.run.model if factor else one.label
+            if factor == "knowledge" and (shown := hits(one.result)):
+                found.append({"metric": "hit_rate", "unit": 1.0, "n": len(shown), "value": fmean(shown)})
+            facts = {"heading": heading, "task": one.result.task, "variant": variant, "run": one.label}
             for line in found:
-                part = "parts" if line["group"] or inner else "headline"
-                lines.append({**line, "heading": heading, "family": f"{of}, {part}"})
-            if factor == "knowledge" and one.conditions["retrieval"] != "none" and (shown := hits(one.result)):
-                facts = {"heading": heading, "task": one.result.task, "variant": variant, "run": one.label}
-                lines.append({**facts, "metric": "hit_rate", "unit": 1.0, "n": len(shown), "value": fmean(shown)})
+                part = "parts" if inner or line.get("group") else "headline"
+                family = f"{one.model if factor else one.label}, {part}"
+                lines.append({**_LINE, **facts, **line, "family": family})
     if not lines:
-        known = ", ".join(sorted({name for one in entries for own in one.result.totals.values() for name in own}))
+        totals = [of for own in sets.values() for one in own for of in one.result.totals.values()]
+        known = ", ".join(sorted({name for of in totals for name in of}))
         wanted = f"{metric or 'a value'} under {variant}" + (f" that differ in {factor}" if factor else "")
         raise DataError(f"compare: expected results with {wanted}, got {known or 'no metric'}.")
-    table = _table(pd.DataFrame(lines))
+    table = pd.DataFrame(lines).astype({"gained": "Int64", "lost": "Int64"})
     table["p_holm"] = table.groupby("family")["p"].transform(lambda p: holm(p.tolist()))
     if not table["against"].any():
         notes.append("Nothing is compared: name several runs, or --by style or --by knowledge.")
@@ -128,28 +124,23 @@ def compare_statements(report: Report, *, variant: str = "paper", effects: bool 
     rows, notes = statement_rows(report, variant=variant)
     arms = experiment.by_window(rows)
     contrasts, more = experiment.compare_arms(rows) if effects else (pd.DataFrame(), [])
-    names = [name for name in experiment.GROUP if name != "bias"]
-    arms = arms.assign(heading=arms["bias"] + ", " + names_of(arms, names), run=arms["arm"])
-    tables = []
-    for measure in experiment.MEASURES:
-        parts = {"value": "", "low": "_low", "high": "_high", "deviation": "_std"}
-        values = {name: arms.get(measure + ending, math.nan) for name, ending in parts.items()}
-        tables.append(arms.assign(metric=measure, **values))
-    if len(contrasts):
-        renamed = {"measure": "metric", "low": "difference_low", "high": "difference_high"}
-        tables.append(
-            contrasts.rename(columns=renamed).assign(
-                heading=contrasts["bias"] + ", " + names_of(contrasts, names),
-                run=contrasts.apply(contrast_name, axis=1),
-                against=contrasts["second"].astype(str),
-                n=contrasts["pairs"],
-                left_out=contrasts["unpaired"] + contrasts["without_value"],
-                test="McNemar",
-            )
+    tables = [
+        arms.rename(columns={measure: "value", f"{measure}_low": "low", f"{measure}_high": "high"}).assign(
+            metric=measure, run=arms["arm"], deviation=arms.get(f"{measure}_std", math.nan)
         )
-    table = pd.concat(tables).assign(variant=variant, unit=1.0, by="window")
-    lines = _table(table.assign(group=table["window"].astype(str)))
-    return Comparisons(lines, (*notes, *more))
+        for measure in experiment.MEASURES
+    ]
+    if len(contrasts):
+        tables.append(contrasts.assign(run=contrasts["contrast"], n=contrasts["pairs"], test="McNemar"))
+    lines = []
+    for table in tables:
+        heading = table["bias"] + ", " + names_of(table, [name for name in experiment.GROUP if name != "bias"])
+        facts = {"heading": heading, "variant": variant, "unit": 1.0, "by": "window", "group": table["window"].map(str)}
+        lines += [
+            {**_LINE, **{name: value for name, value in line.items() if name in _LINE}}
+            for line in table.assign(**facts).to_dict("records")
+        ]
+    return Comparisons(pd.DataFrame(lines), (*notes, *more))
 
 
 def statement_rows(report: Report, *, variant: str) -> tuple[pd.DataFrame, list[str]]:
@@ -159,30 +150,25 @@ def statement_rows(report: Report, *, variant: str) -> tuple[pd.DataFrame, list[
         DataError: There are no such rows.
     """
     parts: list[pd.DataFrame] = []
-    settings: dict[tuple[str, ...], list[Mapping[str, str]]] = defaultdict(list)
+    firsts: dict[tuple[str, ...], TaskResult] = {}
+    notes: dict[str, None] = {}
     for run in sorted(report.runs, key=lambda run: run.date):
         for one in run.tasks:
             bias = next((name for name in BIASES if one.task.startswith(f"dynostock_{name}")), "")
             rows = report.rows_of(one, variant)
             if not bias or one.members or rows.empty:
                 continue
-            mode = "text" if one.task.endswith("_text") else "image"
-            asked = {name: value for name, value in one.settings.items() if name not in _STATEMENT}
-            known = settings[run.model, bias, mode]
-            if asked not in known:
-                known.append(asked)
-            facts: dict[str, Any] = {"model": run.model, "bias": bias, "mode": mode}
-            facts |= {"setting": f"settings {known.index(asked) + 1}"}
+            key = (run.model, bias, "text" if one.task.endswith("_text") else "image")
+            same = {name: value for name, value in one.settings.items() if name not in _STATEMENT}
+            asked = replace(one, task="", settings=same)
+            if told := differences(asked, firsts.setdefault(key, asked)):
+                notes[f"{', '.join(key)}: runs that differ are not compared; {'; '.join(told)}."] = None
+            facts = dict(zip(experiment.GROUP, (*key, setting_id(asked)[:6]), strict=False))
             parts.append(rows.assign(**facts, anonymized=one.settings.get("anonymize") == "true"))
     if not parts:
         raise DataError(f"compare: expected rows of DynoStock's bias tasks under {variant}, found none.")
     table = pd.concat(parts).reindex(columns=list(experiment.COLUMNS)).dropna(subset=["window"])
-    notes = []
-    for key, several in settings.items():
-        names = sorted({name for one in several for name in one})
-        if differ := [name for name in names if len({one.get(name) for one in several}) > 1]:
-            notes.append(f"{', '.join(key)}: runs that differ in {', '.join(differ)} are not compared.")
-    return table.astype({"arm": str, "doc_id": str, "ticker": str}).astype({"window": int}), notes
+    return table.astype({"arm": str, "doc_id": str, "ticker": str}).astype({"window": int}), list(notes)
 
 
 def hits(result: TaskResult) -> list[bool]:
@@ -196,76 +182,53 @@ def hits(result: TaskResult) -> list[bool]:
     return list(found.values())
 
 
-def _entries(reports: Mapping[str, Report], factor: str, notes: list[str]) -> list[_Entry]:
-    """Return results with their labels; of results under the same conditions, the newest."""
-    runs = [(path, report, run) for path, report in reports.items() for run in report.runs]
-    paths: dict[str, set[str]] = defaultdict(set)
-    for path, _, run in runs:
-        paths[run.model].add(path)
-    found: dict[tuple[Any, ...], _Entry] = {}
-    for path, report, run in sorted(runs, key=lambda one: (list(reports).index(one[0]), one[2].date)):
-        for result in run.tasks:
-            conditions = conditions_of(result)
-            label = ", ".join(conditions[name] for name in FACTORS.get(factor, ()) if conditions[name])
-            if not factor:
-                label = run.model if len(paths[run.model]) == 1 else f"{run.model} ({path})"
-            key = (run.model if factor else label, result.task, *conditions.values())
-            if earlier := found.pop(key, None):
-                told = "; ".join(differences(earlier.result, result)) or "no setting"
-                notes.append(f"{result.task}: {label} was run twice; the newest run counts. They differ in {told}.")
-            found[key] = _Entry(label, report, run, result, conditions)
-    return list(found.values())
+def _sets(reports: Mapping[str, Report], variant: str, factor: str, notes: list[str]) -> dict[str, list[_Entry]]:
+    """Return what is compared with each other, by its heading and the baseline first; groups before their tasks.
 
-
-def _by_factor(entries: Iterable[_Entry], factor: str) -> list[list[_Entry]]:
-    sets: dict[tuple[Any, ...], list[_Entry]] = defaultdict(list)
-    for one in entries:
-        rest = [value for name, value in one.conditions.items() if name not in FACTORS[factor]]
-        sets[one.run.model, one.result.benchmark, tuple(rest)].append(one)
-    return [own for own in sets.values() if len({one.label for one in own}) > 1]
-
-
-def _by_run(entries: Sequence[_Entry], notes: list[str]) -> list[list[_Entry]]:
-    """Pair each run's results with the first run's: those under the same conditions, else the only one of the task."""
-    runs: dict[str, list[_Entry]] = defaultdict(list)
-    for one in entries:
-        runs[one.label].append(one)
-    base, *others = runs.values()
-    sets = [[one] for one in base]
-    for one in (one for own in others for one in own):
-        alike = [own for own in sets if own[0].conditions == one.conditions]
-        alike = alike or [own for own in sets if own[0].conditions["task"] == one.conditions["task"]]
-        if len(alike) != 1:
-            found = len(alike) or "no"
-            notes.append(f"{one.title()}: {base[0].label} has {found} results to compare {one.label} with.")
-            continue
-        first, theirs = alike[0][0], one.result.settings
-        ours = first.result.settings
-        if other := [name for name in _SAME_DATA if name in ours and name in theirs and ours[name] != theirs[name]]:
-            told = " and ".join(f"{name} {text_of(theirs[name])} against {text_of(ours[name])}" for name in other)
-            notes.append(f"{one.title()}: {one.label} is not compared with {first.label}: {told}.")
-        else:
-            differ = [value for name, value in one.conditions.items() if value != first.conditions[name]]
-            alike[0].append(replace(one, label=", ".join([one.label, *filter(None, differ)])))
+    That is one model's results under conditions that differ in the factor only, or several runs' under the same ones.
+    """
+    apart = FACTORS.get(factor, ())
+    models = [model for report in reports.values() for model in {run.model for run in report.runs}]
+    found: dict[str, dict[str, _Entry]] = defaultdict(dict)
+    for path, report in reports.items():
+        for run in sorted(report.runs, key=lambda run: run.date):
+            for result in sorted(run.tasks, key=lambda result: not result.members):
+                conditions = conditions_of(result)
+                conditions["split"] = conditions["split"] or "test"  # judged files do not say theirs
+                same = [value for name, value in conditions.items() if name not in apart]
+                heading = " · ".join(one for one in (*same, run.model if factor else "") if one not in ("", "none"))
+                label = run.model if models.count(run.model) == 1 else f"{run.model} ({path})"
+                if factor:
+                    label = ", ".join(conditions[name] for name in apart if conditions[name])
+                if earlier := found[heading].get(label):
+                    told = "; ".join(differences(earlier.result, result)) or "no setting"
+                    notes.append(f"{heading}: {label} was run twice; the newest run counts. They differ in {told}.")
+                found[heading][label] = _Entry(label, run.model, result, report.rows_of(result, variant))
+    sets = {heading: list(own.values()) for heading, own in found.items()}
+    if factor:
+        sets = {heading: own for heading, own in sets.items() if len(own) > 1}
+        return {heading: sorted(own, key=lambda one: one.label not in _BASELINES) for heading, own in sets.items()}
+    base = next(iter(sets.values()))[0].label
+    for heading in [heading for heading in sets if base not in found[heading]]:
+        notes.append(f"{heading}: {base} has no result to compare {', '.join(found[heading])} with.")
+        del sets[heading]
     return sets
 
 
-def _lines(one: _Entry, first: _Entry | None, metric: str, variant: str, by: str) -> list[dict[str, Any]]:
+def _lines(one: _Entry, first: _Entry, metric: str, by: str) -> list[dict[str, Any]]:
     """Return a line for all rows of a result, and for each group, each with the difference from the first result."""
-    rows = one.report.rows_of(one.result, variant)
-    if metric not in rows or rows[metric].isna().all():
+    if metric not in one.rows or one.rows[metric].isna().all():
         return []
-    base = first.report.rows_of(first.result, variant) if first else None
-    facts: dict[str, Any] = {"task": one.result.task, "metric": metric, "variant": variant, "run": one.label}
-    facts |= {"against": first.label if first else "", "unit": largest(metric)}
-    names = {name for said in rows[by].dropna().unique() for name in str(said).split("|")} if by else set()
+    names = {name for said in one.rows[by].dropna().unique() for name in str(said).split("|")} if by else set()
     lines: list[dict[str, Any]] = []
     for group in ["", *sorted(names)]:
-        own = _in_group(rows, by, group)
+        own, base = (_in_group(entry.rows, by, group) for entry in (one, first))
         value = value_of(own, metric)
-        line = {**facts, "by": by if group else "", "group": group}
+        line = {"metric": metric, "unit": largest(metric), "by": by if group else "", "group": group}
         line |= {"n": value.n, "value": value.mean, "low": value.low, "high": value.high}
-        lines.append(line if base is None else {**line, **_difference(_in_group(base, by, group), own, metric)})
+        if one is not first:
+            line |= {"against": first.label, **_difference(base, own, metric)}
+        lines.append(line)
     return lines
 
 
@@ -276,31 +239,16 @@ def _in_group(rows: pd.DataFrame, by: str, group: str) -> pd.DataFrame:
 
 def _difference(base: pd.DataFrame, rows: pd.DataFrame, metric: str) -> dict[str, Any]:
     """Return what the second run has more than the first, on the rows that both have scored."""
-    whole = base["doc_id"].is_unique and rows["doc_id"].is_unique  # else a group asks one document in several tasks
-    tables = []
-    for one in (base, rows):
-        ids = one["doc_id"].astype(str)
-        weights = one[WEIGHT].fillna(0) if metric == "bias_index" else 1.0
-        table = pd.DataFrame({"value": one[metric], "weight": weights, "source": one["source"].astype(object)})
-        tables.append(table.set_axis(pd.Index(ids if whole else one["task"].astype(str) + " " + ids)))
-    joined = pd.merge(*tables, how="outer", left_index=True, right_index=True, suffixes=("_first", "_second"))
-    if metric == "bias_index":  # a share of the wrong answers: linearised, it is a mean over all rows
-        common = joined.dropna(subset=["weight_first", "weight_second"])
-        for name in ("first", "second"):
-            weights, values = common[f"weight_{name}"], common[f"value_{name}"].fillna(0)
-            index = (weights * values).sum() / weights.sum() if weights.sum() else math.nan
-            joined[f"value_{name}"] = index + weights * (values - index) / weights.mean()
-    before, after = joined["value_first"].to_numpy(), joined["value_second"].to_numpy()
+    tables = [
+        one[["task", "doc_id", metric, "source"]].astype({name: object for name in ("task", "doc_id", "source")})
+        for one in (base, rows)
+    ]
+    same = ["doc_id"] if all(one["doc_id"].is_unique for one in tables) else ["task", "doc_id"]  # as in a group
+    joined = pd.merge(*tables, how="outer", on=same, suffixes=("_first", "_second"))
+    before, after = joined[f"{metric}_first"].to_numpy(), joined[f"{metric}_second"].to_numpy()
     sources = joined["source_first"].combine_first(joined["source_second"])
     pair = compare_pair(after, before, clusters=pd.factorize(sources)[0])
     found: dict[str, Any] = {"pairs": pair.n, "difference": pair.difference, "test": pair.test}
     found |= {"difference_low": pair.low, "difference_high": pair.high, "p": pair.p if pair.n else math.nan}
     found |= {"gained": int((after > before).sum()), "lost": int((after < before).sum())}
     return {**found, "left_out": len(joined) - pair.n}
-
-
-def _table(lines: pd.DataFrame) -> pd.DataFrame:
-    lines = lines.reindex(columns=list(COLUMNS)).reset_index(drop=True)
-    texts = dict.fromkeys(("task", "by", "group", "against", "family", "test"), "")
-    lines = lines.astype(dict.fromkeys(texts, object)).fillna({**texts, "n": 0, "pairs": 0, "left_out": 0})
-    return lines.astype({"n": int, "pairs": int, "left_out": int, "gained": "Int64", "lost": "Int64"})

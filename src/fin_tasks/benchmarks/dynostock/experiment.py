@@ -42,15 +42,12 @@ def _of_size(window: int, rows: pd.DataFrame) -> dict[str, Any]:
     known = rows.dropna(subset="acc")
     biased = known["bias_percentage"].fillna(0.0)
     shares = np.column_stack([known["acc"], biased, (1 - known["acc"] - biased).clip(0)]).tolist()
-    accuracy, index = intervals_of(shares).values()
-    return {
-        "window": window,
-        "n": len(rows),
-        **{"acc": known["acc"].mean(), "acc_std": np.nan, "acc_low": accuracy.low, "acc_high": accuracy.high},
-        **{"bias_index": bias_index(shares), "bias_index_std": np.nan},
-        **{"bias_index_low": index.low, "bias_index_high": index.high},
-        **rows[_REST].mean().to_dict(),
-    }
+    values, intervals = {"acc": known["acc"].mean(), "bias_index": bias_index(shares)}, intervals_of(shares)
+    found = {"window": window, "n": len(rows), **rows[_REST].mean().to_dict()}
+    for name, value in values.items():
+        low, high = intervals[name].low, intervals[name].high
+        found |= {name: value, f"{name}_std": np.nan, f"{name}_low": low, f"{name}_high": high}
+    return found
 
 
 def _over_sizes(sizes: pd.DataFrame) -> dict[str, Any]:
@@ -58,22 +55,22 @@ def _over_sizes(sizes: pd.DataFrame) -> dict[str, Any]:
 
     Reference: Zou, Donner (2008), Construction of confidence limits about effect measures, Statistics in Medicine 27.
     """
-    means = {"window": "mean", "n": sizes["n"].sum(), **sizes[_REST].mean().to_dict()}
+    found = {"window": "mean", "n": sizes["n"].sum(), **sizes[_REST].mean().to_dict()}
     for name in ("acc", "bias_index"):
-        value, low, high = (sizes[f"{name}{end}"] for end in ("", "_low", "_high"))
-        mean = value.mean()
-        means |= {name: mean, f"{name}_std": value.std(ddof=0)}
-        means[f"{name}_low"] = mean - np.linalg.norm(value - low) / len(sizes)
-        means[f"{name}_high"] = mean + np.linalg.norm(high - value) / len(sizes)
-    return means
+        value, mean = sizes[name], sizes[name].mean()
+        below = np.linalg.norm(value - sizes[f"{name}_low"]) / len(sizes)
+        above = np.linalg.norm(sizes[f"{name}_high"] - value) / len(sizes)
+        found |= {name: mean, f"{name}_std": value.std(ddof=0)}
+        found |= {f"{name}_low": mean - below, f"{name}_high": mean + above}
+    return found
 
 
 def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Compare the arms of each group, and windows with and without names and dates in each arm; also return notes.
 
-    The table has for each group, contrast (`first` less `second`), measure and window size the `difference` over
-    `pairs` with its 95 % interval (bootstrap over tickers). If answers are single there is McNemar's `p`, and `p_holm`,
-    corrected for all contrasts and sizes of the group and measure. The size "mean" is the mean over sizes.
+    The table has for each group, `contrast`, `metric` and window size the `difference` over `pairs` with its
+    95 % interval (bootstrap over tickers). If answers are single there is McNemar's `p`, and `p_holm`, corrected for
+    all contrasts and sizes of the group and measure. The size "mean" is the mean over sizes.
     """
     rows = rows.drop_duplicates(_SAME, keep="last")
     found: list[dict[str, Any]] = []
@@ -84,18 +81,19 @@ def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     ):
         for key, of_group in rows.groupby(columns):
             group, parts = dict(zip(columns, key, strict=True)), dict(list(of_group.groupby(condition)))
-            name = ", ".join(str(group[column]) for column in ("model", "bias", "mode"))
             for first, second in [pair for pair in contrasts if parts.keys() >= set(pair)]:
-                shown = (first, second) if condition == "arm" else ("named", "anonymized")
-                facts = {"anonymized": None, "arm": "", **group, **dict(zip(("first", "second"), shown, strict=True))}
+                arm = group.get("arm", "")
+                name = f"named − anonymized ({arm})" if arm else f"{first} − {second}"
+                against = "anonymized" if arm else second
+                facts = {"anonymized": None, "arm": arm, **group, "contrast": name, "against": against}
                 effects = list(_effects(parts[first], parts[second]))
                 found += [{**facts, **effect} for effect in effects]
                 if (tickers := max((one["tickers"] for one in effects), default=0)) < _FEW_TICKERS:
-                    few = f"{tickers} tickers in common are too few for honest intervals"
-                    notes.append(f"{name}, {shown[0]} − {shown[1]}: {few}.")
+                    of = ", ".join(str(group[column]) for column in ("model", "bias", "mode"))
+                    notes.append(f"{of}, {name}: {tickers} tickers in common are too few for honest intervals.")
     effects = pd.DataFrame(found)
     if found:
-        families = effects.groupby([*GROUP, "arm", "measure"], dropna=False)["p"]
+        families = effects.groupby([*GROUP, "arm", "metric"], dropna=False)["p"]
         effects["p_holm"] = families.transform(lambda p: holm(p.tolist()))
     else:
         notes.append("Only one arm of each setting, so there is no effect to show.")
@@ -103,44 +101,38 @@ def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _effects(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the difference of each measure between two conditions for each window size, and for their mean."""
     pairs = a.merge(b, on=["window", "doc_id"], suffixes=("", "_b"))
     if pairs.empty:
         return
+    asked = pd.concat([a["window"], b["window"]])
     tickers, sizes = pairs["ticker"].factorize()[0], sorted(set(pairs["window"]))
-    size, count = np.searchsorted(sizes, pairs["window"]), max(tickers) + 1
+    places, count = np.searchsorted(sizes, pairs["window"]), max(tickers) + 1
     draws = np.random.default_rng(42).multinomial(count, [1 / count] * count, size=10_000)
     for measure in MEASURES:
-        table = _ratios_of(pairs, measure)
-        known = ~np.isnan(table).any(axis=1)
+        ratios = _ratios_of(pairs, measure)
+        known = ~np.isnan(ratios).any(axis=1)
         sums = np.zeros((count, len(sizes), 4))
-        np.add.at(sums, (tickers[known], size[known]), table[known])
+        np.add.at(sums, (tickers[known], places[known]), ratios[known])
         values = _differences(sums.sum(axis=0), nothing=0.0 if measure == "bias_index" else np.nan)
         resampled = _differences(np.tensordot(draws.astype(float), sums, axes=1), nothing=np.nan)
-        values = np.append(values, values.mean())
-        resampled = np.column_stack([resampled, resampled.mean(axis=1)])
-        for place, label in enumerate([*sizes, "mean"] if len(sizes) > 1 else sizes):
-            is_mean = label == "mean"
-            here = known & (is_mean | (size == place))
-            both, held = table[here], len(set(tickers[here]))
+        for place, window in enumerate([*sizes, "mean"] if len(sizes) > 1 else sizes):
+            is_here = np.full(len(pairs), fill_value=True) if window == "mean" else places == place
+            both, held = ratios[known & is_here], len(set(tickers[known & is_here]))
             drawn = resampled[np.isfinite(resampled[:, place]), place]
             low, high = np.quantile(drawn, [0.025, 0.975]) if held > 1 and len(drawn) else (np.nan, np.nan)
-            gained, lost = int((both[:, 0] > both[:, 2]).sum()), int((both[:, 0] < both[:, 2]).sum())
-            has_test = (
-                measure in ("acc", "follows_signal") and not is_mean and len(both) and np.isin(both, (0, 1)).all()
-            )
-            paired = len(pairs) if is_mean else int((size == place).sum())
-            asked = sum(len(rows) if is_mean else int((rows["window"] == label).sum()) for rows in (a, b))
+            has_test = measure in ("acc", "follows_signal") and window != "mean" and np.isin(both, (0, 1)).all()
+            p = mcnemar(int((both[:, 0] > both[:, 2]).sum()), int((both[:, 0] < both[:, 2]).sum()))
             yield {
-                "measure": measure,
-                "window": label,
+                "metric": measure,
+                "window": window,
                 "difference": values[place],
-                "low": low,
-                "high": high,
+                "difference_low": low,
+                "difference_high": high,
                 "pairs": len(both),
                 "tickers": held,
-                "unpaired": asked - 2 * paired,
-                "without_value": paired - len(both),
-                "p": mcnemar(gained, lost) if has_test else np.nan,
+                "left_out": len(asked if window == "mean" else asked[asked == window]) - is_here.sum() - len(both),
+                "p": p if has_test and len(both) else np.nan,
             }
 
 
@@ -156,6 +148,8 @@ def _ratios_of(pairs: pd.DataFrame, measure: str) -> _Floats:
 
 
 def _differences(sums: _Floats, *, nothing: float) -> _Floats:
+    """Return the difference of both ratios for each size, and then the mean over sizes."""
     over, under = sums[..., 0::2], sums[..., 1::2]
     ratios = np.divide(over, under, out=np.full_like(over, nothing), where=under > 0)
-    return np.asarray(ratios[..., 0] - ratios[..., 1])
+    by_size = ratios[..., 0] - ratios[..., 1]
+    return np.concatenate([by_size, by_size.mean(axis=-1, keepdims=True)], axis=-1)

@@ -18,11 +18,6 @@ def names_of(table: pd.DataFrame, columns: list[str]) -> pd.Series:
     return table[differ].apply(lambda row: escape(", ".join(one for one in row if isinstance(one, str))), axis=1)
 
 
-def contrast_name(effect: Any) -> str:
-    """Name what an effect compares."""
-    return f"{effect['first']} − {effect['second']}" + (f" ({effect['arm']})" if effect["arm"] else "")
-
-
 def draw_windows(arms: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
     """Draw bias index and accuracy of `by_window` against window size, one line per model, and save PNG and SVG."""
     from matplotlib.figure import Figure
