@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from fin_tasks.cli.options import DAY, Benchmark, Out, Tickers, say, tickers_of
+from fin_tasks.cli.options import DAY, Benchmark, Out, Tickers, say, tell, tickers_of
 from fin_tasks.settings import Settings
 
 _FILES = {  # of data sets on the hub, whose files are not pinned
@@ -48,12 +48,8 @@ def fetch(
 
     folder, names = out or settings.cache_dir / "dynostock" / "market", tickers_of(tickers) or recorded_tickers()
     last = end.date() if end else None
-    done = fetch_market(folder, names, start=start.date(), end=last, earnings=earnings, settings=settings)
-    lines = []
-    for part, failed in done.failed.items():
+    problems = fetch_market(folder, names, start=start.date(), end=last, earnings=earnings, settings=settings)
+    for part in ("prices", "earnings"):
         there = sum(any((folder / part).glob(f"{name}.*")) for name in names)
-        lines += [f"{part}: {there} of {len(names)} tickers in {folder / part}, {len(failed)} failed"]
-        lines += [f"  {ticker}: {reason}" for ticker, reason in failed.items()]
-    say(*lines, *done.stopped)
-    if done.stopped or any(done.failed.values()):
-        raise typer.Exit(1)
+        say(f"{part}: {there} of {len(names)} tickers in {folder / part}")
+    tell(problems)

@@ -15,16 +15,6 @@ def brier_score(probabilities: Sequence[float], truths: Sequence[int]) -> float:
     return float(np.mean((np.array(probabilities) - truths) ** 2)) if len(truths) else math.nan
 
 
-def log_loss(probabilities: Sequence[float], truths: Sequence[int], *, clip: float = 0.005) -> float:
-    """Return the mean negative log-likelihood in nats.
-
-    Probabilities are clipped to [clip, 1 - clip], or one certain mistake would make the score infinite. Models state
-    two decimals, so a 0 only says "below 0.005".
-    """
-    stated = np.clip(probabilities, clip, 1 - clip)
-    return float(-np.mean(np.where(truths, np.log(stated), np.log1p(-stated)))) if len(truths) else math.nan
-
-
 def expected_calibration_error(probabilities: Sequence[float], truths: Sequence[int], *, bins: int = 10) -> float:
     """Return the mean distance of stated probabilities and observed frequencies over bins of equal width.
 

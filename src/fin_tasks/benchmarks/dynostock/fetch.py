@@ -4,7 +4,6 @@ import json
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -27,22 +26,6 @@ _COLUMNS = {name: name.lower().replace(" ", "_") for name in ("Open", "High", "L
 class _LimitError(FetchError): ...  # the source answers no more for now
 
 
-class _BusyError(_LimitError): ...  # the source may answer in a minute
-
-
-_retry = retry(
-    retry=retry_if_exception_type(_BusyError), stop=stop_after_attempt(5), wait=wait_exponential(5, 60), reraise=True
-)
-
-
-@dataclass
-class Fetched:
-    """Why tickers failed, by part, and a sentence for each source that was not asked any further."""
-
-    failed: dict[str, dict[str, str]] = field(default_factory=lambda: {"prices": {}, "earnings": {}})
-    stopped: list[str] = field(default_factory=list)
-
-
 def recorded_tickers() -> list[str]:
     """Return the companies of the S&P 500 whose earnings the authors' repository holds."""
     return [match[1] for pin in load_pins("dynostock").files if (match := _REPORTS.fullmatch(pin.path))]
@@ -56,8 +39,8 @@ def fetch_market(
     end: date | None = None,
     earnings: str | None = None,
     settings: Settings,
-) -> Fetched:
-    """Fetch the files that the folder lacks.
+) -> list[str]:
+    """Fetch the files that the folder lacks; return a sentence for each ticker that failed and source that stopped.
 
     The last day is by default that of the folder, or yesterday for a new one. `earnings` is `alpha-vantage` (the
     default if there is a key) or `upstream`.
@@ -67,37 +50,38 @@ def fetch_market(
     source = earnings or ("alpha-vantage" if settings.alpha_vantage_key else "upstream")
     if source != "upstream" and not settings.alpha_vantage_key:
         raise ConfigError("earnings: expected ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co, got none.")
-    manifest = folder / "manifest.json"
-    before: dict[str, Any] = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}
+    manifest, prices, reports = folder / "manifest.json", folder / "prices", folder / "earnings"
+    before = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}
     yesterday = datetime.now(timezone.utc).date() - timedelta(days=1)  # a price of today is not final
     end = end or date.fromisoformat(before.get("end", f"{yesterday}"))
     if start > end:
         raise ConfigError(f"market data: expected --start before --end, got {start} and {end}.")
     named = source if source == "alpha-vantage" else f"upstream@{load_pins('dynostock').revision}"
     plan = {"prices": "yahoo", "earnings": named, "start": f"{start}", "end": f"{end}", "basis": "split-adjusted"}
-    if before and (other := {name: before.get(name) for name in plan if before.get(name) != plan[name]}):
-        raise ConfigError(f"{folder}: expected a folder fetched with {plan}, found {other}. Choose another with --out.")
+    if before not in ({}, plan):
+        raise ConfigError(f"{folder}: expected a folder fetched with {plan}, got {before}. Choose another with --out.")
     write_file(manifest, json.dumps(plan, indent=1).encode())
-    done, prices, reports = Fetched(), folder / "prices", folder / "earnings"
-    _fetch_prices(done, prices, [name for name in tickers if not (prices / f"{name}.parquet").is_file()], start, end)
+    missing = [name for name in tickers if not (prices / f"{name}.parquet").is_file()]
+    problems = _fetch_prices(prices, missing, start, end)
     priced = [name for name in tickers if (prices / f"{name}.parquet").is_file()]
     missing = [name for name in priced if not (reports / f"{name}.json").is_file()]
-    _fetch_reports(done, reports, missing, source, settings)
-    return done
+    return problems + _fetch_reports(reports, missing, source, settings)
 
 
-def _fetch_prices(done: Fetched, folder: Path, tickers: Sequence[str], start: date, end: date) -> None:
+def _fetch_prices(folder: Path, tickers: Sequence[str], start: date, end: date) -> list[str]:
+    problems: list[str] = []
     for first in tqdm(range(0, len(tickers), _BATCH), desc="Prices", unit="batch", disable=None):
-        batch, failed = tickers[first : first + _BATCH], done.failed["prices"]
+        batch = tickers[first : first + _BATCH]
         frame = _download(batch, start)
-        for ticker in batch:
-            if len(table := _prices_of(frame, ticker, end)):
+        tables = {ticker: _prices_of(frame, ticker, end) for ticker in batch}
+        for ticker, table in tables.items():
+            if len(table):
                 write_file(folder / f"{ticker}.parquet", table.to_parquet(index=False))
             else:
-                failed[ticker] = "Yahoo gave no prices. Is it listed under this name?"
-        if failed.keys() >= {*batch}:
-            done.stopped.append(f"Yahoo gave none of {len(batch)} tickers. Run the same command again in an hour.")
-            return
+                problems.append(f"{ticker}: Yahoo gave no prices. Is it listed under this name?")
+        if not any(map(len, tables.values())):
+            return [*problems, f"Yahoo gave none of {len(batch)} tickers. Run the same command again in an hour."]
+    return problems
 
 
 def _download(tickers: Sequence[str], start: date) -> pd.DataFrame:
@@ -125,46 +109,51 @@ def _prices_of(frame: pd.DataFrame, ticker: str, end: date) -> pd.DataFrame:
     return table[days <= pd.Timestamp(end)].reset_index(drop=True)
 
 
-def _fetch_reports(done: Fetched, folder: Path, tickers: Sequence[str], source: str, settings: Settings) -> None:
-    paths = {f"data/eps_history/data-{ticker}.json": ticker for ticker in tickers}
-    pinned = [pin.path for pin in load_pins("dynostock").files if pin.path in paths and source == "upstream"]
-    files = {paths[n]: f for n, f in locate("dynostock", pinned, source="upstream", settings=settings).files.items()}
+def _fetch_reports(folder: Path, tickers: Sequence[str], source: str, settings: Settings) -> list[str]:
+    problems: list[str] = []
+    names = {ticker: f"data/eps_history/data-{ticker}.json" for ticker in tickers if source == "upstream"}
+    pinned = [pin.path for pin in load_pins("dynostock").files if pin.path in names.values()]
+    files = locate("dynostock", pinned, source="upstream", settings=settings).files
     for i, ticker in enumerate(tqdm(tickers, desc="Earnings", unit="ticker", disable=None)):
         try:
             if source == "alpha-vantage":
                 time.sleep(_PAUSE if i else 0)
                 answer = _alpha_vantage(ticker, settings)
-            elif ticker in files:
-                answer = json.loads(files[ticker].read_text(encoding="utf-8"))
+            elif names[ticker] in files:
+                answer = json.loads(files[names[ticker]].read_text(encoding="utf-8"))
             else:
                 raise FetchError(f"the authors have no earnings of {ticker}")
         except _LimitError as error:
-            done.stopped.append(f"{error} {len(tickers) - i} tickers are left. Run the command again tomorrow.")
-            return
+            return [*problems, f"{error} {len(tickers) - i} tickers are left. Run the command again later."]
         except FetchError as error:
-            done.failed["earnings"][ticker] = str(error)
+            problems.append(f"{ticker}: {error}")
         else:  # the source may spell the ticker in its own way
             write_file(folder / f"{ticker}.json", json.dumps({**answer, "symbol": ticker}, indent=1).encode())
+    return problems
 
 
-@_retry
 def _alpha_vantage(ticker: str, settings: Settings) -> dict[str, Any]:
-    key = str(settings.alpha_vantage_key)
-    query = {"function": "EARNINGS", "symbol": ticker, "apikey": key}
-    address = f"{settings.alpha_vantage}/query"
-    try:  # no message holds the query with the key, and no redirect is followed
-        reply = requests.get(address, query, headers={"User-Agent": "fin-tasks"}, timeout=30, allow_redirects=False)
-        if reply.status_code != 200:
-            kind = _BusyError if reply.status_code in (408, 429, 500, 502, 503, 504) else FetchError
-            raise kind(f"Alpha Vantage: expected an answer from {address}, got status {reply.status_code}.")
-        answer: dict[str, Any] = reply.json()
-    except requests.RequestException as error:
-        raise _BusyError(f"Alpha Vantage: expected JSON from {address}, got {type(error).__name__}.") from None
+    key, address = str(settings.alpha_vantage_key), f"{settings.alpha_vantage}/query"
+    try:
+        answer: dict[str, Any] = _ask(address, {"function": "EARNINGS", "symbol": ticker, "apikey": key})
+    except requests.RequestException as error:  # its text may hold the query with the key
+        raise _LimitError(f"Alpha Vantage: expected JSON from {address}, got {type(error).__name__}.") from None
     refusal = " ".join(str(answer.get(name, "")) for name in ("Error Message", "Note", "Information")).strip()
     refusal = refusal.replace(key, "(your key)")
     if refusal and ("Error Message" not in answer or "apikey" in refusal):
-        is_brief = re.search("per (minute|second)|sparingly", refusal)
-        raise (_BusyError if is_brief else _LimitError)(f"Alpha Vantage: {refusal}")
+        raise _LimitError(f"Alpha Vantage: {refusal}")
     if refusal or not answer.get("quarterlyEarnings"):
         raise FetchError(f"Alpha Vantage knows no earnings of {ticker}. {refusal}".strip())
     return answer
+
+
+@retry(
+    retry=retry_if_exception_type(requests.RequestException),
+    stop=stop_after_attempt(5),
+    wait=wait_exponential(5, 60),
+    reraise=True,
+)
+def _ask(address: str, query: dict[str, str]) -> Any:
+    reply = requests.get(address, query, headers={"User-Agent": "fin-tasks"}, timeout=30, allow_redirects=False)
+    reply.raise_for_status()
+    return reply.json()

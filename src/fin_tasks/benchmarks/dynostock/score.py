@@ -8,7 +8,7 @@ from typing import Any
 from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.score import Reading, Score
 from fin_tasks.stats.averages import average, average_or_none, rate
-from fin_tasks.stats.calibration import brier_score, expected_calibration_error, log_loss
+from fin_tasks.stats.calibration import brier_score, expected_calibration_error
 from fin_tasks.stats.intervals import Interval, bias_index_interval, wilson
 from fin_tasks.stats.metric import Metric
 
@@ -79,21 +79,21 @@ def score(doc: Mapping[str, Any], response: str, *, variant: str) -> ForecastSco
 
 def metrics_of(*, bias: str, **_: Any) -> dict[str, bool | Metric]:
     """Name the metrics of a task and whether more is better, headline first; `plain` windows have no bias metrics."""
-    metrics: dict[str, bool | Metric] = {"acc": True, **_bounds("acc", higher_is_better=True)}
+    metrics: dict[str, bool | Metric] = {"acc": True}
     if bias != "plain":
-        metrics |= {"bias_index": Metric(higher_is_better=False, aggregate=bias_index)}
-        metrics |= {**_bounds("bias_index", higher_is_better=False), "bias_percentage": False, "follows_signal": False}
-        metrics["signal_probability"] = Metric(higher_is_better=None, aggregate=_known(average))
-    metrics |= dict.fromkeys(("no_answer", "unscored", "brier", "log_loss"), False)
-    metrics["ece"] = Metric(higher_is_better=False, aggregate=_known(_calibration_error))
-    metrics["mean_probability"] = Metric(higher_is_better=None, aggregate=_known(average))
+        metrics["bias_index"] = Metric(higher_is_better=False, aggregate=bias_index)
+        metrics |= {"bias_percentage": False, "follows_signal": False}
+        metrics["signal_probability"] = Metric(higher_is_better=None, aggregate=_average)
+    metrics |= dict.fromkeys(("no_answer", "unscored", "brier"), False)
+    metrics["ece"] = Metric(higher_is_better=False, aggregate=_calibration_error)
+    metrics["mean_probability"] = Metric(higher_is_better=None, aggregate=_average)
     return metrics
 
 
 def metric_values(doc: Mapping[str, Any], readings: Sequence[Forecast]) -> dict[str, Any]:
     """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored.
 
-    `follows_signal` counts answers equal to the signal, shown or not. The bias index and all intervals have shares.
+    `follows_signal` counts answers equal to the signal, shown or not. The bias index has shares.
     """
     scores, truth, signal = [compare(doc, reading) for reading in readings], doc["truth"], doc["signal"]
     stated = [one.probability for one in readings if one.probability is not None]
@@ -103,34 +103,24 @@ def metric_values(doc: Mapping[str, Any], readings: Sequence[Forecast]) -> dict[
     shares = None if acc is None else [acc, biased or 0.0, max(0.0, 1 - acc - (biased or 0.0))]
     values = {
         "acc": acc,
-        **dict.fromkeys(("acc_low", "acc_high", "bias_index", "bias_index_low", "bias_index_high"), shares),
+        "bias_index": shares,
         "bias_percentage": biased,
         "follows_signal": None if signal is None else average(float(one.answer == signal) for one in scores),
         "signal_probability": None if signal is None else average_or_none(p if signal else 1 - p for p in stated),
         "no_answer": average_or_none(float(one.answer is None) for one in scores),
         "unscored": float(truth is None),
         "brier": brier_score(stated, truths) if truths else None,
-        "log_loss": log_loss(stated, truths) if truths else None,
         "ece": [[probability, truth] for probability in stated] if truths else None,
         "mean_probability": average_or_none(stated),
     }
     return {name: values[name] for name in metrics_of(bias=doc["bias_type"])}
 
 
-def _bounds(name: str, *, higher_is_better: bool) -> dict[str, Metric]:
-    low = Metric(higher_is_better=higher_is_better, aggregate=lambda values: intervals_of(values)[name].low)
-    high = Metric(higher_is_better=higher_is_better, aggregate=lambda values: intervals_of(values)[name].high)
-    return {f"{name}_low": low, f"{name}_high": high}
+def _average(values: Sequence[float | None]) -> float | str:
+    mean = average(values)
+    return "N/A" if math.isnan(mean) else mean  # JSON has no NaN
 
 
-def _known(aggregate: Callable[[Sequence[Any]], float]) -> Callable[[Sequence[Any]], float | str]:
-    def of_known(values: Sequence[Any]) -> float | str:
-        value = aggregate(values)
-        return "N/A" if math.isnan(value) else value  # JSON has no NaN
-
-    return of_known
-
-
-def _calibration_error(values: Sequence[Sequence[Sequence[float]] | None]) -> float:
+def _calibration_error(values: Sequence[Sequence[Sequence[float]] | None]) -> float | str:
     pairs = [pair for of_doc in values if of_doc is not None for pair in of_doc]
-    return expected_calibration_error([pair[0] for pair in pairs], [int(pair[1]) for pair in pairs])
+    return expected_calibration_error([pair[0] for pair in pairs], [int(pair[1]) for pair in pairs]) if pairs else "N/A"

@@ -21,7 +21,6 @@
     signal_probability: "Mean stated probability that the biased statement comes true.",
     mean_probability: "Mean stated probability of a rise.",
     brier: "Mean squared error of stated probabilities; 0 is best.",
-    log_loss: "Logarithmic loss of stated probabilities; 0 is best.",
     ece: "Distance between stated probabilities and what came true; 0 is best.",
     no_answer: "Share of responses in which no answer was found. They count as wrong.",
     unscored: "Share of responses that could not be scored, for example because a judge failed. They count neither way.",
