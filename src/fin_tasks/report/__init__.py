@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from fin_tasks.errors import DataError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from fin_tasks.report.model import Problem, Report
 
 __all__ = ["read"]
@@ -26,31 +24,29 @@ def read(paths: Iterable[Path]) -> "Report":
     from fin_tasks.report.model import Problem, Report, table_of
 
     problems: list[Problem] = []
-    files = _find(list(paths), problems)
-    tables: list[pd.DataFrame] = []
-    runs = lm_eval.read_runs(files, tables, problems)
+    runs, tables = lm_eval.read_runs(_find(list(paths), problems), problems)
     if not runs:
         found = f": {problems[0].message}" if problems else ", found none."
         raise DataError(f"{', '.join(map(str, paths))}: expected run folders with results of our tasks{found}")
     return Report(tuple(runs), table_of(tables), tuple(problems))
 
 
-def _find(paths: Sequence[Path], problems: "list[Problem]") -> list[tuple[Path, Path]]:
-    """Return files, each once, with the folder that was given. A file brings the other files of its run."""
+def _find(paths: Sequence[Path], problems: "list[Problem]") -> dict[Path, str]:
+    """Return files of runs, each once, with their names below the folder given. A file brings the others of its run."""
     from fin_tasks.report.lm_eval import stamp
     from fin_tasks.report.model import Problem
 
-    found: dict[Path, tuple[Path, Path]] = {}
+    found: dict[Path, tuple[Path, str]] = {}
     for path in paths:
         if not path.exists():
             raise DataError(f"{path}: expected a results file or a folder with results, found nothing there.")
         root = path if path.is_dir() else path.parent
         for file in sorted(root.rglob("*") if path.is_dir() else root.iterdir()):
-            of_run = file == path or (stamp(path.name) is not None and stamp(path.name) == stamp(file.name))
-            if file.suffix not in (".eval", ".json", ".jsonl") or not file.is_file() or not (path.is_dir() or of_run):
+            own = stamp(file.name)
+            if own is None or not file.is_file() or not (path.is_dir() or own == stamp(path.name)):
                 continue
             if file.resolve().is_relative_to(root.resolve()):
-                found.setdefault(file.resolve(), (root, file))
+                found.setdefault(file.resolve(), (file, file.relative_to(root).as_posix()))
             else:
                 problems.append(Problem(str(file), f"{file}: skipped, as it is a link to a place out of {root}."))
-    return list(found.values())
+    return dict(found.values())

@@ -12,23 +12,18 @@ COSTS = ("tokens_in", "tokens_out", "seconds", "cost")
 def costs_of(run: Run, prices: Prices | None = None) -> dict[str, dict[str, Any]]:
     """Return `tokens_in`, `tokens_out`, `seconds`, `cost` and `estimated` by task; those of the whole run under "".
 
-    What is not known is None. `estimated` names the values that are estimates. A harness that measures all tasks
-    together leaves each task the share of the seconds that it has of the tokens.
+    What is not known is None; `estimated` names the values that are estimates. lm-eval measures the seconds of all
+    tasks together, so they are known of the run, and of a task only if it is alone.
     """
-    found = {task.task: _cost(task.usage, run.model, prices) for task in run.tasks if not task.members}
-    together = {  # seconds that a task shares with the others
-        task.task: seconds
-        for task in run.tasks
-        if task.task in found and (seconds := _number(task.usage.get("seconds_of_all_tasks"))) is not None
-    }
-    tokens = {name: (found[name]["tokens_in"] or 0) + (found[name]["tokens_out"] or 0) for name in together}
-    for name, seconds in together.items():
-        found[name]["seconds"] = seconds * tokens[name] / (sum(tokens.values()) or 1) if len(together) > 1 else seconds
-        found[name]["estimated"] += ["seconds"] if len(together) > 1 else []
+    tasks = [task for task in run.tasks if not task.members]
+    found = {task.task: _cost(task.usage, run.model, prices) for task in tasks}
+    whole = [seconds for task in tasks if (seconds := _number(task.usage.get("seconds_of_all_tasks"))) is not None]
+    if whole and len(tasks) == 1:
+        found[tasks[0].task]["seconds"] = whole[0]
     groups = {task.task: task.members for task in run.tasks if task.members} | {"": tuple(found)}
     sums = {group: _sum([found[one] for one in members if one in found]) for group, members in groups.items()}
-    if len(together) == len(found):  # the time of the whole run was measured
-        sums[""]["estimated"] = [name for name in sums[""]["estimated"] if name != "seconds"]
+    if whole:
+        sums[""]["seconds"] = whole[0]
     return {**found, **sums}
 
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from fin_tasks.report.model import BREAKDOWNS, WEIGHT, TaskResult, texts_column
 _MAX_LINE = 64 * 2**20
 _MAX_ANSWER, _MAX_REASON = 200, 300
 _ONCE = (b'"filter":', b'"acc":', b'"score":')  # more keys would double the time of reading
+_NUMBERS = {int, float, bool, type(None)}
 _NO_MEANS = ("_stderr", "_low", "_high", "_std")
 
 
@@ -37,15 +38,14 @@ def read_samples(result: TaskResult) -> Iterator[dict[str, Any]]:
             yield sample
 
 
-def read_rows(path: Path, benchmark: str) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return the rows of a samples file, and an estimate of the tokens used: four characters are one token."""
+def read_rows(path: Path, benchmark: str) -> pd.DataFrame:
+    """Return the rows of a samples file: text columns without run and task, and metrics."""
     texts: dict[str, list[str | None]] = {name: [] for name in ("variant", "doc_id", "answer", "reason")}
     values: dict[str, list[Any]] = {}
     facts: dict[str, dict[str, str]] = {}
     metrics: list[str] = []
     scored: list[int] = []  # responses of each row
-    characters = {"prompt": 0, "response": 0}
-    for where, sample in _lines(path):
+    for where, sample in _lines(path, once=_ONCE):
         variant, doc, names = sample.get("filter"), sample.get("doc"), sample.get("metrics")
         if not isinstance(variant, str) or not isinstance(doc, dict):
             raise DataError(f"{where}: expected a filter and a doc, got {variant!r:.40} and {doc!r:.40}.")
@@ -55,23 +55,19 @@ def read_rows(path: Path, benchmark: str) -> tuple[pd.DataFrame, dict[str, Any]]
         if names != metrics:
             if not isinstance(names, list) or not names or metrics:
                 raise DataError(f"{where}, metrics: expected the names of {metrics or 'metrics'}, got {names!r:.80}.")
-            metrics = [str(name) for name in names]
-            bounds = {f"{name}{end}" for name in metrics for end in _NO_MEANS}
-            values = {name: [] for name in metrics if name not in bounds and not name.endswith("_stderr")}
-        for name, column in values.items():
-            if name not in sample:
-                raise DataError(f"{where}: expected a value of {name:.80}, found none.")
-            column.append(sample[name])
+            metrics = names
+            values = {str(name): [] for name in names if not str(name).endswith(_NO_MEANS)}
+        try:
+            for name, column in values.items():
+                column.append(sample[name])
+        except KeyError as error:
+            raise DataError(f"{where}: expected a value of {name:.80}, found none.") from error
         identity = printable(str(given))
         if identity not in facts:
             facts[identity] = _facts_of(benchmark, doc)
-            said = [one for one in flat(sample.get("resps")) if isinstance(one, str)]
-            characters["response"] += sum(map(len, said))
-            asked = [one for name in ("system", "prompt", "question") if isinstance(one := doc.get(name), str)]
-            characters["prompt"] += len(said) * sum(map(len, asked[:2]))
         readings = readings_of(sample.get("filtered_resps"))
         scored.append(sum(one.get("unscored") is not True for one in readings))
-        answer = " | ".join(text for one in readings if (text := _answer_text(one.get("answer"))))
+        answer = " | ".join(filter(None, (_answer_text(one.get("answer")) for one in readings)))
         reason = next((why for one in readings if isinstance(why := one.get("reason"), str) and why), "")
         texts["variant"].append(variant)
         texts["doc_id"].append(identity)
@@ -80,14 +76,12 @@ def read_rows(path: Path, benchmark: str) -> tuple[pd.DataFrame, dict[str, Any]]
     for name in ("source", *BREAKDOWNS):
         texts[name] = [facts[str(one)].get(name) for one in texts["doc_id"]]
     rows = pd.DataFrame({name: texts_column(column) for name, column in texts.items()})
-    twice = rows[rows.duplicated(["variant", "doc_id"])]["doc_id"].tolist()
-    if rows.empty or twice:
-        raise DataError(f"{path}: expected each document once under a filter, got {twice[:1]} twice or no row at all.")
-    found = {name: one for metric, of in values.items() for name, one in _metric(path, metric, of, benchmark).items()}
+    if rows.empty or rows.duplicated(["variant", "doc_id"]).any():
+        raise DataError(f"{path}: expected each document once under a filter, found one twice or no row at all.")
+    found = {name: one for metric, of in values.items() for name, one in _metric(path, metric, of).items()}
     if max(scored) > 1 and "acc" in found:
         found |= _pass_at(found["acc"], np.array(scored))
-    usage = {f"{name}_tokens": count // 4 if count else None for name, count in characters.items()}
-    return rows.assign(**found), {**usage, "estimated": True}
+    return rows.assign(**found)
 
 
 def prompt_of(sample: Mapping[str, Any]) -> str | None:
@@ -151,23 +145,20 @@ def printable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _lines(path: Path, once: Sequence[bytes] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield where each sample is, and the sample; refuse lines that hold one of the keys `once` twice."""
     if path.suffix == ".eval":
         yield from inspect_logs.samples_of(path)
         return
     try:
         with path.open("rb", buffering=2**20) as file:
-            number = 0
-            while line := file.readline(_MAX_LINE + 1):
-                number += 1
+            for number, line in enumerate(iter(lambda: file.readline(_MAX_LINE), b""), 1):
                 where = f"{path}, line {number}"
-                if len(line) > _MAX_LINE:
-                    raise DataError(f"{where}: expected at most {_MAX_LINE:,} bytes, got more.")
                 if not line.strip():
                     continue
                 try:
                     # orjson refuses NaN, which lm-eval's files may hold, and accepts keys that stand twice
-                    twice = any(line.count(key) > 1 for key in _ONCE)
+                    twice = any(line.count(key) > 1 for key in once)
                     found = parse(where, line) if twice else orjson.loads(line)
                 except orjson.JSONDecodeError:
                     found = parse(where, line)
@@ -193,23 +184,21 @@ def _pass_at(acc: Any, scored: Any) -> dict[str, Any]:
         return {**found, "spread": np.sqrt(right * (scored - right) / (scored * (scored - 1.0)))}
 
 
-def _metric(path: Path, name: str, values: list[Any], benchmark: str) -> dict[str, Any]:
+def _metric(path: Path, name: str, values: list[Any]) -> dict[str, Any]:
     """Return the columns of a metric; none if only the metric's own aggregation understands its values."""
-    if name == "bias_index" and any(isinstance(one, list) for one in values):
+    kinds = set(map(type, values))
+    if name == "bias_index" and list in kinds:
         # shares of right, led and otherwise wrong responses; the index is led among wrong
         wrong = np.array([math.fsum(one[1:]) if isinstance(one, list) else 0.0 for one in values]).round(12)
         led = np.array([one[1] if isinstance(one, list) else 0.0 for one in values], dtype=np.float64)
         return {name: np.divide(led, wrong, out=np.full(len(led), np.nan), where=wrong > 0), WEIGHT: wrong}
-    if any(isinstance(one, list | dict) for one in values) and name not in ("acc", "score"):
+    if kinds & {list, dict} and name not in ("acc", "score"):
         return {}
     most = largest(name)
-    for one in values:
-        if one is not None and not (
-            isinstance(one, int | float) and (one != one or (0 <= one <= most and one < math.inf))
-        ):
-            raise DataError(f"{path}, {name:.80}: expected null or a number from 0 to {most:g}, got {one!r:.80}.")
-    found = {name: np.array(values, dtype=np.float64)}
-    return found | ({WEIGHT: (~np.isnan(found[name])).astype(float)} if name == "bias_index" else {})
+    numbers = np.array(values, dtype=np.float64) if kinds <= _NUMBERS else np.array([math.inf])
+    if ((numbers < 0) | (numbers > most) | np.isinf(numbers)).any():
+        raise DataError(f"{path}, {name:.80}: expected null or numbers from 0 to {most:g}, got {str(values)[:80]}.")
+    return {name: numbers} | ({WEIGHT: (~np.isnan(numbers)).astype(float)} if name == "bias_index" else {})
 
 
 def _answer_text(answer: Any) -> str:
