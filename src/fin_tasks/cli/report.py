@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from fin_tasks.cli.options import Json, NewFolder, TokenPrices, say, tell
 from fin_tasks.errors import ConfigError
+
+Collection = Literal["every-eval-ever", "model-card"]
 
 
 def report(
@@ -18,7 +20,7 @@ def report(
     reference: Annotated[Path | None, typer.Option(metavar="FILE", help="Rank runs with the settings of this.")] = None,
     token_prices: TokenPrices = None,
     no_samples: Annotated[bool, typer.Option("--no-samples", help="Leave out questions and responses.")] = False,
-    export: Annotated[str | None, typer.Option(help="Also write results as every-eval-ever or model-card.")] = None,
+    export: Annotated[Collection | None, typer.Option(help="Also write results for a collection.")] = None,
     as_json: Json = False,
 ) -> None:
     """Make a page, tables and figures of results, with intervals, ranks and tests. An older report is replaced.
@@ -33,26 +35,20 @@ def report(
     from fin_tasks.report.site.folder import replacing
     from fin_tasks.report.site.page import write_page
 
-    if out.exists() and not out.is_dir():
-        raise ConfigError(f"--out {out}: expected a folder, found a file.")
     found = read(paths)
     wanted = next((run.id for run in found.runs if reference and run.path.resolve() == reference.resolve()), "")
     if reference is not None and not wanted:
         raise ConfigError(f"--reference: expected a results file among PATHS, got {str(reference)!r}.")
-    title = title.encode("utf-8", "replace").decode()
     known = read_prices(token_prices) if token_prices else None
     made = board(found, title=title, reference=wanted, papers=published, prices=known)
     with replacing(out) as folder:
-        text = json.dumps(made, indent=1, allow_nan=False)
-        (folder / "leaderboard.json").write_text(text + "\n", encoding="utf-8")
+        (folder / "leaderboard.json").write_text(json.dumps(made, indent=1, allow_nan=False) + "\n", encoding="utf-8")
         write_tables_and_figures(found, made, folder)
         left_out = write_export(export, made, folder) if export else []
         problems = write_page(found, made, folder, samples=not no_samples)
-        files = sorted({path.relative_to(folder).parts[0] for path in folder.rglob("*") if path.is_file()})
     own = [run for run in made["runs"] if run["source"] != "published"]
     summary = {
         "out": str(out),
-        "files": files,
         "runs": len({run["path"] for run in own}),
         "models": len({run["model"] for run in own}),
         "notes": made["notes"] + left_out,

@@ -4,12 +4,12 @@ import hashlib
 import json
 import math
 import re
+import time
 import uuid
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
@@ -20,52 +20,44 @@ from fin_tasks.report.metrics import largest
 from fin_tasks.report.model import BENCHMARKS
 from fin_tasks.report.values import CONDITIONS
 
-__all__ = ["FORMATS", "export"]
-
-FORMATS = ("every-eval-ever", "model-card")
 _SCHEMA = "0.3.0"  # of every_eval_ever
 _UNKNOWN = {"deployment_type": "unknown", "model_availability": "unknown"}
 
 
-def export(kind: str, board: Mapping[str, Any], out: Path) -> list[str]:
-    """Write the measured values of a leaderboard below a folder in one of `FORMATS`, and return what is left out."""
-    if kind not in FORMATS:
-        raise ConfigError(f"--export: expected {' or '.join(FORMATS)}, got {kind!r}.")
+def export(kind: Literal["every-eval-ever", "model-card"], board: Mapping[str, Any], out: Path) -> list[str]:
+    """Write the measured values of a leaderboard below a folder, and return what is left out."""
     tasks, runs = ({one["id"]: one for one in board[name]} for name in ("tasks", "runs"))
     found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)  # by results file and benchmark
     for entry in sorted(board["entries"], key=lambda one: str(runs[one["run"]]["date"])):
-        task, run = tasks[entry["task"]], runs[entry["run"]]
-        if run["source"] != "published" and entry["value"] is not None:
-            found[run["path"], task["benchmark"]].append({**entry, "task": task, "run": run})
+        task, run, up = tasks[entry["task"]], runs[entry["run"]], board["metrics"][entry["metric"]]["higher_is_better"]
+        if run["source"] != "published" and entry["value"] is not None and up is not None:
+            found[run["path"], task["benchmark"]].append({**entry, "task": task, "run": run, "higher_is_better": up})
     if kind == "model-card":
         models = sorted({run["model"] for run in runs.values() if run["source"] != "published"})
         if len(models) > 1:
             told = f"expected runs of one model, got {len(models)}: {', '.join(models)}."
             raise ConfigError(f"--export model-card: {told}")
         return _card(found, out)
-    now = str(int(datetime.now(timezone.utc).timestamp()))
     for (_, benchmark), entries in found.items():
-        _record(benchmark, entries, board["metrics"], out, now)
+        _record(benchmark, entries, out)
     return []
 
 
-def _record(
-    benchmark: str, entries: Sequence[Mapping[str, Any]], metrics: Mapping[str, Any], out: Path, now: str
-) -> None:
+def _record(benchmark: str, entries: Sequence[Mapping[str, Any]], out: Path) -> None:
+    now = str(int(time.time()))
     run = entries[0]["run"]
     name = run["model"] if "/" in run["model"] else f"unknown/{run['model']}"
     version = text_of(run["provenance"].get("lm_eval_version", "unknown")) if run["source"] == "lm-eval" else "unknown"
     source = {"source_name": "fin-tasks", "source_type": "evaluation_run", "source_organization_name": "unknown"}
-    told = [entry for entry in entries if metrics[entry["metric"]]["higher_is_better"] is not None]
-    record: dict[str, Any] = {
+    record = {
         "schema_version": _SCHEMA,
         "evaluation_id": f"{benchmark}/{name}/{now}",
+        "evaluation_timestamp": run["date"] or None,
         "retrieved_timestamp": now,
         "source_metadata": {**source, "evaluator_relationship": "other"},
         "eval_library": {"name": run["source"].replace("lm-eval", "lm_eval"), "version": version},
         "model_info": {"name": run["model"], "id": name, "additional_details": _UNKNOWN},
-        "evaluation_results": [_result(entry, metrics[entry["metric"]]) for entry in told],
-        **({"evaluation_timestamp": run["date"]} if run["date"] else {}),
+        "evaluation_results": [_result(entry) for entry in entries],
     }
     digest = hashlib.sha256(f"{run['id']} {benchmark}".encode()).digest()
     safe = [re.sub(r"[^\w.-]+", "_", part).strip(". ") or "unknown" for part in name.split("/", 1)]
@@ -73,34 +65,30 @@ def _record(
     _write(file, json.dumps(record, indent=2, allow_nan=False) + "\n")
 
 
-def _result(entry: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any]:
+def _result(entry: Mapping[str, Any]) -> dict[str, Any]:
     task, run, pins = entry["task"], entry["run"], load_pins(entry["task"]["benchmark"])
     settings = {name: text_of(value) for name, value in run["provenance"].items()}
     home: dict[str, Any] = {"source_type": "url", "url": [pins.homepage]}
     if pins.host == "hub":
         home = {"source_type": "hf_dataset", "hf_repo": pins.repo}
-    home["dataset_name"] = BENCHMARKS[task["benchmark"]]
-    home["additional_details"] = {name: value for name, value in settings.items() if name.startswith("data.")}
-    uncertainty: dict[str, Any] = {"num_samples": entry["n"]}
-    if entry["stderr"] is not None:
-        uncertainty["standard_error"] = {"value": entry["stderr"], "method": "analytic"}
-    if entry["low"] is not None:
-        bounds = {"lower": entry["low"], "upper": entry["high"]}
-        uncertainty["confidence_interval"] = {**bounds, "confidence_level": 0.95, "method": entry["method"]}
     most = largest(entry["metric"])
-    metric: dict[str, Any] = {"metric_id": entry["metric"], "evaluation_description": about["label"]}
-    metric |= {"lower_is_better": not about["higher_is_better"], "score_type": "continuous"}
-    metric |= {"min_score": 0, "max_score": "Infinity" if math.isinf(most) else most}
+    metric: dict[str, Any] = {"metric_id": entry["metric"], "lower_is_better": not entry["higher_is_better"]}
+    metric |= {"score_type": "continuous", "min_score": 0, "max_score": "Infinity" if math.isinf(most) else most}
     if judge := settings.get("judge.model"):
         asked = {"name": judge, "id": judge, "additional_details": _UNKNOWN}
         rubric = f"rubric {settings.get('judge.rubric')}, sha256 {settings.get('judge.rubric_sha256')}"
         metric["llm_scoring"] = {"judges": [{"model_info": asked}], "input_prompt": rubric}
+    uncertainty: dict[str, Any] = {"num_samples": entry["n"]}
+    if entry["low"] is not None:
+        bounds = {"lower": entry["low"], "upper": entry["high"]}
+        uncertainty["confidence_interval"] = {**bounds, "confidence_level": 0.95, "method": entry["method"]}
     details = {name: task[name] for name in (*CONDITIONS[1:], "variant") if task[name]}
-    details |= {"headline": str(entry["metric"] == task["headline"]), "unscored": str(entry["unscored"])}
+    details["unscored"] = str(entry["unscored"])
+    data = {name: value for name, value in settings.items() if name.startswith("data.")}
     return {
         "evaluation_result_id": f"{run['task']}/{task['variant']}/{entry['metric']}",
         "evaluation_name": run["task"],
-        "source_data": home,
+        "source_data": {**home, "dataset_name": BENCHMARKS[task["benchmark"]], "additional_details": data},
         "metric_config": metric,
         "score_details": {"score": entry["value"], "details": details, "uncertainty": uncertainty},
     }
@@ -108,12 +96,8 @@ def _result(entry: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any
 
 def _card(found: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]], out: Path) -> list[str]:
     """Write the headlines of `robust`, the newest of each; the format knows data sets of the hub only."""
-    try:
-        from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
-    except ImportError as error:
-        raise ConfigError("--export model-card: run `pip install -U huggingface_hub`, as yours is too old.") from error
     left_out: set[str] = set()
-    told: dict[str, dict[str, EvalResultEntry]] = defaultdict(dict)
+    told: dict[str, dict[str, Any]] = defaultdict(dict)
     for (_, benchmark), entries in found.items():
         pins = load_pins(benchmark)
         if pins.host != "hub":
@@ -123,11 +107,14 @@ def _card(found: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]], out: Pat
             task, run = entry["task"], entry["run"]
             if entry["metric"] == task["headline"] and task["variant"] == "robust":
                 said = [f"{name} {task[name]}" for name in CONDITIONS[1:] if task[name]]
-                more = {"date": run["date"] or None, "notes": ", ".join(["fin-tasks, robust", *said])}
-                told[benchmark][task["id"]] = EvalResultEntry(pins.repo, run["task"], entry["value"], **more)
+                told[benchmark][task["id"]] = {
+                    "dataset": {"id": pins.repo, "task_id": run["task"]},
+                    "value": entry["value"],
+                    "notes": ", ".join(["fin-tasks, robust", *said]),
+                    **({"date": run["date"]} if run["date"] else {}),
+                }
     for benchmark, own in told.items():
-        written = eval_result_entries_to_yaml(list(own.values()))
-        _write(out / ".eval_results" / f"{benchmark}.yaml", yaml.safe_dump(written, sort_keys=False))
+        _write(out / ".eval_results" / f"{benchmark}.yaml", yaml.safe_dump(list(own.values()), sort_keys=False))
     return sorted(left_out)
 
 

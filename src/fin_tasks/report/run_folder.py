@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,25 +29,24 @@ def write_run(
 ) -> Path:
     """Write a run below a folder, as `--output_path` and `--log_samples` of lm-eval do.
 
-    Return the results file, in a folder named after the model; raise DataError if it cannot be written. No two tasks
-    may have one name. `made_by` is the command that scored them, `provenance` what is known of each task's documents,
-    `metadata` what all tasks share, such as the judge, `facts` more of the run, such as another harness's version.
-    `group` is the name of a group of all tasks, whose `acc` is the mean over their rows.
+    Return the results file, in a folder named after the model. `made_by` is the command that scored the tasks,
+    `provenance` what is known of each task's documents, `metadata` what all tasks share, such as the judge, `facts`
+    more of the run. `group` is the name of a group of all tasks, whose `acc` is the mean over their rows.
     """
-    now = datetime.now()
-    stamp = now.isoformat().replace(":", "-")
+    stamp = datetime.now().isoformat().replace(":", "-")
     folder = out / (re.sub(r"[^\w.-]", "__", model) or "model")
+    sizes = {task.name: len(task.docs) for task in tasks}
     results = {
         "results": {task.name: {"alias": task.name, **task.totals(), "sample_len": len(task.docs)} for task in tasks},
-        "group_subtasks": {task.name: [] for task in tasks},
+        "group_subtasks": {name: [] for name in sizes},
         "configs": {task.name: _config(task, provenance.get(task.name, {}), metadata or {}) for task in tasks},
-        "versions": {task.name: task_version(task.name) for task in tasks},
-        "n-shot": {task.name: 0 for task in tasks},
+        "versions": {name: task_version(name) for name in sizes},
+        "n-shot": dict.fromkeys(sizes, 0),
         "higher_is_better": {
             task.name: {name: getattr(one, "higher_is_better", one) for name, one in task.metrics.items()}
             for task in tasks
         },
-        "n-samples": {task.name: {"original": len(task.docs), "effective": len(task.docs)} for task in tasks},
+        "n-samples": {name: {"original": size, "effective": size} for name, size in sizes.items()},
         "config": {"model": made_by, "model_args": {}},
         "date": time.time(),
         "model_name": model,
@@ -59,7 +57,7 @@ def write_run(
         rows = {variant: [row for task in tasks for row in task.values[variant]] for variant in tasks[0].values}
         whole = replace(tasks[0], values=rows, metrics={"acc": True})
         results["groups"] = {group: {"alias": group, **whole.totals()}}
-        results["group_subtasks"][group] = [task.name for task in tasks]
+        results["group_subtasks"][group] = list(sizes)
     path = folder / f"results_{stamp}.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -74,13 +72,9 @@ def write_run(
 
 def _config(task: ScoredTask, provenance: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
     asked = hashlib.sha256(json.dumps(list(task.docs), sort_keys=True).encode()).hexdigest()[:16]
-    data = {"origin": "recording", "revision": asked}
-    facts = {
-        "version": task_version(task.name),
-        "provenance": {"fin_tasks": fin_tasks.__version__, "data": data, **provenance},
-        **metadata,
-    }
-    return {"task": task.name, "output_type": "generate_until", "metadata": facts}
+    known = {"fin_tasks": fin_tasks.__version__, "data": {"origin": "recording", "revision": asked}, **provenance}
+    told = {"version": task_version(task.name), "provenance": known, **metadata}
+    return {"task": task.name, "output_type": "generate_until", "metadata": told}
 
 
 def _lines(task: ScoredTask) -> Iterator[dict[str, Any]]:
@@ -97,10 +91,6 @@ def _lines(task: ScoredTask) -> Iterator[dict[str, Any]]:
                 "filter": variant,
                 "metrics": list(task.metrics),
                 **task.values[variant][number],
-                "answer": _finite(first.get("answer")),
+                "answer": first.get("answer"),
                 "reason": first.get("reason", ""),
             }
-
-
-def _finite(answer: Any) -> Any:
-    return str(answer) if isinstance(answer, float) and not math.isfinite(answer) else answer
