@@ -37,7 +37,7 @@ def fetch(
     """
     settings = Settings.from_environ()
     if benchmark != "dynostock":
-        from fin_tasks.data.fetch import load_pins, locate
+        from fin_tasks.data.files import load_pins, locate
 
         settings = replace(settings, offline=settings.offline or verify)
         wanted = _FILES.get(benchmark) or [pin.path for pin in load_pins(benchmark).files]

@@ -34,7 +34,7 @@ def judge(
     """
     from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
     from fin_tasks.benchmarks.scored_task import model_of, score_judged
-    from fin_tasks.data.fetch import sha256_of
+    from fin_tasks.data.files import sha256_of
     from fin_tasks.judging.judge import check_failures, judge_from, judge_items
     from fin_tasks.judging.saved import read_items
     from fin_tasks.report.run_folder import write_run

@@ -13,7 +13,7 @@ from pathlib import Path
 from PIL import Image, ImageOps
 from tqdm import tqdm
 
-from fin_tasks.data.fetch import sha256_of, write_file
+from fin_tasks.data.files import sha256_of, write_file
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")  # chat models take the first four
 BROKEN = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError)

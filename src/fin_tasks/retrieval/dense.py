@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fin_tasks.data.fetch import sha256_of, write_file
+from fin_tasks.data.files import sha256_of, write_file
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
 

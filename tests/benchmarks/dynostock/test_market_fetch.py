@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 from fin_tasks.benchmarks.dynostock import fetch as fetching
 from fin_tasks.benchmarks.dynostock.market import read_market
 from fin_tasks.cli import app
-from fin_tasks.data import fetch as data_fetch
-from fin_tasks.data.fetch import Pin, load_pins
+from fin_tasks.data import files as data_files
+from fin_tasks.data.files import Pin, load_pins
 from fin_tasks.errors import ConfigError, FetchError
 
 yfinance = pytest.importorskip("yfinance")
@@ -124,7 +124,7 @@ def test_the_authors_reports(server: MarketServer, tmp_path: Path, monkeypatch: 
     pins = load_pins("dynostock")
     pin = Pin(path, len(content), hashlib.sha256(content.encode()).hexdigest())
     server.answers[f"/{pins.repo}/{pins.revision}/{path}"] = content
-    for module in (data_fetch, fetching):
+    for module in (data_files, fetching):
         monkeypatch.setattr(module, "load_pins", lambda name: dataclasses.replace(pins, files=(pin,)))
     monkeypatch.delenv("ALPHAVANTAGE_API_KEY")
     assert "1 of 1 tickers" in fetch("", tmp_path / "m").output, "by default, the tickers of the authors' reports"

@@ -11,7 +11,7 @@ from fin_tasks.benchmarks.bizbench import prompts
 from fin_tasks.benchmarks.bizbench.formulas import reference_of
 from fin_tasks.benchmarks.bizbench.score import PAPER_PARTS
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
-from fin_tasks.data.fetch import locate
+from fin_tasks.data.files import locate
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 
@@ -39,7 +39,7 @@ def load(
 
     `part` is one of `PARTS`, or a column of the long XFinBench paper (`PAPER_PARTS`); these two are drawn together, 500
     rows if `n` is None. `mode` is `cot`, `pot` (a program computes the number) or `code` (the function asked for).
-    `source`, `data_dir` and `data_revision` are those of `data.fetch.locate`; `unknown` are the model's arguments.
+    `source`, `data_dir` and `data_revision` are those of `data.files.locate`; `unknown` are the model's arguments.
     """
     refuse_typos("bizbench", unknown, _OPTIONS)
     there = "test" if source == "sample" else split

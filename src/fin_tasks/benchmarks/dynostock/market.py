@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fin_tasks.data.fetch import sha256_of
+from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.resources import stock_prices_file
 

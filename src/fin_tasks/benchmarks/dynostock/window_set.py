@@ -17,7 +17,7 @@ from fin_tasks.benchmarks.dynostock import windows as finding
 from fin_tasks.benchmarks.dynostock.market import Market, sample_market
 from fin_tasks.benchmarks.dynostock.replay import find_files, read_recording
 from fin_tasks.benchmarks.dynostock.windows import BIASES, REASONS, WINDOWS, Found, Window, find_windows, windows_of
-from fin_tasks.data.fetch import sha256_of
+from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 

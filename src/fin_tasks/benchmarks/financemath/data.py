@@ -11,8 +11,7 @@ from typing import Any
 
 from fin_tasks.benchmarks.financemath.score import TOPICS
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
-from fin_tasks.data.fetch import locate
-from fin_tasks.data.tables import read_json
+from fin_tasks.data.files import locate, read_json
 from fin_tasks.errors import DataError, SandboxError
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
@@ -45,7 +44,7 @@ def load(
 ) -> dict[str, Any]:
     """Load the documents of one task, `cot` or `pot`, as `{split: Dataset}` with the provenance in `info.description`.
 
-    `source` and `data_dir` are those of `data.fetch.locate`; `n` and `seed` name a random sample. The authors publish
+    `source` and `data_dir` are those of `data.files.locate`; `n` and `seed` name a random sample. The authors publish
     no truths of the test split, so it needs a file of yours. lm-eval adds the arguments of the model.
     """
     refuse_typos("financemath", unknown, _OPTIONS)

@@ -9,7 +9,7 @@ from typing import Any
 
 from PIL import Image
 
-from fin_tasks.data.fetch import sha256_of
+from fin_tasks.data.files import sha256_of
 from fin_tasks.data.pictures import BROKEN, FORMATS
 from fin_tasks.errors import DataError
 

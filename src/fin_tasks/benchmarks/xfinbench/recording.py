@@ -11,8 +11,7 @@ from typing import Any
 from fin_tasks.benchmarks.scored_task import RunPrograms, ScoredTask, by_document, score_task, texts_of
 from fin_tasks.benchmarks.xfinbench.data import SPLITS, SUBSETS, items_of, parse_choices, read_rows
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
-from fin_tasks.data.fetch import locate
-from fin_tasks.data.tables import read_csv, read_json
+from fin_tasks.data.files import locate, read_csv, read_json
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average_or_none

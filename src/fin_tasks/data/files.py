@@ -1,4 +1,4 @@
-"""Find a benchmark's files: downloaded and checked, in the user's own folder, or the packaged sample.
+"""Find a benchmark's files and read them: downloaded and checked, in the user's own folder, or the packaged sample.
 
 Files are named by their path in the authors' repository. A name may hold alternatives separated by `|`, and each may be
 a shell pattern, `data/test-*.parquet|test.jsonl`: the first that finds files counts, and these are listed by their own
@@ -8,15 +8,18 @@ names. A folder of the user's is laid out like the repository, or without its fi
 The hub is asked for the newest commit at the first use, or for that of a `revision`; it is used from then on.
 """
 
+import csv
 import hashlib
+import json
 import logging
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from pydantic import TypeAdapter
@@ -25,7 +28,6 @@ from tqdm.contrib.concurrent import thread_map
 from fin_tasks.errors import ConfigError, DataError, FetchError
 from fin_tasks.settings import Settings
 
-_SOURCES = ("auto", "upstream", "data_dir", "sample")
 _MOST = {"github": 512 << 20, "hub": 4 << 30}  # bytes of a file whose size we have not pinned
 _OFFLINE = "downloads are switched off (FIN_TASKS_OFFLINE, HF_HUB_OFFLINE or --verify)"
 _PINS = Path(__file__).parent / "pins"
@@ -86,10 +88,8 @@ class Located:
         for name in paths:
             here = self._here(name)
             if not here and not optional:
-                raise DataError(
-                    f"{self.pins.name}: expected {name} in {self.root}, found none. Put the authors' file there, name "
-                    "another folder with data_dir or FIN_TASKS_DATA, or use source upstream to download it."
-                )
+                advice = "Put the authors' file there, name another data_dir, or use source upstream to download it."
+                raise DataError(f"{self.pins.name}: expected {name} in {self.root}, found none. {advice}")
             found |= {_key(name, path): path for path in here}
         if self.origin == "upstream":
             _fetch(self.pins, self.root, set(found.values()), self.settings)
@@ -131,8 +131,8 @@ def locate(
     """
     pins = load_pins(benchmark)
     place = Path(data_dir).expanduser() if data_dir else settings.data_dir
-    if source not in _SOURCES:
-        raise ConfigError(f"{benchmark} source: expected one of {', '.join(_SOURCES)}, got {source!r}.")
+    if source not in ("auto", "upstream", "data_dir", "sample"):
+        raise ConfigError(f"{benchmark} source: expected one of auto, upstream, data_dir, sample, got {source!r}.")
     if source == "sample":
         place = sample
     elif source == "upstream" or (source == "auto" and place is None):
@@ -164,14 +164,14 @@ def load_pins(benchmark: str) -> Pins:
 
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file in hex."""
-    digest = hashlib.sha256()
     try:
         with path.open("rb") as file:
+            digest = hashlib.sha256()
             while block := file.read(1 << 20):
                 digest.update(block)
+            return digest.hexdigest()
     except OSError as error:
         raise DataError(f"{path}: expected a readable file, got {error.strerror!r}.") from error
-    return digest.hexdigest()
 
 
 def _key(name: str, path: Path) -> str:
@@ -183,15 +183,15 @@ def _ask_hub(pins: Pins, revision: str | None, settings: Settings) -> Pins:
     known = settings.cache_dir / pins.name / f"files-{quote(revision or 'main', safe='')}.json"
     if known.is_file():
         return _PINS_FILE.validate_json(known.read_bytes())
-    wanted = f"{pins.repo}: expected to look up {revision or 'main'} at {settings.hub}"
-    if settings.offline:
-        raise pins.failed(wanted, _OFFLINE)
     from huggingface_hub import HfApi
 
     try:
+        if settings.offline:
+            raise ConnectionError(_OFFLINE)
         api = HfApi(endpoint=settings.hub, token=settings.hub_token)
         info = api.dataset_info(pins.repo, revision=revision, files_metadata=True, timeout=30)
     except Exception as error:  # the client raises its own errors and those of its HTTP library
+        wanted = f"{pins.repo}: expected to look up {revision or 'main'} at {settings.hub}"
         raise pins.failed(wanted, error) from error
     listed = info.siblings or ()
     files = tuple(Pin(each.rfilename, each.size, each.lfs.sha256 if each.lfs else None) for each in listed)
@@ -203,13 +203,12 @@ def _ask_hub(pins: Pins, revision: str | None, settings: Settings) -> Pins:
 def _fetch(pins: Pins, root: Path, wanted: set[Path], settings: Settings) -> None:
     chosen = [pin for pin in pins.files if root / pin.path in wanted]
     missing = [pin for pin in chosen if not (root / pin.path).is_file()]
-    if missing and settings.offline:
-        absent = missing[0].path
-        raise pins.failed(f"{pins.name}: {root / absent} is not here", _OFFLINE, absent)
     if missing:
+        if settings.offline:
+            raise pins.failed(f"{pins.name}: {root / missing[0].path} is not here", _OFFLINE, missing[0].path)
         _log.warning("%s: downloading from %s at %s, license %s", pins.name, pins.repo, pins.revision, pins.license)
-        shown: dict[str, Any] = {"desc": f"Downloading {pins.name}", "unit": "file", "disable": None}
-        thread_map(lambda pin: _download(pins, pin, root, settings), missing, max_workers=8, **shown)
+        bar = f"Downloading {pins.name}"
+        thread_map(lambda pin: _download(pins, pin, root, settings), missing, max_workers=8, desc=bar, disable=None)
     for pin in chosen:
         path = root / pin.path
         if pin.sha256 and (found := sha256_of(path)) != pin.sha256:
@@ -226,10 +225,10 @@ def _download(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
             url = f"{host}/{pins.repo}/{pins.revision}/{quote(pin.path)}"
             write_file(root / pin.path, _read_url(url, pin.size or most))
         else:
-            from huggingface_hub import hf_hub_download
+            from huggingface_hub import HfApi
 
-            where: dict[str, Any] = {"repo_type": "dataset", "revision": pins.revision, "endpoint": host}
-            hf_hub_download(pins.repo, pin.path, **where, local_dir=root, token=settings.hub_token)
+            place: dict[str, Any] = {"repo_type": "dataset", "revision": pins.revision, "local_dir": root}
+            HfApi(endpoint=host, token=settings.hub_token).hf_hub_download(pins.repo, pin.path, **place)
     except Exception as error:  # see _ask_hub
         raise pins.failed(f"{host}: expected {pin.path} of {pins.repo}", error, pin.path) from error
 
@@ -259,3 +258,61 @@ def write_file(target: Path, content: bytes) -> None:
         part.replace(target)
     except OSError as error:
         raise DataError(f"{target}: cannot be written ({error.strerror}). Set FIN_TASKS_CACHE.") from error
+
+
+class Record(NamedTuple):
+    """One row; short rows are filled up with empty cells."""
+
+    line: int  # the line of the file on which the row ends
+    cells: dict[str, str]
+    surplus: int  # cells more than the header has; negative if the row is short
+
+
+def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> list[Record]:
+    """Read the rows of a UTF-8 CSV file that has at least these columns; blank lines are skipped."""
+    try:
+        content = path.read_bytes()
+        csv.field_size_limit(max(csv.field_size_limit(), len(content)))  # a response may be longer than 128 kB
+        reader = csv.reader(StringIO(content.decode("utf-8-sig"), newline=""), delimiter=delimiter)
+        header = next(reader, [])
+        missing = [column for column in columns if column not in header]
+        if missing or len(set(header)) < len(header):
+            expected, got = ", ".join(columns), ", ".join(header) or "an empty file"
+            raise DataError(f"{path}: expected the columns {expected}, each once, got {got}. Rename its columns.")
+        records = []
+        for row in filter(None, reader):
+            surplus = len(row) - len(header)
+            cells = dict(zip(header, [*row, *[""] * -surplus], strict=False))
+            records.append(Record(line=reader.line_num, cells=cells, surplus=surplus))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: expected a CSV file in UTF-8, could not read it ({error}).") from error
+    return records
+
+
+def read_json(
+    path: Path, columns: Sequence[str] = (), *, aliases: Mapping[str, str] | None = None
+) -> list[dict[str, Any]]:
+    """Read the objects of a JSON list, or of JSON lines, in UTF-8; each must have these columns or their aliases.
+
+    A row of lm-eval's samples becomes its document, with the responses as `output`. Only the rows of the first filter
+    are read, because all filters list the same responses.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        if not text.lstrip().startswith("["):
+            text = "[" + ",\n".join(filter(str.strip, text.split("\n"))) + "]"
+        rows = json.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: expected a JSON list or JSON lines in UTF-8, got {error}.") from error
+    if all(isinstance(row, dict) and isinstance(row.get("doc"), dict) for row in rows):
+        first = rows[0].get("filter") if rows else None
+        rows = [{**row["doc"], "output": row.get("resps")} for row in rows if row.get("filter") == first]
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, dict):
+            row |= {name: row[alias] for name, alias in (aliases or {}).items() if name not in row and alias in row}
+        if not isinstance(row, dict) or not all(name in row for name in columns):
+            wanted = f"an object with {', '.join(columns)}"
+            raise DataError(f"{path}, row {number}: expected {wanted}, got {row!r:.200}.")
+    if not rows:
+        raise DataError(f"{path}: expected at least one row, got none.")
+    return list(rows)

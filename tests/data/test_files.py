@@ -10,8 +10,8 @@ import huggingface_hub.constants
 import pytest
 from loopback import Loopback
 
-from fin_tasks.data import fetch
-from fin_tasks.data.fetch import Located, Pin, Pins, load_pins, locate, pinned_benchmarks
+from fin_tasks.data import files as data_files
+from fin_tasks.data.files import Located, Pin, Pins, load_pins, locate, pinned_benchmarks
 from fin_tasks.errors import ConfigError, DataError, FetchError
 from fin_tasks.settings import Settings
 
@@ -31,7 +31,7 @@ def server(no_proxy: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback
     def pins(name: str) -> Pins:
         return replace(load_pins(name), files=(*files, Pin(BANK, None, None)) if name == "xfinbench" else ())
 
-    monkeypatch.setattr(fetch, "load_pins", pins)
+    monkeypatch.setattr(data_files, "load_pins", pins)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     with Loopback() as running:
         running.files |= {GITHUB + path: body for path, body in BODIES.items()}
@@ -72,7 +72,7 @@ def test_a_file_is_downloaded_once_and_checked_each_time(server: Loopback, setti
 def test_a_wrong_download_is_an_error_and_not_kept(
     server: Loopback, settings: Settings, monkeypatch: pytest.MonkeyPatch, path: str, body: bytes | None, message: str
 ) -> None:
-    monkeypatch.setitem(fetch._MOST, "github", 20)
+    monkeypatch.setitem(data_files._MOST, "github", 20)
     server.files[GITHUB + path] = body  # type: ignore[assignment]
     with pytest.raises(DataError, match=message):
         xfinbench(settings, path)
@@ -127,7 +127,7 @@ def test_what_the_hub_refuses_is_an_error(
 ) -> None:
     publish(server, b"some rows!")
     with monkeypatch.context() as patch, pytest.raises(FetchError, match="it has 10 bytes, more than 5"):
-        patch.setitem(fetch._MOST, "hub", 5)
+        patch.setitem(data_files._MOST, "hub", 5)
         locate("bizbench", TEST_SET, settings=settings)
 
 
