@@ -78,20 +78,14 @@ def agree(
 
     Example: fin-tasks label agree study/mme_1.xlsx study/mme_2.xlsx --judge results/gpt/samples_mme_finance_en.jsonl
     """
-    from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
-    from fin_tasks.judging.agreement import combine, compare
+    from fin_tasks.labels.agree import combine, compare, scores_of
 
     drawn, values, _ = _read(sheets)
-    column = next((name for name, one in drawn.study.questions.items() if one.scale), None)
-    if column is None:
-        raise ConfigError(f"label agree: expected a study with scores, got {drawn.study.name}.")
-    people = {row.doc_id: [*map(float, values.loc[(row.id, column)].dropna())] for row in drawn.rows}
-    responses = {row.doc_id: row.response for row in drawn.rows}
-    kinds = {name: "subjective" if one.kind == "subjective" else "objective" for name, one in CATEGORIES.items()}
-    groups = {row.doc_id: kinds.get(row.facts.get("category", [""])[0], "") for row in drawn.rows}
+    if [bool(one.scale) for one in drawn.study.questions.values()] != [True]:
+        raise ConfigError(f"label agree: expected a study with one question, for scores, got {drawn.study.name}.")
+    people = {row.doc_id: scores_of(values, row.id) for row in drawn.rows}
     review = [name for name, scores in people.items() if scores and combine(scores)[1]]
-    judges = {str(path): compare(path, people, responses, groups) for path in judge}
-    show({"judges": judges, "review": review}, as_json=as_json)
+    show({"judges": {str(path): compare(drawn, values, path) for path in judge}, "review": review}, as_json=as_json)
 
 
 def _read(sheets: list[Path]) -> tuple[Any, Any, Any]:

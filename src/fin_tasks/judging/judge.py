@@ -129,8 +129,9 @@ def check_failures(
     `total` adds the counts of the other processes of a run.
     """
     asked = [one for one in judged if one.error or one.replies]
-    failed = [one for one in asked if one.error and len(one.replies) < rubric.tries]
-    unread = [one for one in asked if one.error and len(one.replies) >= rubric.tries]
+    tries = len(rubric.temperatures)
+    failed = [one for one in asked if one.error and len(one.replies) < tries]
+    unread = [one for one in asked if one.error and len(one.replies) >= tries]
     n_asked, n_failed, n_unread = total([len(asked), len(failed), len(unread)])
     if n_unread > max_failed * n_asked:
         unscored = "the judge's replies to %d of %d responses cannot be read: `robust` leaves them unscored."

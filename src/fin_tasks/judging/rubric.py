@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.endpoints.chat import picture_url
@@ -70,11 +70,6 @@ class Rubric(_Strict):
         """Name and version, as results show them."""
         return f"{self.name}@{self.version}"
 
-    @property
-    def tries(self) -> int:
-        """The largest number of times that the judge is asked about a response."""
-        return len(self.temperatures)
-
     def check(self, category: str) -> None:
         """Raise ConfigError if the rubric has no such category."""
 
@@ -93,7 +88,7 @@ class Rubric(_Strict):
             score = self.score_of(reply.text, variant)
             if score is not None:
                 return Verdict(score)
-        gave_up = len(judged.replies) >= self.tries or (silent and not judged.error)
+        gave_up = len(judged.replies) >= len(self.temperatures) or (silent and not judged.error)
         if variant == "paper" and gave_up:
             lowest = dict.fromkeys(self.dimensions, self.lowest) if self.dimensions else self.lowest
             return Verdict(lowest, silent or "no reply of the judge is a score")
@@ -206,12 +201,9 @@ def _parse(path: str, data: bytes) -> Pack:
     try:
         tree = yaml.load(data.decode("utf-8-sig"), Loader=_Loader)  # noqa: S506 - a SafeLoader
         return Pack.model_validate(tree)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise ConfigError(f"{path}: {where}: {first['msg']}, got {str(first['input'])[:80]!r}.") from error
     except (ValueError, RecursionError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: expected YAML, got: {' '.join(str(error).split())[:300]}") from error
+        told = " ".join(str(error).split())[:300]
+        raise ConfigError(f"{path}: expected a rubric as docs/judge.md explains it, got: {told}") from error
 
 
 class _Loader(yaml.SafeLoader):

@@ -5,7 +5,7 @@ import importlib
 import json
 from collections import defaultdict
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import accumulate, combinations
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Annotated, Any, Literal
@@ -133,23 +133,22 @@ def draw(study: Study, run: Path | None, *, n: int | None, seed: int, options: M
     else:
         for task in study.tasks:
             found.rows += _questions(found, task, options)
+    if not found.rows:
+        raise DataError("label draw: expected rows for the study, got none. Check RUN, --data-dir and --split.")
     strata: dict[str, list[Row]] = defaultdict(list)
     for row in found.rows:
-        stratum = row.facts.get(study.strata) or [""]
-        strata[stratum[0]].append(row)
-    if not strata:
-        raise DataError("label draw: expected rows for the study, got none. Check RUN, --data-dir and --split.")
+        strata[(row.facts.get(study.strata) or [""])[0]].append(row)
     weights = study.n if isinstance(study.n, dict) else {name: len(own) for name, own in strata.items()}
     total = sum(weights.values())
     goal = n or (study.n if isinstance(study.n, int) else total)
     found.rows = []
-    passed = 0
-    for name, weight in weights.items():
-        # Rounding where strata end, and not their sizes, makes the sizes add up.
-        size = round(goal * (passed + weight) / total) - round(goal * passed / total)
-        passed += weight
-        if size:
-            found.rows += documents.draw(study.benchmark, strata[name], size, seed, _whole_id)
+    # Rounding where strata end, and not their sizes, makes the sizes add up.
+    ends = [round(goal * end / total) for end in accumulate(weights.values(), initial=0)]
+    for name, start, end in zip(weights, ends, ends[1:], strict=False):
+        if end > start:  # the same number may stand for questions of two tasks
+            found.rows += documents.draw(
+                study.benchmark, strata[name], end - start, seed, lambda row: f"{row.task} {row.doc_id}"
+            )
     ids = [study.name, found.model, *(row.doc_id for row in found.rows)]
     prefix = hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:4]
     for number, row in enumerate(found.rows, 1):
@@ -171,7 +170,7 @@ def _read_run(found: Draw, path: Path, options: Mapping[str, Any]) -> None:
         questions = {row.doc_id: row for row in _questions(found, result.task, options)}
         metric = headline(result)
         for sample in read_samples(result):
-            row = questions.get(_id_of(sample["doc"]))
+            row = questions.get(id_of(sample["doc"]))
             if row is None or sample["filter"] == "robust":  # the lines of `paper` hold the same responses
                 continue
             row.response = sample["resps"][0][0]
@@ -193,13 +192,10 @@ def _questions(found: Draw, task: str, options: Mapping[str, Any]) -> list[Row]:
     for doc in data:
         facts = {"task": [doc.get("task") or task], "capability": doc.get("capabilities") or []}
         facts |= {name: [doc[name]] for name in ("category", "topic") if doc.get(name)}
-        rows.append(Row(doc_id=_id_of(doc), task=task, doc=doc, facts=facts))
+        rows.append(Row(doc_id=id_of(doc), task=task, doc=doc, facts=facts))
     return rows
 
 
-def _whole_id(row: Row) -> str:
-    return f"{row.task} {row.doc_id}"  # the same number may stand for questions of two tasks
-
-
-def _id_of(doc: Mapping[str, Any]) -> str:
+def id_of(doc: Mapping[str, Any]) -> str:
+    """Return the id of a document of any benchmark."""
     return str(doc["id"] if "id" in doc else doc["question_id"])

@@ -19,10 +19,7 @@ from fin_tasks.labels.draw import Draw, Row
 __all__ = ["read_sheets", "write_sheets"]
 
 _FORMULA = r"^(?=[=@\t]|[+-](?![\d.,]+$))"
-_WIDTH, _WIDTHS = (
-    18,
-    {"question": 70, "prompt": 90, "response": 90, "gold": 40, "choices": 40, "terms": 30, "picture": 30},
-)
+_WIDTHS = {"question": 70, "prompt": 90, "response": 90, "gold": 70, "choices": 70, "terms": 30, "picture": 30}
 
 
 def write_sheets(draw: Draw, out: Path) -> list[Path]:
@@ -58,27 +55,23 @@ def write_sheets(draw: Draw, out: Path) -> list[Path]:
 def _format(sheet: Worksheet, draw: Draw) -> None:
     """Make texts fit their cells, and let the cells to fill in offer the words that the study allows."""
     asked = draw.study.columns()
-    names = [str(cell.value) for cell in sheet[1]]
-    for cell in sheet[1]:
-        sheet.column_dimensions[cell.column_letter].width = _WIDTHS.get(cell.value, _WIDTH)
-    for line, row in enumerate(draw.rows, 2):
-        lines = 1
-        for cell, name in zip(sheet[line], names, strict=True):
+    for column in sheet.columns:
+        name, letter = str(column[0].value), column[0].column_letter
+        sheet.column_dimensions[letter].width = _WIDTHS.get(name, 18)
+        for cell, row in zip(column[1:], draw.rows, strict=True):
             cell.alignment = Alignment(wrap_text=True, vertical="top")
             if name not in asked:
                 cell.data_type = "s"  # no formula, even with =
-                parts = str(cell.value).split("\n")
-                lines = max(lines, sum(1 + len(part) // _WIDTHS.get(name, _WIDTH) for part in parts))
                 continue
             cell.fill = PatternFill("solid", fgColor="FFF2CC")
             words, most = draw.study.allowed(name, row.doc)
             if most is None:
-                shown = {"prompt": asked[name][:250], "showInputMessage": True, "showErrorMessage": True}
-                rule = DataValidation("list", formula1=f'"{",".join(words)}"', **shown)
+                rule = DataValidation("list", formula1=f'"{",".join(words)}"', showErrorMessage=True)
                 sheet.add_data_validation(rule)
                 rule.add(cell)
-        # LibreOffice does not make rows fit their texts, and no row can be higher than 409 points.
-        sheet.row_dimensions[line].height = min(409, 15 * lines)
+    for line, texts in enumerate(sheet.iter_rows(min_row=2, values_only=True), 2):
+        lines = max(1 + len(text) // 70 + text.count("\n") for text in map(str, texts))
+        sheet.row_dimensions[line].height = min(409, 15 * lines)  # the most; LibreOffice does not make rows fit
 
 
 def _shown(row: Row, name: str) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.errors import DataError
-from fin_tasks.judging.agreement import combine
+from fin_tasks.labels.agree import combine
 from fin_tasks.labels.draw import Draw, Question
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.stats.intervals import wilson

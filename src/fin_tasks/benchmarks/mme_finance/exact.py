@@ -5,7 +5,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, FiniteFloat, NonNegativeFloat, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, FiniteFloat, NonNegativeFloat, ValidationError
 
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.quantities import read_number
@@ -25,14 +25,8 @@ class Truth(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["number", "text", "choice", "na"]
-    value: FiniteFloat | str | None = None
+    value: FiniteFloat | str = ""
     tolerance: NonNegativeFloat = 0.0
-
-    @model_validator(mode="after")
-    def _has_value(self) -> "Truth":
-        if self.kind != "na" and not isinstance(self.value, float if self.kind == "number" else str):
-            raise ValueError(f"expected a value of kind {self.kind}, got {self.value!r}")
-        return self
 
 
 @lru_cache(maxsize=8192)
@@ -44,23 +38,18 @@ def parse_truth(text: str) -> Truth | None:
         raise DataError(f"truth: expected JSON with kind, value and tolerance, got {text[:200]!r}.") from error
 
 
-def marked_answer(response: str) -> str | None:
-    """Return the text after the last marker of a response."""
-    found = _MARKED.findall(strip_reasoning(response))
-    return found[-1].strip(_AROUND) if found else None
-
-
 def is_exact(truth: Truth, response: str) -> bool:
     """Return whether the marked answer is the truth."""
-    answer = marked_answer(response)
-    if answer is None:
+    marked = _MARKED.findall(strip_reasoning(response))
+    if not marked:
         return False
+    answer = marked[-1].strip(_AROUND)
     if truth.kind == "na":
         return _normal(answer) in PHRASES
     if isinstance(truth.value, str):
         return _normal(answer) == _normal(truth.value)
     spaced = re.sub(r"(?<=[\u4e00-\u9fff])(?=[-+.\d])", " ", plain(answer))
-    number, value = read_number(spaced), float(truth.value or 0.0)
+    number, value = read_number(spaced), truth.value
     margin = truth.tolerance + 1e-9 * max(1.0, abs(value))
     return number is not None and any(abs(one - value) <= margin for one in number.readings)
 

@@ -22,10 +22,8 @@ def unpack(archive: Path, cache: Path) -> Path:
     try:
         cache.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as draft, zipfile.ZipFile(archive) as opened:
-            (place := Path(draft, "pictures")).mkdir()
-            for entry in opened.infolist():
-                entry.filename = _name(entry).replace("\\", "/")
-                opened.extract(entry, place)  # never leaves this folder
+            place = Path(draft, "pictures")
+            opened.extractall(place)  # never leaves this folder
             if not target.is_dir():  # another process may have been faster
                 place.rename(target)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
@@ -73,15 +71,3 @@ def open_pictures(doc: Mapping[str, Any]) -> list[Image.Image]:
         except BROKEN as error:
             raise DataError(f"{path}: expected a whole picture, got {error}. Fetch the pictures again.") from error
     return opened
-
-
-def _name(entry: zipfile.ZipInfo) -> str:
-    """Return a file's name, which macOS writes in UTF-8 and Chinese Windows in GBK without saying so."""
-    if not entry.flag_bits & 0x800:
-        raw = entry.orig_filename.encode("cp437", errors="replace")
-        for encoding in ("utf-8", "gb18030"):
-            try:
-                return raw.decode(encoding)
-            except UnicodeDecodeError:
-                continue
-    return entry.orig_filename

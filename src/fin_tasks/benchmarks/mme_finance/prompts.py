@@ -26,7 +26,7 @@ _LABELS = {
     "en": ("Question: ", "How to answer: ", " ", "Background: "),
     "zh": ("问题：", "作答要求：", "", "背景："),
 }
-_BINARY = {"en": "Answer only with yes or no.", "zh": "只回答“是”或“否”。"}
+_BINARY = "只回答“是”或“否”。"
 
 
 class Wording(NamedTuple):
@@ -50,18 +50,14 @@ class Wording(NamedTuple):
         return hashlib.sha256(json.dumps(self, ensure_ascii=False).encode()).hexdigest()
 
 
-def rubric_of(language: str) -> str:
-    """Name the rubric of a language, whose requirements the model reads too."""
-    return f"mme_finance_{language}"
-
-
 @lru_cache(maxsize=4)
 def house(part: str, language: str) -> Wording:
     """Return our own wording."""
     asked, how, between, background = _LABELS[language]
-    requirements = {"": _BINARY[language]} if part == "binary" else {}
+    requirements = {"": _BINARY} if part == "binary" else {}
     if part == "open":
-        requirements = {name: one.requirements for name, one in load_rubric(rubric_of(language)).categories.items()}
+        categories = load_rubric(f"mme_finance_{language}").categories
+        requirements = {name: one.requirements for name, one in categories.items()}
     start = f"{_ROLES[language]}\n\n{asked}"
     return Wording("house", start, f"\n\n{how}", requirements, between, f"\n\n{background}")
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from fin_tasks.answers.score import Reading, Score
 from fin_tasks.benchmarks.mme_finance import binary, multi_turn
 from fin_tasks.benchmarks.mme_finance.exact import declines, is_exact, parse_truth
-from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA, rubric_of
+from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA
 from fin_tasks.judging.item import Item, Judged, no_response, response_sha256
 from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.stats.averages import average_or_none, rate
@@ -83,7 +83,7 @@ def read(doc: Mapping[str, Any], response: str | Judged, *, variant: str) -> Rea
     if doc["part"] == "binary":
         return binary.read(response.response if isinstance(response, Judged) else response, variant=variant)
     judged = response if isinstance(response, Judged) else Judged(response)
-    rubric = load_rubric(multi_turn.RUBRIC if doc["part"] == "multi_turn" else rubric_of(doc["language"]))
+    rubric = load_rubric(multi_turn.RUBRIC if doc["part"] == "multi_turn" else f"mme_finance_{doc['language']}")
     verdict, silent = rubric.read(judged, variant=variant), bool(no_response(judged.response))
     scores = verdict.score if isinstance(verdict.score, dict) else None
     points = scores[multi_turn.DIMENSIONS[-1]] if scores else verdict.score

@@ -1,10 +1,10 @@
-"""Judges beside people: the statistics. `tests/labels` has the command."""
+"""Judges beside people: the statistics."""
 
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from fin_tasks.judging.agreement import agreement
+from fin_tasks.labels.agree import agreement
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,0 +1,79 @@
+"""Agreement of a judge with people (MME-Finance, section 4.3): rank correlation and mean absolute difference."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean, pvariance
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
+
+from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
+from fin_tasks.errors import DataError
+from fin_tasks.labels.draw import Draw, id_of
+from fin_tasks.report.model import TaskResult
+from fin_tasks.report.rows import read_samples, readings_of
+
+_REVIEW = 2.0  # people look again at a response whose scores have a larger variance
+
+
+def combine(scores: Sequence[float]) -> tuple[float, bool]:
+    """Return the score that most people gave, else the mean; and whether the response needs a second look.
+
+    >>> combine([5, 5, 4]), combine([1, 1, 3, 3]), combine([0, 5, 5])
+    ((5, False), (2, False), (5, True))
+    """
+    (first, votes), *rest = Counter(scores).most_common()
+    alone = not rest or rest[0][1] < votes
+    return (first if alone else mean(scores)), pvariance(scores) > _REVIEW
+
+
+def agreement(people: Sequence[float], judge: Sequence[float], *, seed: int = 42) -> dict[str, float | None]:
+    """Compare two graders of the same responses; Spearman's correlation has a 95 % bootstrap interval over responses.
+
+    Values that are not defined are None. The bias is the judge's mean minus the people's mean.
+    """
+    x, y = np.asarray(people, dtype=float), np.asarray(judge, dtype=float)
+    n, rng = len(x), np.random.default_rng(seed)
+    found: dict[str, float | None] = {"n": n, **dict.fromkeys(("spearman", "low", "high"))}
+    if n > 1 and np.ptp(x) and np.ptp(y):
+        with np.errstate(invalid="ignore", divide="ignore"):  # a sample of equal scores has no correlation
+            drawn = [_spearman(x[at], y[at]) for at in rng.integers(n, size=(2000, n))]
+        low, high = np.nanquantile(drawn, [0.025, 0.975]).tolist()
+        found |= {"spearman": _spearman(x, y), "low": low, "high": high}
+    mad, bias = (float(abs(y - x).mean()), float((y - x).mean())) if n else (None, None)
+    return {**found, "mean_absolute_difference": mad, "bias": bias}
+
+
+def _spearman(x: Any, y: Any) -> float:
+    return float(np.corrcoef(rankdata(x), rankdata(y))[0, 1])
+
+
+def compare(draw: Draw, values: pd.DataFrame, path: Path) -> dict[str, dict[str, float | None]]:
+    """Compare a judge's samples file with the people's scores: all, objective and subjective categories."""
+    rows = {row.doc_id: row for row in draw.rows}
+    pairs: dict[str, list[tuple[float, float]]] = {"all": []}
+    for sample in read_samples(TaskResult(run="", benchmark=draw.study.benchmark, task="", samples=path)):
+        try:
+            row, of_paper = rows.get(id_of(sample["doc"])), sample["filter"] == "paper"
+            (reading,) = readings_of(sample["filtered_resps"])
+            points, response = None if reading["unscored"] else float(reading["answer"]), sample["resps"][0][0]
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise DataError(f"{path}: expected samples_*.jsonl of a judged task, got {error!r}.") from error
+        people = scores_of(values, row.id) if row else []
+        if row is None or points is None or not people or of_paper:
+            continue
+        if response != row.response:
+            raise DataError(f"{path}: expected the responses that people saw, got another one to {row.doc_id}.")
+        category = CATEGORIES.get(row.facts.get("category", [""])[0])
+        groups = [] if category is None else ["subjective" if category.kind == "subjective" else "objective"]
+        for group in ("all", *groups):
+            pairs.setdefault(group, []).append((combine(people)[0], points))
+    return {group: agreement([x for x, _ in of], [y for _, y in of]) for group, of in sorted(pairs.items())}
+
+
+def scores_of(values: pd.DataFrame, row: str) -> list[float]:
+    """Return what people gave a row of a study with one score."""
+    return [float(value) for value in values.loc[row].iloc[0].dropna()]
