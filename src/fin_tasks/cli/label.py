@@ -78,14 +78,12 @@ def agree(
 
     Example: fin-tasks label agree study/mme_1.xlsx study/mme_2.xlsx --judge results/gpt/samples_mme_finance_en.jsonl
     """
-    from fin_tasks.labels.agree import combine, compare, scores_of
+    from fin_tasks.labels.agree import compare
 
     drawn, values, _ = _read(sheets)
     if [bool(one.scale) for one in drawn.study.questions.values()] != [True]:
         raise ConfigError(f"label agree: expected a study with one question, for scores, got {drawn.study.name}.")
-    people = {row.doc_id: scores_of(values, row.id) for row in drawn.rows}
-    review = [name for name, scores in people.items() if scores and combine(scores)[1]]
-    show({"judges": {str(path): compare(drawn, values, path) for path in judge}, "review": review}, as_json=as_json)
+    show({"judges": {str(path): compare(drawn, values, path) for path in judge}}, as_json=as_json)
 
 
 def _read(sheets: list[Path]) -> tuple[Any, Any, Any]:

@@ -150,10 +150,8 @@ class Chat:
                 with self._lock:
                     if name not in self._renamed:
                         self._renamed[name] = _REFUSED[name]
-                        instead = (
-                            f"sent as {_REFUSED[name]}" if _REFUSED[name] else "left out, the model uses its default"
-                        )
-                        _log.warning("%s refuses the option %s: it is %s.", self.model, name, instead)
+                        instead = _REFUSED[name] or "the model's default"
+                        _log.warning("%s refuses the option %s: %s is used instead.", self.model, name, instead)
 
     def _count_failure(self) -> None:
         with self._lock:

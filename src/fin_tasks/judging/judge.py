@@ -159,12 +159,13 @@ class _Work:
             item = replace(item, picture=None)
         try:
             judged = self._tries(item, fresh=False)
-            if len(judged.replies) == len(self.rubric.temperatures) and all(one.cached for one in judged.replies):
-                again = self._tries(item, fresh=True) if judged.error else judged  # it failed in an earlier run
-                judged = again if again.replies else judged
+            every = len(judged.replies) == len(self.rubric.temperatures)
+            if judged.error and every and all(one.cached for one in judged.replies):  # it failed in an earlier run
+                again = self._tries(item, fresh=True)
+                return again if again.replies else judged
+            return judged
         except (FinTasksError, OSError) as error:
             return Judged(item.response, (), str(error))
-        return judged
 
     def _tries(self, item: Item, *, fresh: bool) -> Judged:
         replies: list[Reply] = []
@@ -180,9 +181,8 @@ class _Work:
         return Judged(item.response, tuple(replies), f"none of {len(replies)} replies of the judge could be read")
 
     def _ask(self, messages: list[dict[str, Any]], temperature: float, fresh: bool) -> ChatReply:
-        with self.lock:
-            if self.failed_in_a_row >= max(8, self.judge_model.concurrency):
-                raise EndpointError(f"not asked, as the judge fails every time: {self.last_error}")
+        if self.failed_in_a_row >= max(8, self.judge_model.concurrency):
+            raise EndpointError(f"not asked, as the judge fails every time: {self.last_error}")
         options: dict[str, Any] = {"temperature": temperature, "fresh": fresh}
         usual, large = self.rubric.max_tokens, self.rubric.reasoning_max_tokens
         limit = large if self.reasons else usual
@@ -191,17 +191,15 @@ class _Work:
             reasons = not reply.text.strip() or reply.text.lstrip().startswith(("<think", "<|channel"))
             if reasons and reply.reason == "length" and limit < large:
                 with self.lock:
-                    was_known, self.reasons = self.reasons, True
-                if not was_known:
-                    told = "the judge %s reasons: it used up %d tokens before its reply, and now gets up to %d."
-                    _log.warning(told, self.judge_model.model, usual, large)
+                    if not self.reasons:
+                        told = "the judge %s reasons: it used up %d tokens before its reply, and now gets up to %d."
+                        _log.warning(told, self.judge_model.model, usual, large)
+                    self.reasons = True
                 reply = self.chat.ask(messages, max_tokens=large, **options)
         except EndpointError as error:
             with self.lock:
-                self.failed_in_a_row += 1
-                self.last_error = str(error)
+                self.failed_in_a_row, self.last_error = self.failed_in_a_row + 1, str(error)
             raise
         if not reply.cached:
-            with self.lock:
-                self.failed_in_a_row = 0
+            self.failed_in_a_row = 0
         return reply

@@ -62,7 +62,7 @@ def compare(draw: Draw, values: pd.DataFrame, path: Path) -> dict[str, dict[str,
             points, response = None if reading["unscored"] else float(reading["answer"]), sample["resps"][0][0]
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise DataError(f"{path}: expected samples_*.jsonl of a judged task, got {error!r}.") from error
-        people = scores_of(values, row.id) if row else []
+        people = [float(score) for score in values.loc[row.id].iloc[0].dropna()] if row else []
         if row is None or points is None or not people or of_paper:
             continue
         if response != row.response:
@@ -72,8 +72,3 @@ def compare(draw: Draw, values: pd.DataFrame, path: Path) -> dict[str, dict[str,
         for group in ("all", *groups):
             pairs.setdefault(group, []).append((combine(people)[0], points))
     return {group: agreement([x for x, _ in of], [y for _, y in of]) for group, of in sorted(pairs.items())}
-
-
-def scores_of(values: pd.DataFrame, row: str) -> list[float]:
-    """Return what people gave a row of a study with one score."""
-    return [float(value) for value in values.loc[row].iloc[0].dropna()]

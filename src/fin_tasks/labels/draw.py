@@ -20,8 +20,6 @@ from fin_tasks.report.metrics import headline
 from fin_tasks.report.rows import read_samples
 from fin_tasks.resources import studies_dir
 
-__all__ = ["Draw", "Question", "Row", "Study", "draw", "load_study"]
-
 Value = Annotated[  # YAML takes a bare yes for true; a comma separates the words that a spreadsheet's cell may hold
     str,
     BeforeValidator(lambda one: ("no", "yes")[one] if isinstance(one, bool) else one),

@@ -16,8 +16,6 @@ from fin_tasks.benchmarks.xfinbench.data import lettered
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.draw import Draw, Row
 
-__all__ = ["read_sheets", "write_sheets"]
-
 _FORMULA = r"^(?=[=@\t]|[+-](?![\d.,]+$))"
 _WIDTHS = {"question": 70, "prompt": 90, "response": 90, "gold": 70, "choices": 70, "terms": 30, "picture": 30}
 

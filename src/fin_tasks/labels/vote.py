@@ -18,8 +18,6 @@ from fin_tasks.labels.draw import Draw, Question
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.stats.intervals import wilson
 
-__all__ = ["alpha", "merge"]
-
 
 def merge(draw: Draw, values: pd.DataFrame, out: Path, *, name: str) -> dict[str, pd.DataFrame]:
     """Return the tables of a study. Its figure, or people's own answers as the run of a model `name`, go to `out`."""
@@ -92,10 +90,9 @@ def _shares(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
             # Scores are counted from the highest down, as in the paper's table of ratings.
             hits = [label >= int(value) if question.scale else value in label.split("+") for label in own]
             count = sum(hits)
-            line = {"by": by, "part": part, "question": name, "value": f">= {value}" if question.scale else value}
-            line |= {"type": question.types.get(value, ""), "n": len(own), "count": count, "share": count / len(own)}
-            interval = wilson(count, len(own))
-            found.append({**line, "low": interval.low, "high": interval.high})
+            interval, shown = wilson(count, len(own)), f">= {value}" if question.scale else value
+            line = [by, part, name, shown, question.types.get(value, ""), len(own), count, count / len(own)]
+            found.append([*line, interval.low, interval.high])
     names = ["by", "part", "question", "value", "type", "n", "count", "share", "low", "high"]
     return pd.DataFrame(found, columns=names)
 

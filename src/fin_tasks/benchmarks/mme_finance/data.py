@@ -103,7 +103,7 @@ def _read(
     cache = settings.cache_dir / "mme_finance" / "pictures"
     pictures = Pictures(table, unpack(archive, cache) if archive else None)
     columns = _COLUMNS + (_CATEGORY_COLUMNS if part == "open" else ())
-    rows, left_out, seen, hashes = [], dict[str, list[str]](), set[str](), dict[str, str]()
+    rows, left_out, seen = list[Row](), dict[str, list[str]](), set[str]()
     for record in read_csv(table, columns, delimiter="\t"):
         cells = {**dict.fromkeys(_CATEGORY_COLUMNS, ""), "background": "", "truth": "", **record.cells}
         cells["index"] = cells["index"].strip()
@@ -115,14 +115,13 @@ def _read(
         seen.add(cells["index"])
         if odd:
             left_out.setdefault(odd, []).append(cells["index"] or f"line {record.line}")
-            continue
-        rows.append(row)
-        hashes |= {str(path): "" for path in row.pictures if str(path) not in hashes}
-    hashes = {path: sha256_of(Path(path)) for path in hashes}
-    turned = upright_files(map(Path, hashes), settings.cache_dir / "upright")
+        else:
+            rows.append(row)
+    paths = dict.fromkeys(path for row in rows for path in row.pictures)
+    turned = upright_files(paths, settings.cache_dir / "upright")
     shown = [row._replace(pictures=[turned[path] for path in row.pictures]) for row in rows]
     # the same pictures have the same hash in an archive and in a folder
-    content = hashlib.sha256("\n".join(sorted(hashes.values())).encode()).hexdigest()
+    content = hashlib.sha256("\n".join(sorted(map(sha256_of, paths))).encode()).hexdigest()
     hashed = {f"{stem}.tsv": sha256_of(table), f"{stem} pictures": content}
     revision = hashlib.sha256("".join(f"{value}  {name}\n" for name, value in hashed.items()).encode()).hexdigest()[:16]
     return shown, left_out, {"origin": files.origin, "commit": files.commit, "revision": revision, "files": hashed}
