@@ -29,8 +29,7 @@ class Settings:
     judge_model: str | None = None  # FIN_TASKS_JUDGE_MODEL: the judge if nothing else names one
     judge_base_urls: tuple[str, ...] = (OPENAI,)  # FIN_TASKS_JUDGE_BASE_URL: its addresses, separated by commas
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # FIN_TASKS_METADATA: for VLMEvalKit
-    offline: bool  # FIN_TASKS_OFFLINE or HF_HUB_OFFLINE: download no benchmark files
-    offline_markets: bool  # FIN_TASKS_OFFLINE alone: fetch no market data
+    offline: bool  # FIN_TASKS_OFFLINE or HF_HUB_OFFLINE: download nothing
     sandbox: str  # FIN_TASKS_SANDBOX: one of SANDBOX_TIERS
     sandbox_workers: int  # FIN_TASKS_SANDBOX_WORKERS: programs that run side by side
 
@@ -57,7 +56,6 @@ class Settings:
             judge_base_urls=tuple(filter(None, urls)),
             metadata=_metadata(env.get("FIN_TASKS_METADATA", "{}")),
             offline=_flag(env, "FIN_TASKS_OFFLINE") or _flag(env, "HF_HUB_OFFLINE"),
-            offline_markets=_flag(env, "FIN_TASKS_OFFLINE"),
             sandbox=env.get("FIN_TASKS_SANDBOX", SANDBOX_TIERS[0]),
             sandbox_workers=int(workers),
         )

@@ -3,10 +3,9 @@
 from typing import Any
 
 import pytest
-import torch
-from chat_server import Answer, completion, serve
+from chat_server import completion, serve
 
-from fin_tasks.adapters.lm_eval_filters import AskJudge, Judging
+from fin_tasks.adapters.lm_eval_filters import AskJudge
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged
 
@@ -28,10 +27,9 @@ def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.delenv("FIN_TASKS_JUDGE_MODEL", raising=False)
 
 
-def judged(metadata: dict[str, Any], **more: Any) -> tuple[list[list[Any]], Judging]:
-    judging = Judging({**STEP, **more}, metadata, OPTIONS)
-    filters = [AskJudge(**{**STEP, **more}, judging=judging) for _ in range(2)]
-    first, again = [one.apply([["Friday", None], ["text"]], DOCS) for one in filters]
+def judged(metadata: dict[str, Any], **more: Any) -> tuple[list[list[Any]], AskJudge]:
+    judging = AskJudge({**STEP, **more}, metadata, OPTIONS)
+    first, again = [judging.apply([["Friday", None], ["text"]], DOCS) for _ in range(2)]
     assert first == again
     return first, judging
 
@@ -61,32 +59,6 @@ def test_a_judge_that_is_down_leaves_all_unscored() -> None:
     assert judging.rubric.read(found[0][1], variant="paper").score is None
 
 
-class Process:
-    """A model in one of two processes; the judge was asked about 36 responses in the other one."""
-
-    world_size, device = 2, "cpu"
-
-    def __init__(self, failed: int) -> None:
-        self.other = torch.tensor([36, failed, 0])
-
-    def all_gather(self, counts: Any) -> Any:
-        return torch.cat([counts, self.other])
-
-
-@pytest.mark.parametrize(("failed", "unscored"), [(6, False), (8, True)])
-def test_failures_are_counted_over_all_processes(failed: int, unscored: bool) -> None:
-    """One of four fails here, so 7 or 9 of 40 fail in the run, of which 8 may fail."""
-
-    def answer(body: dict[str, Any]) -> Answer:
-        return (400, {}, {}) if "text 0" in str(body["messages"]) else completion("4")
-
-    with serve(answer) as served:
-        judging = Judging(STEP, {"judge_model": "m", "judge_base_url": served.base_url}, OPTIONS)
-        judging.lm = Process(failed)
-        found = AskJudge(**STEP, judging=judging).apply([[f"text {n}" for n in range(4)]], DOCS[:1])
-    assert [bool(one.error) for one in found[0]] == [True, unscored, unscored, unscored]
-
-
 @pytest.mark.parametrize(
     "metadata",
     [
@@ -101,5 +73,5 @@ def test_failures_are_counted_over_all_processes(failed: int, unscored: bool) ->
 )
 def test_wrong_metadata(metadata: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as error:
-        Judging(STEP, metadata, OPTIONS)
+        AskJudge(STEP, metadata, OPTIONS)
     assert "secret" not in str(error.value)

@@ -4,6 +4,7 @@ import functools
 import json
 import math
 import re
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -27,16 +28,13 @@ from fin_tasks.stats.metric import Metric
 _judged: dict[str, Judged] = {}  # by the sample's uuid: what the first scorer asked for the second
 
 
-class _Spec(TaskFile):
-    """A task's file with the metrics of its scores; it is read once."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        metrics: Mapping[str, bool | Metric] = self.rules.metrics_of(**self.options)
-        self.own = {name: one for name, one in metrics.items() if isinstance(one, Metric)}  # no means over documents
+_spec = functools.cache(TaskFile)
 
 
-_spec = functools.cache(_Spec)
+@functools.cache
+def _own_metrics(task: str) -> dict[str, Metric]:
+    metrics = _spec(task).rules.metrics_of(**_spec(task).options)
+    return {name: one for name, one in metrics.items() if isinstance(one, Metric)}  # no means over documents
 
 
 @functools.cache
@@ -81,7 +79,7 @@ def _sample(doc: Mapping[str, Any]) -> Sample:
 
 def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitable[Score]]]:
     def make(task: str, **metadata: Any) -> Callable[[TaskState, Target], Awaitable[Score]]:
-        spec = _spec(task)
+        spec, own = _spec(task), _own_metrics(task)
         rubric = rubric_of(spec.judge, spec.options, metadata) if spec.judge else None
 
         async def score(state: TaskState, _: Target) -> Score:
@@ -99,7 +97,7 @@ def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitab
             reading = spec.rules.read(doc, given, variant=variant)
             values, told = spec.rules.metric_values(doc, [reading]), json.loads(str(reading))
             return Score(
-                value={f"{n},{variant}": math.nan if v is None else v for n, v in values.items() if n not in spec.own},
+                value={f"{n},{variant}": math.nan if v is None else v for n, v in values.items() if n not in own},
                 answer=None if told["answer"] is None else str(told["answer"]),
                 explanation=spec.rules.compare(doc, reading).reason,
                 reason=("grader_failed" if spec.judge else "scoring_failed") if reading.unscored else None,
@@ -132,19 +130,19 @@ async def _ask(rubric: Rubric, item: Item | None, response: str) -> Judged:
     return Judged(response, tuple(replies), f"none of {len(replies)} replies of the judge could be read")
 
 
-def _aggregates() -> Callable[[list[SampleScore]], Mapping[str, float]]:
-    def totals(scores: list[SampleScore]) -> Mapping[str, float]:
-        told, values = [one.score.metadata or {} for one in scores], dict[Any, list[Any]]()
-        for one, own in zip(scores, told, strict=True):
-            values.setdefault(one.sample_id, []).append(own["values"])
-        rows, metrics = [over_responses(of) for of in values.values()], _spec(told[0]["task"]).own if told else {}
-        found = {name: one.aggregate([row[name] for row in rows]) for name, one in metrics.items()}
-        return {name: math.nan if isinstance(value, str) else value for name, value in found.items()}
+def _aggregates(scores: list[SampleScore]) -> Mapping[str, float]:
+    task, values = "", defaultdict[Any, list[Any]](list)
+    for one in scores:
+        facts = one.score.metadata or {}
+        task = facts["task"]
+        values[one.sample_id].append(facts["values"])
+    rows = [over_responses(of) for of in values.values()]
+    metrics = _own_metrics(task) if task else {}
+    found = {name: one.aggregate([row[name] for row in rows]) for name, one in metrics.items()}
+    return {name: math.nan if isinstance(value, str) else value for name, value in found.items()}
 
-    return totals
 
-
-_METRICS = [{"*": [mean(), stderr()]}, metric(name="aggregates", scores="unreduced")(_aggregates)()]
+_METRICS = [{"*": [mean(), stderr()]}, metric(name="aggregates", scores="unreduced")(lambda: _aggregates)()]
 _SCORERS = {variant: scorer(metrics=_METRICS, name=variant)(_scorer(variant)) for variant in VARIANTS}
 
 

@@ -4,6 +4,7 @@ import base64
 import functools
 import hashlib
 import json
+import re
 import sys
 import time
 from collections import UserList
@@ -18,7 +19,7 @@ from lm_eval.api.task import ConfigurableTask
 from lm_eval.models.api_models import JsonChatStr
 
 from fin_tasks import sandbox
-from fin_tasks.adapters.lm_eval_filters import AskJudge, Judging
+from fin_tasks.adapters.lm_eval_filters import AskJudge
 from fin_tasks.adapters.task_file import filter_step, generation_kwargs, pictures_of, refuse_fixed
 from fin_tasks.endpoints.chat import picture_url
 from fin_tasks.errors import ConfigError, FinTasksError
@@ -45,7 +46,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         named = {name: metadata[name] for name in ("math_types",) if name in metadata}  # metadata that adds metrics
         metrics: dict[str, bool | Metric] = config.pop("metrics")(**options, **named)
         config["metric_list"] = [entry for name, metric in metrics.items() for entry in _declare(name, metric)]
-        self._with_stderr = [name for name, one in metrics.items() if not isinstance(one, Metric) or one.stderr]
+        self._with_stderr = [name for name, one in metrics.items() if not isinstance(one, Metric)]
         self._lm: Any = None
         draw_blank = config.pop("blank_image", None)
         if metadata.get("blank_image") and config.get("doc_to_image") is None:
@@ -53,16 +54,14 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         config["generation_kwargs"] = generation_kwargs(config, metadata)
         config.pop("paper_sampling", None)
         judge = filter_step(config, "fin_tasks_judge")
-        self._judging = Judging(judge, metadata, options) if judge else None  # errors come before the model answers
+        self._judge = AskJudge(judge, metadata, options) if judge else None  # errors come before the model answers
         if config.get("unsafe_code"):
             metadata["sandbox"] = _require_sandbox()
         super().__init__(config={**config, "metadata": metadata})
-        if self._judging and self._judging.facts:
-            self.config.metadata["judge"] = self._judging.facts
+        if self._judge and self._judge.facts:
+            self.config.metadata["judge"] = self._judge.facts
         for pipeline in self._filters:
-            for place, make in enumerate(pipeline.filters):
-                if make.func is AskJudge:
-                    pipeline.filters[place] = functools.partial(make, judging=self._judging)
+            pipeline.filters = [(lambda: self._judge) if make.func is AskJudge else make for make in pipeline.filters]
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **_: Any) -> None:
         """Load the documents and record where they come from."""
@@ -114,8 +113,6 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         usage = {**_usage_of(self.instances, self._lm), "seconds_of_all_tasks": seconds}
         usage["estimated"] = usage["estimated"] or self.config.doc_to_image is not None  # pictures are not counted
         self.config.metadata = {**self.config.metadata, "usage": usage}
-        if self._judging:
-            self._judging.lm = self._lm
         return super().apply_filters()
 
     def override_metric(self, metric_name: str) -> None:
@@ -136,7 +133,6 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
 def _declare(name: str, metric: bool | Metric) -> list[dict[str, Any]]:
     if isinstance(metric, Metric):
         entries = [(name, metric.aggregate, metric.higher_is_better)]
-        entries += [(f"{name}_stderr", metric.stderr, False)] if metric.stderr else []
     else:
         # lm-eval multiplies these into group averages: the text "N/A" would end the run there, NaN does not.
         mean = average if name in _IN_GROUPS else lambda values: _or_not_applicable(average(values))
@@ -168,13 +164,9 @@ def _without_pictures(arguments: Any) -> Any:
     """Put a hash in place of each picture: lm-eval writes every request into the samples file once per filter."""
     if not isinstance(arguments, tuple) or not isinstance(arguments[0], JsonChatStr):
         return arguments
-    messages = json.loads(arguments[0].prompt)
-    for message in messages:
-        for part in message["content"] if isinstance(message.get("content"), list) else ():
-            kind, _, data = part.get("image_url", {}).get("url", "").partition(";base64,")
-            if data:
-                part["image_url"]["url"] = f"{kind};sha256,{hashlib.sha256(base64.b64decode(data)).hexdigest()}"
-    return (JsonChatStr(json.dumps(messages)), *arguments[1:])
+    sha256 = lambda found: f"{found[1]};sha256,{hashlib.sha256(base64.b64decode(found[2])).hexdigest()}"  # noqa: E731
+    # no text of a message matches, because JSON escapes its quotation marks
+    return (JsonChatStr(re.sub(r'("url": "data:[^"]*);base64,([^"]+)', sha256, arguments[0].prompt)), *arguments[1:])
 
 
 def _usage_of(requests: Sequence[Any], lm: Any) -> dict[str, Any]:
@@ -202,37 +194,30 @@ def _require_sandbox() -> dict[str, str]:
         return {"tier": runner.tier, "reason": runner.reason}
 
 
-def _wrap_evaluate() -> None:
-    # Refuses figure questions for text models in a sentence that helps, and lets tasks count with the tokenizer.
-    evaluate = evaluator.evaluate
-
-    @functools.wraps(evaluate)
-    def with_our_checks(lm: Any, task_dict: Any, *args: Any, **kwargs: Any) -> Any:
-        loaded = task_dict.get("tasks", {}) if isinstance(task_dict, Mapping) else {}
-        ours = {name: task for name, task in loaded.items() if isinstance(task, FinTask)}
-        blind = [] if getattr(lm, "MULTIMODAL", False) else [n for n, task in ours.items() if task.config.doc_to_image]
-        if blind:
-            raise ConfigError(
-                f"{', '.join(blind)}: these tasks show pictures, and this model takes text only. Take a text task, as "
-                "xfinbench_text or dynostock_text, or a model that sees: hf-multimodal, vllm-vlm, or an API model with "
-                "--apply_chat_template."
-            )
-        for task in ours.values():
-            task._lm = lm
-        return evaluate(lm, task_dict, *args, **kwargs)
-
-    evaluator.evaluate = with_our_checks
+_evaluate, _excepthook = evaluator.evaluate, sys.excepthook
 
 
-def _show_our_errors_in_one_sentence() -> None:
-    show = sys.excepthook
+@functools.wraps(_evaluate)
+def _evaluate_with_checks(lm: Any, task_dict: Any, *args: Any, **kwargs: Any) -> Any:
+    """Refuse figure questions for text models in a sentence that helps, and let tasks count with the tokenizer."""
+    loaded = task_dict.get("tasks", {}) if isinstance(task_dict, Mapping) else {}
+    ours = {name: task for name, task in loaded.items() if isinstance(task, FinTask)}
+    blind = [] if getattr(lm, "MULTIMODAL", False) else [n for n, task in ours.items() if task.config.doc_to_image]
+    if blind:
+        raise ConfigError(
+            f"{', '.join(blind)}: these tasks show pictures, and this model takes text only. Take a text task, as "
+            "xfinbench_text or dynostock_text, or a model that sees: hf-multimodal, vllm-vlm, or an API model with "
+            "--apply_chat_template."
+        )
+    for task in ours.values():
+        task._lm = lm
+    return _evaluate(lm, task_dict, *args, **kwargs)
 
-    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        ours = isinstance(error, FinTasksError)
-        print(f"fin-tasks: error: {error}", file=sys.stderr) if ours else show(kind, error, trace)
 
-    sys.excepthook = hook
+def _show_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    ours = isinstance(error, FinTasksError)
+    print(f"fin-tasks: error: {error}", file=sys.stderr) if ours else _excepthook(kind, error, trace)
 
 
-_wrap_evaluate()
-_show_our_errors_in_one_sentence()
+evaluator.evaluate = _evaluate_with_checks
+sys.excepthook = _show_error

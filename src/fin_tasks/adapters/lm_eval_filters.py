@@ -13,7 +13,7 @@ from lm_eval.api.registry import register_filter
 from fin_tasks import sandbox
 from fin_tasks.adapters.task_file import rubric_of
 from fin_tasks.benchmarks.scored_task import ran
-from fin_tasks.errors import FinTasksError, JudgeError, SandboxError
+from fin_tasks.errors import FinTasksError, SandboxError
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.judge import check_failures, judge_from, judge_items
 from fin_tasks.settings import Settings
@@ -56,67 +56,46 @@ def _run_batch(programs: tuple[str | None, ...]) -> tuple[sandbox.Outcome, ...]:
         return (sandbox.Outcome(status=sandbox.Status.broken, detail=str(error)),) * len(programs)
 
 
-class Judging:
-    """The judge and the rubric that a task's metadata name; its filters share them, so that the judge is asked once."""
+@register_filter("fin_tasks_judge")
+class AskJudge(Filter):  # type: ignore[misc]
+    """Turn each response into a `Judged`; responses for which the step's `item` makes no item are not judged.
+
+    Without a judge, responses stay as they are if the judge is optional, and are unscored otherwise. The task makes
+    one such filter of its step, metadata and options for both variants, so that the judge is asked once.
+    """
 
     def __init__(self, step: Mapping[str, Any], metadata: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+        self.item: Callable[..., Item | None] = step["item"]
+        self.optional = bool(step.get("optional"))
         self.rubric = rubric_of(step, options, metadata)
         self.judge = judge_from(metadata, Settings.from_environ())
         self.facts = self.judge.facts(self.rubric) if self.judge else {}
-        self.lm: Any = None  # the model, which knows the other processes of the run
         self._last: tuple[list[Item], list[Judged]] | None = None
-        if self.judge is None and not step.get("optional"):
+        if self.judge is None and not self.optional:
             _log.warning("no judge is named (metadata judge_model), so all responses stay unscored.")
 
-    def ask(self, items: list[Item]) -> list[Judged]:
-        """Return the judged responses; if the judge failed too often, all are unscored, and nothing raises."""
+    def apply(self, resps: Responses, docs: Docs) -> list[list[Any]]:
+        """Return a list for each document. If the judge failed too often, all are unscored, and nothing raises."""
+        nested = [[text if isinstance(text, str) else "" for text in responses] for responses in resps]
+        if self.optional and self.judge is None:
+            return nested
+        asked = [[self.item(doc, text) for text in texts] for doc, texts in zip(docs, nested, strict=True)]
+        judged = iter(self._ask([one for one in itertools.chain(*asked) if one is not None]))
+        return [
+            [Judged(text) if one is None else next(judged) for one, text in zip(items, texts, strict=True)]
+            for items, texts in zip(asked, nested, strict=True)
+        ]
+
+    def _ask(self, items: list[Item]) -> list[Judged]:
         if self.judge is None:
             return [Judged(item.response) for item in items]
         if self._last is None or self._last[0] != items:
             try:
                 judged = judge_items(items, self.rubric, self.judge)
+                check_failures(judged, self.rubric, self.judge.max_failed)
             except (FinTasksError, OSError) as error:
-                judged = [Judged(item.response, (), str(error)) for item in items]
-            try:  # in every process, because each waits for the counts of the others
-                check_failures(judged, self.rubric, self.judge.max_failed, total=self._total)
-            except JudgeError as error:
                 _log.error("All responses of this task stay unscored: %s", error)
                 judged = [Judged(item.response, (), str(error)) for item in items]
             self.facts["usage"] = self.judge.spent()
             self._last = (items, judged)
         return self._last[1]
-
-    def _total(self, counts: list[int]) -> list[int]:
-        """Add up counts over the processes of a run, such as those of `accelerate launch`."""
-        if getattr(self.lm, "world_size", 1) == 1:
-            return counts
-        import torch
-
-        everywhere = self.lm.all_gather(torch.tensor(counts, device=self.lm.device))
-        return [int(count) for count in everywhere.reshape(-1, len(counts)).sum(0)]
-
-
-@register_filter("fin_tasks_judge")
-class AskJudge(Filter):  # type: ignore[misc]
-    """Turn each response into a `Judged`. `item` makes an item of a document and a response, or None: not asked.
-
-    Without a judge, responses stay as they are if the judge is optional, and are unscored otherwise. The task adds
-    `judging`.
-    """
-
-    def __init__(
-        self, *, item: Callable[..., Item | None], rubric: str, optional: bool = False, judging: Judging | None = None
-    ) -> None:
-        self.item, self.optional, self.judging = item, optional, judging
-
-    def apply(self, resps: Responses, docs: Docs) -> list[list[Any]]:
-        """Return a list for each document."""
-        nested = [[text if isinstance(text, str) else "" for text in responses] for responses in resps]
-        if self.judging is None or (self.optional and self.judging.judge is None):
-            return nested
-        asked = [[self.item(doc, text) for text in texts] for doc, texts in zip(docs, nested, strict=True)]
-        judged = iter(self.judging.ask([one for one in itertools.chain(*asked) if one is not None]))
-        return [
-            [Judged(text) if one is None else next(judged) for one, text in zip(items, texts, strict=True)]
-            for items, texts in zip(asked, nested, strict=True)
-        ]

@@ -14,18 +14,6 @@ from fin_tasks.judging.rubric import Rubric
 from fin_tasks.stats.averages import average, standard_error
 from fin_tasks.stats.metric import Metric
 
-__all__ = [
-    "VARIANTS",
-    "RunPrograms",
-    "ScoredTask",
-    "by_document",
-    "model_of",
-    "ran",
-    "score_judged",
-    "score_task",
-    "texts_of",
-]
-
 VARIANTS = ("paper", "robust")
 
 RunPrograms = Callable[[Sequence[str | None]], Sequence[sandbox.Outcome]]
@@ -50,8 +38,7 @@ class ScoredTask:
                 column = [row[name] for row in rows]
                 own = metric if isinstance(metric, Metric) else None
                 found[f"{name},{variant}"] = _number(own.aggregate(column) if own else average(column))
-                stderr = own.stderr if own else standard_error
-                found[f"{name}_stderr,{variant}"] = _number(stderr(column)) if stderr else None
+                found[f"{name}_stderr,{variant}"] = None if own else _number(standard_error(column))
         return found
 
 

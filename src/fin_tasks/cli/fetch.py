@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from fin_tasks.cli.options import DAY, Benchmark, Out, Tickers, say, tell, tickers_of
+from fin_tasks.cli.options import DAY, Out, Tickers, say, tell, tickers_of
 from fin_tasks.settings import Settings
 
 _FILES = {  # of data sets on the hub, whose files are not pinned
@@ -16,7 +16,7 @@ _FILES = {  # of data sets on the hub, whose files are not pinned
 
 
 def fetch(
-    benchmark: Annotated[Benchmark, typer.Argument()],
+    benchmark: Annotated[Literal["xfinbench", "bizbench", "financemath", "mme_finance", "dynostock"], typer.Argument()],
     verify: Annotated[bool, typer.Option("--verify", help="Download nothing; check that all files are here.")] = False,
     tickers: Tickers = None,
     start: Annotated[datetime, typer.Option(**DAY, help="DynoStock: first day of prices.")] = datetime(2000, 1, 1),

@@ -14,7 +14,6 @@ from fin_tasks.settings import Settings
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.dynostock.market import Market
 
-Benchmark = Literal["xfinbench", "bizbench", "financemath", "mme_finance", "dynostock"]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")]
 NewFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")]

@@ -2,17 +2,19 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from fin_tasks.cli.options import DataDir, Json, Out, WhoseModel, show
+from fin_tasks.settings import Settings
 
 if TYPE_CHECKING:
-    from fin_tasks.benchmarks.scored_task import RunPrograms, ScoredTask
+    from fin_tasks.benchmarks.scored_task import ScoredTask
+    from fin_tasks.sandbox import Runner
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses; for dynostock also folders.")]
 
@@ -41,10 +43,11 @@ def replay_xfinbench(
 
     facts = {"style": {"mode": mode}, "scorer": SCORER_VERSION}
     for file in files:
-        with _sandbox(mode) as (run_programs, sandbox):
+        with _sandbox(mode) as runner:
+            run_programs = runner.run if runner else None
             scored = recording.score_file(file, task=task, mode=mode, data_dir=data_dir, run_programs=run_programs)
-        _write(out, [scored], model or model_of(file), facts, sandbox)
-        show(recording.summary(scored, tier=sandbox.get("tier")), as_json=as_json)
+        _write(out, [scored], model or model_of(file), facts, runner)
+        show(recording.summary(scored, tier=runner.tier if runner else None), as_json=as_json)
 
 
 @app.command("financemath")
@@ -65,10 +68,11 @@ def replay_financemath(
     name = "financemath" if mode == "cot" else "financemath_pot"
     for file in files:
         docs, texts = by_document(read(file, mode=mode))
-        with _sandbox(mode) as (run_programs, sandbox):
+        with _sandbox(mode) as runner:
+            run_programs = runner.run if runner else None
             scored = score_task("financemath", name, docs, texts, options={"mode": mode}, run_programs=run_programs)
         found = summary(docs, scored.values, file=str(file), model=model or model_of(file))
-        _write(out, [scored], found["model"], {fact: found[fact] for fact in ("mode", "split", "scorer")}, sandbox)
+        _write(out, [scored], found["model"], {fact: found[fact] for fact in ("mode", "split", "scorer")}, runner)
         show(found, as_json=as_json)
 
 
@@ -91,7 +95,7 @@ def replay_dynostock(
     for recording, task in scored:
         runs.setdefault(recording.file.resolve().parent, []).append(task)
     for folder, tasks in runs.items():
-        _write(out, tasks, model or folder.name, {"mode": "image", "arm": "signal", "anonymize": False}, {})
+        _write(out, tasks, model or folder.name, {"mode": "image", "arm": "signal", "anonymize": False}, None)
     table = by_window(rows_of(scored, variant="paper"))
     if not as_json:
         rates = [f"{name}{part}" for name in ("acc", "bias_index") for part in ("", "_std", "_low", "_high")]
@@ -99,27 +103,20 @@ def replay_dynostock(
     show({"windows": json.loads(table.to_json(orient="records"))}, as_json=as_json)
 
 
-@contextmanager
-def _sandbox(mode: str) -> "Iterator[tuple[RunPrograms | None, dict[str, str]]]":
-    """Open the sandbox if responses are programs; yield what runs them, and its tier with the reason for it."""
+def _sandbox(mode: str) -> "AbstractContextManager[Runner | None]":
     from fin_tasks.sandbox import open_runner
-    from fin_tasks.settings import Settings
 
-    if mode != "pot":
-        yield None, {}
-        return
     settings = Settings.from_environ()
-    with open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
-        yield runner.run, {"tier": runner.tier, "reason": runner.reason}
+    return open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) if mode == "pot" else nullcontext()
 
 
 def _write(
-    out: Path | None, tasks: "Sequence[ScoredTask]", model: str, facts: Mapping[str, Any], sandbox: Mapping[str, str]
+    out: Path | None, tasks: "Sequence[ScoredTask]", model: str, facts: Mapping[str, Any], runner: "Runner | None"
 ) -> None:
     from fin_tasks.report.run_folder import write_run
 
     if out is not None:
         provenance = {task.name: facts for task in tasks}
-        metadata = {"sandbox": sandbox} if sandbox else {}
+        metadata = {"sandbox": {"tier": runner.tier, "reason": runner.reason}} if runner else {}
         path = write_run(out, tasks, model=model, made_by="fin-tasks replay", provenance=provenance, metadata=metadata)
         print(f"fin-tasks: wrote {path}", file=sys.stderr)

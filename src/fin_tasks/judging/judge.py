@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
@@ -115,29 +115,22 @@ def judge_items(
     return judged
 
 
-def check_failures(
-    judged: Sequence[Judged],
-    rubric: Rubric,
-    max_failed: float,
-    *,
-    total: Callable[[list[int]], Sequence[int]] = tuple,
-) -> None:
+def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) -> None:
     """Raise JudgeError if the judge failed on all responses of a task, or on more than this share of them.
 
     It failed on a response if a request stayed without a reply. Missing responses do not count, cached replies do.
     Replies that cannot be read are no failures, because `paper` has a rule for them; many of them are logged.
-    `total` adds the counts of the other processes of a run.
     """
     asked = [one for one in judged if one.error or one.replies]
     tries = len(rubric.temperatures)
     failed = [one for one in asked if one.error and len(one.replies) < tries]
     unread = [one for one in asked if one.error and len(one.replies) >= tries]
-    n_asked, n_failed, n_unread = total([len(asked), len(failed), len(unread)])
+    n_asked, n_failed, n_unread = len(asked), len(failed), len(unread)
     if n_unread > max_failed * n_asked:
         unscored = "the judge's replies to %d of %d responses cannot be read: `robust` leaves them unscored."
         _log.error(unscored, n_unread, n_asked)
     if n_failed and (n_failed == n_asked or n_failed > max_failed * n_asked):
-        first = failed[0].error.rstrip(".") if failed else "in another process"
+        first = failed[0].error.rstrip(".")
         raise JudgeError(
             f"the judge failed on {n_failed} of {n_asked} responses, expected at most {max_failed:.0%}. "
             f"First: {first}. Replies are kept: run again to ask only for failed responses."

@@ -12,9 +12,7 @@ class Metric:
     Attributes:
         higher_is_better: Whether more is better; None if neither.
         aggregate: Takes each document's value, None included, and returns a number or `N/A`.
-        stderr: Takes the same and returns the standard error or `N/A`; None if the metric has none.
     """
 
     higher_is_better: bool | None
     aggregate: Callable[[Sequence[Any]], float | str]
-    stderr: Callable[[Sequence[Any]], float | str] | None = None

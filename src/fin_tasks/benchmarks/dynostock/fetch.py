@@ -45,8 +45,8 @@ def fetch_market(
     The last day is by default that of the folder, or yesterday for a new one. `earnings` is `alpha-vantage` (the
     default if there is a key) or `upstream`.
     """
-    if settings.offline_markets:
-        raise FetchError("market data: downloads are switched off. Unset FIN_TASKS_OFFLINE.")
+    if settings.offline:
+        raise FetchError("market data: downloads are switched off. Unset FIN_TASKS_OFFLINE and HF_HUB_OFFLINE.")
     source = earnings or ("alpha-vantage" if settings.alpha_vantage_key else "upstream")
     if source != "upstream" and not settings.alpha_vantage_key:
         raise ConfigError("earnings: expected ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co, got none.")

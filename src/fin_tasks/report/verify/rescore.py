@@ -111,10 +111,9 @@ class _Task:
         """Check who judged which response, and ask a judge again about at most so many rows, drawn by the seed."""
         checks, result = self.checks, self.result
         steps = [step for one in self.task._filters for make in one.filters if isinstance(step := make(), AskJudge)]
-        judging = steps[0].judging if steps else None
-        if judging is None or not (result.judge or not steps[0].optional):
+        if not steps or not (result.judge or not steps[0].optional):
             return
-        check_judged(checks, result, self.rows["robust"], judging.rubric)
+        check_judged(checks, result, self.rows["robust"], steps[0].rubric)
         if not result.judge:
             return
         if judge is None:
@@ -124,7 +123,7 @@ class _Task:
         rows = self.rows["robust"]
         scored = [row for row in rows if row.readings[0].get("replies") and not row.readings[0].get("unscored")]
         picked = random.Random(seed).sample(scored, min(most, len(scored)))  # noqa: S311
-        judging.judge = judge
+        steps[0].judge = judge
         metric = headline(result)
         now = [values[metric] for _, values in self._score({"robust": picked}, ask=True)["robust"]] if picked else []
         claims = [row.metrics.get(metric) for row in picked]
