@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _VARIANTS = ("paper", "robust")
 _MOST_ROWS, _MOST_PANELS = 30, 4
+_MOST_NAMES = 60  # more beside points cannot be read
 _CAPTION = "95 % intervals. Hollow: printed in a paper, not run here."
 _FRONT_CAPTION = "95 % intervals. Dotted: models that no other beats in both quality and cost. ≈: estimated."
 
@@ -74,18 +75,15 @@ def draw_values(values: pd.DataFrame, stem: Path, *, title: str) -> None:
     """Draw values with intervals: a panel for each set of conditions, a row for each model, the best first."""
     panels = [(str(panel), of) for panel, of in values.groupby("panel", sort=False) if not of["published"].all()]
     panels = panels[:_MOST_PANELS]
-    orders = [
-        list(of.groupby(["label", "published"])["value"].max().sort_values(ascending=False).index[:_MOST_ROWS])
-        for _, of in panels
-    ]
+    rows = ["label", "published"]
+    orders = [of.groupby(rows)["value"].max().sort_values(ascending=False).head(_MOST_ROWS) for _, of in panels]
     with drawing({}):
         figure, all_axes = _figure(title, panels=[1 + len(order) for order in orders])
         for axes, (panel, of), order in zip(all_axes, panels, orders, strict=True):
-            for one in of.to_dict("records"):
-                if (key := (one["label"], one["published"])) in order:
-                    offset = 0.24 * (_VARIANTS.index(one["variant"]) - 0.5) * (of["variant"].nunique() > 1)
-                    _dot(axes, one, one["value"], order.index(key) + offset, across=True)
-            _name_rows(axes, [label for label, _ in order])
+            shown = of.merge(order.reset_index()[rows].reset_index(names="y"), on=rows)
+            side = shown["variant"].map(_VARIANTS.index) - 0.5
+            _draw_dots(axes, shown.assign(y=shown["y"] + 0.24 * side * (of["variant"].nunique() > 1)), "value", "y")
+            _name_rows(axes, [label for label, _ in order.index])
             _name_panel(axes, panel)
         all_axes[-1].set_xlabel("percent, or points of 100")
         _legend(figure, sorted(values["variant"].unique()))
@@ -124,8 +122,8 @@ def draw_points(values: pd.DataFrame, stem: Path, *, title: str, x_label: str, f
     with drawing({}):
         figure, all_axes = _figure(title, panels=[14] * len(panels), sharex=False)
         for axes, (panel, of) in zip(all_axes, panels, strict=True):
-            for one in of.to_dict("records"):
-                _dot(axes, one, one["x"], one["value"], across=False)
+            _draw_dots(axes, of, "x", "value")
+            for one in of.to_dict("records") if len(of) <= _MOST_NAMES else ():
                 name = _short(one["label"]) + (" (≈)" if front and "tokens_out" in one["estimated"] else "")
                 place = (one["x"], one["value"])
                 axes.annotate(name, place, xytext=(4, 2), textcoords="offset points", fontsize=6)
@@ -143,14 +141,14 @@ def draw_points(values: pd.DataFrame, stem: Path, *, title: str, x_label: str, f
         save(figure, stem)
 
 
-def _dot(axes: "Axes", one: Mapping[str, Any], x: float, y: float, *, across: bool) -> None:
-    """Draw a value and its interval, which lies across or upright."""
-    number = _VARIANTS.index(one["variant"])
-    if pd.notna(one["low"]):
-        line, at = (axes.hlines, y) if across else (axes.vlines, x)
-        line(at, one["low"], one["high"], color=COLORS[number], alpha=0.4, linewidth=2)
-    fill = "white" if one["published"] else COLORS[number]
-    axes.plot(x, y, MARKERS[number], color=COLORS[number], markersize=4, markerfacecolor=fill)
+def _draw_dots(axes: "Axes", values: pd.DataFrame, x: str, y: str) -> None:
+    """Draw values, which are one of the two columns, and their intervals."""
+    for (variant, published), own in values.groupby(["variant", "published"]):
+        number, known = _VARIANTS.index(variant), own.dropna(subset=["low"])
+        line, at = (axes.hlines, y) if x == "value" else (axes.vlines, x)
+        line(known[at], known["low"], known["high"], color=COLORS[number], alpha=0.4, linewidth=2)
+        fill = "white" if published else COLORS[number]
+        axes.plot(own[x], own[y], MARKERS[number], color=COLORS[number], markersize=4, markerfacecolor=fill)
 
 
 def _biases(report: Report, folder: Path) -> None:

@@ -21,16 +21,8 @@ BENCHMARKS: Mapping[str, str] = {
 """Names for people, in the order of reports."""
 
 BREAKDOWNS = (
-    "capability",
-    "math_types",
-    "topic",
-    "part",
-    "category",
-    "image_type",
-    "image_style",
-    "arm",
-    "window",
-    "ticker",
+    *("capability", "math_types", "topic", "part", "category"),
+    *("image_type", "image_style", "arm", "window", "ticker"),
 )
 """What rows can be grouped by; see `docs/design.md`. Several values are joined with `|`."""
 

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,16 +48,15 @@ def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Est
     found: dict[str, Estimate] = {}
     for name in names:
         claim = claims.get(name)
-        if name not in measured:
-            found[name] = without_interval(result.n, claim)
-            continue
-        own = value_of(rows, name)
-        if result.members and not agree(own.mean, claim):
-            counted = rows[WEIGHT] if name == "bias_index" else rows[name].notna()
-            sizes = counted.groupby(rows["task"], observed=True).transform("sum").to_numpy(float)
-            own = value_of(rows, name, weights=np.divide(1, sizes, out=np.zeros(len(rows)), where=sizes > 0))
-        is_trusted = agree(own.mean, claim) or (name == top and not result.members)
-        found[name] = own if is_trusted else without_interval(result.n, claim)
+        found[name] = without_interval(result.n, claim)
+        if name in measured:
+            own = value_of(rows, name)
+            if result.members and not agree(own.mean, claim):  # each task counts the same
+                counted = rows[WEIGHT] if name == "bias_index" else rows[name].notna()
+                sizes = counted.groupby(rows["task"], observed=True).transform("sum").to_numpy(float)
+                own = value_of(rows, name, weights=np.divide(1, sizes, out=np.zeros(len(rows)), where=sizes > 0))
+            if agree(own.mean, claim) or (name == top and not result.members):
+                found[name] = own
     if result.benchmark == "mme_finance" and "score" in measured:
         for column, prefix in (("image_type", "score_type"), ("image_style", "score_style")):
             for kind, of_kind in rows.groupby(column, observed=True):
@@ -127,12 +127,4 @@ def agree(mean: float, claim: float | None) -> bool:
 
 def without_interval(n: int, value: float | None) -> Estimate:
     """Return a value of which only the number of rows is known; None if it is not defined."""
-    return Estimate(
-        mean=math.nan if value is None else value,
-        low=math.nan,
-        high=math.nan,
-        stderr=math.nan,
-        n=n,
-        clusters=0,
-        method="",
-    )
+    return replace(estimate(np.empty(0)), mean=math.nan if value is None else value, n=n)
