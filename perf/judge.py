@@ -65,7 +65,7 @@ def items_of(folder: Path, n: int) -> list[Item]:
         path = folder / f"{number}.png"
         Image.fromarray(rng.integers(0, 256, (side, side, 3), dtype=np.uint8)).save(path, compress_level=0)
         texts = {"question": f"The close of day {number}?", "answer": f"{number}.50", "response": f"It is {number}.50."}
-        items.append(Item(id=str(number), category="OCR", picture=path, **texts))
+        items.append(Item(category="OCR", picture=path, **texts))
     return items
 
 

@@ -13,7 +13,7 @@ from fin_tasks.judging.item import Item, Judged
 def item_of(doc: dict[str, Any], response: str) -> Item | None:
     if doc.get("easy"):
         return None
-    return Item(id=doc["id"], question="Which day?", answer="Friday", response=response, category="OCR")
+    return Item(question="Which day?", answer="Friday", response=response, category="OCR")
 
 
 DOCS = [{"id": "1"}, {"id": "2", "easy": True}]

@@ -21,7 +21,7 @@ EN = load_rubric("mme_finance_en")
 
 
 def items_of(n: int) -> list[Item]:
-    return [Item(id=str(i), question=f"{i}?", answer=f"{i}", response=f"It is {i}.", category="OCR") for i in range(n)]
+    return [Item(question=f"{i}?", answer=f"{i}", response=f"It is {i}.", category="OCR") for i in range(n)]
 
 
 def judge_of(*urls: str, **more: Any) -> JudgeModel:

@@ -20,7 +20,7 @@ REPLIES, TRIES, SEVEN = (
 )
 EN = load_rubric("mme_finance_en")
 MT = load_rubric("mme_finance_mt_zh")
-ITEM = Item(id="1", question="Which day?", answer="Friday", response="Friday.", category="OCR")
+ITEM = Item(question="Which day?", answer="Friday", response="Friday.", category="OCR")
 
 
 def judged(*texts: str, response: str = "Friday.", error: str = "") -> Judged:

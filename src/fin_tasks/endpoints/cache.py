@@ -3,7 +3,8 @@
 import hashlib
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -24,40 +25,36 @@ class ReplyCache:
     """Replies by the key of their request. Several processes may use one file at the same time."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lock = Lock()
-        try:
+        self._path, self._lock = path, Lock()
+        with self._using():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
             self._database.execute("PRAGMA journal_mode=WAL")
             self._database.execute("PRAGMA synchronous=NORMAL")
             self._database.execute("CREATE TABLE IF NOT EXISTS chat_replies (key TEXT PRIMARY KEY, reply TEXT)")
-        except (OSError, sqlite3.Error) as error:
-            raise self._unusable(error) from error
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Return a reply, or None."""
-        try:
-            with self._lock:
-                row = self._database.execute("SELECT reply FROM chat_replies WHERE key = ?", (key,)).fetchone()
+        with self._using():
+            row = self._database.execute("SELECT reply FROM chat_replies WHERE key = ?", (key,)).fetchone()
             return json.loads(row[0]) if row else None
-        except (sqlite3.Error, ValueError) as error:
-            raise self._unusable(error) from error
 
     def put(self, key: str, reply: Mapping[str, Any]) -> None:
         """Keep a reply; a newer one replaces an older one."""
-        try:
-            with self._lock:
-                self._database.execute("INSERT OR REPLACE INTO chat_replies VALUES (?, ?)", (key, json.dumps(reply)))
-        except sqlite3.Error as error:
-            raise self._unusable(error) from error
+        with self._using():
+            self._database.execute("INSERT OR REPLACE INTO chat_replies VALUES (?, ?)", (key, json.dumps(reply)))
 
     def close(self) -> None:
         """Close the file."""
         self._database.close()
 
-    def _unusable(self, error: Exception) -> EndpointError:
-        return EndpointError(
-            f"replies in {self._path}: expected an SQLite file that can be read and written, got {error}. "
-            "Delete the file, or name another folder with FIN_TASKS_CACHE."
-        )
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        try:
+            with self._lock:
+                yield
+        except (OSError, sqlite3.Error, ValueError) as error:
+            raise EndpointError(
+                f"replies in {self._path}: expected an SQLite file that can be read and written, got {error}. "
+                "Delete the file, or name another folder with FIN_TASKS_CACHE."
+            ) from error

@@ -19,7 +19,6 @@ _FAILURES = (
 class Item:
     """A response to judge, with its question and the reference answer."""
 
-    id: str
     question: str
     answer: str
     response: str

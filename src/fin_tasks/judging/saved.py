@@ -59,7 +59,6 @@ def read_items(
             raise DataError(f"{path}, index {row['index']}: expected a text in {missing[0]}, got none.")
         items.append(
             Item(
-                id=row["index"],
                 question=row["question"],
                 answer=row["answer"],
                 response=row["prediction"],

@@ -46,7 +46,7 @@ Question | Truth | Prediction | Correctness
         [question, gt.replace('<AND>', ' <AND> ').replace('<OR>', ' <OR> '), prediction, ''])
     return gpt4_prompt
 '''
-ITEM = Item(id="1", question="Q?", answer="x<AND>y<OR>z", response="{mark} | 5", category="OCR", background="no")
+ITEM = Item(question="Q?", answer="x<AND>y<OR>z", response="{mark} | 5", category="OCR", background="no")
 REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "mme_finance" / "upstream" / "mmfin.py"
 
 

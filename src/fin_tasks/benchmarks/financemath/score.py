@@ -66,7 +66,7 @@ def judge_item(doc: Mapping[str, Any], response: str) -> Item | None:
     if read_quantity(response)[0] is not None:
         return None
     shown = strip_reasoning(response)[-12_000:]  # results stand at the end
-    return Item(id=doc["question_id"], question="-", answer="-", response=shown, category="Problem")
+    return Item(question="-", answer="-", response=shown, category="Problem")
 
 
 def _said_by_judge(judged: Judged) -> tuple[Number | None, str]:

@@ -68,7 +68,6 @@ def judge_item(doc: Mapping[str, Any], response: str) -> Item:
     """Return the item for the judge; conversations are judged without pictures, as the authors do."""
     conversation = doc["part"] == "multi_turn"
     return Item(
-        id=str(doc["id"]),
         question=doc["question"],
         answer=doc["answer"],
         response=response,
