@@ -17,7 +17,6 @@ _TEMPLATE = 400  # characters that a chat template may add to every prompt
 _NO_PROOF = ("timeout", "memory", "broken", "unsupported")  # ends of programs that depend on the machine
 _UNUSUAL = ("rows", "samples", "fewshot", "system", "repeats", "version", "scorer")  # these settings only warn
 
-
 Status = Literal["pass", "warn", "not checked", "fail"]
 """The verdict of one check, or of all: the worst one counts."""
 
@@ -53,8 +52,7 @@ class Checks:
 
     def none_of(self, check: str, details: Sequence[str], wrong: str, fine: str, status: Status = "fail") -> None:
         """Add a finding that passes if there are no details."""
-        found: tuple[Status, str] = (status, f"{len(details):,} {wrong}") if details else ("pass", fine)
-        self.add(check, *found, details)
+        self.add(check, status if details else "pass", f"{len(details):,} {wrong}" if details else fine, details)
 
     @property
     def verdict(self) -> Status:
@@ -89,8 +87,8 @@ class Row:
 Rows = Mapping[str, Sequence[Row]]
 """Rows by variant, in the benchmark's order."""
 
-Made = Mapping[str, Sequence[tuple[list[Any], Mapping[str, Any]]]]
-"""Readings and metrics that our scorers made of these rows."""
+Scored = tuple[list[Any], Mapping[str, Any]]
+"""The readings and metrics that our scorers give a row."""
 
 
 def same(one: Any, other: Any) -> bool:
@@ -104,43 +102,31 @@ def same(one: Any, other: Any) -> bool:
 
 
 def changed_fields(theirs: Mapping[str, Any], ours: Mapping[str, Any], *, recorded: bool) -> list[str]:
-    """Name the fields in which a document is not ours; recordings may lack fields and hold numbers as text."""
-    if recorded:
-        named = [name for name in _ASKED if theirs.get(name) not in (None, "") and name in ours]
-        return [n for n in named if not same(theirs[n], ours[n]) and str(theirs[n]).split() != str(ours[n]).split()]
-    names = sorted((theirs.keys() | ours.keys()).difference(_PATHS))
-    pairs = [(name, theirs.get(name), ours.get(name)) for name in names]
-    return [name for name, one, other in pairs if (one or other) and not same(one, other)]
+    """Name the fields in which a document is not ours; numbers may be text, and what it does not say is ours."""
+    said = {name for name in ours.keys() - set(_PATHS) if theirs.get(name) not in (None, "")}
+    return [
+        name
+        for name in sorted(said.intersection(_ASKED) if recorded else said)
+        if not same(theirs[name], ours[name]) and str(theirs[name]).split() != str(ours[name]).split()
+    ]
 
 
 def check_prompts(checks: Checks, sent: Sequence[tuple[str, str, Mapping[str, Any]]], *, shots: bool) -> None:
     """Check that prompts (id, text, our document) hold our question, and that all say the same beside our texts."""
-    beside = [(name, _beside(text, doc), doc.get("turn", 1) > 1) for name, text, doc in sent]
-    usual = Counter(said for _, said, later in beside if said is not None and not later).most_common(1)
-    common = usual[0][0] if usual else ""
-    foreign = [
-        f"{name!r:.60}: {said!r:.200}"
-        for name, said, later in beside
-        if said is None or (said != common and not later)  # later turns repeat the model's own answers
-    ]
+    lacking = [f"{name!r:.60}: {text!r:.200}" for name, text, doc in sent if _words(doc["prompt"]) not in _words(text)]
+    checks.none_of("prompts", lacking, "prompts lack our question", f"{len(sent):,} prompts hold our question")
+    beside = {}
+    for name, text, doc in sent:
+        if doc.get("turn", 1) == 1:  # later turns repeat the model's own answers
+            beside[name] = _words(text)
+            for part in ("prompt", "system", "cue"):
+                beside[name] = _words(beside[name].replace(_words(doc.get(part)), " ", 1))
+    common = Counter(beside.values()).most_common(1)[0][0] if beside else ""
+    more = [f"{name!r:.60}: {said!r:.200}" for name, said in beside.items() if said != common]
     status: Status = "warn" if shots else "fail"  # examples differ from question to question
-    fine = f"all {len(sent):,} prompts in the files are ours"
-    checks.none_of("prompts", foreign, "prompts lack our question, or say more than the others", fine, status)
+    checks.none_of("prompts", more, "prompts say more than the others", "all say the same beside our texts", status)
     if len(common) > _TEMPLATE:
         checks.add("prompts", "warn", f"beside our texts all prompts say {common!r:.300}")
-    lacking = [name for name, text, doc in sent if _words(doc.get("system")) not in _words(text)]
-    if lacking:
-        checks.add("prompts", "warn", f"{len(lacking):,} prompts lack our system message", lacking)
-
-
-def _beside(prompt: str, doc: Mapping[str, Any]) -> str | None:
-    """Return what a prompt says beside our system message, question and cue; None if it lacks the question."""
-    rest = _words(prompt)
-    if _words(doc.get("prompt")) not in rest:
-        return None
-    for part in ("prompt", "system", "cue"):
-        rest = rest.replace(_words(doc.get(part)), " ", 1)
-    return _words(rest)
 
 
 def _words(text: Any) -> str:
@@ -150,45 +136,40 @@ def _words(text: Any) -> str:
 def check_rows(checks: Checks, result: TaskResult, rows: Rows, docs: Mapping[str, Any], *, recorded: bool) -> None:
     """Check that each of our documents is there once, and that a shorter run is one over the first of them."""
     variants = Counter(row.id for of in rows.values() for row in of)
-    found = variants.keys()
-    short = [f"{name!r:.60}" for name in found if variants[name] < len(rows)]
+    short = [f"{name!r:.60}" for name, count in variants.items() if count < len(rows)]
     checks.none_of("rows", short, "rows lack a variant", "every row has both variants")
-    n = len(docs)
-    if not recorded and (result.n, result.n_all) != (len(found), n):
-        told = f"{result.n} of {result.n_all} rows"
-        checks.add("rows", "fail", f"the results file says {told}, found {len(found):,} of {n:,}")
-    elif len(found) < n:
-        whole = recorded or "samples" in result.settings  # what they hold is theirs to choose
-        chosen = not whole and set(list(docs)[: len(found)]) != found
-        which = "not the first ones" if chosen else "not the whole benchmark"
-        missing = [f"{name!r:.60}" for name in docs if name not in found]
-        told = f"{len(found):,} of {n:,} rows, {which}; missing are"
-        checks.add("rows", "fail" if chosen else "warn", told, missing)
+    found, n = len(variants), len(docs)
+    if not recorded and (result.n, result.n_all) != (found, n):
+        told = f"the results file says {result.n} of {result.n_all} rows, found {found:,} of {n:,}"
+        checks.add("rows", "fail", told)
+    elif missing := [f"{name!r:.60}" for name in docs if name not in variants]:
+        may_choose = recorded or "samples" in result.settings
+        is_chosen = not may_choose and set(list(docs)[:found]) != variants.keys()
+        told = f"{found:,} of {n:,} rows{', not the first ones' if is_chosen else ''}; missing are"
+        checks.add("rows", "fail" if is_chosen else "warn", told, missing)
 
 
-def check_scores(checks: Checks, rows: Rows, made: Made) -> dict[str, list[Mapping[str, Any]]]:
-    """Compare metrics and answers with those that our scorers made; return by variant what totals follow from.
+def check_scores(checks: Checks, variant: str, rows: Sequence[Row], made: Sequence[Scored]) -> list[Mapping[str, Any]]:
+    """Compare metrics and answers with those that our scorers made; return what totals follow from.
 
     A program may run out of time on one machine and not on another: then the claim is believed, with a warning.
     """
     wrong: list[str] = []
     unproven: list[str] = []
-    counted: dict[str, list[Mapping[str, Any]]] = {variant: [] for variant in rows}
-    for variant, of_variant in rows.items():
-        for row, (readings, ours) in zip(of_variant, made[variant], strict=True):
-            now = [json.loads(str(one)) for one in readings]
-            pairs = {name: (value, ours.get(name)) for name, value in row.metrics.items()}
-            pairs["answer"] = ([one.get("answer") for one in row.readings], [one.get("answer") for one in now])
-            off = [f"{name} {one!r:.60}, ours {two!r:.60}" for name, (one, two) in pairs.items() if not same(one, two)]
-            is_unproven = any(one.get("status") in _NO_PROOF for one in [*row.readings, *now])
-            if off:
-                (unproven if is_unproven else wrong).append(f"{row.id!r:.60}, {variant}: {'; '.join(off[:4])}")
-            counted[variant].append({**ours, **row.metrics} if off and is_unproven else ours)
-    scored = sum(map(len, rows.values()))
-    checks.rows += scored
-    checks.none_of("scores", wrong, "scores are not ours", f"{scored:,} scores are ours")
+    counted: list[Mapping[str, Any]] = []
+    for row, (readings, ours) in zip(rows, made, strict=True):
+        now = [json.loads(str(one)) for one in readings]
+        pairs = {name: (value, ours.get(name)) for name, value in row.metrics.items()}
+        pairs["answer"] = ([one.get("answer") for one in row.readings], [one.get("answer") for one in now])
+        off = [f"{name} {one!r:.60}, ours {two!r:.60}" for name, (one, two) in pairs.items() if not same(one, two)]
+        excused = bool(off) and any(one.get("status") in _NO_PROOF for one in [*row.readings, *now])
+        if off:
+            (unproven if excused else wrong).append(f"{row.id!r:.60}, {variant}: {'; '.join(off[:4])}")
+        counted.append({**ours, **row.metrics} if excused else ours)
+    checks.rows += len(rows)
+    checks.none_of("scores", wrong, "scores are not ours", f"{len(rows):,} {variant} scores are ours")
     if unproven:
-        status: Status = "fail" if len(unproven) > max(3, 0.1 * scored) else "warn"
+        status: Status = "fail" if len(unproven) > max(3, 0.1 * len(rows)) else "warn"
         checks.add("programs", status, "programs ended in another way here, such as out of time or memory", unproven)
     return counted
 
@@ -196,12 +177,11 @@ def check_scores(checks: Checks, rows: Rows, made: Made) -> dict[str, list[Mappi
 def check_data(checks: Checks, benchmark: str, provenance: Mapping[str, Any]) -> None:
     """Say with which data the submission was compared; warn unless they are the benchmark's own pinned files."""
     data = provenance.get("data", {})
-    origin, files = data.get("origin"), data.get("files")
-    hashes = set(files.values()) if isinstance(files, Mapping) else set()
-    pinned = origin == "upstream" or (hashes and hashes <= {pin.sha256 for pin in load_pins(benchmark).files})
-    facts = [f"source {origin}", f"split {provenance.get('split', 'none')}", f"revision {data.get('revision', 'none')}"]
-    told = f"compared with {', '.join(facts)}"
-    if pinned:
+    hashes = set(data["files"].values()) if isinstance(data.get("files"), Mapping) else set()
+    pinned = {pin.sha256 for pin in load_pins(benchmark).files}
+    facts = {"source": data.get("origin"), "split": provenance.get("split"), "revision": data.get("revision")}
+    told = f"compared with {', '.join(f'{name} {value}' for name, value in facts.items())}"
+    if data.get("origin") == "upstream" or (hashes and hashes <= pinned):
         checks.add("data", "pass", f"{told}: the benchmark's own pinned files")
     else:
         checks.add("data", "warn", f"{told}: NOT VERIFIED, as these are not the benchmark's own pinned files")
@@ -211,11 +191,10 @@ def check_settings(checks: Checks, theirs: TaskResult, ours: TaskResult, *, reco
     """Compare data, prompts, style and versions with ours; recordings need not name them."""
     unusual: list[str] = []
     other: list[str] = []
-    for one in differences(theirs, ours):
-        name = one.partition(":")[0]
+    for told in differences(theirs, ours):
+        name = told.partition(":")[0]
         named = not recorded or (name in theirs.settings and name in ours.settings)
         if named and name != "data.origin" and not name.startswith("judge."):
-            (unusual if name in _UNUSUAL else other).append(one.replace(", reference: ", ", ours "))
-    fine = "the usual settings, our versions"
-    checks.none_of("settings", unusual, "settings or versions are unusual", fine, "warn")
+            (unusual if name in _UNUSUAL else other).append(told.replace(", reference: ", ", ours "))
+    checks.none_of("settings", unusual, "settings or versions are unusual", "the usual settings", "warn")
     checks.none_of("provenance", other, "facts about data or prompts are not ours", "our data and prompts")

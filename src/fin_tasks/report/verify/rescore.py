@@ -28,12 +28,11 @@ from fin_tasks.report.metrics import headline, largest
 from fin_tasks.report.model import Run, TaskResult
 from fin_tasks.report.rows import flat, prompt_of, read_samples, readings_of
 from fin_tasks.report.verify import checks as check
-from fin_tasks.report.verify.checks import Checks, Made, Row, Rows
+from fin_tasks.report.verify.checks import Checks, Row, Rows, Scored
 from fin_tasks.report.verify.judged import check_judged, kept_judgments
 from fin_tasks.resources import task_yaml_dir
 
-_OURS = ("data_dir", "windows_dir", "encoder", "math_types", "source")  # files or addresses: ours to choose
-_LARGEST = {"dpi": 600, "top_k": 100}
+_OURS = {"data_dir", "windows_dir", "encoder", "math_types", "source", "unknown"}  # files or addresses: ours to choose
 _MOST_ABOVE_THE_JUDGE = 0.1  # of the scale, on average
 
 
@@ -79,20 +78,22 @@ class _Task:
     def __init__(self, checks: Checks, run: Run, result: TaskResult, options: Mapping[str, Any]) -> None:
         if result.samples is None:
             raise DataError("no samples that can be read; run lm-eval with --log_samples.")
+        if result.task not in _manager("{}").all_subtasks:
+            raise DataError(f"{result.task!r:.80}: no task of fin-tasks {fin_tasks.__version__} has this name.")
         self.checks, self.run, self.result = checks, run, result
         self.recorded = result.provenance.get("data", {}).get("origin") == "recording"
         self.rows: Rows = {}
-        self.replies = ""  # how many a judge gave, when it was asked last
         self.totals: dict[str, Any] = {}  # as lm-eval names them
-        self.task = _load(result.task, json.dumps({**_options(result), **options}))
+        manager = _manager(json.dumps({**_options(result), **options}, sort_keys=True))
+        self.task: Any = manager.load([result.task])["tasks"][result.task]
         self.docs = {str(doc.get("id", doc.get("question_id"))): doc for doc in self.task.test_docs()}
 
     def check(self) -> None:
         """Compare everything that needs no judge."""
-        checks, result, metadata = self.checks, self.result, self.task.config.metadata
+        checks, result, provenance = self.checks, self.result, self.task.config.metadata["provenance"]
         version = str(self.task.VERSION).removesuffix(".0")
-        own = replace(result, settings=settings_of({"provenance": metadata["provenance"]}, version=version))
-        check.check_data(checks, result.benchmark, metadata["provenance"])
+        own = replace(result, settings=settings_of({"provenance": provenance}, version=version))
+        check.check_data(checks, result.benchmark, provenance)
         check.check_settings(checks, result, own, recorded=self.recorded)
         if (theirs := result.provenance.get("fin_tasks")) != fin_tasks.__version__:
             told = f"made by fin-tasks {theirs!r:.40}, verified by {fin_tasks.__version__}"
@@ -100,48 +101,45 @@ class _Task:
         self.rows = self._read_rows()
         if not all(self.rows.values()):
             raise DataError("a variant has no row of the benchmark, so nothing can be scored again.")
-        counted = check.check_scores(checks, self.rows, self._score(self.rows))
         means = self.task.aggregation()
-        for variant, of in counted.items():
+        for variant, rows in self.rows.items():
+            of = check.check_scores(checks, variant, rows, self._score(variant, rows))
             self.totals |= {f"{n},{variant}": means[n]([row[n] for row in of]) for n in of[0] if n in means}
         self.totals["sample_len"] = len(self.rows["robust"])
         _check_totals(checks, result, self.totals)
 
     def check_judge(self, judge: JudgeModel | None, most: int, seed: int) -> None:
         """Check who judged which response, and ask a judge again about at most so many rows, drawn by the seed."""
-        checks, result = self.checks, self.result
+        checks, result, rows = self.checks, self.result, self.rows["robust"]
         steps = [step for one in self.task._filters for make in one.filters if isinstance(step := make(), AskJudge)]
-        if not steps or not (result.judge or not steps[0].optional):
+        if not steps or (steps[0].optional and not result.judge):
             return
-        check_judged(checks, result, self.rows["robust"], steps[0].rubric)
+        check_judged(checks, result, rows, steps[0].rubric)
         if not result.judge:
             return
         if judge is None:
             told = f"judge {result.judge.get('model')!r:.80}: its replies give the scores; it was not asked again"
             checks.add("judge", "warn", f"{told} (--judge-model)")
             return
-        rows = self.rows["robust"]
+        metric = headline(result)
         scored = [row for row in rows if row.readings[0].get("replies") and not row.readings[0].get("unscored")]
         picked = random.Random(seed).sample(scored, min(most, len(scored)))  # noqa: S311
-        steps[0].judge = judge
-        metric = headline(result)
-        now = [values[metric] for _, values in self._score({"robust": picked}, ask=True)["robust"]] if picked else []
-        claims = [row.metrics.get(metric) for row in picked]
+        steps[0].judge, before = judge, replace(judge.usage)
+        now = [values[metric] for _, values in self._score("robust", picked, ask=True)] if picked else []
         pairs = [
-            (claim, value)
-            for claim, value in zip(claims, now, strict=True)
-            if isinstance(claim, int | float) and value is not None
+            (row.metrics[metric], value)
+            for row, value in zip(picked, now, strict=True)
+            if isinstance(row.metrics.get(metric), int | float) and value is not None
         ]
-        told = f"{judge.model!r} asked about {len(picked)} rows: {self.replies}, {len(pairs)} scores"
+        fresh = judge.usage.requests - before.requests - (judge.usage.failed - before.failed)
+        told = f"{fresh} fresh replies, {judge.usage.cached - before.cached} cached, {len(pairs)} scores"
+        told = f"{judge.model!r} asked about {len(picked)} rows: {told}"
         if not picked or 2 * len(pairs) < len(picked):
             checks.add("judge", "not checked", f"{told}, too few to compare")
             return
         higher = sum(claim - value for claim, value in pairs) / len(pairs) / largest(metric)
-        checks.add(
-            "judge",
-            "fail" if higher > _MOST_ABOVE_THE_JUDGE else "pass",
-            f"{told}; the submission's are higher by {higher:+.3f} of the scale",
-        )
+        told += f"; the submission's are higher by {higher:+.3f} of the scale"
+        checks.add("judge", "fail" if higher > _MOST_ABOVE_THE_JUDGE else "pass", told)
 
     def _read_rows(self) -> Rows:
         """Read the samples and compare documents, prompts and rows."""
@@ -154,9 +152,7 @@ class _Task:
                 raise DataError(f"row {name!r:.60}: expected the variants {sorted(rows)}, got {variant!r:.40}.")
             texts, readings = flat(sample.get("resps")), readings_of(sample.get("filtered_resps"))
             if not texts or len(readings) != len(texts) or not all(isinstance(text, str) for text in texts):
-                raise DataError(
-                    f"row {name!r:.60}: expected texts as resps, with a reading of each, got {texts!r:.80}."
-                )
+                raise DataError(f"row {name!r:.60}: expected texts and a reading of each, got resps {texts!r:.80}.")
             if (doc := self.docs.get(name)) is None:
                 strangers.append(f"{name!r:.60}")
                 continue
@@ -176,41 +172,36 @@ class _Task:
         check.check_prompts(self.checks, sent, shots="fewshot" in self.result.settings)
         return ordered
 
-    def _score(self, rows: Rows, *, ask: bool = False) -> Made:
+    def _score(self, variant: str, rows: Sequence[Row], *, ask: bool = False) -> list[Scored]:
         """Apply the task's filters and scorer to the responses. The judge's replies are those kept, or new ones."""
-        made: dict[str, list[tuple[list[Any], Mapping[str, Any]]]] = {}
-        for variant, of_variant in rows.items():
-            docs = [row.doc for row in of_variant]
-            now: Any = [row.responses for row in of_variant]
-            (ensemble,) = (one for one in self.task._filters if one.name == variant)
-            for step in (make() for make in ensemble.filters):
-                kept = isinstance(step, AskJudge) and not ask
-                now = kept_judgments(step, of_variant) if kept else step.apply(now, docs)
-                if isinstance(step, AskJudge):
-                    replies = [one for of in now for judged in of for one in getattr(judged, "replies", ())]
-                    cached = sum(one.cached for one in replies)
-                    self.replies = f"{len(replies) - cached} fresh replies, {cached} cached"
-            scored = [self.task.process_results(doc, [of]) for doc, of in zip(docs, now, strict=True)]
-            if self.run.harness == "VLMEvalKit" and variant == "robust":  # a response says that its request failed
-                for row, values in zip(of_variant, scored, strict=True):
-                    if any(text.strip() and no_response(text) for text in row.responses):
-                        values.update(dict.fromkeys(values), unscored=1.0)
-            made[variant] = [(list(of), values) for of, values in zip(now, scored, strict=True)]
-        return made
+        docs = [row.doc for row in rows]
+        now: Any = [row.responses for row in rows]
+        (ensemble,) = (one for one in self.task._filters if one.name == variant)
+        for step in (make() for make in ensemble.filters):
+            kept = isinstance(step, AskJudge) and not ask
+            now = kept_judgments(step, rows) if kept else step.apply(now, docs)
+        scored = []
+        for row, readings in zip(rows, now, strict=True):
+            values = self.task.process_results(row.doc, [readings])
+            failed = any(text.strip() and no_response(text) for text in row.responses)
+            if failed and self.run.harness == "VLMEvalKit" and variant == "robust":  # the response says so
+                values = {**dict.fromkeys(values), "unscored": 1.0}
+            scored.append((list(readings), values))
+        return scored
 
 
 def _check_group(checks: Checks, group: TaskResult, again: Mapping[str, _Task]) -> None:
     """Average the totals of a group's tasks as lm-eval does, and compare."""
-    entry, tasks = _manager("{}").task_index.get(group.task), _tasks_of(group.task)
+    config = getattr(_manager("{}").task_index.get(group.task), "cfg", None) or {}
     if not group.totals:
         return
-    if entry is None or not set(tasks) <= again.keys():
-        checks.add("totals", "not checked", f"not all tasks of the group were scored again: {', '.join(tasks)}")
+    if "group" not in config or not again.keys() >= set(config["task"]):
+        checks.add("totals", "not checked", "not all tasks of the group were scored again")
         return
-    ours = Group.from_config({name: one for name, one in entry.cfg.items() if name != "task"})
-    for name in tasks:
+    ours = Group.from_config({name: one for name, one in config.items() if name != "task"})
+    for name in config["task"]:
         ours.add(again[name].task)
-    totals: Any = ours.aggregate({name: again[name].totals for name in tasks})
+    totals: Any = ours.aggregate({name: one.totals for name, one in again.items()})
     _check_totals(checks, group, totals)
 
 
@@ -230,37 +221,24 @@ def _manager(metadata: str) -> TaskManager:
     return TaskManager(metadata=json.loads(metadata), include_path=task_yaml_dir(), include_defaults=False)
 
 
-def _load(name: str, metadata: str) -> Any:
-    if name not in _manager("{}").all_subtasks:
-        raise DataError(f"{name!r:.80}: no task of fin-tasks {fin_tasks.__version__} has this name.")
-    return _manager(metadata).load([name])["tasks"][name]
-
-
 def _options(result: TaskResult) -> dict[str, Any]:
     """Return what the submission says the task was loaded with: plain values only, no file, address or package."""
     load = importlib.import_module(f"fin_tasks.benchmarks.{result.benchmark}.data").load
-    known = {*inspect.signature(load).parameters, "sampling", "blank_image"} - {*_OURS, "unknown"}
-    facts, data = result.provenance, result.provenance.get("data", {})
-    taken = {**({"split": facts["split"]} if facts.get("split", "sample") != "sample" else {}), **result.metadata}
-    if data.get("origin") == "upstream" and re.fullmatch(r"[0-9a-f]{40}", str(data.get("commit"))):
-        taken["data_revision"] = data["commit"]
+    known = {*inspect.signature(load).parameters, "sampling", "blank_image"} - _OURS
+    data = result.provenance.get("data", {})
+    taken = {"split": result.provenance.get("split"), "data_revision": data.get("commit"), **result.metadata}
+    found = {name: taken[name] for name in known & taken.keys() if _is_plain(taken[name])}
+    if data.get("origin") == "sample":
+        found["source"] = "sample"
+    if found.get("split") == "sample":
+        del found["split"]
     rubric = str(result.judge.get("rubric", "")).partition("@")[0]
     if rubric in rubric_names() or rubric.startswith("mme_finance_upstream_"):
-        taken["rubric"] = rubric if rubric in rubric_names() else "upstream"
-    found = {name: taken[name] for name in sorted(known & taken.keys()) if _plain(name, taken[name])}
-    found |= {"rubric": taken["rubric"]} if "rubric" in taken else {}
-    return {**found, "source": "sample"} if data.get("origin") == "sample" else found
+        found["rubric"] = rubric if rubric in rubric_names() else "upstream"
+    return found
 
 
-def _plain(name: str, value: Any) -> bool:
+def _is_plain(value: Any) -> bool:
     if isinstance(value, int):
-        return 0 <= value <= _LARGEST.get(name, 10_000_000)
+        return 0 <= value <= 10_000_000
     return isinstance(value, str) and re.fullmatch(r"[\w .-]{0,100}", value) is not None and ".." not in value
-
-
-def _tasks_of(group: str) -> list[str]:
-    """Name the tasks of one of our groups and of the groups in it."""
-    entry = _manager("{}").task_index.get(group)
-    if entry is None or "group" not in (entry.cfg or {}):
-        return [group] if entry else []
-    return [task for member in entry.cfg["task"] for task in _tasks_of(member)]
