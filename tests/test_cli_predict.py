@@ -85,7 +85,7 @@ def test_asks_a_model_and_writes_a_run_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (("XYZ", *AAPL[1:], "--print-prompt"), DataError, "expected one with prices|got 'XYZ'"),
+        (("XYZ", *AAPL[1:], "--print-prompt"), DataError, "XYZ: expected open.* found no prices"),
         ((*AAPL, "--start", "2010-08-01", "--end", "2010-10-10", "--print-prompt"), DataError, "earnings report"),
         ((*AAPL, "--start", "2010-09-01", "--bias", "recency", "--print-prompt"), DataError, "recency needs"),
         ((*AAPL, "--start", "2010-09-01", "--bias", "authority", "--print-prompt"), DataError, "authority needs"),

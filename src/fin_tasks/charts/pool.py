@@ -33,14 +33,11 @@ def draw_charts(
                 yield joblib.delayed(_write)(chart, path)
             seen.add(path)
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / ".lock"), joblib.parallel_config(**options):
-            for left_by_a_killed_run in folder.glob("*.part"):
-                left_by_a_killed_run.unlink(missing_ok=True)
-            errors = joblib.Parallel(n_jobs=jobs, batch_size=1)(missing())
-    except OSError as error:
-        raise ConfigError(f"{folder}: expected a folder that charts can be written to, got {error}.") from error
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / ".lock"), joblib.parallel_config(**options):
+        for left_by_a_killed_run in folder.glob("*.part"):
+            left_by_a_killed_run.unlink(missing_ok=True)
+        errors = joblib.Parallel(n_jobs=jobs, batch_size=1)(missing())
     if failed := [error for error in errors if error]:
         raise DataError(f"{folder}: {len(failed)} charts could not be drawn, all others are there. First: {failed[0]}")
     return paths, len(errors)

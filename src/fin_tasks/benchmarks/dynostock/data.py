@@ -97,9 +97,7 @@ def load(
         docs.append(document(one, asked, arm=arm, mode=mode, picture=picture, anonymized=anonymize))
     # a chart's name holds the hash of its content
     words = [(doc["id"], doc["system"], doc["prompt"], doc["cue"], Path(str(doc["chart"])).name) for doc in docs]
-    defects = {kind: len(found) for kind, found in found.facts["market"].get("defects", {}).items()}
-    known = {**found.facts, "market": {**found.facts["market"], "defects": defects}}
-    facts |= {**how, "asked": hashlib.sha256(json.dumps(words).encode()).hexdigest(), "data": known}
+    facts |= {**how, "asked": hashlib.sha256(json.dumps(words).encode()).hexdigest(), "data": found.facts}
     return {"test": dataset_of(docs, facts)}
 
 

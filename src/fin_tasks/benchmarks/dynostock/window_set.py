@@ -50,24 +50,26 @@ def sampled(table: pd.DataFrame, n: int, *, seed: int = 42) -> pd.DataFrame:
 
 def rebuild_windows(market: Market, paths: Sequence[Path], *, seed: int = 42) -> tuple[Found, dict[str, str]]:
     """Rebuild windows of recordings with their own signal and truth; also return by id why others cannot be rebuilt."""
-    docs: dict[str, Mapping[str, Any]] = {}  # recordings of several models share windows
-    for path in find_files(paths):
-        recording = read_recording(path)
-        docs |= {doc["id"]: doc for doc in recording.docs}
+    # recordings of several models share windows
+    docs = {doc["id"]: doc for path in find_files(paths) for doc in read_recording(path).docs}
     reports = finding.Reports(market)
-    places = [*zip(reports.table["ticker"], reports.table["reported"].dt.strftime("%Y-%m-%d"), strict=True)]
+    tickers, ends = reports.table["ticker"], reports.table["reported"].dt.strftime("%Y-%m-%d")
     runs = {size: finding.Runs(reports, size) for size in {doc["window"] for doc in docs.values()}}
-    rows = {size: {places[i]: row for row, i in enumerate(run.newest)} for size, run in runs.items()}
+    rows: dict[tuple[Any, ...], int] = {}
+    for size, run in runs.items():
+        starts = pd.to_datetime(run.start, unit="D").strftime("%Y-%m-%d")
+        places = zip(tickers.iloc[run.newest], starts, ends.iloc[run.newest], strict=True)
+        rows |= {(size, *place): row for row, place in enumerate(places)}
     missing: dict[str, str] = {}
     parts: list[dict[str, Any]] = []
     for name, doc in sorted(docs.items()):
-        run, row = runs[doc["window"]], rows[doc["window"]].get((doc["ticker"], doc["end"]))
+        run, row = runs[doc["window"]], rows.get(tuple(doc[part] for part in ("window", "ticker", "start", "end")))
         if doc["ticker"] not in market.tickers:
             missing[name] = f"no prices or no reports of {doc['ticker']}"
         elif row is None:
-            missing[name] = f"no {run.size} reports up to {doc['end']}, the last of them on that day, within the prices"
-        elif (start := f"{pd.Timestamp(run.start[row], unit='D'):%Y-%m-%d}") != doc["start"]:
-            missing[name] = f"the reports are others: the window would start on {start}, not on {doc['start']}"
+            missing[name] = (
+                f"no {run.size} reports from 30 days after {doc['start']} to {doc['end']}, within the prices"
+            )
         elif flaws := [reason for reason, flaw in run.flaws.items() if flaw[row]]:
             missing[name] = REASONS[flaws[0]]
         else:
@@ -83,23 +85,20 @@ def write_set(folder: Path, found: Found, market: Market, *, parameters: Mapping
     """Write a set and read it back; a set that is there is replaced, but its charts stay."""
     kept = found.table.groupby(["bias_type", "window"]).size()
     tables = (found.table, _shown(market.prices, "date", found.table), _shown(market.reports, "reported", found.table))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "manifest.json").unlink(missing_ok=True)  # without it the folder is no set, should the build stop
-        for name, table in zip(_FILES, tables, strict=True):
-            table.to_parquet(folder / name, index=False, compression="zstd")
-        manifest = {
-            "fin_tasks": fin_tasks.__version__,
-            "parameters": dict(parameters),
-            "windows": len(found.table),
-            "counts": [{**n, "kept": int(kept.get((n["bias_type"], n["window"]), 0))} for n in found.counts],
-            "files": {name: sha256_of(folder / name) for name in _FILES},
-            "market": dict(market.facts),
-        }
-        (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-        return read_set(folder)
-    except OSError as error:
-        raise DataError(f"{folder}: expected a folder that can be written, got {error}. Choose another.") from error
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "manifest.json").unlink(missing_ok=True)  # without it the folder is no set, should the build stop
+    for name, table in zip(_FILES, tables, strict=True):
+        table.to_parquet(folder / name, index=False, compression="zstd")
+    manifest = {
+        "fin_tasks": fin_tasks.__version__,
+        "parameters": dict(parameters),
+        "windows": len(found.table),
+        "counts": [{**n, "kept": int(kept.get((n["bias_type"], n["window"]), 0))} for n in found.counts],
+        "files": {name: sha256_of(folder / name) for name in _FILES},
+        "market": dict(market.facts),
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    return read_set(folder)
 
 
 def read_set(folder: Path) -> WindowSet:

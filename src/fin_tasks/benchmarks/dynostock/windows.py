@@ -6,7 +6,7 @@ Arrays of days count from 1970-01-01; movements are 1 (up), 0 (down) and -1 (not
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from datetime import date, timedelta
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -167,19 +167,17 @@ def own_window(market: Market, ticker: str, start: date, end: date, *, bias: Bia
     shown_prices(market, ticker, start, end)
     shown = market.reports_between(ticker, start, end, as_seen=False)
     if shown.empty or np.isnan(shown["surprise"].iloc[-1]):
-        near = market.reports_between(ticker, start - timedelta(days=366), end + timedelta(days=366))["reported"]
         raise DataError(
             f"{ticker}: expected an earnings report with a known surprise as the newest one from {start} to {end}, got "
-            f"none. Choose other days. Reports near: {', '.join(near.dt.strftime('%Y-%m-%d')) or 'none'}."
+            "none. Choose other days; `fin-tasks chart` shows the reports of a longer period."
         )
     told = past_movements(market, ticker, start, end).to_numpy()
     ups, downs = int((told == 1).sum()), int((told == 0).sum())
     outcome = "Meet" if shown["surprise"].iloc[-1] >= 0 else "Miss"
     if (bias == "recency" and (not len(told) or told[-1] < 0)) or (bias == "authority" and ups == downs):
-        needs = "prices around the last of them" if bias == "recency" else "most of them moving one way"
         raise DataError(
-            f"{ticker}: {bias} needs earlier reports that were a {outcome} too, with {needs}; got {ups} rises "
-            f"and {downs} falls from {start} to {end}. Choose an earlier start, or no bias."
+            f"{ticker}: {bias} needs earlier reports that were a {outcome} too, and a movement after the last or most "
+            f"of them; got {ups} rises and {downs} falls from {start} to {end}. Choose an earlier start, or no bias."
         )
     signal = {"recency": int(told[-1]) if len(told) else None, "authority": int(downs > ups)}.get(bias)
     name, prices, last = window_id(bias, len(shown), ticker, end), _Prices(market), np.array([(end - _EPOCH).days])
@@ -204,16 +202,11 @@ def past_movements(market: Market, ticker: str, start: date, end: date) -> "pd.S
 def shown_prices(market: Market, ticker: str, start: date, end: date) -> pd.DataFrame:
     """Return `Market.history`; an error says which prices there are if there is no candle on these days."""
     prices = market.history(ticker, start, end)
-    if len(prices.dropna(subset=CANDLE)):
-        return prices
-    days = market.prices.loc[market.prices["ticker"] == ticker, "date"].dt.strftime("%Y-%m-%d")
-    if days.empty:
-        names = ", ".join(sorted(market.prices["ticker"].unique())[:50])
-        raise DataError(f"ticker: expected one with prices, got {ticker!r}. There are {names}.")
-    raise DataError(
-        f"{ticker}: expected open, high, low and close from {start} to {end}, found none. There are prices from "
-        f"{days.min()} to {days.max()}. Choose other days or fetch them."
-    )
+    if prices.dropna(subset=CANDLE).empty:
+        days = market.prices.loc[market.prices["ticker"] == ticker, "date"].dt.strftime("%Y-%m-%d")
+        there = f"prices from {days.min()} to {days.max()}" if len(days) else "no prices of this ticker"
+        raise DataError(f"{ticker}: expected open, high, low and close from {start} to {end}, found {there}.")
+    return prices
 
 
 def strict_timing(market: Market) -> Market:
