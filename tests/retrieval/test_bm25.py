@@ -3,8 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from fin_tasks.retrieval.bm25 import bm25_scores
-from fin_tasks.retrieval.search import retrieve
+from fin_tasks.retrieval.search import bm25_scores, retrieve
 from fin_tasks.settings import Settings
 
 # few words and runs of spaces, so that texts share words, tie, and hold empty tokens and line breaks

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from fin_tasks.stats.intervals import Interval, bias_index_interval, wilson
+from fin_tasks.stats.means import Interval, bias_index_interval, wilson
 
 
 def test_wilson_is_that_of_statsmodels() -> None:

@@ -22,8 +22,7 @@ from fin_tasks.judging.item import Item, Judged, Reply, no_response
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.resources import task_yaml_dir
 from fin_tasks.settings import Settings
-from fin_tasks.stats.averages import over_responses
-from fin_tasks.stats.metric import Metric
+from fin_tasks.stats.averages import Metric, over_responses
 
 _judged: dict[str, Judged] = {}  # by the sample's uuid: what the first scorer asked for the second
 

@@ -24,8 +24,7 @@ from fin_tasks.adapters.task_file import filter_step, generation_kwargs, picture
 from fin_tasks.endpoints.chat import picture_url
 from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.settings import Settings
-from fin_tasks.stats.averages import average, standard_error
-from fin_tasks.stats.metric import Metric
+from fin_tasks.stats.averages import Metric, average, standard_error
 
 _IN_GROUPS = ("acc", "acc_err", "score")  # metrics that groups average
 _IMAGE = "<image>\n"  # marks a picture in a prompt

@@ -11,8 +11,7 @@ from fin_tasks import sandbox
 from fin_tasks.answers.score import Reading
 from fin_tasks.judging.item import Judged, response_sha256
 from fin_tasks.judging.rubric import Rubric
-from fin_tasks.stats.averages import average, standard_error
-from fin_tasks.stats.metric import Metric
+from fin_tasks.stats.averages import Metric, average, standard_error
 
 VARIANTS = ("paper", "robust")
 

@@ -16,7 +16,7 @@ from fin_tasks.errors import DataError
 from fin_tasks.labels.agree import combine
 from fin_tasks.labels.draw import Draw, Question
 from fin_tasks.report.run_folder import write_run
-from fin_tasks.stats.intervals import wilson
+from fin_tasks.stats.means import wilson
 
 
 def merge(draw: Draw, values: pd.DataFrame, out: Path, *, name: str) -> dict[str, pd.DataFrame]:

@@ -1,10 +1,24 @@
-"""Means and standard errors over values of which some are missing (None)."""
+"""Metrics, and means and standard errors over values of which some are missing (None)."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A task's metric that is no mean over documents, such as the bound of an interval.
+
+    Attributes:
+        higher_is_better: Whether more is better; None if neither.
+        aggregate: Takes each document's value, None included, and returns a number or `N/A`.
+    """
+
+    higher_is_better: bool | None
+    aggregate: Callable[[Sequence[Any]], float | str]
 
 
 def average(values: Iterable[float | None]) -> float:

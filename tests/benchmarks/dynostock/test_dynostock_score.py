@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fin_tasks.benchmarks.dynostock.score import bias_index, metric_values, metrics_of, read, score
-from fin_tasks.stats.metric import Metric
+from fin_tasks.stats.averages import Metric
 
 DOC: dict[str, Any] = {"bias_type": "recency", "truth": 1, "signal": 0}
 

@@ -104,6 +104,18 @@ def test_turned_photographs_are_shown_upright(tmp_path: Path) -> None:
     assert open_pictures(doc)[0].size == (30, 40)
 
 
+def test_archives_of_macos_name_pictures_in_utf8_without_saying_so(tmp_path: Path) -> None:
+    files = {f"MMfin/{name}.jpg": picture() for name in ("行情图", "a")}
+    place = folder(tmp_path, [row(1, image_path="行情图.jpg"), row(2, image_path="a.jpg")], files)
+    archive = tmp_path / "MMfin.zip"
+    packed = bytearray(archive.read_bytes())
+    for header, flags in ((b"PK\3\4", 7), (b"PK\1\2", 9)):
+        packed[packed.index(header) + flags] &= ~8
+    archive.write_bytes(packed)
+    assert "行情图" not in "".join(zipfile.ZipFile(archive).namelist())
+    assert len(docs_of(data_dir=place)[0]) == 2
+
+
 def links(name: str) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name)
     entry.external_attr = (stat.S_IFLNK | 0o777) << 16

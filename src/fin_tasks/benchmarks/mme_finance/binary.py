@@ -7,8 +7,7 @@ from typing import Any
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.score import Reading, Score
 from fin_tasks.judging.item import no_response
-from fin_tasks.stats.averages import rate
-from fin_tasks.stats.metric import Metric
+from fin_tasks.stats.averages import Metric, rate
 
 _YES, _NO = "是", "否"
 _WORDS = {

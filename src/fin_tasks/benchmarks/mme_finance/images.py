@@ -3,6 +3,7 @@
 import zipfile
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,7 +24,12 @@ def unpack(archive: Path, cache: Path) -> Path:
         cache.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as draft, zipfile.ZipFile(archive) as opened:
             place = Path(draft, "pictures")
-            opened.extractall(place)  # never leaves this folder
+            place.mkdir()
+            for entry in opened.infolist():
+                if not entry.flag_bits & 0x800:  # macOS leaves out the mark of UTF-8, and zipfile reads cp437
+                    with suppress(UnicodeError):
+                        entry.filename = entry.filename.encode("cp437").decode()
+                opened.extract(entry, place)  # never leaves this folder
             if not target.is_dir():  # another process may have been faster
                 place.rename(target)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:

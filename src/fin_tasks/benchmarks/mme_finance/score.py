@@ -11,8 +11,7 @@ from fin_tasks.benchmarks.mme_finance.exact import declines, is_exact, parse_tru
 from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA
 from fin_tasks.judging.item import Item, Judged, no_response, response_sha256
 from fin_tasks.judging.rubric import load_rubric
-from fin_tasks.stats.averages import average_or_none, rate
-from fin_tasks.stats.metric import Metric
+from fin_tasks.stats.averages import Metric, average_or_none, rate
 
 
 class Category(NamedTuple):

@@ -86,16 +86,15 @@ def _file(folder: str, name: str, source: str, data_dir: str | None) -> Path:
     return locate("mme_finance_texts", [names], source=source, data_dir=data_dir, settings=settings).files[name]
 
 
-def _function(path: Path, *names: str) -> ast.FunctionDef:
+def _function(path: Path, *names: str) -> Any:
     """Return a function of an authors' file, or a method by the names of its class and itself."""
     try:
-        nodes = ast.parse(path.read_bytes()).body
-    except (OSError, SyntaxError, ValueError) as error:
-        raise DataError(f"{path}: expected a Python file of the authors, got {error}. Fetch it again.") from error
-    for name in names:
-        found = [node for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name]
-        nodes = found[0].body if found else []
-    if not found or not isinstance(found[0], ast.FunctionDef):
+        node: Any = ast.parse(path.read_bytes())
+        for name in names:
+            node = next(one for one in node.body if getattr(one, "name", "") == name)
+    except (OSError, SyntaxError, ValueError, StopIteration) as error:
         wanted = ".".join(names)
-        raise DataError(f"{path}: expected the function {wanted}, found none. Take the file of the pinned commit.")
-    return found[0]
+        raise DataError(
+            f"{path}: expected the function {wanted}, found none. Take the file of the pinned commit."
+        ) from error
+    return node
