@@ -9,10 +9,6 @@ import typer
 from fin_tasks.cli.options import AskedModel, BaseUrl, DataDir, Json, NewFolder, Seed, TokenPrices, show
 from fin_tasks.settings import OPENAI, Settings
 
-UpstreamPrompts = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="The authors' construct_data/prompts, to ask in their words.")
-]
-
 
 def build_xfinbench(
     table: Annotated[Path, typer.Option("--from", metavar="CSV", help="id, source, chapter, question, answer, kinds.")],
@@ -20,7 +16,9 @@ def build_xfinbench(
     out: NewFolder,
     verify_model: Annotated[str | None, typer.Option(metavar="NAME", help="Another model to verify.")] = None,
     base_url: BaseUrl = OPENAI,
-    upstream_prompts: UpstreamPrompts = None,
+    upstream_prompts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The authors' construct_data/prompts, to ask in their words.")
+    ] = None,
     validation: Annotated[float, typer.Option(min=0, max=1, help="Share of sources in the validation split.")] = 0.25,
     seed: Seed = 0,
     token_prices: TokenPrices = None,
@@ -52,7 +50,6 @@ def label_math(
     split: Annotated[Literal["test", "validation"], typer.Option(help="Split of the questions.")] = "test",
     data_dir: DataDir = None,
     base_url: BaseUrl = OPENAI,
-    upstream_prompts: UpstreamPrompts = None,
     as_json: Json = False,
 ) -> None:
     """Have a model name the mathematical types of XFinBench's calculations. A second run goes on.
@@ -69,11 +66,10 @@ def label_math(
     from fin_tasks.stats.averages import average_or_none
 
     settings = Settings.from_environ()
-    templates = load_templates(upstream_prompts, labels=True)
     files = locate("xfinbench", [SPLITS[split]], data_dir=data_dir, settings=settings)
     rows = [row for row in read_rows(files.files[SPLITS[split]]) if row["task"] == "calcu"]
     with Chat(model, [base_url], settings) as chat:
-        labels = label_rows(rows, chat, templates)
+        labels = label_rows(rows, chat, load_templates())
     write_file(out, pd.DataFrame(labels, columns=["id", "math_types", "reason"]).to_csv(index=False).encode())
     named = [one["math_types"].split(";") for one in labels if one["math_types"]]
     found = {

@@ -165,11 +165,7 @@ def load_pins(benchmark: str) -> Pins:
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file in hex."""
     try:
-        with path.open("rb") as file:
-            digest = hashlib.sha256()
-            while block := file.read(1 << 20):
-                digest.update(block)
-            return digest.hexdigest()
+        return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         raise DataError(f"{path}: expected a readable file, got {error.strerror!r}.") from error
 

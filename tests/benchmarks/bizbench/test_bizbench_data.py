@@ -72,7 +72,6 @@ def test_rows_of_the_real_schema(folder: Path) -> None:
     assert "ocument" not in docs["fincode"][0]["prompt"]
     left_out = {"unknown-task": ["test_12"], "empty-question": ["test_13"]}
     assert loaded("secnum", data_dir=str(folder))[1]["left_out"] == left_out
-    assert loaded("finknow", data_dir=str(folder))[1]["defects"] == {"without-truth": 1}
 
 
 def test_the_papers_sample_leaves_sec_num_out_and_is_drawn_by_seed(tmp_path: Path) -> None:

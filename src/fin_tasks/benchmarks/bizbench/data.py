@@ -60,13 +60,11 @@ def load(
         found = ", ".join(sorted({row["part"] for row in rows})) or "none"
         raise DataError(f"bizbench {part}: expected rows in {', '.join(files.files)}, got none (parts: {found}).")
     docs = [_doc(row, part, mode) for row in chosen]
-    without_truth = sum(not doc["target"] for doc in docs)
     facts = {
         **{"scorer": SCORER_VERSION, "split": split, "part": part, "mode": mode, "data": files.provenance()},
         "prompts": {"set": "house", "sha256": prompts.sha256()},  # the authors publish no prompts with the data
         "sample": None if n is None else {"n": n, "seed": seed},
         "left_out": left_out,
-        "defects": {"without-truth": without_truth} if without_truth else {},
     }
     return {split: dataset_of(docs, facts)}
 

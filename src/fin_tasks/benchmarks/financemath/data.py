@@ -82,24 +82,21 @@ def scoring_docs(rows: Sequence[dict[str, Any]], mode: str) -> tuple[list[dict[s
 
     Their exact truth is that of the file, which is rounded to 3 decimals.
     """
-    docs, rounded = [], []
-    for row, exact in zip(rows, _run([row.get("python_solution") for row in rows]), strict=True):
-        doc = {name: row.get(name) for name in ("question_id", "ground_truth", "python_solution", "topic")}
-        if exact is None:
-            rounded.append(row["question_id"])
-            exact = row["ground_truth"]
-        docs.append({**doc, "exact_truth": exact, "topic_name": TOPICS.get(row.get("topic") or "", ""), "mode": mode})
-    return docs, rounded
-
-
-def _run(programs: Sequence[str | None]) -> list[float | None]:
-    numbers: list[float | None] = [None] * len(programs)
+    programs = [row.get("python_solution") for row in rows]
+    numbers: list[float | None] = [None] * len(rows)
     try:
         if any(programs):
             numbers = [outcome.number for outcome in run_programs(programs, settings=Settings.from_environ())]
     except SandboxError as error:
         _log.warning("financemath: truths stay rounded to 3 decimals, as no sandbox works: %s", error)
-    return [number if number is not None and math.isfinite(number) else None for number in numbers]
+    docs, rounded = [], []
+    for row, exact in zip(rows, numbers, strict=True):
+        doc = {name: row.get(name) for name in ("question_id", "ground_truth", "python_solution", "topic")}
+        if exact is None or not math.isfinite(exact):
+            rounded.append(row["question_id"])
+            exact = row["ground_truth"]
+        docs.append({**doc, "exact_truth": exact, "topic_name": TOPICS.get(row.get("topic") or "", ""), "mode": mode})
+    return docs, rounded
 
 
 def _prompt(row: dict[str, Any], mode: str) -> dict[str, Any]:

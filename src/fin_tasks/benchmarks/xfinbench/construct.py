@@ -91,8 +91,7 @@ class Maker:
         trues, falses = ([one for one in made if one.kind == kind and not one.dropped] for kind in KINDS["bool"])
         pairs = [(true, false) for true in trues for false in falses if true.source == false.source]
         away = thread_map(lambda pair: self._gives_away(*pair), pairs, desc="Comparing statements", **progress)
-        found_away = [pair for pair, one in zip(pairs, away, strict=True) if one]
-        drop_pairs(found_away, [*trues, *falses], Random(self.seed))
+        _drop_pairs([pair for pair, one in zip(pairs, away, strict=True) if one], made, Random(self.seed))
 
         kept = [one for one in made if not one.dropped]
         names = list(dict.fromkeys(one.source for one in kept))
@@ -143,11 +142,12 @@ class Maker:
         shown = {"context": one.context, "question": one.text, "choices": lettered(one.choices), "answer": one.answer}
         purpose = f"verify_{one.kind}"
         text = self._ask("verifier", purpose, one.source, self.prompts.fill(purpose, **fields, **shown)).text
-        if not all_yes(text, self.prompts.questions(purpose)):
+        asked = set(re.findall(r"\bQ\d", self.prompts.texts[purpose]))  # templates count their questions
+        if not all_yes(text, len(asked) or 1):
             return "verification", text
         for mode in ("cot", "pot") if one.task == "calcu" else ():  # the solver sees neither solution nor answer
-            asked = house_prompts().fill("calcu", Style(mode, True), question=one.whole, choices="", terms=[])
-            text = self._ask("verifier", f"solve_{mode}", one.source, asked["prompt"], asked["system"]).text
+            solve = house_prompts().fill("calcu", Style(mode, True), question=one.whole, choices="", terms=[])
+            text = self._ask("verifier", f"solve_{mode}", one.source, solve["prompt"], solve["system"]).text
             if mode == "cot" and not score(one.doc, text, variant="robust").correct_err:
                 return "second_solution", text
         return "", text
@@ -170,8 +170,7 @@ class Maker:
         model = self.models[role].model
         prices = self.prices
         cost = {"cost": prices.cost(model, *tokens.values()), "currency": prices.currency} if prices else {}
-        asked_now = sum(not one["cached"] for one in own)  # the rest is from earlier runs
-        return {"model": model, "replies": len(own), "asked_now": asked_now, **tokens, **cost}
+        return {"model": model, "replies": len(own), **tokens, **cost}
 
 
 def _read_sources(path: Path) -> list[dict[str, Any]]:
@@ -242,11 +241,10 @@ def all_yes(reply: str, questions: int) -> bool:
     return len(answers) >= questions and "no" not in map(str.lower, answers)
 
 
-def drop_pairs(pairs: Iterable[Sequence[Question]], statements: Sequence[Question], random: Random) -> None:
-    """Drop one statement of each pair. It is of the kind that its source has more of, else a coin decides."""
+def _drop_pairs(pairs: Iterable[Sequence[Question]], made: Sequence[Question], random: Random) -> None:
     for true, false in pairs:
         if not (true.dropped or false.dropped):
-            left = [one.kind for one in statements if one.source == true.source and not one.dropped]
-            more = left.count(true.kind) - left.count(false.kind)
+            left = [one.kind for one in made if one.source == true.source and not one.dropped]
+            more = left.count(true.kind) - left.count(false.kind)  # the larger side loses one, else a coin decides
             loser, other = (true, false) if more > 0 or (more == 0 and random.random() < 0.5) else (false, true)
             loser.dropped, loser.why = "gives_away", other.text

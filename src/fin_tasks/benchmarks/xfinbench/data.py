@@ -2,7 +2,6 @@
 
 import logging
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
@@ -15,7 +14,7 @@ from fin_tasks.benchmarks.xfinbench import prompts as wording
 from fin_tasks.benchmarks.xfinbench.math_types import read_labels
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES, parse_truth
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
-from fin_tasks.data.files import Located, Record, locate, read_csv, sha256_of
+from fin_tasks.data.files import Located, locate, read_csv, sha256_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
@@ -31,7 +30,6 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, int]]] = {
 SCORER_VERSION = 2  # goes up with every change that moves a score
 COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
 _SAMPLE = Path(__file__).with_name("sample")
-_UNUSABLE = ("malformed", "mcq-without-choices", "missing-figure")
 _CHOICE = re.compile(r"(?:^|\n|\\n)[ \t]*\(?([A-Z])[.):][ \t]*")
 _log = logging.getLogger(__name__)
 
@@ -112,17 +110,19 @@ def _choose(
         found = _find_figures(files, rows)
         provenance = found.provenance() if visual else provenance
     own = [row for row in rows if row["task"] != "mcq" or bool(row["figure"]) == visual]
-    usable = [row for row in (rows if study else own) if not set(_UNUSABLE).intersection(row["defects"])]
+    usable = [row for row in (rows if study else own) if not row["flaw"]]
     asked = [row for row in draw("xfinbench", usable, n, seed, lambda row: row["id"]) if row in own]
-    left_out = {kind: ids for kind in _UNUSABLE if (ids := [row["id"] for row in own if kind in row["defects"]])}
+    left_out: dict[str, list[str]] = {}
+    for row in own:
+        if flaw := row.pop("flaw"):
+            left_out.setdefault(flaw, []).append(row["id"])
     counts = ", ".join(f"{kind} {len(ids)}" for kind, ids in left_out.items())
     if counts:
         _log.warning("xfinbench %s: rows of %s left out: %s", subset, table, counts)
     if not asked:
         where = f"{files.files[table]} (n: {n}, left out: {counts or 'nothing'})"
         raise DataError(f"xfinbench {subset}: no row to ask in {where}. Leave out this task, or take another seed.")
-    defects = Counter(kind for row in own for kind in row.pop("defects"))
-    return asked, {"data": provenance, "left_out": left_out, "defects": dict(sorted(defects.items()))}
+    return asked, {"data": provenance, "left_out": left_out}
 
 
 def _target(row: Mapping[str, Any]) -> str:
@@ -140,49 +140,33 @@ def _find_figures(files: Located, rows: Sequence[dict[str, Any]]) -> Located:
     pictures = {path.stem: str(path) for path in found.files.values() if path.suffix != ".csv"}
     for row in rows:
         row["figure_path"] = pictures.get(row["figure"], "")
-        row["defects"] += ["missing-figure"] if row["figure"] and not row["figure_path"] else []
+        if row["figure"] and not row["figure_path"]:
+            row["flaw"] = "missing-figure"
     return found
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Read a table of questions. `task` is empty if it is unknown, and `defects` lists the flaws of a row."""
+    """Read a table of questions. `task` is empty if it is unknown, and `flaw` says why a row cannot be used."""
     rows: list[dict[str, Any]] = []
-    ids, questions = {""}, set[str]()
+    ids = {""}
     for record in read_csv(path, COLUMNS):
         cells = {column: record.cells[column].strip() for column in COLUMNS}
-        question = " ".join(cells["question"].split())
         row: dict[str, Any] = {
             **{column: record.cells[column] for column in ("question", "choice", "ground_truth")},
             **{column: cells[column] for column in ("id", "figure")},
             "task": cells["task"] if cells["task"] in SUBSETS.values() else "",
             "choices": parse_choices(cells["choice"]) or items_of(cells["choice"], "\n"),
             "capabilities": [code for code in items_of(cells["fin_capability"]) if code in CAPABILITIES],
-            "has_table": re.search(r"\\begin\{(?:table|tabular)", question) is not None,
+            "has_table": re.search(r"\\begin\{(?:table|tabular)", cells["question"]) is not None,
             "figure_path": "",
             "gold_terms": items_of(cells["gold_fin_term_id"]),
         }
-        broken = record.surplus or row["id"] in ids or not question or not row["task"]
-        odd = {"malformed": broken, "duplicate-question": question in questions, **_odd(row, record)}
-        rows.append({**row, "defects": [kind for kind, found in odd.items() if found]})
+        flaw = "mcq-without-choices" if row["task"] == "mcq" and not row["choices"] else ""
+        if record.surplus or row["id"] in ids or not cells["question"] or not row["task"]:
+            flaw = "malformed"
+        rows.append({**row, "flaw": flaw})
         ids.add(row["id"])
-        questions.add(question)
     return rows
-
-
-def _odd(row: Mapping[str, Any], record: Record) -> dict[str, Any]:
-    text, task = record.cells["ground_truth"].strip(), row["task"]
-    truth = parse_truth(task, text)
-    calcu = task == "calcu"
-    return {
-        "mcq-without-choices": task == "mcq" and not row["choices"],
-        "bool-truth-as-integer": task == "bool" and text in ("0", "1"),
-        "en-dash-minus": calcu and re.search("[‐‑‒–—−]", text),
-        "scientific-notation": calcu and re.search(r"\d[eE][-+]?\d", text),
-        "zero-truth": calcu and truth.value == 0,
-        "several-numbers": truth.flaw == "two numbers",
-        "unusable-truth": task and truth.flaw not in ("", "two numbers"),
-        "colon-separated-capabilities": ":" in record.cells["fin_capability"],
-    }
 
 
 def parse_choices(cell: str) -> list[str]:

@@ -65,9 +65,7 @@ class PromptSet(NamedTuple):
         """Return `system`, `prompt` and `cue` of a question, with finance terms before it."""
         shown = [": ".join(filter(None, (term.name, term.definition))) for term in terms]
         knowledge = "\n\n".join([_HEADING, *shown]) + self.after_terms if terms else ""
-        # No str.format: LaTeX has braces, and a question that contains "{choices}" must stay as it is.
-        before, _, after = self.user[task, style.mode].partition("{question}")
-        text = before.replace("{knowledge}", knowledge) + question + after.replace("{choices}", choices)
+        text = _filled(self.user[task, style.mode], knowledge=knowledge, question=question, choices=choices)
         return {"system": self.system[style.mode] if style.role else "", "prompt": text, "cue": self.cue[style.mode]}
 
     def sha256(self, *, knowledge: bool) -> str:
@@ -131,12 +129,8 @@ class Templates(NamedTuple):
     texts: Mapping[str, str]
 
     def fill(self, purpose: str, **fields: str) -> str:
-        """Return a template with its fields filled in. Other words in braces, such as LaTeX's, stay."""
-        return _FIELD.sub(lambda match: fields.get(match[1], match[0]), self.texts[purpose])
-
-    def questions(self, purpose: str) -> int:
-        """Count the yes-or-no questions of a template, which it calls Q1, Q2, ..."""
-        return len(set(re.findall(r"\bQ\d", self.texts[purpose]))) or 1
+        """Return a template with its fields filled in."""
+        return _filled(self.texts[purpose], **fields)
 
     @property
     def sha256(self) -> str:
@@ -144,22 +138,27 @@ class Templates(NamedTuple):
         return hashlib.sha256(repr(sorted(self.texts.items())).encode()).hexdigest()
 
 
-def load_templates(folder: Path | None = None, *, labels: bool = False) -> Templates:
-    """Return our prompts, or the authors' from their folder, for making questions or for labeling them."""
+def load_templates(folder: Path | None = None) -> Templates:
+    """Return our prompts; those for making questions are the authors' if their folder is given."""
     known = yaml.safe_load(Path(__file__).with_name("construct_prompts.yaml").read_text(encoding="utf-8"))
-    texts = {purpose: one["text"] for purpose, one in known.items() if (purpose == "math_types") is labels}
+    texts = {purpose: one["text"] for purpose, one in known.items()}
     if folder is None:
         return Templates("house", texts)
     files = [path.read_text(encoding="utf-8", errors="replace") for path in folder.rglob("*") if path.is_file()]
     files = [re.sub(r"\{ ?([a-z][a-z_ -]*?) ?\}", _our_field, text.replace("\\n", "\n")) for text in files]
-    for purpose, own in texts.items():
-        words, fields = known[purpose]["upstream"], set(_FIELD.findall(own))
+    for purpose, words in [(purpose, one["upstream"]) for purpose, one in known.items() if "upstream" in one]:
+        fields = set(_FIELD.findall(texts[purpose]))
         found = [text for text in files if words in " ".join(text.split()) and fields <= set(_FIELD.findall(text))]
         if len(found) != 1:
             expected = f"one file with the words {words!r} and the fields {', '.join(sorted(fields))}"
             raise ConfigError(f"{folder}: expected {expected}, got {len(found)}.")
         texts[purpose] = found[0]
     return Templates("upstream", texts)
+
+
+def _filled(template: str, **fields: str) -> str:
+    # No str.format: LaTeX has braces, and a question that contains "{choices}" must stay as it is.
+    return _FIELD.sub(lambda match: fields.get(match[1], match[0]), template)
 
 
 def _our_field(match: re.Match[str]) -> str:
