@@ -1,7 +1,6 @@
 """A chat model behind addresses on the loopback interface."""
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -115,16 +114,15 @@ def test_an_address_with_a_key_is_refused(part: str) -> None:
         assert "sk-secret" not in str(error.value)
 
 
-def test_limits_hold(settings: Settings) -> None:
-    with serve(lambda _: completion("4"), pause=0.02) as served:
-        with Chat("m", [served.base_url], settings, concurrency=3) as chat, ThreadPoolExecutor(20) as pool:
-            list(pool.map(lambda n: chat.ask(QUESTION, seed=n), range(30)))
-        assert served.most_at_once <= 3
-        with Chat("m", [served.base_url], settings, requests_per_minute=600) as chat:
-            started = time.monotonic()
-            for n in range(6):
-                chat.ask(QUESTION, top_p=n)
-            assert time.monotonic() - started >= 0.5
+def test_a_limit_of_requests_a_minute_holds(settings: Settings) -> None:
+    with (
+        serve(lambda _: completion("4"), pause=0.02) as served,
+        Chat("m", [served.base_url], settings, requests_per_minute=600) as chat,
+    ):
+        started = time.monotonic()
+        for n in range(6):
+            chat.ask(QUESTION, top_p=n)
+        assert time.monotonic() - started >= 0.5
 
 
 def test_texts_that_are_no_utf_8_are_sent(settings: Settings) -> None:

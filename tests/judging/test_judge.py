@@ -121,7 +121,7 @@ def test_a_stopped_run_goes_on(settings: Settings, monkeypatch: pytest.MonkeyPat
         yield from islice(jobs, 10)
         raise KeyboardInterrupt
 
-    with serve(lambda _: completion("4")) as served:
+    with serve(lambda _: completion("4"), pause=0.02) as served:
         judge = judge_of(served.base_url, concurrency=2)
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
             patch.setattr("fin_tasks.judging.judge.tqdm", stop)
@@ -130,6 +130,7 @@ def test_a_stopped_run_goes_on(settings: Settings, monkeypatch: pytest.MonkeyPat
         assert asked < 50
         assert scores(judge_items(items_of(50), EN, judge, settings=settings)) == [4] * 50
         assert len(served.bodies) == 50
+        assert served.most_at_once <= 2
 
 
 def test_replies_outlive_an_outage(settings: Settings) -> None:

@@ -59,7 +59,6 @@ class Chat:
         settings: Settings,
         *,
         key_variable: str = "OPENAI_API_KEY",
-        concurrency: int = 32,
         requests_per_minute: int | None = None,
         timeout: float = 120.0,
         retries: int = 5,
@@ -84,8 +83,7 @@ class Chat:
         ]
         self._hasty = [client.with_options(max_retries=0) for client in self._clients]
         self._cache = ReplyCache(settings.cache_dir / "chat.sqlite")
-        self._slots, self._lock = threading.BoundedSemaphore(concurrency), threading.Lock()
-        self._turn = itertools.count()
+        self._lock, self._turn = threading.Lock(), itertools.count()
         self._resting: dict[int, float] = {}
         self._renamed: dict[str, str] = {}  # options that this model refused; "" leaves the option out
         self._interval, self._next = 60.0 / requests_per_minute if requests_per_minute else 0.0, 0.0
@@ -105,9 +103,8 @@ class Chat:
             with self._lock:
                 self.usage.cached += 1
             return ChatReply(**kept, cached=True)
-        with self._slots:
-            self._wait()
-            reply = self._try_all(request)
+        self._wait()
+        reply = self._try_all(request)
         self._cache.put(key, {name: value for name, value in vars(reply).items() if name != "cached"})
         return reply
 

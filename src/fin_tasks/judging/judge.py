@@ -101,7 +101,7 @@ def judge_items(
     judged: list[Judged] = [Judged(item.response) for item in items]
     waiting = [at for at, item in enumerate(items) if not no_response(item.response)]
     settings = settings or Settings.from_environ()
-    limits = judge.model_dump(include={"concurrency", "requests_per_minute", "timeout", "retries"})
+    limits = judge.model_dump(include={"requests_per_minute", "timeout", "retries"})
     chat = Chat(judge.model, judge.base_url, settings, key_variable=judge.key, **limits)
     chat.usage = judge.usage
     with chat, ThreadPoolExecutor(judge.concurrency, "fin-tasks-judge") as pool:

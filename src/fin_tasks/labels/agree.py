@@ -1,7 +1,8 @@
 """Agreement of a judge with people (MME-Finance, section 4.3): rank correlation and mean absolute difference."""
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import mean, pvariance
 from typing import Any
@@ -30,25 +31,31 @@ def combine(scores: Sequence[float]) -> tuple[float, bool]:
     return (first if alone else mean(scores)), pvariance(scores) > _REVIEW
 
 
-def agreement(people: Sequence[float], judge: Sequence[float], *, seed: int = 42) -> dict[str, float | None]:
-    """Compare two graders of the same responses; Spearman's correlation has a 95 % bootstrap interval over responses.
+def bootstrap(statistic: Callable[[Any], float], rows: Any, *, times: int) -> tuple[float | None, ...]:
+    """Return a statistic of rows and its 95 % bootstrap interval; None if the statistic is NaN."""
+    found, rng, n = statistic(rows), np.random.default_rng(42), len(rows)
+    if math.isnan(found):
+        return None, None, None
+    drawn = [statistic(rows[rng.integers(n, size=n)]) for _ in range(times)]
+    return found, *np.nanquantile(drawn, [0.025, 0.975]).tolist()
+
+
+def agreement(people: Sequence[float], judge: Sequence[float]) -> dict[str, float | None]:
+    """Compare two graders of the same responses by Spearman's correlation, with an interval, and their differences.
 
     Values that are not defined are None. The bias is the judge's mean minus the people's mean.
     """
-    x, y = np.asarray(people, dtype=float), np.asarray(judge, dtype=float)
-    n, rng = len(x), np.random.default_rng(seed)
-    found: dict[str, float | None] = {"n": n, **dict.fromkeys(("spearman", "low", "high"))}
-    if n > 1 and np.ptp(x) and np.ptp(y):
-        with np.errstate(invalid="ignore", divide="ignore"):  # a sample of equal scores has no correlation
-            drawn = [_spearman(x[at], y[at]) for at in rng.integers(n, size=(2000, n))]
-        low, high = np.nanquantile(drawn, [0.025, 0.975]).tolist()
-        found |= {"spearman": _spearman(x, y), "low": low, "high": high}
-    mad, bias = (float(abs(y - x).mean()), float((y - x).mean())) if n else (None, None)
-    return {**found, "mean_absolute_difference": mad, "bias": bias}
+    pairs = np.array([people, judge], dtype=float).T
+    apart = pairs[:, 1] - pairs[:, 0]
+    mad, bias = (float(abs(apart).mean()), float(apart.mean())) if len(apart) else (None, None)
+    spearman = dict(zip(("spearman", "low", "high"), bootstrap(_spearman, pairs, times=2000), strict=True))
+    return {"n": len(pairs), **spearman, "mean_absolute_difference": mad, "bias": bias}
 
 
-def _spearman(x: Any, y: Any) -> float:
-    return float(np.corrcoef(rankdata(x), rankdata(y))[0, 1])
+def _spearman(pairs: Any) -> float:
+    if len(pairs) < 2 or not np.ptp(pairs, axis=0).all():
+        return math.nan
+    return float(np.corrcoef(rankdata(pairs, axis=0), rowvar=False)[0, 1])
 
 
 def compare(draw: Draw, values: pd.DataFrame, path: Path) -> dict[str, dict[str, float | None]]:

@@ -11,7 +11,7 @@ from string import ascii_uppercase
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from fin_tasks import report
 from fin_tasks.data import documents
@@ -27,11 +27,7 @@ Value = Annotated[  # YAML takes a bare yes for true; a comma separates the word
 ]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Question(_Strict):
+class Question(BaseModel, extra="forbid", frozen=True):
     """A question about each row."""
 
     ask: str
@@ -49,7 +45,7 @@ class Question(_Strict):
         return self.values + ["+".join(two) for two in combinations(self.values, 2) if self.choose == 2]
 
 
-class Study(_Strict):
+class Study(BaseModel, extra="forbid", frozen=True):
     """A study with people."""
 
     name: Annotated[str, Field(pattern=r"^[\w-]+$")]
@@ -68,9 +64,8 @@ class Study(_Strict):
     def columns(self) -> dict[str, str]:
         """Return the columns that people fill in, each with its question."""
         if self.minutes:
-            limits = ", ".join(f"{task} {limit:g}" for task, limit in self.minutes.items())
             answer = "Your answer: true or false, the letter of a choice, or a number; none if you have none in time"
-            return {"answer": answer, "minutes": f"The minutes that you took, at most: {limits}"}
+            return {"answer": answer, "minutes": "The minutes that you took"}
         return {name: f"{one.ask} ({', '.join(one.allowed)})" for name, one in self.questions.items()}
 
     def allowed(self, column: str, doc: dict[str, Any]) -> tuple[list[str], float | None]:

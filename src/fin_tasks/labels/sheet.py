@@ -17,7 +17,7 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.draw import Draw, Row
 
 _FORMULA = r"^(?=[=@\t]|[+-](?![\d.,]+$))"
-_WIDTHS = {"question": 70, "prompt": 90, "response": 90, "gold": 70, "choices": 70, "terms": 30, "picture": 30}
+_WIDE = ("question", "prompt", "response", "gold", "choices")
 
 
 def write_sheets(draw: Draw, out: Path) -> list[Path]:
@@ -30,23 +30,20 @@ def write_sheets(draw: Draw, out: Path) -> list[Path]:
     table = pd.DataFrame(shown, columns=["row", *study.show, *study.columns()])
     asked = [f"{column}: {text}" for column, text in study.columns().items()]
     instructions = [study.title, *study.instructions.strip().split("\n"), "", "Cells to fill in:", *asked]
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        for path in paths:
-            if path.suffix == ".csv":
-                # A spreadsheet program would run a response that begins like a formula.
-                table.replace(_FORMULA, "'", regex=True).to_csv(path, index=False, encoding="utf-8-sig")
-                continue
-            with pd.ExcelWriter(path, engine="openpyxl") as writer:
-                pd.Series(instructions).to_excel(writer, sheet_name="Instructions", header=False, index=False)
-                writer.sheets["Instructions"].column_dimensions["A"].width = 130
-                table.to_excel(writer, sheet_name="Labels", index=False, freeze_panes=(1, 1))
-                _format(writer.sheets["Labels"], draw)
-        if out.suffix == ".csv":
-            out.with_suffix(".txt").write_text("\n".join(instructions), encoding="utf-8")
-        out.with_name(f"{out.stem}.draw.json").write_text(draw.model_dump_json(indent=1), encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"--out {out}: expected a folder that can be written, got {error.strerror}.") from error
+    out.parent.mkdir(parents=True, exist_ok=True)
+    for path in paths:
+        if path.suffix == ".csv":
+            # A spreadsheet program would run a response that begins like a formula.
+            table.replace(_FORMULA, "'", regex=True).to_csv(path, index=False, encoding="utf-8-sig")
+            continue
+        with pd.ExcelWriter(path, engine="openpyxl") as writer:
+            pd.Series(instructions).to_excel(writer, sheet_name="Instructions", header=False, index=False)
+            writer.sheets["Instructions"].column_dimensions["A"].width = 130
+            table.to_excel(writer, sheet_name="Labels", index=False, freeze_panes=(1, 1))
+            _format(writer.sheets["Labels"], draw)
+    if out.suffix == ".csv":
+        out.with_suffix(".txt").write_text("\n".join(instructions), encoding="utf-8")
+    out.with_name(f"{out.stem}.draw.json").write_text(draw.model_dump_json(indent=1), encoding="utf-8")
     return paths
 
 
@@ -55,7 +52,7 @@ def _format(sheet: Worksheet, draw: Draw) -> None:
     asked = draw.study.columns()
     for column in sheet.columns:
         name, letter = str(column[0].value), column[0].column_letter
-        sheet.column_dimensions[letter].width = _WIDTHS.get(name, 18)
+        sheet.column_dimensions[letter].width = 70 if name in _WIDE else 25
         for cell, row in zip(column[1:], draw.rows, strict=True):
             cell.alignment = Alignment(wrap_text=True, vertical="top")
             if name not in asked:

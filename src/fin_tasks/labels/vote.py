@@ -13,7 +13,7 @@ import pandas as pd
 
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.errors import DataError
-from fin_tasks.labels.agree import combine
+from fin_tasks.labels.agree import bootstrap, combine
 from fin_tasks.labels.draw import Draw, Question
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.stats.means import wilson
@@ -61,22 +61,16 @@ def alpha(values: pd.DataFrame, question: Question) -> dict[str, Any]:
     """
     counts = np.array([(values == value).sum(axis=1) for value in question.allowed]).T
     counts = counts[counts.sum(axis=1) > 1]
-    options: dict[str, Any] = {
-        "value_domain": range(len(question.allowed)),
-        "level_of_measurement": "ordinal" if question.scale else "nominal",
-    }
+    level = "ordinal" if question.scale else "nominal"
+    domain = range(counts.shape[1])
 
     def value_of(some: Any) -> float:
         if len(some) < 2 or np.count_nonzero(some.sum(axis=0)) < 2:
             return math.nan
-        return float(krippendorff.alpha(value_counts=some, **options))
+        return float(krippendorff.alpha(value_counts=some, value_domain=domain, level_of_measurement=level))
 
-    found, rng, n = value_of(counts), np.random.default_rng(42), len(counts)
-    if math.isnan(found):
-        return {"rows": n, "alpha": None, "low": None, "high": None}
-    drawn = [value_of(counts[rng.integers(n, size=n)]) for _ in range(1000)]
-    low, high = np.nanquantile(drawn, [0.025, 0.975]).tolist()
-    return {"rows": n, "alpha": found, "low": low, "high": high}
+    found, low, high = bootstrap(value_of, counts, times=1000)
+    return {"rows": len(counts), "alpha": found, "low": low, "high": high}
 
 
 def _shares(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
@@ -88,11 +82,10 @@ def _shares(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
         question = draw.study.questions[name]
         for value in question.allowed[::-1] if question.scale else question.values:
             # Scores are counted from the highest down, as in the paper's table of ratings.
-            hits = [label >= int(value) if question.scale else value in label.split("+") for label in own]
-            count = sum(hits)
-            interval, shown = wilson(count, len(own)), f">= {value}" if question.scale else value
-            line = [by, part, name, shown, question.types.get(value, ""), len(own), count, count / len(own)]
-            found.append([*line, interval.low, interval.high])
+            count = sum(label >= int(value) if question.scale else value in label.split("+") for label in own)
+            shown = f">= {value}" if question.scale else value
+            counts = [len(own), count, count / len(own), *wilson(count, len(own))]
+            found.append([by, part, name, shown, question.types.get(value, ""), *counts])
     names = ["by", "part", "question", "value", "type", "n", "count", "share", "low", "high"]
     return pd.DataFrame(found, columns=names)
 
@@ -131,15 +124,13 @@ def _write_figure(draw: Draw, shares: pd.DataFrame, pairs: pd.DataFrame, path: P
 def _people_run(draw: Draw, values: pd.DataFrame, out: Path, *, name: str) -> pd.DataFrame:
     """Score people's answers as a model's responses, write a run folder, and return the minutes by task."""
     answers, minutes = (values.xs(column, level="question") for column in ("answer", "minutes"))
-    given = {
-        row.id: [_response(answer, row.doc["task"]) for answer in answers.loc[row.id].dropna()] for row in draw.rows
-    }
     scored = []
     for task, options in draw.study.tasks.items():
-        rows = [row for row in draw.rows if row.task == task and given[row.id]]
+        rows = [row for row in draw.rows if row.task == task and len(answers.loc[row.id].dropna())]
+        responses = [[_response(one, row.doc["task"]) for one in answers.loc[row.id].dropna()] for row in rows]
         if rows:
-            docs, responses = [row.doc for row in rows], [given[row.id] for row in rows]
-            scored.append(score_task(draw.study.benchmark, task, docs, responses, options={**options, "mode": "cot"}))
+            docs, style = [row.doc for row in rows], {**options, "mode": "cot"}
+            scored.append(score_task(draw.study.benchmark, task, docs, responses, options=style))
     if not scored:
         raise DataError("label merge: expected answers in the sheets, found none.")
     # People stand in the column of models that reason before they answer.
