@@ -9,7 +9,7 @@ from chat_server import Answer, serve
 
 from fin_tasks.endpoints.embeddings import embed
 from fin_tasks.errors import EndpointError
-from fin_tasks.retrieval.dense import dense_scores
+from fin_tasks.retrieval.search import dense_scores
 from fin_tasks.settings import Settings
 
 TEXTS = [f"term {'x' * i}" for i in range(600)]

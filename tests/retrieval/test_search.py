@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fin_tasks.errors import ConfigError, DataError, FinTasksError
-from fin_tasks.retrieval import dense
+from fin_tasks.retrieval import search
 from fin_tasks.retrieval.search import facts, retrieve
 from fin_tasks.settings import Settings
 
@@ -35,7 +35,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         calls.append(tuple(texts))
         return np.array([[text.count("a"), text.count("b")] for text in texts])
 
-    monkeypatch.setattr(dense, "_embed", embed)
+    monkeypatch.setattr(search, "_embed", embed)
     return calls
 
 

@@ -62,7 +62,8 @@ def _record(benchmark: str, entries: Sequence[Mapping[str, Any]], out: Path) -> 
     digest = hashlib.sha256(f"{run['id']} {benchmark}".encode()).digest()
     safe = [re.sub(r"[^\w.-]+", "_", part).strip(". ") or "unknown" for part in name.split("/", 1)]
     file = out.joinpath("data", benchmark, *safe, f"{uuid.UUID(bytes=digest[:16], version=4)}.json")
-    _write(file, json.dumps(record, indent=2, allow_nan=False) + "\n")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(record, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def _result(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,11 +114,8 @@ def _card(found: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]], out: Pat
                     "notes": ", ".join(["fin-tasks, robust", *said]),
                     **({"date": run["date"]} if run["date"] else {}),
                 }
+    (out / ".eval_results").mkdir(parents=True, exist_ok=True)
     for benchmark, own in told.items():
-        _write(out / ".eval_results" / f"{benchmark}.yaml", yaml.safe_dump(list(own.values()), sort_keys=False))
+        text = yaml.safe_dump(list(own.values()), sort_keys=False)
+        (out / ".eval_results" / f"{benchmark}.yaml").write_text(text, encoding="utf-8")
     return sorted(left_out)
-
-
-def _write(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")

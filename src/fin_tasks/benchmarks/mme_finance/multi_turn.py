@@ -18,15 +18,15 @@ DIMENSIONS = (
 MARK = "<ImageHere>"  # marks the place of a picture in the file's questions
 
 
-def list_of(cell: str) -> list[str] | None:
-    """Read a list of texts in a cell, as JSON or as Python writes it; None if the cell holds no such list."""
+def list_of(cell: str) -> list[str]:
+    """Read a list of texts in a cell, as JSON or as Python writes it; empty if the cell holds no such list."""
     for parse in (json.loads, ast.literal_eval):
         try:
             found = parse(cell)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        return found if isinstance(found, list) and all(isinstance(one, str) for one in found) else None
-    return None
+        return found if isinstance(found, list) and all(isinstance(one, str) for one in found) else []
+    return []
 
 
 def turns_of(

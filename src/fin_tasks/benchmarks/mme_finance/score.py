@@ -41,15 +41,6 @@ CATEGORIES: Mapping[str, Category] = {
 
 GROUPS = ("perception", "reasoning", "cognition")
 
-IMAGE_TYPES = (
-    "candlestick chart",
-    "technical indicator chart",
-    "statistical chart",
-    "table",
-    "document",
-    "mixed chart",
-)
-
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedReading(Reading):

@@ -13,11 +13,7 @@ _UNFINISHED = ".fin-tasks-unfinished"
 
 @contextmanager
 def replacing(out: Path) -> Iterator[Path]:
-    """Give a folder for new files, and move these into `out` one by one at the end; nothing is moved after an error.
-
-    Raises:
-        DataError: The files cannot be written.
-    """
+    """Give a folder for new files, and move these into `out` one by one at the end; nothing is moved after an error."""
     new, listed = out / _UNFINISHED, out / _LIST
     try:
         shutil.rmtree(new, ignore_errors=True)  # of an earlier report that was killed

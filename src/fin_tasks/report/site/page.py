@@ -49,13 +49,8 @@ def write_page(report: Report, board: Mapping[str, Any], folder: Path, *, sample
     if samples:
         results = [(one, one.samples) for run in report.runs for one in run.tasks if one.samples is not None]
         settings = Settings.from_environ()
-        places = [
-            settings.cache_dir,
-            Path(fin_tasks.__file__).parent / "benchmarks",
-            *(file.parent for _, file in results),
-        ]
-        places += [settings.data_dir] if settings.data_dir else []
-        pictures = Pictures(own / "pictures", places)
+        ours = [settings.cache_dir, settings.data_dir, Path(fin_tasks.__file__).parent / "benchmarks"]
+        pictures = Pictures(own / "pictures", filter(None, [*ours, *(file.parent for _, file in results)]))
         for result, file in results:
             try:
                 shown[result.id] = write_samples(report, result, own, pictures)

@@ -1,8 +1,4 @@
-"""Pictures of questions, copied beside the page.
-
-A path in a samples file comes from a stranger, so it is never opened. It only
-chooses among the pictures in our own folders and beside the file.
-"""
+"""Pictures of questions, copied beside the page; a stranger's path is never opened, it only chooses among our files."""
 
 from collections import defaultdict
 from collections.abc import Iterable

@@ -35,11 +35,7 @@ def script(name: str, value: Any) -> bytes:
 
 
 def write_samples(report: Report, result: TaskResult, folder: Path, pictures: Pictures) -> dict[str, Any]:
-    """Write a task's samples; return how many there are and the names of the files with their questions.
-
-    Raises:
-        DataError: The samples file cannot be read.
-    """
+    """Write a task's samples; return how many there are and the names of the files with their questions."""
     docs: dict[str, tuple[Mapping[str, Any], Any]] = {}  # with the prompt
     items: dict[str, dict[str, Any]] = {}
     for sample in read_samples(result):

@@ -16,8 +16,7 @@ from tqdm import tqdm
 import fin_tasks
 from fin_tasks.benchmarks.mme_finance.fresh.draw import STYLES, show
 from fin_tasks.benchmarks.mme_finance.fresh.questions import CATEGORIES, questions
-from fin_tasks.benchmarks.mme_finance.fresh.scenes import Part, Prices, make_scene, read_prices
-from fin_tasks.benchmarks.mme_finance.score import IMAGE_TYPES
+from fin_tasks.benchmarks.mme_finance.fresh.scenes import IMAGE_TYPES, Part, Prices, make_scene, read_prices
 from fin_tasks.errors import ConfigError
 
 _COLUMNS = ["index", "question", "answer", "image_path", "task_category", "image_type", "image_style", "background"]
@@ -70,12 +69,7 @@ def plan(language: str, *, n: int, seed: int, prices: Prices) -> list[Picture]:
 def build_set(
     folder: Path, *, n: int, seed: int, languages: Sequence[str] = tuple(_TABLES), prices: Path | None = None
 ) -> dict[str, Any]:
-    """Build a set of `n` questions in each language in a new folder, and return its manifest.
-
-    Raises:
-        ConfigError: A language is unknown, the folder is not empty, or a font for Chinese is missing.
-        DataError: The prices cannot be read.
-    """
+    """Build a set of `n` questions in each language in a new folder, and return its manifest."""
     if not languages or not set(languages) <= _TABLES.keys():
         raise ConfigError(f"build mme_finance: expected languages among en, zh, got {', '.join(languages) or 'none'}.")
     if folder.exists() and any(folder.iterdir()):

@@ -84,7 +84,7 @@ def _draw(parts: Sequence[Part], language: str, width: int, height: int) -> Imag
         canvas: Any = FigureCanvasAgg(figure)
         grid = (1, len(parts)) if width > height else (len(parts), 1)
         for place, part in zip(figure.subfigures(*grid, squeeze=False).flat, parts, strict=True):
-            _DRAWERS[part.kind](place, part, language)
+            _DRAWERS.get(part.kind, _chart)(place, part, language)
         canvas.draw()
         return Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
 
@@ -94,8 +94,8 @@ def _heading(place: Any, *lines: str) -> None:
 
 
 def _stock(place: Any, part: Part, language: str) -> None:
-    word, days, is_candles = words(language), part.table, part.kind == "candles"
-    assert days is not None  # noqa: S101 - stocks have one
+    days: Any = part.table
+    word, is_candles = words(language), part.kind == "candles"
     printed = [f"{label} {value:.2f}" for label, value in part.printed.items()]
     _heading(place, part.title, "    ".join(printed[:4]), "    ".join(printed[4:]))
     upper, lower = place.subplots(2, 1, sharex=True, height_ratios=(3, 2))
@@ -156,11 +156,4 @@ def _report(place: Any, part: Part, language: str) -> None:
     _heading(place, part.title, *lines)
 
 
-_DRAWERS = {
-    "candles": _stock,
-    "indicator": _stock,
-    "bar": _chart,
-    "line": _chart,
-    "table": _table,
-    "report": _report,
-}
+_DRAWERS = {"candles": _stock, "indicator": _stock, "table": _table, "report": _report}  # all others are charts

@@ -29,8 +29,9 @@ def questions(parts: Sequence[Part], language: str, category: str, random: Rando
     A question has the columns `question`, `answer`, `task_category` and `truth`: JSON with `kind`, `value` and, for
     numbers, `tolerance` in the unit of the value.
     """
-    word = words(language)
-    forms = [(part, form) for part in parts for form in _forms(part, word, random) if form.category == category]
+    word, kinds = words(language), {"candles": _of_stock, "indicator": _of_stock, "report": _of_report}
+    made = [(part, form) for part in parts for form in kinds.get(part.kind, _of_figures)(part, word, random)]
+    forms = [(part, form) for part, form in made if form.category == category]
     random.shuffle(forms)
     for part, form in forms:
         truth: dict[str, Any] = {"kind": "na", "value": ""}
@@ -49,11 +50,6 @@ def questions(parts: Sequence[Part], language: str, category: str, random: Rando
             "task_category": category,
             "truth": json.dumps(truth, ensure_ascii=False),
         }
-
-
-def _forms(part: Part, word: Any, random: Random) -> Iterator[_Form]:
-    forms = {"candles": _of_stock, "indicator": _of_stock, "report": _of_report}.get(part.kind, _of_figures)
-    return forms(part, word, random)
 
 
 def _printed(part: Part, random: Random) -> _Form:

@@ -17,6 +17,14 @@ from fin_tasks.resources import stock_prices_file
 Prices = list[tuple[str, pd.DataFrame]]
 
 COLORS = ("blue", "orange", "purple", "brown", "teal", "gray")
+IMAGE_TYPES = (
+    "candlestick chart",
+    "technical indicator chart",
+    "statistical chart",
+    "table",
+    "document",
+    "mixed chart",
+)
 _COLUMNS = ["open", "high", "low", "close", "volume"]
 _LARGEST_STEP = 1.4  # larger steps from day to day count as splits, which would look like a crash
 _WARM_UP, _LONGEST = 120, 60  # days that averages need before the first day shown, and days shown
@@ -54,9 +62,6 @@ def read_prices(place: Path | None) -> Prices:
 
     A table has the columns date, open, high, low, close and volume, and ticker unless the file is named after it.
     A ticker is cut at jumps, which may be splits; days below a dollar and pieces too short for a chart are left out.
-
-    Raises:
-        DataError: A file cannot be read, or no ticker has enough days.
     """
     root, pieces = place or stock_prices_file(), Prices()
     for path in [root] if root.is_file() else sorted(root.rglob("*")):
