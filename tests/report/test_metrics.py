@@ -10,7 +10,7 @@ from fin_tasks.benchmarks.dynostock import score as dynostock
 from fin_tasks.benchmarks.financemath import score as financemath
 from fin_tasks.benchmarks.mme_finance import score as mme_finance
 from fin_tasks.benchmarks.xfinbench import score as xfinbench
-from fin_tasks.report.metrics import metric_of
+from fin_tasks.report.model import metric_of
 
 METRICS = [
     xfinbench.metrics_of(subset="calc", mode="pot", math_types="labels.csv"),

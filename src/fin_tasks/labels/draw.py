@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 from fin_tasks import report
 from fin_tasks.data import documents
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.report.metrics import headline
+from fin_tasks.report.model import headline
 from fin_tasks.report.rows import read_samples
 from fin_tasks.resources import studies_dir
 

@@ -28,9 +28,7 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, str]:
         **dict(_flat(facts)),
     }
     follows = tuple(f"{name}." for name in _FOLLOWS)
-    kept = {
-        n: v for n, v in told.items() if v is not None and not f"{n}.".startswith((*follows, "retrieval.rows_with"))
-    }
+    kept = {n: v for n, v in told.items() if v is not None and not f"{n}.".startswith(follows)}
     if kept.get("data.origin") == "recording":  # its revision is a hash of one model's file
         kept.pop("data.revision", None)
     elif "data.revision" in kept:  # the revision stands for all other facts about the data

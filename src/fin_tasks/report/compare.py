@@ -14,8 +14,7 @@ from fin_tasks.benchmarks.dynostock.figures import names_of
 from fin_tasks.benchmarks.dynostock.windows import BIASES
 from fin_tasks.errors import DataError
 from fin_tasks.report.comparable import conditions_of, differences, setting_id
-from fin_tasks.report.metrics import headline, largest
-from fin_tasks.report.model import Report, TaskResult
+from fin_tasks.report.model import Report, TaskResult, headline, largest
 from fin_tasks.report.rows import read_samples
 from fin_tasks.report.values import value_of
 from fin_tasks.stats.pairs import compare_pair, holm

@@ -16,8 +16,7 @@ import yaml
 from fin_tasks.data.files import load_pins
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.comparable import text_of
-from fin_tasks.report.metrics import largest
-from fin_tasks.report.model import BENCHMARKS
+from fin_tasks.report.model import BENCHMARKS, largest
 from fin_tasks.report.values import CONDITIONS
 
 _SCHEMA = "0.3.0"  # of every_eval_ever

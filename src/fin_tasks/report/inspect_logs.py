@@ -4,7 +4,8 @@ import importlib
 import json
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,23 @@ _BROKEN = (AttributeError, EOFError, LookupError, OSError, TypeError, ValueError
 
 def results_of(path: Path) -> Any:
     """Read the head of a log: a text that logs of a run share, and lm-eval's results file; or DataError."""
-    return next(_reading(path, lambda inspect: iter([_results(inspect.read_eval_log(str(path), header_only=True))])))
+    with _inspect_for(path) as inspect:
+        return _results(inspect.read_eval_log(str(path), header_only=True))
 
 
 def samples_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield a log's samples, a line of lm-eval's samples file for each variant, with where they are; or DataError."""
-    return _reading(path, lambda inspect: _lines(path, inspect))
+    found: dict[Any, list[Any]] = {}
+    with _inspect_for(path) as inspect:
+        for one in inspect.read_eval_log_samples(str(path), False, exclude_fields=_UNREAD):
+            found.setdefault(one.id, []).append(one) if one.scores and one.error is None else None
+        for identity, several in found.items():
+            told = {"doc": several[0].metadata, "resps": [[one.output.completion for one in several]]}
+            for variant in ("paper", "robust"):
+                scores = [one.scores[variant].metadata for one in several]
+                values = over_responses([one["values"] for one in scores])
+                read = {"filtered_resps": [[one["reading"] for one in scores]], "metrics": list(values)}
+                yield f"{path}, sample {identity}", {**told, **read, "filter": variant, **values}
 
 
 def _results(log: Any) -> tuple[str, dict[str, Any]]:
@@ -56,22 +68,10 @@ def _results(log: Any) -> tuple[str, dict[str, Any]]:
     }
 
 
-def _lines(path: Path, inspect: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    found: dict[Any, list[Any]] = {}
-    for one in inspect.read_eval_log_samples(str(path), False, exclude_fields=_UNREAD):
-        found.setdefault(one.id, []).append(one) if one.scores and one.error is None else None
-    for identity, several in found.items():
-        told = {"doc": several[0].metadata, "resps": [[one.output.completion for one in several]]}
-        for variant in ("paper", "robust"):
-            scores = [one.scores[variant].metadata for one in several]
-            values = over_responses([one["values"] for one in scores])
-            read = {"filtered_resps": [[one["reading"] for one in scores]], "metrics": list(values)}
-            yield f"{path}, sample {identity}", {**told, **read, "filter": variant, **values}
-
-
-def _reading(path: Path, read: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
+@contextmanager
+def _inspect_for(path: Path) -> Iterator[Any]:
     try:
-        yield from read(importlib.import_module("inspect_ai.log"))
+        yield importlib.import_module("inspect_ai.log")
     except ImportError as error:
         raise DataError(f'{path}: reading it needs inspect_ai. Run `pip install "fin-tasks[inspect]"`.') from error
     except _BROKEN as error:

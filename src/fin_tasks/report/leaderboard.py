@@ -1,6 +1,5 @@
 """`leaderboard.json`: every value with its interval, ranks and tests of pairs; see `leaderboard.schema.json`."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -15,8 +14,7 @@ import fin_tasks
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.report.comparable import conditions_of, differences, reference_of, setting_id
 from fin_tasks.report.cost import costs_of
-from fin_tasks.report.metrics import metric_of
-from fin_tasks.report.model import BENCHMARKS, Report, Run, TaskResult
+from fin_tasks.report.model import BENCHMARKS, Report, Run, TaskResult, metric_of
 from fin_tasks.report.published import figures
 from fin_tasks.report.values import entries_of, six_digits
 from fin_tasks.stats.pairs import ALPHA, compare_all, rank
@@ -66,15 +64,16 @@ def board(
     for name, task in tasks.items():
         task["metrics"] = sorted(metrics[name], key=lambda metric: (metric != task["headline"], metric))
 
-    def place(entry: Mapping[str, Any]) -> tuple[Any, ...]:
-        return (
-            entry["model"].casefold(),
-            entry["model"],
-            entry["run"],
-            tasks[entry["task"]]["metrics"].index(entry["metric"]),
-        )
+    def task_place(task: Mapping[str, Any]) -> tuple[Any, ...]:
+        return list(BENCHMARKS).index(task["benchmark"]), task["bias"], task["window"] or 0, task["id"]
 
-    order = sorted(tasks, key=lambda name: _place(tasks[name]))
+    order = sorted(tasks, key=lambda name: task_place(tasks[name]))
+
+    def place(entry: Mapping[str, Any]) -> tuple[Any, ...]:
+        task = entry["task"]
+        at = tasks[task]["metrics"].index(entry["metric"])
+        return order.index(task), entry["model"].casefold(), entry["model"], entry["run"], at
+
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -86,7 +85,7 @@ def board(
         "tasks": [tasks[name] for name in order],
         "metrics": {name: asdict(metric_of(name)) for name in sorted(set().union(*metrics.values()))},
         "groups": {setting_id(result): dict(result.settings) for _, result in results.values()},
-        "entries": sorted(entries, key=lambda entry: (order.index(entry["task"]), *place(entry))),
+        "entries": sorted(entries, key=place),
         "comparisons": comparisons,
         "costs": costs,
         "prices": prices.model_dump(mode="json", exclude={"models"}) if prices else None,
@@ -158,8 +157,9 @@ def _ranked(
     for identity, of in list(scores.items()):
         asked, scored = (int(standard.isin(one.index).sum()) for one in (of, of.dropna()))
         if asked < _SAME_ROWS * len(standard) or scored < _ENOUGH * len(standard):
-            told = f"was asked {asked}" if asked < _SAME_ROWS * len(standard) else f"has scored {scored}"
-            left_out[identity] = f"it {told} of the {len(standard)} rows that another run has scored"
+            left_out[identity] = (
+                f"it has {asked} and scored {scored} of the {len(standard)} rows that another run scored"
+            )
             del scores[identity]
     table = pd.DataFrame(scores)
     clusters = np.array([sources[key] for key in table.index], dtype=np.int64)
@@ -207,11 +207,3 @@ def _runs(results: _Results) -> list[dict[str, Any]]:
             }
         )
     return found
-
-
-def _place(task: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the place of a task in the order of benchmarks and names, numbers by their size."""
-    parts = re.split(r"(\d+)", task["id"])
-    return list(BENCHMARKS).index(task["benchmark"]), [
-        (one.isdigit(), int(one) if one.isdigit() else one) for one in parts
-    ]

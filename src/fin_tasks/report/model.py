@@ -1,9 +1,12 @@
-"""Runs, their results by task, and the one table of rows that all reports are made of."""
+"""Runs, their results by task, the one table of rows that all reports are made of, and the metrics of `metrics.csv`."""
 
+import csv
 import hashlib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,10 @@ COLUMNS = ("run", "benchmark", "task", "variant", "doc_id", "source", *BREAKDOWN
 
 WEIGHT = "bias_weight"
 """The column with the share of a document's responses that are wrong, which `bias_index` is weighted by."""
+
+
+_LARGEST = {"fraction": 1.0, "points": 100.0, "number": math.inf}
+_BETTER = {"more": True, "less": False, "": None}
 
 
 @dataclass(frozen=True)
@@ -106,6 +113,51 @@ class Report:
         return found
 
 
+@dataclass(frozen=True)
+class Metric:
+    """What a report says of a metric, as `metrics` of a leaderboard has it."""
+
+    label: str
+    unit: str  # `fraction`, `points` of 100, or `number`
+    higher_is_better: bool | None  # None if neither
+    by: str  # the column that it breaks down by; empty for metrics over all rows
+    of: str  # the part
+
+
+def metric_of(name: str) -> Metric:
+    """Return a metric; one that is not in the table has the unit and direction of its first word.
+
+    Example:
+        >>> metric_of("acc_TU").label, metric_of("score_OCR").unit, metric_of("acc_new").label
+        ('Terminology understanding', 'points', 'Acc new')
+    """
+    known = _known()
+    if name in known:
+        return known[name]
+    like = known.get(name.split("_")[0], known["acc"])
+    return Metric(name.replace("_", " ").capitalize(), like.unit, like.higher_is_better, "", "")
+
+
+def largest(metric: str) -> float:
+    """Return the largest value of a metric: 1 for shares, 100 for a judge's points, infinity for other numbers."""
+    return _LARGEST[metric_of(metric).unit]
+
+
+def headline(result: TaskResult) -> str:
+    """Return the metric that models are ranked by: a judge's `score`, or `acc` if nobody judges."""
+    known = {metric for of_variant in result.totals.values() for metric in of_variant}
+    return "score" if result.benchmark == "mme_finance" and ("score" in known or "acc" not in known) else "acc"
+
+
+@cache
+def _known() -> dict[str, Metric]:
+    text = files("fin_tasks.report").joinpath("metrics.csv").read_text(encoding="utf-8")
+    return {
+        row["metric"]: Metric(row["label"], row["unit"], _BETTER[row["better"]], row["by"], row["of"])
+        for row in csv.DictReader(text.splitlines())
+    }
+
+
 def benchmark_of(task: str) -> str:
     """Return the benchmark that a task belongs to; empty for tasks of others.
 
@@ -124,10 +176,8 @@ def texts_column(texts: Sequence[str | None]) -> pd.Categorical:
 
 def table_of(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return one table of rows; metrics stand in alphabetical order behind the text columns."""
-    texts = {name: union_categoricals([one[name] for one in tables]) for name in COLUMNS} if tables else {}
-    metrics = sorted({name for one in tables for name in one} - set(COLUMNS))
-    values = {
-        name: np.concatenate([one[name] if name in one else np.full(len(one), np.nan) for one in tables])
-        for name in metrics
-    }
-    return pd.DataFrame({**texts, **values}, columns=[*COLUMNS, *metrics])
+    if not tables:
+        return pd.DataFrame(columns=[*COLUMNS])
+    texts = {name: union_categoricals([one[name] for one in tables]) for name in COLUMNS}
+    values = pd.concat([one.drop(columns=[*COLUMNS]) for one in tables], ignore_index=True).sort_index(axis=1)
+    return pd.DataFrame(texts).join(values)

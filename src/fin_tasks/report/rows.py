@@ -17,8 +17,7 @@ from scipy.special import comb
 
 from fin_tasks.errors import DataError
 from fin_tasks.report import inspect_logs
-from fin_tasks.report.metrics import largest
-from fin_tasks.report.model import BREAKDOWNS, WEIGHT, TaskResult, texts_column
+from fin_tasks.report.model import BREAKDOWNS, WEIGHT, TaskResult, largest, texts_column
 
 _MAX_LINE = 64 * 2**20
 _MAX_ANSWER, _MAX_REASON = 200, 300

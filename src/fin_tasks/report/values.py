@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from fin_tasks.report.comparable import conditions_of, setting_id, text_of
-from fin_tasks.report.metrics import headline, largest, metric_of
-from fin_tasks.report.model import COLUMNS, WEIGHT, Report, Run, TaskResult
+from fin_tasks.report.model import COLUMNS, WEIGHT, Report, Run, TaskResult, headline, largest, metric_of
 from fin_tasks.stats.means import Estimate, estimate
 
 CONDITIONS = ("task", "split", "mode", "style", "retrieval", "arm")

@@ -12,8 +12,7 @@ from typing import Any
 
 import orjson
 
-from fin_tasks.report.metrics import headline
-from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult
+from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult, headline
 from fin_tasks.report.rows import flat, printable, prompt_of, read_samples
 from fin_tasks.report.site.pictures import Pictures
 

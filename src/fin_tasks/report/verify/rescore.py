@@ -24,8 +24,7 @@ from fin_tasks.judging.item import no_response
 from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.rubric import rubric_names
 from fin_tasks.report.comparable import settings_of
-from fin_tasks.report.metrics import headline, largest
-from fin_tasks.report.model import Run, TaskResult
+from fin_tasks.report.model import Run, TaskResult, headline, largest
 from fin_tasks.report.rows import flat, prompt_of, read_samples, readings_of
 from fin_tasks.report.verify import checks as check
 from fin_tasks.report.verify.checks import Checks, Row, Rows, Scored
