@@ -10,7 +10,7 @@ from fin_tasks.answers import read as careful
 from fin_tasks.answers.numbers import Number, equal_reading, near_reading
 from fin_tasks.answers.paper import marked_letter, marked_number, marked_verdict, near_marked, xfinbench_program
 from fin_tasks.answers.programs import extract_program
-from fin_tasks.answers.score import Reading, Score, number_of_result
+from fin_tasks.answers.read import Reading, Score, number_of_result
 from fin_tasks.sandbox import Outcome, Ran, Status
 
 # The authors' last line; and as they read a returned text as a response, the sandbox must not take "5" for 5.

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import fin_tasks
-from fin_tasks.cli import build, chart, compare, fetch, judge, label, predict, replay, report, verify
+from fin_tasks.cli import build, compare, fetch, judge, label, predict, replay, report, verify
 from fin_tasks.cli.options import Json, Model, NewFolder, print_table, say, show
 from fin_tasks.errors import FinTasksError
 
@@ -107,7 +107,7 @@ app.command(rich_help_panel="Score")(predict.predict)
 app.command(rich_help_panel="Results")(report.report)
 app.command(rich_help_panel="Results")(compare.compare)
 app.command(rich_help_panel="Results")(verify.verify)
-app.command(rich_help_panel="Data")(chart.chart)
+app.command(rich_help_panel="Data")(predict.chart)
 app.add_typer(replay.app, name="replay", rich_help_panel="Score")
 app.add_typer(build.app, name="build", rich_help_panel="Data")
 app.add_typer(label.app, name="label", rich_help_panel="Data")

@@ -1,7 +1,8 @@
-"""`fin-tasks predict`: ask a model about one stock and period."""
+"""`fin-tasks predict` and `chart`: ask a model about one stock and period, or draw its chart."""
 
 import json
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -58,3 +59,28 @@ def predict(
         run = write_run(out, [task], model=model, made_by="fin-tasks predict", provenance={task.name: facts})
         result["run"] = str(run)
     options.show(result, as_json=as_json)
+
+
+def chart(
+    ticker: options.Ticker,
+    start: Annotated[datetime, typer.Option(**options.DAY, help="First day shown, such as 2009-03-24.")],
+    end: Annotated[datetime, typer.Option(**options.DAY, help="Last day shown.")],
+    prices: options.Prices = None,
+    earnings: options.Earnings = None,
+    sample: options.Sample = False,
+    adjust: options.Adjust = "none",
+    style: options.Style = "house",
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Picture, else TICKER_START_END.png.")] = None,
+) -> None:
+    """Draw a stock's prices with its earnings reports, as a model sees them.
+
+    Example: fin-tasks chart AAPL --sample --start 2011-03-21 --end 2012-01-24 --out chart.png
+    """
+    from fin_tasks.benchmarks.dynostock.data import chart_between
+    from fin_tasks.charts.candlestick import draw
+
+    market = options.market_of(prices, earnings, adjust=adjust, sample=sample)
+    shown = chart_between(market, ticker.upper(), start.date(), end.date(), style=style)
+    file = out or Path(f"{shown.stem}.png")
+    file.write_bytes(draw(shown))
+    print(file)

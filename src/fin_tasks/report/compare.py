@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from fin_tasks.benchmarks.dynostock import experiment
-from fin_tasks.benchmarks.dynostock.figures import names_of
 from fin_tasks.benchmarks.dynostock.windows import BIASES
 from fin_tasks.errors import DataError
 from fin_tasks.report.comparable import conditions_of, differences, setting_id
@@ -30,16 +29,8 @@ _FOLLOW = ("style.", "prompts.", "mode", "version", "retrieval.")  # settings th
 _STATEMENT = ("anonymize", "arm", "bias", "mode", "scorer", "window")  # settings in which arms differ on purpose
 _TEXTS = ("heading", "task", "metric", "variant", "by", "group", "run", "against", "family", "test")
 _NUMBERS = (
-    "unit",
-    "value",
-    "deviation",
-    "low",
-    "high",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "p",
-    "p_holm",
+    *("unit", "value", "deviation", "low", "high", "p", "p_holm"),
+    *("difference", "difference_low", "difference_high"),
 )
 _LINE = {**dict.fromkeys(_TEXTS, ""), **dict.fromkeys(_NUMBERS, math.nan), "n": 0, "pairs": 0, "left_out": 0}
 _LINE |= {"gained": None, "lost": None}
@@ -133,7 +124,9 @@ def compare_statements(report: Report, *, variant: str = "paper", effects: bool 
         tables.append(contrasts.assign(run=contrasts["contrast"], n=contrasts["pairs"], test="McNemar"))
     lines = []
     for table in tables:
-        heading = table["bias"] + ", " + names_of(table, [name for name in experiment.GROUP if name != "bias"])
+        heading = (
+            table["bias"] + ", " + experiment.names_of(table, [name for name in experiment.GROUP if name != "bias"])
+        )
         facts = {"heading": heading, "variant": variant, "unit": 1.0, "by": "window", "group": table["window"].map(str)}
         lines += [
             {**_LINE, **{name: value for name, value in line.items() if name in _LINE}}

@@ -152,8 +152,7 @@ def _draw_dots(axes: "Axes", values: pd.DataFrame, x: str, y: str) -> None:
 
 
 def _biases(report: Report, folder: Path) -> None:
-    from fin_tasks.benchmarks.dynostock import figures
-    from fin_tasks.benchmarks.dynostock.experiment import by_window
+    from fin_tasks.benchmarks.dynostock.experiment import by_window, draw_windows
     from fin_tasks.report.compare import compare_statements, statement_rows
 
     for variant in _VARIANTS:
@@ -163,7 +162,7 @@ def _biases(report: Report, folder: Path) -> None:
             continue  # no rows of bias tasks
         for bias, of_bias in by_window(rows).groupby("bias"):
             stem = folder / f"dynostock_{bias}_{variant}"
-            figures.draw_windows(of_bias, stem, title=f"{str(bias).capitalize()} bias, {variant}")
+            draw_windows(of_bias, stem, title=f"{str(bias).capitalize()} bias, {variant}")
         lines = compare_statements(report, variant=variant).lines
         if len(effects := lines[lines["pairs"] > 0]):
             draw_forest(effects, folder / f"dynostock_effects_{variant}", title=f"Effects, {variant}")

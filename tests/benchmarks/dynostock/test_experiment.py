@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fin_tasks.benchmarks.dynostock.experiment import COLUMNS, by_window, compare_arms
-from fin_tasks.benchmarks.dynostock.figures import draw_windows
+from fin_tasks.benchmarks.dynostock.experiment import COLUMNS, by_window, compare_arms, draw_windows
 from fin_tasks.benchmarks.dynostock.score import metric_values, read
 
 GROUP = {"model": "m", "bias": "recency", "mode": "text", "setting": "a", "anonymized": False}

@@ -10,8 +10,7 @@ from typing import Any
 
 from fin_tasks.answers.numbers import Number
 from fin_tasks.answers.paper import MARKER
-from fin_tasks.answers.read import read_quantity
-from fin_tasks.answers.score import Reading, Score
+from fin_tasks.answers.read import Reading, Score, read_quantity
 from fin_tasks.benchmarks.bizbench import formulas
 from fin_tasks.benchmarks.short_answers import compare_with, program_in, read_answer
 from fin_tasks.sandbox import REASONS, Ran, execution_values

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fin_tasks.answers.probability import paper_probability, robust_probability
-from fin_tasks.answers.score import Reading, Score
+from fin_tasks.answers.read import Reading, Score
 from fin_tasks.stats.averages import Metric, average, average_or_none, rate
 from fin_tasks.stats.calibration import brier_score, expected_calibration_error
 from fin_tasks.stats.means import Interval, bias_index_interval, wilson

@@ -9,9 +9,8 @@ from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import Number, as_written, equal_reading, find_numbers, number_from_float
 from fin_tasks.answers.paper import financemath_program
 from fin_tasks.answers.programs import extract_program
-from fin_tasks.answers.read import read_quantity
+from fin_tasks.answers.read import Reading, Score, read_quantity
 from fin_tasks.answers.reasoning import strip_reasoning
-from fin_tasks.answers.score import Reading, Score
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import REASONS, Outcome, Ran, Status, execution_values
 from fin_tasks.stats.averages import average_or_none, rate
