@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 import krippendorff
 import numpy as np
@@ -61,7 +61,7 @@ def alpha(values: pd.DataFrame, question: Question) -> dict[str, Any]:
     """
     counts = np.array([(values == value).sum(axis=1) for value in question.allowed]).T
     counts = counts[counts.sum(axis=1) > 1]
-    level = "ordinal" if question.scale else "nominal"
+    level: Literal["ordinal", "nominal"] = "ordinal" if question.scale else "nominal"
     domain = range(counts.shape[1])
 
     def value_of(some: Any) -> float:
