@@ -126,8 +126,8 @@ SAMPLE_CHART = "--sample --start 2010-01-02 --end 2010-01-03"
     [
         ("replay xfinbench --task bool none.csv", "No such file"),
         ("replay financemath --mode cot none.json", "none.json"),
-        (f"chart NONE {SAMPLE_CHART}", "got 'NONE'. There are AAPL, FB, GOOG, IBM, MSFT."),
-        (f"chart AAPL {SAMPLE_CHART}", "from 2010-01-02 to 2010-01-03, found none"),
+        (f"chart NONE {SAMPLE_CHART}", "found no prices of this ticker"),
+        (f"chart AAPL {SAMPLE_CHART}", "found prices from 2000-03-01 to 2013-03-01"),
         (f"chart AAPL {SAMPLE_CHART} --prices x.csv", "expected no --prices"),
         ("chart AAPL --sample --start 2010-01-04 --end 2010-12-31 --out none/x.png", "No such file"),
     ],
