@@ -21,11 +21,7 @@ _REVIEW = 2.0  # people look again at a response whose scores have a larger vari
 
 
 def combine(scores: Sequence[float]) -> tuple[float, bool]:
-    """Return the score that most people gave, else the mean; and whether the response needs a second look.
-
-    >>> combine([5, 5, 4]), combine([1, 1, 3, 3]), combine([0, 5, 5])
-    ((5, False), (2, False), (5, True))
-    """
+    """Return the score that most people gave, else the mean; and whether the response needs a second look."""
     (first, votes), *rest = Counter(scores).most_common()
     alone = not rest or rest[0][1] < votes
     return (first if alone else mean(scores)), pvariance(scores) > _REVIEW

@@ -15,9 +15,7 @@ __all__ = ["read"]
 def read(paths: Iterable[Path]) -> "Report":
     """Read all runs of our tasks in files and folders: run folders as lm-eval writes them, and logs of inspect_ai.
 
-    Raises:
-        DataError: A path does not exist, or nothing there is a result of ours. What is wrong with a single file stands
-            in the report's problems.
+    Raise DataError if there are none. What is wrong with a single file stands in the report's problems.
     """
     # these import pandas, which takes half a second that writing a run folder does not need
     from fin_tasks.report import lm_eval

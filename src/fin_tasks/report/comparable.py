@@ -39,13 +39,7 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, str]:
 
 
 def conditions_of(result: TaskResult) -> dict[str, str]:
-    """Return how a task was asked: `task` without its endings, `split`, `mode`, `style`, `retrieval` and `arm`.
-
-    Example:
-        >>> asked = TaskResult(run="r", benchmark="xfinbench", task="xfinbench_calc_pot", settings={"split": '"test"'})
-        >>> [conditions_of(asked)[name] for name in ("task", "split", "mode", "style")]
-        ['xfinbench_calc', 'test', 'pot', '']
-    """
+    """Return how a task was asked: `task` without its endings, `split`, `mode`, `style`, `retrieval` and `arm`."""
     said = {name: text_of(value) for name, value in result.settings.items()}
     task, endings = result.task, []
     while (ending := task.rpartition("_")[2]) in _ENDINGS and task != _WHOLE:

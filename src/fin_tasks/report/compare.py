@@ -136,11 +136,7 @@ def compare_statements(report: Report, *, variant: str = "paper", effects: bool 
 
 
 def statement_rows(report: Report, *, variant: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows of bias tasks with `experiment.COLUMNS`, newest run last, and notes on runs kept apart.
-
-    Raises:
-        DataError: There are no such rows.
-    """
+    """Return rows of bias tasks with `experiment.COLUMNS`, newest run last, and notes; or DataError without rows."""
     parts: list[pd.DataFrame] = []
     firsts: dict[tuple[str, ...], TaskResult] = {}
     notes: dict[str, None] = {}

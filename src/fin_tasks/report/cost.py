@@ -28,12 +28,7 @@ def costs_of(run: Run, prices: Prices | None = None) -> dict[str, dict[str, Any]
 
 
 def pareto(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the points of cost and quality that no other beats in both, the cheapest first.
-
-    Example:
-        >>> pareto([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)])
-        [(1, 0.5), (3, 0.9)]
-    """
+    """Return the points of cost and quality that no other beats in both, the cheapest first."""
     front: list[tuple[float, float]] = []
     for cost, value in sorted(points, key=lambda one: (one[0], -one[1])):
         if not front or value > front[-1][1]:

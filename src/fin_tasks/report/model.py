@@ -125,12 +125,7 @@ class Metric:
 
 
 def metric_of(name: str) -> Metric:
-    """Return a metric; one that is not in the table has the unit and direction of its first word.
-
-    Example:
-        >>> metric_of("acc_TU").label, metric_of("score_OCR").unit, metric_of("acc_new").label
-        ('Terminology understanding', 'points', 'Acc new')
-    """
+    """Return a metric; one that is not in the table has the unit and direction of its first word."""
     known = _known()
     if name in known:
         return known[name]
@@ -159,12 +154,7 @@ def _known() -> dict[str, Metric]:
 
 
 def benchmark_of(task: str) -> str:
-    """Return the benchmark that a task belongs to; empty for tasks of others.
-
-    Example:
-        >>> benchmark_of("mme_finance_en"), benchmark_of("xfinbench"), benchmark_of("xfinbenchmark_x")
-        ('mme_finance', 'xfinbench', '')
-    """
+    """Return the benchmark that a task belongs to; empty for tasks of others."""
     return next((name for name in BENCHMARKS if task == name or task.startswith(f"{name}_")), "")
 
 

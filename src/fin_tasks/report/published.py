@@ -27,10 +27,6 @@ def figures(
 
     A run stands for each paper, table, model and judge. In `published.csv` the columns `column`, `our_metric`, `rows`
     and `mark` say where a figure stands on a leaderboard.
-
-    Example:
-        >>> [one["value"] for one in figures(["xfinbench"])[1] if one["model"] == "gpt-4o"][0]
-        0.84
     """
     tasks: dict[str, dict[str, Any]] = {}
     entries: list[dict[str, Any]] = []

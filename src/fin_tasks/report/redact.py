@@ -22,12 +22,7 @@ _DEEPEST = 30
 
 
 def without_secrets(value: Any, *, depth: int = 0) -> Any:
-    """Remove keys, tokens and home folders from a JSON value, by the names of fields and by their look.
-
-    Example:
-        >>> without_secrets({"path": "/home/ann/m", "env": {"x": 1}, "max_tokens": 5, "url": "http://a:pw@h/?key=k"})
-        {'path': '~/m', 'max_tokens': 5, 'url': 'http://[removed]@h/?key=[removed]'}
-    """
+    """Remove keys, tokens and home folders from a JSON value, by the names of fields and by their look."""
     if isinstance(value, str):
         return _HOME.sub("~", _PAIR.sub(r"\1[removed]", _LOOKS_SECRET.sub("[removed]", value)))
     if isinstance(value, (dict, list)) and depth >= _DEEPEST:

@@ -27,11 +27,7 @@ _NO_MEANS = ("_stderr", "_low", "_high", "_std")
 
 
 def read_samples(result: TaskResult) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a task's samples file, with documents and responses; nothing if there is no file.
-
-    Raises:
-        DataError: The file cannot be read, or a line is too long or no JSON object.
-    """
+    """Yield the lines of a task's samples file, nothing if there is none; DataError if it cannot be read."""
     if result.samples is not None:
         for _, sample in _lines(result.samples):
             yield sample

@@ -76,12 +76,7 @@ def write_costs(board: Mapping[str, Any], folder: Path) -> None:
 
 
 def cost_text(one: Mapping[str, Any], name: str) -> str:
-    """Return one of `COSTS` as text, estimates behind ≈; empty if it is not known.
-
-    Example:
-        >>> cost_text({"cost": 0.01234, "estimated": ["cost"]}, "cost"), cost_text({"seconds": None}, "seconds")
-        ('≈ 0.0123', '')
-    """
+    """Return one of `COSTS` as text, estimates behind ≈; empty if it is not known."""
     if (value := one[name]) is None:
         return ""
     text = f"{value:,.0f}" if name != "cost" or value >= 1000 else f"{value:.3g}"
@@ -89,12 +84,7 @@ def cost_text(one: Mapping[str, Any], name: str) -> str:
 
 
 def safe(text: str) -> str:
-    r"""Write text so that Markdown and HTML show it letter by letter, on one line.
-
-    Example:
-        >>> print(safe("<b>a|b</b> [x](http://y)"))
-        &lt;b&gt;a\|b&lt;/b&gt; \[x\](http\://y)
-    """
+    r"""Write text so that Markdown and HTML show it letter by letter, on one line."""
     shown = _MARKUP.sub(r"\\\g<0>", escape(text[:400])).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"(?i)\bwww\.", lambda found: f"{found[0][:-1]}\\.", shown)  # GitHub links it otherwise
 

@@ -34,12 +34,7 @@ def average_or_none(values: Iterable[float | None]) -> float | None:
 
 
 def over_responses(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a document's metrics over its responses: means, of lists place by place; lists of pairs are joined.
-
-    Example:
-        >>> over_responses([{"acc": 1.0, "ece": [[0.5, 1]]}, {"acc": 0.0, "ece": None}])
-        {'acc': 0.5, 'ece': [[0.5, 1]]}
-    """
+    """Return a document's metrics over its responses: means, of lists place by place; lists of pairs are joined."""
     if len(values) == 1:
         return dict(values[0])
     return {name: _over([one[name] for one in values if one[name] is not None]) for name in values[0]}

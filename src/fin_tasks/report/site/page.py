@@ -74,13 +74,7 @@ def write_page(report: Report, board: Mapping[str, Any], folder: Path, *, sample
 
 
 def task_name(task: Mapping[str, Any]) -> str:
-    """Return what a task asks, in plain words.
-
-    Example:
-        >>> asked = {"benchmark": "dynostock", "task": "dynostock_recency_w4", "bias": "recency", "window": 4}
-        >>> task_name({**asked, "mode": "text", "split": "", "style": "", "retrieval": "none", "arm": "signal"})
-        'DynoStock, recency, 4 reports, price tables'
-    """
+    """Return what a task asks, in plain words."""
     benchmark = task["benchmark"]
     asked = task["task"].removeprefix(benchmark).strip("_")
     if benchmark == "dynostock":
