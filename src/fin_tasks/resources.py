@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from importlib.util import find_spec
+from importlib.metadata import distribution
 from pathlib import Path
 
 from fin_tasks.errors import ConfigError, DataError
@@ -13,17 +13,15 @@ _STOCK_PRICES = "5abadf99b2d394f920120a27de6f0df129859d71d4cfb0bf661bcc99446ab1f
 
 def task_yaml_dir() -> Path:
     """Return the folder with lm-eval's task definitions."""
-    return _find("task_yaml")
+    return folder_of("task_yaml")
 
 
-def judges_dir() -> Path:
-    """Return the folder with the rubric packs."""
-    return _find("judges")
-
-
-def studies_dir() -> Path:
-    """Return the folder with the labeling studies."""
-    return _find("studies")
+def folder_of(name: str) -> Path:
+    """Return the folder `task_yaml`, `judges` (rubrics) or `studies` (labeling studies)."""
+    for folder in (_PACKAGE / name, _PACKAGE.parents[1] / name):
+        if folder.is_dir():
+            return folder.resolve()
+    raise ConfigError(f"{name}/: expected a folder in {_PACKAGE}, found none. Reinstall fin-tasks.")
 
 
 def task_version(task: str) -> str:
@@ -38,19 +36,11 @@ def task_version(task: str) -> str:
 
 def stock_prices_file() -> Path:
     """Return the daily prices of five stocks, 2000 to 2013, that the package bokeh-sampledata brings."""
-    spec = find_spec("bokeh_sampledata")  # to import the package would read all of its data
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        path = Path(folder, "_data", "stocks.csv.gz")
-        if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == _STOCK_PRICES:
-            return path
-    raise DataError(
-        "sample prices: expected stocks.csv.gz as in bokeh-sampledata 2026.1, found none or another. "
-        "Run `pip install --force-reinstall 'bokeh-sampledata>=2026.1'`."
-    )
-
-
-def _find(name: str) -> Path:
-    for folder in (_PACKAGE / name, _PACKAGE.parents[1] / name):
-        if folder.is_dir():
-            return folder.resolve()
-    raise ConfigError(f"{name}/: expected a folder in {_PACKAGE}, found none. Reinstall fin-tasks.")
+    # to import the package would read all of its data
+    path = Path(str(distribution("bokeh-sampledata").locate_file("bokeh_sampledata/_data/stocks.csv.gz")))
+    if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != _STOCK_PRICES:
+        raise DataError(
+            "sample prices: expected stocks.csv.gz as in bokeh-sampledata 2026.1, found none or another. "
+            "Run `pip install --force-reinstall 'bokeh-sampledata>=2026.1'`."
+        )
+    return path

