@@ -147,7 +147,7 @@ def test_a_folder_is_laid_out_like_the_repository_or_flat(settings: Settings, tm
     [
         ({"source": "hub"}, "one of auto, upstream, data_dir, sample, got 'hub'"),
         ({"source": "data_dir"}, "data_dir needs a folder"),
-        ({"data_dir": "/no/such"}, "expected dataset/test_set.csv in /no/such, found none. Put the authors' file"),
+        ({"data_dir": "/no/such"}, "expected dataset/test_set.csv in /no/such, found none. .*FIN_TASKS_DATA"),
         ({"paths": ["dataset/no.csv"]}, r"expected dataset/no\.csv"),
     ],
 )

@@ -4,7 +4,8 @@ BizBench is scored like this too: the long XFinBench paper reports it with its o
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fin_tasks.answers import read as careful
 from fin_tasks.answers.numbers import Number, equal_reading, near_reading
@@ -17,9 +18,11 @@ from fin_tasks.sandbox import Outcome, Ran, Status
 _CALL = "\nval_ = solution()\nsolution = lambda: 'text: ' + val_ if isinstance(val_, str) else val_"
 
 
-def program_in(response: str, *, variant: str) -> str | None:
-    """Return the program in a response."""
-    return extract_program(response) if variant == "robust" else xfinbench_program(response) + _CALL
+def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[str | None, ...]:
+    """Return the program in a response; nothing unless the task asks for programs."""
+    if doc["mode"] != "pot":
+        return ()
+    return (extract_program(response) if variant == "robust" else xfinbench_program(response) + _CALL,)
 
 
 def read_answer(kind: str, response: str | Ran, *, variant: str, choices: Sequence[str] = ()) -> Reading:

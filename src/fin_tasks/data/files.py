@@ -88,9 +88,7 @@ class Located:
         for name in paths:
             here = self._here(name)
             if not here and not optional:
-                advice = (
-                    "Put the authors' file there, name another data_dir or FIN_TASKS_DATA, or use source: upstream."
-                )
+                advice = "Put the file there, name another data_dir or FIN_TASKS_DATA, or use source upstream."
                 raise DataError(f"{self.pins.name}: expected {name} in {self.root}, found none. {advice}")
             found |= {_key(name, path): path for path in here}
         if self.origin == "upstream":

@@ -10,7 +10,7 @@ from fin_tasks.report.model import TaskResult
 from fin_tasks.report.redact import without_secrets
 
 _FOLLOWS = {"hash", "rows", "left_out", "defects", "asked", "blank_image", "data.commit", "data.defects"}
-_FOLLOWS |= {"fin_tasks", "retrieval.gold_missing", "file", "file_sha256"}
+_FOLLOWS |= {"fin_tasks", "file", "file_sha256"}
 """Provenance that follows from other settings, is compared elsewhere, or changes no score."""
 _JUDGE = ("model", "rubric", "rubric_sha256", "version", "image", "temperatures", "tries", "max_tokens")
 _ENDINGS = ("da", "pot", "text", "na")  # of task names that repeat a condition

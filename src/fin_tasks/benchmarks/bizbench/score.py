@@ -11,8 +11,9 @@ from typing import Any
 from fin_tasks.answers.numbers import Number
 from fin_tasks.answers.paper import MARKER
 from fin_tasks.answers.read import Reading, Score, read_quantity
+from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.bizbench import formulas
-from fin_tasks.benchmarks.short_answers import compare_with, program_in, read_answer
+from fin_tasks.benchmarks.short_answers import compare_with, read_answer
 from fin_tasks.sandbox import REASONS, Ran, execution_values
 from fin_tasks.stats.averages import average_or_none, rate
 
@@ -35,9 +36,7 @@ def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[st
     """Return the program in a response, or a function and its reference; nothing for a row without programs."""
     if doc["kind"] == "code":
         return formulas.programs(doc, response)
-    if doc["mode"] != "pot":
-        return ()
-    return (program_in(response, variant=variant),)
+    return short_answers.programs(doc, response, variant=variant)
 
 
 def read(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Reading:

@@ -72,8 +72,8 @@ def read_rows(path: Path, column: str) -> list[dict[str, Any]]:
         with suppress(TypeError, ValueError):
             row |= {"question_id": str(row["question_id"]), "ground_truth": float(row["ground_truth"])}
         if not isinstance(row["ground_truth"], float) or not math.isfinite(row["ground_truth"]):
-            where, truth = f"{path}, {row['question_id']}", row["ground_truth"]
-            raise DataError(f"{where}: expected a finite number as ground_truth, got {truth!r}.")
+            expected = "expected a finite number as ground_truth"
+            raise DataError(f"{path}, {row['question_id']}: {expected}, got {row['ground_truth']!r}.")
     return rows
 
 

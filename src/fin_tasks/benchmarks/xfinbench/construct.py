@@ -22,7 +22,7 @@ from fin_tasks.benchmarks.xfinbench.score import programs, score
 from fin_tasks.data.files import read_csv, write_file
 from fin_tasks.endpoints.chat import Chat, ChatReply
 from fin_tasks.endpoints.prices import Prices
-from fin_tasks.errors import DataError, EndpointError
+from fin_tasks.errors import DataError
 from fin_tasks.sandbox import Ran, run_programs
 from fin_tasks.settings import Settings
 
@@ -122,10 +122,7 @@ class Maker:
     def _ask(self, role: str, purpose: str, source: str, prompt: str, system: str = "") -> ChatReply:
         messages = [{"role": "system", "content": system}] if system else []
         messages.append({"role": "user", "content": prompt})
-        try:
-            reply = self.models[role].ask(messages, temperature=0.0, max_tokens=4096)
-        except EndpointError as error:
-            raise EndpointError(f"{purpose} of {source}: {error} Replies are kept: run again to go on.") from error
+        reply = self.models[role].ask(messages, temperature=0.0, max_tokens=4096)
         self.replies.append({"role": role, "purpose": purpose, "source": source, **vars(reply)})
         return replace(reply, text=reply.text.rpartition("</think>")[2])
 

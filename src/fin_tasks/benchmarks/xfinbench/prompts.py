@@ -20,8 +20,6 @@ from fin_tasks.settings import Settings
 CONDITIONS = ("none", "bm25", "dense", "oracle")
 _TERM = ("id", "term_name", "term_definition")
 _FIELD = re.compile(r"\{(\w+)\}")
-
-
 STYLES = ("cot_role", "da_role", "cot", "da")
 """The four styles of the paper's sensitivity study."""
 
@@ -102,19 +100,15 @@ def find_terms(
 ) -> tuple[list[list[Term]], dict[str, Any]]:
     """Return each row's terms, the best first, and the provenance; see `retrieval.search.retrieve` for the options."""
     terms: dict[str, Term] = {}
-    records = read_csv(bank, _TERM)
-    for record in records:
+    for record in read_csv(bank, _TERM):
         term_id, name, definition = (record.cells[column].strip() for column in _TERM)
         if term_id and (name or definition):
             terms.setdefault(term_id, Term(term_id, name, definition))
     if not terms:
         raise DataError(f"{bank}: expected finance terms with an id each, got none. Put the authors' file there.")
-    about_bank = {"n": len(terms), "left_out": len(records) - len(terms), "sha256": sha256_of(bank)}
-    provenance: dict[str, Any] = {"condition": method, "bank": about_bank}
+    provenance: dict[str, Any] = {"condition": method, "bank": {"n": len(terms), "sha256": sha256_of(bank)}}
     if method == "oracle":
-        missing = sum(term not in terms for row in rows for term in row["gold_terms"])
-        found = [[terms[term] for term in row["gold_terms"] if term in terms] for row in rows]
-        return found, {**provenance, "gold_missing": missing}
+        return [[terms[term] for term in row["gold_terms"] if term in terms] for row in rows], provenance
     known = list(terms.values())
     texts, questions = [f"{term.name} {term.definition}" for term in known], [row["question"] for row in rows]
     hits = retrieve(texts, questions, method=method, top_k=top_k, encoder=encoder, settings=settings)

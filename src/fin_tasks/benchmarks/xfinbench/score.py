@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from fin_tasks.answers.read import Reading, Score
-from fin_tasks.benchmarks.short_answers import compare_with, program_in, read_answer
+from fin_tasks.benchmarks import short_answers
+from fin_tasks.benchmarks.short_answers import compare_with, read_answer
 from fin_tasks.benchmarks.xfinbench.math_types import PUBLISHED
 from fin_tasks.sandbox import REASONS, Ran, execution_values
 from fin_tasks.stats.averages import over_responses, rate
@@ -20,6 +21,7 @@ CAPABILITIES: Mapping[str, str] = {
     "SP": "scenario planning",
     "NM": "numerical modelling",
 }
+programs = short_answers.programs
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−﹣-", "-"))
 _NUMBER = re.compile(r"([-+]?)\s*[$€£¥]?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(e[-+]?\d{1,4})?\s*%?", re.I)
 _LETTER = re.compile(r"\**\(?([A-Za-z])(?:[).:]?\**|[).:]\s.*)", re.DOTALL)
@@ -51,13 +53,6 @@ def parse_truth(task: str, cell: str) -> Truth:
         return Truth(letter[1].upper()) if letter else Truth(None, "no letter")
     verdict = {"true": 1.0, "false": 0.0}.get(text.lower(), number)
     return Truth(int(verdict)) if verdict in (0.0, 1.0) else Truth(None, "no verdict")
-
-
-def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[str | None, ...]:
-    """Return the program in a response; nothing unless the task asks for programs."""
-    if doc["mode"] != "pot":
-        return ()
-    return (program_in(response, variant=variant),)
 
 
 def read(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Reading:
