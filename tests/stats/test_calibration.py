@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 from sklearn.calibration import calibration_curve
 
-from fin_tasks.stats.calibration import brier_score, expected_calibration_error
+from fin_tasks.stats.averages import brier_score, expected_calibration_error
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=60))

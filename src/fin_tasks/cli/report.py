@@ -32,8 +32,7 @@ def report(
     from fin_tasks.report.export import export as write_export
     from fin_tasks.report.figures import write_tables_and_figures
     from fin_tasks.report.leaderboard import board
-    from fin_tasks.report.site.folder import replacing
-    from fin_tasks.report.site.page import write_page
+    from fin_tasks.report.site.page import replacing, write_page
 
     found = read(paths)
     wanted = next((run.id for run in found.runs if reference and run.path.resolve() == reference.resolve()), "")

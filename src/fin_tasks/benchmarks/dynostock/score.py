@@ -7,8 +7,7 @@ from typing import Any
 
 from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.read import Reading, Score
-from fin_tasks.stats.averages import Metric, average, average_or_none, rate
-from fin_tasks.stats.calibration import brier_score, expected_calibration_error
+from fin_tasks.stats.averages import Metric, average, average_or_none, brier_score, expected_calibration_error, rate
 from fin_tasks.stats.means import Interval, bias_index_interval, wilson
 
 SCORER_VERSION = 3  # goes up with every change that moves a score; part of the provenance

@@ -1,6 +1,8 @@
 """`index.html` and what it shows: the leaderboard, names for people, and the runs' samples."""
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from fin_tasks.report.site.pictures import Pictures
 from fin_tasks.report.site.samples import CHUNK, script, write_samples
 from fin_tasks.settings import Settings
 
+_LIST = "page/files.txt"  # files of the report, which the next report removes
+_UNFINISHED = ".fin-tasks-unfinished"
 _OWN = files("fin_tasks.report.site")
 _SCRIPTS = ("vendor/tabulator.min.js", "app.js")
 _STYLES = ("vendor/tabulator_simple.min.css", "app.css")
@@ -99,3 +103,27 @@ def _file(run: Run) -> dict[str, Any]:
         "judge": ", ".join(sorted({str(one.judge["model"]) for one in asked if one.judge.get("model")})),
         "settings": run.settings,
     }
+
+
+@contextmanager
+def replacing(out: Path) -> Iterator[Path]:
+    """Give a folder for new files, and move these into `out` one by one at the end; nothing is moved after an error."""
+    new, listed = out / _UNFINISHED, out / _LIST
+    try:
+        shutil.rmtree(new, ignore_errors=True)  # of an earlier report that was killed
+        new.mkdir(parents=True)
+        yield new
+        files = {path.relative_to(new).as_posix() for path in new.rglob("*") if path.is_file()}
+        old = set(listed.read_text(encoding="utf-8").splitlines()) if listed.is_file() else set()
+        listed.parent.mkdir(exist_ok=True)
+        listed.write_text("\n".join(sorted(files | old)), encoding="utf-8")
+        for file in sorted(files, key=lambda name: name == "index.html"):
+            (out / file).parent.mkdir(parents=True, exist_ok=True)
+            (new / file).replace(out / file)
+        for place in [out / file for file in old - files]:
+            if place.resolve().is_relative_to(out.resolve()):  # the list may be a stranger's
+                place.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(f"{out}: the report cannot be written: {error.strerror or error}.") from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
