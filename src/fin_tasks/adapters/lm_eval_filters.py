@@ -3,7 +3,6 @@
 import functools
 import itertools
 import logging
-import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -51,7 +50,7 @@ class RunPrograms(Filter):  # type: ignore[misc]
 def _run_batch(programs: tuple[str | None, ...]) -> tuple[sandbox.Outcome, ...]:
     try:
         return tuple(sandbox.run_programs(programs, settings=Settings.from_environ()))
-    except (SandboxError, OSError, subprocess.SubprocessError) as error:
+    except (SandboxError, OSError) as error:
         _log.error("The sandbox broke, every program of this task stays unscored: %s", error)
         return (sandbox.Outcome(status=sandbox.Status.broken, detail=str(error)),) * len(programs)
 
