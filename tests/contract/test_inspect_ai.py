@@ -102,7 +102,7 @@ def compare_both(tasks: tuple[str, ...], logs: list[EvalLog], found: Mapping[str
 
 @pytest.mark.slow
 def test_scores_equal_those_of_lm_eval(tmp_path: Path) -> None:
-    tasks = ("xfinbench_calc", "xfinbench_calc_pot", "bizbench_codefinqa", "dynostock_authority_w4")
+    tasks = ("xfinbench_calc", "xfinbench_calc_pot", "bizbench_codefinqa", "dynostock_authority_w4_text")
     tasks += ("financemath_pot", "mme_finance_binary_zh", "xfinbench_mcq_visual")
     found = run(*tasks, answer=lambda doc: said_to(doc["prompt"]), sees=True, limit=6)
     compare_both(tasks, ask(*tasks, limit=6), found, tmp_path)
@@ -142,7 +142,7 @@ def test_epochs_are_responses_to_one_question(tmp_path: Path) -> None:
     """A response that is right once in two leaves half a point, in both harnesses' metrics."""
     count = iter(range(100))
     forecast = lambda _: f"Final prediction: 0.{'19'[next(count) >= 4]}"  # noqa: E731
-    ask("dynostock_authority_w4", answer=forecast, limit=4, epochs=2, max_samples=1)  # one epoch after the other
+    ask("dynostock_authority_w4_text", answer=forecast, limit=4, epochs=2, max_samples=1)  # one epoch after the other
     runs, rows, problems = report.read([tmp_path / "logs"])
     (task,) = runs[0].tasks
     assert not problems and len(rows) == 8 and task.settings["repeats"] == "2" and task.n == 4

@@ -254,8 +254,9 @@ def test_financemaths_judge_leaves_its_replies(tmp_path: Path, offline: None, no
 
 @pytest.mark.parametrize("url", [None, "http://127.0.0.1:9/v1"])
 def test_runs_without_a_working_judge_are_honest(
-    tmp_path: Path, offline: None, no_proxy: None, url: str | None
+    tmp_path: Path, offline: None, no_proxy: None, url: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
     judge = {"judge_model": "judge", "judge_base_url": url} if url else {}
     found = run("mme_finance_en", answer=lambda doc: "" if doc["id"] == "0" else "7", sees=True, limit=3, **judge)
     status, worst, told = verify(saved(found, tmp_path / "run"))

@@ -80,7 +80,10 @@ def test_a_wrong_download_is_an_error_and_not_kept(
 
 
 @pytest.mark.parametrize("host", ["offline", "http://127.0.0.1:9"])
-def test_without_a_network_the_message_says_where_to_put_the_file(settings: Settings, host: str) -> None:
+def test_without_a_network_the_message_says_where_to_put_the_file(
+    settings: Settings, host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
     unreachable = replace(settings, offline=host == "offline", github_raw=host, hub=host)
     with pytest.raises(FetchError, match=r"github\.com/Zhihan72/XFinBench, put it at DIR/xfinbench/dataset/test_set"):
         xfinbench(unreachable)
