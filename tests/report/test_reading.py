@@ -28,7 +28,9 @@ def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
     assert robust["source"].tolist() == ["7.png", "7.png", "whichbond"]
     assert robust["capability"].iloc[0] == "TU|NM"
     assert robust["answer"].tolist() == ["1", "1", "1"]
-    assert [one["doc"]["id"] for one in read_samples(run.tasks[0])][:3] == [f"xfinbench_mcq-{n}" for n in range(3)]
+    assert [one["doc"]["id"] for one in read_samples(run.tasks[0].samples)][:3] == [
+        f"xfinbench_mcq-{n}" for n in range(3)
+    ]
 
 
 def test_tasks_of_several_benchmarks_share_the_table(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from run_files import write_run
+from run_files import scored, write_run
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app
@@ -61,6 +61,23 @@ def test_scripts_hold_runs_and_samples_and_nothing_that_runs(results: Path, tmp_
     for file in out.rglob("*.js"):
         assert "</script" not in (text := file.read_text()) or file.name == "tabulator.min.js"
         assert "\u2028" not in text or file.name == "tabulator.min.js"
+
+
+def test_many_runs_are_read_by_several_processes(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for at in range(20):
+        write_run(results / f"more-{at}", {"xfinbench_calc": scored(at / 20, None, 1.0)}, model=f"org/{at}")
+    next((results / "more-7").glob("samples_*")).write_text("[")
+    written = []
+    for few in (100, 0):
+        monkeypatch.setattr("fin_tasks.report.rows._MANY", few)
+        status, said = report(results, "--out", out := tmp_path / f"out-{few}")
+        assert status == 1 and "more-7" in said
+        files = [*(out / "page").rglob("*"), *(out / "tables").iterdir(), out / "leaderboard.csv"]
+        written.append({one.relative_to(out): one.read_bytes() for one in files if one.is_file()})
+        written[-1].pop(Path("page/data.js"))  # it holds the time
+    assert written[0] == written[1] and len(written[0]) > 40
 
 
 def test_a_report_replaces_its_own_files_and_no_others(results: Path, tmp_path: Path) -> None:

@@ -64,11 +64,7 @@ def build_dynostock(
     folder = out or Settings.from_environ().cache_dir / "dynostock" / ("sample" if sample else "windows")
     made = sets.write_set(folder, found, market, parameters=parameters)
     summary: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    summary |= {
-        "folder": str(folder),
-        "tickers": len(market.tickers),
-        "not_rebuilt": dict(sorted(missing.items())),
-    }
+    summary |= {"folder": str(folder), "tickers": len(market.tickers), "not_rebuilt": dict(sorted(missing.items()))}
     if charts:
         shown = finding.windows_of(made.table)
         drawing = (chart_between(made.market, one.ticker, one.start, one.end) for one in shown)

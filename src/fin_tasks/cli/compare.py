@@ -42,9 +42,7 @@ def compare(
             f"{', '.join(comparing.GROUPS)}, got {', '.join(by or [])!r}."
         )
     if (metric and statements) or metric == "bias_index":
-        raise ConfigError(
-            "compare --metric: bias_index and what goes with it are compared by --by arm, without --metric."
-        )
+        raise ConfigError("compare --metric: expected --by arm and no --metric for bias_index and what goes with it.")
     if statements:
         reports = {"": read(paths)}
         found = comparing.compare_statements(reports[""], variant=variant, effects=statements == "arm")

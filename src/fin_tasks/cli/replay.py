@@ -77,12 +77,7 @@ def replay_financemath(
 
 
 @app.command("dynostock")
-def replay_dynostock(
-    files: Files,
-    model: WhoseModel = None,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
+def replay_dynostock(files: Files, model: WhoseModel = None, out: Out = None, as_json: Json = False) -> None:
     """Score the authors' recordings of DynoStock (MODEL/exp_recency_4.json) and show the rows of Table 1.
 
     Example: fin-tasks replay dynostock recordings/ --out results

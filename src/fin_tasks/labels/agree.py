@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.errors import DataError
 from fin_tasks.labels.draw import Draw, id_of
-from fin_tasks.report.model import TaskResult
 from fin_tasks.report.rows import read_samples, readings_of
 
 _REVIEW = 2.0  # people look again at a response whose scores have a larger variance
@@ -44,21 +42,16 @@ def agreement(people: Sequence[float], judge: Sequence[float]) -> dict[str, floa
     pairs = np.array([people, judge], dtype=float).T
     apart = pairs[:, 1] - pairs[:, 0]
     mad, bias = (float(abs(apart).mean()), float(apart.mean())) if len(apart) else (None, None)
-    spearman = dict(zip(("spearman", "low", "high"), bootstrap(_spearman, pairs, times=2000), strict=True))
+    correlation = bootstrap(lambda of: float(pd.DataFrame(of).corr("spearman").iloc[0, 1]), pairs, times=2000)
+    spearman = dict(zip(("spearman", "low", "high"), correlation, strict=True))
     return {"n": len(pairs), **spearman, "mean_absolute_difference": mad, "bias": bias}
-
-
-def _spearman(pairs: Any) -> float:
-    if len(pairs) < 2 or not np.ptp(pairs, axis=0).all():
-        return math.nan
-    return float(np.corrcoef(rankdata(pairs, axis=0), rowvar=False)[0, 1])
 
 
 def compare(draw: Draw, values: pd.DataFrame, path: Path) -> dict[str, dict[str, float | None]]:
     """Compare a judge's samples file with the people's scores: all, objective and subjective categories."""
     rows = {row.doc_id: row for row in draw.rows}
     pairs: dict[str, list[tuple[float, float]]] = {"all": []}
-    for sample in read_samples(TaskResult(run="", benchmark=draw.study.benchmark, task="", samples=path)):
+    for sample in read_samples(path):
         try:
             row, of_paper = rows.get(id_of(sample["doc"])), sample["filter"] == "paper"
             (reading,) = readings_of(sample["filtered_resps"])

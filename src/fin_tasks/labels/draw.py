@@ -162,7 +162,7 @@ def _read_run(found: Draw, path: Path, options: Mapping[str, Any]) -> None:
     for result in results:
         questions = {row.doc_id: row for row in _questions(found, result.task, options)}
         metric = headline(result)
-        for sample in read_samples(result):
+        for sample in read_samples(result.samples):
             row = questions.get(id_of(sample["doc"]))
             if row is None or sample["filter"] == "robust":  # the lines of `paper` hold the same responses
                 continue

@@ -38,13 +38,11 @@ _LINE |= {"gained": None, "lost": None}
 
 @dataclass(frozen=True)
 class Comparisons:
-    """All differences.
+    """A line for each group of rows and run, and notes on what could not be compared and on settings that differ.
 
-    Attributes:
-        lines: A line for each group of rows and run: the run's own value with its interval; then, against the baseline
-            and over the `pairs` rows that both have scored, the difference with its interval and test. `heading` names
-            the task, `group` is empty for all rows. `p_holm` is corrected over the lines of a `family`.
-        notes: Results that could not be compared, and settings in which runs differ.
+    A line has the run's own value with its interval; then, against the baseline and over the `pairs` rows that both
+    have scored, the difference with its interval and test. `heading` names the task, `group` is empty for all rows.
+    `p_holm` is corrected over the lines of a `family`.
     """
 
     lines: pd.DataFrame
@@ -162,7 +160,7 @@ def statement_rows(report: Report, *, variant: str) -> tuple[pd.DataFrame, list[
 def hits(result: TaskResult) -> list[bool]:
     """Return for each question that has gold terms whether one of them is among the terms shown."""
     found: dict[str, bool] = {}
-    for sample in read_samples(result):
+    for sample in read_samples(result.samples):
         doc = sample["doc"]
         gold, terms = doc.get("gold_terms"), doc.get("terms")
         if isinstance(gold, list) and gold and isinstance(terms, list):

@@ -157,9 +157,7 @@ def _ranked(
     for identity, of in list(scores.items()):
         asked, scored = (int(standard.isin(one.index).sum()) for one in (of, of.dropna()))
         if asked < _SAME_ROWS * len(standard) or scored < _ENOUGH * len(standard):
-            left_out[identity] = (
-                f"it has {asked} and scored {scored} of the {len(standard)} rows that another run scored"
-            )
+            left_out[identity] = f"it has {asked} and scored {scored} of {len(standard)} rows that another run scored"
             del scores[identity]
     table = pd.DataFrame(scores)
     clusters = np.array([sources[key] for key in table.index], dtype=np.int64)

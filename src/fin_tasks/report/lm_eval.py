@@ -19,7 +19,7 @@ from fin_tasks.report import inspect_logs
 from fin_tasks.report.comparable import settings_of, together
 from fin_tasks.report.model import BENCHMARKS, Problem, Run, TaskResult, benchmark_of, texts_column
 from fin_tasks.report.redact import without_secrets
-from fin_tasks.report.rows import parse, printable, read_rows
+from fin_tasks.report.rows import for_each, parse, printable, read_rows
 
 _FILE = re.compile(r"(?:samples_(?P<task>.+)|.+)_(?P<stamp>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl?")
 _MAX_RESULTS = 256 * 2**20
@@ -85,6 +85,8 @@ def read_runs(files: Mapping[Path, str], problems: list[Problem]) -> tuple[list[
             problems.append(Problem(str(file), str(error)))
     for file in (file for own in samples.values() for file in own.values()):
         problems.append(Problem(str(file), f"{file}: skipped, as no results file of its run can be read."))
+    paths = {path: benchmark_of(task) for one in found.values() for task, path in one.samples.items()}
+    rows = dict(zip(paths, for_each(read_rows, list(paths.items()), "Reading samples"), strict=True))
     runs: list[Run] = []
     tables: list[pd.DataFrame] = []
     for identity, one in found.items():
@@ -95,7 +97,7 @@ def read_runs(files: Mapping[Path, str], problems: list[Problem]) -> tuple[list[
             place, kind = ".".join(map(str, first["loc"])), type(first["input"]).__name__
             problems.append(Problem(str(one.file), f"{one.file}, {place:.80}: {first['msg']}, got {kind}."))
             continue
-        tasks = _tasks(identity, one, content, tables, problems)
+        tasks = _tasks(identity, one, content, rows, tables, problems)
         told = {name: getattr(content, name) for name in ("lm_eval_version", "fin_tasks_version", "chat_template_sha")}
         told |= {name: content.config.get(name) for name in ("model", "model_args")}
         harness = f"{told['model']!s:.40}".removeprefix("fin-tasks ").replace("predict", "replay")
@@ -123,7 +125,12 @@ def _content(file: Path) -> tuple[str, dict[str, Any]]:
 
 
 def _tasks(
-    run: str, own: _Found, content: _Results, tables: list[pd.DataFrame], problems: list[Problem]
+    run: str,
+    own: _Found,
+    content: _Results,
+    rows: Mapping[Path, pd.DataFrame | str],
+    tables: list[pd.DataFrame],
+    problems: list[Problem],
 ) -> list[TaskResult]:
     tasks: list[TaskResult] = []
     for task, given in {**content.groups, **content.results}.items():
@@ -133,7 +140,8 @@ def _tasks(
             except DataError as error:
                 problems.append(Problem(str(own.file), f"{own.file}, results.{error}"))
                 continue
-            result = _with_rows(result, own.samples[task], tables, problems) if task in own.samples else result
+            if path := own.samples.get(task):
+                result = _with_rows(result, path, rows[path], tables, problems)
             tasks += [result] if result.totals or result.samples else []
     for task in sorted(own.samples.keys() - content.results.keys()):
         file = own.samples[task]
@@ -188,12 +196,11 @@ def _task(run: str, task: str, given: dict[str, Any], found: _Results) -> TaskRe
     )
 
 
-def _with_rows(result: TaskResult, path: Path, tables: list[pd.DataFrame], problems: list[Problem]) -> TaskResult:
-    try:
-        rows = read_rows(path, result.benchmark)
-    except (DataError, RecursionError, OverflowError) as error:
-        extreme = f"{path}: expected JSON as lm-eval writes it, got values that are nested too deeply, or huge."
-        problems.append(Problem(str(path), str(error) if isinstance(error, DataError) else extreme))
+def _with_rows(
+    result: TaskResult, path: Path, rows: pd.DataFrame | str, tables: list[pd.DataFrame], problems: list[Problem]
+) -> TaskResult:
+    if isinstance(rows, str):
+        problems.append(Problem(str(path), rows))
         return result
     for name in ("run", "benchmark", "task"):
         rows[name] = texts_column([getattr(result, name)] * len(rows))

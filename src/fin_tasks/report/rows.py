@@ -4,21 +4,24 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import orjson
 import pandas as pd
 from scipy.special import comb
+from tqdm import tqdm
 
 from fin_tasks.errors import DataError
 from fin_tasks.report import inspect_logs
-from fin_tasks.report.model import BREAKDOWNS, WEIGHT, TaskResult, largest, texts_column
+from fin_tasks.report.model import BREAKDOWNS, WEIGHT, largest, texts_column
 
+_MANY, _PROCESSES = 16, 4  # fewer files are done before other processes have started
 _MAX_LINE = 64 * 2**20
 _MAX_ANSWER, _MAX_REASON = 200, 300
 _ONCE = (b'"filter":', b'"acc":', b'"score":')  # more keys would double the time of reading
@@ -26,11 +29,29 @@ _NUMBERS = {int, float, bool, type(None)}
 _NO_MEANS = ("_stderr", "_low", "_high", "_std")
 
 
-def read_samples(result: TaskResult) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a task's samples file, nothing if there is none; DataError if it cannot be read."""
-    if result.samples is not None:
-        for _, sample in _lines(result.samples):
-            yield sample
+def for_each(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], name: str) -> list[Any]:
+    """Return what a function says of each file, which is its first argument, or as a text what is wrong with the file.
+
+    Many files are shared among processes, with a progress bar.
+    """
+    many = len(calls) > _MANY
+    shown = tqdm(calls, name, unit="file", disable=None if many else True)
+    jobs = min(_PROCESSES, joblib.cpu_count()) if many else 1
+    return list(joblib.Parallel(n_jobs=jobs)(joblib.delayed(_said)(function, call) for call in shown))
+
+
+def _said(function: Callable[..., Any], call: tuple[Any, ...]) -> Any:
+    try:
+        return function(*call)
+    except DataError as error:
+        return str(error)
+    except (RecursionError, OverflowError):
+        return f"{call[0]}: expected JSON as lm-eval writes it, got values that are nested too deeply, or huge."
+
+
+def read_samples(path: Path | None) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a samples file, nothing if there is none; DataError if it cannot be read."""
+    return (sample for _, sample in _lines(path)) if path else iter(())
 
 
 def read_rows(path: Path, benchmark: str) -> pd.DataFrame:

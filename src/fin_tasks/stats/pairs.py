@@ -72,7 +72,7 @@ def compare_pair(first: Floats, second: Floats, *, clusters: Codes | None = None
     found = Pair(n=n, clusters=groups, difference=difference, stderr=stderr)
     if not n:
         return found
-    if groups == n and np.isin(one, (0, 1)).all() and np.isin(other, (0, 1)).all():
+    if groups == n and ((one == 0) | (one == 1)).all() and ((other == 0) | (other == 1)).all():
         gained, lost = int((one > other).sum()), int((one < other).sum())
         middle = (gained - lost) / (n + 2)
         reach = _Z * math.sqrt((gained + lost + 1) / (n + 2) - middle**2) / math.sqrt(n + 2)

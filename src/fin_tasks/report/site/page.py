@@ -3,16 +3,19 @@
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import jinja2
+import pandas as pd
 
 import fin_tasks
 from fin_tasks.errors import DataError
 from fin_tasks.report.model import BENCHMARKS, Report, Run
-from fin_tasks.report.site.pictures import Pictures
+from fin_tasks.report.rows import for_each
+from fin_tasks.report.site.pictures import copy_picture
 from fin_tasks.report.site.samples import CHUNK, script, write_samples
 from fin_tasks.settings import Settings
 
@@ -47,25 +50,24 @@ def write_page(report: Report, board: Mapping[str, Any], folder: Path, *, sample
 
     The folder holds `index.html` afterwards, and the folder `page` with all that it loads.
     """
-    own, problems = folder / "page", []
+    own, variants = folder / "page", report.rows["variant"].cat.categories
     own.mkdir(exist_ok=True)
-    shown: dict[str, Any] = {}
-    if samples:
-        results = [(one, one.samples) for run in report.runs for one in run.tasks if one.samples is not None]
-        settings = Settings.from_environ()
-        ours = [settings.cache_dir, settings.data_dir, Path(fin_tasks.__file__).parent / "benchmarks"]
-        pictures = Pictures(own / "pictures", filter(None, [*ours, *(file.parent for _, file in results)]))
-        for result, file in results:
-            try:
-                shown[result.id] = write_samples(report, result, own, pictures)
-            except (DataError, RecursionError) as error:
-                problems.append(f"{file}: samples are not shown: {error}")
+    results = {one.id: one for run in report.runs for one in run.tasks if samples and one.samples}
+    settings = Settings.from_environ()
+    ours = [settings.cache_dir, settings.data_dir, Path(fin_tasks.__file__).parent / "benchmarks"]
+    folders = frozenset(filter(None, [*ours, *(one.path.parent for one in report.runs)]))
+    copy = partial(copy_picture, out=own / "pictures", folders=folders)
+    calls = [
+        (one.samples, one, pd.concat([report.rows_of(one, variant) for variant in variants]), own, copy)
+        for one in results.values()
+    ]
+    shown = dict(zip(results, for_each(write_samples, calls, "Writing samples"), strict=True))
     data = {
         **board,
         "benchmarks": dict(BENCHMARKS),
         "names": {task["id"]: task_name(task) for task in board["tasks"]},
         "files": [_file(run) for run in report.runs],
-        "samples": shown,
+        "samples": {name: one for name, one in shown.items() if isinstance(one, dict)},
         "chunk": CHUNK,
     }
     (own / "data.js").write_bytes(script("report", data))
@@ -74,7 +76,7 @@ def write_page(report: Report, board: Mapping[str, Any], folder: Path, *, sample
     template = jinja2.Environment(autoescape=True).from_string(_OWN.joinpath("page.html").read_text(encoding="utf-8"))
     html = template.render(title=board["title"], scripts=_SCRIPTS, styles=_STYLES)
     (folder / "index.html").write_text(html, encoding="utf-8")
-    return problems
+    return [one for one in shown.values() if isinstance(one, str)]
 
 
 def task_name(task: Mapping[str, Any]) -> str:

@@ -6,15 +6,15 @@ in them, `asked-HASH.js` these questions, which runs share.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import orjson
+import pandas as pd
 
-from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult, headline
+from fin_tasks.report.model import BREAKDOWNS, TaskResult, headline
 from fin_tasks.report.rows import flat, printable, prompt_of, read_samples
-from fin_tasks.report.site.pictures import Pictures
 
 CHUNK = 200
 """Questions in a file."""
@@ -33,11 +33,13 @@ def script(name: str, value: Any) -> bytes:
     return b"give(%s, %s);\n" % (orjson.dumps(name), text)
 
 
-def write_samples(report: Report, result: TaskResult, folder: Path, pictures: Pictures) -> dict[str, Any]:
+def write_samples(
+    path: Path, result: TaskResult, rows: pd.DataFrame, folder: Path, copy: Callable[[str], str]
+) -> dict[str, Any]:
     """Write a task's samples; return how many there are and the names of the files with their questions."""
     docs: dict[str, tuple[Mapping[str, Any], Any]] = {}  # with the prompt
     items: dict[str, dict[str, Any]] = {}
-    for sample in read_samples(result):
+    for sample in read_samples(path):
         doc = sample["doc"]
         name = printable(str(doc.get("id", doc.get("question_id"))))
         if name not in items:
@@ -47,14 +49,13 @@ def write_samples(report: Report, result: TaskResult, folder: Path, pictures: Pi
     top, order = headline(result), list(items)
     words = next((of for task, of in _WORDS.items() if result.task.startswith(task)), {})
     listed: dict[str, Any] = {"id": order, "asked": [_line(*one) for one in docs.values()], "parts": {}, "by": {}}
-    for variant in report.rows["variant"].cat.categories:
-        rows = report.rows_of(result, variant).set_index("doc_id")
-        if len(rows):
-            told = rows.reindex(index=order, columns=[top, "answer", "reason", *BREAKDOWNS]).astype(object)
-            answers = told["answer"].replace(words).tolist()
-            values = told[top].astype(float).round(6).tolist()
-            listed["by"][variant] = {"value": values, "answer": answers, "reason": told["reason"].tolist()}
-            listed["parts"] = {name: told[name].tolist() for name in BREAKDOWNS if told[name].nunique() > 1}
+    for variant, of in rows.groupby("variant", observed=True):
+        columns = [top, "answer", "reason", *BREAKDOWNS]
+        told = of.set_index("doc_id").reindex(index=order, columns=columns).astype(object)
+        answers = told["answer"].replace(words).tolist()
+        values = told[top].astype(float).round(6).tolist()
+        listed["by"][variant] = {"value": values, "answer": answers, "reason": told["reason"].tolist()}
+        listed["parts"] = {name: told[name].tolist() for name in BREAKDOWNS if told[name].nunique() > 1}
     (folder / f"list-{result.id}.js").write_bytes(script(f"list-{result.id}", listed))
     hashes = []
     for at in range(0, len(order), CHUNK):
@@ -62,7 +63,7 @@ def write_samples(report: Report, result: TaskResult, folder: Path, pictures: Pi
         content = repr([(name, *docs[name]) for name in chunk]).encode("utf-8", "surrogatepass")
         hashes.append(hashlib.sha256(content).hexdigest()[:20])
         if not (file := folder / f"asked-{hashes[-1]}.js").exists():
-            asked = [_asked(name, *docs[name], words, pictures) for name in chunk]
+            asked = [_asked(name, *docs[name], words, copy) for name in chunk]
             file.write_bytes(script(f"asked-{hashes[-1]}", asked))
         name = f"rows-{result.id}-{at // CHUNK}"
         (folder / f"{name}.js").write_bytes(script(name, [items[one] for one in chunk]))
@@ -81,7 +82,7 @@ def _line(doc: Mapping[str, Any], prompt: Any) -> str:
 
 
 def _asked(
-    name: str, doc: Mapping[str, Any], prompt: Any, words: Mapping[str, str], pictures: Pictures
+    name: str, doc: Mapping[str, Any], prompt: Any, words: Mapping[str, str], copy: Callable[[str], str]
 ) -> dict[str, Any]:
     truth = next((key for key in _TRUTHS if doc.get(key) not in (None, "", [])), "")
     right = _text(doc[truth], _SHORT * 10).removesuffix(".0") if truth else ""
@@ -98,5 +99,5 @@ def _asked(
         "prompt": _text(prompt),
         "truth": words.get(right, right),
         "facts": facts,
-        "picture": pictures.copy(picture) if picture else None,  # "" if it is not found
+        "picture": copy(picture) if picture else None,  # "" if it is not found
     }

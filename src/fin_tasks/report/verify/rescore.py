@@ -144,7 +144,7 @@ class _Task:
         """Read the samples and compare documents, prompts and rows."""
         rows: dict[str, dict[str, Row]] = {ensemble.name: {} for ensemble in self.task._filters}
         strangers, changed, sent = [], [], []
-        for sample in read_samples(self.result):
+        for sample in read_samples(self.result.samples):
             given, variant = sample["doc"], sample.get("filter", "")
             name = str(given.get("id", given.get("question_id", sample.get("doc_id"))))
             if variant not in rows:
