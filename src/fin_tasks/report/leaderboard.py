@@ -111,7 +111,7 @@ def _compare(
     marks: dict[tuple[str, str], list[str]] = {}
     for column, own in columns.items():
         standard = reference_of([results[entry["run"]][1] for entry in own], reference)
-        for group in sorted({entry["group"] for entry in own}, key=lambda group: group != setting_id(standard)):
+        for group in sorted({entry["group"] for entry in own}, key=lambda one: (one != setting_id(standard), one)):
             members = [entry for entry in own if entry["group"] == group]
             found, left_out = _ranked(report, members, tasks[column], results)
             comparisons.append(found)
