@@ -15,7 +15,7 @@ from fin_tasks.errors import ConfigError
 
 def test_a_gguf_file_is_given_as_folder_and_name(tmp_path: Path) -> None:
     command = arguments(tmp_path / "small.gguf", limit=4, output=tmp_path)
-    assert f"pretrained={tmp_path},gguf_file=small.gguf,dtype=float32" in command
+    assert f"pretrained={tmp_path.name},gguf_file=small.gguf,dtype=float32" in command
     assert command[command.index("--limit") + 1] == "4"
 
 

@@ -35,13 +35,14 @@ Next:
 
 def ask(*, limit: int, output: Path) -> Path:
     """Run lm-eval on `limit` questions per task and return its results file."""
-    command = arguments(find_model(), limit=limit, output=output)
-    print(f"Running lm_eval {shlex.join(command)}\n", flush=True)
+    model = find_model()
+    command = arguments(model, limit=limit, output=output.resolve())
+    print(f"Running in {model.parents[1]}: lm_eval {shlex.join(command)}\n", flush=True)
     started = time.time()
     # With the hook off, lm-eval indexes our tasks once. Its own table has a line for each capability.
     lm_eval = [sys.executable, "-m", "lm_eval", *command, "--include_path", str(task_yaml_dir())]
     environ = {**os.environ, "FIN_TASKS_AUTOLOAD": "0"}
-    subprocess.run(lm_eval, env=environ, stdout=subprocess.DEVNULL, check=False)  # noqa: S603 - our own command
+    subprocess.run(lm_eval, cwd=model.parents[1], env=environ, stdout=subprocess.DEVNULL, check=False)  # noqa: S603
     written = [path for path in output.rglob("results_*.json") if path.stat().st_mtime >= started]
     if not written:
         raise ConfigError(f"demo: expected results of lm-eval in {output}, found none. See its messages above.")
@@ -61,8 +62,8 @@ def replay_examples(output: Path) -> Path:
 
 
 def arguments(model: Path, *, limit: int, output: Path) -> list[str]:
-    """Return lm-eval's arguments for a GGUF file."""
-    source = f"pretrained={model.parent},gguf_file={model.name}"
+    """Return lm-eval's arguments for a GGUF file; its folder names the model, and lm-eval runs beside that folder."""
+    source = f"pretrained={model.parent.name},gguf_file={model.name}"
     return [
         *("--model", "hf", "--model_args", f"{source},dtype=float32", "--device", "cpu"),
         *("--tasks", ",".join(TASKS), "--metadata", METADATA, "--limit", str(limit)),
