@@ -3,6 +3,7 @@
 import errno
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for place in (tmp_path / "results" / "0" / "pictures", tmp_path / "secret"):
         place.mkdir(parents=True)
         Image.new("RGB", (8, 8), "red").save(place / f"{place.name}.png")
+    (tmp_path / "cache").mkdir()
+    shutil.copy(tmp_path / "results/0/pictures/pictures.png", tmp_path / "cache")  # the same picture, found twice
     figures = ["/away/pictures/pictures.png", str(tmp_path / "secret" / "secret.png"), ""]
     docs: list[dict[str, Any]] = [{"prompt": HOSTILE, "figure_path": one, "__proto__": "x"} for one in figures]
     for at, model in enumerate(("org/a", HOSTILE)):
@@ -63,6 +66,13 @@ def test_scripts_hold_runs_and_samples_and_nothing_that_runs(results: Path, tmp_
         assert "\u2028" not in text or file.name == "tabulator.min.js"
 
 
+def test_a_report_of_runs_without_samples(results: Path, tmp_path: Path) -> None:
+    for file in results.rglob("samples_*"):
+        file.unlink()
+    assert report(results, "--out", tmp_path / "out")[0] == 0
+    assert data(tmp_path / "out" / "page" / "data.js")["samples"] == {}
+
+
 def test_many_runs_are_read_by_several_processes(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +105,9 @@ def test_a_report_replaces_its_own_files_and_no_others(results: Path, tmp_path: 
         "kept"
     }
     assert not (out / "figures" / "stale_models.png").exists()
+    (out / "figures" / "stale_models.png").write_text("my own, later")
+    assert report(results, "--out", out, "--no-samples")[0] == 0
+    assert (out / "figures" / "stale_models.png").exists()
     assert not list(out.glob("page/list-*.js"))
     assert not (out / ".fin-tasks-unfinished").exists()
 

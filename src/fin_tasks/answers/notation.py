@@ -23,7 +23,7 @@ _LATEX = {
     **{"div": "/", "pm": " ± ", "percent": "%", "sqrt": "√", "pi": "π", "!": "", "{": "", "}": "", "\n": "\n"},
     **{sign: sign for sign in "%$&#_"},
 }
-_FRACTION = re.compile(r"\\[dtc]?frac\s?\{([^{}]{1,60})\}\s?\{([^{}]{1,60})\}")
+_FRACTION = re.compile(r"\\[dtc]?frac\s?(\{[^{}]{1,60}\}|\d)\s?(\{[^{}]{1,60}\}|\d)")
 _COMMAND = re.compile(r"\\(?:([A-Za-z]{1,30})\*?|(.))", re.DOTALL)
 _MARKS = re.compile(r"</?[A-Za-z][^<>\n]{0,30}>|(\*{2,}|_{2,}|`+|[{}])")
 # `A$` is a currency before digits only: `$\boxed{A}$` has become `$ A$` here.

@@ -36,7 +36,7 @@ class FoundNumber(NamedTuple):
 
 # A fraction, a power of ten, or digits grouped in the English, Indian, spaced or European way, with an exponent.
 # A hyphen is no sign behind a number or word; before a space it is one only at the start of a text or bracket.
-_OPENED = r"""(?:\A|(?<=\A\s)|(?<=[\[({=≈:\n"'])|(?<=[\[({=≈:\n"']\s))"""
+_OPENED = rf"""(?:\A|(?<=\A\s)|(?<=[\[({{=≈:\n"'{CURRENCY}])|(?<=[\[({{=≈:\n"']\s))"""
 _NUMBER = re.compile(
     rf"""(?P<sign>\b(?i:minus|negative)\s{{1,2}}|(?<![\w)%\]])[-+](?!\s)|{_OPENED}[-+]\s)?
     (?:{CURRENCY}\s?)?(?<![\w^√])(?<!\d[.,/:])(?:
@@ -65,7 +65,7 @@ _SUFFIX = re.compile(
   | (?P<letter>[kKMBT]|(?<=\d)[mb])\b(?!\^))""",
     re.VERBOSE,
 )
-_UNITS = {"percent": (-2, 0), "bps": (-4, -2, 0), "cents": (0, -2)}
+_UNITS = {"percent": (-2, 0), "bps": (-4, -2, 0), "cents": (-2, 0)}
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _SPELT = re.compile(
     rf"(?i)(?<![\w-])(?:(?:(?:one|a)\s)?(half)(?!\w|\sa\b)|({'|'.join(_WORDS)})(?![\w-]|\s(?:of|in|that|which)\b))"

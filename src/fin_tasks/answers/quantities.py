@@ -145,9 +145,9 @@ def _without(pattern: re.Pattern[str], text: str) -> str:
 
 
 def _accounting(text: str, found: FoundNumber, *, framed: bool = False) -> Number:
-    # `($5)` and a framed `(5)` are -5.
+    # `($5)`, `$(5)` and a framed `(5)` are -5.
     number, around = found.number, text[: found.start] + text[found.end :]
-    is_amount = CURRENCY in text[found.start : found.end] or (framed and not re.search(r"\w", around))
+    is_amount = CURRENCY in text[max(0, found.start - 2) : found.end] or (framed and not re.search(r"\w", around))
     in_brackets = re.search(r"\(\s?\Z", text[: found.start]) and text[found.end :].startswith(")")
     if not (is_amount and in_brackets):
         return number

@@ -137,8 +137,8 @@ def readings_of(value: Any) -> list[dict[str, Any]]:
 
 
 def flat(value: Any) -> list[Any]:
-    """Return the values in nested lists, the first hundred of each list."""
-    return [one for inner in value[:100] for one in flat(inner)] if isinstance(value, list) else [value]
+    """Return the values in nested lists, the first thousand of each list."""
+    return [one for inner in value[:1000] for one in flat(inner)] if isinstance(value, list) else [value]
 
 
 def parse(where: str | Path, content: bytes) -> Any:
@@ -194,7 +194,7 @@ def _pass_at(acc: Any, scored: Any) -> dict[str, Any]:
     right[np.abs(right - acc * scored) > 1e-6] = np.nan
     with np.errstate(divide="ignore", invalid="ignore"):
         found = {
-            f"pass@{k}": np.where(scored < k, np.nan, 1 - comb(scored - right, k) / comb(scored, k))
+            f"pass@{k}": np.where((scored < k) | np.isnan(right), np.nan, 1 - comb(scored - right, k) / comb(scored, k))
             for k in sorted({most, *(2**power for power in range(1, most.bit_length()))})
         }
         return {**found, "spread": np.sqrt(right * (scored - right) / (scored * (scored - 1.0)))}

@@ -50,11 +50,7 @@ def bias_index_interval(*, correct: int, led: int, other: int, seed: int = 42) -
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A mean over `n` values with its 95 % interval, in the unit of the values; NaN if not defined.
-
-    `clusters` is the number of clusters, `n` if all values are independent. `method` names the interval; it is empty
-    if there is none.
-    """
+    """A mean over `n` values in `clusters` clusters with its 95 % interval; NaN, and no `method`, if not defined."""
 
     mean: float
     low: float

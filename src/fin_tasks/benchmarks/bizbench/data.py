@@ -16,7 +16,7 @@ from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 
 PARTS = ("fincode", "codefinqa", "codetatqa", "convfinqa_e", "tatqa_e", "secnum", "finknow", "formulaeval")
-SCORER_VERSION = 2
+SCORER_VERSION = 3
 """Goes up with every change that moves a score; part of the provenance."""
 _SAMPLE = Path(__file__).with_name("sample")
 _COLUMNS = ["question", "answer", "task", "context", "options", "program"]

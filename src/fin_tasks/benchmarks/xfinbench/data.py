@@ -27,7 +27,7 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, int]]] = {
 }
 """The split of each study in the paper, and its number of rows by task; its figures fit no other numbers."""
 
-SCORER_VERSION = 2  # goes up with every change that moves a score
+SCORER_VERSION = 3  # goes up with every change that moves a score
 COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
 _SAMPLE = Path(__file__).with_name("sample")
 _CHOICE = re.compile(r"(?:^|\n|\\n)[ \t]*\(?([A-Z])[.):][ \t]*")

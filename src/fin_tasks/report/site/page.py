@@ -50,7 +50,7 @@ def write_page(report: Report, board: Mapping[str, Any], folder: Path, *, sample
 
     The folder holds `index.html` afterwards, and the folder `page` with all that it loads.
     """
-    own, variants = folder / "page", report.rows["variant"].cat.categories
+    own, variants = folder / "page", report.rows["variant"].unique()
     own.mkdir(exist_ok=True)
     results = {one.id: one for run in report.runs for one in run.tasks if samples and one.samples}
     settings = Settings.from_environ()
@@ -125,6 +125,7 @@ def replacing(out: Path) -> Iterator[Path]:
         for place in [out / file for file in old - files]:
             if place.resolve().is_relative_to(out.resolve()):  # the list may be a stranger's
                 place.unlink(missing_ok=True)
+        listed.write_text("\n".join(sorted(files)), encoding="utf-8")
     except OSError as error:
         raise DataError(f"{out}: the report cannot be written: {error.strerror or error}.") from error
     finally:

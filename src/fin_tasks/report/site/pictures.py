@@ -19,10 +19,11 @@ def copy_picture(path: str, *, out: Path, folders: frozenset[Path]) -> str:
     named = _pictures_in(folders).get(PurePosixPath(*parts).stem, set())  # some documents name no suffix
     for depth in range(1, len(parts) + 1):  # of several of one name take that in folders of the same names
         named = {file for file in named if file.parts[-depth:] == parts[-depth:]} or named
-    if len(named) != 1:
+    different = {sha256_of(file): file for file in named}
+    if len(different) != 1:
         return ""
-    (file,) = named
-    copy = out / f"{sha256_of(file)[:24]}.webp"
+    ((digest, file),) = different.items()
+    copy = out / f"{digest[:24]}.webp"
     if not copy.exists():
         try:
             with Image.open(file, formats=FORMATS) as picture:
