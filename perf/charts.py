@@ -28,7 +28,9 @@ def charts(n: int) -> list[Chart]:
     market, made = sample_market(), []
     for number in range(n):
         ticker, size = ("AAPL", "IBM", "MSFT")[number % 3], SIZES[number % len(SIZES)]
-        own = market.reports[(market.reports["ticker"] == ticker) & (market.reports["reported"] < "2013-03-01")]
+        own = market.reports[
+            (market.reports["ticker"] == ticker) & (market.reports["reported"] < "2013-03-01")
+        ]
         days = own["reported"].dt.date.tolist()
         days = days[: len(days) - number // len(SIZES)][-size:]
         made.append(chart_between(market, ticker, days[0] - timedelta(days=30), days[-1]))
@@ -61,5 +63,7 @@ if __name__ == "__main__":
             draw_charts(charts(jobs), Path(folder, "warm-up"), jobs=jobs, engine=engine)
             started = time.perf_counter()
             draw_charts(charts(40), Path(folder), jobs=jobs, engine=engine)
-            print(f"{jobs} at a time ({engine}): 40 charts in {time.perf_counter() - started:.1f} s")
+            print(
+                f"{jobs} at a time ({engine}): 40 charts in {time.perf_counter() - started:.1f} s"
+            )
     sys.exit(0 if totals[0] >= 2 * totals[1] else 1)

@@ -16,7 +16,9 @@ from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 
 READERS: dict[str, Callable[[str], object]] = {
     "verdict": read_verdict,
-    "choice": lambda text: read_choice(text, ("A. the rate rises", "B. no effect", "C. $5 million")),
+    "choice": lambda text: read_choice(
+        text, ("A. the rate rises", "B. no effect", "C. $5 million")
+    ),
     "quantity": read_quantity,
     "marked number": marked_number,
     "paper probability": paper_probability,
@@ -34,7 +36,9 @@ A¦B, ¦(C)¦Option ¦not A but ¦, B and C are wrong¦the second option¦the ra
 0¦1¦42¦1,234¦1,23,456¦1.234.¦1 234 ¦1e999999999¦5e-05¦10^9999¦x 10^{¦½¦²¦٣¦５¦1/¦[1] = ¦(1) ¦= 1 ¦x = 1, ¦± 1¦- 5\n¦A. x\n
 \boxed{¦\frac{1}{¦\frac{¦\text{¦\[¦\¦$¦[¦]¦(¦)¦{¦}¦**¦_¦`¦<¦>¦-¦–¦−¦+¦≈¦=¦~¦/¦:¦:\n¦;¦,¦.¦%¦^¦#¦&¦ ¦|¦| 1 |\n¦\n¦\n\n¦a:\n¦ \n
 🙂¦İ¦ß¦é̖¦0.6 - ¦7 out of 10 ¦up 0.7 down ¦Final prediction: ¦P(Yes) = ¦0/0¦the probability of ¦0.5 + ¦- 5¦1 2 ¦is 5 and ¦return 1\n"""  # noqa: E501, RUF001
-FRAGMENTS = [word.replace(r"\n", "\n") for line in WORDS.split("\n") for word in line.split("¦") if word]
+FRAGMENTS = [
+    word.replace(r"\n", "\n") for line in WORDS.split("\n") for word in line.split("¦") if word
+]
 FRAGMENTS += ["\u202f", "\u200b", "\x00", "\ud800", "\u0301\u0316", "\t", "\r\n"]
 SIZE, LIMIT = 64_000, 0.5
 
@@ -51,7 +55,9 @@ def failures(*, count: int, seed: int, size: int = SIZE) -> list[str]:
     source = random.Random(seed)  # noqa: S311  (reproducible, not secret)
     texts = [(random_text(source), 60.0) for _ in range(count)]
     heads = ("", "Therefore, my answer is ", "Final answer: ", "So ")
-    texts += [(head + word * (size // len(word)) + "x", LIMIT) for word in FRAGMENTS for head in heads]
+    texts += [
+        (head + word * (size // len(word)) + "x", LIMIT) for word in FRAGMENTS for head in heads
+    ]
     for text, limit in texts:
         for name, read in READERS.items():
             try:
@@ -67,12 +73,16 @@ def failures(*, count: int, seed: int, size: int = SIZE) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Throw random and hostile strings at every reader of answers.")
+    parser = argparse.ArgumentParser(
+        description="Throw random and hostile strings at every reader of answers."
+    )
     parser.add_argument("--count", type=int, default=100_000, help="random strings")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     found = failures(count=options.count, seed=options.seed)
-    print(f"{options.count} random strings, {4 * len(FRAGMENTS)} hostile ones, {len(found)} failures")
+    print(
+        f"{options.count} random strings, {4 * len(FRAGMENTS)} hostile ones, {len(found)} failures"
+    )
     print("\n".join(found[:40]))
     return 1 if found else 0
 

@@ -33,7 +33,10 @@ def main() -> int:
         asyncio.run(serve())
         return 0
     command = [sys.executable, __file__, "--serve"]
-    with tempfile.TemporaryDirectory() as name, subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with (
+        tempfile.TemporaryDirectory() as name,
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server,
+    ):
         try:
             assert server.stdout is not None
             base_url = f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
@@ -44,7 +47,10 @@ def main() -> int:
 
 def compare(items: list[Item], base_url: str, folder: Path) -> int:
     """Judge all items twice."""
-    settings, rubric = Settings.from_environ({"FIN_TASKS_CACHE": str(folder)}), load_rubric("mme_finance_en")
+    settings, rubric = (
+        Settings.from_environ({"FIN_TASKS_CACHE": str(folder)}),
+        load_rubric("mme_finance_en"),
+    )
     seconds = []
     for picked in (items[:1], items[1:], items):  # the first imports the libraries
         judge = JudgeModel(model="m", base_url=(base_url,), concurrency=CONCURRENCY)
@@ -53,9 +59,15 @@ def compare(items: list[Item], base_url: str, folder: Path) -> int:
         seconds.append(time.perf_counter() - started)
         assert {one.replies[0].text for one in judged} == {"4"}
     bound = (len(items) - 1) * LATENCY / CONCURRENCY
-    print(f"{len(items)} responses, {CONCURRENCY} at a time: {seconds[1]:.2f} s, {seconds[1] / bound:.2f} x the bound")
+    print(
+        f"{len(items)} responses, {CONCURRENCY} at a time: {seconds[1]:.2f} s, {seconds[1] / bound:.2f} x the bound"
+    )
     print(f"again, all cached: {seconds[2]:.2f} s, {judge.usage.requests} requests")
-    return 0 if seconds[1] <= GOAL * bound and seconds[2] <= GOAL_AGAIN and not judge.usage.requests else 1
+    return (
+        0
+        if seconds[1] <= GOAL * bound and seconds[2] <= GOAL_AGAIN and not judge.usage.requests
+        else 1
+    )
 
 
 def items_of(folder: Path, n: int) -> list[Item]:
@@ -63,8 +75,14 @@ def items_of(folder: Path, n: int) -> list[Item]:
     rng, side, items = np.random.default_rng(0), 158, []
     for number in range(n):
         path = folder / f"{number}.png"
-        Image.fromarray(rng.integers(0, 256, (side, side, 3), dtype=np.uint8)).save(path, compress_level=0)
-        texts = {"question": f"The close of day {number}?", "answer": f"{number}.50", "response": f"It is {number}.50."}
+        Image.fromarray(rng.integers(0, 256, (side, side, 3), dtype=np.uint8)).save(
+            path, compress_level=0
+        )
+        texts = {
+            "question": f"The close of day {number}?",
+            "answer": f"{number}.50",
+            "response": f"It is {number}.50.",
+        }
         items.append(Item(category="OCR", picture=path, **texts))
     return items
 
@@ -75,7 +93,9 @@ async def serve() -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
-                fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if line)
+                fields = dict(
+                    line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if line
+                )
                 await reader.readexactly(int(fields[b"content-length"]))
                 await asyncio.sleep(LATENCY)
                 writer.write(HEAD % len(REPLY) + REPLY)

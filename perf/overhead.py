@@ -44,10 +44,14 @@ def main() -> int:
         os.environ |= {"HF_HOME": folder, "HF_HUB_OFFLINE": "1", "FIN_TASKS_DATA": str(DATA)}
         write_plain_tasks(Path(folder))
         works = [lm_eval("xfinbench", folder), lm_eval("plain", folder)]
-        ours, plain = in_turn(works, RUNS, clock=lambda: sum(os.times()[2:4]))  # of commands that have ended
+        ours, plain = in_turn(
+            works, RUNS, clock=lambda: sum(os.times()[2:4])
+        )  # of commands that have ended
     ratio = statistics.median(one / other for one, other in zip(ours, plain, strict=True))
     seconds = f"plain tasks {statistics.median(plain):.2f} s, ours {statistics.median(ours):.2f} s"
-    print(f"medians of {RUNS} runs: {seconds} of processor time; ours / plain = {ratio:.3f}, goal {GOAL}")
+    print(
+        f"medians of {RUNS} runs: {seconds} of processor time; ours / plain = {ratio:.3f}, goal {GOAL}"
+    )
     return 0 if ratio <= GOAL else 1
 
 
@@ -57,9 +61,13 @@ def write_plain_tasks(folder: Path) -> None:
 
     for subset in SUBSETS:
         (documents,) = load(subset=subset, split="validation").values()
-        lines = [json.dumps({"prompt": doc["prompt"], "target": doc["target"]}) for doc in documents]
+        lines = [
+            json.dumps({"prompt": doc["prompt"], "target": doc["target"]}) for doc in documents
+        ]
         (folder / f"{subset}.jsonl").write_text("\n".join(lines) + "\n")
-        (folder / f"plain_{subset}.yaml").write_text(PLAIN.format(subset=subset, rows=folder / f"{subset}.jsonl"))
+        (folder / f"plain_{subset}.yaml").write_text(
+            PLAIN.format(subset=subset, rows=folder / f"{subset}.jsonl")
+        )
 
 
 def lm_eval(prefix: str, folder: str) -> Callable[[], object]:
@@ -71,7 +79,9 @@ def lm_eval(prefix: str, folder: str) -> Callable[[], object]:
         options |= {"--include_path": str(task_yaml_dir()), "--metadata": '{"split": "validation"}'}
     given = [text for option in options.items() for text in option]
     environ = {**os.environ, "FIN_TASKS_AUTOLOAD": "0"}
-    return command(str(Path(sys.executable).with_name("lm_eval")), *given, "--log_samples", env=environ)
+    return command(
+        str(Path(sys.executable).with_name("lm_eval")), *given, "--log_samples", env=environ
+    )
 
 
 if __name__ == "__main__":

@@ -38,7 +38,9 @@ def main() -> None:
         begun = time.perf_counter()
         write_page(found, made, out)
         size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
-        print(f"page of {len(found.rows) // 2:,} samples: {time.perf_counter() - begun:.1f} s, {size / 1e6:,.0f} MB")
+        print(
+            f"page of {len(found.rows) // 2:,} samples: {time.perf_counter() - begun:.1f} s, {size / 1e6:,.0f} MB"
+        )
         if chromium := shutil.which("chromium"):
             browse((out / "index.html").as_uri(), chromium)
 

@@ -33,9 +33,22 @@ def main() -> int:
         with file.open("w") as out:
             for number, answer in zip(range(ROWS), itertools.cycle(ANSWERS), strict=False):
                 text = REASONING * 15 + (f"Therefore, my answer is {answer}" if answer else "")
-                out.write(json.dumps({"id": number, "ground_truth": "178.33", "model_response": text}) + "\n")
-        replay = ["-c", "from fin_tasks.cli import main; main()", "replay", "xfinbench", "--task", "calc", "--json"]
-        works = [command(sys.executable, *arguments, str(file)) for arguments in (["-c", READ], replay)]
+                out.write(
+                    json.dumps({"id": number, "ground_truth": "178.33", "model_response": text})
+                    + "\n"
+                )
+        replay = [
+            "-c",
+            "from fin_tasks.cli import main; main()",
+            "replay",
+            "xfinbench",
+            "--task",
+            "calc",
+            "--json",
+        ]
+        works = [
+            command(sys.executable, *arguments, str(file)) for arguments in (["-c", READ], replay)
+        ]
         plain, ours = map(statistics.median, in_turn(works, RUNS))
     print(f"{ROWS} responses, median of {RUNS}: reading the JSON alone {plain:.2f} s")
     print(f"fin-tasks replay {ours:.2f} s, {ours / plain:.1f} times as long; goal {GOAL_S} s")

@@ -21,7 +21,20 @@ import joblib
 STAMP = "2026-03-01T10-00-00.123456"
 SHARES = {"bool": 1360, "mcq": 468, "mcq_visual": 124, "calc": 1283}  # of the test set's rows
 CODES = ("TU", "TR", "FF", "SP", "NM")
-WORDS = ("bond", "yield", "of", "the", "portfolio", "rises", "by", "duration", "times", "spread", "and", "option")
+WORDS = (
+    "bond",
+    "yield",
+    "of",
+    "the",
+    "portfolio",
+    "rises",
+    "by",
+    "duration",
+    "times",
+    "spread",
+    "and",
+    "option",
+)
 
 
 def main() -> None:
@@ -42,7 +55,9 @@ def main() -> None:
         seconds: dict[str, float] = {}
         for side in ("report.read", "leaderboard", "pandas loop"):
             command = [sys.executable, __file__, "--side", side, str(folder)]
-            told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+            told = json.loads(
+                subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            )
             print("{}: {rows:,} rows, {seconds:.1f} s, {mb:,.0f} MB".format(side, **told))
             seconds[side] = told["seconds"]
         print(f"pandas loop / report.read: {seconds['pandas loop'] / seconds['report.read']:.1f}")
@@ -70,36 +85,73 @@ def measure(side: str, folder: Path) -> None:
             board(found)
     seconds = time.perf_counter() - begun
     joblib.externals.loky.get_reusable_executor().shutdown()  # its memory is known when it has ended
-    own, largest = (resource.getrusage(of).ru_maxrss for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    print(json.dumps({"rows": rows, "seconds": seconds, "mb": (own + largest * min(4, joblib.cpu_count())) / 1000}))
+    own, largest = (
+        resource.getrusage(of).ru_maxrss for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    print(
+        json.dumps(
+            {
+                "rows": rows,
+                "seconds": seconds,
+                "mb": (own + largest * min(4, joblib.cpu_count())) / 1000,
+            }
+        )
+    )
 
 
 def write_run(folder: Path, number: int, rows: int) -> None:
     """Write one run; documents are the same in all, responses and scores are not."""
     folder.mkdir(parents=True)
     chance, total = random.Random(number), sum(SHARES.values())  # noqa: S311
-    results: dict[str, Any] = {"results": {}, "configs": {}, "n-samples": {}, "model_name": folder.name}
+    results: dict[str, Any] = {
+        "results": {},
+        "configs": {},
+        "n-samples": {},
+        "model_name": folder.name,
+    }
     for subset, share in SHARES.items():
         task, n = f"xfinbench_{subset}", round(rows * share / total)
         sums: dict[str, float] = {}
         with (folder / f"samples_{task}_{STAMP}.jsonl").open("w") as file:
             for place in range(n):
                 document = random.Random(f"{subset}{place}")  # noqa: S311
-                codes, words = document.sample(CODES, 1 + place % 2), " ".join(document.choices(WORDS, k=220))
-                doc = {"id": f"{subset}_{place}", "capabilities": codes, "prompt": f"Question: {words}", "figure": ""}
+                codes, words = (
+                    document.sample(CODES, 1 + place % 2),
+                    " ".join(document.choices(WORDS, k=220)),
+                )
+                doc = {
+                    "id": f"{subset}_{place}",
+                    "capabilities": codes,
+                    "prompt": f"Question: {words}",
+                    "figure": "",
+                }
                 for variant in ("paper", "robust"):
                     acc = float(chance.random() < 0.3 + 0.005 * number)
                     row = {"acc": acc, "no_answer": 0.0, "unscored": 0.0}
                     row |= {f"acc_{code}": acc if code in codes else None for code in CODES}
                     row |= {f"{name}_stderr": value for name, value in row.items()}
                     sums[f"acc,{variant}"] = sums.get(f"acc,{variant}", 0.0) + acc
-                    line = {"doc_id": place, "doc": doc, "filter": variant, "metrics": list(row), **row}
-                    line |= {"arguments": {"gen_args_0": {"arg_0": words}}, "resps": [[" ".join(WORDS * 30)]]}
-                    line |= {"filtered_resps": [[json.dumps({"answer": acc, "reason": ""})]], "target": words[:40]}
+                    line = {
+                        "doc_id": place,
+                        "doc": doc,
+                        "filter": variant,
+                        "metrics": list(row),
+                        **row,
+                    }
+                    line |= {
+                        "arguments": {"gen_args_0": {"arg_0": words}},
+                        "resps": [[" ".join(WORDS * 30)]],
+                    }
+                    line |= {
+                        "filtered_resps": [[json.dumps({"answer": acc, "reason": ""})]],
+                        "target": words[:40],
+                    }
                     file.write(json.dumps(line) + "\n")
         results["results"][task] = {name: value / n for name, value in sums.items()}
         results["n-samples"][task] = {"original": n, "effective": n}
-        results["configs"][task] = {"metadata": {"provenance": {"split": "test", "data": {"revision": "d" * 16}}}}
+        results["configs"][task] = {
+            "metadata": {"provenance": {"split": "test", "data": {"revision": "d" * 16}}}
+        }
     (folder / f"results_{STAMP}.json").write_text(json.dumps(results))
 
 

@@ -23,7 +23,9 @@ def main() -> int:
     texts, questions = made_up(rng, 3032, 220), made_up(rng, 4235, 60)
     settings = Settings.from_environ({})
     found = retrieve(texts, questions, method="bm25", top_k=TOP_K, settings=settings)
-    (taken,) = in_turn([lambda: retrieve(texts, questions, method="bm25", top_k=TOP_K, settings=settings)], 3)
+    (taken,) = in_turn(
+        [lambda: retrieve(texts, questions, method="bm25", top_k=TOP_K, settings=settings)], 3
+    )
     ours = sorted(taken)[1]
 
     started = time.perf_counter()
@@ -32,7 +34,9 @@ def main() -> int:
     scores = [model.get_scores(question.split(" ")) for question in questions[::EVERY]]
     theirs = [np.flatnonzero(each >= np.sort(each)[-TOP_K]).tolist() for each in scores]
     library = indexed - started + (time.perf_counter() - indexed) * EVERY
-    assert theirs == [sorted(index for index, _ in hits) for hits in found[::EVERY]], "the two sides found other texts"
+    assert theirs == [sorted(index for index, _ in hits) for hits in found[::EVERY]], (
+        "the two sides found other texts"
+    )
     print(
         f"rank_bm25 {library:.1f} s, ours {ours:.2f} s (median of 3), the same top {TOP_K} for {len(theirs)} questions"
     )
@@ -45,7 +49,9 @@ def made_up(rng: np.random.Generator, n: int, words: int) -> list[str]:
     chances = 1 / np.arange(1, 30_001)
     lengths = rng.poisson(words, n)
     drawn = rng.choice(30_000, size=lengths.sum(), p=chances / chances.sum())
-    return [" ".join(f"w{word}" for word in text) for text in np.split(drawn, np.cumsum(lengths)[:-1])]
+    return [
+        " ".join(f"w{word}" for word in text) for text in np.split(drawn, np.cumsum(lengths)[:-1])
+    ]
 
 
 if __name__ == "__main__":

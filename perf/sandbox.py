@@ -35,9 +35,15 @@ print(repr(namespace["solution"]()))
 
 
 def main() -> int:
-    files = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RECORDINGS.glob("*.json"))]
-    found = (financemath_program(row["output"][0]) for rows in zip(*files, strict=False) for row in rows)
-    own = (f"{source}# {n}\n" for n, source in zip(range(COUNT), itertools.cycle(OWN), strict=False))
+    files = [
+        json.loads(path.read_text(encoding="utf-8")) for path in sorted(RECORDINGS.glob("*.json"))
+    ]
+    found = (
+        financemath_program(row["output"][0]) for rows in zip(*files, strict=False) for row in rows
+    )
+    own = (
+        f"{source}# {n}\n" for n, source in zip(range(COUNT), itertools.cycle(OWN), strict=False)
+    )
     programs = list(dict.fromkeys(filter(None, found)))[:COUNT] or list(own)
     some = programs[::4]  # so that both see the same mix
 
@@ -47,12 +53,19 @@ def main() -> int:
 
     def run_fresh() -> None:
         with ThreadPoolExecutor(WORKERS) as threads:
-            list(threads.map(lambda one: subprocess.run([*fresh, one], capture_output=True, check=False), some))
+            list(
+                threads.map(
+                    lambda one: subprocess.run([*fresh, one], capture_output=True, check=False),
+                    some,
+                )
+            )
 
     fresh = [sys.executable, "-s", "-c", LIMITED]
     (ours,), (theirs,) = in_turn([run_ours, run_fresh], 1)
     rate, other = len(programs) / ours, len(some) / theirs
-    print(f"our runner {rate:.0f} programs/s, python -c with limits {other:.0f}: {rate / other:.1f} times as many")
+    print(
+        f"our runner {rate:.0f} programs/s, python -c with limits {other:.0f}: {rate / other:.1f} times as many"
+    )
     print(f"goals: {GOAL_PER_SECOND} programs/s and {GOAL_RATIO} times as many")
     return 0 if rate >= GOAL_PER_SECOND and rate / other >= GOAL_RATIO else 1
 

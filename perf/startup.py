@@ -19,9 +19,16 @@ STARTS = 60
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
-        env = {name: text for name, text in os.environ.items() if not name.startswith(("FIN_TASKS", "PYTHON"))}
+        env = {
+            name: text
+            for name, text in os.environ.items()
+            if not name.startswith(("FIN_TASKS", "PYTHON"))
+        }
         env["PYTHONPYCACHEPREFIX"] = f"{folder}/cache"
-        plain, hooked = environment(Path(folder, "plain")), environment(Path(folder, "hooked"), hook=True)
+        plain, hooked = (
+            environment(Path(folder, "plain")),
+            environment(Path(folder, "hooked"), hook=True),
+        )
         commands = [(plain, "pass"), (plain, "import fin_tasks"), (hooked, "pass")]
         taken = in_turn([command(python, "-c", code, env=env) for python, code in commands], STARTS)
     bare, imported, started = (1000 * statistics.median(seconds) for seconds in taken)

@@ -22,21 +22,30 @@ NAMES = ["bias_type", "window", "ticker", "start", "end", "signal", "truth", "n_
 def large() -> tuple[float, float]:
     market, started = synthetic(500), time.perf_counter()
     find_windows(market)
-    return time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+    return time.perf_counter() - started, resource.getrusage(
+        resource.RUSAGE_SELF
+    ).ru_maxrss * 1024 / 1e9
 
 
 def synthetic(tickers: int) -> Market:
     """Random walks on weekdays with candles, and a report a quarter, one in 200 without a surprise."""
-    rng, days = np.random.default_rng(0), pd.bdate_range("2000-01-03", periods=YEARS * 261, unit="ns")
+    rng, days = (
+        np.random.default_rng(0),
+        pd.bdate_range("2000-01-03", periods=YEARS * 261, unit="ns"),
+    )
     names, quarters = [f"T{number:03d}" for number in range(tickers)], 4 * YEARS
     closes = np.exp(rng.normal(0, 0.01, (tickers, len(days))).cumsum(axis=1)).round(4).ravel() * 50
-    prices = pd.DataFrame({"ticker": np.repeat(names, len(days)), "date": np.tile(days, tickers), "close": closes})
+    prices = pd.DataFrame(
+        {"ticker": np.repeat(names, len(days)), "date": np.tile(days, tickers), "close": closes}
+    )
     prices = prices.assign(open=closes, high=closes * 1.01, low=closes * 0.99, volume=1e6)
     shift = pd.to_timedelta(rng.integers(0, 15, tickers * quarters), "D")
     surprise = rng.normal(0.05, 0.06, tickers * quarters).round(2)
     surprise[rng.random(surprise.size) < 0.005] = np.nan
     reported = np.tile(days[15:-30:62][:quarters], tickers) + shift
-    reports = pd.DataFrame({"ticker": np.repeat(names, quarters), "reported": reported, "surprise": surprise})
+    reports = pd.DataFrame(
+        {"ticker": np.repeat(names, quarters), "reported": reported, "surprise": surprise}
+    )
     return Market.of(prices, reports.assign(fiscal_end=reported - 25 * DAY))
 
 
@@ -44,7 +53,9 @@ def loop(market: Market) -> Iterator[tuple[object, ...]]:
     calendar = pd.DatetimeIndex(market.prices["date"].unique()).sort_values()
     for ticker in market.tickers:
         prices = market.prices[market.prices["ticker"] == ticker].set_index("date")
-        reports = market.reports[market.reports["ticker"] == ticker].sort_values("reported", ascending=False)
+        reports = market.reports[market.reports["ticker"] == ticker].sort_values(
+            "reported", ascending=False
+        )
         for size, first in ((w, i) for w in WINDOWS for i in range(len(reports) - w + 1)):
             run = reports.iloc[first : first + size]
             end, start = run["reported"].iloc[0], run["reported"].iloc[-1] - 30 * DAY
@@ -52,13 +63,36 @@ def loop(market: Market) -> Iterator[tuple[object, ...]]:
             past = run["reported"].iloc[1:][(is_meet == is_meet.iloc[0]).iloc[1:]]
             if run["surprise"].isna().any() or calendar[-1] < end + 8 * DAY or past.empty:
                 continue
-            moves, floor = [movement(prices, day) for day in past], min(0.8, (size - 2) / (size - 1))
+            moves, floor = (
+                [movement(prices, day) for day in past],
+                min(0.8, (size - 2) / (size - 1)),
+            )
             against, ups = sum(move != moves[0] for move in moves), sum(moves)
             most = max(ups, len(moves) - ups)
             if against / len(moves) >= floor:
-                yield "recency", size, ticker, start, end, moves[0], movement(prices, end), len(moves), against
+                yield (
+                    "recency",
+                    size,
+                    ticker,
+                    start,
+                    end,
+                    moves[0],
+                    movement(prices, end),
+                    len(moves),
+                    against,
+                )
             if len(moves) / (size - 1) >= floor and most / len(moves) >= 0.8:
-                yield "authority", size, ticker, start, end, int(most > ups), movement(prices, end), len(moves), most
+                yield (
+                    "authority",
+                    size,
+                    ticker,
+                    start,
+                    end,
+                    int(most > ups),
+                    movement(prices, end),
+                    len(moves),
+                    most,
+                )
 
 
 def movement(prices: pd.DataFrame, day: pd.Timestamp) -> int:
@@ -75,9 +109,17 @@ if __name__ == "__main__":
     ours, started = (time.perf_counter() - started) / 5, time.perf_counter()
     theirs = sorted(loop(market))
     slow = time.perf_counter() - started
-    assert sorted(table[NAMES].itertuples(index=False, name=None)) == theirs, "the two sides found different windows"
-    print(f"{len(theirs)} windows: loop {slow:.1f} s, ours {ours:.4f} s, {slow / ours:,.0f} times as fast (goal 500)")
-    with multiprocessing.get_context("spawn").Pool(1) as pool:  # its peak memory is that of the large market alone
+    assert sorted(table[NAMES].itertuples(index=False, name=None)) == theirs, (
+        "the two sides found different windows"
+    )
+    print(
+        f"{len(theirs)} windows: loop {slow:.1f} s, ours {ours:.4f} s, {slow / ours:,.0f} times as fast (goal 500)"
+    )
+    with multiprocessing.get_context("spawn").Pool(
+        1
+    ) as pool:  # its peak memory is that of the large market alone
         seconds, gigabytes = pool.apply(large)
-    print(f"500 tickers, 5 sizes, 2 biases: {seconds:.2f} s (goal 5), peak {gigabytes:.2f} GB (goal 2)")
+    print(
+        f"500 tickers, 5 sizes, 2 biases: {seconds:.2f} s (goal 5), peak {gigabytes:.2f} GB (goal 2)"
+    )
     sys.exit(0 if slow / ours >= 500 and seconds < 5 and gigabytes < 2 else 1)

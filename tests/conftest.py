@@ -17,7 +17,10 @@ hypothesis.settings.register_profile("any machine", deadline=None)
 hypothesis.settings.load_profile("any machine")
 
 # A background job, and nohup, pass on to all that is started from there that these are ignored; tests send them.
-for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+for number, handler in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
 
@@ -39,7 +42,9 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def settings(tmp_path: Path) -> Settings:
     """Return settings with a cache of the test's own and a key."""
     (cache := tmp_path / "cache").mkdir()
-    return Settings.from_environ({"FIN_TASKS_CACHE": str(cache), "OPENAI_API_KEY": "sk-loopback-0123456789"})
+    return Settings.from_environ(
+        {"FIN_TASKS_CACHE": str(cache), "OPENAI_API_KEY": "sk-loopback-0123456789"}
+    )
 
 
 @pytest.fixture

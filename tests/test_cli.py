@@ -18,14 +18,20 @@ import fin_tasks
 from fin_tasks.cli import app
 from fin_tasks.resources import task_yaml_dir
 
-RESPONSE = {"id": "a", "ground_truth": "6", "model_response": "```python\ndef solution():\n    return 6\n```"}
+RESPONSE = {
+    "id": "a",
+    "ground_truth": "6",
+    "model_response": "```python\ndef solution():\n    return 6\n```",
+}
 
 
 def run(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     program = str(Path(sys.executable).with_name("fin-tasks"))
     env = {k: v for k, v in os.environ.items() if not k.startswith("FIN_TASKS")}
     env |= {"FIN_TASKS_CACHE": str(cwd / "cache"), "COLUMNS": "200", **environ}
-    return subprocess.run([program, *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [program, *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False
+    )
 
 
 def commands(command: Any, *names: str) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -59,7 +65,9 @@ def test_doctor_names_the_sandbox_and_why(tmp_path: Path) -> None:
 
 def test_fetch_verify_compares_what_is_cached_with_the_pins(tmp_path: Path) -> None:
     assert "test.json is not here" in run("fetch", "financemath", "--verify", cwd=tmp_path).stderr
-    folder = tmp_path / "cache" / "financemath" / "bdddc58655947475da852e241b96a7dbd1478742" / "data"
+    folder = (
+        tmp_path / "cache" / "financemath" / "bdddc58655947475da852e241b96a7dbd1478742" / "data"
+    )
     folder.mkdir(parents=True)
     for name in ("test.json", "validation.json"):
         (folder / name).write_text("[]")
@@ -68,7 +76,9 @@ def test_fetch_verify_compares_what_is_cached_with_the_pins(tmp_path: Path) -> N
 
 
 def test_chart_draws_and_prints_its_name(tmp_path: Path) -> None:
-    done = run("chart", "AAPL", "--sample", "--start", "2010-01-04", "--end", "2010-12-31", cwd=tmp_path)
+    done = run(
+        "chart", "AAPL", "--sample", "--start", "2010-01-04", "--end", "2010-12-31", cwd=tmp_path
+    )
     assert done.stdout == "AAPL_2010-01-04_2010-12-31.png\n"
     with Image.open(tmp_path / "AAPL_2010-01-04_2010-12-31.png") as picture:
         assert picture.size == (3610, 1800)  # 361 days
@@ -82,7 +92,10 @@ def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> Non
     assert (summary["n"], summary["paper"]["acc_em"], summary["execution_rate"]) == (1, 1.0, 1.0)
     (samples,) = (tmp_path / "runs" / "org__m").glob("samples_xfinbench_calc_pot_*.jsonl")
     lines = [json.loads(line) for line in samples.read_text().splitlines()]
-    assert [(line["filter"], line["answer"], line["acc"]) for line in lines] == [("paper", 6, 1), ("robust", 6, 1)]
+    assert [(line["filter"], line["answer"], line["acc"]) for line in lines] == [
+        ("paper", 6, 1),
+        ("robust", 6, 1),
+    ]
     assert {line["doc"]["id"] for line in lines} == {RESPONSE["id"]}
     assert [line["resps"] for line in lines] == [[[RESPONSE["model_response"]]]] * 2
     (results,) = (tmp_path / "runs" / "org__m").glob("results_*.json")
@@ -94,7 +107,9 @@ def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> Non
 
 def test_what_a_strangers_file_says_cannot_steer_the_terminal(tmp_path: Path) -> None:
     name = "[red]\x1b[31mb.jsonl"
-    (tmp_path / name).write_text(json.dumps({"question_id": "a", "output": "6", "ground_truth": 6}) + "\n")
+    (tmp_path / name).write_text(
+        json.dumps({"question_id": "a", "output": "6", "ground_truth": 6}) + "\n"
+    )
     done = run("replay", "financemath", "--mode", "cot", name, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "[red]" in done.stdout
@@ -106,14 +121,18 @@ def test_what_a_strangers_file_says_cannot_steer_the_terminal(tmp_path: Path) ->
 
 
 def test_a_run_folder_holds_any_text(tmp_path: Path) -> None:
-    row = '{"id": "\\ud800", "ground_truth": 1, "model_response": "Therefore, my answer is true."}\n'
+    row = (
+        '{"id": "\\ud800", "ground_truth": 1, "model_response": "Therefore, my answer is true."}\n'
+    )
     (tmp_path / "r.jsonl").write_text(row)
     done = run("replay", "xfinbench", "--task", "bool", "r.jsonl", "--out", "runs", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (samples,) = (tmp_path / "runs" / "r").glob("samples_*.jsonl")
     assert json.loads(samples.read_text().splitlines()[0])["doc"]["id"] == "\ud800"
     (tmp_path / "file").write_text("")
-    refused = run("replay", "xfinbench", "--task", "bool", "r.jsonl", "--out", "file/runs", cwd=tmp_path)
+    refused = run(
+        "replay", "xfinbench", "--task", "bool", "r.jsonl", "--out", "file/runs", cwd=tmp_path
+    )
     assert refused.returncode == 1
     assert "expected a folder that can be written" in refused.stderr
 
@@ -129,7 +148,10 @@ SAMPLE_CHART = "--sample --start 2010-01-02 --end 2010-01-03"
         (f"chart NONE {SAMPLE_CHART}", "found no prices of this ticker"),
         (f"chart AAPL {SAMPLE_CHART}", "found prices from 2000-03-01 to 2013-03-01"),
         (f"chart AAPL {SAMPLE_CHART} --prices x.csv", "expected no --prices"),
-        ("chart AAPL --sample --start 2010-01-04 --end 2010-12-31 --out none/x.png", "No such file"),
+        (
+            "chart AAPL --sample --start 2010-01-04 --end 2010-12-31 --out none/x.png",
+            "No such file",
+        ),
     ],
 )
 def test_errors_are_one_line_and_status_one(command: str, message: str, tmp_path: Path) -> None:

@@ -34,13 +34,19 @@ def predict(*arguments: str) -> str:
 
 @pytest.mark.parametrize("bias", ["recency", "authority"])
 def test_a_window_of_the_benchmark_is_the_same_question(bias: str) -> None:
-    found = windows_of(find_windows(sample_market(), biases=[bias], windows=[4, 12], share=SAMPLE_SHARE).table)
+    found = windows_of(
+        find_windows(sample_market(), biases=[bias], windows=[4, 12], share=SAMPLE_SHARE).table
+    )
     assert len(found) > 20
-    assert found == [own_window(sample_market(), w.ticker, w.start, w.end, bias=w.bias_type) for w in found]
+    assert found == [
+        own_window(sample_market(), w.ticker, w.start, w.end, bias=w.bias_type) for w in found
+    ]
     docs = next(iter(data.load(bias=bias, window=4, mode="text", source="sample").values()))
     doc: dict[str, Any] = docs[0]
     days = ("--start", doc["start"], "--end", doc["end"], "--bias", bias)
-    shown = json.loads(predict(doc["ticker"], "--sample", *days, "--text", "--print-prompt", "--json"))
+    shown = json.loads(
+        predict(doc["ticker"], "--sample", *days, "--text", "--print-prompt", "--json")
+    )
     assert shown == {"system": doc["system"], "user": doc["prompt"]}
 
 
@@ -52,7 +58,11 @@ def test_the_signal_knows_nothing_after_the_last_day() -> None:
         days = (date(2008, 1, 1), date.fromisoformat(end))
         known, unknown = (own_window(one, ticker, *days, bias="recency") for one in (market, cut))
         assert unknown.truth is None and known.truth is not None
-        assert (known.signal, known.n_same, known.n_contrary) == (unknown.signal, unknown.n_same, unknown.n_contrary)
+        assert (known.signal, known.n_same, known.n_contrary) == (
+            unknown.signal,
+            unknown.n_same,
+            unknown.n_contrary,
+        )
 
 
 def test_prints_the_message_and_asks_nobody(tmp_path: Path) -> None:
@@ -67,7 +77,9 @@ def test_prints_the_message_and_asks_nobody(tmp_path: Path) -> None:
 
 
 def test_asks_a_model_and_writes_a_run_folder(tmp_path: Path) -> None:
-    with serve(lambda body: completion("Thought: it rose.\x1b[31m\nFinal prediction: 0.65")) as served:
+    with serve(
+        lambda body: completion("Thought: it rose.\x1b[31m\nFinal prediction: 0.65")
+    ) as served:
         asked = ("--model", "m", "--base-url", served.base_url, "--bias", "authority")
         shown = predict(*AAPL, *asked, "--out", str(tmp_path / "run"))
         result = json.loads(predict(*AAPL, *asked, "--json"))
@@ -75,7 +87,12 @@ def test_asks_a_model_and_writes_a_run_folder(tmp_path: Path) -> None:
     assert [part["type"] for part in body["messages"][-1]["content"]] == ["image_url", "text"]
     assert result["statement"] in body["messages"][-1]["content"][1]["text"]
     assert "go down after the latest report." in result["statement"]
-    assert (result["paper"], result["robust"], result["forecast"], result["truth"]) == (0.65, 0.65, "a rise", 1)
+    assert (result["paper"], result["robust"], result["forecast"], result["truth"]) == (
+        0.65,
+        0.65,
+        "a rise",
+        1,
+    )
     for line in (r"Thought: it rose.\x1b[31m", "Final prediction: 0.65", "happened", "a rise"):
         assert line in shown
     (samples,) = (tmp_path / "run" / "m").glob("samples_dynostock_predict_*.jsonl")
@@ -86,14 +103,28 @@ def test_asks_a_model_and_writes_a_run_folder(tmp_path: Path) -> None:
     ("arguments", "error", "message"),
     [
         (("XYZ", *AAPL[1:], "--print-prompt"), DataError, "XYZ: expected open.* found no prices"),
-        ((*AAPL, "--start", "2010-08-01", "--end", "2010-10-10", "--print-prompt"), DataError, "earnings report"),
-        ((*AAPL, "--start", "2010-09-01", "--bias", "recency", "--print-prompt"), DataError, "recency needs"),
-        ((*AAPL, "--start", "2010-09-01", "--bias", "authority", "--print-prompt"), DataError, "authority needs"),
+        (
+            (*AAPL, "--start", "2010-08-01", "--end", "2010-10-10", "--print-prompt"),
+            DataError,
+            "earnings report",
+        ),
+        (
+            (*AAPL, "--start", "2010-09-01", "--bias", "recency", "--print-prompt"),
+            DataError,
+            "recency needs",
+        ),
+        (
+            (*AAPL, "--start", "2010-09-01", "--bias", "authority", "--print-prompt"),
+            DataError,
+            "authority needs",
+        ),
         (("AAPL", *AAPL[2:], "--print-prompt"), ConfigError, "found neither"),
         ((*AAPL, "--model", "gpt-4o"), ConfigError, "OPENAI_API_KEY"),
         (AAPL, ConfigError, "--print-prompt"),
     ],
 )
-def test_errors_say_what_to_do(arguments: Sequence[str], error: type[FinTasksError], message: str) -> None:
+def test_errors_say_what_to_do(
+    arguments: Sequence[str], error: type[FinTasksError], message: str
+) -> None:
     with pytest.raises(error, match=message):
         predict(*arguments)

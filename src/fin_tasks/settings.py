@@ -24,11 +24,17 @@ class Settings:
     hub_token: str | None = field(repr=False)  # HF_TOKEN, sent to the hub only
     alpha_vantage: str  # FIN_TASKS_ALPHA_VANTAGE: has earnings reports
     alpha_vantage_key: str | None = field(repr=False)  # ALPHAVANTAGE_API_KEY, sent there only
-    api_keys: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)  # all variables *_KEY
+    api_keys: Mapping[str, str] = field(
+        default_factory=dict, repr=False, hash=False
+    )  # all variables *_KEY
     embeddings: str  # FIN_TASKS_EMBEDDINGS_BASE_URL: OpenAI-compatible address for dense retrieval
     judge_model: str | None = None  # FIN_TASKS_JUDGE_MODEL: the judge if nothing else names one
-    judge_base_urls: tuple[str, ...] = (OPENAI,)  # FIN_TASKS_JUDGE_BASE_URL: its addresses, separated by commas
-    metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)  # FIN_TASKS_METADATA: for VLMEvalKit
+    judge_base_urls: tuple[str, ...] = (
+        OPENAI,
+    )  # FIN_TASKS_JUDGE_BASE_URL: its addresses, separated by commas
+    metadata: Mapping[str, Any] = field(
+        default_factory=dict, hash=False
+    )  # FIN_TASKS_METADATA: for VLMEvalKit
     offline: bool  # FIN_TASKS_OFFLINE or HF_HUB_OFFLINE: download nothing
     sandbox: str  # FIN_TASKS_SANDBOX: one of SANDBOX_TIERS
     sandbox_workers: int  # FIN_TASKS_SANDBOX_WORKERS: programs that run side by side
@@ -36,19 +42,34 @@ class Settings:
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> "Settings":
         """Read the settings from `environ`, by default the environment of this process."""
-        env = {name: value for name, value in (os.environ if environ is None else environ).items() if value}
-        cache = env.get("FIN_TASKS_CACHE") or str(Path(env.get("XDG_CACHE_HOME", "~/.cache")) / "fin-tasks")
-        urls = [url.strip().rstrip("/") for url in env.get("FIN_TASKS_JUDGE_BASE_URL", OPENAI).split(",")]
+        env = {
+            name: value
+            for name, value in (os.environ if environ is None else environ).items()
+            if value
+        }
+        cache = env.get("FIN_TASKS_CACHE") or str(
+            Path(env.get("XDG_CACHE_HOME", "~/.cache")) / "fin-tasks"
+        )
+        urls = [
+            url.strip().rstrip("/")
+            for url in env.get("FIN_TASKS_JUDGE_BASE_URL", OPENAI).split(",")
+        ]
         workers = env.get("FIN_TASKS_SANDBOX_WORKERS", str(min(os.cpu_count() or 1, 8)))
         if not workers.isdecimal() or not 1 <= int(workers) <= 256:
-            raise ConfigError(f"FIN_TASKS_SANDBOX_WORKERS: expected a whole number from 1 to 256, got {workers!r}.")
+            raise ConfigError(
+                f"FIN_TASKS_SANDBOX_WORKERS: expected a whole number from 1 to 256, got {workers!r}."
+            )
         return cls(
             data_dir=Path(env["FIN_TASKS_DATA"]).expanduser() if "FIN_TASKS_DATA" in env else None,
             cache_dir=Path(cache).expanduser(),
-            github_raw=env.get("FIN_TASKS_GITHUB_RAW", "https://raw.githubusercontent.com").rstrip("/"),
+            github_raw=env.get("FIN_TASKS_GITHUB_RAW", "https://raw.githubusercontent.com").rstrip(
+                "/"
+            ),
             hub=env.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/"),
             hub_token=env.get("HF_TOKEN"),
-            alpha_vantage=env.get("FIN_TASKS_ALPHA_VANTAGE", "https://www.alphavantage.co").rstrip("/"),
+            alpha_vantage=env.get("FIN_TASKS_ALPHA_VANTAGE", "https://www.alphavantage.co").rstrip(
+                "/"
+            ),
             alpha_vantage_key=env.get("ALPHAVANTAGE_API_KEY"),
             api_keys={name: value for name, value in env.items() if name.endswith("_KEY")},
             embeddings=env.get("FIN_TASKS_EMBEDDINGS_BASE_URL", OPENAI).rstrip("/"),

@@ -16,17 +16,23 @@ class TaskManager:
 """
 
 
-def python(site: Path, code: str, manager: str = FAKE_MANAGER, **environ: str) -> subprocess.CompletedProcess[str]:
+def python(
+    site: Path, code: str, manager: str = FAKE_MANAGER, **environ: str
+) -> subprocess.CompletedProcess[str]:
     """Run code after the packaged start file, as the interpreter runs it, with a small lm-eval."""
     tasks = site / "lm_eval" / "tasks"
     tasks.mkdir(parents=True)
-    (site / "fin_tasks_autoload.pth").write_bytes((ROOT / "src" / "fin_tasks_autoload.pth").read_bytes())
+    (site / "fin_tasks_autoload.pth").write_bytes(
+        (ROOT / "src" / "fin_tasks_autoload.pth").read_bytes()
+    )
     (tasks.parent / "__init__.py").touch()
     (tasks / "__init__.py").write_text("from lm_eval.tasks.manager import TaskManager\n")
     (tasks / "manager.py").write_text(manager)
     code = f"import site, sys; site.addsitedir({str(site)!r})\n{code}"
     env = {"PYTHONPATH": str(ROOT / "src"), **environ}
-    return subprocess.run([sys.executable, "-S", "-c", code], env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-S", "-c", code], env=env, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.parametrize(
@@ -38,7 +44,9 @@ def python(site: Path, code: str, manager: str = FAKE_MANAGER, **environ: str) -
         ("", "0", []),
     ],
 )
-def test_our_path_comes_before_the_users(tmp_path: Path, arguments: str, switch: str, paths: list[str]) -> None:
+def test_our_path_comes_before_the_users(
+    tmp_path: Path, arguments: str, switch: str, paths: list[str]
+) -> None:
     code = f"from lm_eval.tasks import TaskManager; print(TaskManager({arguments}).paths)"
     done = python(tmp_path, code, FIN_TASKS_AUTOLOAD=switch)
     assert (done.stdout.strip(), done.stderr) == (str(paths), "")
@@ -55,5 +63,9 @@ def test_an_unknown_harness_warns_and_still_imports(tmp_path: Path) -> None:
 def test_nothing_is_loaded_without_lm_eval(tmp_path: Path, environ: dict[str, str]) -> None:
     """Also if the package was deleted, and its start file stayed."""
     finders = "sum(type(finder).__name__ == '_Finder' for finder in sys.meta_path)"
-    done = python(tmp_path, f"print({finders}, [m for m in ('lm_eval', 'inspect') if m in sys.modules])", **environ)
+    done = python(
+        tmp_path,
+        f"print({finders}, [m for m in ('lm_eval', 'inspect') if m in sys.modules])",
+        **environ,
+    )
     assert (done.stdout.strip(), done.stderr) == (f"{int(not environ)} []", "")

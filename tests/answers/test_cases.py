@@ -12,7 +12,11 @@ from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.reasoning import strip_reasoning
 
-PROGRAMS = {"robust": extract_program, "xfinbench": xfinbench_program, "financemath": financemath_program}
+PROGRAMS = {
+    "robust": extract_program,
+    "xfinbench": xfinbench_program,
+    "financemath": financemath_program,
+}
 
 
 @pytest.mark.parametrize("row", rows("numbers"), ids=name_of)

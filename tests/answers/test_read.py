@@ -16,7 +16,12 @@ from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 FUZZ = runpy.run_path(str(Path(__file__).parents[2] / "perf" / "fuzz_answers.py"))
 CHOICES = ("A. Net float falls", "B. The discount rate rises", "C. No effect")
 ASKED = st.sampled_from(
-    ["Therefore, my answer is", "**Final Answer:**", "We add up.\n\nThe answer is", "### Answer\n\n"]
+    [
+        "Therefore, my answer is",
+        "**Final Answer:**",
+        "We add up.\n\nThe answer is",
+        "### Answer\n\n",
+    ]
 )
 FRAMES = st.sampled_from([" {}", " {}.", " **{}**", " [{}].", " $\\boxed{{{}}}$"])
 WORDS = {"true": 1, "false": 0, "correct": 1, "incorrect": 0, "right": 1, "wrong": 0}
@@ -28,14 +33,22 @@ def test_verdicts(asked: str, frame: str, word: str, turned: bool) -> None:
     assert read_verdict(asked + said) == (WORDS[word] ^ turned, "")
 
 
-@given(asked=ASKED, frame=FRAMES, index=st.integers(0, 2), form=st.sampled_from(["{0}", "({0})", "Option {0}", "{1}"]))
+@given(
+    asked=ASKED,
+    frame=FRAMES,
+    index=st.integers(0, 2),
+    form=st.sampled_from(["{0}", "({0})", "Option {0}", "{1}"]),
+)
 def test_choices(asked: str, frame: str, index: int, form: str) -> None:
     letter, text = "ABC"[index], choice_texts(CHOICES)[index]
     assert read_choice(asked + frame.format(form.format(letter, text)), CHOICES) == (letter, "")
 
 
 @given(
-    asked=ASKED, frame=FRAMES, cents=st.integers(-(10**12), 10**12), form=st.sampled_from(["{:.2f}", "${:,.2f} USD"])
+    asked=ASKED,
+    frame=FRAMES,
+    cents=st.integers(-(10**12), 10**12),
+    form=st.sampled_from(["{:.2f}", "${:,.2f} USD"]),
 )
 def test_quantities(asked: str, frame: str, cents: int, form: str) -> None:
     number, reason = read_quantity(asked + frame.format(form.format(cents / 100)))
@@ -48,7 +61,9 @@ def test_every_grouping_comes_back(cents: int) -> None:
     english = f"{cents / 100:,.2f}"
     swapped = english.replace(",", "_").replace(".", ",").replace("_", ".")
     for text in (english, english.replace(",", "\u202f"), english.replace(",", "{,}"), swapped):
-        assert [found.number.value for found in find_numbers(plain(text))] == [float(f"{cents / 100:.2f}")]
+        assert [found.number.value for found in find_numbers(plain(text))] == [
+            float(f"{cents / 100:.2f}")
+        ]
 
 
 @given(st.text())
@@ -63,7 +78,9 @@ def test_probabilities(thousandths: int, form: str) -> None:
     assert robust_probability(text) == paper_probability(text) == thousandths / 1000
 
 
-@given(st.lists(st.sampled_from(FUZZ["FRAGMENTS"]) | st.text(max_size=12), max_size=14).map("".join))
+@given(
+    st.lists(st.sampled_from(FUZZ["FRAGMENTS"]) | st.text(max_size=12), max_size=14).map("".join)
+)
 def test_any_text_gives_a_probability_or_none(text: str) -> None:
     for value in (paper_probability(text), robust_probability(text)):
         assert value is None or 0.0 <= value <= 1.0

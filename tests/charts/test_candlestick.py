@@ -19,12 +19,22 @@ START = date(2010, 1, 4)
 GREEN, RED, GRAY = (0x00, 0xA0, 0x46), (0xE0, 0x22, 0x2C), (0x70, 0x70, 0x70)
 
 
-def made(n: int = 101, *, step: float = 0.1, marks: tuple[tuple[int, float], ...] = (), **options: Any) -> Chart:
+def made(
+    n: int = 101, *, step: float = 0.1, marks: tuple[tuple[int, float], ...] = (), **options: Any
+) -> Chart:
     """`n` days that all rise (or fall) by `step`, and reports (day, surprise) of quarters that ended 9 days before."""
     days = pd.date_range(START, periods=n)
     close = 50 + step * np.arange(n)
-    prices = {"open": close - step, "high": close + 0.3, "low": close - 0.3, "close": close, "volume": 1e6}
-    reports = pd.DataFrame([(days[day], surprise) for day, surprise in marks], columns=["reported", "surprise"])
+    prices = {
+        "open": close - step,
+        "high": close + 0.3,
+        "low": close - 0.3,
+        "close": close,
+        "volume": 1e6,
+    }
+    reports = pd.DataFrame(
+        [(days[day], surprise) for day, surprise in marks], columns=["reported", "surprise"]
+    )
     reports["reported"] = pd.to_datetime(reports["reported"])
     reports["fiscal_end"] = reports["reported"] - pd.Timedelta(days=9)
     base = {"ticker": "T", "start": START, "end": days[-1].date(), "reports": reports, "dpi": 100}
@@ -39,12 +49,19 @@ def triangles(image: Any, color: tuple[int, int, int]) -> list[tuple[float, bool
     """Return the x of each triangle of a color below the legend, and whether it points down."""
     mask = (image == color).all(axis=2)
     mask[:62] = False
-    places = [place for place in ndimage.find_objects(ndimage.label(mask)[0]) if mask[place].sum() > 30]
-    return sorted(((x.start + x.stop - 1) / 2, mask[y, x][:3].sum() > mask[y, x][-3:].sum()) for y, x in places)
+    places = [
+        place for place in ndimage.find_objects(ndimage.label(mask)[0]) if mask[place].sum() > 30
+    ]
+    return sorted(
+        ((x.start + x.stop - 1) / 2, mask[y, x][:3].sum() > mask[y, x][-3:].sum())
+        for y, x in places
+    )
 
 
 @pytest.mark.parametrize(("step", "surprise", "color"), [(0.1, -0.01, RED), (-0.1, 0.0, GREEN)])
-def test_a_mark_has_its_color_and_stands_at_its_day(step: float, surprise: float, color: Any) -> None:
+def test_a_mark_has_its_color_and_stands_at_its_day(
+    step: float, surprise: float, color: Any
+) -> None:
     """All candles have the other color, so that everything of this color is a mark."""
     image = pixels(made(step=step, marks=((0, surprise), (50, surprise), (100, surprise))))
     assert image.shape == (600, 1000, 3)
@@ -57,20 +74,35 @@ def test_a_mark_has_its_color_and_stands_at_its_day(step: float, surprise: float
 
 def test_candles_and_volume_agree_in_color() -> None:
     chart = made(80)
-    chart.prices.loc[chart.prices.index[40:], "open"] += 0.3  # they close below their open, above the day before
+    chart.prices.loc[chart.prices.index[40:], "open"] += (
+        0.3  # they close below their open, above the day before
+    )
     image = pixels(chart)
     for panel in (image[62:450], image[460:565]):
         for color, other, part in ((GREEN, RED, panel[:, :450]), (RED, GREEN, panel[:, 480:])):
             assert (part == color).all(axis=2).sum() > 100 and not (part == other).all(axis=2).any()
 
 
-@pytest.mark.parametrize(("days", "width"), [(365, 12.1333), (1825, 30.0), (3650, 30.0), (100, 10.0)])
-def test_labels_cover_neither_prices_nor_each_other(days: int, width: float, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("days", "width"), [(365, 12.1333), (1825, 30.0), (3650, 30.0), (100, 10.0)]
+)
+def test_labels_cover_neither_prices_nor_each_other(
+    days: int, width: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     figures: list[Any] = []
     make = candlestick.Figure
-    monkeypatch.setattr(candlestick, "Figure", lambda **options: figures.append(make(**options)) or figures[0])
-    image = Image.open(io.BytesIO(draw(made(days, marks=tuple((day, -0.12) for day in range(9, days, 91)), dpi=300))))
-    axes, boxes = figures[0].axes[0], [text.get_window_extent() for text in figures[0].axes[0].texts]
+    monkeypatch.setattr(
+        candlestick, "Figure", lambda **options: figures.append(make(**options)) or figures[0]
+    )
+    image = Image.open(
+        io.BytesIO(
+            draw(made(days, marks=tuple((day, -0.12) for day in range(9, days, 91)), dpi=300))
+        )
+    )
+    axes, boxes = (
+        figures[0].axes[0],
+        [text.get_window_extent() for text in figures[0].axes[0].texts],
+    )
     lowest, highest = (axes.transData.transform((0, y))[1] for y in (49.7, 50.3 + 0.1 * (days - 1)))
     assert image.size == (round(width * 300), 1800)
     assert len(boxes) == 2 * len(range(9, days, 91))
@@ -83,10 +115,17 @@ def test_labels_cover_neither_prices_nor_each_other(days: int, width: float, mon
 
 def test_paper_draws_a_line_from_600_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     plot, seen = mplfinance.plot, list[dict[str, Any]]()
-    monkeypatch.setattr(mplfinance, "plot", lambda prices, **options: seen.append(options) or plot(prices, **options))
+    monkeypatch.setattr(
+        mplfinance,
+        "plot",
+        lambda prices, **options: seen.append(options) or plot(prices, **options),
+    )
     for rows in (599, 600):
         draw(made(rows, marks=((300, 0.2),), style="paper", dpi=50))
-    assert [(options["type"], options.get("mav")) for options in seen] == [("candle", 7), ("line", None)]
+    assert [(options["type"], options.get("mav")) for options in seen] == [
+        ("candle", 7),
+        ("line", None),
+    ]
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:

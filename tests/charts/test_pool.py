@@ -14,8 +14,15 @@ from fin_tasks.errors import DataError
 def charts(n: int = 3) -> list[Chart]:
     days = pd.bdate_range("2010-01-04", periods=40)
     reports = pd.DataFrame({"reported": days[[20]], "fiscal_end": days[[5]], "surprise": [0.1]})
-    made: dict[str, Any] = {"ticker": "T", "start": days[0].date(), "end": days[-1].date(), "reports": reports}
-    prices = pd.DataFrame(dict.fromkeys(["open", "high", "low", "close", "volume"], 1.0), index=days)
+    made: dict[str, Any] = {
+        "ticker": "T",
+        "start": days[0].date(),
+        "end": days[-1].date(),
+        "reports": reports,
+    }
+    prices = pd.DataFrame(
+        dict.fromkeys(["open", "high", "low", "close", "volume"], 1.0), index=days
+    )
     return [Chart(**made, prices=prices * k, dpi=30) for k in range(1, n + 1)]
 
 
@@ -38,7 +45,9 @@ def test_only_missing_charts_are_drawn(tmp_path: Path) -> None:
     assert times == {path: path.stat().st_mtime_ns for path in times}
 
 
-def test_a_killed_run_leaves_whole_charts_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_run_leaves_whole_charts_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write = Path.write_bytes
 
     def half(path: Path, image: bytes) -> int:

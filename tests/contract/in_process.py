@@ -50,7 +50,9 @@ def run(
         apply_chat_template=chat or served is not None,
         tasks=list(tasks),
         task_manager=TaskManager(
-            metadata={"source": "sample", **metadata}, include_path=task_yaml_dir(), include_defaults=False
+            metadata={"source": "sample", **metadata},
+            include_path=task_yaml_dir(),
+            include_defaults=False,
         ),
         limit=limit,
         log_samples=True,

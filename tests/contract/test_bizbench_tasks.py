@@ -20,10 +20,16 @@ def test_right_answers_are_right_in_every_task(gold: dict[str, Any]) -> None:
     for name in (*PROGRAMS, *TEXTS, "formulaeval"):
         task = results[f"bizbench_{name}"]
         assert task["acc,robust"] == task["acc_err,paper"] == task["acc_err,robust"] == 1.0, name
-        assert (task["unscored,paper"], task["unscored,robust"], task["no_answer,robust"]) == (0.0, 0.0, 0.0), name
+        assert (task["unscored,paper"], task["unscored,robust"], task["no_answer,robust"]) == (
+            0.0,
+            0.0,
+            0.0,
+        ), name
         # The authors compare floats as they are, and answers in the file are rounded.
         assert (task["acc,paper"] == 1.0) == (name not in PROGRAMS), name
-        assert task.get("execution_rate,paper", "N/A" if name in TEXTS else None) == ("N/A" if name in TEXTS else 1.0)
+        assert task.get("execution_rate,paper", "N/A" if name in TEXTS else None) == (
+            "N/A" if name in TEXTS else 1.0
+        )
     assert results["bizbench"]["acc_err,paper"] == results["bizbench"]["acc,robust"] == 1.0
     assert results["bizbench_paper_choice"]["acc_finknow,paper"] == 1.0
     assert "acc_secnum,paper" not in results["bizbench_paper_quantity"]
@@ -33,8 +39,15 @@ def test_right_answers_are_right_in_every_task(gold: dict[str, Any]) -> None:
 def test_results_say_what_was_run(gold: dict[str, Any]) -> None:
     facts = gold["configs"]["bizbench_paper_choice"]["metadata"]["provenance"]
     assert (facts["data"]["origin"], facts["sample"]) == ("sample", {"n": 500, "seed": 42})
-    assert gold["configs"]["bizbench_formulaeval"]["metadata"]["sandbox"]["tier"] in ("bwrap", "landlock", "monty")
-    read = {s["doc"]["kind"]: json.loads(str(s["filtered_resps"][0][0])) for s in samples(gold, "bizbench_formulaeval")}
+    assert gold["configs"]["bizbench_formulaeval"]["metadata"]["sandbox"]["tier"] in (
+        "bwrap",
+        "landlock",
+        "monty",
+    )
+    read = {
+        s["doc"]["kind"]: json.loads(str(s["filtered_resps"][0][0]))
+        for s in samples(gold, "bizbench_formulaeval")
+    }
     assert read["code"]["answer"] == "8/8" and read["choice"]["answer"] in "ABCD"
 
 
@@ -42,5 +55,10 @@ def test_a_model_without_answers() -> None:
     results = run("bizbench", limit=2)["results"]
     for name in (*TEXTS[:4], *PROGRAMS[:3], "formulaeval"):
         task = results[f"bizbench_{name}"]
-        assert task["acc,paper"] == task["acc,robust"] == 0.0 and task["no_answer,robust"] == 1.0, name
-    assert (results["bizbench_fincode"]["exception,paper"], results["bizbench_fincode"]["no_code,robust"]) == (1.0, 1.0)
+        assert task["acc,paper"] == task["acc,robust"] == 0.0 and task["no_answer,robust"] == 1.0, (
+            name
+        )
+    assert (
+        results["bizbench_fincode"]["exception,paper"],
+        results["bizbench_fincode"]["no_code,robust"],
+    ) == (1.0, 1.0)

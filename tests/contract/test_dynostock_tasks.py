@@ -32,13 +32,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         replace(window, window=size, truth=truth, signal=signal, id=f"made-{size}-{window.end}")
         for window, (size, truth, signal) in zip(windows_of(table), facts, strict=False)
     ]
-    write_set(folder, Found(typed(pd.DataFrame(map(vars, made)))), sample_market(), parameters={"made": True})
+    write_set(
+        folder,
+        Found(typed(pd.DataFrame(map(vars, made)))),
+        sample_market(),
+        parameters={"made": True},
+    )
     return folder
 
 
 def test_a_group_shows_plain_means(folder: Path) -> None:
-    options: dict[str, Any] = {"source": "auto", "windows_dir": str(folder), "frequency": "monthly", "arm": "flipped"}
-    found = run("dynostock_recency_text", answer=lambda doc: "It rose by 3.5%.\nFinal prediction: 0.8", **options)
+    options: dict[str, Any] = {
+        "source": "auto",
+        "windows_dir": str(folder),
+        "frequency": "monthly",
+        "arm": "flipped",
+    }
+    found = run(
+        "dynostock_recency_text",
+        answer=lambda doc: "It rose by 3.5%.\nFinal prediction: 0.8",
+        **options,
+    )
     for variant in ("paper", "robust"):
         rows = [found["results"][f"dynostock_recency_w{size}_text"] for size in SIZES]
         for metric in ("acc", "bias_index"):
@@ -64,7 +78,9 @@ def test_a_model_that_sees(folder: Path) -> None:
     assert all(Path(sample["doc"]["chart"]).is_file() for sample in wrong)
 
 
-def test_the_effect_of_a_statement_from_lm_eval_to_the_command(tmp_path: Path, folder: Path) -> None:
+def test_the_effect_of_a_statement_from_lm_eval_to_the_command(
+    tmp_path: Path, folder: Path
+) -> None:
     """The model says 0.9 or 0.1 as the statement does, and 0.6 without one."""
 
     def follow(doc: Mapping[str, Any]) -> str:
@@ -72,20 +88,33 @@ def test_the_effect_of_a_statement_from_lm_eval_to_the_command(tmp_path: Path, f
         return f"Final prediction: {0.6 if said is None else 0.9 if said else 0.1}"
 
     for arm in ("signal", "none"):
-        options: dict[str, Any] = {"source": "auto", "windows_dir": str(folder), "frequency": "monthly", "arm": arm}
-        found = run("dynostock_recency_w4_text", "dynostock_recency_w8_text", answer=follow, **options)
+        options: dict[str, Any] = {
+            "source": "auto",
+            "windows_dir": str(folder),
+            "frequency": "monthly",
+            "arm": arm,
+        }
+        found = run(
+            "dynostock_recency_w4_text", "dynostock_recency_w8_text", answer=follow, **options
+        )
         tracker = EvaluationTracker(output_path=str(tmp_path / arm))
-        tracker.general_config_tracker.log_experiment_args("hf", "pretrained=m", "", "", fewshot_as_multiturn=False)
+        tracker.general_config_tracker.log_experiment_args(
+            "hf", "pretrained=m", "", "", fewshot_as_multiturn=False
+        )
         lines = found.pop("samples")
         tracker.save_results_aggregated(results=found, samples=lines)
         for task, of_task in lines.items():
             tracker.save_results_samples(task_name=task, samples=of_task)
     command = ["compare", str(tmp_path), "--variant", "robust", "--by"]
-    printed = CliRunner().invoke(app, [*command, "arm", "--out", str(tmp_path / "out")], env={"COLUMNS": "150"})
+    printed = CliRunner().invoke(
+        app, [*command, "arm", "--out", str(tmp_path / "out")], env={"COLUMNS": "150"}
+    )
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert printed.exit_code == 0 and written == {"compare.csv", "compare.png", "compare.svg"}
     said = json.loads(CliRunner().invoke(app, [*command, "arm", "--json"]).stdout)
-    effects = {(one["metric"], one["group"]): one["difference"] for one in said["lines"] if one["against"]}
+    effects = {
+        (one["metric"], one["group"]): one["difference"] for one in said["lines"] if one["against"]
+    }
     # signals 0, 1, 0, so P(signal) is 0.9 with the statement and 0.4, 0.6, 0.4 without
     assert effects["signal_probability", "mean"] == pytest.approx(0.9 - 1.4 / 3)
     assert effects["follows_signal", "4"] == pytest.approx(2 / 3) and "+43.3" in printed.stdout
@@ -98,22 +127,41 @@ def test_the_effect_of_a_statement_from_lm_eval_to_the_command(tmp_path: Path, f
 
 
 def build(*options: str) -> dict[str, Any]:
-    result = CliRunner().invoke(app, ["build", "dynostock", "--sample", "--json", *options], catch_exceptions=False)
+    result = CliRunner().invoke(
+        app, ["build", "dynostock", "--sample", "--json", *options], catch_exceptions=False
+    )
     return dict(json.loads(result.stdout))
 
 
 def test_build(tmp_path: Path) -> None:
     out = f"--out={tmp_path}"
-    made = build("--no-charts", "--windows", "4", "--bias", "recency", "--samples", "5", "--tickers", "ibm,AAPL", out)
+    made = build(
+        "--no-charts",
+        "--windows",
+        "4",
+        "--bias",
+        "recency",
+        "--samples",
+        "5",
+        "--tickers",
+        "ibm,AAPL",
+        out,
+    )
     (count,) = made["counts"]
-    assert count["candidates"] == count["found"] + count["unbiased"] + sum(count["dropped"].values())
+    assert count["candidates"] == count["found"] + count["unbiased"] + sum(
+        count["dropped"].values()
+    )
     assert (made["windows"], count["kept"], made["tickers"]) == (5, 5, 2)
     few = ("--windows", "20", "--samples", "1", "--tickers", "IBM", out)
     first, again = build(*few), build(*few)
     assert first["drawn"] == first["charts"] == again["charts"] > again["drawn"] == 0
 
 
-@pytest.mark.parametrize("options", ["--windows 4,x", "--windows 1", "--bias herd", "--timing strict", "--prices x"])
+@pytest.mark.parametrize(
+    "options", ["--windows 4,x", "--windows 1", "--bias herd", "--timing strict", "--prices x"]
+)
 def test_options_of_build_that_mean_nothing(options: str) -> None:
-    result = CliRunner().invoke(app, ["build", "dynostock", "--sample", "--no-charts", *options.split()])
+    result = CliRunner().invoke(
+        app, ["build", "dynostock", "--sample", "--no-charts", *options.split()]
+    )
     assert isinstance(result.exception, ConfigError)

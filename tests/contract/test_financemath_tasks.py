@@ -26,7 +26,9 @@ def _own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def judge(body: dict[str, Any]) -> Answer:
     """Copy the number of a response, but break over an 8."""
     number = re.search(r"either (\S+) or", body["messages"][1]["content"])
-    return completion("what?" if not number or number[1] == "8" else json.dumps({"answer": number[1]}))
+    return completion(
+        "what?" if not number or number[1] == "8" else json.dumps({"answer": number[1]})
+    )
 
 
 def answer(doc: Mapping[str, Any]) -> str:
@@ -46,24 +48,39 @@ def test_lm_eval_with_a_judge() -> None:
             results = found["results"][task]
             assert (results[f"acc,{variant}"], results[f"execution_rate,{variant}"]) == (1.0, 1.0)
             assert results[f"unscored,{variant}"] == pytest.approx(unscored)
-        assert found["results"]["financemath"][f"judge_error,{variant}"] == pytest.approx(1 / len(risk))
+        assert found["results"]["financemath"][f"judge_error,{variant}"] == pytest.approx(
+            1 / len(risk)
+        )
     assert len(served.bodies) == len(risk)  # once for both variants
     facts = found["configs"]["financemath"]["metadata"]["provenance"]
-    assert (facts["data"]["origin"], facts["rows"], facts["truths"]["rounded"]) == ("sample", 25, [])
+    assert (facts["data"]["origin"], facts["rows"], facts["truths"]["rounded"]) == (
+        "sample",
+        25,
+        [],
+    )
 
 
 @pytest.mark.parametrize("mode", ["cot", "pot"])
 def test_replay_writes_the_run_folder_that_a_report_reads(tmp_path: Path, mode: str) -> None:
     right = {"cot": "Therefore, the answer is 7.", "pot": "return 7"}[mode]
     same = {"ground_truth": 7, "topic": "Accounting"}
-    rows = [{"question_id": f"test-{at}", "output": [text], **same} for at, text in enumerate([right, "", "x"])]
+    rows = [
+        {"question_id": f"test-{at}", "output": [text], **same}
+        for at, text in enumerate([right, "", "x"])
+    ]
     file, out = tmp_path / "m.json", tmp_path / "out"
     file.write_text(json.dumps(rows))
     command = ["replay", "financemath", str(file), "--mode", mode, "--out", str(out), "--json"]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     summary = json.loads(done.stdout)
-    counts = (summary["acc"], summary["no_answer"], summary["unscored"], summary["model"], summary["split"])
+    counts = (
+        summary["acc"],
+        summary["no_answer"],
+        summary["unscored"],
+        summary["model"],
+        summary["split"],
+    )
     assert counts == (1 / 3, 2, 0, "m", "test")
     rates = {"n": 3, "execution_rate": 1 / 3, "acc": 1 / 3, "robust_acc": 1 / 3}
     assert summary.items() >= {**rates, "by_topic": {"Accounting": rates}}.items()

@@ -58,11 +58,15 @@ def mock(answer: Callable[[str], str]) -> Model:
     return get_model("mockllm/tested", custom_outputs=output)
 
 
-def ask(*tasks: str, answer: Callable[[str], str] = said_to, grader: Any = None, **more: Any) -> list[EvalLog]:
+def ask(
+    *tasks: str, answer: Callable[[str], str] = said_to, grader: Any = None, **more: Any
+) -> list[EvalLog]:
     arguments = {"source": "sample", **more.pop("arguments", {})}
     roles = {"model_roles": {"grader": mock(grader)}} if grader else {}
     names = [f"fin_tasks/{task}" for task in tasks]
-    return inspect_eval(names, model=mock(answer), task_args=arguments, display="none", **roles, **more)
+    return inspect_eval(
+        names, model=mock(answer), task_args=arguments, display="none", **roles, **more
+    )
 
 
 def as_files(found: Mapping[str, Any], folder: Path) -> Path:
@@ -76,7 +80,9 @@ def as_files(found: Mapping[str, Any], folder: Path) -> Path:
     return folder
 
 
-def compare_both(tasks: tuple[str, ...], logs: list[EvalLog], found: Mapping[str, Any], tmp_path: Path) -> None:
+def compare_both(
+    tasks: tuple[str, ...], logs: list[EvalLog], found: Mapping[str, Any], tmp_path: Path
+) -> None:
     assert {log.status: log.error and log.error.message for log in logs} == {"success": None}
     runs, rows, problems = report.read([as_files(found, tmp_path / "lm"), tmp_path / "logs"])
     assert not problems
@@ -88,7 +94,8 @@ def compare_both(tasks: tuple[str, ...], logs: list[EvalLog], found: Mapping[str
         assert (mine.n, mine.n_all) == (other.n, other.n_all)
         for variant in ("paper", "robust"):
             assert mine.totals[variant] == pytest.approx(
-                {name: other.totals[variant].get(name) for name in mine.totals[variant]}, nan_ok=True
+                {name: other.totals[variant].get(name) for name in mine.totals[variant]},
+                nan_ok=True,
             )
             pair = [
                 rows[(rows.run == one.id) & (rows.task == task) & (rows.variant == variant)]
@@ -102,7 +109,12 @@ def compare_both(tasks: tuple[str, ...], logs: list[EvalLog], found: Mapping[str
 
 @pytest.mark.slow
 def test_scores_equal_those_of_lm_eval(tmp_path: Path) -> None:
-    tasks = ("xfinbench_calc", "xfinbench_calc_pot", "bizbench_codefinqa", "dynostock_authority_w4_text")
+    tasks = (
+        "xfinbench_calc",
+        "xfinbench_calc_pot",
+        "bizbench_codefinqa",
+        "dynostock_authority_w4_text",
+    )
     tasks += ("financemath_pot", "mme_finance_binary_zh", "xfinbench_mcq_visual")
     found = run(*tasks, answer=lambda doc: said_to(doc["prompt"]), sees=True, limit=6)
     compare_both(tasks, ask(*tasks, limit=6), found, tmp_path)
@@ -111,7 +123,11 @@ def test_scores_equal_those_of_lm_eval(tmp_path: Path) -> None:
 def test_the_grader_is_the_judge(tmp_path: Path) -> None:
     points = lambda text: str(len(text) % 3 + 4)  # noqa: E731 - 6 is none
     answer = lambda prompt: "" if len(prompt) % 5 == 0 else "a" * (len(prompt) % 7)  # noqa: E731
-    parts = lambda body: "".join(p.get("text", "") for p in body["messages"][-1]["content"] if p["type"] == "text")  # noqa: E731
+
+    def parts(body: Any) -> str:
+        content = body["messages"][-1]["content"]
+        return "".join(part["text"] for part in content if part["type"] == "text")
+
     with serve(lambda body: completion(points(parts(body)))) as served:
         said = {"judge_model": "tested", "judge_base_url": served.base_url, "judge_max_failed": 1.0}
         plain = lambda doc: answer(doc["prompt"].replace("<image>\n", ""))  # noqa: E731
@@ -142,7 +158,9 @@ def test_epochs_are_responses_to_one_question(tmp_path: Path) -> None:
     """A response that is right once in two leaves half a point, in both harnesses' metrics."""
     count = iter(range(100))
     forecast = lambda _: f"Final prediction: 0.{'19'[next(count) >= 4]}"  # noqa: E731
-    ask("dynostock_authority_w4_text", answer=forecast, limit=4, epochs=2, max_samples=1)  # one epoch after the other
+    ask(
+        "dynostock_authority_w4_text", answer=forecast, limit=4, epochs=2, max_samples=1
+    )  # one epoch after the other
     runs, rows, problems = report.read([tmp_path / "logs"])
     (task,) = runs[0].tasks
     assert not problems and len(rows) == 8 and task.settings["repeats"] == "2" and task.n == 4
@@ -161,6 +179,8 @@ def test_options_that_a_task_fixes_are_refused() -> None:
 
 def test_a_damaged_log_is_named(tmp_path: Path) -> None:
     ask("xfinbench_calc", limit=1)
-    (tmp_path / "logs" / "cut.eval").write_bytes(next((tmp_path / "logs").glob("*.eval")).read_bytes()[:500])
+    (tmp_path / "logs" / "cut.eval").write_bytes(
+        next((tmp_path / "logs").glob("*.eval")).read_bytes()[:500]
+    )
     runs, _, problems = report.read([tmp_path / "logs"])
     assert len(runs) == 1 and [Path(one.path).name for one in problems] == ["cut.eval"]

@@ -41,14 +41,31 @@ def installed(folder: Path, *what: str) -> Path:
     (site,) = folder.glob("lib/python*/site-packages")
     (site / "zz_dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     python = folder / "bin" / "python"
-    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps"]
-    subprocess.run([*command, "--no-build-isolation", "--force-reinstall", *what], check=True, capture_output=True)
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(python),
+        "install",
+        "--quiet",
+        "--no-deps",
+    ]
+    subprocess.run(
+        [*command, "--no-build-isolation", "--force-reinstall", *what],
+        check=True,
+        capture_output=True,
+    )
     return python
 
 
 def probe(python: Path, cwd: Path, **environ: str) -> Any:
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("FIN_TASKS", "PYTHONPATH"))} | environ
-    done = subprocess.run([str(python), "-c", PROBE], cwd=cwd, env=env, capture_output=True, text=True, check=True)
+    env = {
+        k: v for k, v in os.environ.items() if not k.startswith(("FIN_TASKS", "PYTHONPATH"))
+    } | environ
+    done = subprocess.run(
+        [str(python), "-c", PROBE], cwd=cwd, env=env, capture_output=True, text=True, check=True
+    )
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -65,16 +82,31 @@ def link_newer_lm_eval(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module", params=["wheel", "editable"])
-def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def python(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp(request.param)
     if request.param == "editable":
         yield installed(folder / "venv", "--editable", str(ROOT))
         return
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    build = [
+        sys.executable,
+        "-m",
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "--outdir",
+        str(folder),
+        str(ROOT),
+    ]
     subprocess.run(build, check=True, capture_output=True)
     (wheel,) = folder.glob("*.whl")
     names = set(zipfile.ZipFile(wheel).namelist())
-    inside = ("py.typed", "data/pins/xfinbench.json", "benchmarks/xfinbench/sample/validation_set.csv")
+    inside = (
+        "py.typed",
+        "data/pins/xfinbench.json",
+        "benchmarks/xfinbench/sample/validation_set.csv",
+    )
     outside = ("task_yaml/xfinbench/_base.yaml", "judges/mme_finance_en.yaml")
     assert {"fin_tasks_autoload.pth", "fin_tasks_autoload.start"} <= names
     assert {f"fin_tasks/{one}" for one in inside + outside} <= names
@@ -90,7 +122,12 @@ def test_lm_eval_finds_our_tasks(python: Path, tmp_path: Path) -> None:
     assert probe(python, tmp_path, FIN_TASKS_AUTOLOAD="0")[1:] == [False, True]
 
 
-def test_an_lm_eval_that_reads_entry_points_finds_them_without_the_hook(python: Path, tmp_path: Path) -> None:
+def test_an_lm_eval_that_reads_entry_points_finds_them_without_the_hook(
+    python: Path, tmp_path: Path
+) -> None:
     link_newer_lm_eval(tmp_path)
     for switch in ("0", "1"):
-        assert probe(python, tmp_path, FIN_TASKS_AUTOLOAD=switch, PYTHONPATH=str(tmp_path))[1:] == [True, True]
+        assert probe(python, tmp_path, FIN_TASKS_AUTOLOAD=switch, PYTHONPATH=str(tmp_path))[1:] == [
+            True,
+            True,
+        ]

@@ -16,9 +16,19 @@ def command(
     *arguments: str, cwd: Path, entry: tuple[str, ...] = ("lm_eval",), **environ: str
 ) -> subprocess.CompletedProcess[str]:
     program = str(Path(sys.executable).with_name(entry[0]))
-    env = {**{k: v for k, v in os.environ.items() if not k.startswith("FIN_TASKS")}, "HF_HUB_OFFLINE": "1", **environ}
+    env = {
+        **{k: v for k, v in os.environ.items() if not k.startswith("FIN_TASKS")},
+        "HF_HUB_OFFLINE": "1",
+        **environ,
+    }
     return subprocess.run(
-        [program, *entry[1:], *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=300
+        [program, *entry[1:], *arguments],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
 
 
@@ -38,23 +48,34 @@ def dummy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_results_hold_both_variants_and_what_was_run(dummy_run: Path) -> None:
     found = results_of(dummy_run)
-    tasks = {name: found["results"][f"xfinbench_{name}"] for name in ("bool", "mcq", "calc", "calc_pot", "text")}
+    tasks = {
+        name: found["results"][f"xfinbench_{name}"]
+        for name in ("bool", "mcq", "calc", "calc_pot", "text")
+    }
     for name, results in tasks.items():
         for variant in ("paper", "robust"):
             assert results[f"acc,{variant}"] == results[f"acc_stderr,{variant}"] == 0.0
             if name != "text":
-                failed_program = (name, variant) == ("calc_pot", "paper")  # it has the answer 0 there
+                failed_program = (name, variant) == (
+                    "calc_pot",
+                    "paper",
+                )  # it has the answer 0 there
                 assert results[f"no_answer,{variant}"] == 1.0 - failed_program
                 assert results[f"unscored,{variant}"] == 0.0
     program = tasks["calc_pot"]
-    assert program["no_code,robust"] == program["exception,paper"] == 1.0  # the authors run the whole response
+    assert (
+        program["no_code,robust"] == program["exception,paper"] == 1.0
+    )  # the authors run the whole response
     assert program["execution_rate,paper"] == 0.0
     config, other = (found["configs"][f"xfinbench_{name}"] for name in ("bool", "calc_pot"))
     facts = config["metadata"]["provenance"]
     assert (facts["data"]["origin"], facts["prompts"]["set"]) == ("sample", "house")
     assert facts["fin_tasks"] and facts["rows"] >= 24
     assert facts["hash"] != other["metadata"]["provenance"]["hash"]
-    assert (config["generation_kwargs"]["max_gen_toks"], config["generation_kwargs"]["until"]) == (1024, [])
+    assert (config["generation_kwargs"]["max_gen_toks"], config["generation_kwargs"]["until"]) == (
+        1024,
+        [],
+    )
     assert other["metadata"]["sandbox"]["tier"] in ("bwrap", "landlock", "monty")
 
 
@@ -66,13 +87,28 @@ def test_samples_show_prompt_and_reading_and_can_be_replayed(dummy_run: Path) ->
     assert "\n\nStatement: " in prompt and prompt.endswith("Solution:")
     assert first["target"].startswith("Therefore, my answer is ")
     assert json.loads(first["filtered_resps"][0][0])["answer"] is None
-    done = command(str(path), "--task", "bool", "--json", cwd=dummy_run, entry=("fin-tasks", "replay", "xfinbench"))
+    done = command(
+        str(path),
+        "--task",
+        "bool",
+        "--json",
+        cwd=dummy_run,
+        entry=("fin-tasks", "replay", "xfinbench"),
+    )
     summary = json.loads(done.stdout)
     assert (summary["n"], summary["paper"]["no_answer"]) == (4, 1.0)
 
 
 def test_a_wrong_option_ends_with_one_sentence_and_programs_need_consent(tmp_path: Path) -> None:
-    wrong = command("--model", "dummy", "--tasks", "xfinbench_bool", "--metadata", '{"style": "x"}', cwd=tmp_path)
+    wrong = command(
+        "--model",
+        "dummy",
+        "--tasks",
+        "xfinbench_bool",
+        "--metadata",
+        '{"style": "x"}',
+        cwd=tmp_path,
+    )
     assert wrong.returncode != 0 and "Traceback" not in wrong.stderr
     assert "expected one of cot_role, da_role, cot, da, got 'x'" in wrong.stderr
     unasked = command(*SAMPLE, "--tasks", "xfinbench_calc_pot", cwd=tmp_path)

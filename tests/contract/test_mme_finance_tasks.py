@@ -34,7 +34,12 @@ def judged_by(served: Served, **more: Any) -> dict[str, Any]:
 
 def test_the_judge_decides_the_score(tmp_path: Path) -> None:
     """Rows 0 and 1 get 5 and 4 points, row 2 no response, row 3 only what `paper` reads, row 4 nothing readable."""
-    said = {"0": "give me 5 points", "1": "give me 4 points. Answer: 241.86", "2": "", "3": "give me 3/5 points"}
+    said = {
+        "0": "give me 5 points",
+        "1": "give me 4 points. Answer: 241.86",
+        "2": "",
+        "3": "give me 3/5 points",
+    }
     answer = lambda doc: said.get(doc["id"], "give me no points")  # noqa: E731
     with serve(points) as served:
         found = run("mme_finance_en", answer=answer, sees=True, limit=5, **judged_by(served))
@@ -46,7 +51,9 @@ def test_the_judge_decides_the_score(tmp_path: Path) -> None:
     assert (results["unscored,paper"], results["unscored,robust"]) == (0.0, 0.6)
     assert (results["judge_error,paper"], results["judge_error,robust"]) == (0.25, 0.5)
     assert results["score_IC,paper"] == 100.0 and results["score_reasoning,robust"] == "N/A"
-    assert results["exact,paper"] == pytest.approx(1 / 3)  # rows 1, 3 and 4 have a truth and a response
+    assert results["exact,paper"] == pytest.approx(
+        1 / 3
+    )  # rows 1, 3 and 4 have a truth and a response
     assert again["results"]["mme_finance_en"]["score,paper"] == results["score,paper"]
     assert len(requests) == 1  # once for both variants and both runs
     first = samples(found, "mme_finance_en")[0]
@@ -56,7 +63,10 @@ def test_the_judge_decides_the_score(tmp_path: Path) -> None:
     digest = hashlib.sha256(said["0"].encode()).hexdigest()
     assert (reading["answer"], reading["replies"], reading["response_sha256"]) == (5, ["5"], digest)
     facts = found["configs"]["mme_finance_en"]["metadata"]
-    assert facts["judge"]["rubric"].startswith("mme_finance_en@") and facts["provenance"]["data"]["origin"] == "sample"
+    assert (
+        facts["judge"]["rubric"].startswith("mme_finance_en@")
+        and facts["provenance"]["data"]["origin"] == "sample"
+    )
     assert served.base_url not in json.dumps(facts["judge"]) and "sk-very-secret" not in json.dumps(
         found["configs"], default=str
     )
@@ -67,8 +77,14 @@ def test_binary_questions() -> None:
     said = ["是", "是。", "否", "否。", "是的，超过一半。", "不是，评级为减持。"]
     found = run("mme_finance_binary_zh", answer=lambda doc: said[int(doc["id"])], sees=True)
     results = found["results"]["mme_finance_binary_zh"]
-    assert (results["acc,paper"], results["f1,paper"]) == (pytest.approx(2 / 6), pytest.approx(2 / 4))
-    assert (results["acc,robust"], results["f1,robust"]) == (pytest.approx(4 / 6), pytest.approx(4 / 6))
+    assert (results["acc,paper"], results["f1,paper"]) == (
+        pytest.approx(2 / 6),
+        pytest.approx(2 / 4),
+    )
+    assert (results["acc,robust"], results["f1,robust"]) == (
+        pytest.approx(4 / 6),
+        pytest.approx(4 / 6),
+    )
     assert results["no_answer,paper"] == pytest.approx(2 / 6) and results["no_answer,robust"] == 0.0
 
 
@@ -81,11 +97,16 @@ class Talking(Scripted):
 
     def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
         self.rounds.append([request.args[0] for request in requests])
-        assert all(len(request.args[2]["visual"]) == len(request.doc["image_paths"]) for request in requests)
+        assert all(
+            len(request.args[2]["visual"]) == len(request.doc["image_paths"])
+            for request in requests
+        )
         return super().generate_until(requests)
 
     def apply_chat_template(self, chat_history: Sequence[Mapping[str, str]], **_: Any) -> str:
-        return json.dumps([[message["role"], message["content"]] for message in chat_history], ensure_ascii=False)
+        return json.dumps(
+            [[message["role"], message["content"]] for message in chat_history], ensure_ascii=False
+        )
 
     tokenizer_name = "talking"
 
@@ -98,7 +119,9 @@ def dimensions(body: Mapping[str, Any]) -> Answer:
     (turn,) = re.findall(r"answer (\d-\d)", text_of(body))
     names = ("创造性", "丰富性", "视觉感知", "逻辑连贯性", "答案准确性", "图像关系理解", "总分")
     scores = {name: 10 if turn.endswith("1") else 4 for name in names}
-    return completion("?" if turn == "2-2" else json.dumps({**scores, "丰富性": 1}, ensure_ascii=False))
+    return completion(
+        "?" if turn == "2-2" else json.dumps({**scores, "丰富性": 1}, ensure_ascii=False)
+    )
 
 
 @pytest.mark.parametrize("chat", [True, False])
@@ -111,7 +134,10 @@ def test_conversations_hold_the_models_own_answers(chat: bool) -> None:
     results = found["results"]["mme_finance_mt_zh"]
     assert results["score,paper"] == pytest.approx(420 / 7)
     assert results["score_read,paper"] == results["score,robust"] == pytest.approx(420 / 6)
-    assert (results["score_richness,paper"], results["score_richness_read,paper"]) == (pytest.approx(60 / 7), 10.0)
+    assert (results["score_richness,paper"], results["score_richness_read,paper"]) == (
+        pytest.approx(60 / 7),
+        10.0,
+    )
     assert results["unscored,robust"] == pytest.approx(1 / 7)
     assert [len(asked) for asked in model.rounds] == [3, 3, 1]
     docs = {sample["doc"]["id"]: sample["doc"] for sample in found["samples"]["mme_finance_mt_zh"]}
@@ -136,7 +162,10 @@ def test_an_api_gets_the_pictures_of_each_turn_in_their_place() -> None:
     with serve(reply) as served:
         found = run("mme_finance_mt_zh", served=served)
     (third,) = [body["messages"] for body in served.bodies if len(body["messages"]) == 5]
-    kinds = [[part["type"] for part in one["content"]] if isinstance(one["content"], list) else "-" for one in third]
+    kinds = [
+        [part["type"] for part in one["content"]] if isinstance(one["content"], list) else "-"
+        for one in third
+    ]
     assert kinds == [["text", "image_url", "text"], "-", ["image_url", "text"], "-", "-"]
     assert [one["content"] for one in third if one["role"] == "assistant"] == ["said 1", "said 3"]
     for sample in found["samples"]["mme_finance_mt_zh"]:

@@ -45,7 +45,9 @@ def evaluate(judge: Served, *, world_size: int) -> dict[str, Any]:
 
 def values(found: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: "NaN" if isinstance(value, float) and math.isnan(value) else pytest.approx(value, abs=1e-9)
+        name: "NaN"
+        if isinstance(value, float) and math.isnan(value)
+        else pytest.approx(value, abs=1e-9)
         for name, value in found["results"][TASK].items()
         if not isinstance(value, str) or value == "N/A"
     }
@@ -58,7 +60,9 @@ def points(body: Mapping[str, Any]) -> Answer:
     return completion("well" if number == 3 else str(number % 6))
 
 
-def test_two_processes_give_the_numbers_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_proxy: None) -> None:
+def test_two_processes_give_the_numbers_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_proxy: None
+) -> None:
     monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
     with serve(points) as judge:
         one, two = (evaluate(judge, world_size=size) for size in (1, 2))
@@ -68,4 +72,6 @@ def test_two_processes_give_the_numbers_of_one(tmp_path: Path, monkeypatch: pyte
     assert two["results"][TASK]["judge_error,paper"] == pytest.approx(1 / DOCS)
     config = one["configs"][TASK]
     assert config["metadata"]["judge"]["model"] == "m"
-    assert " at 0x" not in json.dumps(config["metric_list"])  # addresses would make every run's file another one
+    assert " at 0x" not in json.dumps(
+        config["metric_list"]
+    )  # addresses would make every run's file another one

@@ -23,7 +23,9 @@ def saved(found: dict[str, Any], folder: Path) -> Path:
     """Save a run of lm-eval as its command does."""
     samples = found.pop("samples")
     tracker = EvaluationTracker(output_path=str(folder))
-    tracker.general_config_tracker.model_name = tracker.general_config_tracker.model_name_sanitized = "model"
+    tracker.general_config_tracker.model_name = (
+        tracker.general_config_tracker.model_name_sanitized
+    ) = "model"
     tracker.save_results_aggregated(results={"model_name": "model", **found}, samples=samples)
     for task, of_task in samples.items():
         tracker.save_results_samples(task_name=task, samples=of_task)
@@ -48,7 +50,12 @@ def right_or_wrong(doc: Mapping[str, Any]) -> str:
     return f"About {name}: {doc['target'] if sum(map(ord, name)) % 3 else 'I cannot say.'}"
 
 
-BOOL, POT, DYNO, GROUP = "xfinbench_bool", "financemath_pot", "dynostock_recency_w4_text", "xfinbench_text"
+BOOL, POT, DYNO, GROUP = (
+    "xfinbench_bool",
+    "financemath_pot",
+    "dynostock_recency_w4_text",
+    "xfinbench_text",
+)
 
 
 @pytest.fixture(scope="module")
@@ -100,15 +107,35 @@ def test_an_honest_run_passes_and_says_that_it_is_of_the_sample(runs: Path) -> N
     assert status == 0 and {name for name, one in worst.items() if one != "pass"} == {"data"}, told
     assert "source sample, split sample" in told and "NOT VERIFIED" in told
     shown = CliRunner().invoke(app, ["verify", "--strict", str(runs / BOOL)])
-    assert shown.exit_code == 1 and "source sample, split sample" in shown.stdout and shown.stdout.endswith("WARN\n")
+    assert (
+        shown.exit_code == 1
+        and "source sample, split sample" in shown.stdout
+        and shown.stdout.endswith("WARN\n")
+    )
 
 
 ROWS: dict[str, tuple[str, str, Callable[[list[dict[str, Any]]], object]]] = {
     "a changed score": ("scores", BOOL, lambda rows: set_in(both(rows), acc=1 - rows[0]["acc"])),
-    "a changed reading": ("scores", BOOL, lambda rows: set_in(rows[:1], filtered_resps=[['{"answer": 9}']])),
-    "a changed share": ("scores", DYNO, lambda rows: set_in(both(rows), bias_index=[0.5, 0.5, 0.0])),
-    "a changed response": ("scores", BOOL, lambda rows: set_in(both(rows), resps=[["Therefore, no idea."]])),
-    "a response changed once": ("documents", BOOL, lambda rows: set_in(rows[:1], resps=[["Other."]])),
+    "a changed reading": (
+        "scores",
+        BOOL,
+        lambda rows: set_in(rows[:1], filtered_resps=[['{"answer": 9}']]),
+    ),
+    "a changed share": (
+        "scores",
+        DYNO,
+        lambda rows: set_in(both(rows), bias_index=[0.5, 0.5, 0.0]),
+    ),
+    "a changed response": (
+        "scores",
+        BOOL,
+        lambda rows: set_in(both(rows), resps=[["Therefore, no idea."]]),
+    ),
+    "a response changed once": (
+        "documents",
+        BOOL,
+        lambda rows: set_in(rows[:1], resps=[["Other."]]),
+    ),
     "a changed program": (
         "scores",
         POT,
@@ -120,12 +147,26 @@ ROWS: dict[str, tuple[str, str, Callable[[list[dict[str, Any]]], object]]] = {
     "a doubled row, renamed": (
         "rows",
         BOOL,
-        lambda rows: rows.extend([{**row, "doc": {**row["doc"], "id": "new"}} for row in both(rows)]),
+        lambda rows: rows.extend(
+            [{**row, "doc": {**row["doc"], "id": "new"}} for row in both(rows)]
+        ),
     ),
-    "a wrong gold answer": ("documents", POT, lambda rows: [row["doc"].update(ground_truth=7.0) for row in both(rows)]),
-    "a foreign question": ("documents", BOOL, lambda rows: [row["doc"].update(prompt="1 + 1?") for row in both(rows)]),
+    "a wrong gold answer": (
+        "documents",
+        POT,
+        lambda rows: [row["doc"].update(ground_truth=7.0) for row in both(rows)],
+    ),
+    "a foreign question": (
+        "documents",
+        BOOL,
+        lambda rows: [row["doc"].update(prompt="1 + 1?") for row in both(rows)],
+    ),
     "a hint in one prompt": ("prompts", BOOL, lambda rows: add_hint(both(rows)[0])),
-    "a foreign prompt": ("prompts", BOOL, lambda rows: set_in(both(rows), arguments={"gen_args_0": {"arg_0": "1+1"}})),
+    "a foreign prompt": (
+        "prompts",
+        BOOL,
+        lambda rows: set_in(both(rows), arguments={"gen_args_0": {"arg_0": "1+1"}}),
+    ),
     "no response": ("scores", BOOL, lambda rows: set_in(rows, resps=[])),
 }
 
@@ -141,13 +182,21 @@ def test_a_change_of_rows_is_found(copy: Callable[[str], Path], name: str) -> No
 
 RESULTS: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]] = {
     "a total": ("totals", "fail", lambda of: of["results"][BOOL].update({"acc,robust": 0.99})),
-    "a total of a group": ("totals", "fail", lambda of: of["results"][GROUP].update({"acc,paper": 0.99})),
+    "a total of a group": (
+        "totals",
+        "fail",
+        lambda of: of["results"][GROUP].update({"acc,paper": 0.99}),
+    ),
     "rows": ("rows", "fail", lambda of: of["n-samples"][BOOL].update(original=3, effective=3)),
     "prompts": ("provenance", "fail", lambda of: facts(of)["prompts"].update(sha256="0")),
     "origin": ("scores", "not checked", lambda of: facts(of)["data"].update(origin="upstream")),
     "version": ("settings", "warn", lambda of: of["versions"].update({BOOL: 1})),
     "package": ("settings", "warn", lambda of: facts(of).update(fin_tasks="0.0")),
-    "a file of theirs": ("data", "warn", lambda of: of["configs"][BOOL]["metadata"].update(data_dir="/etc")),
+    "a file of theirs": (
+        "data",
+        "warn",
+        lambda of: of["configs"][BOOL]["metadata"].update(data_dir="/etc"),
+    ),
 }
 
 
@@ -157,11 +206,15 @@ def facts(results: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_a_change_of_results_is_found(copy: Callable[[str], Path], name: str, offline: None) -> None:
+def test_a_change_of_results_is_found(
+    copy: Callable[[str], Path], name: str, offline: None
+) -> None:
     check, verdict, change = RESULTS[name]
     edit_results(folder := copy(GROUP if "group" in name else BOOL), change)
     status, worst, told = verify(folder)
-    assert (status, worst[check]) == ({"fail": 1, "not checked": 2, "warn": 0}[verdict], verdict), told
+    assert (status, worst[check]) == ({"fail": 1, "not checked": 2, "warn": 0}[verdict], verdict), (
+        told
+    )
 
 
 def test_a_shorter_run_is_named_and_chosen_rows_are_refused(tmp_path: Path) -> None:
@@ -187,7 +240,14 @@ def judged_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path,
     with pytest.MonkeyPatch.context() as environ, serve(points) as served:
         for name, value in {"CACHE": str(folder / "cache"), "OFFLINE": "1"}.items():
             environ.setenv(f"FIN_TASKS_{name}", value)
-        for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        for name in (
+            "http_proxy",
+            "https_proxy",
+            "all_proxy",
+            "HTTP_PROXY",
+            "HTTPS_PROXY",
+            "ALL_PROXY",
+        ):
             environ.delenv(name, raising=False)
         environ.setenv("OPENAI_API_KEY", "sk-made-up")
         judge = {"judge_model": "judge", "judge_base_url": served.base_url}
@@ -211,14 +271,18 @@ def test_kept_replies_give_the_scores(judged: tuple[Path, str]) -> None:
     status, worst, told = verify(folder, "--judge-model", "other", *asked[2:])
     assert (status, worst["judge"]) == (0, "pass") and "4 fresh replies, 0 cached" in told
     with serve(lambda body: completion("0")) as strict:
-        status, worst, told = verify(folder, "--judge-model", "other", "--judge-base-url", strict.base_url)
+        status, worst, told = verify(
+            folder, "--judge-model", "other", "--judge-base-url", strict.base_url
+        )
     assert (status, worst["judge"]) == (1, "fail"), told
 
 
 def reading(change: dict[str, Any]) -> Callable[[list[dict[str, Any]]], None]:
     def of_row(lines: list[dict[str, Any]]) -> None:
         for line in both(lines):
-            line["filtered_resps"] = [[json.dumps({**json.loads(line["filtered_resps"][0][0]), **change})]]
+            line["filtered_resps"] = [
+                [json.dumps({**json.loads(line["filtered_resps"][0][0]), **change})]
+            ]
 
     return of_row
 
@@ -240,14 +304,24 @@ def test_a_change_of_judged_rows_is_found(judged: tuple[Path, str], name: str) -
 
 
 def test_the_rubric_is_ours(judged: tuple[Path, str]) -> None:
-    edit_results(judged[0], lambda of: of["configs"]["mme_finance_en"]["metadata"]["judge"].update(rubric_sha256="0"))
+    edit_results(
+        judged[0],
+        lambda of: of["configs"]["mme_finance_en"]["metadata"]["judge"].update(rubric_sha256="0"),
+    )
     assert verify(judged[0])[1]["rubric"] == "fail"
 
 
-def test_financemaths_judge_leaves_its_replies(tmp_path: Path, offline: None, no_proxy: None) -> None:
+def test_financemaths_judge_leaves_its_replies(
+    tmp_path: Path, offline: None, no_proxy: None
+) -> None:
     with serve(lambda body: completion("12.5")) as served:
         judge = {"judge_model": "judge", "judge_base_url": served.base_url}
-        found = run("financemath", answer=lambda doc: "either 12.5 or 7 or so, hard to say (", limit=4, **judge)
+        found = run(
+            "financemath",
+            answer=lambda doc: "either 12.5 or 7 or so, hard to say (",
+            limit=4,
+            **judge,
+        )
     status, worst, told = verify(saved(found, tmp_path / "run"))
     assert (status, worst["scores"], worst["judge"]) == (0, "pass", "warn"), told
 
@@ -258,7 +332,13 @@ def test_runs_without_a_working_judge_are_honest(
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     judge = {"judge_model": "judge", "judge_base_url": url} if url else {}
-    found = run("mme_finance_en", answer=lambda doc: "" if doc["id"] == "0" else "7", sees=True, limit=3, **judge)
+    found = run(
+        "mme_finance_en",
+        answer=lambda doc: "" if doc["id"] == "0" else "7",
+        sees=True,
+        limit=3,
+        **judge,
+    )
     status, worst, told = verify(saved(found, tmp_path / "run"))
     assert (status, worst["scores"]) == (1 if url else 0, "pass"), told
     assert worst["unscored"] == ("fail" if url else "warn")
@@ -267,12 +347,18 @@ def test_runs_without_a_working_judge_are_honest(
 def test_replayed_responses_verify(runs: Path, tmp_path: Path, offline: None) -> None:
     (file,) = (runs / GROUP).rglob("samples_xfinbench_calc_2*.jsonl")
     out = tmp_path / "replayed"
-    done = CliRunner().invoke(app, ["replay", "xfinbench", "--task", "calc", str(file), "--out", str(out)])
+    done = CliRunner().invoke(
+        app, ["replay", "xfinbench", "--task", "calc", str(file), "--out", str(out)]
+    )
     assert done.exit_code == 0, done.output
     status, worst, told = verify(out, *SAMPLE)
     assert (status, worst["scores"], worst["documents"]) == (0, "pass", "pass"), told
     assert verify(out)[0] == 2, "without data of ours nothing can be checked"
-    edit(out, "xfinbench_calc", lambda rows: [row["doc"].update(ground_truth="99") for row in both(rows)])
+    edit(
+        out,
+        "xfinbench_calc",
+        lambda rows: [row["doc"].update(ground_truth="99") for row in both(rows)],
+    )
     assert verify(out, *SAMPLE)[1]["documents"] == "fail"
 
 

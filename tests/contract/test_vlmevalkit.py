@@ -24,7 +24,18 @@ from fin_tasks.judging.rubric import load_rubric
 ROOT = Path(__file__).parents[2]
 UPSTREAM = ROOT.parent / "shared" / "data" / "vlmevalkit" / "upstream_2026-08-18.tgz"
 SAMPLE = {"source": "sample"}
-ODD = ["N/A", "nan", "007.50", "=1+1", "x" * 42_000, "http://a.b/c", "line\r\nline", "NULL", "True", "['a', 'b']"]
+ODD = [
+    "N/A",
+    "nan",
+    "007.50",
+    "=1+1",
+    "x" * 42_000,
+    "http://a.b/c",
+    "line\r\nline",
+    "NULL",
+    "True",
+    "['a', 'b']",
+]
 ODD += [f"Therefore, my answer is {letter}." for letter in "ABCD"]
 
 
@@ -37,9 +48,13 @@ def python_of_the_kit() -> Path:
 
 
 PYTHON = python_of_the_kit()
-MORE = PYTHON.parents[1] / "upstream"  # what upstream's run.py imports beyond the packaged kit's requirements
+MORE = (
+    PYTHON.parents[1] / "upstream"
+)  # what upstream's run.py imports beyond the packaged kit's requirements
 pytestmark = [
-    pytest.mark.skipif(not PYTHON.exists(), reason=f"no VLMEvalKit in {PYTHON}; `make vlmevalkit` installs it"),
+    pytest.mark.skipif(
+        not PYTHON.exists(), reason=f"no VLMEvalKit in {PYTHON}; `make vlmevalkit` installs it"
+    ),
     pytest.mark.slow,
 ]
 
@@ -54,10 +69,21 @@ class Kit:
             with tarfile.open(UPSTREAM) as archive:
                 archive.extractall(folder, filter="data")
             more = f":{MORE}"
-        command = [PYTHON, "-W", "ignore", Path(__file__).with_name("vlmevalkit_runner.py"), *([folder] * checkout)]
+        command = [
+            PYTHON,
+            "-W",
+            "ignore",
+            Path(__file__).with_name("vlmevalkit_runner.py"),
+            *([folder] * checkout),
+        ]
         environ = {**environment(folder), "PYTHONPATH": f"{ROOT / 'src'}{more}"}
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environ, cwd=folder
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environ,
+            cwd=folder,
         )
         self.read("ready")
 
@@ -80,7 +106,12 @@ class Kit:
 
 def environment(folder: Path) -> dict[str, str]:
     """Nothing of the machine's own settings or proxies."""
-    named = {"HOME": folder, "LMUData": folder, "FIN_TASKS_CACHE": folder / "cache", "PYTHONPATH": ROOT / "src"}
+    named = {
+        "HOME": folder,
+        "LMUData": folder,
+        "FIN_TASKS_CACHE": folder / "cache",
+        "PYTHONPATH": ROOT / "src",
+    }
     return {"PATH": os.environ["PATH"], **{name: str(path) for name, path in named.items()}}
 
 
@@ -106,15 +137,39 @@ class Run:
         self.environ: dict[str, str] = {}
 
     def __call__(
-        self, dataset: str, *arguments: str, judge: str = "", started: Callable[[int], None] | None = None
+        self,
+        dataset: str,
+        *arguments: str,
+        judge: str = "",
+        started: Callable[[int], None] | None = None,
     ) -> dict[str, Any]:
         """Run the kit, return the newest summary; empty without one."""
         url = self.served.base_url
         if self.kit.checkout:
-            argv = ["--data", dataset, "--model", "tested", "--base-url", url, "--key", "sk-made-up", "--retry", "1"]
-            argv += ["--judge", judge, "--judge-base-url", url, "--judge-key", "sk-secret"] if judge else []
+            argv = [
+                "--data",
+                dataset,
+                "--model",
+                "tested",
+                "--base-url",
+                url,
+                "--key",
+                "sk-made-up",
+                "--retry",
+                "1",
+            ]
+            argv += (
+                ["--judge", judge, "--judge-base-url", url, "--judge-key", "sk-secret"]
+                if judge
+                else []
+            )
         else:
-            model = {"class": "GPT4V", "model": "tested", "api_base": f"{url}/chat/completions", "key": "sk-made-up"}
+            model = {
+                "class": "GPT4V",
+                "model": "tested",
+                "api_base": f"{url}/chat/completions",
+                "key": "sk-made-up",
+            }
             own = "FinTasksConversations" if dataset.endswith("_MT") else "FinTasks"
             config = {
                 "model": {"tested": {**model, "retry": 1, "wait": 0}},
@@ -124,9 +179,18 @@ class Run:
             argv = ["--config", "config.json"]
             given = json.dumps({"base_url": url, "key": "sk-secret"})
             argv += ["--judge", judge, "--judge-args", given] if judge else []
-        environ = {**environment(self.folder), "FIN_TASKS_METADATA": json.dumps(self.metadata), **self.environ}
+        environ = {
+            **environment(self.folder),
+            "FIN_TASKS_METADATA": json.dumps(self.metadata),
+            **self.environ,
+        }
         log = self.folder / "log"
-        job = {"argv": [*argv, *arguments], "environ": environ, "folder": str(self.folder), "log": str(log)}
+        job = {
+            "argv": [*argv, *arguments],
+            "environ": environ,
+            "folder": str(self.folder),
+            "log": str(log),
+        }
         self.served.bodies.clear()
         self.kit.run(job, started)
         self.log = log.read_text(encoding="utf-8", errors="replace")
@@ -173,7 +237,11 @@ class Odd(dict[str, str]):
 def text_of(body: Mapping[str, Any]) -> str:
     """The last text of a request."""
     content = body["messages"][-1]["content"]
-    return content if isinstance(content, str) else [part["text"] for part in content if part["type"] == "text"][-1]
+    return (
+        content
+        if isinstance(content, str)
+        else [part["text"] for part in content if part["type"] == "text"][-1]
+    )
 
 
 @pytest.mark.parametrize("way", ["xlsx", "tsv", "json", "--api-mode"])
@@ -190,10 +258,14 @@ def test_responses_stay_whole_and_are_paid_once(run: Run, way: str) -> None:
     again = run("XFinBench_MCQ_V", "--reuse", *arguments)
     assert run.asked() == 0, run.log[-3000:]
     after = run.samples("XFinBench_MCQ_V")
-    assert {i: line["resps"] for i, line in after.items()} == {i: line["resps"] for i, line in before.items()}
+    assert {i: line["resps"] for i, line in after.items()} == {
+        i: line["resps"] for i, line in before.items()
+    }
     assert again == first
     kept = (run.newest() / "tested_XFinBench_MCQ_V_responses.jsonl").read_text().splitlines()
-    assert json.loads(kept[0])["provenance"]["data"]["origin"] == "sample", "what was asked stands there in every mode"
+    assert json.loads(kept[0])["provenance"]["data"]["origin"] == "sample", (
+        "what was asked stands there in every mode"
+    )
 
 
 def test_a_killed_run_goes_on(run: Run) -> None:
@@ -214,7 +286,9 @@ def test_a_killed_run_goes_on(run: Run) -> None:
     run("XFinBench_MCQ_V", started=kill)
     run.model = odd
     assert run("XFinBench_MCQ_V", "--reuse")["n"] == 14, run.log[-3000:]
-    assert run.asked() <= 10, "four requests were under way, and a response may not be on the disk yet"
+    assert run.asked() <= 10, (
+        "four requests were under way, and a response may not be on the disk yet"
+    )
 
 
 def test_only_failed_requests_are_repeated(run: Run) -> None:
@@ -228,7 +302,9 @@ def test_only_failed_requests_are_repeated(run: Run) -> None:
     again = run("XFinBench_MCQ_V", "--reuse")
     assert run.asked() == failed
     assert first["unscored_robust"] - again["unscored_robust"] == pytest.approx(failed / 14)
-    assert first["unscored_paper"] == again["unscored_paper"], "the authors count a failure as wrong"
+    assert first["unscored_paper"] == again["unscored_paper"], (
+        "the authors count a failure as wrong"
+    )
 
 
 def test_other_questions_are_asked_anew(run: Run) -> None:
@@ -264,7 +340,9 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
     assert found, run.log[-3000:]
     said = {line["doc"]["id"]: line["resps"][0][0] for line in run.samples(dataset).values()}
     judge = {"judge_model": "judge", "judge_base_url": run.served.base_url} if judged else {}
-    theirs = run_lm_eval(task, answer=lambda doc: said[doc["id"]], sees=True, **run.metadata, **judge)["results"][task]
+    theirs = run_lm_eval(
+        task, answer=lambda doc: said[doc["id"]], sees=True, **run.metadata, **judge
+    )["results"][task]
     for name, value in theirs.items():
         if "," in name and value != "N/A" and "exact_stderr" not in name:
             assert found[name.replace(",", "_")] == pytest.approx(value), name
@@ -274,7 +352,9 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
     (results,) = run.run_folder(dataset).glob("tested/results_*.json")
     facts = json.loads(results.read_text(encoding="utf-8"))
     assert ("judge" in facts["configs"][task]["metadata"]) == judged
-    assert facts["vlmeval_version"] == ("vlmeval 0.2rc1, commit unknown" if run.kit.checkout else "nvidia-vlmeval 26.3")
+    assert facts["vlmeval_version"] == (
+        "vlmeval 0.2rc1, commit unknown" if run.kit.checkout else "nvidia-vlmeval 26.3"
+    )
     _, worst, told = verify(run.run_folder(dataset))
     assert {worst[check] for check in ("documents", "scores", "totals")} == {"pass"}, told
 
@@ -283,7 +363,9 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
 def test_conversations_are_asked_turn_by_turn_and_judged(run: Run, arguments: list[str]) -> None:
     if arguments and not run.kit.checkout:
         pytest.skip("the packaged kit has one mode")
-    run.model = lambda body: completion(f"Answer {sum(one['role'] == 'user' for one in body['messages'])}, N/A")
+    run.model = lambda body: completion(
+        f"Answer {sum(one['role'] == 'user' for one in body['messages'])}, N/A"
+    )
     scores = dict.fromkeys(load_rubric("mme_finance_mt_zh").dimensions.values(), 7)
     run.judge = lambda _: completion(json.dumps(scores, ensure_ascii=False))
     found = run("MMEFinance_MT", *arguments, judge="judge")
@@ -291,11 +373,15 @@ def test_conversations_are_asked_turn_by_turn_and_judged(run: Run, arguments: li
     lines = run.samples("MMEFinance_MT")
     assert run.asked() == run.asked("judge") == len(lines) == found["n"]
     assert {line["resps"][0][0] for line in lines.values()} >= {"Answer 1, N/A", "Answer 2, N/A"}
-    assert all(line["resps"][0][0] == f"Answer {line['doc']['turn']}, N/A" for line in lines.values())
+    assert all(
+        line["resps"][0][0] == f"Answer {line['doc']['turn']}, N/A" for line in lines.values()
+    )
     assert found["score_paper"] == found["score_creativity_read_robust"] == pytest.approx(70)
     asked = [body["messages"] for body in run.served.bodies if body["model"] == "tested"]
     pictures = {json.dumps(one).count('"image_url": {') for one in asked}
-    assert 0 not in pictures and all(one[-2]["role"] == "assistant" for one in asked if len(one) > 2)
+    assert 0 not in pictures and all(
+        one[-2]["role"] == "assistant" for one in asked if len(one) > 2
+    )
     assert verify(run.run_folder("MMEFinance_MT"))[0] == 0
     assert run("MMEFinance_MT", "--reuse", *arguments, judge="judge") == found
     assert run.asked() == run.asked("judge") == 0
@@ -311,5 +397,7 @@ def test_a_judge_that_is_down_is_an_error_and_nothing_is_paid_twice(run: Run) ->
     assert (run.asked(), first["n"]) == (0, 44)
     assert run("MMEFinance", "--reuse", judge="judge") == first
     assert run.asked() == run.asked("judge") == 0
-    ours = [path for path in run.newest().rglob("*MMEFinance*") if path.is_file()]  # the kit logs keys itself
+    ours = [
+        path for path in run.newest().rglob("*MMEFinance*") if path.is_file()
+    ]  # the kit logs keys itself
     assert ours and not any(b"sk-secret" in path.read_bytes() for path in ours)

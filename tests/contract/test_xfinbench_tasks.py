@@ -22,7 +22,9 @@ REPLY = "<think>Perhaps A? Therefore, my answer is A.</think>Therefore, my answe
 
 def gold(doc: Mapping[str, Any]) -> str:
     if doc["mode"] == "pot":
-        return f"```python\ndef solution():\n    return {doc['ground_truth'].replace(DASH, '-')}\n```"
+        return (
+            f"```python\ndef solution():\n    return {doc['ground_truth'].replace(DASH, '-')}\n```"
+        )
     return str(doc["target"]).replace(DASH, "-")
 
 
@@ -30,12 +32,19 @@ def test_right_answers_score_one_in_both_variants() -> None:
     found = run("xfinbench", "xfinbench_calc_da", PROGRAM, answer=gold, sees=True)
     for task in (*TASKS, "xfinbench_mcq_visual", "xfinbench_calc_da"):
         for variant in ("paper", "robust"):
-            assert found["results"][task][f"acc,{variant}"] == pytest.approx(1.0, abs=0.05)  # the sample has bad truths
+            assert found["results"][task][f"acc,{variant}"] == pytest.approx(
+                1.0, abs=0.05
+            )  # the sample has bad truths
     assert found["results"]["xfinbench"]["acc,robust"] == pytest.approx(1.0, abs=0.05)
     assert found["results"][PROGRAM]["execution_rate,robust"] >= 0.9
     facts = found["configs"][PROGRAM]["metadata"]
     assert facts["sandbox"]["tier"] in ("bwrap", "landlock", "monty")
-    assert facts["usage"].keys() == {"prompt_tokens", "response_tokens", "estimated", "seconds_of_all_tasks"}
+    assert facts["usage"].keys() == {
+        "prompt_tokens",
+        "response_tokens",
+        "estimated",
+        "seconds_of_all_tasks",
+    }
     assert facts["usage"]["estimated"] and facts["usage"]["response_tokens"] > 0
 
 
@@ -45,7 +54,9 @@ def picture_of(asked: Mapping[str, Any]) -> bytes:
     if isinstance(content, str):
         return b""
     picture, _ = content
-    with Image.open(io.BytesIO(base64.b64decode(picture["image_url"]["url"].split(",", 1)[1]))) as sent:
+    with Image.open(
+        io.BytesIO(base64.b64decode(picture["image_url"]["url"].split(",", 1)[1]))
+    ) as sent:
         return sent.convert("RGB").tobytes()
 
 
@@ -53,8 +64,14 @@ def test_a_group_on_a_chat_server() -> None:
     """Every figure is sent, and only with its question; the scores are those of the reply."""
     with serve(lambda _: completion(REPLY)) as served:
         found = run("xfinbench", served=served)
-    rows = {task: [one["doc"] for one in samples(found, task)] for task in (*TASKS, "xfinbench_mcq_visual")}
-    figures = {doc["prompt"].removeprefix("<image>\n"): doc["figure_path"] for doc in rows["xfinbench_mcq_visual"]}
+    rows = {
+        task: [one["doc"] for one in samples(found, task)]
+        for task in (*TASKS, "xfinbench_mcq_visual")
+    }
+    figures = {
+        doc["prompt"].removeprefix("<image>\n"): doc["figure_path"]
+        for doc in rows["xfinbench_mcq_visual"]
+    }
     shown = [asked for asked in served.bodies if picture_of(asked)]
     assert len(shown) == len(figures) < len(served.bodies)
     for asked in shown:
@@ -63,8 +80,16 @@ def test_a_group_on_a_chat_server() -> None:
     for asked in served.bodies:
         assert "<image>" not in json.dumps(asked)
         assert asked["messages"][0]["content"].startswith("You are an expert in finance")
-        assert (asked.get("max_tokens", asked.get("max_completion_tokens")), asked["temperature"]) == (1024, 0.0)
-    said = {"xfinbench_bool": "1.0", "xfinbench_mcq": "B", "xfinbench_mcq_visual": "B", "xfinbench_calc": ""}
+        assert (
+            asked.get("max_tokens", asked.get("max_completion_tokens")),
+            asked["temperature"],
+        ) == (1024, 0.0)
+    said = {
+        "xfinbench_bool": "1.0",
+        "xfinbench_mcq": "B",
+        "xfinbench_mcq_visual": "B",
+        "xfinbench_calc": "",
+    }
     every: list[bool] = []
     for task, docs in rows.items():
         hits = [doc["ground_truth"] == said[task] for doc in docs]
@@ -91,13 +116,17 @@ def test_models_that_insist_on_a_picture_get_a_blank_one() -> None:
 def test_knowledge_goes_before_the_question_and_into_the_provenance(knowledge: str) -> None:
     found = run("xfinbench_calc", limit=3, knowledge=knowledge, top_k=2)
     plain = run("xfinbench_calc", limit=3)
-    for sample, without in zip(samples(found, "xfinbench_calc"), samples(plain, "xfinbench_calc"), strict=True):
+    for sample, without in zip(
+        samples(found, "xfinbench_calc"), samples(plain, "xfinbench_calc"), strict=True
+    ):
         terms, prompt = sample["doc"]["terms"], sample["doc"]["prompt"]
         assert terms and all(f"{term['name']}: " in prompt for term in terms)
         assert prompt.endswith(without["doc"]["prompt"])
         if knowledge == "oracle":
             assert [term["id"] for term in terms] == sample["doc"]["gold_terms"]
-    given, none = (one["configs"]["xfinbench_calc"]["metadata"]["provenance"] for one in (found, plain))
+    given, none = (
+        one["configs"]["xfinbench_calc"]["metadata"]["provenance"] for one in (found, plain)
+    )
     assert given["retrieval"]["condition"] == knowledge and "retrieval" not in none
     assert given["hash"] != none["hash"]
 

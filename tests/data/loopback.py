@@ -41,7 +41,12 @@ class _Handler(BaseHTTPRequestHandler):
         status = 302 if path in self.server.redirects else 404 if body is None else 200
         status = self.server.faults[path].pop(0) if self.server.faults[path] else status
         body = body if status == 200 and body is not None else b""
-        headers = {"Content-Length": len(body), "ETag": '"1"', "X-Repo-Commit": "1" * 40, "X-Linked-Size": 10}
+        headers = {
+            "Content-Length": len(body),
+            "ETag": '"1"',
+            "X-Repo-Commit": "1" * 40,
+            "X-Linked-Size": 10,
+        }
         headers |= {"Location": self.server.redirects[path]} if status == 302 else {}
         self.send_response(status)
         for name, value in headers.items():

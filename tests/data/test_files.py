@@ -26,10 +26,16 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 @pytest.fixture
 def server(no_proxy: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
     """Serve BODIES as the files of XFinBench; the knowledge bank has no pin."""
-    files = [Pin(path, len(body), hashlib.sha256(body).hexdigest()) for path, body in BODIES.items() if path != BANK]
+    files = [
+        Pin(path, len(body), hashlib.sha256(body).hexdigest())
+        for path, body in BODIES.items()
+        if path != BANK
+    ]
 
     def pins(name: str) -> Pins:
-        return replace(load_pins(name), files=(*files, Pin(BANK, None, None)) if name == "xfinbench" else ())
+        return replace(
+            load_pins(name), files=(*files, Pin(BANK, None, None)) if name == "xfinbench" else ()
+        )
 
     monkeypatch.setattr(data_files, "load_pins", pins)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
@@ -48,10 +54,15 @@ def xfinbench(settings: Settings, *paths: str, **options: object) -> Located:
     return locate("xfinbench", paths or [CSV], settings=settings, **options)  # type: ignore[arg-type]
 
 
-def test_a_file_is_downloaded_once_and_checked_each_time(server: Loopback, settings: Settings) -> None:
+def test_a_file_is_downloaded_once_and_checked_each_time(
+    server: Loopback, settings: Settings
+) -> None:
     server.faults[GITHUB + CSV] = [503, 429]  # a busy server is asked again
     found = xfinbench(settings).more([PICTURE, "dataset/figures/b.png"], optional=True)
-    assert {name: path.read_bytes() for name, path in found.files.items()} == {CSV: BODIES[CSV], PICTURE: b"picture"}
+    assert {name: path.read_bytes() for name, path in found.files.items()} == {
+        CSV: BODIES[CSV],
+        PICTURE: b"picture",
+    }
     assert found.provenance()["files"][CSV] == hashlib.sha256(BODIES[CSV]).hexdigest()
     assert (found.origin, found.commit) == ("upstream", load_pins("xfinbench").revision)
     offline = replace(settings, offline=True)
@@ -66,11 +77,20 @@ def test_a_file_is_downloaded_once_and_checked_each_time(server: Loopback, setti
     ("path", "body", "message"),
     [
         ("dataset/knowledge_bank.csv", b"x" * 21, "knowledge_bank.csv .*it has more than 20 bytes"),
-        (PICTURE, None, r"a\.jpg of Zhihan72/XFinBench, but 404 .*set data_dir or FIN_TASKS_DATA to DIR"),
+        (
+            PICTURE,
+            None,
+            r"a\.jpg of Zhihan72/XFinBench, but 404 .*set data_dir or FIN_TASKS_DATA to DIR",
+        ),
     ],
 )
 def test_a_wrong_download_is_an_error_and_not_kept(
-    server: Loopback, settings: Settings, monkeypatch: pytest.MonkeyPatch, path: str, body: bytes | None, message: str
+    server: Loopback,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    body: bytes | None,
+    message: str,
 ) -> None:
     monkeypatch.setitem(data_files._MOST, "github", 20)
     server.files[GITHUB + path] = body  # type: ignore[assignment]
@@ -85,9 +105,14 @@ def test_without_a_network_the_message_says_where_to_put_the_file(
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     unreachable = replace(settings, offline=host == "offline", github_raw=host, hub=host)
-    with pytest.raises(FetchError, match=r"github\.com/Zhihan72/XFinBench, put it at DIR/xfinbench/dataset/test_set"):
+    with pytest.raises(
+        FetchError,
+        match=r"github\.com/Zhihan72/XFinBench, put it at DIR/xfinbench/dataset/test_set",
+    ):
         xfinbench(unreachable)
-    with pytest.raises(FetchError, match=r"kensho/bizbench: expected to look up main .*put it at DIR/bizbench/"):
+    with pytest.raises(
+        FetchError, match=r"kensho/bizbench: expected to look up main .*put it at DIR/bizbench/"
+    ):
         locate("bizbench", TEST_SET, settings=unreachable)
 
 
@@ -108,14 +133,18 @@ def test_the_hub_names_the_commit_and_the_hash(server: Loopback, settings: Setti
     found = locate("bizbench", TEST_SET, settings=settings)
     assert (found.commit, found.files["test-0.parquet"].read_bytes()) == (COMMIT, b"some rows!")
     file, asked = publish(server, b"other rows", NEWER), len(server.asked)
-    assert locate("bizbench", TEST_SET, settings=settings).files == found.files, "the first commit is used from then on"
+    assert locate("bizbench", TEST_SET, settings=settings).files == found.files, (
+        "the first commit is used from then on"
+    )
     assert len(server.asked) == asked
     server.files[file] = b"wrong rows"
     with pytest.raises(DataError, match="expected sha256"):
         locate("bizbench", TEST_SET, settings=settings, revision=NEWER)
 
 
-def test_the_token_goes_to_the_hub_and_not_where_it_redirects(server: Loopback, settings: Settings) -> None:
+def test_the_token_goes_to_the_hub_and_not_where_it_redirects(
+    server: Loopback, settings: Settings
+) -> None:
     file = publish(server, b"some rows!")
     with Loopback() as other:
         other.files["/blob"] = b"some rows!"
@@ -129,20 +158,34 @@ def test_what_the_hub_refuses_is_an_error(
     server: Loopback, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(server, b"some rows!")
-    with monkeypatch.context() as patch, pytest.raises(FetchError, match="it has 10 bytes, more than 5"):
+    with (
+        monkeypatch.context() as patch,
+        pytest.raises(FetchError, match="it has 10 bytes, more than 5"),
+    ):
         patch.setitem(data_files._MOST, "hub", 5)
         locate("bizbench", TEST_SET, settings=settings)
 
 
-@pytest.mark.parametrize("place", [CSV, "test_set.csv", f"xfinbench/{CSV}", "xfinbench/test_set.csv"])
-def test_a_folder_is_laid_out_like_the_repository_or_flat(settings: Settings, tmp_path: Path, place: str) -> None:
+@pytest.mark.parametrize(
+    "place", [CSV, "test_set.csv", f"xfinbench/{CSV}", "xfinbench/test_set.csv"]
+)
+def test_a_folder_is_laid_out_like_the_repository_or_flat(
+    settings: Settings, tmp_path: Path, place: str
+) -> None:
     csv = tmp_path / "data" / place
     for path, body in ((csv, BODIES[CSV]), (csv.parent / "figures" / "a.jpg", b"picture")):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(body)
-    found = xfinbench(replace(settings, data_dir=tmp_path / "data")).more([PICTURE, BANK], optional=True)
-    assert (dict(found.files), found.commit) == ({CSV: csv, PICTURE: csv.parent / "figures" / "a.jpg"}, None)
-    assert found.provenance()["revision"] == xfinbench(settings, CSV, PICTURE).provenance()["revision"]
+    found = xfinbench(replace(settings, data_dir=tmp_path / "data")).more(
+        [PICTURE, BANK], optional=True
+    )
+    assert (dict(found.files), found.commit) == (
+        {CSV: csv, PICTURE: csv.parent / "figures" / "a.jpg"},
+        None,
+    )
+    assert (
+        found.provenance()["revision"] == xfinbench(settings, CSV, PICTURE).provenance()["revision"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -150,11 +193,16 @@ def test_a_folder_is_laid_out_like_the_repository_or_flat(settings: Settings, tm
     [
         ({"source": "hub"}, "one of auto, upstream, data_dir, sample, got 'hub'"),
         ({"source": "data_dir"}, "data_dir needs a folder"),
-        ({"data_dir": "/no/such"}, "expected dataset/test_set.csv in /no/such, found none. .*FIN_TASKS_DATA"),
+        (
+            {"data_dir": "/no/such"},
+            "expected dataset/test_set.csv in /no/such, found none. .*FIN_TASKS_DATA",
+        ),
         ({"paths": ["dataset/no.csv"]}, r"expected dataset/no\.csv"),
     ],
 )
-def test_bad_input_is_one_clear_sentence(settings: Settings, options: dict[str, object], message: str) -> None:
+def test_bad_input_is_one_clear_sentence(
+    settings: Settings, options: dict[str, object], message: str
+) -> None:
     with pytest.raises((ConfigError, DataError), match=message):
         locate("xfinbench", **{"paths": [CSV], "settings": settings, **options})  # type: ignore[arg-type]
 
@@ -166,5 +214,7 @@ def test_our_pins_agree_with_upstreams_list() -> None:
     for repo, listed in json.loads((SHARED / "pins.json").read_text()).items():
         if repo in ours and ours[repo].host == "github":
             files = {(file["path"], file["bytes"], file["sha256"]) for file in listed["files"]}
-            assert files == {(pin.path, pin.size, pin.sha256) for pin in ours[repo].files if pin.sha256}
+            assert files == {
+                (pin.path, pin.size, pin.sha256) for pin in ours[repo].files if pin.sha256
+            }
             assert ours[repo].revision == listed["commit"]

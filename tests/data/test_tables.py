@@ -18,7 +18,9 @@ def test_rows_have_their_line_and_their_odd_cells(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("body", [b"id\n", b"", b"id,text,id\n", b"id,text\n\xff,x\n", None])
-def test_a_table_that_cannot_be_used_is_one_clear_sentence(tmp_path: Path, body: bytes | None) -> None:
+def test_a_table_that_cannot_be_used_is_one_clear_sentence(
+    tmp_path: Path, body: bytes | None
+) -> None:
     if body is not None:
         (tmp_path / "a.csv").write_bytes(body)
     with pytest.raises(DataError, match=r"a\.csv: expected "):
@@ -34,7 +36,9 @@ def test_json_rows_and_samples_of_lm_eval(tmp_path: Path) -> None:
     assert read_json(path) == [{"id": 1, "output": [["a"]]}]
 
 
-@pytest.mark.parametrize("body", ["", "[]", '{"id": 1}\n{"id": 2', "[1]", '{"text": ""}', '{"doc": {}}'])
+@pytest.mark.parametrize(
+    "body", ["", "[]", '{"id": 1}\n{"id": 2', "[1]", '{"text": ""}', '{"doc": {}}']
+)
 def test_json_that_cannot_be_used_is_one_clear_sentence(tmp_path: Path, body: str) -> None:
     (tmp_path / "a.jsonl").write_text(body)
     with pytest.raises(DataError, match=r"a\.jsonl.*: expected "):

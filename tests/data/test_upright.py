@@ -22,9 +22,12 @@ def content(form: str, orientation: int | None = None, mode: str = "RGB") -> byt
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
 @pytest.mark.parametrize(
-    ("orientation", "order"), [(None, ""), (1, ""), (3, [3, 2, 1, 0]), (6, [2, 0, 3, 1]), (8, [1, 3, 0, 2])]
+    ("orientation", "order"),
+    [(None, ""), (1, ""), (3, [3, 2, 1, 0]), (6, [2, 0, 3, 1]), (8, [1, 3, 0, 2])],
 )
-def test_a_picture_is_shown_upright(tmp_path: Path, form: str, orientation: int | None, order: list[int]) -> None:
+def test_a_picture_is_shown_upright(
+    tmp_path: Path, form: str, orientation: int | None, order: list[int]
+) -> None:
     path, copies = tmp_path / "a", tmp_path / "copies"
     path.write_bytes(content(form, orientation))
     shown = upright_file(path, copies)

@@ -13,13 +13,25 @@ Answer = tuple[int, dict[str, str], Any]
 """Status, headers, body (JSON-compatible, or bytes as they are)."""
 
 
-def completion(text: str | None, finish_reason: str = "stop", *, usage: tuple[int, int] | None = None) -> Answer:
+def completion(
+    text: str | None, finish_reason: str = "stop", *, usage: tuple[int, int] | None = None
+) -> Answer:
     """A chat completion; `usage` is its tokens, of the prompt and of the reply."""
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "message": message, "finish_reason": finish_reason}
-    reply: dict[str, Any] = {"id": "1", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+    reply: dict[str, Any] = {
+        "id": "1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [choice],
+    }
     if usage is not None:
-        reply["usage"] = {"prompt_tokens": usage[0], "completion_tokens": usage[1], "total_tokens": sum(usage)}
+        reply["usage"] = {
+            "prompt_tokens": usage[0],
+            "completion_tokens": usage[1],
+            "total_tokens": sum(usage),
+        }
     return 200, {}, reply
 
 
@@ -70,7 +82,9 @@ def serve(answer: Callable[[dict[str, Any]], Answer], *, pause: float = 0.0) -> 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     served = Served(base_url=f"http://127.0.0.1:{server.server_port}/v1")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+    )
     thread.start()
     try:
         yield served

@@ -19,7 +19,12 @@ def test_a_reply_is_asked_for_once(settings: Settings) -> None:
         for cached in (False, True):
             with Chat("m", [served.base_url], settings) as chat:
                 reply = chat.ask(QUESTION, temperature=0, max_tokens=3)
-                assert (reply.text, reply.reason, reply.prompt_tokens, reply.cached) == ("4", "stop", 90, cached)
+                assert (reply.text, reply.reason, reply.prompt_tokens, reply.cached) == (
+                    "4",
+                    "stop",
+                    90,
+                    cached,
+                )
                 assert (chat.usage.requests, chat.usage.cached) == (int(not cached), int(cached))
         with Chat("m", [served.base_url], settings) as chat:
             chat.ask(QUESTION, temperature=0.5, max_tokens=3)
@@ -38,13 +43,18 @@ def test_another_address_has_its_own_replies(settings: Settings) -> None:
 def test_a_redirect_is_not_followed(settings: Settings) -> None:
     with serve(lambda _: completion("5")) as other:
         there = {"Location": f"{other.base_url}/chat/completions"}
-        with serve(lambda _: (307, there, {})) as served, Chat("m", [served.base_url], settings) as chat:
+        with (
+            serve(lambda _: (307, there, {})) as served,
+            Chat("m", [served.base_url], settings) as chat,
+        ):
             with pytest.raises(EndpointError, match="307"):
                 chat.ask(QUESTION)
             assert not other.bodies
 
 
-@pytest.mark.parametrize("bad", [(503, {}, {}), (401, {}, {}), (200, {}, {"object": "list"}), (200, {}, b"<html>")])
+@pytest.mark.parametrize(
+    "bad", [(503, {}, {}), (401, {}, {}), (200, {}, {"object": "list"}), (200, {}, b"<html>")]
+)
 def test_other_addresses_take_over(settings: Settings, bad: Answer) -> None:
     with (
         serve(lambda _: bad) as broken,
@@ -67,7 +77,9 @@ def test_addresses_are_asked_in_turn(settings: Settings) -> None:
     assert (len(one.bodies), len(two.bodies)) == (5, 5)
 
 
-def test_options_that_a_model_refuses_are_replaced(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+def test_options_that_a_model_refuses_are_replaced(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
     def answer(body: dict[str, Any]) -> Answer:
         said = {
             "max_tokens": "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.",
@@ -79,10 +91,16 @@ def test_options_that_a_model_refuses_are_replaced(settings: Settings, caplog: p
 
     with serve(answer) as served, Chat("m", [served.base_url], settings) as chat:
         for text in ("One?", "Two?"):
-            assert chat.ask([{"role": "user", "content": text}], temperature=0, max_tokens=3).text == "4"
+            assert (
+                chat.ask([{"role": "user", "content": text}], temperature=0, max_tokens=3).text
+                == "4"
+            )
         assert len(served.bodies) == chat.usage.requests == 3 + 1
         assert served.bodies[-1].keys() == {"model", "messages", "max_completion_tokens"}
-        assert [next(name for name in ("max_tokens", "temperature") if name in line) for line in caplog.messages] == [
+        assert [
+            next(name for name in ("max_tokens", "temperature") if name in line)
+            for line in caplog.messages
+        ] == [
             "max_tokens",
             "temperature",
         ]
@@ -99,7 +117,10 @@ def test_the_key_is_shown_nowhere(settings: Settings) -> None:
         pytest.raises(EndpointError, match="OPENAI_API_KEY") as error,
     ):
         chat.ask(QUESTION)
-    with serve(lambda _: completion(f"your key is {KEY}")) as served, Chat("m", [served.base_url], settings) as chat:
+    with (
+        serve(lambda _: completion(f"your key is {KEY}")) as served,
+        Chat("m", [served.base_url], settings) as chat,
+    ):
         assert chat.ask(QUESTION).text == "your key is [key]"
     shown = str(error.value) + repr(error.value.__cause__)
     assert KEY not in shown

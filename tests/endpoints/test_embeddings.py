@@ -19,7 +19,10 @@ KEY = "sk-loopback-0123456789"
 def vectors(body: dict[str, Any]) -> Answer:
     if len(body["input"]) > 32:  # the usual limit of a server
         return 413, {}, {"error": {"message": "too many"}}
-    data = [{"object": "embedding", "index": i, "embedding": [len(t), 1.0]} for i, t in enumerate(body["input"])]
+    data = [
+        {"object": "embedding", "index": i, "embedding": [len(t), 1.0]}
+        for i, t in enumerate(body["input"])
+    ]
     return 200, {}, {"object": "list", "model": "m", "data": data[::-1]}
 
 
@@ -58,6 +61,8 @@ def test_a_refusal_does_not_show_the_key(settings: Settings) -> None:
 
 def test_dense_retrieval_uses_the_address(settings: Settings) -> None:
     with serve(vectors) as served:
-        (scores,) = dense_scores(["aa", "aaaa"], ["aaaa"], "endpoint:m", replace(settings, embeddings=served.base_url))
+        (scores,) = dense_scores(
+            ["aa", "aaaa"], ["aaaa"], "endpoint:m", replace(settings, embeddings=served.base_url)
+        )
     assert np.argmax(scores) == 1
     assert scores[1] == pytest.approx(1.0)

@@ -21,7 +21,10 @@ EN = load_rubric("mme_finance_en")
 
 
 def items_of(n: int) -> list[Item]:
-    return [Item(question=f"{i}?", answer=f"{i}", response=f"It is {i}.", category="OCR") for i in range(n)]
+    return [
+        Item(question=f"{i}?", answer=f"{i}", response=f"It is {i}.", category="OCR")
+        for i in range(n)
+    ]
 
 
 def judge_of(*urls: str, **more: Any) -> JudgeModel:
@@ -36,7 +39,9 @@ def scores(judged: list[Judged]) -> list[Any]:
     return [EN.read(one, variant="robust").score for one in judged]
 
 
-def test_three_hundred_predictions_and_a_bad_server(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+def test_three_hundred_predictions_and_a_bad_server(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
     """Slow, limits rates, breaks and babbles: every item is accounted for, and a rerun asks for the failed ones."""
     counts: Counter[Any] = Counter()
     lock, repaired = threading.Lock(), threading.Event()
@@ -66,12 +71,15 @@ def test_three_hundred_predictions_and_a_bad_server(settings: Settings, caplog: 
         assert scores(judged) == expected
         assert [one.response for one in judged] == [item.response for item in items]
         assert [EN.read(one, variant="paper").score for one in judged] == [
-            None if n % 50 == 5 else 0 if n % 10 == 3 else 4 if n % 10 == 4 else n % 6 for n in range(300)
+            None if n % 50 == 5 else 0 if n % 10 == 3 else 4 if n % 10 == 4 else n % 6
+            for n in range(300)
         ]
         replies = [reply for one in judged for reply in one.replies]
         assert len(replies) == 300 - 30 - 6 + 30 * 5 - 30 + 30 * 3
         assert judge.usage.prompt_tokens == 10 * len(replies)
-        assert judge.usage.completion_tokens == sum(1 if reply.text.isdigit() else 2 for reply in replies)
+        assert judge.usage.completion_tokens == sum(
+            1 if reply.text.isdigit() else 2 for reply in replies
+        )
         assert judge.usage.requests == len(replies) + 6
         assert judge.usage.failed == 6
         caplog.clear()
@@ -93,14 +101,18 @@ def test_three_hundred_predictions_and_a_bad_server(settings: Settings, caplog: 
 
 def test_a_judge_that_is_down_is_found_out_soon(settings: Settings) -> None:
     with serve(lambda _: (400, {}, {"error": {"message": "the model is not here"}})) as served:
-        judged = judge_items(items_of(200), EN, judge_of(served.base_url, concurrency=4), settings=settings)
+        judged = judge_items(
+            items_of(200), EN, judge_of(served.base_url, concurrency=4), settings=settings
+        )
         assert len(served.bodies) < 20
     assert all("the model is not here" in one.error for one in judged)
     with pytest.raises(JudgeError, match="200 of 200"):
         check_failures(judged, EN, 1.0)
 
 
-def test_a_judge_that_reasons_gets_more_tokens(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_judge_that_reasons_gets_more_tokens(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
     def answer(body: dict[str, Any]) -> Answer:
         text = "<think>Hm, 5?</think>3" if body["max_tokens"] > 3 else ""
         return completion(text, "stop" if text else "length")
@@ -109,7 +121,10 @@ def test_a_judge_that_reasons_gets_more_tokens(settings: Settings, caplog: pytes
         judge = judge_of(served.base_url, concurrency=1)
         judged = judge_items(items_of(20), EN, judge, settings=settings)
         assert scores(judged) == [3] * 20
-        assert [body["max_tokens"] for body in served.bodies] == [3, *[EN.reasoning_max_tokens] * 20]
+        assert [body["max_tokens"] for body in served.bodies] == [
+            3,
+            *[EN.reasoning_max_tokens] * 20,
+        ]
         again = judge_items(items_of(20), EN, judge, settings=settings)
         assert scores(again) == [3] * 20
         assert len(served.bodies) == 21
@@ -152,9 +167,15 @@ def test_what_is_not_asked(settings: Settings, tmp_path: Path) -> None:
     blind = Item(**{**vars(item), "picture": document})
     odd = Item(**{**vars(item), "category": "No such"})
     with serve(lambda _: completion("4")) as served:
-        judged = judge_items([silent, blind, odd, item], EN, judge_of(served.base_url), settings=settings)
+        judged = judge_items(
+            [silent, blind, odd, item], EN, judge_of(served.base_url), settings=settings
+        )
         assert judged[0] == Judged(silent.response)
-        assert ["broken.png" in judged[1].error, "No such" in judged[2].error, judged[3].error] == [True, True, ""]
+        assert ["broken.png" in judged[1].error, "No such" in judged[2].error, judged[3].error] == [
+            True,
+            True,
+            "",
+        ]
         assert len(served.bodies) == 1
         blind_judge = judge_of(served.base_url, picture=False)
         assert judge_items([blind], EN, blind_judge, settings=settings)[0].error == ""
@@ -162,7 +183,9 @@ def test_what_is_not_asked(settings: Settings, tmp_path: Path) -> None:
 
 
 def test_costs(settings: Settings, tmp_path: Path) -> None:
-    (path := tmp_path / "prices.yaml").write_text("date: 2026-01-31\nmodels: {m: {input: 2.5, output: 10}}\n")
+    (path := tmp_path / "prices.yaml").write_text(
+        "date: 2026-01-31\nmodels: {m: {input: 2.5, output: 10}}\n"
+    )
     with serve(lambda _: completion("4", usage=(1_000_000, 100_000))) as served:
         judge = judge_of(served.base_url, prices=path)
         judge_items(items_of(2), EN, judge, settings=settings)

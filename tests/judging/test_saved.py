@@ -40,7 +40,9 @@ def test_every_form_is_read_as_text(tmp_path: Path, settings: Settings, suffix: 
     WRITERS[suffix](path := tmp_path / f"model_set{suffix}")
     items, rows = read_items(path, settings=settings)
     expected = RESPONSES[:4] if suffix == ".xlsx" else RESPONSES
-    assert [item.response.replace("\r\n", "\n") for item in items] == [text.replace("\r\n", "\n") for text in expected]
+    assert [item.response.replace("\r\n", "\n") for item in items] == [
+        text.replace("\r\n", "\n") for text in expected
+    ]
     assert [row["index"] for row in rows] == [str(n) for n in range(len(items))]
     assert (items[0].category, items[0].answer) == ("OCR", "7")
 
@@ -54,8 +56,18 @@ def test_whole_responses_beside_a_workbook(tmp_path: Path) -> None:
 
 
 def test_samples_of_lm_eval(tmp_path: Path, settings: Settings) -> None:
-    doc = {"id": "a", "question": "1?", "answer": "7", "category": "OCR", "language": "zh", "na": True}
-    lines = [{"doc_id": 0, "doc": doc, "resps": [["Seven."]], "filter": name} for name in ("paper", "robust")]
+    doc = {
+        "id": "a",
+        "question": "1?",
+        "answer": "7",
+        "category": "OCR",
+        "language": "zh",
+        "na": True,
+    }
+    lines = [
+        {"doc_id": 0, "doc": doc, "resps": [["Seven."]], "filter": name}
+        for name in ("paper", "robust")
+    ]
     items, rows = read_items(write_lines(tmp_path / "samples_x.jsonl", lines), settings=settings)
     assert [item.response for item in items] == ["Seven."]
     assert (rows[0]["index"], rows[0]["na"]) == ("a", "true")
@@ -66,7 +78,12 @@ def test_pictures(tmp_path: Path, settings: Settings) -> None:
     for place in ("mine/a.png", "b.png"):
         (tmp_path / place).write_bytes(b"\x89PNG")
     file = tmp_path / "mine" / "set.jsonl"
-    for name, expected in (("a.png", "a.png"), ("../b.png", None), (str(tmp_path / "b.png"), None), ("no.png", None)):
+    for name, expected in (
+        ("a.png", "a.png"),
+        ("../b.png", None),
+        (str(tmp_path / "b.png"), None),
+        ("no.png", None),
+    ):
         write_lines(file, [{**ROWS[0], "image_path": name}])
         if expected is None:
             with pytest.raises(DataError, match="--image-root"):
@@ -74,7 +91,9 @@ def test_pictures(tmp_path: Path, settings: Settings) -> None:
         else:
             assert read_items(file, settings=settings)[0][0].picture == tmp_path / "mine" / expected
     write_lines(file, [{**ROWS[0], "image_path": "b.png"}])
-    assert read_items(file, settings=settings, image_root=tmp_path)[0][0].picture == tmp_path / "b.png"
+    assert (
+        read_items(file, settings=settings, image_root=tmp_path)[0][0].picture == tmp_path / "b.png"
+    )
     assert read_items(file, settings=settings, pictures=False)[0][0].picture is None
 
 
@@ -94,14 +113,35 @@ def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
     ("suffix", "write"),
     [
         (".xlsx", rewritten(lambda data: data.replace(b'<row r="3"', b'<row r="999999999999"'))),
-        (".xlsx", rewritten(lambda data: data.replace(b'<row r="3"', b"<row spans='1:2' r = '999999999999'"))),
+        (
+            ".xlsx",
+            rewritten(
+                lambda data: data.replace(b'<row r="3"', b"<row spans='1:2' r = '999999999999'")
+            ),
+        ),
         (".xlsx", rewritten(lambda data: data.replace(b'r="A3"', b'r="A999999999999"'))),
         (
             ".xlsx",
-            rewritten(lambda data: data.replace(b"</row></sheetData>", b"<c/>" * 5_000_000 + b"</row></sheetData>")),
+            rewritten(
+                lambda data: data.replace(
+                    b"</row></sheetData>", b"<c/>" * 5_000_000 + b"</row></sheetData>"
+                )
+            ),
         ),
-        (".xlsx", rewritten(lambda data: data.replace(b"<sheetData>", b"<sheetData>" + b" " * 300_000_000))),
-        (".xlsx", rewritten(lambda data: data.replace(b"<worksheet", b'<!DOCTYPE a [<!ENTITY b "c">]><worksheet', 1))),
+        (
+            ".xlsx",
+            rewritten(
+                lambda data: data.replace(b"<sheetData>", b"<sheetData>" + b" " * 300_000_000)
+            ),
+        ),
+        (
+            ".xlsx",
+            rewritten(
+                lambda data: data.replace(
+                    b"<worksheet", b'<!DOCTYPE a [<!ENTITY b "c">]><worksheet', 1
+                )
+            ),
+        ),
         (".xlsx", lambda path: path.write_bytes(b"PK no workbook")),
         (".tsv", lambda path: path.write_bytes(b"index\tprediction\n1\t\xff\xfe\n")),
         (".csv", lambda path: path.write_text(",".join(f"c{n}" for n in range(2000)) + "\n")),
@@ -114,7 +154,9 @@ def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
         (".jsonl", lambda path: path.mkdir()),
     ],
 )
-def test_files_that_are_refused_soon(tmp_path: Path, suffix: str, write: Callable[[Path], Any]) -> None:
+def test_files_that_are_refused_soon(
+    tmp_path: Path, suffix: str, write: Callable[[Path], Any]
+) -> None:
     write(path := tmp_path / f"hostile{suffix}")
     started = time.monotonic()
     with pytest.raises(DataError, match="hostile"):

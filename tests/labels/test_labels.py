@@ -44,16 +44,26 @@ def fill(path: Path, person: int, columns: list[str], answer: Answer) -> None:
         table.to_excel(path, sheet_name="Labels", index=False)
 
 
-def merged(out: Path, columns: list[str], answer: Answer, status: int = 0) -> tuple[dict[str, pd.DataFrame], Path]:
+def merged(
+    out: Path, columns: list[str], answer: Answer, status: int = 0
+) -> tuple[dict[str, pd.DataFrame], Path]:
     sheets = sorted(path for path in out.parent.glob(f"{out.stem}_*{out.suffix}"))
     for person, path in enumerate(sheets):
         fill(path, person, columns, answer)
     folder = out.parent / "merged"
     run("merge", *sheets, "--out", folder, status=status)
-    return {path.stem: pd.read_csv(path) for path in folder.glob("*.csv") if path.stat().st_size > 1}, folder
+    return {
+        path.stem: pd.read_csv(path) for path in folder.glob("*.csv") if path.stat().st_size > 1
+    }, folder
 
 
-def share(tables: dict[str, pd.DataFrame], question: str, value: object, by: str = "all", part: str = "all") -> float:
+def share(
+    tables: dict[str, pd.DataFrame],
+    question: str,
+    value: object,
+    by: str = "all",
+    part: str = "all",
+) -> float:
     found = tables["shares"].query("question == @question and by == @by and part == @part")
     return float(found[found["value"].astype(str) == str(value)]["share"].iloc[0])
 
@@ -69,12 +79,24 @@ def xfinbench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = pd.read_csv(SAMPLE, dtype=str, keep_default_na=False)
     for task, subset in (("bool", "bool"), ("mcq", "mcq"), ("calcu", "calc")):
         own = table[table["task"] == task].drop(columns="question")
-        truths = own["ground_truth"].replace({"1.0": "true", "0.0": "false"} if task == "bool" else {})
+        truths = own["ground_truth"].replace(
+            {"1.0": "true", "0.0": "false"} if task == "bool" else {}
+        )
         said = [truth if place % 3 < 2 else "" for place, truth in enumerate(truths)]
         frame = "[{}]" if task == "calcu" else "{}"
-        own["model_response"] = [f"=A step.\nTherefore, my answer is {frame.format(one)}." for one in said]
+        own["model_response"] = [
+            f"=A step.\nTherefore, my answer is {frame.format(one)}." for one in said
+        ]
         own.to_csv(folder / f"{task}.csv", index=False)
-        command = ["replay", "xfinbench", "--task", subset, str(folder / f"{task}.csv"), "--model", "m"]
+        command = [
+            "replay",
+            "xfinbench",
+            "--task",
+            subset,
+            str(folder / f"{task}.csv"),
+            "--model",
+            "m",
+        ]
         done = CliRunner().invoke(app, [*command, "--out", str(folder / "run")])
         assert done.exit_code == 0, done.output
     return folder / "run"
@@ -82,7 +104,18 @@ def xfinbench(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_calculation_errors(xfinbench: Path, tmp_path: Path) -> None:
     out = tmp_path / "calc.xlsx"
-    run("draw", xfinbench, "--study", "xfinbench_calc_errors", "--n", 8, "--out", out, "--source", "sample")
+    run(
+        "draw",
+        xfinbench,
+        "--study",
+        "xfinbench_calc_errors",
+        "--n",
+        8,
+        "--out",
+        out,
+        "--source",
+        "sample",
+    )
     book = load_workbook(tmp_path / "calc_1.xlsx")
     assert book.sheetnames == ["Instructions", "Labels"]
     assert book["Labels"].data_validations.dataValidation[0].formula1 == '"yes,no"'
@@ -111,20 +144,35 @@ def test_calculation_errors(xfinbench: Path, tmp_path: Path) -> None:
     alphas = tables["alpha"].set_index("question")
     # 24 labels, one of row 6 differs: coincidences (yes, no) 1 of 24, 19 yes and 5 no in all
     assert alphas.loc["path", "alpha"] == pytest.approx(1 - (24 - 1) * 1 / (19 * 5))
-    assert alphas.loc["path", "low"] <= alphas.loc["path", "alpha"] <= alphas.loc["path", "high"] == 1
+    assert (
+        alphas.loc["path", "low"] <= alphas.loc["path", "alpha"] <= alphas.loc["path", "high"] == 1
+    )
     assert alphas.loc["rounding", "alpha"] == 1
     assert (folder / "types.png").read_bytes()[:4] == b"\x89PNG"
 
 
 def test_wrong_answers_by_task_and_capability(xfinbench: Path, tmp_path: Path) -> None:
     out = tmp_path / "know.xlsx"
-    run("draw", xfinbench, "--study", "xfinbench_knowledge_errors", "--out", out, "--source", "sample")
+    run(
+        "draw",
+        xfinbench,
+        "--study",
+        "xfinbench_knowledge_errors",
+        "--out",
+        out,
+        "--source",
+        "sample",
+    )
     drawn = json.loads((tmp_path / "know.draw.json").read_text())["rows"]
     assert {row["facts"]["response"][0] for row in drawn} == {"wrong"}
     tasks = {row["id"]: row["facts"]["task"][0] for row in drawn}
 
     def answer(person: int, column: str, cells: dict[str, str]) -> str:
-        return "yes" if (column == "direct" and tasks[cells["row"]] == "mcq") or column == "triggered" else "no"
+        return (
+            "yes"
+            if (column == "direct" and tasks[cells["row"]] == "mcq") or column == "triggered"
+            else "no"
+        )
 
     tables, _ = merged(out, ["triggered", "direct", "follows"], answer)
     mcq = list(tasks.values()).count("mcq") / len(tasks)
@@ -133,42 +181,72 @@ def test_wrong_answers_by_task_and_capability(xfinbench: Path, tmp_path: Path) -
     assert share(tables, "direct", "yes", "task", "bool") == 0
     code = drawn[0]["facts"]["capability"][0]
     own = [row["facts"]["task"][0] for row in drawn if code in row["facts"]["capability"]]
-    assert share(tables, "direct", "yes", "capability", code) == pytest.approx(own.count("mcq") / len(own))
+    assert share(tables, "direct", "yes", "capability", code) == pytest.approx(
+        own.count("mcq") / len(own)
+    )
     over = tables["shares"].query("type == 'reasoning error' and by == 'all'")
     assert over["share"].tolist() == [0]  # all labels are the same, so alpha is not defined
     assert tables["alpha"].set_index("question")["alpha"].isna()["triggered"]
 
 
 def test_figures_ratings_and_capabilities(xfinbench: Path, tmp_path: Path) -> None:
-    run("draw", xfinbench, "--study", "xfinbench_figure_errors", "--out", tmp_path / "f/f.xlsx", "--source", "sample")
+    run(
+        "draw",
+        xfinbench,
+        "--study",
+        "xfinbench_figure_errors",
+        "--out",
+        tmp_path / "f/f.xlsx",
+        "--source",
+        "sample",
+    )
     columns = ["path", "blindness", "misuse"]
     tables, _ = merged(tmp_path / "f/f.xlsx", columns, lambda person, column, cells: (
         "yes" if Path(cells["picture"]).is_file() and (column == "path" or person) and column != "misuse" else "no"
     ))  # fmt: skip
-    assert tables["combinations"].drop(columns="n").to_numpy().tolist() == [["yes", "blindness", FIGURES, 1.0]]
+    assert tables["combinations"].drop(columns="n").to_numpy().tolist() == [
+        ["yes", "blindness", FIGURES, 1.0]
+    ]
 
     given = ("--source", "sample", "--n")
     run("draw", "--study", "xfinbench_quality", "--out", tmp_path / "q/rate.xlsx", *given, 4)
     scores = {0: [5, 5, 5], 1: [5, 4, 3], 2: [4, 4, 3], 3: [1, 5, 5]}
     tables, _ = merged(tmp_path / "q/rate.xlsx", ["completeness", "correctness", "helpfulness"],
                        lambda person, _, cells: scores[number(cells)][person])  # fmt: skip
-    means = {f">= {score}": share(tables, "helpfulness", f">= {score}") for score in (5, 4, 3, 2, 1)}
+    means = {
+        f">= {score}": share(tables, "helpfulness", f">= {score}") for score in (5, 4, 3, 2, 1)
+    }
     assert list(means.values()) == [1 / 4, 2 / 4, 1, 1, 1]  # means 5, 4, 3.67, 3.67
     assert tables["labels"].query("review")["row"].nunique() == 1
 
     run("draw", "--study", "xfinbench_capabilities", "--out", tmp_path / "c/cap.xlsx", *given, 3)
     codes = {0: ["TU", "TU", "FF"], 1: ["TR", "SP", "NM"], 2: ["TR+NM", "tr+nm", "NM"]}
-    tables, _ = merged(tmp_path / "c/cap.xlsx", ["capability"], lambda person, _, cells: codes[number(cells)][person])
+    tables, _ = merged(
+        tmp_path / "c/cap.xlsx",
+        ["capability"],
+        lambda person, _, cells: codes[number(cells)][person],
+    )
     found = {code: share(tables, "capability", code) for code in ("TU", "TR", "FF", "SP", "NM")}
-    assert found == {"TU": 1 / 2, "TR": 1 / 2, "FF": 0, "SP": 0, "NM": 1 / 2}  # of the two rows with a label
+    assert found == {
+        "TU": 1 / 2,
+        "TR": 1 / 2,
+        "FF": 0,
+        "SP": 0,
+        "NM": 1 / 2,
+    }  # of the two rows with a label
     assert set(tables["undecided"]["row"].str[-4:]) == {"0002"}
 
 
 def test_people_stand_beside_models(tmp_path: Path) -> None:
     out = tmp_path / "human.xlsx"
     run("draw", "--study", "xfinbench_human", "--n", 24, "--source", "sample", "--out", out)
-    drawn = {row["id"]: row["doc"] for row in json.loads((tmp_path / "human.draw.json").read_text())["rows"]}
-    assert "gold" not in [cell.value for cell in load_workbook(tmp_path / "human_1.xlsx")["Labels"][1]]
+    drawn = {
+        row["id"]: row["doc"]
+        for row in json.loads((tmp_path / "human.draw.json").read_text())["rows"]
+    }
+    assert "gold" not in [
+        cell.value for cell in load_workbook(tmp_path / "human_1.xlsx")["Labels"][1]
+    ]
 
     def answer(person: int, column: str, cells: dict[str, str]) -> str | float | bool:
         doc = drawn[cells["row"]]
@@ -177,15 +255,25 @@ def test_people_stand_beside_models(tmp_path: Path) -> None:
         if person == 2:
             return "none" if number(cells) % 5 else ""
         truth = float(doc["ground_truth"]) if doc["task"] != "mcq" else doc["ground_truth"]
-        wrong = {"bool": not truth, "mcq": "A" if truth != "A" else "B", "calcu": 0.125}[doc["task"]]
-        return wrong if person == 1 and number(cells) % 2 else bool(truth) if doc["task"] == "bool" else truth
+        wrong = {"bool": not truth, "mcq": "A" if truth != "A" else "B", "calcu": 0.125}[
+            doc["task"]
+        ]
+        return (
+            wrong
+            if person == 1 and number(cells) % 2
+            else bool(truth)
+            if doc["task"] == "bool"
+            else truth
+        )
 
     tables, folder = merged(out, ["answer", "minutes"], answer, status=1)
     assert len(tables["problems"]) == 24 + 5  # 99 minutes each, and five empty answers
     assert set(tables["minutes"]["mean"]) == {2.5}
     found = report.read([folder])
     assert [(one.harness, one.model) for one in found.runs] == [("label", "people")]
-    results = {result.task: result for result in found.runs[0].tasks if result.task != "xfinbench_text"}
+    results = {
+        result.task: result for result in found.runs[0].tasks if result.task != "xfinbench_text"
+    }
     assert results["xfinbench"].members == tuple(name for name in results if name != "xfinbench")
     for task, result in results.items():
         subset = task.removeprefix("xfinbench").removeprefix("_")
@@ -205,18 +293,37 @@ def test_a_judge_beside_people(tmp_path: Path) -> None:
     for place, doc in enumerate(docs):
         for variant in ("paper", "robust"):
             reading = json.dumps({"answer": place % 6, "unscored": place == 5})
-            line = {"doc": doc, "resps": [[f"response {place}"]], "filtered_resps": [[reading]], "filter": variant}
+            line = {
+                "doc": doc,
+                "resps": [[f"response {place}"]],
+                "filtered_resps": [[reading]],
+                "filter": variant,
+            }
             lines.append({**line, "metrics": ["score"], "score": 20.0 * (place % 6)})
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "results_2026-01-01T00-00-00.json").write_text(
-        json.dumps({"results": {"mme_finance_en": {"score,paper": 50.0}}, "model_name": "m", "config": {}})
+        json.dumps(
+            {"results": {"mme_finance_en": {"score,paper": 50.0}}, "model_name": "m", "config": {}}
+        )
     )
     samples = folder / "samples_mme_finance_en_2026-01-01T00-00-00.jsonl"
     samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    run("draw", folder, "--study", "mme_finance_judge", "--out", tmp_path / "mme.xlsx", "--source", "sample")
+    run(
+        "draw",
+        folder,
+        "--study",
+        "mme_finance_judge",
+        "--out",
+        tmp_path / "mme.xlsx",
+        "--source",
+        "sample",
+    )
     place_of = {str(doc["id"]): place for place, doc in enumerate(docs)}
-    rows = {row["id"]: place_of[row["doc_id"]] for row in json.loads((tmp_path / "mme.draw.json").read_text())["rows"]}
+    rows = {
+        row["id"]: place_of[row["doc_id"]]
+        for row in json.loads((tmp_path / "mme.draw.json").read_text())["rows"]
+    }
     # people give a point more than the judge, or 5; over response 3 they do not agree
     merged(tmp_path / "mme.xlsx", ["score"], lambda person, _, cells: (
         [0, 5, 5][person] if rows[cells["row"]] == 3 else min(5, rows[cells["row"]] % 6 + 1)))  # fmt: skip
@@ -224,7 +331,10 @@ def test_a_judge_beside_people(tmp_path: Path) -> None:
     found = json.loads(run("agree", *sheets, "--judge", samples, "--json").stdout)
     expected = [5 - 3 if p == 3 else min(5, p % 6 + 1) - p % 6 for p in range(len(docs)) if p != 5]
     every = found["judges"][str(samples)]["all"]
-    assert (every["n"], every["bias"]) == (len(docs) - 1, pytest.approx(-sum(expected) / len(expected)))
+    assert (every["n"], every["bias"]) == (
+        len(docs) - 1,
+        pytest.approx(-sum(expected) / len(expected)),
+    )
     assert len(pd.read_csv(tmp_path / "merged/labels.csv").query("review")) == 1
     samples.write_text(samples.read_text().replace("response 1", "another response"))
     with pytest.raises(FinTasksError):
@@ -233,24 +343,50 @@ def test_a_judge_beside_people(tmp_path: Path) -> None:
 
 def test_what_is_wrong_with_sheets_is_listed(xfinbench: Path, tmp_path: Path) -> None:
     out = tmp_path / "calc.csv"
-    run("draw", xfinbench, "--study", "xfinbench_calc_errors", "--n", 4, "--out", out, "--source", "sample")
+    run(
+        "draw",
+        xfinbench,
+        "--study",
+        "xfinbench_calc_errors",
+        "--n",
+        4,
+        "--out",
+        out,
+        "--source",
+        "sample",
+    )
     sheets = sorted(tmp_path.glob("calc_*.csv"))
     for person, path in enumerate(sheets):
-        fill(path, person, ["path", "rounding", "misuse"], lambda person, *_: "yes" if person else "no")
+        fill(
+            path,
+            person,
+            ["path", "rounding", "misuse"],
+            lambda person, *_: "yes" if person else "no",
+        )
     first = pd.read_csv(sheets[0], dtype=str)
     first.loc[0, "path"], first.loc[1, "path"] = "maybe", None
-    pd.concat([first.iloc[[0, 1, 2, 2]], first.iloc[[3]].assign(row="ffff-0001")]).to_csv(sheets[0], index=False)
+    pd.concat([first.iloc[[0, 1, 2, 2]], first.iloc[[3]].assign(row="ffff-0001")]).to_csv(
+        sheets[0], index=False
+    )
     run("merge", *sheets, "--out", tmp_path / "merged", status=1)
     problems = pd.read_csv(tmp_path / "merged/problems.csv")
     lines = set(zip(problems["sheet"], problems["line"], problems["column"], strict=True))
     expected = {(2, "path"), (3, "path"), (4, "row"), (5, "row"), (6, "row"), (0, "row")}
     assert lines == {("calc_1.csv", *one) for one in expected}
     assert (
-        pd.read_csv(tmp_path / "merged/shares.csv").query("by == 'all' and value == 'yes'")["share"].tolist() == [1] * 3
+        pd.read_csv(tmp_path / "merged/shares.csv")
+        .query("by == 'all' and value == 'yes'")["share"]
+        .tolist()
+        == [1] * 3
     )
-    run("merge", *sheets[:2], "--out", tmp_path / "two", status=1)  # nobody else agrees with the first
+    run(
+        "merge", *sheets[:2], "--out", tmp_path / "two", status=1
+    )  # nobody else agrees with the first
     assert pd.read_csv(tmp_path / "two/undecided.csv")["row"].nunique() == 4
-    for wrong in ((xfinbench, "--out", out), ("--out", tmp_path / "b.csv")):  # sheets exist; no responses
+    for wrong in (
+        (xfinbench, "--out", out),
+        ("--out", tmp_path / "b.csv"),
+    ):  # sheets exist; no responses
         with pytest.raises(FinTasksError):
             run("draw", *wrong, "--study", "xfinbench_calc_errors", "--source", "sample")
 
@@ -264,10 +400,22 @@ def test_a_users_study_on_a_real_recording(tmp_path: Path) -> None:
         'questions: {clear: {ask: "Clear?", values: [yes, no]}}\n'
     )
     recording = RECORDINGS / "cot/gpt-4o.json"
-    done = CliRunner().invoke(app, ["replay", "financemath", "--mode", "cot", str(recording), "--out", str(tmp_path)])
+    done = CliRunner().invoke(
+        app, ["replay", "financemath", "--mode", "cot", str(recording), "--out", str(tmp_path)]
+    )
     assert done.exit_code == 0, done.output
     data = ("--data-dir", RECORDINGS / "validation.json")
-    run("draw", tmp_path / "gpt-4o", "--study", study, "--out", tmp_path / "s/mine.xlsx", "--seed", 1, *data)
+    run(
+        "draw",
+        tmp_path / "gpt-4o",
+        "--study",
+        study,
+        "--out",
+        tmp_path / "s/mine.xlsx",
+        "--seed",
+        1,
+        *data,
+    )
     tables, _ = merged(tmp_path / "s/mine.xlsx", ["clear"], lambda person, _, cells: (
         "no" if number(cells) < 10 or (number(cells) < 13 and person) else "yes"))  # fmt: skip
     assert share(tables, "clear", "no") == 10 / 27  # of rows 10 to 12 the two do not agree

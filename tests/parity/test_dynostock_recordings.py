@@ -29,11 +29,24 @@ def test_counts_are_those_beside_the_recording(path: Path) -> None:
     ((_, task),) = replay([path])
     rows = task.values["paper"]
     beside = dict(
-        re.findall(r"^([a-z ]+): ([\d.]+)", path.with_suffix(".txt").read_text(encoding="utf-8"), re.MULTILINE)
+        re.findall(
+            r"^([a-z ]+): ([\d.]+)",
+            path.with_suffix(".txt").read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
     )
-    correct, led, none = (sum(row[name] for row in rows) for name in ("acc", "bias_percentage", "no_answer"))
-    counts = {"total": len(rows), "correct": correct, "wrong": len(rows) - correct, "wrong by bias": led}
-    assert {**counts, "no answer": none} == {name: int(beside[name]) for name in [*counts, "no answer"]}
+    correct, led, none = (
+        sum(row[name] for row in rows) for name in ("acc", "bias_percentage", "no_answer")
+    )
+    counts = {
+        "total": len(rows),
+        "correct": correct,
+        "wrong": len(rows) - correct,
+        "wrong by bias": led,
+    }
+    assert {**counts, "no answer": none} == {
+        name: int(beside[name]) for name in [*counts, "no answer"]
+    }
     totals = task.totals()
     assert totals["acc,paper"] == float(beside["accuracy"])
     assert totals["bias_index,paper"] == float(beside["wrong by bias percentage"])
@@ -42,7 +55,10 @@ def test_counts_are_those_beside_the_recording(path: Path) -> None:
 def test_table_1() -> None:
     table = by_window(rows_of(replay([DATA]), variant="paper")).set_index(["model", "window"])
     names = ["acc", "acc_std", "bias_index", "bias_index_std"]
-    ours = {model: tuple(round(100 * table.loc[(model, "mean"), name], 1) for name in names) for model in TABLE_1}
+    ours = {
+        model: tuple(round(100 * table.loc[(model, "mean"), name], 1) for name in names)
+        for model in TABLE_1
+    }
     assert ours == RECORDED
     differing = {model for model in TABLE_1 if TABLE_1[model] != ours[model]}
     assert differing == {"llava-v1.6-mistral-7b-hf-4bit"}
@@ -52,5 +68,7 @@ def test_parsers_agree_where_they_did_when_they_were_judged() -> None:
     agreed: Counter[str] = Counter()
     for recording, task in replay([DATA]):
         pairs = zip(task.readings["paper"], task.readings["robust"], strict=True)
-        agreed[recording.file.parent.name] += sum(a.probability == b.probability for (a,), (b,) in pairs)
+        agreed[recording.file.parent.name] += sum(
+            a.probability == b.probability for (a,), (b,) in pairs
+        )
     assert agreed == AGREED

@@ -16,10 +16,15 @@ from fin_tasks.benchmarks.dynostock.windows import find_windows, windows_of
 from fin_tasks.cli import app
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "dynostock"
-FIRST, LAST = date(2000, 1, 1), date(2022, 11, 30)  # the authors' prices begin there, the file at hand ends there
+FIRST, LAST = (
+    date(2000, 1, 1),
+    date(2022, 11, 30),
+)  # the authors' prices begin there, the file at hand ends there
 MARKET = (DATA / "prices" / "adjclose_20_tickers_1990_2022.csv.gz", DATA / "eps_history")
 
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the authors' recordings are not at {DATA}")
+pytestmark = pytest.mark.skipif(
+    not DATA.is_dir(), reason=f"the authors' recordings are not at {DATA}"
+)
 
 
 def recorded(paths: Iterable[Path]) -> dict[tuple[str, int, str, date], tuple[date, int, int]]:
@@ -36,27 +41,48 @@ def recorded(paths: Iterable[Path]) -> dict[tuple[str, int, str, date], tuple[da
 def test_recorded_labels() -> None:
     """All labels but two come back; prices and reports of 20 tickers give 49 windows, those of 11 tickers 15."""
     market = read_market(*MARKET)
-    ours = {(one.bias_type, one.window, one.ticker, one.end): one for one in windows_of(find_windows(market).table)}
+    ours = {
+        (one.bias_type, one.window, one.ticker, one.end): one
+        for one in windows_of(find_windows(market).table)
+    }
     at_hand = {
         place: labels
         for place, labels in recorded(DATA.rglob("exp_*.json")).items()
         if place[2] in market.tickers and labels[0] >= FIRST and place[3] <= LAST
     }
-    found = {place: (one.start, one.signal, one.truth) for place, one in ours.items() if place in at_hand}
-    other = {(place[1], place[2], str(place[3])) for place in at_hand if found.get(place) != at_hand[place]}
+    found = {
+        place: (one.start, one.signal, one.truth) for place, one in ours.items() if place in at_hand
+    }
+    other = {
+        (place[1], place[2], str(place[3]))
+        for place in at_hand
+        if found.get(place) != at_hand[place]
+    }
     assert other <= {(4, "PG", "2020-10-20"), (16, "GE", "2010-01-22")} and len(at_hand) >= 15
 
 
 def test_windows_of_a_recording_are_rebuilt(tmp_path: Path) -> None:
     recordings = DATA / "recordings" / "recency" / "gpt-4o"
     market = [f"--{name}={path}" for name, path in zip(("prices", "earnings"), MARKET, strict=True)]
-    options = [*market, f"--from-recording={recordings}", f"--out={tmp_path}", "--no-charts", "--json"]
-    summary = json.loads(CliRunner().invoke(app, ["build", "dynostock", *options], catch_exceptions=False).stdout)
+    options = [
+        *market,
+        f"--from-recording={recordings}",
+        f"--out={tmp_path}",
+        "--no-charts",
+        "--json",
+    ]
+    summary = json.loads(
+        CliRunner().invoke(app, ["build", "dynostock", *options], catch_exceptions=False).stdout
+    )
     theirs = recorded(recordings.glob("*.json"))
     windows = windows_of(read_set(tmp_path).table)
     assert len(windows) >= 10 and len(windows) + len(summary["not_rebuilt"]) == len(theirs)
     for one in windows:
-        assert theirs[one.bias_type, one.window, one.ticker, one.end] == (one.start, one.signal, one.truth)
+        assert theirs[one.bias_type, one.window, one.ticker, one.end] == (
+            one.start,
+            one.signal,
+            one.truth,
+        )
         assert one.n_contrary / one.n_same >= 0.6
     assert all(reason.startswith("no ") for reason in summary["not_rebuilt"].values())
 
@@ -64,7 +90,13 @@ def test_windows_of_a_recording_are_rebuilt(tmp_path: Path) -> None:
 @pytest.mark.parametrize("bias", ["recency", "authority"])
 def test_the_authors_prompts(bias: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FIN_TASKS_DATA", raising=False)
-    options: dict[str, Any] = {"bias": bias, "window": 4, "source": "sample", "prompts": "upstream", "mode": "text"}
+    options: dict[str, Any] = {
+        "bias": bias,
+        "window": 4,
+        "source": "sample",
+        "prompts": "upstream",
+        "mode": "text",
+    }
     options |= {"data_dir": str(DATA), "text": "narrative"}
     data = load(**options)["test"]
     facts = json.loads(data.info.description)["prompts"]
@@ -76,15 +108,26 @@ def test_the_authors_prompts(bias: str, monkeypatch: pytest.MonkeyPatch) -> None
         text, up = doc["prompt"], doc["signal"]
         assert background in text and "{}" not in text and "Final prediction: { " in text
         assert f"Start Date: {doc['start']}\nEnd Date: {doc['end']}\n" in text
-        assert f"have seen the stock price {'going down' if up else 'going up'} after the report" in text
+        assert (
+            f"have seen the stock price {'going down' if up else 'going up'} after the report"
+            in text
+        )
         if bias == "recency":
-            assert f"saw the stock price {'going up' if up else 'going down'} after the report. Note" in text
+            assert (
+                f"saw the stock price {'going up' if up else 'going down'} after the report. Note"
+                in text
+            )
         else:
             (figure,) = (one for one in celebrities if one["name"] == doc["authority"])
             said = f"{doc['authority']} said the stock price of {doc['ticker']} will go {'up' if up else 'down'} after"
-            assert f"Market Mover: {figure['summary']}\nMarket Impact: {figure['impact']}\n" in text and said in text
+            assert (
+                f"Market Mover: {figure['summary']}\nMarket Impact: {figure['impact']}\n" in text
+                and said in text
+            )
         report = (
-            sample_market().reports_between(doc["ticker"], date.fromisoformat(doc["end"]), LAST, as_seen=False).iloc[0]
+            sample_market()
+            .reports_between(doc["ticker"], date.fromisoformat(doc["end"]), LAST, as_seen=False)
+            .iloc[0]
         )
         assert f"the EPS was {report['eps']:g} reported on {doc['end']} and" in text
         assert len(text) - len(none["prompt"]) > 150 and "Market Mover" not in none["prompt"]

@@ -22,7 +22,9 @@ AGREE = {
 }
 """Model -> recorded chains of thought, of 200, whose verdict is ours: 1,189 of 1,200. A chat model read the others."""
 
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the authors' recordings are not at {DATA}")
+pytestmark = pytest.mark.skipif(
+    not DATA.is_dir(), reason=f"the authors' recordings are not at {DATA}"
+)
 
 
 def scored(model: str, mode: str, tier: str = "auto") -> tuple[ScoredTask, list[dict[str, Any]]]:
@@ -33,14 +35,19 @@ def scored(model: str, mode: str, tier: str = "auto") -> tuple[ScoredTask, list[
         if tier == "auto" and runner.tier == "monty":
             pytest.skip("Monty cannot run the programs that use numpy, scipy or sympy")
         run = runner.run if mode == "pot" else None
-        task = score_task("financemath", "", docs, [[t] for t in texts], options={"mode": mode}, run_programs=run)
+        task = score_task(
+            "financemath", "", docs, [[t] for t in texts], options={"mode": mode}, run_programs=run
+        )
     return task, json.loads(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("model", AGREE)
 def test_programs_and_published_rates(model: str) -> None:
     task, rows = scored(model, "pot")
-    found = [compare(doc, reading) for doc, (reading,) in zip(task.docs, task.readings["paper"], strict=True)]
+    found = [
+        compare(doc, reading)
+        for doc, (reading,) in zip(task.docs, task.readings["paper"], strict=True)
+    ]
     ours = [(int(one.answer is not None), one.answer, int(bool(one.correct))) for one in found]
     names = ("execution_rate", "prediction_executed_result", "acc")
     assert ours == [tuple(row["result"][name] for name in names) for row in rows]
@@ -49,13 +56,18 @@ def test_programs_and_published_rates(model: str) -> None:
     summary = recording.summary(task.docs, task.values)
     assert (summary["n"], summary["unscored"]) == (200, 0)
     for name, rates in (("execution_rate", "topic_execution_rate"), ("acc", "topic_accuracy")):
-        assert {topic: round(100 * of[name], 2) for topic, of in summary["by_topic"].items()} == theirs[rates]
+        assert {
+            topic: round(100 * of[name], 2) for topic, of in summary["by_topic"].items()
+        } == theirs[rates]
 
 
 @pytest.mark.parametrize("model", AGREE)
 def test_words(model: str) -> None:
     task, rows = scored(model, "cot")
-    agree = [values["acc"] == row["result"]["acc"] for values, row in zip(task.values["paper"], rows, strict=True)]
+    agree = [
+        values["acc"] == row["result"]["acc"]
+        for values, row in zip(task.values["paper"], rows, strict=True)
+    ]
     assert (sum(agree), len(agree)) == (AGREE[model], 200)
 
 
@@ -63,7 +75,12 @@ def test_words(model: str) -> None:
 def test_monty_is_never_wrong(model: str) -> None:
     pytest.importorskip("pydantic_monty")
     task, rows = scored(model, "pot", tier="monty")
-    pairs = [(compare(doc, one), row) for doc, (one,), row in zip(task.docs, task.readings["paper"], rows, strict=True)]
+    pairs = [
+        (compare(doc, one), row)
+        for doc, (one,), row in zip(task.docs, task.readings["paper"], rows, strict=True)
+    ]
     ran = [(found.answer, row) for found, row in pairs if found.correct is not None]
     assert len(ran) >= 190
-    assert [answer for answer, _ in ran] == [row["result"]["prediction_executed_result"] for _, row in ran]
+    assert [answer for answer, _ in ran] == [
+        row["result"]["prediction_executed_result"] for _, row in ran
+    ]

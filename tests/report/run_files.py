@@ -26,26 +26,43 @@ def write_run(
 ) -> Path:
     """Write a run: metrics of each row by task, the same under both variants. Returns the results file."""
     folder.mkdir(parents=True, exist_ok=True)
-    results: dict[str, Any] = {"results": {}, "configs": {}, "n-samples": {}, "higher_is_better": {}}
+    results: dict[str, Any] = {
+        "results": {},
+        "configs": {},
+        "n-samples": {},
+        "higher_is_better": {},
+    }
     results |= {"model_name": model, "config": {"model": "hf", "model_args": {"pretrained": model}}}
     results |= {"group_subtasks": dict(groups or {}), "lm_eval_version": "0.4.13", "versions": {}}
     for task, rows in tasks.items():
         lines = [
-            {"doc_id": at, "doc": {"id": f"{task}-{at}", **(docs[at] if docs else {})}, "filter": variant}
+            {
+                "doc_id": at,
+                "doc": {"id": f"{task}-{at}", **(docs[at] if docs else {})},
+                "filter": variant,
+            }
             | {"resps": [["text"]], "filtered_resps": [[json.dumps({"answer": 1.0, "reason": ""})]]}
             | {"metrics": list(row), **row}
             for variant in ("paper", "robust")
             for at, row in enumerate(rows)
         ]
-        (folder / f"samples_{task}_{stamp}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
-        results["results"][task] = {f"{m},{v}": mean(r[m] for r in rows) for m in rows[0] for v in ("paper", "robust")}
+        (folder / f"samples_{task}_{stamp}.jsonl").write_text(
+            "".join(json.dumps(one) + "\n" for one in lines)
+        )
+        results["results"][task] = {
+            f"{m},{v}": mean(r[m] for r in rows) for m in rows[0] for v in ("paper", "robust")
+        }
         results["configs"][task] = {"metadata": {"provenance": PROVENANCE, **(metadata or {})}}
         results["n-samples"][task] = {"original": len(rows), "effective": len(rows)}
-        results["higher_is_better"][task] = {metric: metric in ("acc", "score") for metric in rows[0]}
+        results["higher_is_better"][task] = {
+            metric: metric in ("acc", "score") for metric in rows[0]
+        }
         results["versions"][task] = 2.0
     for group, members in (groups or {}).items():
         pooled = [row["acc"] for member in members for row in tasks[member]]
-        results["results"][group] = {f"acc,{variant}": mean(pooled) for variant in ("paper", "robust")}
+        results["results"][group] = {
+            f"acc,{variant}": mean(pooled) for variant in ("paper", "robust")
+        }
     path = folder / f"results_{stamp}.json"
     path.write_text(json.dumps(results))
     return path

@@ -33,7 +33,11 @@ def made(folder: Path, **more: Any) -> dict[str, Any]:
 
 
 def marks_of(document: dict[str, Any]) -> dict[str, list[str]]:
-    return {e["model"]: e["marks"] for e in document["entries"] if e["metric"] == "acc" and "/robust" in e["task"]}
+    return {
+        e["model"]: e["marks"]
+        for e in document["entries"]
+        if e["metric"] == "acc" and "/robust" in e["task"]
+    }
 
 
 def comparison(document: dict[str, Any], task: str = TASK) -> dict[str, Any]:
@@ -51,8 +55,14 @@ def test_values_are_sums_over_the_samples_file(tmp_path: Path) -> None:
     for file in tmp_path.rglob("samples_*.jsonl"):
         lines = [json.loads(line) for line in file.read_text().splitlines()]
         own = [line["acc"] for line in lines if line["filter"] == "paper"]
-        found = [e for e in document["entries"] if e["model"] == file.parent.name and "/paper" in e["task"]]
-        assert next(e["value"] for e in found if e["metric"] == "acc") == pytest.approx(sum(own) / len(own))
+        found = [
+            e
+            for e in document["entries"]
+            if e["model"] == file.parent.name and "/paper" in e["task"]
+        ]
+        assert next(e["value"] for e in found if e["metric"] == "acc") == pytest.approx(
+            sum(own) / len(own)
+        )
     (pair,) = comparison(document)["pairs"]
     first, second = (np.array([row["acc"] for row in answers(seed)]) for seed in (1, 2))
     assert abs(pair["difference"]) == pytest.approx(abs(first.mean() - second.mean()))
@@ -65,7 +75,9 @@ def test_folder_without_a_scored_row_is_a_report(tmp_path: Path) -> None:
     write_run(tmp_path, {"mme_finance_en": rows}, docs=docs)
     document = made(tmp_path, papers=False)
     assert comparison(document, "mme_finance_en")["ranks"] == []
-    assert "no row is scored" in str([e["marks"] for e in document["entries"] if e["metric"] == "score"])
+    assert "no row is scored" in str(
+        [e["marks"] for e in document["entries"] if e["metric"] == "score"]
+    )
 
 
 def test_junk_runs_do_not_push_complete_runs_out(tmp_path: Path) -> None:
@@ -119,7 +131,9 @@ def test_holm_corrects_the_headline_alone(tmp_path: Path) -> None:
     """Subgroups, here the topics, are no part of the family of tests."""
     right = {"a": [1.0] * 60, "b": [1.0] * 50 + [0.0] * 10}
     for model, values in right.items():
-        rows = [{"acc": value, "acc_risk": value if at % 2 else None} for at, value in enumerate(values)]
+        rows = [
+            {"acc": value, "acc_risk": value if at % 2 else None} for at, value in enumerate(values)
+        ]
         write_run(tmp_path / model, {TASK: rows}, model=model)
     (pair,) = comparison(made(tmp_path))["pairs"]
     assert pair["p"] == pair["p_holm"] < 0.05
@@ -152,16 +166,27 @@ def test_group_has_one_interval_over_the_sources_of_all_its_tasks(tmp_path: Path
 
 
 def test_group_of_windows_averages_their_bias_indices(tmp_path: Path) -> None:
-    shares = {"dynostock_recency_w4": [[0, 1, 0], [0, 0, 1], [1, 0, 0]], "dynostock_recency_w8": [[0, 1, 0]] * 3}
-    tasks = {task: [{"acc": float(one[0]), "bias_index": one} for one in of] for task, of in shares.items()}
+    shares = {
+        "dynostock_recency_w4": [[0, 1, 0], [0, 0, 1], [1, 0, 0]],
+        "dynostock_recency_w8": [[0, 1, 0]] * 3,
+    }
+    tasks = {
+        task: [{"acc": float(one[0]), "bias_index": one} for one in of]
+        for task, of in shares.items()
+    }
     file = write_run(
-        tmp_path, tasks, docs=[{"ticker": ticker} for ticker in "ABC"], groups={"dynostock_recency": list(tasks)}
+        tmp_path,
+        tasks,
+        docs=[{"ticker": ticker} for ticker in "ABC"],
+        groups={"dynostock_recency": list(tasks)},
     )
     content = json.loads(file.read_text())
     content["results"]["dynostock_recency"] |= {"bias_index,paper": (0.5 + 1.0) / 2}
     file.write_text(json.dumps(content))
     found = [
-        e for e in made(tmp_path, papers=False)["entries"] if e["metric"] == "bias_index" and "y/paper" in e["task"]
+        e
+        for e in made(tmp_path, papers=False)["entries"]
+        if e["metric"] == "bias_index" and "y/paper" in e["task"]
     ]
     assert [(e["value"], e["n"]) for e in found] == [(0.75, 5)]
     assert found[0]["low"] is not None
@@ -172,7 +197,11 @@ def test_claims_that_rows_do_not_bear_out_are_marked(tmp_path: Path) -> None:
     content = json.loads(file.read_text())
     content["results"][TASK]["acc,robust"] = 0.99
     file.write_text(json.dumps(content))
-    entry = next(e for e in made(tmp_path)["entries"] if e["metric"] == "acc" and "/robust" in e["task"] and e["group"])
+    entry = next(
+        e
+        for e in made(tmp_path)["entries"]
+        if e["metric"] == "acc" and "/robust" in e["task"] and e["group"]
+    )
     assert entry["value"] == pytest.approx(np.mean([row["acc"] for row in answers(1)]))
     assert "claims 0.99" in entry["marks"][0]
 
@@ -183,6 +212,11 @@ def test_published_figures_stand_apart(tmp_path: Path) -> None:
     printed = {run["id"] for run in document["runs"] if run["source"] == "published"}
     theirs = [e for e in document["entries"] if e["run"] in printed]
     assert len(theirs) > 20
-    assert all(e["low"] is None and any("XFinBench's authors" in mark for mark in e["marks"]) for e in theirs)
-    assert not any(place["run"] in printed for one in document["comparisons"] for place in one["ranks"])
+    assert all(
+        e["low"] is None and any("XFinBench's authors" in mark for mark in e["marks"])
+        for e in theirs
+    )
+    assert not any(
+        place["run"] in printed for one in document["comparisons"] for place in one["ranks"]
+    )
     assert not math.isnan(sum(e["value"] for e in theirs))

@@ -29,7 +29,11 @@ def compared(*folders: Path, **more: Any) -> Comparisons:
 
 
 def models(folder: Path, *seeds: int, topics: bool = False, n: int = 60) -> list[Path]:
-    docs = [{"topic": ("Accounting", "Risk Management", "Economics")[at % 3]} for at in range(n)] if topics else None
+    docs = (
+        [{"topic": ("Accounting", "Risk Management", "Economics")[at % 3]} for at in range(n)]
+        if topics
+        else None
+    )
     for seed in seeds:
         rows = scored(*draw(seed, n, 0.3 + 0.1 * seed))
         write_run(folder / f"m{seed}", {TASK: rows}, model=f"m{seed}", docs=docs)
@@ -52,7 +56,12 @@ def test_pair_equals_statsmodels_and_a_sum_over_the_samples(tmp_path: Path) -> N
 def test_shared_sources_are_tested_together(tmp_path: Path) -> None:
     docs = [{"ticker": f"T{at % 8}", "window": 4, "arm": "signal"} for at in range(64)]
     for seed in (1, 2):
-        write_run(tmp_path / str(seed), {"dynostock_recency_w4": scored(*draw(seed, 64))}, model=f"m{seed}", docs=docs)
+        write_run(
+            tmp_path / str(seed),
+            {"dynostock_recency_w4": scored(*draw(seed, 64))},
+            model=f"m{seed}",
+            docs=docs,
+        )
     line = compared(tmp_path / "1", tmp_path / "2", by="task").lines.iloc[1]
     assert line["test"] == "clustered t"
 
@@ -71,7 +80,9 @@ def test_groups_are_corrected_apart_from_the_headline(tmp_path: Path) -> None:
     assert whole["p_holm"] == whole["p"]
     groups = tested[tested["group"] != ""]
     assert len(groups) == 3
-    assert list(groups["p_holm"]) == pytest.approx(list(multipletests(groups["p"], method="holm")[1]))
+    assert list(groups["p_holm"]) == pytest.approx(
+        list(multipletests(groups["p"], method="holm")[1])
+    )
 
 
 def test_members_of_a_group_are_parts_of_it(tmp_path: Path) -> None:
@@ -81,7 +92,11 @@ def test_members_of_a_group_are_parts_of_it(tmp_path: Path) -> None:
         write_run(tmp_path / str(seed), tasks, model=f"m{seed}", groups={"xfinbench_text": parts})
     lines = compared(tmp_path / "1", tmp_path / "2").lines
     tested = lines[lines["against"] != ""].set_index("task")
-    assert tested["pairs"].to_dict() == {"xfinbench_text": 60, "xfinbench_bool": 30, "xfinbench_mcq": 30}
+    assert tested["pairs"].to_dict() == {
+        "xfinbench_text": 60,
+        "xfinbench_bool": 30,
+        "xfinbench_mcq": 30,
+    }
     assert list(tested["family"]) == ["m2, headline", "m2, parts", "m2, parts"]
 
 
@@ -109,8 +124,12 @@ def test_other_data_is_not_compared(tmp_path: Path) -> None:
 
 def test_newest_of_repeated_runs_counts(tmp_path: Path) -> None:
     write_run(tmp_path / "a", {TASK: scored(1, 1)}, model="a")
-    write_run(tmp_path / "b" / "old", {TASK: scored(0, 0)}, model="b", stamp="2026-01-01T10-00-00.1")
-    write_run(tmp_path / "b" / "new", {TASK: scored(1, 0)}, model="b", stamp="2026-02-01T10-00-00.1")
+    write_run(
+        tmp_path / "b" / "old", {TASK: scored(0, 0)}, model="b", stamp="2026-01-01T10-00-00.1"
+    )
+    write_run(
+        tmp_path / "b" / "new", {TASK: scored(1, 0)}, model="b", stamp="2026-02-01T10-00-00.1"
+    )
     found = compared(tmp_path / "a", tmp_path / "b")
     assert found.lines["value"].to_list() == [1.0, 0.5]
     assert any("newest" in note for note in found.notes)
@@ -122,9 +141,16 @@ def conditions(folder: Path) -> None:
         own = {"provenance": {**PROVENANCE, "style": {"mode": mode, "role": role}}}
         write_run(folder / f"style{at}", {"xfinbench_bool": scored(*draw(at))}, metadata=own)
     for name in ("bm25", "oracle"):
-        own = {"provenance": {**PROVENANCE, "style": {"mode": "cot", "role": True}, "retrieval": {"condition": name}}}
+        own = {
+            "provenance": {
+                **PROVENANCE,
+                "style": {"mode": "cot", "role": True},
+                "retrieval": {"condition": name},
+            }
+        }
         docs: list[dict[str, Any]] = [
-            {"gold_terms": ["t1", "t2"] if at else [], "terms": [{"id": "t9"}, {"id": "t1"}]} for at in range(60)
+            {"gold_terms": ["t1", "t2"] if at else [], "terms": [{"id": "t9"}, {"id": "t1"}]}
+            for at in range(60)
         ]
         for doc in docs[::2] if name == "bm25" else []:
             doc["terms"] = [{"id": "t9"}]
@@ -138,7 +164,11 @@ def test_styles_and_knowledge_of_one_model(tmp_path: Path) -> None:
     assert set(styles["run"]) == {"cot", "cot, no role", "da", "da, no role"}
     assert set(styles["against"]) == {"", "cot"}
     knowledge = compared(tmp_path, factor="knowledge").lines
-    assert knowledge.loc[knowledge["metric"] == "acc", "run"].to_list() == ["none", "bm25", "oracle"]
+    assert knowledge.loc[knowledge["metric"] == "acc", "run"].to_list() == [
+        "none",
+        "bm25",
+        "oracle",
+    ]
 
 
 def test_share_of_questions_for_which_a_gold_term_was_found(tmp_path: Path) -> None:
@@ -161,7 +191,9 @@ def test_command_prints_writes_and_refuses(tmp_path: Path) -> None:
     folders = [str(one) for one in models(tmp_path, 1, 3, topics=True)]
     assert "Accounting" in CliRunner().invoke(app, ["compare", *folders, "--by", "topic"]).output
     out = tmp_path / "out"
-    ran = CliRunner().invoke(app, ["compare", *folders, "--by", "topic", "--out", str(out), "--json"])
+    ran = CliRunner().invoke(
+        app, ["compare", *folders, "--by", "topic", "--out", str(out), "--json"]
+    )
     lines = json.loads(ran.stdout)["lines"]
     assert (ran.exit_code, len(lines)) == (0, 8)
     assert {path.suffix for path in out.iterdir()} == {".csv", ".png", ".svg"}

@@ -12,28 +12,55 @@ from fin_tasks import report
 from fin_tasks.cli import app
 from fin_tasks.report.cost import costs_of
 
-COUNTED = {"prompt_tokens": 600_000, "response_tokens": 200_000, "estimated": False, "seconds_of_all_tasks": 60.0}
+COUNTED = {
+    "prompt_tokens": 600_000,
+    "response_tokens": 200_000,
+    "estimated": False,
+    "seconds_of_all_tasks": 60.0,
+}
 
 
 def test_cost_beside_quality_from_run_to_report(tmp_path: Path) -> None:
-    write_run(tmp_path / "a", {"financemath": scored(1, 0, 1, 1)}, model="org/a", metadata={"usage": COUNTED})
+    write_run(
+        tmp_path / "a",
+        {"financemath": scored(1, 0, 1, 1)},
+        model="org/a",
+        metadata={"usage": COUNTED},
+    )
     usage = {**COUNTED, "response_tokens": 1_000_000, "estimated": True}
-    write_run(tmp_path / "b", {"financemath": scored(1, 0, 0, 0)}, model="org/b", metadata={"usage": usage})
+    write_run(
+        tmp_path / "b",
+        {"financemath": scored(1, 0, 0, 0)},
+        model="org/b",
+        metadata={"usage": usage},
+    )
     prices = tmp_path / "prices.yaml"
     models = "org/a: {input: 0.5, output: 2}, org/b: {input: 0.1, output: 0.4}, typo: {input: 1, output: 1}"
     prices.write_text(f"models: {{{models}}}\ncurrency: EUR\n")
     out = tmp_path / "out"
-    done = CliRunner().invoke(app, ["report", str(tmp_path), "--token-prices", str(prices), "--out", str(out)])
+    done = CliRunner().invoke(
+        app, ["report", str(tmp_path), "--token-prices", str(prices), "--out", str(out)]
+    )
     assert done.exit_code == 0, done.output
     assert "typo" in done.output
-    lines = {one["model"]: one for one in json.loads((out / "leaderboard.json").read_text())["costs"] if one["task"]}
+    lines = {
+        one["model"]: one
+        for one in json.loads((out / "leaderboard.json").read_text())["costs"]
+        if one["task"]
+    }
     assert lines["org/a"]["cost"] == pytest.approx(0.5 * 0.6 + 2 * 0.2)
     assert lines["org/b"]["cost"] == pytest.approx(0.1 * 0.6 + 0.4 * 1.0)
     with (out / "leaderboard.csv").open(encoding="utf-8", newline="") as file:
         own = {
-            row["model"]: row for row in csv.DictReader(file) if row["metric"] == "acc" and row["variant"] == "paper"
+            row["model"]: row
+            for row in csv.DictReader(file)
+            if row["metric"] == "acc" and row["variant"] == "paper"
         }
-    assert (float(own["org/a"]["cost"]), own["org/a"]["currency"], own["org/a"]["estimated"]) == (0.7, "EUR", "")
+    assert (float(own["org/a"]["cost"]), own["org/a"]["currency"], own["org/a"]["estimated"]) == (
+        0.7,
+        "EUR",
+        "",
+    )
     assert "cost" in own["org/b"]["estimated"]
     table = (out / "tables" / "costs.md").read_text()
     assert "| org/a | financemath | 600,000 | 200,000 | 60 | 0.7 |" in table
@@ -42,8 +69,16 @@ def test_cost_beside_quality_from_run_to_report(tmp_path: Path) -> None:
 
 
 def test_seconds_of_all_tasks_are_those_of_the_run(tmp_path: Path) -> None:
-    write_run(tmp_path, {"xfinbench_bool": scored(1), "xfinbench_mcq": scored(1)}, metadata={"usage": COUNTED})
+    write_run(
+        tmp_path,
+        {"xfinbench_bool": scored(1), "xfinbench_mcq": scored(1)},
+        metadata={"usage": COUNTED},
+    )
     found = costs_of(report.read([tmp_path]).runs[0])
-    assert [found[task]["seconds"] for task in ("xfinbench_bool", "xfinbench_mcq", "")] == [None, None, 60]
+    assert [found[task]["seconds"] for task in ("xfinbench_bool", "xfinbench_mcq", "")] == [
+        None,
+        None,
+        60,
+    ]
     assert found[""]["tokens_out"] == 400_000
     assert found[""]["cost"] is None

@@ -48,7 +48,9 @@ def test_strangers_get_no_secret_and_no_right_to_write(workflow: dict[Any, Any])
     assert "secrets." not in TEMPLATE.read_text(encoding="utf-8")
     # an expression within a script would let a branch's or folder's name run
     assert not [name for name, script in scripts(workflow).items() if "${{" in script]
-    checkouts = [step for step in steps(workflow) if step.get("uses", "").startswith("actions/checkout@")]
+    checkouts = [
+        step for step in steps(workflow) if step.get("uses", "").startswith("actions/checkout@")
+    ]
     assert [step["with"]["persist-credentials"] for step in checkouts] == [False, False]
 
 
@@ -58,7 +60,9 @@ class Repository:
     def __init__(self, folder: Path, workflow: dict[Any, Any]) -> None:
         self.folder = folder
         self.scripts = scripts(workflow)
-        self.calls, self.output, self.summary = (folder.parent / name for name in ("calls", "output", "summary"))
+        self.calls, self.output, self.summary = (
+            folder.parent / name for name in ("calls", "output", "summary")
+        )
         self.temporary = folder.parent / "temporary"
         program = folder.parent / "bin" / "fin-tasks"
         for one in (folder, self.temporary, program.parent):
@@ -66,7 +70,10 @@ class Repository:
         program.write_text(STAND_IN)
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         self.env = {
-            **{"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}", "CALLS": str(self.calls)},
+            **{
+                "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+                "CALLS": str(self.calls),
+            },
             **{"TITLE": "A board", "RUNNER_TEMP": str(self.temporary), "HOME": str(folder.parent)},
             **{"GITHUB_OUTPUT": str(self.output), "GITHUB_STEP_SUMMARY": str(self.summary)},
             **{"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "LANG": "C.UTF-8"},
@@ -82,7 +89,12 @@ class Repository:
     def git(self, *arguments: str) -> str:
         who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
         return subprocess.run(
-            ["git", *who, *arguments], cwd=self.folder, env=self.env, check=True, capture_output=True, text=True
+            ["git", *who, *arguments],
+            cwd=self.folder,
+            env=self.env,
+            check=True,
+            capture_output=True,
+            text=True,
         ).stdout.strip()
 
     def write(self, path: str, text: str) -> None:
@@ -131,12 +143,18 @@ class Repository:
         return log
 
     def called(self) -> list[list[str]]:
-        return [line.split("\x1f")[:-1] for line in self.calls.read_text().splitlines()] if self.calls.exists() else []
+        return (
+            [line.split("\x1f")[:-1] for line in self.calls.read_text().splitlines()]
+            if self.calls.exists()
+            else []
+        )
 
 
 @pytest.fixture
 def repository(tmp_path: Path, workflow: dict[Any, Any]) -> Repository:
-    assert workflow["defaults"] == {"run": {"shell": "bash"}}  # which GitHub runs as Repository.run does
+    assert workflow["defaults"] == {
+        "run": {"shell": "bash"}
+    }  # which GitHub runs as Repository.run does
     return Repository(tmp_path / "repository", workflow)
 
 
@@ -160,8 +178,16 @@ def test_links_are_refused(repository: Repository, path: str) -> None:
 
 ODD_NAMES = [
     "submissions/results_1.json",  # which the report would read, and nobody had verified
-    *("submissions/.gitattributes", "submissions/new one/results.json", "submissions/-x/results.json"),
-    *("submissions/.hidden/results.json", "submissions/naïve/results.json", 'submissions/a"b:c*/results.json'),
+    *(
+        "submissions/.gitattributes",
+        "submissions/new one/results.json",
+        "submissions/-x/results.json",
+    ),
+    *(
+        "submissions/.hidden/results.json",
+        "submissions/naïve/results.json",
+        'submissions/a"b:c*/results.json',
+    ),
     *("submissions/$(touch ran)/results.json", "submissions/a\n::set-env name=x::y/results.json"),
     "submissions/a##[add-mask]b/results.json",
 ]
@@ -173,7 +199,11 @@ def test_files_out_of_place_and_odd_names_are_refused(repository: Repository, pa
     repository.write(path, "2")
     repository.pull_request()
     log = repository.refused()
-    assert ("must not change other files: readme" if path == "readme" else "expected submissions/NAME/...") in log
+    assert (
+        "must not change other files: readme"
+        if path == "readme"
+        else "expected submissions/NAME/..."
+    ) in log
     assert "::" not in log.removeprefix("::error::") and "##[" not in log
     assert not (repository.folder / "ran").exists()
 
@@ -200,27 +230,36 @@ def test_each_is_verified_and_keeps_a_verdict(repository: Repository) -> None:
     assert status == 1
     verdicts = repository.temporary / "verdicts"
     assert repository.called() == [
-        ["verify", f"submissions/{name}", "--out", f"{verdicts}/{name}.json"] for name in ("a", "bad", "c")
+        ["verify", f"submissions/{name}", "--out", f"{verdicts}/{name}.json"]
+        for name in ("a", "bad", "c")
     ]
     assert sorted(path.name for path in verdicts.iterdir()) == ["a.json", "bad.json", "c.json"]
     warned = "nothing failed, read the warnings"
-    assert repository.summary.read_text() == f"- `a`: {warned}\n- `bad`: a check failed\n- `c`: verified\n"
+    assert (
+        repository.summary.read_text()
+        == f"- `a`: {warned}\n- `bad`: a check failed\n- `c`: verified\n"
+    )
     assert f"::warning title=a::{warned}" in heard(log)
-    assert [line for line in log.splitlines() if line.startswith("::error")] == ["::error title=bad::a check failed"]
+    assert [line for line in log.splitlines() if line.startswith("::error")] == [
+        "::error title=bad::a check failed"
+    ]
 
 
 @pytest.mark.parametrize(
     ("statuses", "worst"),
     [("00", 0), ("01", 1), ("21", 1), ("02", 2), (("0", "137"), 2)],
 )
-def test_the_worst_verdict_is_the_job_s(repository: Repository, statuses: str | tuple[str, str], worst: int) -> None:
+def test_the_worst_verdict_is_the_job_s(
+    repository: Repository, statuses: str | tuple[str, str], worst: int
+) -> None:
     first, second = statuses
     assert verify(repository, a=first, b=second)[0] == worst
 
 
 def test_what_a_submission_says_is_no_workflow_command(repository: Repository) -> None:
     repository.write(
-        "submissions/a/said", "::add-mask::a\n##[error]b\n::stop-commands::x\n::x::\n::warning::no line end"
+        "submissions/a/said",
+        "::add-mask::a\n##[error]b\n::stop-commands::x\n::x::\n::warning::no line end",
     )
     repository.write("submissions/b/said", "::error::c\n")
     _, log = verify(repository, a="1", b="0")
@@ -229,11 +268,19 @@ def test_what_a_submission_says_is_no_workflow_command(repository: Repository) -
     assert len(set(tokens)) == 2
 
 
-def test_a_report_is_made_of_all_submissions(repository: Repository, workflow: dict[Any, Any]) -> None:
+def test_a_report_is_made_of_all_submissions(
+    repository: Repository, workflow: dict[Any, Any]
+) -> None:
     repository.write("submissions/said", "::error::x")
     assert heard(repository.run("Report")[1]) == []
-    assert repository.called() == [["report", "submissions", "--out", "public", "--title", "A board"]]
-    upload = next(step for step in workflow["jobs"]["build"]["steps"] if "upload-pages" in step.get("uses", ""))
+    assert repository.called() == [
+        ["report", "submissions", "--out", "public", "--title", "A board"]
+    ]
+    upload = next(
+        step
+        for step in workflow["jobs"]["build"]["steps"]
+        if "upload-pages" in step.get("uses", "")
+    )
     assert upload["with"] == {"path": "public"}
 
 

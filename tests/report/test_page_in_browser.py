@@ -22,15 +22,27 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Two good models and a hostile one on two benchmarks, and a judge's scores."""
     folder = tmp_path_factory.mktemp("page")
     docs: list[dict[str, Any]] = [
-        {"prompt": f"{HOSTILE} {at}", "capabilities": ["TU"], "topic": "Risk", "category": "OCR"} for at in range(40)
+        {"prompt": f"{HOSTILE} {at}", "capabilities": ["TU"], "topic": "Risk", "category": "OCR"}
+        for at in range(40)
     ]
     for model, right in (("org/strong", 36), ("org/weak", 8), (HOSTILE, 1)):
-        exact = [{"acc": float(at < right), "acc_TU": float(at < right), "no_answer": 0.0} for at in range(40)]
-        judged: list[dict[str, Any]] = [{"score": 100.0 * (at < right), "score_OCR": 20.0} for at in range(40)]
+        exact = [
+            {"acc": float(at < right), "acc_TU": float(at < right), "no_answer": 0.0}
+            for at in range(40)
+        ]
+        judged: list[dict[str, Any]] = [
+            {"score": 100.0 * (at < right), "score_OCR": 20.0} for at in range(40)
+        ]
         tasks = {"xfinbench_bool": exact, "financemath": exact}
         write_run(folder / "runs" / str(right), tasks, model=model, docs=docs)
         metadata = {"judge": {"model": "some/judge", "rubric": HOSTILE}}
-        write_run(folder / "judged" / str(right), {"mme_finance_en": judged}, model=model, docs=docs, metadata=metadata)
+        write_run(
+            folder / "judged" / str(right),
+            {"mme_finance_en": judged},
+            model=model,
+            docs=docs,
+            metadata=metadata,
+        )
     found = read([folder / "runs", folder / "judged"])
     write_page(found, board(found, title=HOSTILE), folder)
     return (folder / "index.html").as_uri()
@@ -69,12 +81,17 @@ def show(page: Any, address: str, where: str) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_every_view_is_accessible_and_fits_the_screen(page: Any, address: str, width: int, scheme: str) -> None:
+def test_every_view_is_accessible_and_fits_the_screen(
+    page: Any, address: str, width: int, scheme: str
+) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     page.set_viewport_size({"width": width, "height": 850})
     page.emulate_media(color_scheme=scheme)
-    more = ("view=board&benchmark=xfinbench", "view=samples&benchmark=financemath&sample=financemath-3")
+    more = (
+        "view=board&benchmark=xfinbench",
+        "view=samples&benchmark=financemath&sample=financemath-3",
+    )
     for place in (*(f"view={view}" for view in VIEWS), *more):
         show(page, address, place)
         found = Axe().run(page, options={"preload": False})

@@ -14,12 +14,25 @@ from fin_tasks.report.rows import read_samples
 
 
 def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
-    docs = [{"capabilities": ["TU", "NM"], "figure": "a/7.png"}, {"figure": "b/7.png"}, {"question": "Which bond?"}]
-    write_run(tmp_path / "a", {"xfinbench_mcq": scored(1.0, 0.0, None)}, docs=docs, model="<script>alert(1)</script>")
+    docs = [
+        {"capabilities": ["TU", "NM"], "figure": "a/7.png"},
+        {"figure": "b/7.png"},
+        {"question": "Which bond?"},
+    ]
+    write_run(
+        tmp_path / "a",
+        {"xfinbench_mcq": scored(1.0, 0.0, None)},
+        docs=docs,
+        model="<script>alert(1)</script>",
+    )
     runs, rows, problems = report.read([tmp_path])
     assert not problems
     (run,) = runs
-    assert (run.model, run.harness, run.name) == ("<script>alert(1)</script>", "lm-eval", f"a/results_{STAMP}.json")
+    assert (run.model, run.harness, run.name) == (
+        "<script>alert(1)</script>",
+        "lm-eval",
+        f"a/results_{STAMP}.json",
+    )
     assert run.tasks[0].n == 3
     assert run.tasks[0].totals["paper"]["acc"] == 0.5
     assert len(rows) == 6
@@ -34,8 +47,14 @@ def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
 
 
 def test_tasks_of_several_benchmarks_share_the_table(tmp_path: Path) -> None:
-    write_run(tmp_path / "a", {"xfinbench_bool": scored(1.0)}, docs=[{"capabilities": ["TU"], "figure": "7.png"}])
-    write_run(tmp_path / "b", {"financemath": [{"acc": 0.0, "acc_risk": 0.0}]}, docs=[{"topic": "Risk"}])
+    write_run(
+        tmp_path / "a",
+        {"xfinbench_bool": scored(1.0)},
+        docs=[{"capabilities": ["TU"], "figure": "7.png"}],
+    )
+    write_run(
+        tmp_path / "b", {"financemath": [{"acc": 0.0, "acc_risk": 0.0}]}, docs=[{"topic": "Risk"}]
+    )
     rows = report.read([tmp_path]).rows
     assert rows["capability"].tolist()[:2] == ["TU", "TU"]
     assert rows["capability"].isna().sum() == rows["acc_risk"].notna().sum() == 2
@@ -68,12 +87,17 @@ BROKEN = [
     (SAMPLES, (LINE + '"acc": 1}\n') * 2),
     (SAMPLES, LINE + '"no": 1}'),
     (SAMPLES, LINE + '"acc": 0, "acc": 1}'),
-    (SAMPLES, LINE + '"acc": 1, "filtered_resps": ' + "[" * 900 + '{"answer": 1}' + "]" * 900 + "}"),
+    (
+        SAMPLES,
+        LINE + '"acc": 1, "filtered_resps": ' + "[" * 900 + '{"answer": 1}' + "]" * 900 + "}",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("name", "content"), BROKEN)
-def test_broken_file_is_named_and_the_rest_is_complete(tmp_path: Path, name: str, content: str) -> None:
+def test_broken_file_is_named_and_the_rest_is_complete(
+    tmp_path: Path, name: str, content: str
+) -> None:
     write_run(tmp_path / "good", {"xfinbench_bool": scored(1.0, 0.0)})
     write_run(tmp_path / "bad", {"xfinbench_bool": scored(0.0)}, model="bad")
     (tmp_path / "bad" / name).write_text(content)
@@ -105,7 +129,9 @@ def test_nan_is_unscored(tmp_path: Path) -> None:
     assert rows["acc"].isna().sum() == 2
 
 
-def test_totals_without_samples_are_kept_and_samples_without_results_are_named(tmp_path: Path) -> None:
+def test_totals_without_samples_are_kept_and_samples_without_results_are_named(
+    tmp_path: Path,
+) -> None:
     write_run(tmp_path / "totals", {"xfinbench_bool": scored(1.0)}, model="totals")
     (tmp_path / "totals" / f"samples_xfinbench_bool_{STAMP}.jsonl").unlink()
     write_run(tmp_path / "rows", {"xfinbench_bool": scored(0.0)}).unlink()
@@ -129,9 +155,15 @@ def test_missing_path_and_folder_without_results_are_refused(tmp_path: Path) -> 
 
 def test_secrets_are_left_out(tmp_path: Path) -> None:
     file = write_run(
-        tmp_path, {"xfinbench_bool": scored(1.0)}, metadata={"judge": {"model": "m", "api_key": "sk-12345678"}}
+        tmp_path,
+        {"xfinbench_bool": scored(1.0)},
+        metadata={"judge": {"model": "m", "api_key": "sk-12345678"}},
     )
-    file.write_text(json.dumps({**json.loads(file.read_text()), "config": {"model_args": "model=x,api_key=abc"}}))
+    file.write_text(
+        json.dumps(
+            {**json.loads(file.read_text()), "config": {"model_args": "model=x,api_key=abc"}}
+        )
+    )
     assert "sk-1234" not in repr(report.read([tmp_path]))
     assert "abc" not in repr(report.read([tmp_path]).runs[0].settings)
 

@@ -25,10 +25,27 @@ def test_secrets_are_known_by_their_names(name: str) -> None:
 KEPT: list[dict[str, Any]] = [
     *(
         {name: 5}
-        for name in ("max_tokens", "max_gen_toks", "stop_token_ids", "num_key_value_heads", "image_token_limit")
+        for name in (
+            "max_tokens",
+            "max_gen_toks",
+            "stop_token_ids",
+            "num_key_value_heads",
+            "image_token_limit",
+        )
     ),
     {"add_bos_token": True},
-    *({name: "x"} for name in ("tokenizer", "signal", "authority", "kv_cache_dtype", "sha256", "judge", "pretrained")),
+    *(
+        {name: "x"}
+        for name in (
+            "tokenizer",
+            "signal",
+            "authority",
+            "kv_cache_dtype",
+            "sha256",
+            "judge",
+            "pretrained",
+        )
+    ),
 ]
 
 
@@ -67,6 +84,8 @@ def test_nothing_is_nested_too_deeply_to_be_looked_at() -> None:
     assert HIDDEN not in json.dumps(without_secrets(deep))
 
 
-@pytest.mark.parametrize("home", ["/home/ann/m", "/Users/ann/m", "c:\\users\\ann\\m", "see /home/ann/x"])
+@pytest.mark.parametrize(
+    "home", ["/home/ann/m", "/Users/ann/m", "c:\\users\\ann\\m", "see /home/ann/x"]
+)
 def test_names_of_home_folders_are_left_out(home: str) -> None:
     assert "ann" not in without_secrets(home)

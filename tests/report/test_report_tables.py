@@ -37,15 +37,25 @@ def cells(text: str, model: str) -> dict[str, str]:
     raise AssertionError(f"no row of {model}")
 
 
-def xfinbench(folder: Path, *, model: str = "m", docs: list[dict[str, Any]] | None = None) -> dict[str, list[Any]]:
+def xfinbench(
+    folder: Path, *, model: str = "m", docs: list[dict[str, Any]] | None = None
+) -> dict[str, list[Any]]:
     own = np.random.default_rng(5)
     sizes = dict(zip(PARTS, (40, 20, 30), strict=True))
     tasks: dict[str, list[dict[str, float | None]]] = {}
     for part, n in sizes.items():
         rows = [{"acc": float(one)} for one in own.integers(0, 2, n)]
-        tasks[part] = [{**row, "acc_TU": row["acc"] if at % 2 else None} for at, row in enumerate(rows)]
+        tasks[part] = [
+            {**row, "acc_TU": row["acc"] if at % 2 else None} for at, row in enumerate(rows)
+        ]
     tasks[PARTS[2]] = [
-        {**row, "acc_em": row["acc"], "acc_err": 1.0, "acc_err_TU": 1.0 if at % 2 else None, "execution_rate": None}
+        {
+            **row,
+            "acc_em": row["acc"],
+            "acc_err": 1.0,
+            "acc_err_TU": 1.0 if at % 2 else None,
+            "execution_rate": None,
+        }
         for at, row in enumerate(tasks[PARTS[2]])
     ]
     docs = docs or [{"capabilities": ["TU"]} for _ in range(40)]
@@ -60,15 +70,21 @@ def test_values_and_the_interval_of_all_tasks_are_over_all_rows(tmp_path: Path) 
     shown = cells(found["xfinbench_main"], "m")
     assert shown["All"].startswith(f"{100 * np.mean(every):.1f} [")
     for header, part in (("Bool", PARTS[0]), ("MCQ", PARTS[1])):
-        assert shown[header].startswith(f"{100 * np.mean([row['acc'] for row in tasks[part]]):.1f} [")
+        assert shown[header].startswith(
+            f"{100 * np.mean([row['acc'] for row in tasks[part]]):.1f} ["
+        )
     one = report.read([tmp_path])
     values = values_table(board(one))
     own = values[
-        (values["task"] == "xfinbench_text") & (values["source"] == "lm-eval") & (values["variant"] == "paper")
+        (values["task"] == "xfinbench_text")
+        & (values["source"] == "lm-eval")
+        & (values["variant"] == "paper")
     ]
     whole = own[own["metric"] == "acc"].iloc[0]
     expected = proportion_confint(int(sum(every)), len(every), method="wilson")
-    assert (whole["low"], whole["high"], whole["n"]) == pytest.approx((*expected, len(every)), rel=1e-5)
+    assert (whole["low"], whole["high"], whole["n"]) == pytest.approx(
+        (*expected, len(every)), rel=1e-5
+    )
     within = own[own["metric"] == "acc_err_TU"].iloc[0]["value"]
     margin = [row.get("acc_err_TU", row["acc_TU"]) for rows in tasks.values() for row in rows]
     assert within == pytest.approx(mean(margin), rel=1e-5)
@@ -100,7 +116,10 @@ def test_combined_table_holds_the_papers_figures_and_own_runs(tmp_path: Path) ->
 
 @pytest.mark.parametrize("start", [*"=+-@\t\r\uff1d\uff0b\uff0d\uff20", " ="])
 def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path, start: str) -> None:
-    write_csv(pd.DataFrame({"model": [f'{start}HYPERLINK("x")', "plain"], "value": [-0.5, 1.0]}), tmp_path / "a.csv")
+    write_csv(
+        pd.DataFrame({"model": [f'{start}HYPERLINK("x")', "plain"], "value": [-0.5, 1.0]}),
+        tmp_path / "a.csv",
+    )
     with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
         _, first, second = csv.reader(file)
     assert first[0].startswith("'")
@@ -119,8 +138,13 @@ def test_figures_of_all_kinds(tmp_path: Path) -> None:
     rows = [{"acc": float(at % 2), "execution_rate": float(at % 3 > 0)} for at in range(12)]
     programs = {"provenance": {**PROVENANCE, "mode": "pot"}}
     write_run(tmp_path / "pot", {"financemath_pot": rows}, metadata=programs)
-    docs = [{"ticker": f"T{at}", "window": size, "arm": "signal"} for at in range(12) for size in (4,)]
-    biased = [{"acc": float(at % 2), "bias_index": None if at % 2 else 1.0, "follows_signal": 1.0} for at in range(12)]
+    docs = [
+        {"ticker": f"T{at}", "window": size, "arm": "signal"} for at in range(12) for size in (4,)
+    ]
+    biased = [
+        {"acc": float(at % 2), "bias_index": None if at % 2 else 1.0, "follows_signal": 1.0}
+        for at in range(12)
+    ]
     write_run(tmp_path / "bias", {"dynostock_recency_w4": biased}, docs=docs)
     found = report.read([tmp_path])
     (tmp_path / "figures").mkdir()

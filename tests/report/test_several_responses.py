@@ -15,11 +15,16 @@ from fin_tasks.errors import DataError
 def test_pass_at_k_is_the_share_of_draws_with_a_right_response(tmp_path: Path) -> None:
     """Against all draws of k among the responses; an unscored response is not drawn."""
     right = {0: [1, 0, 0, 0], 1: [1, 1, 0], 2: [0, 0, 0, 0]}
-    write_run(tmp_path, {"xfinbench_calc": scored(*(sum(of) / len(of) for of in right.values()), None)})
+    write_run(
+        tmp_path, {"xfinbench_calc": scored(*(sum(of) / len(of) for of in right.values()), None)}
+    )
     (file,) = tmp_path.glob("samples_*")
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     for line in lines:
-        said = [{"answer": one, "reason": "", "unscored": False} for one in right.get(line["doc_id"], [0] * 4)]
+        said = [
+            {"answer": one, "reason": "", "unscored": False}
+            for one in right.get(line["doc_id"], [0] * 4)
+        ]
         said += [{"answer": None, "reason": "broken", "unscored": True}] * (4 - len(said))
         line["filtered_resps"] = [[json.dumps(one) for one in said]]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -30,7 +35,9 @@ def test_pass_at_k_is_the_share_of_draws_with_a_right_response(tmp_path: Path) -
         assert row["pass@2"] == pytest.approx(sum(map(max, draws)) / len(draws))
         assert (row["pass@4"] == max(of)) if len(of) == 4 else (row["pass@4"] != row["pass@4"])
     assert rows.spread.iloc[0] == pytest.approx(0.5)
-    assert rows[rows.acc.isna()][["pass@2", "pass@4", "spread"]].isna().all(axis=None), "its truth cannot be scored"
+    assert rows[rows.acc.isna()][["pass@2", "pass@4", "spread"]].isna().all(axis=None), (
+        "its truth cannot be scored"
+    )
 
 
 def test_more_than_a_hundred_responses_all_count(tmp_path: Path) -> None:

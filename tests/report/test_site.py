@@ -25,18 +25,34 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         place.mkdir(parents=True)
         Image.new("RGB", (8, 8), "red").save(place / f"{place.name}.png")
     (tmp_path / "cache").mkdir()
-    shutil.copy(tmp_path / "results/0/pictures/pictures.png", tmp_path / "cache")  # the same picture, found twice
+    shutil.copy(
+        tmp_path / "results/0/pictures/pictures.png", tmp_path / "cache"
+    )  # the same picture, found twice
     figures = ["/away/pictures/pictures.png", str(tmp_path / "secret" / "secret.png"), ""]
-    docs: list[dict[str, Any]] = [{"prompt": HOSTILE, "figure_path": one, "__proto__": "x"} for one in figures]
+    docs: list[dict[str, Any]] = [
+        {"prompt": HOSTILE, "figure_path": one, "__proto__": "x"} for one in figures
+    ]
     for at, model in enumerate(("org/a", HOSTILE)):
-        rows: list[dict[str, Any]] = [{"acc": float(at), "__proto__": 1.0}, {"acc": 1.0, "__proto__": 0.0}]
-        write_run(tmp_path / "results" / str(at), {"xfinbench_bool": [*rows, rows[0]]}, model=model, docs=docs)
+        rows: list[dict[str, Any]] = [
+            {"acc": float(at), "__proto__": 1.0},
+            {"acc": 1.0, "__proto__": 0.0},
+        ]
+        write_run(
+            tmp_path / "results" / str(at),
+            {"xfinbench_bool": [*rows, rows[0]]},
+            model=model,
+            docs=docs,
+        )
     return tmp_path / "results"
 
 
 def report(*words: object) -> tuple[int, str]:
     found = CliRunner().invoke(app, ["report", *map(str, words)])
-    said = found.output if found.exception is None or isinstance(found.exception, SystemExit) else str(found.exception)
+    said = (
+        found.output
+        if found.exception is None or isinstance(found.exception, SystemExit)
+        else str(found.exception)
+    )
     return found.exit_code, said
 
 
@@ -77,7 +93,11 @@ def test_many_runs_are_read_by_several_processes(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for at in range(20):
-        write_run(results / f"more-{at}", {"xfinbench_calc": scored(at / 20, None, 1.0)}, model=f"org/{at}")
+        write_run(
+            results / f"more-{at}",
+            {"xfinbench_calc": scored(at / 20, None, 1.0)},
+            model=f"org/{at}",
+        )
     next((results / "more-7").glob("samples_*")).write_text("[")
     written = []
     for few in (100, 0):
@@ -101,9 +121,10 @@ def test_a_report_replaces_its_own_files_and_no_others(results: Path, tmp_path: 
     (tmp_path / "outside.txt").write_text("kept")
     (out / ".fin-tasks-unfinished" / "page").mkdir(parents=True)  # of a report that was killed
     assert report(results, "--out", out, "--no-samples")[0] == 0
-    assert {path.read_text() for path in (out / "mine.txt", out / "tables" / "mine.md", tmp_path / "outside.txt")} == {
-        "kept"
-    }
+    assert {
+        path.read_text()
+        for path in (out / "mine.txt", out / "tables" / "mine.md", tmp_path / "outside.txt")
+    } == {"kept"}
     assert not (out / "figures" / "stale_models.png").exists()
     (out / "figures" / "stale_models.png").write_text("my own, later")
     assert report(results, "--out", out, "--no-samples")[0] == 0

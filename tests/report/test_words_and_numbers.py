@@ -16,20 +16,34 @@ def test_names() -> None:
     assert shown == ("Terminology understanding", "points", "Acc new")
     names = ("mme_finance_en", "xfinbench", "xfinbenchmark_x")
     assert [benchmark_of(name) for name in names] == ["mme_finance", "xfinbench", ""]
-    asked = TaskResult(run="r", benchmark="xfinbench", task="xfinbench_calc_pot", settings={"split": '"test"'})
+    asked = TaskResult(
+        run="r", benchmark="xfinbench", task="xfinbench_calc_pot", settings={"split": '"test"'}
+    )
     found = [conditions_of(asked)[name] for name in ("task", "split", "mode", "style")]
     assert found == ["xfinbench_calc", "test", "pot", ""]
-    task = {"benchmark": "dynostock", "task": "dynostock_recency_w4", "bias": "recency", "window": 4, "mode": "text"}
+    task = {
+        "benchmark": "dynostock",
+        "task": "dynostock_recency_w4",
+        "bias": "recency",
+        "window": 4,
+        "mode": "text",
+    }
     named = task_name({**task, "split": "", "style": "", "retrieval": "none", "arm": "signal"})
     assert named == "DynoStock, recency, 4 reports, price tables"
 
 
 def test_numbers() -> None:
-    assert next(one["value"] for one in figures(["xfinbench"])[1] if one["model"] == "gpt-4o") == 0.84
+    assert (
+        next(one["value"] for one in figures(["xfinbench"])[1] if one["model"] == "gpt-4o") == 0.84
+    )
     assert pareto([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)]) == [(1, 0.5), (3, 0.9)]
     assert cost_text({"cost": 0.01234, "estimated": ["cost"]}, "cost") == "≈ 0.0123"
     assert cost_text({"seconds": None}, "seconds") == ""
-    assert [combine(scores) for scores in ([5, 5, 4], [1, 1, 3, 3], [0, 5, 5])] == [(5, False), (2, False), (5, True)]
+    assert [combine(scores) for scores in ([5, 5, 4], [1, 1, 3, 3], [0, 5, 5])] == [
+        (5, False),
+        (2, False),
+        (5, True),
+    ]
     rows = [{"acc": 1.0, "ece": [[0.5, 1]]}, {"acc": 0.0, "ece": None}]
     assert over_responses(rows) == {"acc": 0.5, "ece": [[0.5, 1]]}
 

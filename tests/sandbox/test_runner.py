@@ -21,7 +21,9 @@ from fin_tasks.sandbox.process import Server
 from fin_tasks.settings import SANDBOX_TIERS, Settings
 
 pytestmark = pytest.mark.skipif(landlock_abi() < 1, reason="this kernel has no Landlock")
-SETTINGS = Settings.from_environ({"FIN_TASKS_SANDBOX": "landlock", "FIN_TASKS_SANDBOX_WORKERS": "1"})
+SETTINGS = Settings.from_environ(
+    {"FIN_TASKS_SANDBOX": "landlock", "FIN_TASKS_SANDBOX_WORKERS": "1"}
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +44,9 @@ def test_what_programs_see(runner: Runner) -> None:
     draw = "import random\nimport numpy as np\ndef solution():\n    return random.random() + np.random.rand() # {}\n"
     shown = "import numpy as np\ndef solution(): return (np.float64(0.5), 1)"
     unsendable = ["def solution(): return '\ud800'", "#" * (1 << 20) + "\n"]
-    first, second, in_tuple, surrogate, long = runner.run([draw.format(1), draw.format(2), shown, *unsendable])
+    first, second, in_tuple, surrogate, long = runner.run(
+        [draw.format(1), draw.format(2), shown, *unsendable]
+    )
     assert first.number == second.number is not None
     assert in_tuple.value == "(0.5, 1)"  # as in the published records
     assert (surrogate.status, long.status) == (Status.syntax, Status.forbidden)
@@ -58,7 +62,10 @@ def test_a_server_that_dies_is_replaced(runner: Runner) -> None:
 def test_a_kill_of_a_busy_machine_is_tried_once_more_but_sleep_is_not(
     runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers = [(Outcome(status=Status.memory), True), (Outcome(status=Status.ok, value="5.0"), False)]
+    answers = [
+        (Outcome(status=Status.memory), True),
+        (Outcome(status=Status.ok, value="5.0"), False),
+    ]
     with monkeypatch.context() as patch:
         patch.setattr(Server, "run", lambda _self, _source: answers.pop(0))
         assert runner.run(["def solution(): return 5"])[0].value == "5.0"
@@ -87,11 +94,15 @@ def test_what_a_broken_sandbox_did_not_run_is_broken(monkeypatch: pytest.MonkeyP
         run_programs(programs, settings=SETTINGS)
 
 
-def test_an_unknown_tier_and_one_whose_canaries_escape_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_tier_and_one_whose_canaries_escape_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with pytest.raises(SandboxError, match=r"expected .* got 'docker'"):
         open_runner(tier="docker")
     monkeypatch.setitem(runner_module.CANARIES, "harmless", "def solution(): return 1")
-    with pytest.raises(SandboxError, match=r"cannot be run safely here.*bwrap.*landlock.*harmless.*Install"):
+    with pytest.raises(
+        SandboxError, match=r"cannot be run safely here.*bwrap.*landlock.*harmless.*Install"
+    ):
         open_runner()
 
 
@@ -112,7 +123,10 @@ def test_a_killed_evaluator_takes_its_servers_along() -> None:
     assert evaluator.stdout is not None
     with evaluator, evaluator.stdout:
         status = Path(f"/proc/{int(evaluator.stdout.readline())}/status")
-        assert "CapEff:\t0000000000000000\nCapBnd:\t0000000000000000" in status.read_text() or os.getuid() != 0
+        assert (
+            "CapEff:\t0000000000000000\nCapBnd:\t0000000000000000" in status.read_text()
+            or os.getuid() != 0
+        )
         evaluator.kill()
     deadline = time.monotonic() + 60
     while status.exists() and "State:\tZ" not in status.read_text():
@@ -125,18 +139,24 @@ def test_an_installed_package_hides_its_samples(tmp_path: Path, tier: str) -> No
     if tier == "bwrap" and shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
     venv = tmp_path / "venv"  # under /tmp, where bubblewrap mounts a folder of its own
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True, timeout=180)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True, timeout=180
+    )
     (site,) = venv.glob("lib/python*/site-packages")
     for package in (fin_tasks, tqdm):
         shutil.copytree(Path(package.__file__).parent, site / package.__name__)
     (site / "library.py").write_text("number = 7")
     (sample,) = site.glob("fin_tasks/benchmarks/xfinbench/sample/validation_set.csv")
-    (link := site / "link").symlink_to("/etc/hostname")  # and no link leads out of a folder that may be read
+    (link := site / "link").symlink_to(
+        "/etc/hostname"
+    )  # and no link leads out of a folder that may be read
     programs = [f"def solution(): return open({str(path)!r}).read()" for path in (sample, link)]
     programs.append("import library\ndef solution(): return 1")
     script = "from fin_tasks.sandbox import open_runner\n"
     script += f"with open_runner(tier={tier!r}, workers=1) as r: print(*(o.status.value for o in r.run({programs})))\n"
     command = [str(venv / "bin" / "python"), "-c", script]
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, env=environ)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=120, env=environ
+    )
     assert done.stdout.split() == ["forbidden", "forbidden", "ok"], done.stderr

@@ -10,7 +10,9 @@ from lm_eval.api.metrics import mean, mean_stderr
 from fin_tasks.stats.averages import average, standard_error
 
 
-@given(st.lists(st.floats(0, 1), min_size=2, max_size=50), st.lists(st.integers(0, 60), max_size=20))
+@given(
+    st.lists(st.floats(0, 1), min_size=2, max_size=50), st.lists(st.integers(0, 60), max_size=20)
+)
 def test_known_values_have_lm_evals_mean(values: list[float], places: list[int]) -> None:
     gappy: list[float | None] = list(values)
     for place in places:

@@ -31,5 +31,7 @@ def test_bias_index_at_the_edges() -> None:
     # every resample has the same index there, which does not make it certain
     assert bias_index_interval(correct=99, led=1, other=0) == wilson(1, 1)
     assert bias_index_interval(correct=5, led=0, other=5) == wilson(0, 5)
-    one_of_three = bias_index_interval(correct=97, led=1, other=2)  # resamples without a wrong answer are left out
+    one_of_three = bias_index_interval(
+        correct=97, led=1, other=2
+    )  # resamples without a wrong answer are left out
     assert (one_of_three.low, one_of_three.high) == (0.0, 1.0)

@@ -15,7 +15,9 @@ VALUES = np.random.default_rng(3).integers(0, 2, len(CLUSTERS)).astype(float)
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_clustered_interval_is_that_of_statsmodels(weighted: bool) -> None:
-    weights = np.random.default_rng(4).random(len(VALUES)) + 0.5 if weighted else np.ones(len(VALUES))
+    weights = (
+        np.random.default_rng(4).random(len(VALUES)) + 0.5 if weighted else np.ones(len(VALUES))
+    )
     model = sm.WLS(VALUES, np.ones(len(VALUES)), weights=weights)
     n, groups = len(VALUES), 12
     fit = model.fit(cov_type="cluster", cov_kwds={"groups": CLUSTERS}, use_t=True)

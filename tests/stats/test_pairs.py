@@ -33,7 +33,10 @@ def test_shares_are_tested_exactly_and_the_interval_agrees() -> None:
 def test_interval_of_shares_covers() -> None:
     generator = np.random.default_rng(1)
     kinds = generator.choice(4, (1500, 60), p=[0.5, 0.2, 0.05, 0.25])
-    found = [compare_pair(np.isin(one, (0, 1)).astype(float), np.isin(one, (0, 2)).astype(float)) for one in kinds]
+    found = [
+        compare_pair(np.isin(one, (0, 1)).astype(float), np.isin(one, (0, 2)).astype(float))
+        for one in kinds
+    ]
     assert 0.94 < np.mean([one.low <= 0.15 <= one.high for one in found]) < 0.995
 
 
@@ -49,7 +52,9 @@ def test_graded_values_have_a_t_test() -> None:
 def test_shared_sources_widen_the_test_as_in_statsmodels() -> None:
     first, second = answers(10, 25, 10, 15)
     clusters = np.arange(60) // 5
-    fit = OLS(first - second, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
+    fit = OLS(first - second, np.ones(60)).fit(
+        cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True
+    )
     pair = compare_pair(first, second, clusters=clusters)
     assert (pair.p, pair.test, pair.clusters) == (pytest.approx(fit.pvalues[0]), "clustered t", 12)
     assert pair.p > compare_pair(first, second).p
@@ -64,7 +69,13 @@ def test_equal_differences_have_no_interval() -> None:
     assert (nothing.n, nothing.p) == (0, 1.0)
 
 
-@given(st.lists(st.lists(st.sampled_from([0.0, 1.0, 0.5, math.nan]), min_size=8, max_size=8), min_size=2, max_size=6))
+@given(
+    st.lists(
+        st.lists(st.sampled_from([0.0, 1.0, 0.5, math.nan]), min_size=8, max_size=8),
+        min_size=2,
+        max_size=6,
+    )
+)
 def test_rank_lies_in_its_range(runs: list[list[float]]) -> None:
     scores = {str(at): np.array(one) for at, one in enumerate(runs)}
     for higher in (True, False):
@@ -76,8 +87,13 @@ def test_rank_and_range_come_from_the_same_rows() -> None:
     """A run that left out its hard rows has the best mean of its own rows, but loses on those in common."""
     easy_only = np.array([1.0] * 45 + [0.0] * 15 + [math.nan] * 40)
     thorough = np.array([1.0] * 60 + [0.0] * 40)
-    places = rank({"easy": easy_only, "all": thorough}, compare_all({"easy": easy_only, "all": thorough}))
-    assert [(one.run, one.rank, one.best, one.worst) for one in places] == [("all", 1, 1, 1), ("easy", 2, 2, 2)]
+    places = rank(
+        {"easy": easy_only, "all": thorough}, compare_all({"easy": easy_only, "all": thorough})
+    )
+    assert [(one.run, one.rank, one.best, one.worst) for one in places] == [
+        ("all", 1, 1, 1),
+        ("easy", 2, 2, 2),
+    ]
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))

@@ -58,15 +58,23 @@ def _patch(module: Any) -> None:
         elif not _reads_entry_points(module):
             module.TaskManager.__init__ = with_our_tasks(module.TaskManager.__init__)
     except Exception as error:  # noqa: BLE001 - an import of a harness must never fail because of us
-        remedy = _REMEDY[module.__name__]  # printed, as PYTHONWARNINGS=error would turn a warning into an error
-        print(f"fin-tasks: warning: no tasks of ours in {module.__name__}: {error!r}. {remedy}", file=sys.stderr)
+        remedy = _REMEDY[
+            module.__name__
+        ]  # printed, as PYTHONWARNINGS=error would turn a warning into an error
+        print(
+            f"fin-tasks: warning: no tasks of ours in {module.__name__}: {error!r}. {remedy}",
+            file=sys.stderr,
+        )
 
 
 def _reads_entry_points(module: Any) -> bool:
     """Return whether this lm-eval finds our tasks itself, by the entry-point group `lm_eval.tasks`."""
     from pathlib import Path
 
-    return any("entry_points" in file.read_text("utf-8") for file in Path(module.__file__).parent.glob("*.py"))
+    return any(
+        "entry_points" in file.read_text("utf-8")
+        for file in Path(module.__file__).parent.glob("*.py")
+    )
 
 
 def with_our_tasks(init: Callable[..., None]) -> Callable[..., None]:
@@ -74,10 +82,20 @@ def with_our_tasks(init: Callable[..., None]) -> Callable[..., None]:
     from fin_tasks.resources import task_yaml_dir
 
     def index(
-        self: Any, verbosity: Any = None, include_path: Any = None, include_defaults: bool = True, **more: Any
+        self: Any,
+        verbosity: Any = None,
+        include_path: Any = None,
+        include_defaults: bool = True,
+        **more: Any,
     ) -> None:
         if include_defaults:
-            theirs = include_path if isinstance(include_path, (list, tuple)) else [include_path] if include_path else []
+            theirs = (
+                include_path
+                if isinstance(include_path, (list, tuple))
+                else [include_path]
+                if include_path
+                else []
+            )
             include_path = [task_yaml_dir(), *theirs]
         init(self, verbosity, include_path, include_defaults, **more)
 

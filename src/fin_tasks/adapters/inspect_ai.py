@@ -33,7 +33,9 @@ _spec = functools.cache(TaskFile)
 @functools.cache
 def _own_metrics(task: str) -> dict[str, Metric]:
     metrics = _spec(task).rules.metrics_of(**_spec(task).options)
-    return {name: one for name, one in metrics.items() if isinstance(one, Metric)}  # no means over documents
+    return {
+        name: one for name, one in metrics.items() if isinstance(one, Metric)
+    }  # no means over documents
 
 
 @functools.cache
@@ -45,22 +47,33 @@ def _runner() -> sandbox.Runner:
 def _task(name: str, metadata: Mapping[str, Any]) -> Task:
     spec = _spec(name)
     if judge := [key for key in metadata if key.startswith("judge_")]:
-        raise ConfigError(f"-T {judge[0]}: expected no judge here. Name it with --model-role grader=MODEL.")
+        raise ConfigError(
+            f"-T {judge[0]}: expected no judge here. Name it with --model-role grader=MODEL."
+        )
     documents, provenance = spec.load(metadata)
     asked = generation_kwargs(spec.config, metadata)
     facts = {**spec.config["metadata"], **metadata, "provenance": provenance}
     if spec.runs_programs:
-        facts["sandbox"] = {"tier": _runner().tier, "reason": _runner().reason}  # found out before the model answers
+        facts["sandbox"] = {
+            "tier": _runner().tier,
+            "reason": _runner().reason,
+        }  # found out before the model answers
     if spec.judge:
         rubric = rubric_of(spec.judge, spec.options, metadata)
         told = {"rubric": rubric.label, "rubric_sha256": rubric.sha256, "image": True}
-        facts["judge"] = {**told, "temperatures": list(rubric.temperatures), "max_tokens": rubric.max_tokens}
+        facts["judge"] = {
+            **told,
+            "temperatures": list(rubric.temperatures),
+            "max_tokens": rubric.max_tokens,
+        }
     named = {key: metadata[key] for key in ("rubric", "source", "data_dir") if key in metadata}
     return Task(
         dataset=MemoryDataset([_sample(doc) for doc in documents], name=name),
         scorer=[_SCORERS[variant](task=name, **named) for variant in VARIANTS],
         config=model.GenerateConfig(
-            max_tokens=asked["max_gen_toks"], temperature=asked.get("temperature"), top_p=asked.get("top_p")
+            max_tokens=asked["max_gen_toks"],
+            temperature=asked.get("temperature"),
+            top_p=asked.get("top_p"),
         ),
         version=str(facts["version"]),
         metadata=facts,
@@ -73,7 +86,12 @@ def _sample(doc: Mapping[str, Any]) -> Sample:
     text = doc["prompt"].removeprefix("<image>\n")
     question = [*pictures, model.ContentText(text=text)] if pictures else text
     identity, target = doc.get("id", doc.get("question_id")), str(doc.get("target") or "")
-    return Sample(id=identity, input=[*system, model.ChatMessageUser(content=question)], target=target, metadata=doc)
+    return Sample(
+        id=identity,
+        input=[*system, model.ChatMessageUser(content=question)],
+        target=target,
+        metadata=doc,
+    )
 
 
 def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitable[Score]]]:
@@ -86,8 +104,14 @@ def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitab
             given: Any = response
             if spec.runs_programs:
                 programs = tuple(spec.rules.programs(doc, response, variant=variant))
-                given = sandbox.Ran(response, tuple(await anyio.to_thread.run_sync(_runner().run, programs)))
-            elif spec.judge and rubric and ("grader" in model.model_roles() or not spec.judge.get("optional")):
+                given = sandbox.Ran(
+                    response, tuple(await anyio.to_thread.run_sync(_runner().run, programs))
+                )
+            elif (
+                spec.judge
+                and rubric
+                and ("grader" in model.model_roles() or not spec.judge.get("optional"))
+            ):
                 given = _judged.pop(state.uuid, None) or await _ask(
                     rubric, spec.rules.judge_item(doc, response), response
                 )
@@ -96,10 +120,16 @@ def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitab
             reading = spec.rules.read(doc, given, variant=variant)
             values, told = spec.rules.metric_values(doc, [reading]), json.loads(str(reading))
             return Score(
-                value={f"{n},{variant}": math.nan if v is None else v for n, v in values.items() if n not in own},
+                value={
+                    f"{n},{variant}": math.nan if v is None else v
+                    for n, v in values.items()
+                    if n not in own
+                },
                 answer=None if told["answer"] is None else str(told["answer"]),
                 explanation=spec.rules.compare(doc, reading).reason,
-                reason=("grader_failed" if spec.judge else "scoring_failed") if reading.unscored else None,
+                reason=("grader_failed" if spec.judge else "scoring_failed")
+                if reading.unscored
+                else None,
                 metadata={"task": task, "reading": told, "values": values},
             )
 
@@ -116,7 +146,10 @@ async def _ask(rubric: Rubric, item: Item | None, response: str) -> Judged:
     try:
         messages = await model.messages_from_openai(rubric.messages(item))
         for temperature in rubric.temperatures:
-            for limit in (rubric.max_tokens, rubric.reasoning_max_tokens):  # a judge that thinks needs more
+            for limit in (
+                rubric.max_tokens,
+                rubric.reasoning_max_tokens,
+            ):  # a judge that thinks needs more
                 config = model.GenerateConfig(temperature=temperature, max_tokens=limit)
                 output = await model.get_model(role="grader").generate(messages, config=config)
                 if output.completion.strip() or output.stop_reason != "max_tokens":
@@ -126,7 +159,9 @@ async def _ask(rubric: Rubric, item: Item | None, response: str) -> Judged:
                 return Judged(response, tuple(replies))
     except Exception as error:  # noqa: BLE001 - of any provider; the response is unscored, and the run goes on
         return Judged(response, tuple(replies), f"{type(error).__name__}: {error}")
-    return Judged(response, tuple(replies), f"none of {len(replies)} replies of the judge could be read")
+    return Judged(
+        response, tuple(replies), f"none of {len(replies)} replies of the judge could be read"
+    )
 
 
 def _aggregates(scores: list[SampleScore]) -> Mapping[str, float]:
@@ -141,8 +176,13 @@ def _aggregates(scores: list[SampleScore]) -> Mapping[str, float]:
     return {name: math.nan if isinstance(value, str) else value for name, value in found.items()}
 
 
-_METRICS = [{"*": [mean(), stderr()]}, metric(name="aggregates", scores="unreduced")(lambda: _aggregates)()]
-_SCORERS = {variant: scorer(metrics=_METRICS, name=variant)(_scorer(variant)) for variant in VARIANTS}
+_METRICS = [
+    {"*": [mean(), stderr()]},
+    metric(name="aggregates", scores="unreduced")(lambda: _aggregates)(),
+]
+_SCORERS = {
+    variant: scorer(metrics=_METRICS, name=variant)(_scorer(variant)) for variant in VARIANTS
+}
 
 
 def _register(name: str) -> None:
@@ -154,5 +194,7 @@ def _register(name: str) -> None:
 
 for _file in task_yaml_dir().rglob("*.yaml"):
     _text = _file.read_text(encoding="utf-8")
-    if re.search(r"^task: \w+$", _text, re.M) and "ConversationTask" not in _text:  # no group, no conversation
+    if (
+        re.search(r"^task: \w+$", _text, re.M) and "ConversationTask" not in _text
+    ):  # no group, no conversation
         _register(_file.stem)

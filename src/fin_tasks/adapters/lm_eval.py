@@ -42,9 +42,13 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     def __init__(self, config: dict[str, Any]) -> None:
         config = {name: value for name, value in config.items() if name != "class"}
         metadata, options = dict(config["metadata"]), config["dataset_kwargs"]
-        named = {name: metadata[name] for name in ("math_types",) if name in metadata}  # metadata that adds metrics
+        named = {
+            name: metadata[name] for name in ("math_types",) if name in metadata
+        }  # metadata that adds metrics
         metrics: dict[str, bool | Metric] = config.pop("metrics")(**options, **named)
-        config["metric_list"] = [entry for name, metric in metrics.items() for entry in _declare(name, metric)]
+        config["metric_list"] = [
+            entry for name, metric in metrics.items() for entry in _declare(name, metric)
+        ]
         self._with_stderr = [name for name, one in metrics.items() if not isinstance(one, Metric)]
         self._lm: Any = None
         draw_blank = config.pop("blank_image", None)
@@ -53,14 +57,19 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         config["generation_kwargs"] = generation_kwargs(config, metadata)
         config.pop("paper_sampling", None)
         judge = filter_step(config, "fin_tasks_judge")
-        self._judge = AskJudge(judge, metadata, options) if judge else None  # errors come before the model answers
+        self._judge = (
+            AskJudge(judge, metadata, options) if judge else None
+        )  # errors come before the model answers
         if config.get("unsafe_code"):
             metadata["sandbox"] = _require_sandbox()
         super().__init__(config={**config, "metadata": metadata})
         if self._judge and self._judge.facts:
             self.config.metadata["judge"] = self._judge.facts
         for pipeline in self._filters:
-            pipeline.filters = [(lambda: self._judge) if make.func is AskJudge else make for make in pipeline.filters]
+            pipeline.filters = [
+                (lambda: self._judge) if make.func is AskJudge else make
+                for make in pipeline.filters
+            ]
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **_: Any) -> None:
         """Load the documents and record where they come from."""
@@ -79,7 +88,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self.fewshot_cfg.split = self.config.test_split
         return [doc for doc in super().fewshot_docs() if doc.get("target")]
 
-    def fewshot_context(self, doc: dict[str, Any], num_fewshot: int, *args: Any, **kwargs: Any) -> Any:
+    def fewshot_context(
+        self, doc: dict[str, Any], num_fewshot: int, *args: Any, **kwargs: Any
+    ) -> Any:
         """Build the prompt; base models get system message, question and cue, joined by blank lines."""
         context = super().fewshot_context(doc, num_fewshot, *args, **kwargs)
         chat = kwargs.get("apply_chat_template") and kwargs.get("chat_template")
@@ -110,7 +121,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         for request in self.instances:
             request.arguments = _without_pictures(request.arguments)
         usage = {**_usage_of(self.instances, self._lm), "seconds_of_all_tasks": seconds}
-        usage["estimated"] = usage["estimated"] or self.config.doc_to_image is not None  # pictures are not counted
+        usage["estimated"] = (
+            usage["estimated"] or self.config.doc_to_image is not None
+        )  # pictures are not counted
         self.config.metadata = {**self.config.metadata, "usage": usage}
         return super().apply_filters()
 
@@ -121,7 +134,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self._with_stderr = []
         self.config.process_results = lambda *_: dict.fromkeys(self._metric_fn_list)
 
-    def process_results(self, doc: dict[str, Any], results: Sequence[Any]) -> dict[str, float | None]:
+    def process_results(
+        self, doc: dict[str, Any], results: Sequence[Any]
+    ) -> dict[str, float | None]:
         """Compare what was read in one document's responses with the truth."""
         (readings,) = results
         values: dict[str, float | None] = self.config.process_results(doc, readings)
@@ -155,9 +170,13 @@ class ConversationTask(FinTask):
         for request in self._all:
             conversations[request.doc["index"]].append(request)
             if request.doc["turn"] != len(conversations[request.doc["index"]]):
-                raise ConfigError(f"{self.config.task}: expected whole conversations, got a part of one in --samples.")
+                raise ConfigError(
+                    f"{self.config.task}: expected whole conversations, got a part of one in --samples."
+                )
         for turns in range(2, 1 + max(map(len, conversations.values()))):
-            self._ask([several[:turns] for several in conversations.values() if len(several) >= turns])
+            self._ask(
+                [several[:turns] for several in conversations.values() if len(several) >= turns]
+            )
         self._instances = self._all
         return super().apply_filters()
 
@@ -168,7 +187,9 @@ class ConversationTask(FinTask):
             for repeat in range(request.repeats):
                 said = [(each.doc["prompt"], each.resps[repeat] or "") for each in before]
                 context = self._context(said, request.doc)
-                asked.append(self.construct_requests(request.doc, context, metadata=request.metadata))
+                asked.append(
+                    self.construct_requests(request.doc, context, metadata=request.metadata)
+                )
             request.arguments = asked[-1].arguments
         responses = iter(self._lm.generate_until(asked))
         for *_, request in conversations:
@@ -180,7 +201,10 @@ class ConversationTask(FinTask):
             return f"{turns}{doc['prompt']}\n\n{doc['cue']}".rstrip()
         messages = [{"role": "system", "content": self._instruction}] if self._instruction else []
         for question, answer in said:
-            messages += [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+            messages += [
+                {"role": "user", "content": question},
+                {"role": "assistant", "content": answer},
+            ]
         return self._template([*messages, {"role": "user", "content": doc["prompt"]}])
 
 
@@ -192,7 +216,9 @@ def _declare(name: str, metric: bool | Metric) -> list[dict[str, Any]]:
         mean = average if name in _IN_GROUPS else lambda values: _or_not_applicable(average(values))
         stderr = lambda values: _or_not_applicable(standard_error(values))  # noqa: E731
         entries = [(name, mean, metric), (f"{name}_stderr", stderr, False)]
-    return [{"metric": m, "aggregation": how, "higher_is_better": better} for m, how, better in entries]
+    return [
+        {"metric": m, "aggregation": how, "higher_is_better": better} for m, how, better in entries
+    ]
 
 
 def _or_not_applicable(value: float) -> float | str:
@@ -202,8 +228,13 @@ def _or_not_applicable(value: float) -> float | str:
 def _with_pictures(chat: JsonChatStr, files: Sequence[str]) -> JsonChatStr:
     """Put picture files where the messages have `<image>` marks; lm-eval would write them anew as PNG, much larger."""
     messages = json.loads(chat.prompt)
-    left = [{"type": "image_url", "image_url": {"url": picture_url(Path(file)), "detail": "auto"}} for file in files]
-    for message in reversed(messages):  # from the end, as examples before the question show no picture
+    left = [
+        {"type": "image_url", "image_url": {"url": picture_url(Path(file)), "detail": "auto"}}
+        for file in files
+    ]
+    for message in reversed(
+        messages
+    ):  # from the end, as examples before the question show no picture
         first, *texts = message["content"].split(_IMAGE)
         parts: list[Any] = []
         for text in reversed(texts):
@@ -218,9 +249,16 @@ def _without_pictures(arguments: Any) -> Any:
     """Put a hash in place of each picture: lm-eval writes every request into the samples file once per filter."""
     if not isinstance(arguments, tuple) or not isinstance(arguments[0], JsonChatStr):
         return arguments
-    sha256 = lambda found: f"{found[1]};sha256,{hashlib.sha256(base64.b64decode(found[2])).hexdigest()}"  # noqa: E731
+
+    def sha256(match: re.Match[str]) -> str:
+        digest = hashlib.sha256(base64.b64decode(match[2])).hexdigest()
+        return f"{match[1]};sha256,{digest}"
+
     # no text of a message matches, because JSON escapes its quotation marks
-    return (JsonChatStr(re.sub(r'("url": "data:[^"]*);base64,([^"]+)', sha256, arguments[0].prompt)), *arguments[1:])
+    return (
+        JsonChatStr(re.sub(r'("url": "data:[^"]*);base64,([^"]+)', sha256, arguments[0].prompt)),
+        *arguments[1:],
+    )
 
 
 def _usage_of(requests: Sequence[Any], lm: Any) -> dict[str, Any]:
@@ -230,7 +268,11 @@ def _usage_of(requests: Sequence[Any], lm: Any) -> dict[str, Any]:
     if several processes ask: each is taken to use as many tokens as this one.
     """
     processes = getattr(lm, "world_size", 1)
-    prompts = [getattr(request.args[0], "prompt", request.args[0]) for request in requests for _ in request.resps]
+    prompts = [
+        getattr(request.args[0], "prompt", request.args[0])
+        for request in requests
+        for _ in request.resps
+    ]
     texts = (prompts, [text or "" for request in requests for text in request.resps])
     # The instance's own: as a property of the class a tokenizer may be downloaded.
     encode: Any = getattr(getattr(lm, "__dict__", {}).get("tokenizer"), "encode", None)
@@ -239,7 +281,11 @@ def _usage_of(requests: Sequence[Any], lm: Any) -> dict[str, Any]:
     except Exception:  # noqa: BLE001 - no tokenizer, or one of any kind; a count is not worth a run
         counts, estimated = [sum(map(len, several)) // 4 for several in texts], True
     prompt, response = (processes * count for count in counts)
-    return {"prompt_tokens": prompt, "response_tokens": response, "estimated": estimated or processes > 1}
+    return {
+        "prompt_tokens": prompt,
+        "response_tokens": response,
+        "estimated": estimated or processes > 1,
+    }
 
 
 def _require_sandbox() -> dict[str, str]:
@@ -256,7 +302,11 @@ def _evaluate_with_checks(lm: Any, task_dict: Any, *args: Any, **kwargs: Any) ->
     """Refuse figure questions for text models in a sentence that helps, and let tasks count with the tokenizer."""
     loaded = task_dict.get("tasks", {}) if isinstance(task_dict, Mapping) else {}
     ours = {name: task for name, task in loaded.items() if isinstance(task, FinTask)}
-    blind = [] if getattr(lm, "MULTIMODAL", False) else [n for n, task in ours.items() if task.config.doc_to_image]
+    blind = (
+        []
+        if getattr(lm, "MULTIMODAL", False)
+        else [n for n, task in ours.items() if task.config.doc_to_image]
+    )
     if blind:
         raise ConfigError(
             f"{', '.join(blind)}: these tasks show pictures, and this model takes text only. Take a text task, as "
@@ -268,9 +318,13 @@ def _evaluate_with_checks(lm: Any, task_dict: Any, *args: Any, **kwargs: Any) ->
     return _evaluate(lm, task_dict, *args, **kwargs)
 
 
-def _show_error(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+def _show_error(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
     ours = isinstance(error, FinTasksError)
-    print(f"fin-tasks: error: {error}", file=sys.stderr) if ours else _excepthook(kind, error, trace)
+    print(f"fin-tasks: error: {error}", file=sys.stderr) if ours else _excepthook(
+        kind, error, trace
+    )
 
 
 evaluator.evaluate = _evaluate_with_checks

@@ -31,7 +31,10 @@ class ReadResponses(Filter):  # type: ignore[misc]
 
     def apply(self, resps: Responses, docs: Docs) -> list[list[Any]]:
         """Return a list of readings for each document."""
-        return [[self.reader(doc, one) for one in responses] for responses, doc in zip(resps, docs, strict=True)]
+        return [
+            [self.reader(doc, one) for one in responses]
+            for responses, doc in zip(resps, docs, strict=True)
+        ]
 
 
 @register_filter("fin_tasks_run_programs")
@@ -63,7 +66,9 @@ class AskJudge(Filter):  # type: ignore[misc]
     one such filter of its step, metadata and options for both variants, so that the judge is asked once.
     """
 
-    def __init__(self, step: Mapping[str, Any], metadata: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, step: Mapping[str, Any], metadata: Mapping[str, Any], options: Mapping[str, Any]
+    ) -> None:
         self.item: Callable[..., Item | None] = step["item"]
         self.optional = bool(step.get("optional"))
         self.rubric = rubric_of(step, options, metadata)
@@ -71,17 +76,27 @@ class AskJudge(Filter):  # type: ignore[misc]
         self.facts = self.judge.facts(self.rubric) if self.judge else {}
         self._last: tuple[list[Item], list[Judged]] | None = None
         if self.judge is None and not self.optional:
-            _log.warning("no judge is named (metadata judge_model), so all responses stay unscored.")
+            _log.warning(
+                "no judge is named (metadata judge_model), so all responses stay unscored."
+            )
 
     def apply(self, resps: Responses, docs: Docs) -> list[list[Any]]:
         """Return a list for each document. If the judge failed too often, all are unscored, and nothing raises."""
-        nested = [[text if isinstance(text, str) else "" for text in responses] for responses in resps]
+        nested = [
+            [text if isinstance(text, str) else "" for text in responses] for responses in resps
+        ]
         if self.optional and self.judge is None:
             return nested
-        asked = [[self.item(doc, text) for text in texts] for doc, texts in zip(docs, nested, strict=True)]
+        asked = [
+            [self.item(doc, text) for text in texts]
+            for doc, texts in zip(docs, nested, strict=True)
+        ]
         judged = iter(self._ask([one for one in itertools.chain(*asked) if one is not None]))
         return [
-            [Judged(text) if one is None else next(judged) for one, text in zip(items, texts, strict=True)]
+            [
+                Judged(text) if one is None else next(judged)
+                for one, text in zip(items, texts, strict=True)
+            ]
             for items, texts in zip(asked, nested, strict=True)
         ]
 

@@ -32,7 +32,9 @@ class TaskFile:
     def load(self, metadata: Mapping[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return the documents and their provenance."""
         refuse_fixed(self.name, self.options, metadata)
-        (documents,) = resolve_name(self.config["custom_dataset"])(**metadata, **self.options).values()
+        (documents,) = resolve_name(self.config["custom_dataset"])(
+            **metadata, **self.options
+        ).values()
         return documents.to_list(), json.loads(documents.info.description)
 
 
@@ -57,11 +59,15 @@ def generation_kwargs(config: Mapping[str, Any], metadata: Mapping[str, Any]) ->
         known["paper"] = config["paper_sampling"]
     named = metadata.get("sampling", "greedy")
     if named not in known:
-        raise ConfigError(f"metadata sampling: {config['task']} expected {' or '.join(known)}, got {named!r}.")
+        raise ConfigError(
+            f"metadata sampling: {config['task']} expected {' or '.join(known)}, got {named!r}."
+        )
     return {**config["generation_kwargs"], **known[named]}
 
 
-def rubric_of(judge: Mapping[str, Any], options: Mapping[str, Any], metadata: Mapping[str, Any]) -> Rubric:
+def rubric_of(
+    judge: Mapping[str, Any], options: Mapping[str, Any], metadata: Mapping[str, Any]
+) -> Rubric:
     """Return the rubric that the metadata or the task's judge filter names; the task's scorer fits one scale only."""
     usual = load_rubric(judge["rubric"].format(**options))
     named = str(metadata.get("rubric") or usual.name)
@@ -69,10 +75,14 @@ def rubric_of(judge: Mapping[str, Any], options: Mapping[str, Any], metadata: Ma
     found = rubric_named(named, language=options.get("language", "en"), **place)
     scale = (usual.parser, usual.lowest, usual.highest)
     if (got := (found.parser, found.lowest, found.highest)) != scale:
-        raise ConfigError(f"rubric {named}: expected parser and scale {scale}, as in {usual.name}, got {got}.")
+        raise ConfigError(
+            f"rubric {named}: expected parser and scale {scale}, as in {usual.name}, got {got}."
+        )
     return found
 
 
 def pictures_of(doc: Mapping[str, Any]) -> list[str]:
     """Return the files of the pictures that a document shows."""
-    return doc.get("image_paths") or [doc[name] for name in ("image_path", "figure_path", "chart") if doc.get(name)]
+    return doc.get("image_paths") or [
+        doc[name] for name in ("image_path", "figure_path", "chart") if doc.get(name)
+    ]

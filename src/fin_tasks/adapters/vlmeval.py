@@ -35,8 +35,23 @@ from fin_tasks.settings import Settings
 
 _IMAGE = "<image>\n"  # where lm-eval puts the picture
 _KEY = "FIN_TASKS_GIVEN_KEY"  # names a key that stands in the kit's arguments; kept in memory only
-_OF_THE_KIT = ("verbose", "retry", "wait", "use_vllm", "use_verifier")  # what it adds to a judge's arguments
-_SHOWN = ("capabilities", "category", "image_type", "image_style", "background", "ticker", "window", "signal")
+_OF_THE_KIT = (
+    "verbose",
+    "retry",
+    "wait",
+    "use_vllm",
+    "use_verifier",
+)  # what it adds to a judge's arguments
+_SHOWN = (
+    "capabilities",
+    "category",
+    "image_type",
+    "image_style",
+    "background",
+    "ticker",
+    "window",
+    "signal",
+)
 Doc = Mapping[str, Any]
 _open: "dict[str, Responses]" = {}
 
@@ -44,7 +59,9 @@ _open: "dict[str, Responses]" = {}
 class Responses:
     """The responses to one data set, in all files that the kit uses in this process."""
 
-    def __init__(self, dataset: str, asked: Mapping[Any, str], provenance: Mapping[str, Any]) -> None:
+    def __init__(
+        self, dataset: str, asked: Mapping[Any, str], provenance: Mapping[str, Any]
+    ) -> None:
         self.provenance = provenance
         # Hashes of all that the model gets; some of the kit's pickles have indices as text.
         self.asked = {**asked, **{str(index): digest for index, digest in asked.items()}}
@@ -62,10 +79,16 @@ class Responses:
     def read(self, path: Path) -> dict[Any, Any]:
         """Return the responses to the questions as they are now, by index, of this run or else of the newest one."""
         files = path.parent.parent.glob(f"*/{path.stem}_responses.jsonl")
-        file = max(files, key=lambda file: (file.parent == path.parent, file.stat().st_mtime), default=None)
+        file = max(
+            files, key=lambda file: (file.parent == path.parent, file.stat().st_mtime), default=None
+        )
         lines = file.read_text(encoding="utf-8").splitlines()[1:] if file else []
         found = {one["index"]: one for one in map(json.loads, lines)}
-        return {index: one["prediction"] for index, one in found.items() if one["asked"] == self.asked.get(index)}
+        return {
+            index: one["prediction"]
+            for index, one in found.items()
+            if one["asked"] == self.asked.get(index)
+        }
 
 
 class FinTasks(ImageBaseDataset):  # type: ignore[misc]
@@ -81,8 +104,14 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         "MMEFinance_CN_NA": "mme_finance_zh_na",
         "MMEFinance_Binary": "mme_finance_binary_zh",
         "XFinBench_MCQ_V": "xfinbench_mcq_visual",
-        **{f"DynoStock_Recency_W{window}": f"dynostock_recency_w{window}" for window in (4, 8, 12, 16, 20)},
-        **{f"DynoStock_Authority_W{window}": f"dynostock_authority_w{window}" for window in (4, 8, 12, 16, 20)},
+        **{
+            f"DynoStock_Recency_W{window}": f"dynostock_recency_w{window}"
+            for window in (4, 8, 12, 16, 20)
+        },
+        **{
+            f"DynoStock_Authority_W{window}": f"dynostock_authority_w{window}"
+            for window in (4, 8, 12, 16, 20)
+        },
     }
 
     @classmethod
@@ -97,7 +126,9 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             documents, self.provenance = self.task.load(Settings.from_environ().metadata)
         except FetchError as error:
             sample = json.dumps({"source": "sample"})
-            raise FetchError(f"{error} FIN_TASKS_METADATA='{sample}' takes the packaged sample.") from None
+            raise FetchError(
+                f"{error} FIN_TASKS_METADATA='{sample}' takes the packaged sample."
+            ) from None
         index = "index" if self.TYPE == "MT" else "id"
         rows = [list(docs) for _, docs in groupby(documents, lambda doc: doc[index])]
         self.docs = {str(docs[0][index]): docs for docs in rows}
@@ -105,13 +136,19 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
 
     def post_build(self, dataset: str) -> None:
         """Watch the responses to what the kit made of our rows."""
-        asked = {index: _asked(docs) for index, docs in zip(self.data["index"], self.docs.values(), strict=True)}
+        asked = {
+            index: _asked(docs)
+            for index, docs in zip(self.data["index"], self.docs.values(), strict=True)
+        }
         self.responses = Responses(dataset, asked, self.provenance)
 
     def build_prompt(self, line: Any) -> list[dict[str, Any]]:
         """Return a row's picture and prompt."""
         (doc,) = self.docs[str(line["index"])]
-        return [{"type": "image", "value": pictures_of(doc)[0]}, {"type": "text", "value": _text(doc)}]
+        return [
+            {"type": "image", "value": pictures_of(doc)[0]},
+            {"type": "text", "value": _text(doc)},
+        ]
 
     def evaluate(self, eval_file: str, **judge_kwargs: Any) -> dict[str, Any]:
         """Score the responses to a prediction file, and write a run folder and a summary beside it."""
@@ -122,13 +159,17 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             name = f"{path.stem}_{judge.model}_{rubric.name}"
         stem = re.sub(r"[^\w.-]+", "_", name)
         folder, summary = path.with_name(f"{stem}_run"), path.with_name(f"{stem}_summary.json")
-        shutil.rmtree(folder, ignore_errors=True)  # so that nobody takes an earlier score for that of a run that fails
+        shutil.rmtree(
+            folder, ignore_errors=True
+        )  # so that nobody takes an earlier score for that of a run that fails
         summary.unlink(missing_ok=True)
 
         docs, texts = self._answered(path)
         given: Sequence[Any] = texts
         if judge:
-            items = [self.task.rules.judge_item(doc, text) for doc, text in zip(docs, texts, strict=True)]
+            items = [
+                self.task.rules.judge_item(doc, text) for doc, text in zip(docs, texts, strict=True)
+            ]
             given = judge_items(items, rubric, judge, settings=settings)
             check_failures(given, rubric, judge.max_failed)
             metadata = {"judge": {**judge.facts(rubric), "usage": judge.spent()}}
@@ -138,7 +179,9 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             docs,
             [[one] for one in given],
             options=self.task.options,
-            failed=[place for place, text in enumerate(texts) if text.strip() and no_response(text)],
+            failed=[
+                place for place, text in enumerate(texts) if text.strip() and no_response(text)
+            ],
         )
         kit = {"vlmeval_version": _kit_version()}
         write_run(
@@ -153,7 +196,9 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         totals = {name.replace(",", "_"): value for name, value in scored.totals().items()}
         totals |= _headline(folder, next(iter(scored.metrics)))
         totals |= {"n": len(docs), "missing": sum(map(len, self.docs.values())) - len(docs)}
-        summary.write_text(json.dumps({"task": self.task.name, **totals, **kit}, indent=2) + "\n", encoding="utf-8")
+        summary.write_text(
+            json.dumps({"task": self.task.name, **totals, **kit}, indent=2) + "\n", encoding="utf-8"
+        )
         return totals
 
     def _answered(self, path: Path) -> tuple[list[Doc], list[str]]:
@@ -175,15 +220,25 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
     def _judge(self, arguments: Mapping[str, Any]) -> tuple[JudgeModel, Rubric, Settings]:
         """Return the judge that the kit's arguments and FIN_TASKS_METADATA name, its rubric, and where its key is."""
         settings = Settings.from_environ()
-        told = {name: value for name, value in arguments.items() if value is not None and name not in _OF_THE_KIT}
-        metadata = {"judge_model": "gpt-4o", "judge_concurrency": told.pop("nproc", 4), **settings.metadata}
+        told = {
+            name: value
+            for name, value in arguments.items()
+            if value is not None and name not in _OF_THE_KIT
+        }
+        metadata = {
+            "judge_model": "gpt-4o",
+            "judge_concurrency": told.pop("nproc", 4),
+            **settings.metadata,
+        }
         address, key = told.pop("api_base", None), told.get("key")
         if address:
             told.setdefault("base_url", address.replace("/chat/completions", ""))
         if key:
             told["key"] = key if key.endswith("_KEY") else _KEY  # a variable's name, or the key
             settings = replace(settings, api_keys={**settings.api_keys, _KEY: key})
-        metadata |= {name if name == "rubric" else f"judge_{name}": value for name, value in told.items()}
+        metadata |= {
+            name if name == "rubric" else f"judge_{name}": value for name, value in told.items()
+        }
         judge = judge_from(metadata, settings)
         if judge is None:
             raise ConfigError("--judge: expected the name of a model, got none.")
@@ -205,7 +260,9 @@ class FinTasksConversations(FinTasks):
             for picture, text in zip(pictures_of(doc)[-len(texts) :], texts, strict=False):
                 content += [{"type": "image", "value": picture}, {"type": "text", "value": text}]
             answer = [{"type": "text", "value": doc["answer"]}]
-            messages.append({"role": "user", "content": [part for part in content if part["value"]]})
+            messages.append(
+                {"role": "user", "content": [part for part in content if part["value"]]}
+            )
             messages.append({"role": "assistant", "content": answer})
         return messages
 
@@ -219,7 +276,10 @@ def _columns(docs: Sequence[Doc]) -> dict[str, Any]:
         "question": questions[0] if len(docs) == 1 else json.dumps(questions, ensure_ascii=False),
         "answer": answers[0] if len(docs) == 1 else json.dumps(answers, ensure_ascii=False),
         "image_path": pictures_of(docs[-1]),
-        **{name: ", ".join(map(str, one)) if isinstance(one, list) else one for name, one in shown.items()},
+        **{
+            name: ", ".join(map(str, one)) if isinstance(one, list) else one
+            for name, one in shown.items()
+        },
     }
 
 
@@ -239,7 +299,11 @@ def _headline(folder: Path, metric: str) -> dict[str, float | None]:
     made, found = report.read([folder]), dict[str, float]()
     for variant in reversed(VARIANTS):
         value = value_of(made.rows_of(made.runs[0].tasks[0], variant), metric)
-        found |= {f"{metric}_{variant}_low": value.low, f"{metric}_{variant}_high": value.high, "overall": value.mean}
+        found |= {
+            f"{metric}_{variant}_low": value.low,
+            f"{metric}_{variant}_high": value.high,
+            "overall": value.mean,
+        }
     return {name: number if number == number else None for name, number in found.items()}
 
 
@@ -262,7 +326,9 @@ def _watch() -> None:
         ours, path = _responses_of(f)
         if ours is None or not path.is_file():
             return load(f, fmt)
-        if path.suffix == ".pkl" and isinstance(saved := load(f), dict):  # else a table that the kit failed to write
+        if path.suffix == ".pkl" and isinstance(
+            saved := load(f), dict
+        ):  # else a table that the kit failed to write
             return {i: said for i, (asked, said) in saved.items() if asked == ours.asked.get(i)}
         return pd.DataFrame(ours.read(path).items(), columns=["index", "prediction"])
 
@@ -277,12 +343,18 @@ def _watch() -> None:
             if path.suffix == ".tsv" and not hasattr(theirs, "prepare_reuse_files"):
                 # the packaged kit reads no conversations back from its table, but goes on with such a pickle
                 pairs = zip(data["index"], data["prediction"], strict=True)
-                whole = {i: said for i, said in pairs if isinstance(said, list) and not any(map(no_response, said))}
+                whole = {
+                    i: said
+                    for i, said in pairs
+                    if isinstance(said, list) and not any(map(no_response, said))
+                }
                 dump_whole(whole, path.with_name(f"{path.stem}_supp.pkl"))
         return dump(data, f, **kwargs)
 
     new = {load: load_whole, dump: dump_whole}
-    for module in [module for name, module in sys.modules.items() if name.partition(".")[0] == "vlmeval"]:
+    for module in [
+        module for name, module in sys.modules.items() if name.partition(".")[0] == "vlmeval"
+    ]:
         for name in ("load", "dump"):
             if (own := vars(module).get(name)) in (load, dump):
                 setattr(module, name, new[own])

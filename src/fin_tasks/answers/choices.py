@@ -18,7 +18,9 @@ _LETTER = re.compile(
 _FIRST = re.compile(_LEAD + _LETTER.pattern)
 _ONLY = re.compile(rf"(?i){_LEAD}([A-H])[\W_]*\Z")
 _NAMED = re.compile(rf"\b{_NAMES}s?\s{{0,2}}:?\s{{0,2}}[(\[\"'*]?([A-H])(?!\w|'\w)|\(([A-H])\)")
-_JOINED = re.compile(r"[\s)\]\"'*.]*(?:,|/|&|\band\b|\bor\b)\W*(?:(?:possibly|maybe|option)\s)?[(\[]?[A-H](?!'?\w)")
+_JOINED = re.compile(
+    r"[\s)\]\"'*.]*(?:,|/|&|\band\b|\bor\b)\W*(?:(?:possibly|maybe|option)\s)?[(\[]?[A-H](?!'?\w)"
+)
 # A line that is a letter, or begins with one as a list of choices does.
 _LINE = re.compile(r"\W{0,8}\(?[A-H](?:[).:]\W{0,3}\s|\W*$)")
 _PLACES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "last"]
@@ -36,7 +38,10 @@ _SENTENCE = re.compile(r"(?<=[\w)\]\"'][.!?])\s+(?=[A-Z])|\n+")
 def choice_texts(choices: Sequence[str]) -> tuple[str, ...]:
     """Return the texts of choices without their letters, if all have the right one."""
     labels = [_LABEL.match(choice) for choice in choices]
-    if not all(label and label[1].upper() == letter for label, letter in zip(labels, _LETTERS, strict=False)):
+    if not all(
+        label and label[1].upper() == letter
+        for label, letter in zip(labels, _LETTERS, strict=False)
+    ):
         return tuple(choices)
     return tuple(_LABEL.sub("", choice, count=1) for choice in choices)
 
@@ -58,7 +63,11 @@ def choice_in(text: str, kind: Kind, choices: Sequence[str] = ()) -> str | None:
     sentence = next((part for part in _SENTENCE.split(text) if part.strip()), "")
     said, texts = _normal(sentence), [_normal(choice) for choice in choice_texts(choices)[:8]]
     held = [one for one in texts if one.strip() and one in said]
-    by_text = {_LETTERS[texts.index(one)] for one in held if not any(one != other and one in other for other in held)}
+    by_text = {
+        _LETTERS[texts.index(one)]
+        for one in held
+        if not any(one != other and one in other for other in held)
+    }
     named = {match[1] or match[2] for match in _NAMED.finditer(sentence)} & set(upper)
     lone = {match[1] for match in _LETTER.finditer(sentence)} & set(upper)
     return next((found.pop() for found in (named, by_text, lone) if len(found) == 1), None)

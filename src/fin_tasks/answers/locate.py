@@ -15,7 +15,9 @@ REFUSAL = re.compile(
 )
 _LONGEST = 4000
 _GAP = r"[\s*_,:]{1,8}"
-_ASKED = re.compile(rf"(?i)\btherefore{_GAP}my{_GAP}(?:final{_GAP})?answer{_GAP}(?:is|would{_GAP}be)\b")
+_ASKED = re.compile(
+    rf"(?i)\btherefore{_GAP}my{_GAP}(?:final{_GAP})?answer{_GAP}(?:is|would{_GAP}be)\b"
+)
 _IS = r"\s{1,3}(?:is|would\s{1,3}be)\b"
 # Below a heading `Answer`, working may begin instead of the answer.
 _WORKING = r"[\s*_:#>-]{0,20}(?:(?:to|we|let|first|step|given|using)\b|\d{1,2}[.)]\s)"
@@ -58,7 +60,11 @@ def commitments(reply: str) -> Iterator[tuple[Kind, str, str]]:
     # If the closing sentences hold no answer, the text before them is read too, unless they refuse to answer.
     hides = not closings or REFUSAL.search(text, closings[-1].end())
     for body in (reply,) if hides else (reply, reply[: closings[0].start() + 1]):
-        lines = [_BULLET.sub("", line, count=1) for line in body.split("\n") if any(map(str.isalnum, line))]
+        lines = [
+            _BULLET.sub("", line, count=1)
+            for line in body.split("\n")
+            if any(map(str.isalnum, line))
+        ]
         if lines:
             yield "last", lines[-1], ["", *lines][-2]
         if len(lines) > 1:

@@ -17,7 +17,9 @@ class Number:
     """A number with every value it may stand for."""
 
     value: float  # the literal value: 0.0766 for `7.66%`, 5000000.0 for `5 million`
-    readings: tuple[float, ...]  # `value`, then the values in other units: (0.0766, 7.66) for `7.66%`
+    readings: tuple[
+        float, ...
+    ]  # `value`, then the values in other units: (0.0766, 7.66) for `7.66%`
     step: float  # the last written place, in units of `value`: 0.0001 for `7.66%`; 0.0 for `3/4`, which is exact
 
     def step_of(self, reading: float) -> float:
@@ -66,7 +68,21 @@ _SUFFIX = re.compile(
     re.VERBOSE,
 )
 _UNITS = {"percent": (-2, 0), "bps": (-4, -2, 0), "cents": (-2, 0)}
-_WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+_WORDS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+]
 _SPELT = re.compile(
     rf"(?i)(?<![\w-])(?:(?:(?:one|a)\s)?(half)(?!\w|\sa\b)|({'|'.join(_WORDS)})(?![\w-]|\s(?:of|in|that|which)\b))"
 )
@@ -83,12 +99,16 @@ def number_from_float(value: float) -> Number | None:
         return None
     mantissa, _, exponent = repr(float(value)).partition("e")
     decimals = mantissa.removesuffix(".0").partition(".")[2]
-    return Number(value=value, readings=(value,), step=float(f"1e{int(exponent or 0) - len(decimals)}"))
+    return Number(
+        value=value, readings=(value,), step=float(f"1e{int(exponent or 0) - len(decimals)}")
+    )
 
 
 def words_as_digits(text: str) -> str:
     """Return text with `zero` to `twelve` and `one half` in digits."""
-    return _SPELT.sub(lambda found: "1/2" if found[1] else str(_WORDS.index(found[2].lower())), text)
+    return _SPELT.sub(
+        lambda found: "1/2" if found[1] else str(_WORDS.index(found[2].lower())), text
+    )
 
 
 def _found(text: str, match: re.Match[str]) -> FoundNumber | None:
@@ -105,16 +125,28 @@ def _found(text: str, match: re.Match[str]) -> FoundNumber | None:
     else:  # a comma is a decimal sign only where it cannot group thousands
         european = match["european"] and match["european"].replace(".", "")
         spaced = match["spaced"] and re.sub("[ ']", "", match["spaced"])
-        digits = (european or spaced or "").replace(",", ".") or (match["grouped"] or match["simple"]).replace(",", "")
+        digits = (european or spaced or "").replace(",", ".") or (
+            match["grouped"] or match["simple"]
+        ).replace(",", "")
         exponent = int(match["e"] or match["by"] or 0)
-        size, step = float(f"{digits}e{exponent}"), float(f"1e{exponent - len(digits.partition('.')[2])}")
+        size, step = (
+            float(f"{digits}e{exponent}"),
+            float(f"1e{exponent - len(digits.partition('.')[2])}"),
+        )
     signed = -size if size and (match["sign"] or "+")[0] in "-mMnN" else size
     # Decimal keeps 7.66% at 0.0766; floats would give 0.07660000000000001.
-    scaled = [float(Decimal(repr(signed)).scaleb(power)) if math.isfinite(size) else size for power in powers]
+    scaled = [
+        float(Decimal(repr(signed)).scaleb(power)) if math.isfinite(size) else size
+        for power in powers
+    ]
     if not all(map(math.isfinite, scaled)):
         return None
     step = float(Decimal(repr(step)).scaleb(powers[0]))
-    return FoundNumber(match.start(), end, Number(value=scaled[0], readings=tuple(dict.fromkeys(scaled)), step=step))
+    return FoundNumber(
+        match.start(),
+        end,
+        Number(value=scaled[0], readings=tuple(dict.fromkeys(scaled)), step=step),
+    )
 
 
 def as_written(number: Number) -> float:
@@ -124,7 +156,9 @@ def as_written(number: Number) -> float:
 
 def equal_reading(number: Number, truth: float, truth_step: float) -> float | None:
     """Return the reading that equals the truth up to the rounding shown, or None (`truth_step`: its last place)."""
-    return next((r for r in number.readings if _equal(r, number.step_of(r), truth, truth_step)), None)
+    return next(
+        (r for r in number.readings if _equal(r, number.step_of(r), truth, truth_step)), None
+    )
 
 
 def near_reading(number: Number, truth: float) -> float | None:

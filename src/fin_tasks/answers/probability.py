@@ -9,7 +9,8 @@ _EDGE = 6_000  # Of a longer reply only the two ends are read.
 
 _UP = r"go(?:es|ing)?\sup|increas\w{0,3}|ris(?:es?|ing)|climb\w{0,3}|higher|upwards?|positive|bullish|yes|up"
 _DOWN = (
-    r"go(?:es|ing)?\sdown|decreas\w*|declin\w*|fall(?:s|ing)?|drop\w*|lower(?!\sit)|downwards?|negative|bearish|no|down"
+    r"go(?:es|ing)?\sdown|decreas\w*|declin\w*|fall(?:s|ing)?|drop\w*|lower(?!\sit)|downwards?"
+    r"|negative|bearish|no|down"
 )
 _CHANCE = r"\b(?:probability|chances?|likelihood|odds|confiden(?:ce|t)|sure)\b(?!\s(?:level|interval|weights?))"
 _NUMBER = (  # A decimal, percentage or fraction that is not part of a date, a price, a range or a calculation.
@@ -28,22 +29,32 @@ _REWRITES = (
     (r"(?<=[A-Za-z])_(?=[A-Za-z])", " "),
     (r"(?<![\d.,])50\s?[/:-]\s?50(?![\d.,]\d|\s?%)", "50%"),
     (r"\b0(?:\.0)?\s?%?\s?(?:and|to|-|,)\s?(?:1(?:\.0)?|100\s?%)(?![\d%]|[.,/]\d)", "scale"),
-    (r"(?<=\d)(?:\s?(?:/|\bor\b)\s?\d[\d.]{0,12}\s?%|\s?\(\d[\d.]{0,12}\s?%\))", ""),  # repeated as a percentage
+    (
+        r"(?<=\d)(?:\s?(?:/|\bor\b)\s?\d[\d.]{0,12}\s?%|\s?\(\d[\d.]{0,12}\s?%\))",
+        "",
+    ),  # repeated as a percentage
     (r":[ \t]{0,4}\n\s{0,8}", ": "),
     (r"\([^()\n]{0,60}\Z", ""),  # cut off within brackets
-    (r"\(?(?<![\w.,])\d[\d\s().,+*/^x%-]{0,80}[=≈]\s?(?=\.?\d)", ""),  # a calculation, but not its result
+    (
+        r"\(?(?<![\w.,])\d[\d\s().,+*/^x%-]{0,80}[=≈]\s?(?=\.?\d)",
+        "",
+    ),  # a calculation, but not its result
     (rf"(?:{_NUMBER})\s(?:down|bearish)\W{{1,6}}(?=(?:{_NUMBER})\s(?:up|bullish)\b)", ""),
 )
 _SIDE = re.compile(
     rf"(?i)(?P<denied>(?:\bnot|n['’]t|\bno|\bunlikely)\s(?:\w{{1,12}}\s){{0,2}})?\b(?:{_UP}|(?P<down>{_DOWN}))\b"
 )
-_FALL = re.compile(rf"(?i)\b(?:will|would|to|should|might|may|could|likely)\s(?P<denied>not\s)?(?:{_DOWN})\b")
+_FALL = re.compile(
+    rf"(?i)\b(?:will|would|to|should|might|may|could|likely)\s(?P<denied>not\s)?(?:{_DOWN})\b"
+)
 _VERDICT = re.compile(
     rf"(?i)[\s(\[,:\"*-]{{0,4}}(?P<denied>not\s|unlikely to\s)?(?:{_DOWN})\b(?=\s?(?:[,;:./|)(\]\"'*]|with|at|\n|\Z))"
 )
 _FINAL = re.compile(r"(?i)\bfinal[\s-]{1,4}(?:prediction|answer|forecast|estimate|probability)\b")
 _DIRECT = re.compile(rf"(?i)\s{{0,9}}(?:\([^()\n]{{0,80}}\))?{_LINK}{{0,24}}(?P<number>{_NUMBER})")
-_ENDS = re.compile(rf"(?i)[^\n]{{0,300}}(?:[:=,]|(?<![\d%]\s)\b(?:so|to|say))\s(?P<number>{_NUMBER})[^\w\n]*")
+_ENDS = re.compile(
+    rf"(?i)[^\n]{{0,300}}(?:[:=,]|(?<![\d%]\s)\b(?:so|to|say))\s(?P<number>{_NUMBER})[^\w\n]*"
+)
 _STATED = re.compile(
     rf"(?im)(?P<behind>{_NUMBER})(?:[ \"'\]-]{{1,3}}(?:\w{{1,20}}\s){{0,2}}?{_CHANCE}"
     r"|\W{1,4}is\smy\s(?:final\s)?(?:prediction|answer|forecast))"
@@ -58,7 +69,9 @@ _FIGURE = re.compile(
     r"(?i)\b(?:positive|negative|of\san?)\s(?:EPS|earnings|surprise)"
     r"|\b(?:EPS|earnings|surprise)\s(?!report|meet|miss)[^,]{0,30}\Z"
 )
-_REFUSED = re.compile(r"(?i)\b(?:can['’]t|cannot|unable|impossible|n/a|unknown|not\s(?:able|possible|enough))\b")
+_REFUSED = re.compile(
+    r"(?i)\b(?:can['’]t|cannot|unable|impossible|n/a|unknown|not\s(?:able|possible|enough))\b"
+)
 _TURN = re.compile(
     r"(?i)<\|[a-z_]{1,20}\|>|\[/?INST\]|\n\W{0,6}(?:question|user|human|instruction|example|response|assistant)\W{0,3}:"
 )
@@ -74,10 +87,16 @@ def robust_probability(response: str) -> float | None:
     """Read the probability that a careful reader takes a response to state; None if it states none or a range."""
     reply = strip_reasoning(response).strip()
     if len(reply) > 2 * _EDGE:
-        reply = reply[:_EDGE].rsplit(maxsplit=1)[0] + "\n\n" + re.split(r"\s", reply[-_EDGE:], maxsplit=1)[-1]
+        reply = (
+            reply[:_EDGE].rsplit(maxsplit=1)[0]
+            + "\n\n"
+            + re.split(r"\s", reply[-_EDGE:], maxsplit=1)[-1]
+        )
     said = _tidy(reply)
     finals = list(_FINAL.finditer(said))
-    answered = next((final.end() for final in finals if _DIRECT.match(said, final.end())), len(said))
+    answered = next(
+        (final.end() for final in finals if _DIRECT.match(said, final.end())), len(said)
+    )
     if turn := _TURN.search(said, answered):
         said = said[: turn.start()]  # The model goes on with a question of its own.
     for final in reversed([final for final in finals if final.end() <= len(said)][-20:]):
@@ -120,14 +139,21 @@ def _up(text: str, start: int, match: re.Match[str], group: str) -> float | None
     digits = re.findall(r"[\d.]+", match[group].replace(",", "."))
     value, percent = float(digits[0]), re.search(r"(?i)%|cent", match[group])
     # Small models put a percent sign behind the fraction that they stated before: 0.7, then 0.7%.
-    if percent and not (value < 1 and re.search(rf"(?<![\d.]){re.escape(digits[0])}(?![\d.]|\s?%)", text[:start])):
+    if percent and not (
+        value < 1 and re.search(rf"(?<![\d.]){re.escape(digits[0])}(?![\d.]|\s?%)", text[:start])
+    ):
         value = float(f"{digits[0]}e-2")
     if len(digits) > 1:
         value /= float(digits[1]) or -1.0
     if not 0 <= value <= 1:
         return None
-    before, behind = text[start : match.start(group)], text[match.end(group) :][:100].split("\n", 1)[0]
-    said_of = re.match(rf"(?i)[\s\"')]{{0,3}}(?:(?:\w+\s){{0,2}}{_CHANCE}|(?:that|for|to\san?)\b)(.*)", behind)
+    before, behind = (
+        text[start : match.start(group)],
+        text[match.end(group) :][:100].split("\n", 1)[0],
+    )
+    said_of = re.match(
+        rf"(?i)[\s\"')]{{0,3}}(?:(?:\w+\s){{0,2}}{_CHANCE}|(?:that|for|to\san?)\b)(.*)", behind
+    )
     side = _side(said_of[1]) if said_of else None
     if side is None and (chance := re.match(rf"(?is).*{_CHANCE}", before)):
         side = _side(before[chance.end() :])
@@ -143,4 +169,6 @@ def _up(text: str, start: int, match: re.Match[str], group: str) -> float | None
 
 def _side(text: str) -> str | None:
     found = _SIDE.search(text)
-    return None if found is None else "down" if bool(found["down"]) != bool(found["denied"]) else "up"
+    return (
+        None if found is None else "down" if bool(found["down"]) != bool(found["denied"]) else "up"
+    )

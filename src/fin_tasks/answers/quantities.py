@@ -6,11 +6,19 @@ from functools import partial
 
 from fin_tasks.answers.locate import REFUSAL, Kind
 from fin_tasks.answers.notation import CURRENCY, boxed, plain
-from fin_tasks.answers.numbers import FoundNumber, Number, equal_reading, find_numbers, words_as_digits
+from fin_tasks.answers.numbers import (
+    FoundNumber,
+    Number,
+    equal_reading,
+    find_numbers,
+    words_as_digits,
+)
 
 _re = partial(re.compile, flags=re.IGNORECASE)
 _BE = "is|are|was|were|be|equals?"
-_ABOUT = r"about|approximately|approx|around|roughly|nearly|almost|exactly|now|only|equal\sto|an?|the"
+_ABOUT = (
+    r"about|approximately|approx|around|roughly|nearly|almost|exactly|now|only|equal\sto|an?|the"
+)
 _TIME = r"(?:years?|months?|weeks?|days?|quarters?|periods?|hours?|minutes?)\b"
 _YEAR = r"(?:19|20)\d\d(?![\d%]|[.,]\d|\s?[x*/=])"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -19,7 +27,9 @@ _MONTH = (
     "|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
 )
 # Dates and steps are never results.
-_DATE = _re(rf"\b{_MONTH}\.?\s{_DAY}(?:,?\s{_YEAR})?(?!\d)|\b(?:{_DAY}\s)?{_MONTH}\.?,?\s{_YEAR}|\bstep\s\d{{1,2}}\b")
+_DATE = _re(
+    rf"\b{_MONTH}\.?\s{_DAY}(?:,?\s{_YEAR})?(?!\d)|\b(?:{_DAY}\s)?{_MONTH}\.?,?\s{_YEAR}|\bstep\s\d{{1,2}}\b"
+)
 # These do not count beside another number: margins, bases, decimals, conditions, years, names, levels of confidence.
 _NOISE = _re(
     rf"(?:±|\+/-|\bper\s|out\sof\s)\s?{CURRENCY}?\s?\d[\d.,]{{0,40}}%?|\b\d{{1,2}}[\s-]?(?:decimal|significant)\w*"
@@ -39,24 +49,40 @@ _CLAUSE = _re(
 )
 _SENTENCE = re.compile(r"(?<=[.!?])[\s)\"'*]+(?=[A-Z])|\n+")
 _LEAD = _re(rf"(?:[^\w(\[.+-]|\b(?:{_ABOUT}|{_BE}|that|it|to|sell|buy|short|final|answer)\b\.?)*")
-_IS = _re(rf"(?:\b(?:{_BE}|gives|totals?)\b|[=≈:])\W{{0,4}}(?:\b(?:{_ABOUT})\b\s?){{0,3}}\s{{0,3}}\Z")
+_IS = _re(
+    rf"(?:\b(?:{_BE}|gives|totals?)\b|[=≈:])\W{{0,4}}(?:\b(?:{_ABOUT})\b\s?){{0,3}}\s{{0,3}}\Z"
+)
 # Behind a number: a sum, a list or a range continues.
 _JOINED = _re(
     rf"\s*(?:[-+x*/^=≈]|[,;]\s*(?={CURRENCY}?\d)|(?:[a-z]{{1,12}}\s)?(?:to|or|and|through)\s|{_TIME},?\s(?=\d)|of\b)"
     rf"\s*{CURRENCY}?"
 )
 # The first square brackets with a number, then any that `=` joins to them: `[40 x 1.1] = [44]`.
-_BRACKETS = re.compile(r"\[(?=[^\[\]]{0,400}\w)(?:[^\[\]]{0,400}\]\s?[=≈]\s?\[){0,3}([^\[\]]{0,400})(\]|\Z)")
-_UNIT_BEHIND = _re(r"\]\s?(%|(?:per\s?cent|bps|basis\spoints?|\(?(?:in\s)?(?:thousand|\w{1,2}illion)s?)\b)")
-_UNITS = _re(rf"(?:[\W_]|\b(?:dollars?|euros?|per|shares?|annum|a|units?|contracts?|times|points?|each)\b|{_TIME})*")
+_BRACKETS = re.compile(
+    r"\[(?=[^\[\]]{0,400}\w)(?:[^\[\]]{0,400}\]\s?[=≈]\s?\[){0,3}([^\[\]]{0,400})(\]|\Z)"
+)
+_UNIT_BEHIND = _re(
+    r"\]\s?(%|(?:per\s?cent|bps|basis\spoints?|\(?(?:in\s)?(?:thousand|\w{1,2}illion)s?)\b)"
+)
+_UNITS = _re(
+    rf"(?:[\W_]|\b(?:dollars?|euros?|per|shares?|annum|a|units?|contracts?|times|points?|each)\b|{_TIME})*"
+)
 # Expressions without a result: √2, ln(2), 5!, 2(3), 0x10, (1.05)^5, e^2, 2π.
-_EXPRESSION = re.compile(r"(?<!10)(?<!10 )\^|[√π]|\b(?:ln|log|exp|sqrt)\b|\d!|\d\(\s?[\d.]|\dx(?!10\s?\^)[\da-f]")
-_OPENER = _re(r"\W*(?:return|print|calculate|compute|find|use|let|given|assum(?:e|ing)|suppose|where|if|when)\b")
-_CUT_OFF = re.compile(r"(?:\d,\d{0,2}|\d\s?/\s?\d{1,9}|[-+*/=(^,:x≈\[]|\([^()\n]{1,60}|\[[^\[\]\n]{1,60})\Z")
+_EXPRESSION = re.compile(
+    r"(?<!10)(?<!10 )\^|[√π]|\b(?:ln|log|exp|sqrt)\b|\d!|\d\(\s?[\d.]|\dx(?!10\s?\^)[\da-f]"
+)
+_OPENER = _re(
+    r"\W*(?:return|print|calculate|compute|find|use|let|given|assum(?:e|ing)|suppose|where|if|when)\b"
+)
+_CUT_OFF = re.compile(
+    r"(?:\d,\d{0,2}|\d\s?/\s?\d{1,9}|[-+*/=(^,:x≈\[]|\([^()\n]{1,60}|\[[^\[\]\n]{1,60})\Z"
+)
 # A line that ends with a colon; a list or a table below it has no single answer.
 _LABEL = re.compile(r"(?:\s*[^\n|]{1,400}:[ \t*_]{0,8}\n\s*){1,3}")
 _ITEM = re.compile(r"[-*•|]\s|\d{1,2}[.)]\s|\|")
-_MARKUP = re.compile(r"^[ \t]*```[^\n]*$|\\(?:begin|end)\{[a-z]+\*?\}|\\\\\s{0,4}&?\s{0,4}(?==)|\$\$|\\\[|\\\]", re.M)
+_MARKUP = re.compile(
+    r"^[ \t]*```[^\n]*$|\\(?:begin|end)\{[a-z]+\*?\}|\\\\\s{0,4}&?\s{0,4}(?==)|\$\$|\\\[|\\\]", re.M
+)
 
 
 def quantity_in(text: str, kind: Kind) -> Number | None:
@@ -82,7 +108,9 @@ def quantity_in(text: str, kind: Kind) -> Number | None:
 def read_number(text: str, *, framed: bool = False) -> Number | None:
     """Read plain text that should be one number; `framed` means from brackets or a box, where `(5)` is -5."""
     text = _without(_NOISE, text)
-    text = "".join(side for side in re.split("([=≈])", text) if not _EXPRESSION.search(side)).rstrip("=≈")
+    text = "".join(
+        side for side in re.split("([=≈])", text) if not _EXPRESSION.search(side)
+    ).rstrip("=≈")
     if framed and not find_numbers(text):
         text = words_as_digits(text)
     if sum("=" in part for part in re.split(r"[,;]\s|\s(?:and|or)\s", text)) > 1:
@@ -102,7 +130,9 @@ def _in_line(line: str, sentence: str, kind: Kind) -> Number | None:
         return None
     numbers = find_numbers(sentence)
     if numbers and re.search("[=≈]", sentence) and _UNITS.fullmatch(sentence, numbers[-1].end):
-        return None if "/" in sentence[numbers[-1].start : numbers[-1].end] else read_number(sentence)
+        return (
+            None if "/" in sentence[numbers[-1].start : numbers[-1].end] else read_number(sentence)
+        )
     return _in_sentence(sentence, "closing") if line.endswith((".", "!", ")", "]")) else None
 
 
@@ -113,7 +143,9 @@ def _in_sentence(sentence: str, kind: Kind) -> Number | None:
     refusal = REFUSAL.search(text)
     if kind == "strict" or (refusal and not _said(text[: refusal.start()])):
         return None
-    if kind == "closing" and (_OPENER.match(text) or not find_numbers(_NOISE.sub(" ", _ADJUNCT.sub(" ", text)))):
+    if kind == "closing" and (
+        _OPENER.match(text) or not find_numbers(_NOISE.sub(" ", _ADJUNCT.sub(" ", text)))
+    ):
         return None
     if number := read_number(text):
         return number
@@ -125,16 +157,22 @@ def _leads(text: str) -> FoundNumber | None:
     # Return the number at the start of a text, unless a sum, list or range continues behind it.
     begin = match.end() if (match := _LEAD.match(text)) else 0
     first = next(iter(find_numbers(text[: begin + 200])), None)
-    return first if first and first.start <= begin + 1 and not _JOINED.match(text, first.end) else None
+    return (
+        first if first and first.start <= begin + 1 and not _JOINED.match(text, first.end) else None
+    )
 
 
 def _said(text: str) -> Number | None:
     # Return the only number behind `is`, `=` and the like, unless a sum or list begins with it.
     numbers = find_numbers(text)
-    one = _merged([found for found in numbers if _IS.search(text[max(0, found.start - 60) : found.start])])
+    one = _merged(
+        [found for found in numbers if _IS.search(text[max(0, found.start - 60) : found.start])]
+    )
     if one is None or re.match(rf"\s*[x*/^+]\s*[(\d{CURRENCY}]", text[one.end :]):
         return None
-    goes_on = any(found.start >= one.end and not _same(one.number, found.number) for found in numbers)
+    goes_on = any(
+        found.start >= one.end and not _same(one.number, found.number) for found in numbers
+    )
     return None if goes_on and _JOINED.match(text, one.end) else _accounting(text, one)
 
 
@@ -147,11 +185,15 @@ def _without(pattern: re.Pattern[str], text: str) -> str:
 def _accounting(text: str, found: FoundNumber, *, framed: bool = False) -> Number:
     # `($5)`, `$(5)` and a framed `(5)` are -5.
     number, around = found.number, text[: found.start] + text[found.end :]
-    is_amount = CURRENCY in text[max(0, found.start - 2) : found.end] or (framed and not re.search(r"\w", around))
+    is_amount = CURRENCY in text[max(0, found.start - 2) : found.end] or (
+        framed and not re.search(r"\w", around)
+    )
     in_brackets = re.search(r"\(\s?\Z", text[: found.start]) and text[found.end :].startswith(")")
     if not (is_amount and in_brackets):
         return number
-    return replace(number, value=-number.value, readings=tuple(-reading for reading in number.readings))
+    return replace(
+        number, value=-number.value, readings=tuple(-reading for reading in number.readings)
+    )
 
 
 def _merged(numbers: list[FoundNumber]) -> FoundNumber | None:
@@ -163,4 +205,7 @@ def _merged(numbers: list[FoundNumber]) -> FoundNumber | None:
 
 
 def _same(first: Number, second: Number) -> bool:
-    return any(equal_reading(first, reading, second.step_of(reading)) is not None for reading in second.readings)
+    return any(
+        equal_reading(first, reading, second.step_of(reading)) is not None
+        for reading in second.readings
+    )

@@ -20,7 +20,9 @@ class Reading:
     """The answer that one variant reads in a response; `str` gives JSON, which lm-eval writes into the samples file."""
 
     variant: str
-    answer: int | str | float | Number | None  # 1 or 0 for a verdict, a letter, a number; None without an answer
+    answer: (
+        int | str | float | Number | None
+    )  # 1 or 0 for a verdict, a letter, a number; None without an answer
     reason: str = ""  # why there is no answer, or why the response cannot be scored
     unscored: bool = False  # the judge or the sandbox failed, so nothing is known about the answer
     status: str | None = None  # how the program ended, as `sandbox.Status` has it

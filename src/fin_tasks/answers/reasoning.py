@@ -8,7 +8,9 @@ _THOUGHT = re.compile(
     r"|<\|(?:begin|(?P<d>end))_of_thought\|>",
     re.IGNORECASE,
 )
-_FINAL = re.compile(r"<\|channel\|>\s{0,4}final[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>")
+_FINAL = re.compile(
+    r"<\|channel\|>\s{0,4}final[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>"
+)
 
 
 def strip_reasoning(text: str) -> str:

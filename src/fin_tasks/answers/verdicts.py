@@ -24,7 +24,9 @@ _TOKEN = _re(
     rf"(?P<not>{_NOT}(?:\s+{_FILLER}){{0,9}}\s+['\"(\[]*)?(?<![\w-])(?P<verdict>{_VERDICT})"
     r"(?P<turned>['\"]?\s+(?:is|was|can)\s?(?:n't|not)\s+(?:be\s+)?(?:the\s+|a\s+)?(?:correct|right|true)\b)?"
 )
-_LEAD = _re(rf"(?:[\W_]|\b(?:{_FILLER}|clearly|therefore|thus|hence|would|i|we|say|my|final|verdict)\b)*")
+_LEAD = _re(
+    rf"(?:[\W_]|\b(?:{_FILLER}|clearly|therefore|thus|hence|would|i|we|say|my|final|verdict)\b)*"
+)
 _EITHER = r"\b(?:true|false|correct|incorrect|right|wrong|yes|no|agree|disagree)\b"
 # `I agree` and `the statement holds` say true; `not true that it is false` denies once.
 _SAYS = _re(
@@ -42,13 +44,17 @@ _UNCLEAR = _re(
     r"\b(?:part(?:ly|ially)|both|half|sometimes)[\s-]+(?:true|correct)\b|\b(?:but|though)\s+not\s+(?:for|in|under|when)\b"
 )
 _REASON = _re(r"[;:]|\s-\s|\s(?:because|since|as|given|although|whereas|while|when|if|unless)\b")
-_CORRECTION = _re(rf"\b(?:no|wait|actually|rather|sorry|{_STATEMENT}|answer|overall|therefore|so)\b")
+_CORRECTION = _re(
+    rf"\b(?:no|wait|actually|rather|sorry|{_STATEMENT}|answer|overall|therefore|so)\b"
+)
 _EXPLAINED = _re(r"['\"]?\s?[,(](?!\s?(?:no|yes|not|or|wait|sorry|actually)\b)")
 _SENTENCE = re.compile(r"(?<=[.!?])[\s\"')*]+|\n+")
 _LETTER = re.compile(r"[\W_]*([TF])(?![\w']*\w)")
 _ENDS = r"(?:[\W_]*\Z|[\"')*]*[.,;:!])"
 _OPENS = _re(rf"[\W_]*(?:not\s)?(?:true|false|(?:in)?correct|yes|no){_ENDS}")
-_JUDGED = _re(rf"(?:\b(?:{_STATEMENT})\b[^.\n]{{0,60}}|\A(?:\W*\b(?:this|it|i|we|do|not|is)\b)+\W+){_VERDICT}{_ENDS}")
+_JUDGED = _re(
+    rf"(?:\b(?:{_STATEMENT})\b[^.\n]{{0,60}}|\A(?:\W*\b(?:this|it|i|we|do|not|is)\b)+\W+){_VERDICT}{_ENDS}"
+)
 
 
 def verdict_in(text: str, kind: Kind) -> int | None:
@@ -56,17 +62,24 @@ def verdict_in(text: str, kind: Kind) -> int | None:
     text = plain(text[:1000])
     if letter := _LETTER.match(text):
         return int(letter[1] == "T")
-    text = _SAYS.sub(lambda found: found[4] or f"{found[1] or found[3] or ''}{'false' if found[2] else 'true'}", text)
+    text = _SAYS.sub(
+        lambda found: found[4] or f"{found[1] or found[3] or ''}{'false' if found[2] else 'true'}",
+        text,
+    )
     if kind in ("last", "first") and not _OPENS.match(text):
         judged = _JUDGED.search(_IGNORED.sub(" ", text)) if kind == "last" else None
-        alone = next((part for part in reversed(_SENTENCE.split(text)) if re.search(r"\w", part)), "")
+        alone = next(
+            (part for part in reversed(_SENTENCE.split(text)) if re.search(r"\w", part)), ""
+        )
         text = judged[0] if judged else alone if kind == "last" and _OPENS.match(alone) else ""
     for sentence in _SENTENCE.split(text):
         said = _IGNORED.sub(" ", sentence)
         tokens = list(_TOKEN.finditer(said))
         lead = _LEAD.match(said)
         leads = tokens and lead and lead.end() >= tokens[0].start()
-        if _UNCLEAR.search(sentence) or (kind == "strict" and re.search(r"\w", sentence) and not leads):
+        if _UNCLEAR.search(sentence) or (
+            kind == "strict" and re.search(r"\w", sentence) and not leads
+        ):
             return None
         if not tokens:
             continue

@@ -36,7 +36,9 @@ class ScoredTask:
             for name, metric in self.metrics.items():
                 column = [row[name] for row in rows]
                 own = metric if isinstance(metric, Metric) else None
-                found[f"{name},{variant}"] = _number(own.aggregate(column) if own else average(column))
+                found[f"{name},{variant}"] = _number(
+                    own.aggregate(column) if own else average(column)
+                )
                 found[f"{name}_stderr,{variant}"] = None if own else _number(standard_error(column))
         return found
 
@@ -59,7 +61,9 @@ def score_task(
     """
     scorer = importlib.import_module(f"fin_tasks.benchmarks.{benchmark}.score")
     metrics = scorer.metrics_of(**options)
-    lost = Reading(variant="robust", answer=None, reason="the model gave no response", unscored=True)
+    lost = Reading(
+        variant="robust", answer=None, reason="the model gave no response", unscored=True
+    )
     readings: dict[str, list[list[Any]]] = {variant: [] for variant in VARIANTS}
     values: dict[str, list[Mapping[str, Any]]] = {variant: [] for variant in VARIANTS}
     for variant in VARIANTS:
@@ -71,30 +75,57 @@ def score_task(
                 readings[variant].append([lost])
                 values[variant].append({**dict.fromkeys(metrics), "unscored": 1.0})
             else:
-                readings[variant].append([scorer.read(doc, text, variant=variant) for text in texts])
+                readings[variant].append(
+                    [scorer.read(doc, text, variant=variant) for text in texts]
+                )
                 values[variant].append(scorer.metric_values(doc, readings[variant][-1]))
-    return ScoredTask(name=name, docs=docs, responses=responses, readings=readings, values=values, metrics=metrics)
+    return ScoredTask(
+        name=name, docs=docs, responses=responses, readings=readings, values=values, metrics=metrics
+    )
 
 
-def score_judged(rubric: Rubric, docs: Sequence[Mapping[str, Any]], judged: Sequence[Judged]) -> ScoredTask:
+def score_judged(
+    rubric: Rubric, docs: Sequence[Mapping[str, Any]], judged: Sequence[Judged]
+) -> ScoredTask:
     """Read a judge's replies under both variants; scores are percent of the rubric's scale."""
     readings: dict[str, list[list[Any]]] = {variant: [] for variant in VARIANTS}
     values: dict[str, list[Mapping[str, Any]]] = {variant: [] for variant in VARIANTS}
     for one in judged:
-        kept = {"replies": [reply.text for reply in one.replies], "response_sha256": response_sha256(one.response)}
+        kept = {
+            "replies": [reply.text for reply in one.replies],
+            "response_sha256": response_sha256(one.response),
+        }
         for variant in VARIANTS:
             verdict = rubric.read(one, variant=variant)
             points = verdict.score["overall"] if isinstance(verdict.score, dict) else verdict.score
-            reading = {"variant": variant, "answer": points, "reason": verdict.reason, "unscored": points is None}
+            reading = {
+                "variant": variant,
+                "answer": points,
+                "reason": verdict.reason,
+                "unscored": points is None,
+            }
             readings[variant].append([{**reading, **kept}])
-            percent = None if points is None else 100 * (points - rubric.lowest) / (rubric.highest - rubric.lowest)
+            percent = (
+                None
+                if points is None
+                else 100 * (points - rubric.lowest) / (rubric.highest - rubric.lowest)
+            )
             values[variant].append({"score": percent, "unscored": float(points is None)})
     metrics = {"score": True, "unscored": False}
     texts = [[one.response] for one in judged]
-    return ScoredTask(name=rubric.name, docs=docs, responses=texts, readings=readings, values=values, metrics=metrics)
+    return ScoredTask(
+        name=rubric.name,
+        docs=docs,
+        responses=texts,
+        readings=readings,
+        values=values,
+        metrics=metrics,
+    )
 
 
-def by_document(pairs: Sequence[tuple[Mapping[str, Any], str]]) -> tuple[list[Mapping[str, Any]], list[list[str]]]:
+def by_document(
+    pairs: Sequence[tuple[Mapping[str, Any], str]],
+) -> tuple[list[Mapping[str, Any]], list[list[str]]]:
     """Group responses by document. Documents with the same id but different truths are different documents."""
     docs: dict[tuple[str, str], Mapping[str, Any]] = {}
     responses: dict[tuple[str, str], list[str]] = {}
@@ -128,10 +159,16 @@ def ran(
 ) -> list[list[sandbox.Ran]]:
     """Run the programs of all responses at once, and return each response with the outcomes of its programs."""
     nested = [
-        [(text, tuple(programs(doc, text))) for text in texts] for doc, texts in zip(docs, responses, strict=True)
+        [(text, tuple(programs(doc, text))) for text in texts]
+        for doc, texts in zip(docs, responses, strict=True)
     ]
-    outcomes = iter(run_programs([program for of_doc in nested for _, several in of_doc for program in several]))
-    return [[sandbox.Ran(text, tuple(next(outcomes) for _ in several)) for text, several in of] for of in nested]
+    outcomes = iter(
+        run_programs([program for of_doc in nested for _, several in of_doc for program in several])
+    )
+    return [
+        [sandbox.Ran(text, tuple(next(outcomes) for _ in several)) for text, several in of]
+        for of in nested
+    ]
 
 
 def _number(value: Any) -> float | None:

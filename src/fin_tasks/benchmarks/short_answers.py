@@ -9,7 +9,13 @@ from typing import Any
 
 from fin_tasks.answers import read as careful
 from fin_tasks.answers.numbers import Number, equal_reading, near_reading
-from fin_tasks.answers.paper import marked_letter, marked_number, marked_verdict, near_marked, xfinbench_program
+from fin_tasks.answers.paper import (
+    marked_letter,
+    marked_number,
+    marked_verdict,
+    near_marked,
+    xfinbench_program,
+)
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import Reading, Score, number_of_result
 from fin_tasks.sandbox import Outcome, Ran, Status
@@ -22,10 +28,14 @@ def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[st
     """Return the program in a response; nothing unless the task asks for programs."""
     if doc["mode"] != "pot":
         return ()
-    return (extract_program(response) if variant == "robust" else xfinbench_program(response) + _CALL,)
+    return (
+        extract_program(response) if variant == "robust" else xfinbench_program(response) + _CALL,
+    )
 
 
-def read_answer(kind: str, response: str | Ran, *, variant: str, choices: Sequence[str] = ()) -> Reading:
+def read_answer(
+    kind: str, response: str | Ran, *, variant: str, choices: Sequence[str] = ()
+) -> Reading:
     """Read a `verdict`, a `letter` or a `number` in a response, or what its program returned once that ran."""
     text, outcomes = response if isinstance(response, Ran) else (response, ())
     answer: float | str | Number | None
@@ -46,7 +56,9 @@ def _read_result(outcome: Outcome, variant: str) -> Reading:
     reason = "" if outcome.ran else outcome.detail or outcome.status.value
     unscored = outcome.status in (Status.broken, Status.unsupported)
     if not outcome.ran:
-        answer = None if unscored or variant == "robust" else 0.0  # the authors' answer of a program that fails
+        answer = (
+            None if unscored or variant == "robust" else 0.0
+        )  # the authors' answer of a program that fails
     elif variant == "robust":
         answer = number_of_result(outcome.number, outcome.value)
     elif outcome.number is None:
@@ -55,11 +67,21 @@ def _read_result(outcome: Outcome, variant: str) -> Reading:
         answer = outcome.number
     if outcome.ran and answer is None:
         reason = reason or "no finite number returned"
-    return Reading(variant=variant, answer=answer, reason=reason, unscored=unscored, status=outcome.status.value)
+    return Reading(
+        variant=variant,
+        answer=answer,
+        reason=reason,
+        unscored=unscored,
+        status=outcome.status.value,
+    )
 
 
 def compare_with(
-    truths: Sequence[tuple[int | float | str, float]], reading: Reading, *, numeric: bool, flaw: str = ""
+    truths: Sequence[tuple[int | float | str, float]],
+    reading: Reading,
+    *,
+    numeric: bool,
+    flaw: str = "",
 ) -> Score:
     """Compare a reading with the truth, which has a value and a last written place for each way to read it.
 
@@ -70,7 +92,9 @@ def compare_with(
     answer = read_as.value + 0.0 if isinstance(read_as, Number) else read_as
     if reading.unscored or (flaw and reading.variant == "robust"):
         reason = f"unscored: {flaw or reading.reason}"
-        return Score(answer=answer, correct=None, correct_err=None, reason=reason, status=reading.status)
+        return Score(
+            answer=answer, correct=None, correct_err=None, reason=reason, status=reading.status
+        )
     correct, near = False, False if numeric else None
     if answer is not None and flaw:
         reason = f"wrong: {flaw}"
@@ -83,4 +107,6 @@ def compare_with(
         correct = answer == truths[-1][0]
         near = near_marked(float(answer), float(truths[-1][0])) if numeric else None
     reason = "right" if correct else "near, not equal" if near else reason
-    return Score(answer=answer, correct=correct, correct_err=near, reason=reason, status=reading.status)
+    return Score(
+        answer=answer, correct=correct, correct_err=near, reason=reason, status=reading.status
+    )

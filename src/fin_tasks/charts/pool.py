@@ -14,7 +14,12 @@ from fin_tasks.errors import ConfigError, DataError, FinTasksError
 
 
 def draw_charts(
-    charts: Iterable[Chart], folder: Path, *, jobs: int = 1, engine: str = "local", total: int | None = None
+    charts: Iterable[Chart],
+    folder: Path,
+    *,
+    jobs: int = 1,
+    engine: str = "local",
+    total: int | None = None,
 ) -> tuple[list[Path], int]:
     """Draw the charts that a folder lacks; return the file of each chart, and how many were drawn.
 
@@ -22,7 +27,9 @@ def draw_charts(
     generator needs little memory. The engine is `local` (processes) or `ray` (a cluster that can be reached and sees
     the folder, otherwise one started here). DataError is raised after all charts that can be drawn are finished.
     """
-    options: dict[str, Any] = _ray() if engine == "ray" else {"backend": "loky", "inner_max_num_threads": 1}
+    options: dict[str, Any] = (
+        _ray() if engine == "ray" else {"backend": "loky", "inner_max_num_threads": 1}
+    )
     paths: list[Path] = []
 
     def missing() -> Iterator[Any]:
@@ -39,7 +46,9 @@ def draw_charts(
             left_by_a_killed_run.unlink(missing_ok=True)
         errors = joblib.Parallel(n_jobs=jobs, batch_size=1)(missing())
     if failed := [error for error in errors if error]:
-        raise DataError(f"{folder}: {len(failed)} charts could not be drawn, all others are there. First: {failed[0]}")
+        raise DataError(
+            f"{folder}: {len(failed)} charts could not be drawn, all others are there. First: {failed[0]}"
+        )
     return paths, len(errors)
 
 
@@ -58,7 +67,9 @@ def _ray() -> dict[str, Any]:
         import ray
         from ray.util.joblib import register_ray
     except ImportError as error:
-        raise ConfigError("engine ray: the package ray is missing. Run pip install 'fin-tasks[ray]'.") from error
+        raise ConfigError(
+            "engine ray: the package ray is missing. Run pip install 'fin-tasks[ray]'."
+        ) from error
     if not ray.is_initialized():
         ray.init(include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     register_ray()

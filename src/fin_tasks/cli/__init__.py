@@ -40,7 +40,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def overview(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_version)
+        bool,
+        typer.Option(
+            "--version", help="Print the version and exit.", is_eager=True, callback=_version
+        ),
     ] = False,
 ) -> None:
     """Finance benchmarks for lm-evaluation-harness and VLMEvalKit.
@@ -70,7 +73,10 @@ def demo(
     model_results = small_model.ask(limit=limit, output=out)
     for title, file in (
         ("A small model. So few questions say nothing about finance", model_results),
-        ("Example responses, written by us: right and wrong ones", small_model.replay_examples(out)),
+        (
+            "Example responses, written by us: right and wrong ones",
+            small_model.replay_examples(out),
+        ),
     ):
         print_table(title, small_model.scores(file))
         print(f"{file}\n")

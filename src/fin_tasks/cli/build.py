@@ -6,7 +6,18 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.cli.options import Adjust, Earnings, Json, Out, Prices, Sample, Seed, Tickers, market_of, show
+from fin_tasks.cli.options import (
+    Adjust,
+    Earnings,
+    Json,
+    Out,
+    Prices,
+    Sample,
+    Seed,
+    Tickers,
+    market_of,
+    show,
+)
 from fin_tasks.cli.xfinbench import build_xfinbench
 
 app = typer.Typer(no_args_is_help=True, help="Make a data set for a benchmark.")
@@ -21,14 +32,26 @@ def build_dynostock(
     adjust: Adjust = "none",
     tickers: Tickers = None,
     bias: Annotated[str, typer.Option(help="Biases, separated by commas.")] = "recency,authority",
-    windows: Annotated[str, typer.Option(help="Window sizes in reports, separated by commas.")] = "4,8,12,16,20",
-    samples: Annotated[int, typer.Option(min=0, help="Windows to keep of each bias and size; 0 for all.")] = 100,
+    windows: Annotated[
+        str, typer.Option(help="Window sizes in reports, separated by commas.")
+    ] = "4,8,12,16,20",
+    samples: Annotated[
+        int, typer.Option(min=0, help="Windows to keep of each bias and size; 0 for all.")
+    ] = 100,
     seed: Seed = 42,
-    timing: Annotated[Literal["paper", "strict"], typer.Option(help="strict: use the time of each report.")] = "paper",
-    from_recording: Annotated[list[Path] | None, typer.Option(metavar="FILE|DIR", help="Rebuild its windows.")] = None,
-    charts: Annotated[bool, typer.Option("--charts/--no-charts", help="Draw the charts too.")] = True,
+    timing: Annotated[
+        Literal["paper", "strict"], typer.Option(help="strict: use the time of each report.")
+    ] = "paper",
+    from_recording: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE|DIR", help="Rebuild its windows.")
+    ] = None,
+    charts: Annotated[
+        bool, typer.Option("--charts/--no-charts", help="Draw the charts too.")
+    ] = True,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that draw charts.")] = 1,
-    engine: Annotated[Literal["local", "ray"], typer.Option(help="Draw with processes here, or on Ray.")] = "local",
+    engine: Annotated[
+        Literal["local", "ray"], typer.Option(help="Draw with processes here, or on Ray.")
+    ] = "local",
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -49,7 +72,12 @@ def build_dynostock(
     market = market_of(prices, earnings, adjust=adjust, sample=sample, tickers=tickers)
     if timing == "strict":
         market = finding.strict_timing(market)
-    parameters: dict[str, Any] = {"adjust": adjust, "timing": timing, "tickers": tickers, "seed": seed}
+    parameters: dict[str, Any] = {
+        "adjust": adjust,
+        "timing": timing,
+        "tickers": tickers,
+        "seed": seed,
+    }
     missing: dict[str, str] = {}
     if from_recording:
         found, missing = sets.rebuild_windows(market, from_recording, seed=seed)
@@ -60,11 +88,22 @@ def build_dynostock(
         sizes = [int(size) if size.strip().isdecimal() else 0 for size in windows.split(",")]
         found = finding.find_windows(market, biases=biases, windows=sizes, seed=seed, share=share)
         found = found._replace(table=sets.sampled(found.table, samples, seed=seed))
-        parameters |= {"biases": biases, "windows": sizes, "samples": samples, "share": float(share)}
-    folder = out or Settings.from_environ().cache_dir / "dynostock" / ("sample" if sample else "windows")
+        parameters |= {
+            "biases": biases,
+            "windows": sizes,
+            "samples": samples,
+            "share": float(share),
+        }
+    folder = out or Settings.from_environ().cache_dir / "dynostock" / (
+        "sample" if sample else "windows"
+    )
     made = sets.write_set(folder, found, market, parameters=parameters)
     summary: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    summary |= {"folder": str(folder), "tickers": len(market.tickers), "not_rebuilt": dict(sorted(missing.items()))}
+    summary |= {
+        "folder": str(folder),
+        "tickers": len(market.tickers),
+        "not_rebuilt": dict(sorted(missing.items())),
+    }
     if charts:
         shown = finding.windows_of(made.table)
         drawing = (chart_between(made.market, one.ticker, one.start, one.end) for one in shown)
@@ -78,10 +117,14 @@ def build_dynostock(
 
 @app.command("mme_finance")
 def build_mme_finance(
-    n: Annotated[int, typer.Option("--n", min=1, help="Questions in each language; half as many pictures.")] = 120,
+    n: Annotated[
+        int, typer.Option("--n", min=1, help="Questions in each language; half as many pictures.")
+    ] = 120,
     seed: Seed = 1,
     language: Annotated[str, typer.Option(help="Languages, separated by commas.")] = "en,zh",
-    prices: Annotated[Path | None, typer.Option(metavar="FILE|DIR", help="Daily prices, else the sample's.")] = None,
+    prices: Annotated[
+        Path | None, typer.Option(metavar="FILE|DIR", help="Daily prices, else the sample's.")
+    ] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:

@@ -11,12 +11,18 @@ from fin_tasks.errors import ConfigError
 
 
 def compare(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Run folders or results files.")],
-    variant: Annotated[Literal["paper", "robust"], typer.Option(help="The scores to compare.")] = "paper",
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATHS...", help="Run folders or results files.")
+    ],
+    variant: Annotated[
+        Literal["paper", "robust"], typer.Option(help="The scores to compare.")
+    ] = "paper",
     metric: Annotated[str, typer.Option(help="Metric, by default score or acc.")] = "",
     by: Annotated[
         list[str] | None,
-        typer.Option(help="style, knowledge, arm or window; or groups of rows: capability, topic, ... Repeatable."),
+        typer.Option(
+            help="style, knowledge, arm or window; or groups of rows: capability, topic, ... Repeatable."
+        ),
     ] = None,
     as_json: Json = False,
     out: Out = None,
@@ -34,7 +40,8 @@ def compare(
 
     wanted = set(by or [])
     factor, group, statements = (
-        next(iter(wanted & set(names)), "") for names in (comparing.FACTORS, comparing.GROUPS, ("arm", "window"))
+        next(iter(wanted & set(names)), "")
+        for names in (comparing.FACTORS, comparing.GROUPS, ("arm", "window"))
     )
     if wanted != {factor, group} - {""} and wanted != {statements}:
         raise ConfigError(
@@ -42,10 +49,14 @@ def compare(
             f"{', '.join(comparing.GROUPS)}, got {', '.join(by or [])!r}."
         )
     if (metric and statements) or metric == "bias_index":
-        raise ConfigError("compare --metric: expected --by arm and no --metric for bias_index and what goes with it.")
+        raise ConfigError(
+            "compare --metric: expected --by arm and no --metric for bias_index and what goes with it."
+        )
     if statements:
         reports = {"": read(paths)}
-        found = comparing.compare_statements(reports[""], variant=variant, effects=statements == "arm")
+        found = comparing.compare_statements(
+            reports[""], variant=variant, effects=statements == "arm"
+        )
     else:
         reports = {str(path): read([path]) for path in paths}
         found = comparing.compare(reports, variant=variant, metric=metric, factor=factor, by=group)
@@ -57,7 +68,9 @@ def compare(
         lines = json.loads(found.lines.to_json(orient="records"))
         print(json.dumps({"variant": variant, "lines": lines, "notes": found.notes}))
     else:
-        for (heading, named, _), lines in found.lines.groupby(["heading", "metric", "variant"], sort=False):
+        for (heading, named, _), lines in found.lines.groupby(
+            ["heading", "metric", "variant"], sort=False
+        ):
             _print_lines(f"{heading} ({named}, {variant})", lines)
         say(*(f"Note: {note}" for note in found.notes))
     tell([problem.message for report in reports.values() for problem in report.problems])
@@ -65,13 +78,19 @@ def compare(
 
 def _print_lines(title: str, lines: Any) -> None:
     rows = []
-    for one in [one for _, of_group in lines.groupby("group", sort=False) for one in of_group.to_dict("records")]:
+    for one in [
+        one
+        for _, of_group in lines.groupby("group", sort=False)
+        for one in of_group.to_dict("records")
+    ]:
         value = _number(one, "value", "low", "high", "")
         if one["deviation"] == one["deviation"]:
             value += f" ± {100 * one['deviation']:.1f}"
         row = {"Rows": one["group"] or "all", "Run": one["run"], "n": one["n"], "Value": value}
         if lines["against"].any():
-            told = {"Difference": _number(one, "difference", "difference_low", "difference_high", "+")}
+            told = {
+                "Difference": _number(one, "difference", "difference_low", "difference_high", "+")
+            }
             told |= {"p": one["p"], "Holm": one["p_holm"]}
             told |= {"+": one["gained"], "−": one["lost"], "Left out": one["left_out"]}
             row |= told if one["against"] else dict.fromkeys(told, "")
@@ -83,5 +102,9 @@ def _number(line: Any, value: str, low: str, high: str, sign: str) -> str:
     scale = 100 if line["unit"] == 1 else 1
     if line[value] != line[value]:
         return "–"
-    bounds = f" [{scale * line[low]:{sign}.1f}…{scale * line[high]:{sign}.1f}]" if line[low] == line[low] else ""
+    bounds = (
+        f" [{scale * line[low]:{sign}.1f}…{scale * line[high]:{sign}.1f}]"
+        if line[low] == line[low]
+        else ""
+    )
     return f"{scale * line[value]:{sign}.1f}{bounds}"

@@ -16,14 +16,25 @@ _FILES = {  # of data sets on the hub, whose files are not pinned
 
 
 def fetch(
-    benchmark: Annotated[Literal["xfinbench", "bizbench", "financemath", "mme_finance", "dynostock"], typer.Argument()],
-    verify: Annotated[bool, typer.Option("--verify", help="Download nothing; check that all files are here.")] = False,
+    benchmark: Annotated[
+        Literal["xfinbench", "bizbench", "financemath", "mme_finance", "dynostock"],
+        typer.Argument(),
+    ],
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Download nothing; check that all files are here.")
+    ] = False,
     tickers: Tickers = None,
-    start: Annotated[datetime, typer.Option(**DAY, help="DynoStock: first day of prices.")] = datetime(2000, 1, 1),
-    end: Annotated[datetime | None, typer.Option(**DAY, help="DynoStock: last day, else yesterday.")] = None,
+    start: Annotated[
+        datetime, typer.Option(**DAY, help="DynoStock: first day of prices.")
+    ] = datetime(2000, 1, 1),
+    end: Annotated[
+        datetime | None, typer.Option(**DAY, help="DynoStock: last day, else yesterday.")
+    ] = None,
     earnings: Annotated[
         Literal["alpha-vantage", "upstream"] | None,
-        typer.Option(help="DynoStock: source of reports, by default alpha-vantage if there is a key."),
+        typer.Option(
+            help="DynoStock: source of reports, by default alpha-vantage if there is a key."
+        ),
     ] = None,
     out: Out = None,
 ) -> None:
@@ -46,9 +57,14 @@ def fetch(
         return
     from fin_tasks.benchmarks.dynostock.fetch import fetch_market, recorded_tickers
 
-    folder, names = out or settings.cache_dir / "dynostock" / "market", tickers_of(tickers) or recorded_tickers()
+    folder, names = (
+        out or settings.cache_dir / "dynostock" / "market",
+        tickers_of(tickers) or recorded_tickers(),
+    )
     last = end.date() if end else None
-    problems = fetch_market(folder, names, start=start.date(), end=last, earnings=earnings, settings=settings)
+    problems = fetch_market(
+        folder, names, start=start.date(), end=last, earnings=earnings, settings=settings
+    )
     for part in ("prices", "earnings"):
         there = sum(any((folder / part).glob(f"{name}.*")) for name in names)
         say(f"{part}: {there} of {len(names)} tickers in {folder / part}")

@@ -13,15 +13,29 @@ _MOST_UNSCORED = 0.02
 
 
 def judge(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="VLMEvalKit's predictions, samples_*.jsonl, or JSON.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="VLMEvalKit's predictions, samples_*.jsonl, or JSON."),
+    ],
     rubric: Annotated[
-        str, typer.Option(metavar="NAME|YAML", help="mme_finance_en, mme_finance_zh, upstream, or a file.")
+        str,
+        typer.Option(
+            metavar="NAME|YAML", help="mme_finance_en, mme_finance_zh, upstream, or a file."
+        ),
     ],
     model: Model = None,
-    base_url: Annotated[list[str] | None, typer.Option(metavar="URL", help="Address of the model; repeatable.")] = None,
-    language: Annotated[str, typer.Option(help="Language of the rubric upstream: en or zh.")] = "en",
-    image_root: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the pictures, else FILE's.")] = None,
-    no_image: Annotated[bool, typer.Option("--no-image", help="Show the judge no pictures.")] = False,
+    base_url: Annotated[
+        list[str] | None, typer.Option(metavar="URL", help="Address of the model; repeatable.")
+    ] = None,
+    language: Annotated[
+        str, typer.Option(help="Language of the rubric upstream: en or zh.")
+    ] = "en",
+    image_root: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of the pictures, else FILE's.")
+    ] = None,
+    no_image: Annotated[
+        bool, typer.Option("--no-image", help="Show the judge no pictures.")
+    ] = False,
     token_prices: TokenPrices = None,
     out: NewFolder = Path("results"),
     as_json: Json = False,
@@ -42,7 +56,12 @@ def judge(
     from fin_tasks.stats.averages import average_or_none
 
     settings = Settings.from_environ()
-    options = {"model": model, "base_url": base_url, "picture": not no_image, "prices": token_prices}
+    options = {
+        "model": model,
+        "base_url": base_url,
+        "picture": not no_image,
+        "prices": token_prices,
+    }
     asked = judge_from({f"judge_{name}": value for name, value in options.items()}, settings)
     assert asked is not None  # noqa: S101 - options are given, so a missing model is an error
     rules = rubric_named(rubric, language=language)
@@ -50,19 +69,38 @@ def judge(
     for item in items:
         rules.check(item.category)
     judged = judge_items(items, rules, asked, settings=settings)
-    docs = [{"id": row["index"], **{k: v for k, v in row.items() if k != "prediction"}} for row in rows]
+    docs = [
+        {"id": row["index"], **{k: v for k, v in row.items() if k != "prediction"}} for row in rows
+    ]
     scored = score_judged(rules, docs, judged)
     named = {row["model"] for row in rows if row.get("model")}
-    folders = [one.name for one in file.resolve().parents if one.name and file.name.startswith(f"{one.name}_")]
+    folders = [
+        one.name
+        for one in file.resolve().parents
+        if one.name and file.name.startswith(f"{one.name}_")
+    ]
     whose = named.pop() if len(named) == 1 else folders[0] if folders else model_of(file)
     provenance = {rules.name: {"file": file.name, "file_sha256": sha256_of(file)}}
     metadata = {"judge": {**asked.facts(rules), "usage": asked.spent()}}
-    path = write_run(out, [scored], model=whose, made_by="fin-tasks judge", provenance=provenance, metadata=metadata)
-    paper, robust = ([one["score"] for one in scored.values[variant]] for variant in ("paper", "robust"))
+    path = write_run(
+        out,
+        [scored],
+        model=whose,
+        made_by="fin-tasks judge",
+        provenance=provenance,
+        metadata=metadata,
+    )
+    paper, robust = (
+        [one["score"] for one in scored.values[variant]] for variant in ("paper", "robust")
+    )
 
     def means(labels: Iterable[str]) -> dict[str, float | None]:
         pairs = list(zip(labels, paper, strict=True))
-        return {name: average_or_none(score for of, score in pairs if of == name) for name, _ in pairs if name}
+        return {
+            name: average_or_none(score for of, score in pairs if of == name)
+            for name, _ in pairs
+            if name
+        }
 
     unscored = robust.count(None)
     found = {

@@ -11,7 +11,9 @@ from fin_tasks.cli.xfinbench import label_math
 from fin_tasks.errors import ConfigError
 
 _SHOWN = 20
-Sheets = Annotated[list[Path], typer.Argument(metavar="SHEET...", help="Filled sheets, one for each person.")]
+Sheets = Annotated[
+    list[Path], typer.Argument(metavar="SHEET...", help="Filled sheets, one for each person.")
+]
 
 app = typer.Typer(no_args_is_help=True, help="Have people or a model label rows.")
 app.command("math")(label_math)
@@ -19,14 +21,26 @@ app.command("math")(label_math)
 
 @app.command("draw")
 def draw_sheets(
-    study: Annotated[str, typer.Option(metavar="NAME|YAML", help="A study of docs/labels.md, or a file of yours.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Name of the sheets, .xlsx or .csv; _1, _2 ... is added.")],
-    run: Annotated[Path | None, typer.Argument(metavar="RUN", help="Run folder, if people see responses.")] = None,
+    study: Annotated[
+        str,
+        typer.Option(metavar="NAME|YAML", help="A study of docs/labels.md, or a file of yours."),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE", help="Name of the sheets, .xlsx or .csv; _1, _2 ... is added."
+        ),
+    ],
+    run: Annotated[
+        Path | None, typer.Argument(metavar="RUN", help="Run folder, if people see responses.")
+    ] = None,
     n: Annotated[int | None, typer.Option(min=1, help="Rows.", show_default="the study's")] = None,
     seed: Seed = 0,
     source: Source = "auto",
     data_dir: DataDir = None,
-    split: Annotated[str | None, typer.Option(help="Split of the questions: test or validation.")] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Split of the questions: test or validation.")
+    ] = None,
 ) -> None:
     """Draw rows of a run, or questions alone, into one sheet for each person.
 
@@ -40,14 +54,19 @@ def draw_sheets(
     drawn = draw(found, run, n=n, seed=seed, options=options)
     for path in write_sheets(drawn, out):
         print(path)
-    print(f"fin-tasks: {len(drawn.rows)} rows; keep {out.stem}.draw.json, it holds the answers", file=sys.stderr)
+    print(
+        f"fin-tasks: {len(drawn.rows)} rows; keep {out.stem}.draw.json, it holds the answers",
+        file=sys.stderr,
+    )
 
 
 @app.command("merge")
 def merge_sheets(
     sheets: Sheets,
     out: NewFolder,
-    name: Annotated[str, typer.Option(help="Name of the people in reports, if they answered questions.")] = "people",
+    name: Annotated[
+        str, typer.Option(help="Name of the people in reports, if they answered questions.")
+    ] = "people",
 ) -> None:
     """Merge filled sheets into tables of votes, agreement and shares. Ends with 1 if some cells cannot be used.
 
@@ -61,7 +80,11 @@ def merge_sheets(
     for title, table in {**merge(drawn, values, out, name=name), "problems": problems}.items():
         table.to_csv(out / f"{title}.csv", index=False)
         if len(table) and title not in ("labels", "problems"):
-            rows = table[table["by"] == "all"].drop(columns=["by", "part"]) if title == "shares" else table
+            rows = (
+                table[table["by"] == "all"].drop(columns=["by", "part"])
+                if title == "shares"
+                else table
+            )
             show({title: rows.head(_SHOWN).to_dict("records")}, as_json=False)
     print(f"fin-tasks: wrote {out}", file=sys.stderr)
     if len(problems):
@@ -71,7 +94,10 @@ def merge_sheets(
 @app.command("agree")
 def agree(
     sheets: Sheets,
-    judge: Annotated[list[Path], typer.Option(metavar="FILE", help="samples_*.jsonl of a judged task; repeatable.")],
+    judge: Annotated[
+        list[Path],
+        typer.Option(metavar="FILE", help="samples_*.jsonl of a judged task; repeatable."),
+    ],
     as_json: Json = False,
 ) -> None:
     """Compare judges with people who scored the same responses: rank correlation and mean absolute difference.
@@ -82,7 +108,9 @@ def agree(
 
     drawn, values, _ = _read(sheets)
     if [bool(one.scale) for one in drawn.study.questions.values()] != [True]:
-        raise ConfigError(f"label agree: expected a study with one question, for scores, got {drawn.study.name}.")
+        raise ConfigError(
+            f"label agree: expected a study with one question, for scores, got {drawn.study.name}."
+        )
     show({"judges": {str(path): compare(drawn, values, path) for path in judge}}, as_json=as_json)
 
 
@@ -93,14 +121,24 @@ def _read(sheets: list[Path]) -> tuple[Any, Any, Any]:
 
     beside = sorted({path for one in sheets for path in one.parent.glob("*.draw.json")})
     if len(beside) != 1:
-        raise ConfigError(f"label: expected one .draw.json beside the sheets, got {len(beside)}. Move the others away.")
+        raise ConfigError(
+            f"label: expected one .draw.json beside the sheets, got {len(beside)}. Move the others away."
+        )
     try:
         drawn = Draw.model_validate_json(beside[0].read_bytes())
     except ValueError as error:
-        raise ConfigError(f"{beside[0]}: expected the file that `fin-tasks label draw` wrote, got {error}.") from error
+        raise ConfigError(
+            f"{beside[0]}: expected the file that `fin-tasks label draw` wrote, got {error}."
+        ) from error
     values, problems = read_sheets(drawn, sheets)
     for one in problems.head(_SHOWN).itertuples():
-        print(f"fin-tasks: {one.sheet}, row {one.line or one.row}, {one.column}: {one.message}", file=sys.stderr)
+        print(
+            f"fin-tasks: {one.sheet}, row {one.line or one.row}, {one.column}: {one.message}",
+            file=sys.stderr,
+        )
     if len(problems):
-        print(f"fin-tasks: {len(problems)} problems in the sheets; such cells are not counted", file=sys.stderr)
+        print(
+            f"fin-tasks: {len(problems)} problems in the sheets; such cells are not counted",
+            file=sys.stderr,
+        )
     return drawn, values, problems

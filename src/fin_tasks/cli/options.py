@@ -15,25 +15,47 @@ if TYPE_CHECKING:
     from fin_tasks.benchmarks.dynostock.market import Market
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-Out = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")]
-NewFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")]
-DataDir = Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of your files, else FIN_TASKS_DATA.")]
-Source = Annotated[Literal["auto", "upstream", "data_dir", "sample"], typer.Option(help="Where the files are from.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")
+]
+NewFolder = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")
+]
+DataDir = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Folder of your files, else FIN_TASKS_DATA.")
+]
+Source = Annotated[
+    Literal["auto", "upstream", "data_dir", "sample"],
+    typer.Option(help="Where the files are from."),
+]
 Model = Annotated[str | None, typer.Option(metavar="NAME", help="The model to ask.")]
 AskedModel = Annotated[str, typer.Option("--model", metavar="NAME", help="The model to ask.")]
-WhoseModel = Annotated[str | None, typer.Option("--model", metavar="NAME", help="The model that gave the responses.")]
-BaseUrl = Annotated[str, typer.Option(metavar="URL", help="OpenAI-compatible address of the model.")]
-TokenPrices = Annotated[Path | None, typer.Option(metavar="FILE", help="YAML: prices of models' tokens.")]
+WhoseModel = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="The model that gave the responses.")
+]
+BaseUrl = Annotated[
+    str, typer.Option(metavar="URL", help="OpenAI-compatible address of the model.")
+]
+TokenPrices = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="YAML: prices of models' tokens.")
+]
 Seed = Annotated[int, typer.Option(help="Another number draws other rows.")]
 
 _FETCHED = "by default what `fin-tasks fetch dynostock` stored."
 DAY: dict[str, Any] = {"formats": ["%Y-%m-%d"], "metavar": "DATE"}
 Ticker = Annotated[str, typer.Argument(metavar="TICKER", help="The stock, such as AAPL.")]
-Tickers = Annotated[str | None, typer.Option(metavar="AAPL,MSFT", help="DynoStock: only these stocks.")]
+Tickers = Annotated[
+    str | None, typer.Option(metavar="AAPL,MSFT", help="DynoStock: only these stocks.")
+]
 Prices = Annotated[Path | None, typer.Option(metavar="FILE|DIR", help=f"Daily prices; {_FETCHED}")]
-Earnings = Annotated[Path | None, typer.Option(metavar="FILE|DIR", help=f"Earnings reports; {_FETCHED}")]
+Earnings = Annotated[
+    Path | None, typer.Option(metavar="FILE|DIR", help=f"Earnings reports; {_FETCHED}")
+]
 Sample = Annotated[bool, typer.Option("--sample", help="Use the packaged sample market.")]
-Adjust = Annotated[Literal["none", "splits"], typer.Option(help="splits: take splits out of prices that ignore them.")]
+Adjust = Annotated[
+    Literal["none", "splits"],
+    typer.Option(help="splits: take splits out of prices that ignore them."),
+]
 Style = Annotated[Literal["house", "paper"], typer.Option(help="Our drawing, or the authors'.")]
 
 
@@ -50,7 +72,12 @@ def tickers_of(value: str | None) -> list[str] | None:
 
 
 def market_of(
-    prices: Path | None, earnings: Path | None, *, adjust: str, sample: bool, tickers: str | None = None
+    prices: Path | None,
+    earnings: Path | None,
+    *,
+    adjust: str,
+    sample: bool,
+    tickers: str | None = None,
 ) -> "Market":
     """Read the market that a command's options name, by default what `fin-tasks fetch dynostock` stored."""
     from fin_tasks.benchmarks.dynostock.market import read_market, sample_market
@@ -91,7 +118,9 @@ def show(found: Mapping[str, Any], *, as_json: bool) -> None:
         return
     from pandas import json_normalize
 
-    (figures,) = json_normalize(dict(found)).to_dict("records")  # names of nested figures are joined with dots
+    (figures,) = json_normalize(dict(found)).to_dict(
+        "records"
+    )  # names of nested figures are joined with dots
     rows = []
     for name, value in figures.items():
         if isinstance(value, list) and value and isinstance(value[0], Mapping):

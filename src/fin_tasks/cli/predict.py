@@ -14,13 +14,22 @@ from fin_tasks.settings import OPENAI, Settings
 
 def predict(
     ticker: options.Ticker,
-    start: Annotated[datetime, typer.Option(**options.DAY, help="First day shown, such as 2019-01-01.")],
-    end: Annotated[datetime, typer.Option(**options.DAY, help="Last day shown; the 8 days after it are forecast.")],
+    start: Annotated[
+        datetime, typer.Option(**options.DAY, help="First day shown, such as 2019-01-01.")
+    ],
+    end: Annotated[
+        datetime,
+        typer.Option(**options.DAY, help="Last day shown; the 8 days after it are forecast."),
+    ],
     model: options.Model = None,
     base_url: options.BaseUrl = OPENAI,
-    bias: Annotated[Literal["recency", "authority", "none"], typer.Option(help="Biased statement to add.")] = "none",
+    bias: Annotated[
+        Literal["recency", "authority", "none"], typer.Option(help="Biased statement to add.")
+    ] = "none",
     text: Annotated[bool, typer.Option("--text", help="Show tables instead of a chart.")] = False,
-    print_prompt: Annotated[bool, typer.Option("--print-prompt", help="Print the message and ask no model.")] = False,
+    print_prompt: Annotated[
+        bool, typer.Option("--print-prompt", help="Print the message and ask no model.")
+    ] = False,
     prices: options.Prices = None,
     earnings: options.Earnings = None,
     sample: options.Sample = False,
@@ -40,15 +49,27 @@ def predict(
     from fin_tasks.report.run_folder import write_run
 
     settings = Settings.from_environ()
-    if not (print_prompt or settings.api_keys.get("OPENAI_API_KEY") or "api.openai.com" not in base_url):
-        raise ConfigError(f"predict: expected a key for {base_url} in the variable OPENAI_API_KEY, got none. Set it.")
-    market = options.market_of(prices, earnings, adjust=adjust, sample=sample, tickers=None if sample else ticker)
+    if not (
+        print_prompt or settings.api_keys.get("OPENAI_API_KEY") or "api.openai.com" not in base_url
+    ):
+        raise ConfigError(
+            f"predict: expected a key for {base_url} in the variable OPENAI_API_KEY, got none. Set it."
+        )
+    market = options.market_of(
+        prices, earnings, adjust=adjust, sample=sample, tickers=None if sample else ticker
+    )
     kind: Any = "plain" if bias == "none" else bias
     window = own_window(market, ticker.upper(), start.date(), end.date(), bias=kind)
-    doc = own.own_question(market, window, text=text, folder=(out or settings.cache_dir / "dynostock") / "charts")
+    doc = own.own_question(
+        market, window, text=text, folder=(out or settings.cache_dir / "dynostock") / "charts"
+    )
     if print_prompt or model is None:
         parts = own.parts_of(doc)
-        print(json.dumps(parts) if as_json else "\n\n".join(f"--- {name}\n{part}" for name, part in parts.items()))
+        print(
+            json.dumps(parts)
+            if as_json
+            else "\n\n".join(f"--- {name}\n{part}" for name, part in parts.items())
+        )
         return
     with Chat(model, [base_url], settings) as chat:
         reply = chat.ask(own.messages_of(doc), temperature=0.0, max_tokens=1024).text
@@ -56,21 +77,27 @@ def predict(
     if out is not None:
         task = own.scored(doc, reply)
         facts = {"mode": doc["mode"], "arm": doc["arm"], "data": dict(market.facts)}
-        run = write_run(out, [task], model=model, made_by="fin-tasks predict", provenance={task.name: facts})
+        run = write_run(
+            out, [task], model=model, made_by="fin-tasks predict", provenance={task.name: facts}
+        )
         result["run"] = str(run)
     options.show(result, as_json=as_json)
 
 
 def chart(
     ticker: options.Ticker,
-    start: Annotated[datetime, typer.Option(**options.DAY, help="First day shown, such as 2009-03-24.")],
+    start: Annotated[
+        datetime, typer.Option(**options.DAY, help="First day shown, such as 2009-03-24.")
+    ],
     end: Annotated[datetime, typer.Option(**options.DAY, help="Last day shown.")],
     prices: options.Prices = None,
     earnings: options.Earnings = None,
     sample: options.Sample = False,
     adjust: options.Adjust = "none",
     style: options.Style = "house",
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Picture, else TICKER_START_END.png.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Picture, else TICKER_START_END.png.")
+    ] = None,
 ) -> None:
     """Draw a stock's prices with its earnings reports, as a model sees them.
 

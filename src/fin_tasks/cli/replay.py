@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from fin_tasks.benchmarks.scored_task import ScoredTask
     from fin_tasks.sandbox import Runner
 
-Files = Annotated[list[Path], typer.Argument(metavar="FILE...", help="Saved responses; for dynostock also folders.")]
+Files = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE...", help="Saved responses; for dynostock also folders."),
+]
 
 app = typer.Typer(no_args_is_help=True, help="Score saved responses, without a model.")
 
@@ -25,7 +28,9 @@ app = typer.Typer(no_args_is_help=True, help="Score saved responses, without a m
 def replay_xfinbench(
     files: Files,
     task: Annotated[Literal["bool", "mcq", "calc"], typer.Option(help="Kind of the questions.")],
-    mode: Annotated[Literal["cot", "da", "pot"], typer.Option(help="pot: programs; cot, da: words.")] = "cot",
+    mode: Annotated[
+        Literal["cot", "da", "pot"], typer.Option(help="pot: programs; cot, da: words.")
+    ] = "cot",
     data_dir: DataDir = None,
     model: WhoseModel = None,
     out: Out = None,
@@ -45,7 +50,9 @@ def replay_xfinbench(
     for file in files:
         with _sandbox(mode) as runner:
             run_programs = runner.run if runner else None
-            scored = recording.score_file(file, task=task, mode=mode, data_dir=data_dir, run_programs=run_programs)
+            scored = recording.score_file(
+                file, task=task, mode=mode, data_dir=data_dir, run_programs=run_programs
+            )
         _write(out, [scored], model or model_of(file), facts, runner)
         show(recording.summary(scored, tier=runner.tier if runner else None), as_json=as_json)
 
@@ -70,14 +77,24 @@ def replay_financemath(
         docs, texts = by_document(read(file, mode=mode))
         with _sandbox(mode) as runner:
             run_programs = runner.run if runner else None
-            scored = score_task("financemath", name, docs, texts, options={"mode": mode}, run_programs=run_programs)
+            scored = score_task(
+                "financemath", name, docs, texts, options={"mode": mode}, run_programs=run_programs
+            )
         found = summary(docs, scored.values, file=str(file), model=model or model_of(file))
-        _write(out, [scored], found["model"], {fact: found[fact] for fact in ("mode", "split", "scorer")}, runner)
+        _write(
+            out,
+            [scored],
+            found["model"],
+            {fact: found[fact] for fact in ("mode", "split", "scorer")},
+            runner,
+        )
         show(found, as_json=as_json)
 
 
 @app.command("dynostock")
-def replay_dynostock(files: Files, model: WhoseModel = None, out: Out = None, as_json: Json = False) -> None:
+def replay_dynostock(
+    files: Files, model: WhoseModel = None, out: Out = None, as_json: Json = False
+) -> None:
     """Score the authors' recordings of DynoStock (MODEL/exp_recency_4.json) and show the rows of Table 1.
 
     Example: fin-tasks replay dynostock recordings/ --out results
@@ -90,10 +107,20 @@ def replay_dynostock(files: Files, model: WhoseModel = None, out: Out = None, as
     for recording, task in scored:
         runs.setdefault(recording.file.resolve().parent, []).append(task)
     for folder, tasks in runs.items():
-        _write(out, tasks, model or folder.name, {"mode": "image", "arm": "signal", "anonymize": False}, None)
+        _write(
+            out,
+            tasks,
+            model or folder.name,
+            {"mode": "image", "arm": "signal", "anonymize": False},
+            None,
+        )
     table = by_window(rows_of(scored, variant="paper"))
     if not as_json:
-        rates = [f"{name}{part}" for name in ("acc", "bias_index") for part in ("", "_std", "_low", "_high")]
+        rates = [
+            f"{name}{part}"
+            for name in ("acc", "bias_index")
+            for part in ("", "_std", "_low", "_high")
+        ]
         table = table[["model", "bias", "window", "n", *rates]]
     show({"windows": json.loads(table.to_json(orient="records"))}, as_json=as_json)
 
@@ -102,16 +129,31 @@ def _sandbox(mode: str) -> "AbstractContextManager[Runner | None]":
     from fin_tasks.sandbox import open_runner
 
     settings = Settings.from_environ()
-    return open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) if mode == "pot" else nullcontext()
+    return (
+        open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
+        if mode == "pot"
+        else nullcontext()
+    )
 
 
 def _write(
-    out: Path | None, tasks: "Sequence[ScoredTask]", model: str, facts: Mapping[str, Any], runner: "Runner | None"
+    out: Path | None,
+    tasks: "Sequence[ScoredTask]",
+    model: str,
+    facts: Mapping[str, Any],
+    runner: "Runner | None",
 ) -> None:
     from fin_tasks.report.run_folder import write_run
 
     if out is not None:
         provenance = {task.name: facts for task in tasks}
         metadata = {"sandbox": {"tier": runner.tier, "reason": runner.reason}} if runner else {}
-        path = write_run(out, tasks, model=model, made_by="fin-tasks replay", provenance=provenance, metadata=metadata)
+        path = write_run(
+            out,
+            tasks,
+            model=model,
+            made_by="fin-tasks replay",
+            provenance=provenance,
+            metadata=metadata,
+        )
         print(f"fin-tasks: wrote {path}", file=sys.stderr)

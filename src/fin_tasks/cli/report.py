@@ -13,14 +13,22 @@ Collection = Literal["every-eval-ever", "model-card"]
 
 
 def report(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Results files, or folders with them.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATHS...", help="Results files, or folders with them.")
+    ],
     out: NewFolder,
     published: Annotated[bool, typer.Option(help="Show the papers' figures too.")] = True,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "Finance benchmarks",
-    reference: Annotated[Path | None, typer.Option(metavar="FILE", help="Rank runs with the settings of this.")] = None,
+    reference: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Rank runs with the settings of this.")
+    ] = None,
     token_prices: TokenPrices = None,
-    no_samples: Annotated[bool, typer.Option("--no-samples", help="Leave out questions and responses.")] = False,
-    export: Annotated[Collection | None, typer.Option(help="Also write results for a collection.")] = None,
+    no_samples: Annotated[
+        bool, typer.Option("--no-samples", help="Leave out questions and responses.")
+    ] = False,
+    export: Annotated[
+        Collection | None, typer.Option(help="Also write results for a collection.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Make a page, tables and figures of results, with intervals, ranks and tests. An older report is replaced.
@@ -35,13 +43,20 @@ def report(
     from fin_tasks.report.site.page import replacing, write_page
 
     found = read(paths)
-    wanted = next((run.id for run in found.runs if reference and run.path.resolve() == reference.resolve()), "")
+    wanted = next(
+        (run.id for run in found.runs if reference and run.path.resolve() == reference.resolve()),
+        "",
+    )
     if reference is not None and not wanted:
-        raise ConfigError(f"--reference: expected a results file among PATHS, got {str(reference)!r}.")
+        raise ConfigError(
+            f"--reference: expected a results file among PATHS, got {str(reference)!r}."
+        )
     known = read_prices(token_prices) if token_prices else None
     made = board(found, title=title, reference=wanted, papers=published, prices=known)
     with replacing(out) as folder:
-        (folder / "leaderboard.json").write_text(json.dumps(made, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        (folder / "leaderboard.json").write_text(
+            json.dumps(made, indent=1, allow_nan=False) + "\n", encoding="utf-8"
+        )
         write_tables_and_figures(found, made, folder)
         left_out = write_export(export, made, folder) if export else []
         problems = write_page(found, made, folder, samples=not no_samples)

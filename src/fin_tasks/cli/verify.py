@@ -16,16 +16,30 @@ _SHOWN = 10  # details of a finding
 
 
 def verify(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Run folders of lm-eval or VLMEvalKit.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATHS...", help="Run folders of lm-eval or VLMEvalKit.")
+    ],
     data_dir: DataDir = None,
-    source: Annotated[str | None, typer.Option(help="auto, upstream, data_dir, sample; else the submission's.")] = None,
-    metadata: Annotated[str, typer.Option(metavar="JSON", help="Replaces options of the submission's tasks.")] = "{}",
-    judge_model: Annotated[str | None, typer.Option(help="Ask this judge again about some judged rows.")] = None,
+    source: Annotated[
+        str | None, typer.Option(help="auto, upstream, data_dir, sample; else the submission's.")
+    ] = None,
+    metadata: Annotated[
+        str, typer.Option(metavar="JSON", help="Replaces options of the submission's tasks.")
+    ] = "{}",
+    judge_model: Annotated[
+        str | None, typer.Option(help="Ask this judge again about some judged rows.")
+    ] = None,
     judge_base_url: Annotated[str | None, typer.Option(help="The judge's address.")] = None,
-    judge_rows: Annotated[int, typer.Option(min=1, help="How many rows of a task to ask about.")] = 50,
+    judge_rows: Annotated[
+        int, typer.Option(min=1, help="How many rows of a task to ask about.")
+    ] = 50,
     seed: Annotated[int, typer.Option(help="Decides which rows the judge is asked about.")] = 0,
-    strict: Annotated[bool, typer.Option("--strict", help="Warnings change the exit status too.")] = False,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all findings as JSON here.")] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Warnings change the exit status too.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all findings as JSON here.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Score other people's results again with the benchmark's own data and scorers, and compare.
@@ -48,7 +62,9 @@ def verify(
         # a judge that only the environment names is not asked, as it may cost money
         asked = {"judge_model": judge_model, "judge_base_url": judge_base_url}
         judge = judge_from(asked, Settings.from_environ()) if judge_model else None
-        checks = rescore.verify(paths, options=options, judge=judge, judge_rows=judge_rows, seed=seed)
+        checks = rescore.verify(
+            paths, options=options, judge=judge, judge_rows=judge_rows, seed=seed
+        )
         found = {**checks.as_json(), "strict": strict}
         if out is not None:
             out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
@@ -74,4 +90,7 @@ def _lines(checks: "Checks") -> list[str]:
         lines += [f"    {detail}" for detail in one.details[:_SHOWN]]
         if len(one.details) > _SHOWN:
             lines.append(f"    and {len(one.details) - _SHOWN:,} more")
-    return [*lines, f"Tasks: {checks.tasks}. Scores computed again: {checks.rows:,}. Verdict: {checks.verdict.upper()}"]
+    return [
+        *lines,
+        f"Tasks: {checks.tasks}. Scores computed again: {checks.rows:,}. Verdict: {checks.verdict.upper()}",
+    ]

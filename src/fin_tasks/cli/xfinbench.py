@@ -6,20 +6,39 @@ from typing import Annotated, Literal
 
 import typer
 
-from fin_tasks.cli.options import AskedModel, BaseUrl, DataDir, Json, NewFolder, Seed, TokenPrices, show
+from fin_tasks.cli.options import (
+    AskedModel,
+    BaseUrl,
+    DataDir,
+    Json,
+    NewFolder,
+    Seed,
+    TokenPrices,
+    show,
+)
 from fin_tasks.settings import OPENAI, Settings
 
 
 def build_xfinbench(
-    table: Annotated[Path, typer.Option("--from", metavar="CSV", help="id, source, chapter, question, answer, kinds.")],
+    table: Annotated[
+        Path,
+        typer.Option("--from", metavar="CSV", help="id, source, chapter, question, answer, kinds."),
+    ],
     model: AskedModel,
     out: NewFolder,
-    verify_model: Annotated[str | None, typer.Option(metavar="NAME", help="Another model to verify.")] = None,
+    verify_model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Another model to verify.")
+    ] = None,
     base_url: BaseUrl = OPENAI,
     upstream_prompts: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The authors' construct_data/prompts, to ask in their words.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="The authors' construct_data/prompts, to ask in their words."
+        ),
     ] = None,
-    validation: Annotated[float, typer.Option(min=0, max=1, help="Share of sources in the validation split.")] = 0.25,
+    validation: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of sources in the validation split.")
+    ] = 0.25,
     seed: Seed = 0,
     token_prices: TokenPrices = None,
     as_json: Json = False,
@@ -46,8 +65,12 @@ def build_xfinbench(
 
 def label_math(
     model: AskedModel,
-    out: Annotated[Path, typer.Option(metavar="CSV", help="Write id, math_types, reason.")] = Path("math_types.csv"),
-    split: Annotated[Literal["test", "validation"], typer.Option(help="Split of the questions.")] = "test",
+    out: Annotated[Path, typer.Option(metavar="CSV", help="Write id, math_types, reason.")] = Path(
+        "math_types.csv"
+    ),
+    split: Annotated[
+        Literal["test", "validation"], typer.Option(help="Split of the questions.")
+    ] = "test",
     data_dir: DataDir = None,
     base_url: BaseUrl = OPENAI,
     as_json: Json = False,
@@ -70,7 +93,10 @@ def label_math(
     rows = [row for row in read_rows(files.files[SPLITS[split]]) if row["task"] == "calcu"]
     with Chat(model, [base_url], settings) as chat:
         labels = label_rows(rows, chat, load_templates())
-    write_file(out, pd.DataFrame(labels, columns=["id", "math_types", "reason"]).to_csv(index=False).encode())
+    write_file(
+        out,
+        pd.DataFrame(labels, columns=["id", "math_types", "reason"]).to_csv(index=False).encode(),
+    )
     named = [one["math_types"].split(";") for one in labels if one["math_types"]]
     found = {
         "n": len(labels),

@@ -20,14 +20,20 @@ def refuse_typos(benchmark: str, given: Iterable[str], options: Sequence[str]) -
     for name in given:
         near = get_close_matches(name.lower().replace("-", "_"), options, n=1, cutoff=0.81)
         if near and name not in options:
-            raise ConfigError(f"{benchmark} metadata: expected a known option, got {name!r}. Did you mean {near[0]!r}?")
+            raise ConfigError(
+                f"{benchmark} metadata: expected a known option, got {name!r}. Did you mean {near[0]!r}?"
+            )
 
 
-def draw(benchmark: str, rows: Sequence[_Row], n: int | None, seed: int, id_of: Callable[[_Row], str]) -> list[_Row]:
+def draw(
+    benchmark: str, rows: Sequence[_Row], n: int | None, seed: int, id_of: Callable[[_Row], str]
+) -> list[_Row]:
     """Return n random rows in the order of the file, all if None; only the seed and the ids decide which."""
     if n is not None and (type(n) is not int or n < 1):
         raise ConfigError(f"{benchmark} n: expected a whole number from 1, got {n!r}.")
-    ranked = sorted(map(id_of, rows), key=lambda one: hashlib.sha256(f"{seed} {one}".encode()).digest())
+    ranked = sorted(
+        map(id_of, rows), key=lambda one: hashlib.sha256(f"{seed} {one}".encode()).digest()
+    )
     kept = set(ranked[:n])
     return [row for row in rows if id_of(row) in kept]
 
@@ -47,4 +53,6 @@ def dataset_of(docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> "
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
     table = InMemoryTable.from_pydict({name: [doc[name] for doc in docs] for name in docs[0]})
     info = DatasetInfo(description=json.dumps({"hash": digest[:16], **facts}))
-    return Dataset(table, info=info, fingerprint=digest[:32])  # with a fingerprint, the table is not hashed
+    return Dataset(
+        table, info=info, fingerprint=digest[:32]
+    )  # with a fingerprint, the table is not hashed

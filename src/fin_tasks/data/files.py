@@ -59,7 +59,11 @@ class Pins:
     def failed(self, wanted: str, error: object, path: str = "...") -> FetchError:
         """Return an error that says how to get a file by hand."""
         reason = (str(error).strip().split("\n")[0] or type(error).__name__)[:300].rstrip(".")
-        gate = " (if it is gated, accept its conditions there and run `hf auth login`)" if self.host == "hub" else ""
+        gate = (
+            " (if it is gated, accept its conditions there and run `hf auth login`)"
+            if self.host == "hub"
+            else ""
+        )
         where = f"put it at DIR/{self.name}/{path}, and set data_dir or FIN_TASKS_DATA to DIR"
         return FetchError(f"{wanted}, but {reason}. Or get it from {self.homepage}{gate}, {where}.")
 
@@ -89,7 +93,9 @@ class Located:
             here = self._here(name)
             if not here and not optional:
                 advice = "Put the file there, name another data_dir or FIN_TASKS_DATA, or use source upstream."
-                raise DataError(f"{self.pins.name}: expected {name} in {self.root}, found none. {advice}")
+                raise DataError(
+                    f"{self.pins.name}: expected {name} in {self.root}, found none. {advice}"
+                )
             found |= {_key(name, path): path for path in here}
         if self.origin == "upstream":
             _fetch(self.pins, self.root, set(found.values()), self.settings)
@@ -105,9 +111,13 @@ class Located:
     def _here(self, name: str) -> list[Path]:
         for option in name.split("|"):
             if self.origin == "upstream":
-                found = [self.root / pin.path for pin in self.pins.files if fnmatchcase(pin.path, option)]
+                found = [
+                    self.root / pin.path for pin in self.pins.files if fnmatchcase(pin.path, option)
+                ]
             else:  # as in the authors' repository, or without the first level of folders
-                found = [*self.root.glob(option)] or [*self.root.glob(option.partition("/")[2] or option)]
+                found = [*self.root.glob(option)] or [
+                    *self.root.glob(option.partition("/")[2] or option)
+                ]
             if found:
                 return sorted(found)
         return []
@@ -132,19 +142,28 @@ def locate(
     pins = load_pins(benchmark)
     place = Path(data_dir).expanduser() if data_dir else settings.data_dir
     if source not in ("auto", "upstream", "data_dir", "sample"):
-        raise ConfigError(f"{benchmark} source: expected one of auto, upstream, data_dir, sample, got {source!r}.")
+        raise ConfigError(
+            f"{benchmark} source: expected one of auto, upstream, data_dir, sample, got {source!r}."
+        )
     if source == "sample":
         place = sample
     elif source == "upstream" or (source == "auto" and place is None):
-        source, pins = "upstream", _ask_hub(pins, revision, settings) if pins.host == "hub" else pins
+        source, pins = (
+            "upstream",
+            _ask_hub(pins, revision, settings) if pins.host == "hub" else pins,
+        )
         place = settings.cache_dir / pins.name / str(pins.revision)
     else:
         source = "data_dir"
     if place is None:
-        raise ConfigError(f"{benchmark} source: {source} needs a folder, got none. Set data_dir or FIN_TASKS_DATA.")
+        raise ConfigError(
+            f"{benchmark} source: {source} needs a folder, got none. Set data_dir or FIN_TASKS_DATA."
+        )
     found = Located(origin=source, root=place, pins=pins, settings=settings)
     if source == "data_dir" and place.is_file():
-        return replace(found, root=place.parent, files={_key(paths[0], place): place}).more(paths[1:])
+        return replace(found, root=place.parent, files={_key(paths[0], place): place}).more(
+            paths[1:]
+        )
     below = replace(found, root=place / benchmark)
     # only one folder is searched from here on, so that two copies never mix
     return (below if source == "data_dir" and below._here(paths[0]) else found).more(paths)
@@ -158,7 +177,9 @@ def pinned_benchmarks() -> tuple[str, ...]:
 def load_pins(benchmark: str) -> Pins:
     """Return a benchmark's pins, as packaged."""
     if benchmark not in pinned_benchmarks():
-        raise ConfigError(f"benchmark: expected one of {', '.join(pinned_benchmarks())}, got {benchmark!r}.")
+        raise ConfigError(
+            f"benchmark: expected one of {', '.join(pinned_benchmarks())}, got {benchmark!r}."
+        )
     return _PINS_FILE.validate_json((_PINS / f"{benchmark}.json").read_bytes())
 
 
@@ -190,7 +211,9 @@ def _ask_hub(pins: Pins, revision: str | None, settings: Settings) -> Pins:
         wanted = f"{pins.repo}: expected to look up {revision or 'main'} at {settings.hub}"
         raise pins.failed(wanted, error) from error
     listed = info.siblings or ()
-    files = tuple(Pin(each.rfilename, each.size, each.lfs.sha256 if each.lfs else None) for each in listed)
+    files = tuple(
+        Pin(each.rfilename, each.size, each.lfs.sha256 if each.lfs else None) for each in listed
+    )
     found = replace(pins, revision=str(info.sha), files=files)
     write_file(known, _PINS_FILE.dump_json(found))
     return found
@@ -201,14 +224,30 @@ def _fetch(pins: Pins, root: Path, wanted: set[Path], settings: Settings) -> Non
     missing = [pin for pin in chosen if not (root / pin.path).is_file()]
     if missing:
         if settings.offline:
-            raise pins.failed(f"{pins.name}: {root / missing[0].path} is not here", _OFFLINE, missing[0].path)
-        _log.warning("%s: downloading from %s at %s, license %s", pins.name, pins.repo, pins.revision, pins.license)
+            raise pins.failed(
+                f"{pins.name}: {root / missing[0].path} is not here", _OFFLINE, missing[0].path
+            )
+        _log.warning(
+            "%s: downloading from %s at %s, license %s",
+            pins.name,
+            pins.repo,
+            pins.revision,
+            pins.license,
+        )
         bar = f"Downloading {pins.name}"
-        thread_map(lambda pin: _download(pins, pin, root, settings), missing, max_workers=8, desc=bar, disable=None)
+        thread_map(
+            lambda pin: _download(pins, pin, root, settings),
+            missing,
+            max_workers=8,
+            desc=bar,
+            disable=None,
+        )
     for pin in chosen:
         path = root / pin.path
         if pin.sha256 and (found := sha256_of(path)) != pin.sha256:
-            raise DataError(f"{path}: expected sha256 {pin.sha256}, got {found}. Delete the file, and try again.")
+            raise DataError(
+                f"{path}: expected sha256 {pin.sha256}, got {found}. Delete the file, and try again."
+            )
 
 
 def _download(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
@@ -223,8 +262,14 @@ def _download(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
         else:
             from huggingface_hub import HfApi
 
-            place: dict[str, Any] = {"repo_type": "dataset", "revision": pins.revision, "local_dir": root}
-            HfApi(endpoint=host, token=settings.hub_token).hf_hub_download(pins.repo, pin.path, **place)
+            place: dict[str, Any] = {
+                "repo_type": "dataset",
+                "revision": pins.revision,
+                "local_dir": root,
+            }
+            HfApi(endpoint=host, token=settings.hub_token).hf_hub_download(
+                pins.repo, pin.path, **place
+            )
     except Exception as error:  # see _ask_hub
         raise pins.failed(f"{host}: expected {pin.path} of {pins.repo}", error, pin.path) from error
 
@@ -253,7 +298,9 @@ def write_file(target: Path, content: bytes) -> None:
         part.write_bytes(content)
         part.replace(target)
     except OSError as error:
-        raise DataError(f"{target}: cannot be written ({error.strerror}). Set FIN_TASKS_CACHE.") from error
+        raise DataError(
+            f"{target}: cannot be written ({error.strerror}). Set FIN_TASKS_CACHE."
+        ) from error
 
 
 class Record(NamedTuple):
@@ -268,20 +315,26 @@ def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> lis
     """Read the rows of a UTF-8 CSV file that has at least these columns; blank lines are skipped."""
     try:
         content = path.read_bytes()
-        csv.field_size_limit(max(csv.field_size_limit(), len(content)))  # a response may be longer than 128 kB
+        csv.field_size_limit(
+            max(csv.field_size_limit(), len(content))
+        )  # a response may be longer than 128 kB
         reader = csv.reader(StringIO(content.decode("utf-8-sig"), newline=""), delimiter=delimiter)
         header = next(reader, [])
         missing = [column for column in columns if column not in header]
         if missing or len(set(header)) < len(header):
             expected, got = ", ".join(columns), ", ".join(header) or "an empty file"
-            raise DataError(f"{path}: expected the columns {expected}, each once, got {got}. Rename its columns.")
+            raise DataError(
+                f"{path}: expected the columns {expected}, each once, got {got}. Rename its columns."
+            )
         records = []
         for row in filter(None, reader):
             surplus = len(row) - len(header)
             cells = dict(zip(header, [*row, *[""] * -surplus], strict=False))
             records.append(Record(line=reader.line_num, cells=cells, surplus=surplus))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path}: expected a CSV file in UTF-8, could not read it ({error}).") from error
+        raise DataError(
+            f"{path}: expected a CSV file in UTF-8, could not read it ({error})."
+        ) from error
     return records
 
 
@@ -299,13 +352,21 @@ def read_json(
             text = "[" + ",\n".join(filter(str.strip, text.split("\n"))) + "]"
         rows = json.loads(text)
     except (OSError, ValueError, RecursionError) as error:
-        raise DataError(f"{path}: expected a JSON list or JSON lines in UTF-8, got {error}.") from error
+        raise DataError(
+            f"{path}: expected a JSON list or JSON lines in UTF-8, got {error}."
+        ) from error
     if all(isinstance(row, dict) and isinstance(row.get("doc"), dict) for row in rows):
         first = rows[0].get("filter") if rows else None
-        rows = [{**row["doc"], "output": row.get("resps")} for row in rows if row.get("filter") == first]
+        rows = [
+            {**row["doc"], "output": row.get("resps")} for row in rows if row.get("filter") == first
+        ]
     for number, row in enumerate(rows, start=1):
         if isinstance(row, dict):
-            row |= {name: row[alias] for name, alias in (aliases or {}).items() if name not in row and alias in row}
+            row |= {
+                name: row[alias]
+                for name, alias in (aliases or {}).items()
+                if name not in row and alias in row
+            }
         if not isinstance(row, dict) or not all(name in row for name in columns):
             wanted = f"an object with {', '.join(columns)}"
             raise DataError(f"{path}, row {number}: expected {wanted}, got {row!r:.200}.")

@@ -36,9 +36,15 @@ def upright_file(path: Path, folder: Path) -> Path:
                     return copy
                 shown, out = ImageOps.exif_transpose(image), BytesIO()
                 if jpeg:
-                    shown.save(out, "JPEG", quality=95, icc_profile=shown.info.get("icc_profile"), exif=b"")
+                    shown.save(
+                        out, "JPEG", quality=95, icc_profile=shown.info.get("icc_profile"), exif=b""
+                    )
                 else:
-                    shown = shown if shown.mode in ("1", "L", "LA", "P", "RGB", "RGBA") else shown.convert("RGB")
+                    shown = (
+                        shown
+                        if shown.mode in ("1", "L", "LA", "P", "RGB", "RGBA")
+                        else shown.convert("RGB")
+                    )
                     shown.save(out, "PNG", compress_level=1, exif=b"")
         except BROKEN:
             return path
@@ -48,5 +54,7 @@ def upright_file(path: Path, folder: Path) -> Path:
 
 def upright_files(paths: Iterable[Path], folder: Path) -> dict[Path, Path]:
     """Return `upright_file` of each picture, with a progress bar on a terminal, as a photograph takes half a second."""
-    bar = tqdm(list(dict.fromkeys(paths)), desc="Turning pictures upright", unit="picture", disable=None)
+    bar = tqdm(
+        list(dict.fromkeys(paths)), desc="Turning pictures upright", unit="picture", disable=None
+    )
     return {path: upright_file(path, folder) for path in bar}

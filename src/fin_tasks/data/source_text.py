@@ -21,12 +21,17 @@ def follow(body: Sequence[ast.stmt], known: dict[str, Any]) -> None:
             follow(statement.body if value_of(statement.test, known) else statement.orelse, known)
         elif isinstance(statement, ast.Assign | ast.AugAssign):
             target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-            names = [ast.unparse(one) for one in (target.elts if isinstance(target, ast.Tuple) else [target])]
+            names = [
+                ast.unparse(one)
+                for one in (target.elts if isinstance(target, ast.Tuple) else [target])
+            ]
             try:
                 value = value_of(statement.value, known)
                 if isinstance(statement, ast.AugAssign):
                     value = known[names[0]] + value
-                known |= dict(zip(names, value if isinstance(target, ast.Tuple) else [value], strict=True))
+                known |= dict(
+                    zip(names, value if isinstance(target, ast.Tuple) else [value], strict=True)
+                )
             except (DataError, KeyError, TypeError, ValueError):
                 for name in names:
                     known.pop(name, None)
@@ -64,8 +69,12 @@ def value_of(node: ast.expr, known: dict[str, Any]) -> Any:
             return value_of(left, known) in value_of(right, known)
         case ast.Call(func=ast.Name(id="str"), args=[inner]):
             return str(value_of(inner, known))
-        case ast.Call(func=ast.Attribute(value=text_node, attr=name), args=args) if name in _METHODS:
-            return getattr(str(value_of(text_node, known)), name)(*(value_of(part, known) for part in args))
+        case ast.Call(func=ast.Attribute(value=text_node, attr=name), args=args) if (
+            name in _METHODS
+        ):
+            return getattr(str(value_of(text_node, known)), name)(
+                *(value_of(part, known) for part in args)
+            )
     raise DataError(
         f"a prompt of the authors: expected an expression of texts, got {text[:80]!r}. Use our own wording."
     )

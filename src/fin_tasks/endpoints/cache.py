@@ -28,21 +28,29 @@ class ReplyCache:
         self._path, self._lock = path, Lock()
         with self._using():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
+            self._database = sqlite3.connect(
+                path, timeout=60, isolation_level=None, check_same_thread=False
+            )
             self._database.execute("PRAGMA journal_mode=WAL")
             self._database.execute("PRAGMA synchronous=NORMAL")
-            self._database.execute("CREATE TABLE IF NOT EXISTS chat_replies (key TEXT PRIMARY KEY, reply TEXT)")
+            self._database.execute(
+                "CREATE TABLE IF NOT EXISTS chat_replies (key TEXT PRIMARY KEY, reply TEXT)"
+            )
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Return a reply, or None."""
         with self._using():
-            row = self._database.execute("SELECT reply FROM chat_replies WHERE key = ?", (key,)).fetchone()
+            row = self._database.execute(
+                "SELECT reply FROM chat_replies WHERE key = ?", (key,)
+            ).fetchone()
             return json.loads(row[0]) if row else None
 
     def put(self, key: str, reply: Mapping[str, Any]) -> None:
         """Keep a reply; a newer one replaces an older one."""
         with self._using():
-            self._database.execute("INSERT OR REPLACE INTO chat_replies VALUES (?, ?)", (key, json.dumps(reply)))
+            self._database.execute(
+                "INSERT OR REPLACE INTO chat_replies VALUES (?, ?)", (key, json.dumps(reply))
+            )
 
     def close(self) -> None:
         """Close the file."""

@@ -18,8 +18,16 @@ from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
 
 _PAUSE = 30.0  # for so many seconds an address that failed is tried last
-_REFUSED = {"max_tokens": "max_completion_tokens", "temperature": ""}  # replaces an option that a model refuses
-_MAGIC = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp"}
+_REFUSED = {
+    "max_tokens": "max_completion_tokens",
+    "temperature": "",
+}  # replaces an option that a model refuses
+_MAGIC = {
+    b"\x89PNG": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"RIFF": "image/webp",
+}
 _log = logging.getLogger(__name__)
 
 
@@ -67,17 +75,29 @@ class Chat:
 
         for url in base_urls:
             check_address(url)
-        if not base_urls or not key_variable.endswith("_KEY"):  # the value may be the key itself: not shown
-            raise ConfigError("endpoint: expected an address, and the name of a variable that ends in _KEY.")
+        if not base_urls or not key_variable.endswith(
+            "_KEY"
+        ):  # the value may be the key itself: not shown
+            raise ConfigError(
+                "endpoint: expected an address, and the name of a variable that ends in _KEY."
+            )
         self.model, self.base_urls, self.usage = model, tuple(base_urls), Usage()
         self._key, self._variable = settings.api_keys.get(key_variable) or "", key_variable
-        secure = any(url.startswith("https") for url in base_urls)  # reading certificates takes a tenth of a second
+        secure = any(
+            url.startswith("https") for url in base_urls
+        )  # reading certificates takes a tenth of a second
         self._http = openai.DefaultHttpxClient(
-            verify=secure, follow_redirects=False, timeout=openai.Timeout(timeout, connect=min(timeout, 10.0))
+            verify=secure,
+            follow_redirects=False,
+            timeout=openai.Timeout(timeout, connect=min(timeout, 10.0)),
         )
         self._clients = [
             openai.OpenAI(
-                base_url=url, api_key=self._key or "none", timeout=timeout, max_retries=retries, http_client=self._http
+                base_url=url,
+                api_key=self._key or "none",
+                timeout=timeout,
+                max_retries=retries,
+                http_client=self._http,
             )
             for url in base_urls
         ]
@@ -85,7 +105,9 @@ class Chat:
         self._cache = ReplyCache(settings.cache_dir / "chat.sqlite")
         self._lock, self._turn = threading.Lock(), itertools.count()
         self._resting: dict[int, float] = {}
-        self._renamed: dict[str, str] = {}  # options that this model refused; "" leaves the option out
+        self._renamed: dict[
+            str, str
+        ] = {}  # options that this model refused; "" leaves the option out
         self._interval, self._next = 60.0 / requests_per_minute if requests_per_minute else 0.0, 0.0
 
     def __enter__(self) -> "Chat":
@@ -95,7 +117,9 @@ class Chat:
         self._http.close()
         self._cache.close()
 
-    def ask(self, messages: Sequence[Mapping[str, Any]], *, fresh: bool = False, **options: Any) -> ChatReply:
+    def ask(
+        self, messages: Sequence[Mapping[str, Any]], *, fresh: bool = False, **options: Any
+    ) -> ChatReply:
         """Return the reply to messages in OpenAI's form, from the cache unless `fresh`; raise EndpointError."""
         request = {"model": self.model, "messages": _clean(messages), **options}
         key = request_key(self.base_urls, request)
@@ -105,7 +129,9 @@ class Chat:
             return ChatReply(**kept, cached=True)
         self._wait()
         reply = self._try_all(request)
-        self._cache.put(key, {name: value for name, value in vars(reply).items() if name != "cached"})
+        self._cache.put(
+            key, {name: value for name, value in vars(reply).items() if name != "cached"}
+        )
         return reply
 
     def _try_all(self, request: dict[str, Any]) -> ChatReply:
@@ -140,7 +166,10 @@ class Chat:
             except openai.BadRequestError as error:
                 said = str(error)
                 unsupported = re.search(r"\bunsupported|\bnot support", said, re.IGNORECASE)
-                name = next((name for name in _REFUSED if name in body and re.search(rf"\b{name}\b", said)), None)
+                name = next(
+                    (name for name in _REFUSED if name in body and re.search(rf"\b{name}\b", said)),
+                    None,
+                )
                 if not unsupported or name is None:
                     raise
                 self._count_failure()
@@ -148,7 +177,12 @@ class Chat:
                     if name not in self._renamed:
                         self._renamed[name] = _REFUSED[name]
                         instead = _REFUSED[name] or "the model's default"
-                        _log.warning("%s refuses the option %s: %s is used instead.", self.model, name, instead)
+                        _log.warning(
+                            "%s refuses the option %s: %s is used instead.",
+                            self.model,
+                            name,
+                            instead,
+                        )
 
     def _count_failure(self) -> None:
         with self._lock:
@@ -166,7 +200,9 @@ class Chat:
             self.usage.prompt_tokens += told[0]
             self.usage.completion_tokens += told[1]
         text, reason = str(choices[0].message.content or ""), str(choices[0].finish_reason or "")
-        return ChatReply(text=self._hide(text), reason=reason, prompt_tokens=told[0], completion_tokens=told[1])
+        return ChatReply(
+            text=self._hide(text), reason=reason, prompt_tokens=told[0], completion_tokens=told[1]
+        )
 
     def _wait(self) -> None:
         if not self._interval:
@@ -179,12 +215,21 @@ class Chat:
 
     def _error(self, url: str, error: Exception) -> EndpointError:
         said = self._hide(" ".join(str(error.__cause__ or error).split()))[:300]
-        advice = {401: f"Set {self._variable} to a key that the server knows.", 404: "Addresses end in /v1 as a rule."}
-        remedy = advice.get(getattr(error, "status_code", 0), "Check that the server runs and serves this model.")
-        return EndpointError(f"{self.model} at {url}: expected a reply, got {type(error).__name__} ({said}). {remedy}")
+        advice = {
+            401: f"Set {self._variable} to a key that the server knows.",
+            404: "Addresses end in /v1 as a rule.",
+        }
+        remedy = advice.get(
+            getattr(error, "status_code", 0), "Check that the server runs and serves this model."
+        )
+        return EndpointError(
+            f"{self.model} at {url}: expected a reply, got {type(error).__name__} ({said}). {remedy}"
+        )
 
     def _hide(self, text: str) -> str:
-        return text.replace(self._key, "[key]") if len(self._key) >= 6 else text  # shorter ones are placeholders
+        return (
+            text.replace(self._key, "[key]") if len(self._key) >= 6 else text
+        )  # shorter ones are placeholders
 
 
 def check_address(url: str) -> None:
@@ -196,7 +241,9 @@ def check_address(url: str) -> None:
             "Put the key into an environment variable."
         )
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"endpoint: expected an address such as http://127.0.0.1:8000/v1, got {url!r}.")
+        raise ConfigError(
+            f"endpoint: expected an address such as http://127.0.0.1:8000/v1, got {url!r}."
+        )
 
 
 def picture_url(path: Path) -> str:
@@ -204,10 +251,14 @@ def picture_url(path: Path) -> str:
     try:
         data = path.read_bytes()
     except (OSError, ValueError) as error:
-        raise EndpointError(f"picture {path}: expected a file that can be read, got {error}.") from error
+        raise EndpointError(
+            f"picture {path}: expected a file that can be read, got {error}."
+        ) from error
     kind = next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), None)
     if kind is None:
-        raise EndpointError(f"picture {path}: expected PNG, JPEG, GIF or WebP, got {data[:8]!r}. Convert the file.")
+        raise EndpointError(
+            f"picture {path}: expected PNG, JPEG, GIF or WebP, got {data[:8]!r}. Convert the file."
+        )
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 

@@ -11,10 +11,15 @@ from fin_tasks.endpoints.chat import check_address
 from fin_tasks.errors import EndpointError
 from fin_tasks.settings import Settings
 
-_TEXTS, _REQUESTS = 32, 8  # texts in a request, as many as most servers take; requests at the same time
+_TEXTS, _REQUESTS = (
+    32,
+    8,
+)  # texts in a request, as many as most servers take; requests at the same time
 
 
-def embed(model: str, base_url: str, texts: Sequence[str], settings: Settings) -> npt.NDArray[np.float64]:
+def embed(
+    model: str, base_url: str, texts: Sequence[str], settings: Settings
+) -> npt.NDArray[np.float64]:
     """Return one row per text, not scaled; raise EndpointError if the server's replies cannot be used."""
     import openai
 
@@ -23,7 +28,9 @@ def embed(model: str, base_url: str, texts: Sequence[str], settings: Settings) -
     batches = [list(texts[start : start + _TEXTS]) for start in range(0, len(texts), _TEXTS)]
     with (
         openai.DefaultHttpxClient(follow_redirects=False) as http,
-        openai.OpenAI(base_url=base_url, api_key=key, max_retries=5, timeout=120.0, http_client=http) as client,
+        openai.OpenAI(
+            base_url=base_url, api_key=key, max_retries=5, timeout=120.0, http_client=http
+        ) as client,
         ThreadPoolExecutor(_REQUESTS, "fin-tasks-embed") as pool,
     ):
         try:

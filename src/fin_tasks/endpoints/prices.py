@@ -41,4 +41,6 @@ def read_prices(path: Path) -> Prices:
         return Prices.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, yaml.YAMLError) as error:
         wanted = "`models` with `input` and `output` prices of a million tokens for each model"
-        raise ConfigError(f"prices {path}: expected {wanted}, got: {' '.join(str(error).split())}") from error
+        raise ConfigError(
+            f"prices {path}: expected {wanted}, got: {' '.join(str(error).split())}"
+        ) from error

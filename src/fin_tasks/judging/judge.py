@@ -58,28 +58,47 @@ class JudgeModel(BaseModel):
         if prices is None:
             return {**vars(used)}
         cost = prices.cost(self.model, used.prompt_tokens, used.completion_tokens)
-        return {**vars(used), "cost": cost, "prices": prices.model_dump(mode="json", exclude={"models"})}
+        return {
+            **vars(used),
+            "cost": cost,
+            "prices": prices.model_dump(mode="json", exclude={"models"}),
+        }
 
     def facts(self, rubric: Rubric) -> dict[str, Any]:
         """Return what results say about the judge, without its addresses and its key."""
-        facts = {"model": self.model, "rubric": rubric.label, "rubric_sha256": rubric.sha256, "image": self.picture}
+        facts = {
+            "model": self.model,
+            "rubric": rubric.label,
+            "rubric_sha256": rubric.sha256,
+            "image": self.picture,
+        }
         return {**facts, "temperatures": list(rubric.temperatures), "max_tokens": rubric.max_tokens}
 
 
 def judge_from(metadata: Mapping[str, Any], settings: Settings) -> JudgeModel | None:
     """Return the judge that the `judge_` keys of metadata or the environment name; None if they name no model."""
-    given = {key[6:]: value for key, value in metadata.items() if key.startswith("judge_") and value is not None}
+    given = {
+        key[6:]: value
+        for key, value in metadata.items()
+        if key.startswith("judge_") and value is not None
+    }
     options = {"model": settings.judge_model, "base_url": settings.judge_base_urls, **given}
     if not options["model"]:
         if given:
-            raise ConfigError("judge: expected a model (judge_model, --model or FIN_TASKS_JUDGE_MODEL), got none.")
+            raise ConfigError(
+                "judge: expected a model (judge_model, --model or FIN_TASKS_JUDGE_MODEL), got none."
+            )
         return None
     try:
         judge = JudgeModel(**options)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
-        got = "something else (not shown, as it may be the key)" if name == "key" else repr(first["input"])
+        got = (
+            "something else (not shown, as it may be the key)"
+            if name == "key"
+            else repr(first["input"])
+        )
         raise ConfigError(f"judge_{name}: {first['msg']}, got {got}.") from None
     for url in judge.base_url:
         check_address(url)
@@ -108,10 +127,14 @@ def judge_items(
         work = _Work(chat, rubric, judge)
         jobs = {pool.submit(work.judge, items[at]): at for at in waiting}
         try:
-            for job in tqdm(as_completed(jobs), "Judging", len(jobs), unit="response", disable=None):
+            for job in tqdm(
+                as_completed(jobs), "Judging", len(jobs), unit="response", disable=None
+            ):
                 judged[jobs[job]] = job.result()
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)  # after Ctrl-C, no waiting request is sent
+            pool.shutdown(
+                wait=True, cancel_futures=True
+            )  # after Ctrl-C, no waiting request is sent
     return judged
 
 
@@ -142,7 +165,9 @@ class _Work:
 
     def __init__(self, chat: Chat, rubric: Rubric, judge: JudgeModel) -> None:
         self.chat, self.rubric, self.judge_model = chat, rubric, judge
-        self.reasons = False  # whether the judge reasons before it replies, and so needs more tokens
+        self.reasons = (
+            False  # whether the judge reasons before it replies, and so needs more tokens
+        )
         self.lock = threading.Lock()
         self.failed_in_a_row = 0
         self.last_error = ""
@@ -153,7 +178,9 @@ class _Work:
         try:
             judged = self._tries(item, fresh=False)
             every = len(judged.replies) == len(self.rubric.temperatures)
-            if judged.error and every and all(one.cached for one in judged.replies):  # it failed in an earlier run
+            if (
+                judged.error and every and all(one.cached for one in judged.replies)
+            ):  # it failed in an earlier run
                 again = self._tries(item, fresh=True)
                 return again if again.replies else judged
             return judged
@@ -171,7 +198,11 @@ class _Work:
             replies.append(Reply(text=found.text, temperature=temperature, cached=found.cached))
             if self.rubric.accepts(found.text):
                 return Judged(item.response, tuple(replies))
-        return Judged(item.response, tuple(replies), f"none of {len(replies)} replies of the judge could be read")
+        return Judged(
+            item.response,
+            tuple(replies),
+            f"none of {len(replies)} replies of the judge could be read",
+        )
 
     def _ask(self, messages: list[dict[str, Any]], temperature: float, fresh: bool) -> ChatReply:
         if self.failed_in_a_row >= max(8, self.judge_model.concurrency):
@@ -181,7 +212,9 @@ class _Work:
         limit = large if self.reasons else usual
         try:
             reply = self.chat.ask(messages, max_tokens=limit, **options)
-            reasons = not reply.text.strip() or reply.text.lstrip().startswith(("<think", "<|channel"))
+            reasons = not reply.text.strip() or reply.text.lstrip().startswith(
+                ("<think", "<|channel")
+            )
             if reasons and reply.reason == "length" and limit < large:
                 with self.lock:
                     if not self.reasons:

@@ -56,8 +56,12 @@ class Rubric(_Strict):
     highest: int = 5
     dimensions: dict[str, Text] = {}  # name of a score -> what the judge calls it
     max_tokens: int = Field(3, ge=1, le=100_000)
-    reasoning_max_tokens: int = Field(4096, ge=1, le=100_000)  # for judges that reason before they reply
-    temperatures: tuple[float, ...] = Field((0.0, 0.5, 1.0, 1.5, 2.0), strict=False, min_length=1, max_length=20)
+    reasoning_max_tokens: int = Field(
+        4096, ge=1, le=100_000
+    )  # for judges that reason before they reply
+    temperatures: tuple[float, ...] = Field(
+        (0.0, 0.5, 1.0, 1.5, 2.0), strict=False, min_length=1, max_length=20
+    )
 
     @property
     def sha256(self) -> str:
@@ -124,8 +128,12 @@ class Rubric(_Strict):
             for called in self.dimensions.values():
                 number = re.search(rf"{re.escape(called)}\W{{0,8}}(\d{{1,2}})(?!\d)", text)
                 said.setdefault(called, int(number[1]) if number else None)
-        scores: dict[str, Any] = {name: said.get(called) for name, called in self.dimensions.items()}
-        good = all(type(one) is int and self.lowest <= one <= self.highest for one in scores.values())
+        scores: dict[str, Any] = {
+            name: said.get(called) for name, called in self.dimensions.items()
+        }
+        good = all(
+            type(one) is int and self.lowest <= one <= self.highest for one in scores.values()
+        )
         return scores if good else None
 
 
@@ -151,7 +159,9 @@ class Pack(Rubric):
         if self.message.count("{mark}") < 2 or "{response}" not in self.message:
             raise ValueError("message: expected {response} between two lines with {mark}")
         if self.highest <= self.lowest or (self.parser == "dimensions") != bool(self.dimensions):
-            raise ValueError("expected lowest below highest, and dimensions for the parser of that name only")
+            raise ValueError(
+                "expected lowest below highest, and dimensions for the parser of that name only"
+            )
         if self.dimensions and "overall" not in self.dimensions:
             raise ValueError("dimensions: expected one with the name overall")
         return self
@@ -160,17 +170,31 @@ class Pack(Rubric):
         """Raise ConfigError if the rubric has no such category."""
         if category not in self.categories:
             known = ", ".join(self.categories)
-            raise ConfigError(f"rubric {self.name}: expected one of its categories ({known}), got {category!r}.")
+            raise ConfigError(
+                f"rubric {self.name}: expected one of its categories ({known}), got {category!r}."
+            )
 
     def messages(self, item: Item) -> list[dict[str, Any]]:
         """Return the chat messages that ask the judge about an item; the picture comes last."""
         self.check(item.category)
         category = self.categories[item.category]
-        others = {"question": item.question, "answer": item.answer, "background": item.background or "-"}
+        others = {
+            "question": item.question,
+            "answer": item.answer,
+            "background": item.background or "-",
+        }
         others["response"] = strip_reasoning(item.response).strip()
         mark = hashlib.sha256(json.dumps(list(others.values())).encode()).hexdigest()[:32]
-        examples = [_fill(self.example, one.model_dump() | {"number": n}) for n, one in enumerate(category.examples, 1)]
-        parts = {"category": category.title, "points": self.points[category.points], "mark": mark, **others}
+        examples = [
+            _fill(self.example, one.model_dump() | {"number": n})
+            for n, one in enumerate(category.examples, 1)
+        ]
+        parts = {
+            "category": category.title,
+            "points": self.points[category.points],
+            "mark": mark,
+            **others,
+        }
         parts |= {"requirements": category.requirements or "-", "examples": "\n\n".join(examples)}
         text = _fill(self.message, parts)
         # a judge that sees no pictures may refuse a list
@@ -190,9 +214,13 @@ def load_rubric(name_or_path: str | Path) -> Pack:
         path = Path(name_or_path).expanduser()
         if path.suffix not in (".yaml", ".yml") or not path.is_file():
             known = ", ".join(rubric_names())
-            raise ConfigError(f"rubric: expected one of {known}, or the path of a YAML file, got {str(path)!r}.")
+            raise ConfigError(
+                f"rubric: expected one of {known}, or the path of a YAML file, got {str(path)!r}."
+            )
     if path.stat().st_size > _LARGEST:
-        raise ConfigError(f"{path}: expected at most {_LARGEST:,} bytes, got more. Shorten the rubric.")
+        raise ConfigError(
+            f"{path}: expected at most {_LARGEST:,} bytes, got more. Shorten the rubric."
+        )
     return _parse(str(path), path.read_bytes())
 
 
@@ -203,7 +231,9 @@ def _parse(path: str, data: bytes) -> Pack:
         return Pack.model_validate(tree)
     except (ValueError, RecursionError, yaml.YAMLError) as error:
         told = " ".join(str(error).split())[:300]
-        raise ConfigError(f"{path}: expected a rubric as docs/judge.md explains it, got: {told}") from error
+        raise ConfigError(
+            f"{path}: expected a rubric as docs/judge.md explains it, got: {told}"
+        ) from error
 
 
 class _Loader(yaml.SafeLoader):
@@ -235,7 +265,9 @@ def _paper_score(reply: str, lowest: int, highest: int) -> int | None:
         found = int(reply)
     except ValueError:
         try:
-            inside = [one for one in map(int, re.findall(r"[-+]?\d+", reply)) if lowest <= one <= highest]
+            inside = [
+                one for one in map(int, re.findall(r"[-+]?\d+", reply)) if lowest <= one <= highest
+            ]
         except ValueError:  # Python reads no integer of more than 4,300 digits
             return None
         return inside[-1] if inside else None

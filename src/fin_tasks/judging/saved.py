@@ -29,7 +29,9 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         beside = path.with_name(f"{path.stem}_responses.jsonl")
         kept = read_json(beside, ["index", "prediction"]) if beside.is_file() else []
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise DataError(f"{path}: expected a table of predictions that can be read, got: {error}.") from error
+        raise DataError(
+            f"{path}: expected a table of predictions that can be read, got: {error}."
+        ) from error
     if not rows or len(rows) > _ROWS:
         raise DataError(f"{path}: expected 1 to {_ROWS:,} rows, got {len(rows):,}.")
     whole = {str(row["index"]): _text(row["prediction"]) for row in kept}
@@ -37,7 +39,9 @@ def read_rows(path: Path) -> list[dict[str, str]]:
     for row in rows:
         for name, other in (("index", "id"), ("prediction", "response")):
             if name not in row and other not in row:
-                raise DataError(f"{path}: expected a column {name} or {other}, got {', '.join(row)}.")
+                raise DataError(
+                    f"{path}: expected a column {name} or {other}, got {', '.join(row)}."
+                )
             row[name] = row[name] if name in row else row.pop(other)
         if row["index"] in seen:
             raise DataError(f"{path}: expected each index once, got {row['index']!r} again.")
@@ -56,14 +60,18 @@ def read_items(
     items = []
     for row in rows:
         if missing := [name for name in ("question", "answer") if not row.get(name, "").strip()]:
-            raise DataError(f"{path}, index {row['index']}: expected a text in {missing[0]}, got none.")
+            raise DataError(
+                f"{path}, index {row['index']}: expected a text in {missing[0]}, got none."
+            )
         items.append(
             Item(
                 question=row["question"],
                 answer=row["answer"],
                 response=row["prediction"],
                 category=row.get("task_category") or row.get("category") or "",
-                picture=_picture(row["image_path"], trusted, path) if pictures and row.get("image_path") else None,
+                picture=_picture(row["image_path"], trusted, path)
+                if pictures and row.get("image_path")
+                else None,
                 background=row.get("background", ""),
             )
         )
@@ -77,7 +85,9 @@ def _picture(name: str, trusted: Sequence[Path], file: Path) -> Path:
             f"{file}: expected pictures below {trusted[0]}, got {name!r}. Name the folder with --image-root."
         )
     if not place.is_file():
-        raise DataError(f"{file}: expected the picture {place}, found none. Use --image-root or --no-image.")
+        raise DataError(
+            f"{file}: expected the picture {place}, found none. Use --image-root or --no-image."
+        )
     return place
 
 
@@ -94,12 +104,17 @@ def _rows(path: Path) -> list[dict[str, Any]]:
             raise ValueError("a row with more cells than the header")
         return [record.cells for record in records]
     if path.suffix != ".xlsx":
-        raise ValueError(f"the suffix {path.suffix!r}; .xlsx, .tsv, .csv, .json and .jsonl are read")
+        raise ValueError(
+            f"the suffix {path.suffix!r}; .xlsx, .tsv, .csv, .json and .jsonl are read"
+        )
     import pandas as pd
 
     _check_workbook(path)
     table = pd.read_excel(path, engine="openpyxl", dtype=str, keep_default_na=False)
-    return [{str(name): cell for name, cell in row.items()} for row in table.fillna("").to_dict("records")]
+    return [
+        {str(name): cell for name, cell in row.items()}
+        for row in table.fillna("").to_dict("records")
+    ]
 
 
 def _text(value: Any) -> str:
@@ -115,5 +130,12 @@ def _check_workbook(path: Path) -> None:
             raise ValueError(f"a workbook of more than {_BYTES:,} bytes unpacked")
         for part in archive.infolist():
             xml = archive.read(part) if part.filename.lower().endswith(".xml") else b""
-            if b"\0" in xml or b"<!ENTITY" in xml or xml.count(b"<") > _TAGS or _FAR_ROW.search(xml):
-                raise ValueError(f"a row number above 999,999, more than {_TAGS:,} tags, entities, or no UTF-8")
+            if (
+                b"\0" in xml
+                or b"<!ENTITY" in xml
+                or xml.count(b"<") > _TAGS
+                or _FAR_ROW.search(xml)
+            ):
+                raise ValueError(
+                    f"a row number above 999,999, more than {_TAGS:,} tags, entities, or no UTF-8"
+                )

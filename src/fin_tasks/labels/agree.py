@@ -25,7 +25,9 @@ def combine(scores: Sequence[float]) -> tuple[float, bool]:
     return (first if alone else mean(scores)), pvariance(scores) > _REVIEW
 
 
-def bootstrap(statistic: Callable[[Any], float], rows: Any, *, times: int) -> tuple[float | None, ...]:
+def bootstrap(
+    statistic: Callable[[Any], float], rows: Any, *, times: int
+) -> tuple[float | None, ...]:
     """Return a statistic of rows and its 95 % bootstrap interval; None if the statistic is NaN."""
     found, rng, n = statistic(rows), np.random.default_rng(42), len(rows)
     if math.isnan(found):
@@ -42,7 +44,9 @@ def agreement(people: Sequence[float], judge: Sequence[float]) -> dict[str, floa
     pairs = np.array([people, judge], dtype=float).T
     apart = pairs[:, 1] - pairs[:, 0]
     mad, bias = (float(abs(apart).mean()), float(apart.mean())) if len(apart) else (None, None)
-    correlation = bootstrap(lambda of: float(pd.DataFrame(of).corr("spearman").iloc[0, 1]), pairs, times=2000)
+    correlation = bootstrap(
+        lambda of: float(pd.DataFrame(of).corr("spearman").iloc[0, 1]), pairs, times=2000
+    )
     spearman = dict(zip(("spearman", "low", "high"), correlation, strict=True))
     return {"n": len(pairs), **spearman, "mean_absolute_difference": mad, "bias": bias}
 
@@ -55,16 +59,30 @@ def compare(draw: Draw, values: pd.DataFrame, path: Path) -> dict[str, dict[str,
         try:
             row, of_paper = rows.get(id_of(sample["doc"])), sample["filter"] == "paper"
             (reading,) = readings_of(sample["filtered_resps"])
-            points, response = None if reading["unscored"] else float(reading["answer"]), sample["resps"][0][0]
+            points, response = (
+                None if reading["unscored"] else float(reading["answer"]),
+                sample["resps"][0][0],
+            )
         except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise DataError(f"{path}: expected samples_*.jsonl of a judged task, got {error!r}.") from error
+            raise DataError(
+                f"{path}: expected samples_*.jsonl of a judged task, got {error!r}."
+            ) from error
         people = [float(score) for score in values.loc[row.id].iloc[0].dropna()] if row else []
         if row is None or points is None or not people or of_paper:
             continue
         if response != row.response:
-            raise DataError(f"{path}: expected the responses that people saw, got another one to {row.doc_id}.")
+            raise DataError(
+                f"{path}: expected the responses that people saw, got another one to {row.doc_id}."
+            )
         category = CATEGORIES.get(row.facts.get("category", [""])[0])
-        groups = [] if category is None else ["subjective" if category.kind == "subjective" else "objective"]
+        groups = (
+            []
+            if category is None
+            else ["subjective" if category.kind == "subjective" else "objective"]
+        )
         for group in ("all", *groups):
             pairs.setdefault(group, []).append((combine(people)[0], points))
-    return {group: agreement([x for x, _ in of], [y for _, y in of]) for group, of in sorted(pairs.items())}
+    return {
+        group: agreement([x for x, _ in of], [y for _, y in of])
+        for group, of in sorted(pairs.items())
+    }

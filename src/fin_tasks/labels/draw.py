@@ -35,14 +35,18 @@ class Question(BaseModel, extra="forbid", frozen=True):
     choose: Literal[1, 2] = 1  # of the values, at most; two are written as `TU+TR`
     types: dict[Value, str] = {}  # a value to the type of error that it shows
     scale: tuple[int, int] | None = None  # lowest and highest score, in place of `values`
-    rule: Literal["mode", "mean"] = "mode"  # how scores become one; without a most frequent score always their mean
+    rule: Literal["mode", "mean"] = (
+        "mode"  # how scores become one; without a most frequent score always their mean
+    )
 
     @property
     def allowed(self) -> list[str]:
         """Return the texts that a cell may hold."""
         if self.scale:
             return [str(score) for score in range(self.scale[0], self.scale[1] + 1)]
-        return self.values + ["+".join(two) for two in combinations(self.values, 2) if self.choose == 2]
+        return self.values + [
+            "+".join(two) for two in combinations(self.values, 2) if self.choose == 2
+        ]
 
 
 class Study(BaseModel, extra="forbid", frozen=True):
@@ -52,21 +56,29 @@ class Study(BaseModel, extra="forbid", frozen=True):
     title: str
     instructions: str
     benchmark: Literal["xfinbench", "mme_finance", "financemath", "bizbench", "dynostock"]
-    tasks: dict[str, dict[str, Any]]  # lm-eval's names of tasks, each with the options of its documents
+    tasks: dict[
+        str, dict[str, Any]
+    ]  # lm-eval's names of tasks, each with the options of its documents
     wrong: bool = False  # whether only wrong responses are drawn
     strata: Literal["", "task", "capability", "category", "topic"] = ""
     n: int | dict[str, int]  # rows, or rows by stratum
     annotators: int = Field(3, ge=1, le=50)
-    show: list[Literal["task", "question", "prompt", "choices", "picture", "terms", "gold", "response"]]
+    show: list[
+        Literal["task", "question", "prompt", "choices", "picture", "terms", "gold", "response"]
+    ]
     questions: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], Question] = {}
-    minutes: dict[str, float] = {}  # in place of `questions`: people answer themselves, in this time for each task
+    minutes: dict[
+        str, float
+    ] = {}  # in place of `questions`: people answer themselves, in this time for each task
 
     def columns(self) -> dict[str, str]:
         """Return the columns that people fill in, each with its question."""
         if self.minutes:
             answer = "Your answer: true or false, the letter of a choice, or a number; none if you have none in time"
             return {"answer": answer, "minutes": "The minutes that you took"}
-        return {name: f"{one.ask} ({', '.join(one.allowed)})" for name, one in self.questions.items()}
+        return {
+            name: f"{one.ask} ({', '.join(one.allowed)})" for name, one in self.questions.items()
+        }
 
     def allowed(self, column: str, doc: dict[str, Any]) -> tuple[list[str], float | None]:
         """Return the words that a cell may hold, and the largest number if it may hold a number."""
@@ -77,7 +89,10 @@ class Study(BaseModel, extra="forbid", frozen=True):
             return [], self.minutes[task]
         if task == "calcu":
             return ["none"], 1e15
-        return [*(["true", "false"] if task == "bool" else ascii_uppercase[: len(doc["choices"])]), "none"], None
+        return [
+            *(["true", "false"] if task == "bool" else ascii_uppercase[: len(doc["choices"])]),
+            "none",
+        ], None
 
 
 class Row(BaseModel):
@@ -107,12 +122,16 @@ def load_study(name: str) -> Study:
     try:
         return Study.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except OSError as error:
-        raise ConfigError(f"study: expected a YAML file or one of {', '.join(packaged)}, got {name!r}.") from error
+        raise ConfigError(
+            f"study: expected a YAML file or one of {', '.join(packaged)}, got {name!r}."
+        ) from error
     except (ValueError, yaml.YAMLError) as error:
         raise ConfigError(f"{path}: expected a study as in docs/labels.md, got {error}") from error
 
 
-def draw(study: Study, run: Path | None, *, n: int | None, seed: int, options: Mapping[str, Any]) -> Draw:
+def draw(
+    study: Study, run: Path | None, *, n: int | None, seed: int, options: Mapping[str, Any]
+) -> Draw:
     """Draw n rows, or as many as the study wants, at random from each stratum.
 
     The questions are the benchmark's documents, with the options `source`, `data_dir` and `split`; the responses are
@@ -122,16 +141,22 @@ def draw(study: Study, run: Path | None, *, n: int | None, seed: int, options: M
     if run:
         _read_run(found, run, options)
     elif "response" in study.show or study.wrong:
-        raise ConfigError(f"label draw: the study {study.name} is about responses. Name a run folder.")
+        raise ConfigError(
+            f"label draw: the study {study.name} is about responses. Name a run folder."
+        )
     else:
         for task in study.tasks:
             found.rows += _questions(found, task, options)
     if not found.rows:
-        raise DataError("label draw: expected rows for the study, got none. Check RUN, --data-dir and --split.")
+        raise DataError(
+            "label draw: expected rows for the study, got none. Check RUN, --data-dir and --split."
+        )
     strata: dict[str, list[Row]] = defaultdict(list)
     for row in found.rows:
         strata[(row.facts.get(study.strata) or [""])[0]].append(row)
-    weights = study.n if isinstance(study.n, dict) else {name: len(own) for name, own in strata.items()}
+    weights = (
+        study.n if isinstance(study.n, dict) else {name: len(own) for name, own in strata.items()}
+    )
     total = sum(weights.values())
     goal = n or (study.n if isinstance(study.n, int) else total)
     found.rows = []
@@ -140,7 +165,11 @@ def draw(study: Study, run: Path | None, *, n: int | None, seed: int, options: M
     for name, start, end in zip(weights, ends, ends[1:], strict=False):
         if end > start:  # the same number may stand for questions of two tasks
             found.rows += documents.draw(
-                study.benchmark, strata[name], end - start, seed, lambda row: f"{row.task} {row.doc_id}"
+                study.benchmark,
+                strata[name],
+                end - start,
+                seed,
+                lambda row: f"{row.task} {row.doc_id}",
             )
     ids = [study.name, found.model, *(row.doc_id for row in found.rows)]
     prefix = hashlib.sha256(json.dumps(ids).encode()).hexdigest()[:4]
@@ -164,7 +193,9 @@ def _read_run(found: Draw, path: Path, options: Mapping[str, Any]) -> None:
         metric = headline(result)
         for sample in read_samples(result.samples):
             row = questions.get(id_of(sample["doc"]))
-            if row is None or sample["filter"] == "robust":  # the lines of `paper` hold the same responses
+            if (
+                row is None or sample["filter"] == "robust"
+            ):  # the lines of `paper` hold the same responses
                 continue
             row.response = sample["resps"][0][0]
             score = sample.get(metric)
@@ -180,7 +211,9 @@ def _questions(found: Draw, task: str, options: Mapping[str, Any]) -> list[Row]:
     given = {name: value for name, value in options.items() if value is not None}
     (data,) = load(**found.study.tasks[task], **given).values()
     about = json.loads(data.info.description)
-    found.provenance[task] = {name: about[name] for name in ("split", "data", "scorer") if name in about}
+    found.provenance[task] = {
+        name: about[name] for name in ("split", "data", "scorer") if name in about
+    }
     rows = []
     for doc in data:
         facts = {"task": [doc.get("task") or task], "capability": doc.get("capabilities") or []}

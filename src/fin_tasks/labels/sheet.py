@@ -23,13 +23,26 @@ _WIDE = ("question", "prompt", "response", "gold", "choices")
 def write_sheets(draw: Draw, out: Path) -> list[Path]:
     """Write a sheet for each person, `.xlsx` or `.csv` by the ending of `out`, and the draw for merging."""
     study = draw.study
-    paths = [out.with_name(f"{out.stem}_{number}{out.suffix}") for number in range(1, study.annotators + 1)]
+    paths = [
+        out.with_name(f"{out.stem}_{number}{out.suffix}")
+        for number in range(1, study.annotators + 1)
+    ]
     if out.suffix not in (".xlsx", ".csv") or any(path.exists() for path in paths):
-        raise ConfigError(f"--out {out}: expected a new name that ends in .xlsx or .csv, so that no labels are lost.")
-    shown = [{"row": row.id, **{name: _shown(row, name) for name in study.show}} for row in draw.rows]
+        raise ConfigError(
+            f"--out {out}: expected a new name that ends in .xlsx or .csv, so that no labels are lost."
+        )
+    shown = [
+        {"row": row.id, **{name: _shown(row, name) for name in study.show}} for row in draw.rows
+    ]
     table = pd.DataFrame(shown, columns=["row", *study.show, *study.columns()])
     asked = [f"{column}: {text}" for column, text in study.columns().items()]
-    instructions = [study.title, *study.instructions.strip().split("\n"), "", "Cells to fill in:", *asked]
+    instructions = [
+        study.title,
+        *study.instructions.strip().split("\n"),
+        "",
+        "Cells to fill in:",
+        *asked,
+    ]
     out.parent.mkdir(parents=True, exist_ok=True)
     for path in paths:
         if path.suffix == ".csv":
@@ -37,13 +50,17 @@ def write_sheets(draw: Draw, out: Path) -> list[Path]:
             table.replace(_FORMULA, "'", regex=True).to_csv(path, index=False, encoding="utf-8-sig")
             continue
         with pd.ExcelWriter(path, engine="openpyxl") as writer:
-            pd.Series(instructions).to_excel(writer, sheet_name="Instructions", header=False, index=False)
+            pd.Series(instructions).to_excel(
+                writer, sheet_name="Instructions", header=False, index=False
+            )
             writer.sheets["Instructions"].column_dimensions["A"].width = 130
             table.to_excel(writer, sheet_name="Labels", index=False, freeze_panes=(1, 1))
             _format(writer.sheets["Labels"], draw)
     if out.suffix == ".csv":
         out.with_suffix(".txt").write_text("\n".join(instructions), encoding="utf-8")
-    out.with_name(f"{out.stem}.draw.json").write_text(draw.model_dump_json(indent=1), encoding="utf-8")
+    out.with_name(f"{out.stem}.draw.json").write_text(
+        draw.model_dump_json(indent=1), encoding="utf-8"
+    )
     return paths
 
 
@@ -61,12 +78,16 @@ def _format(sheet: Worksheet, draw: Draw) -> None:
             cell.fill = PatternFill("solid", fgColor="FFF2CC")
             words, most = draw.study.allowed(name, row.doc)
             if most is None:
-                rule = DataValidation("list", formula1=f'"{",".join(words)}"', showErrorMessage=True)
+                rule = DataValidation(
+                    "list", formula1=f'"{",".join(words)}"', showErrorMessage=True
+                )
                 sheet.add_data_validation(rule)
                 rule.add(cell)
     for line, texts in enumerate(sheet.iter_rows(min_row=2, values_only=True), 2):
         lines = max(1 + len(text) // 70 + text.count("\n") for text in map(str, texts))
-        sheet.row_dimensions[line].height = min(409, 15 * lines)  # the most; LibreOffice does not make rows fit
+        sheet.row_dimensions[line].height = min(
+            409, 15 * lines
+        )  # the most; LibreOffice does not make rows fit
 
 
 def _shown(row: Row, name: str) -> str:
@@ -91,7 +112,9 @@ def read_sheets(draw: Draw, paths: Sequence[Path]) -> tuple[pd.DataFrame, pd.Dat
     """
     people, columns = [path.stem for path in paths], list(draw.study.columns())
     if len(set(people)) < len(people):
-        raise ConfigError(f"sheets: expected a file name for each person, got {', '.join(people)}. Rename a sheet.")
+        raise ConfigError(
+            f"sheets: expected a file name for each person, got {', '.join(people)}. Rename a sheet."
+        )
     rows = {row.id: row for row in draw.rows}
     lines = pd.MultiIndex.from_product([rows, columns], names=["row", "question"])
     values = pd.DataFrame(None, index=lines, columns=people, dtype=object)
@@ -105,12 +128,28 @@ def read_sheets(draw: Draw, paths: Sequence[Path]) -> tuple[pd.DataFrame, pd.Dat
                     words, most = draw.study.allowed(column, rows[name].doc)
                     values.loc[(name, column), path.stem] = value = _read(text, words, most)
                     if value is None:
-                        expected = ", ".join(words if most is None else [*words, f"a number up to {most:g}"])
-                        problems.append((path.name, line, name, column, f"expected {expected}, got {text!r:.80}"))
+                        expected = ", ".join(
+                            words if most is None else [*words, f"a number up to {most:g}"]
+                        )
+                        problems.append(
+                            (
+                                path.name,
+                                line,
+                                name,
+                                column,
+                                f"expected {expected}, got {text!r:.80}",
+                            )
+                        )
             elif name or any(texts):
-                why = f"comes {counts[name]} times, so none counts" if name in rows else "is not in this draw"
+                why = (
+                    f"comes {counts[name]} times, so none counts"
+                    if name in rows
+                    else "is not in this draw"
+                )
                 problems.append((path.name, line, name, "row", f"{name!r:.80} {why}"))
-        problems += [(path.name, 0, name, "row", f"{name} is missing") for name in rows if name not in counts]
+        problems += [
+            (path.name, 0, name, "row", f"{name} is missing") for name in rows if name not in counts
+        ]
     return values, pd.DataFrame(problems, columns=["sheet", "line", "row", "column", "message"])
 
 
@@ -122,9 +161,13 @@ def _table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
         else:
             table = pd.read_excel(path, "Labels", dtype=str, na_filter=False)
     except Exception as error:  # a broken spreadsheet raises anything
-        raise DataError(f"{path}: expected a filled sheet, .xlsx or .csv, could not read it ({error}).") from error
+        raise DataError(
+            f"{path}: expected a filled sheet, .xlsx or .csv, could not read it ({error})."
+        ) from error
     if missing := {*columns} - {*table}:
-        raise DataError(f"{path}: expected the columns {', '.join(columns)}, found no {', '.join(sorted(missing))}.")
+        raise DataError(
+            f"{path}: expected the columns {', '.join(columns)}, found no {', '.join(sorted(missing))}."
+        )
     return table[columns].map(lambda one: str(one or "").strip())
 
 

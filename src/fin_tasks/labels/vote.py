@@ -25,21 +25,34 @@ def merge(draw: Draw, values: pd.DataFrame, out: Path, *, name: str) -> dict[str
     if draw.study.minutes:
         return {"minutes": _people_run(draw, values, out, name=name)}
     questions = draw.study.questions
-    decided = [_decide(questions[asked], [*given.dropna()], len(given)) for (_, asked), given in values.iterrows()]
+    decided = [
+        _decide(questions[asked], [*given.dropna()], len(given))
+        for (_, asked), given in values.iterrows()
+    ]
     labels = values.reset_index()
     labels.insert(1, "doc_id", labels["row"].map({row.id: row.doc_id for row in draw.rows}))
     labels = labels.join(pd.DataFrame(decided, columns=["label", "review"]))
-    alphas = [{"question": asked, **alpha(values.xs(asked, level=1), one)} for asked, one in questions.items()]
+    alphas = [
+        {"question": asked, **alpha(values.xs(asked, level=1), one)}
+        for asked, one in questions.items()
+    ]
     shares = _shares(draw, labels)
     undecided = labels[labels["label"].isna()]
-    found = {"labels": labels, "undecided": undecided, "alpha": pd.DataFrame(alphas), "shares": shares}
+    found = {
+        "labels": labels,
+        "undecided": undecided,
+        "alpha": pd.DataFrame(alphas),
+        "shares": shares,
+    }
     if len(shares) and any(question.types for question in questions.values()):
         found["combinations"] = _combinations(draw, labels)
         _write_figure(draw, shares, found["combinations"], out / "types.png")
     return found
 
 
-def _decide(question: Question, values: Sequence[str], people: int) -> tuple[str | float | None, bool]:
+def _decide(
+    question: Question, values: Sequence[str], people: int
+) -> tuple[str | float | None, bool]:
     """Return the merged label, or None, and whether the scores differ so much that people must look again."""
     if question.scale is None:
         votes = Counter(value for given in values for value in given.split("+"))
@@ -67,7 +80,9 @@ def alpha(values: pd.DataFrame, question: Question) -> dict[str, Any]:
     def value_of(some: Any) -> float:
         if len(some) < 2 or np.count_nonzero(some.sum(axis=0)) < 2:
             return math.nan
-        return float(krippendorff.alpha(value_counts=some, value_domain=domain, level_of_measurement=level))
+        return float(
+            krippendorff.alpha(value_counts=some, value_domain=domain, level_of_measurement=level)
+        )
 
     found, low, high = bootstrap(value_of, counts, times=1000)
     return {"rows": len(counts), "alpha": found, "low": low, "high": high}
@@ -75,14 +90,22 @@ def alpha(values: pd.DataFrame, question: Question) -> dict[str, Any]:
 
 def _shares(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
     """Return the share of each label in all rows, and in those of each task, capability and so on."""
-    facts = [(row.id, by, part) for row in draw.rows for by, of in {"all": ["all"], **row.facts}.items() for part in of]
+    facts = [
+        (row.id, by, part)
+        for row in draw.rows
+        for by, of in {"all": ["all"], **row.facts}.items()
+        for part in of
+    ]
     rows = labels.merge(pd.DataFrame(facts, columns=["row", "by", "part"])).dropna(subset="label")
     found = []
     for (by, part, name), own in rows.groupby(["by", "part", "question"], sort=False)["label"]:
         question = draw.study.questions[name]
         for value in question.allowed[::-1] if question.scale else question.values:
             # Scores are counted from the highest down, as in the paper's table of ratings.
-            count = sum(label >= int(value) if question.scale else value in label.split("+") for label in own)
+            count = sum(
+                label >= int(value) if question.scale else value in label.split("+")
+                for label in own
+            )
             shown = f">= {value}" if question.scale else value
             counts = [len(own), count, count / len(own), *wilson(count, len(own))]
             found.append([by, part, name, shown, question.types.get(value, ""), *counts])
@@ -92,10 +115,13 @@ def _shares(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
 
 def _combinations(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
     """Count combinations of types of errors, for each answer to the questions without types."""
-    typed = {name: question.types for name, question in draw.study.questions.items() if question.types}
+    typed = {
+        name: question.types for name, question in draw.study.questions.items() if question.types
+    }
     wide = labels.pivot(index="row", columns="question", values="label").dropna()
     wide["types"] = [
-        " and ".join(types[row[name]] for name, types in typed.items() if row[name] in types) or "no error"
+        " and ".join(types[row[name]] for name, types in typed.items() if row[name] in types)
+        or "no error"
         for _, row in wide.iterrows()
     ]
     others = [name for name in draw.study.questions if name not in typed]
@@ -110,7 +136,9 @@ def _write_figure(draw: Draw, shares: pd.DataFrame, pairs: pd.DataFrame, path: P
     types = shares[shares["type"] != ""].sort_values(["by", "part"], kind="stable")
     panels = {"": types.pivot_table(index="part", columns="type", values="share", sort=False)}
     if others := [name for name in draw.study.questions if name in pairs]:
-        panels[", ".join(others)] = pairs.pivot_table(index=others, columns="types", values="share", fill_value=0)
+        panels[", ".join(others)] = pairs.pivot_table(
+            index=others, columns="types", values="share", fill_value=0
+        )
     figure = Figure(figsize=(5 * len(panels), 2 + 0.4 * len(panels[""])), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for axis, (title, table) in zip(axes, panels.items(), strict=True):
@@ -127,7 +155,10 @@ def _people_run(draw: Draw, values: pd.DataFrame, out: Path, *, name: str) -> pd
     scored = []
     for task, options in draw.study.tasks.items():
         rows = [row for row in draw.rows if row.task == task and len(answers.loc[row.id].dropna())]
-        responses = [[_response(one, row.doc["task"]) for one in answers.loc[row.id].dropna()] for row in rows]
+        responses = [
+            [_response(one, row.doc["task"]) for one in answers.loc[row.id].dropna()]
+            for row in rows
+        ]
         if rows:
             docs, style = [row.doc for row in rows], {**options, "mode": "cot"}
             scored.append(score_task(draw.study.benchmark, task, docs, responses, options=style))
@@ -136,13 +167,28 @@ def _people_run(draw: Draw, values: pd.DataFrame, out: Path, *, name: str) -> pd
     # People stand in the column of models that reason before they answer.
     facts = {"style": {"mode": "cot"}, "study": draw.study.name}
     provenance = {task: {**known, **facts} for task, known in draw.provenance.items()}
-    write_run(out, scored, model=name, made_by="fin-tasks label", provenance=provenance, group=draw.study.benchmark)
-    spent = [(row.doc["task"], float(one)) for row in draw.rows for one in minutes.loc[row.id].dropna()]
-    by_task = pd.DataFrame(spent, columns=["task", "minutes"]).groupby("task", sort=False)["minutes"]
+    write_run(
+        out,
+        scored,
+        model=name,
+        made_by="fin-tasks label",
+        provenance=provenance,
+        group=draw.study.benchmark,
+    )
+    spent = [
+        (row.doc["task"], float(one)) for row in draw.rows for one in minutes.loc[row.id].dropna()
+    ]
+    by_task = pd.DataFrame(spent, columns=["task", "minutes"]).groupby("task", sort=False)[
+        "minutes"
+    ]
     return by_task.agg(["count", "mean", "median"]).reset_index()
 
 
 def _response(answer: str, task: str) -> str:
     if answer == "none":
         return ""
-    return f"Therefore, my answer is [{answer}]" if task == "calcu" else f"Therefore, my answer is {answer}."
+    return (
+        f"Therefore, my answer is [{answer}]"
+        if task == "calcu"
+        else f"Therefore, my answer is {answer}."
+    )

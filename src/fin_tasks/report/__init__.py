@@ -25,7 +25,9 @@ def read(paths: Iterable[Path]) -> "Report":
     runs, tables = lm_eval.read_runs(_find(list(paths), problems), problems)
     if not runs:
         found = f": {problems[0].message}" if problems else ", found none."
-        raise DataError(f"{', '.join(map(str, paths))}: expected run folders with results of our tasks{found}")
+        raise DataError(
+            f"{', '.join(map(str, paths))}: expected run folders with results of our tasks{found}"
+        )
     return Report(tuple(runs), table_of(tables), tuple(problems))
 
 
@@ -37,7 +39,9 @@ def _find(paths: Sequence[Path], problems: "list[Problem]") -> dict[Path, str]:
     found: dict[Path, tuple[Path, str]] = {}
     for path in paths:
         if not path.exists():
-            raise DataError(f"{path}: expected a results file or a folder with results, found nothing there.")
+            raise DataError(
+                f"{path}: expected a results file or a folder with results, found nothing there."
+            )
         root = path if path.is_dir() else path.parent
         for file in sorted(root.rglob("*") if path.is_dir() else root.iterdir()):
             own = stamp(file.name)
@@ -46,5 +50,9 @@ def _find(paths: Sequence[Path], problems: "list[Problem]") -> dict[Path, str]:
             if file.resolve().is_relative_to(root.resolve()):
                 found.setdefault(file.resolve(), (file, file.relative_to(root).as_posix()))
             else:
-                problems.append(Problem(str(file), f"{file}: skipped, as it is a link to a place out of {root}."))
+                problems.append(
+                    Problem(
+                        str(file), f"{file}: skipped, as it is a link to a place out of {root}."
+                    )
+                )
     return dict(found.values())

@@ -9,10 +9,28 @@ from typing import Any
 from fin_tasks.report.model import TaskResult
 from fin_tasks.report.redact import without_secrets
 
-_FOLLOWS = {"hash", "rows", "left_out", "defects", "asked", "blank_image", "data.commit", "data.defects"}
+_FOLLOWS = {
+    "hash",
+    "rows",
+    "left_out",
+    "defects",
+    "asked",
+    "blank_image",
+    "data.commit",
+    "data.defects",
+}
 _FOLLOWS |= {"fin_tasks", "file", "file_sha256"}
 """Provenance that follows from other settings, is compared elsewhere, or changes no score."""
-_JUDGE = ("model", "rubric", "rubric_sha256", "version", "image", "temperatures", "tries", "max_tokens")
+_JUDGE = (
+    "model",
+    "rubric",
+    "rubric_sha256",
+    "version",
+    "image",
+    "temperatures",
+    "tries",
+    "max_tokens",
+)
 _ENDINGS = ("da", "pot", "text", "na")  # of task names that repeat a condition
 _WHOLE = "xfinbench_text"  # in this name `text` is no condition
 
@@ -32,7 +50,11 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, str]:
     if kept.get("data.origin") == "recording":  # its revision is a hash of one model's file
         kept.pop("data.revision", None)
     elif "data.revision" in kept:  # the revision stands for all other facts about the data
-        kept = {n: v for n, v in kept.items() if not n.startswith("data.") or n in ("data.revision", "data.origin")}
+        kept = {
+            n: v
+            for n, v in kept.items()
+            if not n.startswith("data.") or n in ("data.revision", "data.origin")
+        }
     if kept.get("data.origin") == "sample":  # the packaged sample has the same rows for every split
         kept["split"] = "sample"
     return {name: json.dumps(without_secrets(kept[name]), sort_keys=True) for name in sorted(kept)}
@@ -46,18 +68,37 @@ def conditions_of(result: TaskResult) -> dict[str, str]:
         task = task.removesuffix(f"_{ending}")
         endings.append(ending)
     style = [
-        *([f"{said['prompts.set']} prompts"] if said.get("prompts.set", "house") != "house" else []),
+        *(
+            [f"{said['prompts.set']} prompts"]
+            if said.get("prompts.set", "house") != "house"
+            else []
+        ),
         *(["no role"] if said.get("style.role") == "false" else []),
-        *([said["prompts.style"]] if said.get("prompts.style", "structured") != "structured" else []),
-        *(said[name] for name, usual in (("text", "table"), ("frequency", "daily")) if said.get(name, usual) != usual),
+        *(
+            [said["prompts.style"]]
+            if said.get("prompts.style", "structured") != "structured"
+            else []
+        ),
+        *(
+            said[name]
+            for name, usual in (("text", "table"), ("frequency", "daily"))
+            if said.get(name, usual) != usual
+        ),
         *(["anonymized"] if said.get("anonymize") == "true" else []),
         *(["may decline"] if said.get("na") == "true" or "na" in endings else []),
     ]
-    knowledge = said.get("retrieval.condition") or said.get("knowledge") or said.get("knowledge.condition") or "none"
+    knowledge = (
+        said.get("retrieval.condition")
+        or said.get("knowledge")
+        or said.get("knowledge.condition")
+        or "none"
+    )
     return {
         "task": task,
         "split": said.get("split", ""),
-        "mode": said.get("style.mode") or said.get("mode") or next((e for e in endings if e != "na"), ""),
+        "mode": said.get("style.mode")
+        or said.get("mode")
+        or next((e for e in endings if e != "na"), ""),
         "style": ", ".join(style),
         "retrieval": knowledge if result.benchmark == "xfinbench" else "",
         "arm": said.get("arm", ""),
@@ -78,7 +119,9 @@ def differences(result: TaskResult, reference: TaskResult) -> list[str]:
     """Say in what the settings of two results differ, such as `split: test, reference: validation`."""
     own, others = result.settings, reference.settings
     names = sorted(name for name in own.keys() | others.keys() if own.get(name) != others.get(name))
-    return [f"{name}: {_short(own.get(name))}, reference: {_short(others.get(name))}" for name in names]
+    return [
+        f"{name}: {_short(own.get(name))}, reference: {_short(others.get(name))}" for name in names
+    ]
 
 
 def text_of(value: str) -> str:
@@ -89,14 +132,26 @@ def text_of(value: str) -> str:
 def together(results: Sequence[TaskResult]) -> dict[str, str]:
     """Return the settings of a group: what its tasks share, and one hash of all that differs."""
     names = sorted({name for one in results for name in one.settings})
-    shared = {n: results[0].settings[n] for n in names if len({one.settings.get(n) for one in results}) == 1}
-    rest = sorted((one.task, n, one.settings.get(n)) for one in results for n in names if n not in shared)
+    shared = {
+        n: results[0].settings[n]
+        for n in names
+        if len({one.settings.get(n) for one in results}) == 1
+    }
+    rest = sorted(
+        (one.task, n, one.settings.get(n)) for one in results for n in names if n not in shared
+    )
     return {**shared, "tasks": json.dumps(_hash(rest))}
 
 
 def _short(value: str | None) -> str:
     text = "none" if value is None else text_of(value)
-    return f"{text[:8]}…" if re.fullmatch(r"[0-9a-f]{16,}", text) else f"{text[:39]}…" if len(text) > 40 else text
+    return (
+        f"{text[:8]}…"
+        if re.fullmatch(r"[0-9a-f]{16,}", text)
+        else f"{text[:39]}…"
+        if len(text) > 40
+        else text
+    )
 
 
 def _hash(value: object) -> str:

@@ -17,11 +17,18 @@ def costs_of(run: Run, prices: Prices | None = None) -> dict[str, dict[str, Any]
     """
     tasks = [task for task in run.tasks if not task.members]
     found = {task.task: _cost(task.usage, run.model, prices) for task in tasks}
-    whole = [seconds for task in tasks if (seconds := _number(task.usage.get("seconds_of_all_tasks"))) is not None]
+    whole = [
+        seconds
+        for task in tasks
+        if (seconds := _number(task.usage.get("seconds_of_all_tasks"))) is not None
+    ]
     if whole and len(tasks) == 1:
         found[tasks[0].task]["seconds"] = whole[0]
     groups = {task.task: task.members for task in run.tasks if task.members} | {"": tuple(found)}
-    sums = {group: _sum([found[one] for one in members if one in found]) for group, members in groups.items()}
+    sums = {
+        group: _sum([found[one] for one in members if one in found])
+        for group, members in groups.items()
+    }
     if whole:
         sums[""]["seconds"] = whole[0]
     return {**found, **sums}
@@ -37,18 +44,32 @@ def pareto(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _cost(usage: Mapping[str, Any], model: str, prices: Prices | None) -> dict[str, Any]:
-    tokens_in, tokens_out = _number(usage.get("prompt_tokens")), _number(usage.get("response_tokens"))
+    tokens_in, tokens_out = (
+        _number(usage.get("prompt_tokens")),
+        _number(usage.get("response_tokens")),
+    )
     cost = prices.cost(model, tokens_in, tokens_out) if prices else None
     found = {"tokens_in": tokens_in, "tokens_out": tokens_out, "cost": cost}
-    estimated = [] if usage.get("estimated") is False else [name for name, one in found.items() if one is not None]
+    estimated = (
+        []
+        if usage.get("estimated") is False
+        else [name for name, one in found.items() if one is not None]
+    )
     return {**found, "seconds": _number(usage.get("seconds")), "estimated": estimated}
 
 
 def _sum(parts: list[dict[str, Any]]) -> dict[str, Any]:
     columns = {name: [part[name] for part in parts] for name in COSTS}
     sums = {name: sum(of) if of and None not in of else None for name, of in columns.items()}
-    return {**sums, "estimated": list(dict.fromkeys(name for part in parts for name in part["estimated"]))}
+    return {
+        **sums,
+        "estimated": list(dict.fromkeys(name for part in parts for name in part["estimated"])),
+    }
 
 
 def _number(value: Any) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15 else None
+    return (
+        value
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
+        else None
+    )

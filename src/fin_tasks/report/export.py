@@ -23,14 +23,24 @@ _SCHEMA = "0.3.0"  # of every_eval_ever
 _UNKNOWN = {"deployment_type": "unknown", "model_availability": "unknown"}
 
 
-def export(kind: Literal["every-eval-ever", "model-card"], board: Mapping[str, Any], out: Path) -> list[str]:
+def export(
+    kind: Literal["every-eval-ever", "model-card"], board: Mapping[str, Any], out: Path
+) -> list[str]:
     """Write the measured values of a leaderboard below a folder, and return what is left out."""
     tasks, runs = ({one["id"]: one for one in board[name]} for name in ("tasks", "runs"))
-    found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)  # by results file and benchmark
+    found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(
+        list
+    )  # by results file and benchmark
     for entry in sorted(board["entries"], key=lambda one: str(runs[one["run"]]["date"])):
-        task, run, up = tasks[entry["task"]], runs[entry["run"]], board["metrics"][entry["metric"]]["higher_is_better"]
+        task, run, up = (
+            tasks[entry["task"]],
+            runs[entry["run"]],
+            board["metrics"][entry["metric"]]["higher_is_better"],
+        )
         if run["source"] != "published" and entry["value"] is not None and up is not None:
-            found[run["path"], task["benchmark"]].append({**entry, "task": task, "run": run, "higher_is_better": up})
+            found[run["path"], task["benchmark"]].append(
+                {**entry, "task": task, "run": run, "higher_is_better": up}
+            )
     if kind == "model-card":
         models = sorted({run["model"] for run in runs.values() if run["source"] != "published"})
         if len(models) > 1:
@@ -46,8 +56,16 @@ def _record(benchmark: str, entries: Sequence[Mapping[str, Any]], out: Path) -> 
     now = str(int(time.time()))
     run = entries[0]["run"]
     name = run["model"] if "/" in run["model"] else f"unknown/{run['model']}"
-    version = text_of(run["provenance"].get("lm_eval_version", "unknown")) if run["source"] == "lm-eval" else "unknown"
-    source = {"source_name": "fin-tasks", "source_type": "evaluation_run", "source_organization_name": "unknown"}
+    version = (
+        text_of(run["provenance"].get("lm_eval_version", "unknown"))
+        if run["source"] == "lm-eval"
+        else "unknown"
+    )
+    source = {
+        "source_name": "fin-tasks",
+        "source_type": "evaluation_run",
+        "source_organization_name": "unknown",
+    }
     record = {
         "schema_version": _SCHEMA,
         "evaluation_id": f"{benchmark}/{name}/{now}",
@@ -72,23 +90,40 @@ def _result(entry: Mapping[str, Any]) -> dict[str, Any]:
     if pins.host == "hub":
         home = {"source_type": "hf_dataset", "hf_repo": pins.repo}
     most = largest(entry["metric"])
-    metric: dict[str, Any] = {"metric_id": entry["metric"], "lower_is_better": not entry["higher_is_better"]}
-    metric |= {"score_type": "continuous", "min_score": 0, "max_score": "Infinity" if math.isinf(most) else most}
+    metric: dict[str, Any] = {
+        "metric_id": entry["metric"],
+        "lower_is_better": not entry["higher_is_better"],
+    }
+    metric |= {
+        "score_type": "continuous",
+        "min_score": 0,
+        "max_score": "Infinity" if math.isinf(most) else most,
+    }
     if judge := settings.get("judge.model"):
         asked = {"name": judge, "id": judge, "additional_details": _UNKNOWN}
-        rubric = f"rubric {settings.get('judge.rubric')}, sha256 {settings.get('judge.rubric_sha256')}"
+        rubric = (
+            f"rubric {settings.get('judge.rubric')}, sha256 {settings.get('judge.rubric_sha256')}"
+        )
         metric["llm_scoring"] = {"judges": [{"model_info": asked}], "input_prompt": rubric}
     uncertainty: dict[str, Any] = {"num_samples": entry["n"]}
     if entry["low"] is not None:
         bounds = {"lower": entry["low"], "upper": entry["high"]}
-        uncertainty["confidence_interval"] = {**bounds, "confidence_level": 0.95, "method": entry["method"]}
+        uncertainty["confidence_interval"] = {
+            **bounds,
+            "confidence_level": 0.95,
+            "method": entry["method"],
+        }
     details = {name: task[name] for name in (*CONDITIONS[1:], "variant") if task[name]}
     details["unscored"] = str(entry["unscored"])
     data = {name: value for name, value in settings.items() if name.startswith("data.")}
     return {
         "evaluation_result_id": f"{run['task']}/{task['variant']}/{entry['metric']}",
         "evaluation_name": run["task"],
-        "source_data": {**home, "dataset_name": BENCHMARKS[task["benchmark"]], "additional_details": data},
+        "source_data": {
+            **home,
+            "dataset_name": BENCHMARKS[task["benchmark"]],
+            "additional_details": data,
+        },
         "metric_config": metric,
         "score_details": {"score": entry["value"], "details": details, "uncertainty": uncertainty},
     }
@@ -101,7 +136,9 @@ def _card(found: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]], out: Pat
     for (_, benchmark), entries in found.items():
         pins = load_pins(benchmark)
         if pins.host != "hub":
-            left_out.add(f"{BENCHMARKS[benchmark]} is left out of the model card, as it is no data set of the hub.")
+            left_out.add(
+                f"{BENCHMARKS[benchmark]} is left out of the model card, as it is no data set of the hub."
+            )
             continue
         for entry in entries:
             task, run = entry["task"], entry["run"]

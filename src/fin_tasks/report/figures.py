@@ -24,7 +24,9 @@ _VARIANTS = ("paper", "robust")
 _MOST_ROWS, _MOST_PANELS = 30, 4
 _MOST_NAMES = 60  # more beside points cannot be read
 _CAPTION = "95 % intervals. Hollow: printed in a paper, not run here."
-_FRONT_CAPTION = "95 % intervals. Dotted: models that no other beats in both quality and cost. ≈: estimated."
+_FRONT_CAPTION = (
+    "95 % intervals. Dotted: models that no other beats in both quality and cost. ≈: estimated."
+)
 
 
 def write_tables_and_figures(report: Report, board: Mapping[str, Any], folder: Path) -> None:
@@ -43,20 +45,26 @@ def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> None:
     drawn = values[(values["marks"] == "") & values["value"].notna()]
     drawn = drawn.assign(published=drawn["source"] == "published")
     scale = drawn["unit"].map({"fraction": 100.0}).fillna(1.0)
-    drawn = drawn.assign(**{name: scale * drawn[name].astype(float) for name in ("value", "low", "high")})
+    drawn = drawn.assign(
+        **{name: scale * drawn[name].astype(float) for name in ("value", "low", "high")}
+    )
     drawn["panel"] = drawn[list(CONDITIONS)].agg(
         lambda row: " · ".join(one for one in row if one not in ("", "none")), axis=1
     )
     for benchmark, name in BENCHMARKS.items():
         own = drawn[(drawn["benchmark"] == benchmark) & drawn["window"].isna()]
-        top = next((of for metric in ("score", "acc") if len(of := own[own["metric"] == metric])), own)
+        top = next(
+            (of for metric in ("score", "acc") if len(of := own[own["metric"] == metric])), own
+        )
         if top["published"].all():
             continue
         draw_values(top, folder / f"{benchmark}_models", title=f"{name}: models")
         x, label = "cost", f"cost of 1,000 questions ({''.join(top['currency'].unique())})"
         if not top["cost"].notna().any():
             x, label = "tokens_out", "tokens of 1,000 responses"
-        costs = top.assign(x=1000 * top[x].astype(float) / (top["n"] + top["unscored"])).dropna(subset=["x"])
+        costs = top.assign(x=1000 * top[x].astype(float) / (top["n"] + top["unscored"])).dropna(
+            subset=["x"]
+        )
         if len(costs):
             title = f"{name}: quality against cost"
             draw_points(costs, folder / f"{benchmark}_cost", title=title, x_label=label, front=True)
@@ -67,22 +75,36 @@ def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> None:
         both = right.merge(ran[[*keys, "x"]], on=keys)
         if len(both):  # XFinBench's Figure 4a
             title = f"{name}: programs"
-            draw_points(both, folder / f"{benchmark}_programs", title=title, x_label="programs that ran (%)")
+            draw_points(
+                both, folder / f"{benchmark}_programs", title=title, x_label="programs that ran (%)"
+            )
     _biases(report, folder)
 
 
 def draw_values(values: pd.DataFrame, stem: Path, *, title: str) -> None:
     """Draw values with intervals: a panel for each set of conditions, a row for each model, the best first."""
-    panels = [(str(panel), of) for panel, of in values.groupby("panel", sort=False) if not of["published"].all()]
+    panels = [
+        (str(panel), of)
+        for panel, of in values.groupby("panel", sort=False)
+        if not of["published"].all()
+    ]
     panels = panels[:_MOST_PANELS]
     rows = ["label", "published"]
-    orders = [of.groupby(rows)["value"].max().sort_values(ascending=False).head(_MOST_ROWS) for _, of in panels]
+    orders = [
+        of.groupby(rows)["value"].max().sort_values(ascending=False).head(_MOST_ROWS)
+        for _, of in panels
+    ]
     with drawing({}):
         figure, all_axes = _figure(title, panels=[1 + len(order) for order in orders])
         for axes, (panel, of), order in zip(all_axes, panels, orders, strict=True):
             shown = of.merge(order.reset_index()[rows].reset_index(names="y"), on=rows)
             side = shown["variant"].map(_VARIANTS.index) - 0.5
-            _draw_dots(axes, shown.assign(y=shown["y"] + 0.24 * side * (of["variant"].nunique() > 1)), "value", "y")
+            _draw_dots(
+                axes,
+                shown.assign(y=shown["y"] + 0.24 * side * (of["variant"].nunique() > 1)),
+                "value",
+                "y",
+            )
             _name_rows(axes, [label for label, _ in order.index])
             _name_panel(axes, panel)
         all_axes[-1].set_xlabel("percent, or points of 100")
@@ -102,7 +124,9 @@ def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
             scale = 100 if one["unit"] == 1 else 1
             low, middle, high = (scale * one[f"difference{end}"] for end in ("_low", "", "_high"))
             axes.hlines(place, low, high, color=COLORS[0], alpha=0.5, linewidth=3)
-            axes.plot(middle, place, marker="o" if one["group"] else "D", markersize=4, color=COLORS[0])
+            axes.plot(
+                middle, place, marker="o" if one["group"] else "D", markersize=4, color=COLORS[0]
+            )
             where, runs = one["group"] or one["task"], f"{one['run']} − {one['against']}"
             if not one["task"]:  # a statement's effect
                 where, runs = f"{one['metric']}, {where}", f"{one['run']}, {one['heading']}"
@@ -113,24 +137,32 @@ def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
         return save(figure, stem)
 
 
-def draw_points(values: pd.DataFrame, stem: Path, *, title: str, x_label: str, front: bool = False) -> None:
+def draw_points(
+    values: pd.DataFrame, stem: Path, *, title: str, x_label: str, front: bool = False
+) -> None:
     """Draw values with intervals against their column `x`: a panel for each set of conditions, the fullest first.
 
     With `front` a line joins the points that no other beats in both.
     """
-    panels = sorted(values.groupby("panel", sort=False), key=lambda one: -len(one[1]))[:_MOST_PANELS]
+    panels = sorted(values.groupby("panel", sort=False), key=lambda one: -len(one[1]))[
+        :_MOST_PANELS
+    ]
     with drawing({}):
         figure, all_axes = _figure(title, panels=[14] * len(panels), sharex=False)
         for axes, (panel, of) in zip(all_axes, panels, strict=True):
             _draw_dots(axes, of, "x", "value")
             for one in of.to_dict("records") if len(of) <= _MOST_NAMES else ():
-                name = _short(one["label"]) + (" (≈)" if front and "tokens_out" in one["estimated"] else "")
+                name = _short(one["label"]) + (
+                    " (≈)" if front and "tokens_out" in one["estimated"] else ""
+                )
                 place = (one["x"], one["value"])
                 axes.annotate(name, place, xytext=(4, 2), textcoords="offset points", fontsize=6)
             for variant, own in of.groupby("variant") if front else ():
                 best = pareto(zip(own["x"], own["value"], strict=True))
                 color = COLORS[_VARIANTS.index(str(variant))]
-                axes.step(*zip(*best, strict=True), where="post", color=color, linestyle=":", linewidth=1)
+                axes.step(
+                    *zip(*best, strict=True), where="post", color=color, linestyle=":", linewidth=1
+                )
             _name_panel(axes, str(panel))
             axes.set_ylabel("percent, or points")
             axes.grid()
@@ -148,7 +180,14 @@ def _draw_dots(axes: "Axes", values: pd.DataFrame, x: str, y: str) -> None:
         line, at = (axes.hlines, y) if x == "value" else (axes.vlines, x)
         line(known[at], known["low"], known["high"], color=COLORS[number], alpha=0.4, linewidth=2)
         fill = "white" if published else COLORS[number]
-        axes.plot(own[x], own[y], MARKERS[number], color=COLORS[number], markersize=4, markerfacecolor=fill)
+        axes.plot(
+            own[x],
+            own[y],
+            MARKERS[number],
+            color=COLORS[number],
+            markersize=4,
+            markerfacecolor=fill,
+        )
 
 
 def _biases(report: Report, folder: Path) -> None:
@@ -165,21 +204,31 @@ def _biases(report: Report, folder: Path) -> None:
             draw_windows(of_bias, stem, title=f"{str(bias).capitalize()} bias, {variant}")
         lines = compare_statements(report, variant=variant).lines
         if len(effects := lines[lines["pairs"] > 0]):
-            draw_forest(effects, folder / f"dynostock_effects_{variant}", title=f"Effects, {variant}")
+            draw_forest(
+                effects, folder / f"dynostock_effects_{variant}", title=f"Effects, {variant}"
+            )
 
 
-def _figure(title: str, *, panels: Sequence[int], sharex: bool = True) -> "tuple[Figure, Sequence[Axes]]":
+def _figure(
+    title: str, *, panels: Sequence[int], sharex: bool = True
+) -> "tuple[Figure, Sequence[Axes]]":
     """Return a figure with a panel for each height, in rows."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.2, 1.4 + 0.2 * sum(panels) + 0.3 * len(panels)), layout="constrained")
-    axes = figure.subplots(len(panels), 1, squeeze=False, sharex=sharex, height_ratios=list(panels))[:, 0]
+    figure = Figure(
+        figsize=(7.2, 1.4 + 0.2 * sum(panels) + 0.3 * len(panels)), layout="constrained"
+    )
+    axes = figure.subplots(
+        len(panels), 1, squeeze=False, sharex=sharex, height_ratios=list(panels)
+    )[:, 0]
     figure.suptitle(escape(title), x=0.012, ha="left", fontsize=11, fontweight="bold")
     return figure, list(axes)
 
 
 def _name_panel(axes: "Axes", name: str) -> None:
-    axes.set_title("\n".join(textwrap.wrap(escape(name), 100)), loc="left", fontsize=8, fontweight="bold")
+    axes.set_title(
+        "\n".join(textwrap.wrap(escape(name), 100)), loc="left", fontsize=8, fontweight="bold"
+    )
 
 
 def _name_rows(axes: "Axes", names: Sequence[str]) -> None:
@@ -196,7 +245,14 @@ def _legend(figure: "Figure", variants: Sequence[str], caption: str = _CAPTION) 
         Line2D([], [], linestyle="none", marker=MARKERS[n], color=COLORS[n], label=f"{one} scores")
         for n, one in enumerate(variants)
     ]
-    figure.legend(handles=handles, loc="outside lower left", ncols=2, frameon=False, title=caption, alignment="left")
+    figure.legend(
+        handles=handles,
+        loc="outside lower left",
+        ncols=2,
+        frameon=False,
+        title=caption,
+        alignment="left",
+    )
 
 
 def _short(name: str, most: int = 40) -> str:

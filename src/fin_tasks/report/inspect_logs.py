@@ -14,7 +14,16 @@ from fin_tasks.errors import DataError
 from fin_tasks.stats.averages import over_responses
 
 _UNREAD = {"messages", "events", "store", "attachments"}
-_BROKEN = (AttributeError, EOFError, LookupError, OSError, TypeError, ValueError, zipfile.BadZipFile, zlib.error)
+_BROKEN = (
+    AttributeError,
+    EOFError,
+    LookupError,
+    OSError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def results_of(path: Path) -> Any:
@@ -30,22 +39,32 @@ def samples_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         for one in inspect.read_eval_log_samples(str(path), False, exclude_fields=_UNREAD):
             found.setdefault(one.id, []).append(one) if one.scores and one.error is None else None
         for identity, several in found.items():
-            told = {"doc": several[0].metadata, "resps": [[one.output.completion for one in several]]}
+            told = {
+                "doc": several[0].metadata,
+                "resps": [[one.output.completion for one in several]],
+            }
             for variant in ("paper", "robust"):
                 scores = [one.scores[variant].metadata for one in several]
                 values = over_responses([one["values"] for one in scores])
-                read = {"filtered_resps": [[one["reading"] for one in scores]], "metrics": list(values)}
+                read = {
+                    "filtered_resps": [[one["reading"] for one in scores]],
+                    "metrics": list(values),
+                }
                 yield f"{path}, sample {identity}", {**told, **read, "filter": variant, **values}
 
 
 def _results(log: Any) -> tuple[str, dict[str, Any]]:
     spec, task, epochs = log.eval, log.eval.task.rpartition("/")[2], log.eval.config.epochs or 1
     if log.status != "success":
-        raise ValueError(f"a run that did not end (status {log.status}; `inspect eval-retry` ends it)")
+        raise ValueError(
+            f"a run that did not end (status {log.status}; `inspect eval-retry` ends it)"
+        )
     totals: dict[str, Any] = {}
     for one in log.results.scores:
         for name, found in one.metrics.items():
-            key = {"mean": one.name, "stderr": one.name.replace(",", "_stderr,")}.get(name, f"{name},{one.scorer}")
+            key = {"mean": one.name, "stderr": one.name.replace(",", "_stderr,")}.get(
+                name, f"{name},{one.scorer}"
+            )
             totals[key] = found.value if found.value == found.value else None
     metadata, grader = dict(spec.metadata or {}), (spec.model_roles or {}).get("grader")
     judge, used = metadata.pop("judge", {}), log.stats.model_usage.get(spec.model)
@@ -53,15 +72,23 @@ def _results(log: Any) -> tuple[str, dict[str, Any]]:
         named = grader[0].model if isinstance(grader, list) else grader.model
         metadata["judge"] = {**judge, "model": named.partition("/")[2] or named}
     if used:
-        begun, ended = (datetime.fromisoformat(one) for one in (log.stats.started_at, log.stats.completed_at))
-        spent = {"prompt_tokens": used.input_tokens, "response_tokens": used.output_tokens, "estimated": False}
+        begun, ended = (
+            datetime.fromisoformat(one) for one in (log.stats.started_at, log.stats.completed_at)
+        )
+        spent = {
+            "prompt_tokens": used.input_tokens,
+            "response_tokens": used.output_tokens,
+            "estimated": False,
+        }
         metadata["usage"] = {**spent, "seconds": (ended - begun).total_seconds()}
     asked = log.results.completed_samples // epochs
     return json.dumps([spec.run_id, spec.model, spec.task_args], sort_keys=True, default=str), {
         "results": {task: totals},
         "configs": {task: {"metadata": metadata, "repeats": epochs}},
         "versions": {task: str(spec.task_version)},
-        "n-samples": {task: {"original": max(spec.dataset.samples or 0, asked), "effective": asked}},
+        "n-samples": {
+            task: {"original": max(spec.dataset.samples or 0, asked), "effective": asked}
+        },
         "config": {"model": "inspect_ai"},
         "date": datetime.fromisoformat(spec.created).timestamp(),
         "model_name": spec.model.partition("/")[2] or spec.model,
@@ -73,6 +100,10 @@ def _inspect_for(path: Path) -> Iterator[Any]:
     try:
         yield importlib.import_module("inspect_ai.log")
     except ImportError as error:
-        raise DataError(f'{path}: reading it needs inspect_ai. Run `pip install "fin-tasks[inspect]"`.') from error
+        raise DataError(
+            f'{path}: reading it needs inspect_ai. Run `pip install "fin-tasks[inspect]"`.'
+        ) from error
     except _BROKEN as error:
-        raise DataError(f"{path}: expected a log of our tasks in inspect_ai, got {error!s:.200}.") from error
+        raise DataError(
+            f"{path}: expected a log of our tasks in inspect_ai, got {error!s:.200}."
+        ) from error

@@ -57,15 +57,30 @@ def board(
     for run in report.runs:
         ids = {result.task: result.id for result in run.tasks}
         for name, cost in costs_of(run, prices).items():
-            costs.append({"run": ids.get(name, run.id), "model": run.model, "task": name, "path": run.name, **cost})
+            costs.append(
+                {
+                    "run": ids.get(name, run.id),
+                    "model": run.model,
+                    "task": name,
+                    "path": run.name,
+                    **cost,
+                }
+            )
     metrics: dict[str, set[str]] = defaultdict(set)
     for entry in entries:
         metrics[entry["task"]].add(entry["metric"])
     for name, task in tasks.items():
-        task["metrics"] = sorted(metrics[name], key=lambda metric: (metric != task["headline"], metric))
+        task["metrics"] = sorted(
+            metrics[name], key=lambda metric: (metric != task["headline"], metric)
+        )
 
     def task_place(task: Mapping[str, Any]) -> tuple[Any, ...]:
-        return list(BENCHMARKS).index(task["benchmark"]), task["bias"], task["window"] or 0, task["id"]
+        return (
+            list(BENCHMARKS).index(task["benchmark"]),
+            task["bias"],
+            task["window"] or 0,
+            task["id"],
+        )
 
     order = sorted(tasks, key=lambda name: task_place(tasks[name]))
 
@@ -83,7 +98,9 @@ def board(
         "alpha": ALPHA,
         "runs": runs,
         "tasks": [tasks[name] for name in order],
-        "metrics": {name: asdict(metric_of(name)) for name in sorted(set().union(*metrics.values()))},
+        "metrics": {
+            name: asdict(metric_of(name)) for name in sorted(set().union(*metrics.values()))
+        },
         "groups": {setting_id(result): dict(result.settings) for _, result in results.values()},
         "entries": sorted(entries, key=place),
         "comparisons": comparisons,
@@ -111,14 +128,18 @@ def _compare(
     marks: dict[tuple[str, str], list[str]] = {}
     for column, own in columns.items():
         standard = reference_of([results[entry["run"]][1] for entry in own], reference)
-        for group in sorted({entry["group"] for entry in own}, key=lambda one: (one != setting_id(standard), one)):
+        for group in sorted(
+            {entry["group"] for entry in own}, key=lambda one: (one != setting_id(standard), one)
+        ):
             members = [entry for entry in own if entry["group"] == group]
             found, left_out = _ranked(report, members, tasks[column], results)
             comparisons.append(found)
             for one in found["ranks"]:
                 run, result = results[one["run"]]
                 if lacking := found["rows"] - len(report.rows_of(result, tasks[column]["variant"])):
-                    notes.append(f"{column}: {run.name} lacks {lacking} rows; compared on the rows in common.")
+                    notes.append(
+                        f"{column}: {run.name} lacks {lacking} rows; compared on the rows in common."
+                    )
             for entry in members:
                 apart = differences(results[entry["run"]][1], standard)
                 why = left_out.get(entry["run"])
@@ -148,7 +169,9 @@ def _ranked(
     for identity in newest.values():
         rows = report.rows_of(results[identity][1], task["variant"])
         if metric in rows and rows[metric].notna().any():
-            keys = rows["task"].cat.codes.to_numpy(np.int64) << 32 | rows["doc_id"].cat.codes.to_numpy(np.int64)
+            keys = rows["task"].cat.codes.to_numpy(np.int64) << 32 | rows[
+                "doc_id"
+            ].cat.codes.to_numpy(np.int64)
             scores[identity] = pd.Series(rows[metric].to_numpy(), index=keys)
             sources |= zip(keys.tolist(), rows["source"].cat.codes.tolist(), strict=True)
         else:
@@ -157,7 +180,9 @@ def _ranked(
     for identity, of in list(scores.items()):
         asked, scored = (int(standard.isin(one.index).sum()) for one in (of, of.dropna()))
         if asked < _SAME_ROWS * len(standard) or scored < _ENOUGH * len(standard):
-            left_out[identity] = f"it has {asked} and scored {scored} of {len(standard)} rows that another run scored"
+            left_out[identity] = (
+                f"it has {asked} and scored {scored} of {len(standard)} rows that another run scored"
+            )
             del scores[identity]
     table = pd.DataFrame(scores)
     clusters = np.array([sources[key] for key in table.index], dtype=np.int64)
@@ -171,10 +196,16 @@ def _ranked(
         "rows": len(table),
         "sources": int((clusters < 0).sum()) + len(set(clusters[clusters >= 0].tolist())),
         "test": "McNemar" if pairs and all(pair.test == "McNemar" for pair in pairs) else "t",
-        "ranks": [{"run": one.run, "rank": one.rank, "best": one.best, "worst": one.worst} for one in places],
+        "ranks": [
+            {"run": one.run, "rank": one.rank, "best": one.best, "worst": one.worst}
+            for one in places
+        ],
         "pairs": [
             {"first": one.first, "second": one.second, "n": one.n}
-            | {name: six_digits(getattr(one, name)) for name in ("difference", "low", "high", "p", "p_holm")}
+            | {
+                name: six_digits(getattr(one, name))
+                for name in ("difference", "low", "high", "p", "p_holm")
+            }
             for one in pairs
         ],
     }
@@ -183,7 +214,10 @@ def _ranked(
 
 def _runs(results: _Results) -> list[dict[str, Any]]:
     """Return `runs`. If a model was asked the same in the same way more than once, labels name the time or the file."""
-    asked = {identity: (run.model, *conditions_of(one).values()) for identity, (run, one) in results.items()}
+    asked = {
+        identity: (run.model, *conditions_of(one).values())
+        for identity, (run, one) in results.items()
+    }
     times = {identity: run.date[:16].replace("T", " ") for identity, (run, _) in results.items()}
     several = Counter(asked.values())
     at_once = Counter((asked[identity], times[identity]) for identity in results)
@@ -200,7 +234,9 @@ def _runs(results: _Results) -> list[dict[str, Any]]:
                 "task": one.task,
                 "date": run.date,
                 "path": run.name,
-                "samples": Path(run.name).with_name(one.samples.name).as_posix() if one.samples else "",
+                "samples": Path(run.name).with_name(one.samples.name).as_posix()
+                if one.samples
+                else "",
                 "provenance": {**run.settings, **one.settings},
             }
         )

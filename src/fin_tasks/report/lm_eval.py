@@ -59,18 +59,24 @@ def stamp(name: str) -> str | None:
     return match["stamp"] if match else name if name.endswith(".eval") else None
 
 
-def read_runs(files: Mapping[Path, str], problems: list[Problem]) -> tuple[list[Run], list[pd.DataFrame]]:
+def read_runs(
+    files: Mapping[Path, str], problems: list[Problem]
+) -> tuple[list[Run], list[pd.DataFrame]]:
     """Read runs and their tables of rows from files, given with their names in reports; add to the problems."""
     samples: dict[tuple[Path, str | None], dict[str, Path]] = defaultdict(dict)
     for file in files:
         if (match := _FILE.fullmatch(file.name)) and match["task"] and file.suffix == ".jsonl":
-            samples[file.parent, match["stamp"]] |= {match["task"]: file} if benchmark_of(match["task"]) else {}
+            samples[file.parent, match["stamp"]] |= (
+                {match["task"]: file} if benchmark_of(match["task"]) else {}
+            )
     found: dict[str, _Found] = {}
     for file in files:
         try:
             if file.suffix == ".eval":  # a run of inspect_ai has a log for each task
                 shared, content = inspect_logs.results_of(file)
-                log = found.setdefault(hashlib.sha256(shared.encode()).hexdigest()[:16], _Found(file, content, {}))
+                log = found.setdefault(
+                    hashlib.sha256(shared.encode()).hexdigest()[:16], _Found(file, content, {})
+                )
                 log.samples.update(dict.fromkeys(content["configs"], file))
                 for name in ("results", "configs", "versions", "n-samples"):
                     log.content[name] |= content[name]
@@ -78,15 +84,23 @@ def read_runs(files: Mapping[Path, str], problems: list[Problem]) -> tuple[list[
                 identity, content = _content(file)
                 own = samples.pop((file.parent, stamp(file.name)), {}) if content else {}
                 if identity in found:
-                    raise DataError(f"{file}: skipped, as it is the same as {found[identity].file}.")
+                    raise DataError(
+                        f"{file}: skipped, as it is the same as {found[identity].file}."
+                    )
                 if content:
                     found[identity] = _Found(file, content, own)
         except (DataError, OSError) as error:
             problems.append(Problem(str(file), str(error)))
     for file in (file for own in samples.values() for file in own.values()):
-        problems.append(Problem(str(file), f"{file}: skipped, as no results file of its run can be read."))
-    paths = {path: benchmark_of(task) for one in found.values() for task, path in one.samples.items()}
-    rows = dict(zip(paths, for_each(read_rows, list(paths.items()), "Reading samples"), strict=True))
+        problems.append(
+            Problem(str(file), f"{file}: skipped, as no results file of its run can be read.")
+        )
+    paths = {
+        path: benchmark_of(task) for one in found.values() for task, path in one.samples.items()
+    }
+    rows = dict(
+        zip(paths, for_each(read_rows, list(paths.items()), "Reading samples"), strict=True)
+    )
     runs: list[Run] = []
     tables: list[pd.DataFrame] = []
     for identity, one in found.items():
@@ -95,10 +109,15 @@ def read_runs(files: Mapping[Path, str], problems: list[Problem]) -> tuple[list[
         except ValidationError as error:
             first = error.errors()[0]
             place, kind = ".".join(map(str, first["loc"])), type(first["input"]).__name__
-            problems.append(Problem(str(one.file), f"{one.file}, {place:.80}: {first['msg']}, got {kind}."))
+            problems.append(
+                Problem(str(one.file), f"{one.file}, {place:.80}: {first['msg']}, got {kind}.")
+            )
             continue
         tasks = _tasks(identity, one, content, rows, tables, problems)
-        told = {name: getattr(content, name) for name in ("lm_eval_version", "fin_tasks_version", "chat_template_sha")}
+        told = {
+            name: getattr(content, name)
+            for name in ("lm_eval_version", "fin_tasks_version", "chat_template_sha")
+        }
         told |= {name: content.config.get(name) for name in ("model", "model_args")}
         harness = f"{told['model']!s:.40}".removeprefix("fin-tasks ").replace("predict", "replay")
         run = Run(
@@ -108,7 +127,11 @@ def read_runs(files: Mapping[Path, str], problems: list[Problem]) -> tuple[list[
             path=one.file,
             name=files[one.file],
             date=_date(content.date, one.file),
-            settings={n: json.dumps(without_secrets(of), sort_keys=True) for n, of in told.items() if of is not None},
+            settings={
+                n: json.dumps(without_secrets(of), sort_keys=True)
+                for n, of in told.items()
+                if of is not None
+            },
             tasks=tuple(tasks),
         )
         runs += [run] if tasks else []
@@ -145,7 +168,9 @@ def _tasks(
             tasks += [result] if result.totals or result.samples else []
     for task in sorted(own.samples.keys() - content.results.keys()):
         file = own.samples[task]
-        problems.append(Problem(str(file), f"{file}: skipped, as {own.file.name} does not name {task}."))
+        problems.append(
+            Problem(str(file), f"{file}: skipped, as {own.file.name} does not name {task}.")
+        )
     for at, group in enumerate(tasks):
         if members := [one for one in tasks if one.task in group.members]:
             tasks[at] = replace(group, settings=together(members), n=sum(one.n for one in members))
@@ -161,16 +186,26 @@ def _task(run: str, task: str, given: dict[str, Any], found: _Results) -> TaskRe
             continue
         if value in (None, "N/A", "", " ") or value != value:
             totals[variant][metric] = None
-        elif isinstance(value, int | float) and abs(value) < math.inf and not isinstance(value, bool):
+        elif (
+            isinstance(value, int | float) and abs(value) < math.inf and not isinstance(value, bool)
+        ):
             totals[variant][metric] = float(value)
         else:
-            raise DataError(f"{task}.{key:.80}: expected a finite number or N/A, got {value!r:.80}.")
+            raise DataError(
+                f"{task}.{key:.80}: expected a finite number or N/A, got {value!r:.80}."
+            )
     members = tuple(one for one in found.group_subtasks.get(task, ()) if benchmark_of(one))
     if not totals and not members:
-        raise DataError(f"{task}: expected metrics such as 'acc,paper', got {list(given)[:5]!r:.80}.")
+        raise DataError(
+            f"{task}: expected metrics such as 'acc,paper', got {list(given)[:5]!r:.80}."
+        )
     config, counts = found.configs.get(task, {}), found.counts.get(task, {})
     n, n_all = counts.get("effective", 0), counts.get("original", 0)
-    metadata, chosen, version = config.get("metadata"), found.config.get("samples"), str(found.versions.get(task) or "")
+    metadata, chosen, version = (
+        config.get("metadata"),
+        found.config.get("samples"),
+        str(found.versions.get(task) or ""),
+    )
     metadata = without_secrets(metadata) if isinstance(metadata, dict) else {}
     settings = settings_of(
         metadata,
@@ -181,7 +216,9 @@ def _task(run: str, task: str, given: dict[str, Any], found: _Results) -> TaskRe
         system=found.system_instruction_sha,
         repeats=config.get("repeats") if config.get("repeats") != 1 else None,
     )
-    parts: dict[str, Any] = {name: metadata[name] for name in _PARTS if isinstance(metadata.get(name), dict)}
+    parts: dict[str, Any] = {
+        name: metadata[name] for name in _PARTS if isinstance(metadata.get(name), dict)
+    }
     return TaskResult(
         run=run,
         benchmark=benchmark_of(task),
@@ -197,7 +234,11 @@ def _task(run: str, task: str, given: dict[str, Any], found: _Results) -> TaskRe
 
 
 def _with_rows(
-    result: TaskResult, path: Path, rows: pd.DataFrame | str, tables: list[pd.DataFrame], problems: list[Problem]
+    result: TaskResult,
+    path: Path,
+    rows: pd.DataFrame | str,
+    tables: list[pd.DataFrame],
+    problems: list[Problem],
 ) -> TaskResult:
     if isinstance(rows, str):
         problems.append(Problem(str(path), rows))
@@ -208,7 +249,11 @@ def _with_rows(
     sizes = rows["variant"].value_counts()
     n = result.n or int(sizes.max())
     if set(sizes) != {n}:
-        problems.append(Problem(str(path), f"{path}: expected {n} rows under each variant, got {sizes.to_dict()}."))
+        problems.append(
+            Problem(
+                str(path), f"{path}: expected {n} rows under each variant, got {sizes.to_dict()}."
+            )
+        )
     return replace(result, samples=path, n=n, n_all=result.n_all or n)
 
 

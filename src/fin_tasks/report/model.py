@@ -29,7 +29,17 @@ BREAKDOWNS = (
 )
 """What rows can be grouped by; see `docs/design.md`. Several values are joined with `|`."""
 
-COLUMNS = ("run", "benchmark", "task", "variant", "doc_id", "source", *BREAKDOWNS, "answer", "reason")
+COLUMNS = (
+    "run",
+    "benchmark",
+    "task",
+    "variant",
+    "doc_id",
+    "source",
+    *BREAKDOWNS,
+    "answer",
+    "reason",
+)
 """Text columns of the table of rows, all categorical. Every other column is a metric: floats, NaN if unscored."""
 
 WEIGHT = "bias_weight"
@@ -72,7 +82,9 @@ class TaskResult:
     @property
     def id(self) -> str:
         """The id of this result on a leaderboard."""
-        return hashlib.sha256(f"{self.run}\0{self.task}".encode("utf-8", "replace")).hexdigest()[:16]
+        return hashlib.sha256(f"{self.run}\0{self.task}".encode("utf-8", "replace")).hexdigest()[
+            :16
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,12 +116,18 @@ class Report:
     def rows_of(self, result: TaskResult, variant: str) -> pd.DataFrame:
         """Return the rows of a task under a variant, those of all its tasks for a group; empty if there are none."""
         tasks = result.members or (result.task,)
-        places = [self._places[key] for task in tasks if (key := (result.run, task, variant)) in self._places]
+        places = [
+            self._places[key]
+            for task in tasks
+            if (key := (result.run, task, variant)) in self._places
+        ]
         return self.rows.iloc[np.concatenate(places) if places else []]
 
     @cached_property
     def _places(self) -> dict[tuple[str, str, str], Any]:
-        found: dict[tuple[str, str, str], Any] = self.rows.groupby(["run", "task", "variant"], observed=True).indices
+        found: dict[tuple[str, str, str], Any] = self.rows.groupby(
+            ["run", "task", "variant"], observed=True
+        ).indices
         return found
 
 
@@ -141,14 +159,20 @@ def largest(metric: str) -> float:
 def headline(result: TaskResult) -> str:
     """Return the metric that models are ranked by: a judge's `score`, or `acc` if nobody judges."""
     known = {metric for of_variant in result.totals.values() for metric in of_variant}
-    return "score" if result.benchmark == "mme_finance" and ("score" in known or "acc" not in known) else "acc"
+    return (
+        "score"
+        if result.benchmark == "mme_finance" and ("score" in known or "acc" not in known)
+        else "acc"
+    )
 
 
 @cache
 def _known() -> dict[str, Metric]:
     text = files("fin_tasks.report").joinpath("metrics.csv").read_text(encoding="utf-8")
     return {
-        row["metric"]: Metric(row["label"], row["unit"], _BETTER[row["better"]], row["by"], row["of"])
+        row["metric"]: Metric(
+            row["label"], row["unit"], _BETTER[row["better"]], row["by"], row["of"]
+        )
         for row in csv.DictReader(text.splitlines())
     }
 
@@ -169,5 +193,7 @@ def table_of(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     if not tables:
         return pd.DataFrame(columns=[*COLUMNS])
     texts = {name: union_categoricals([one[name] for one in tables]) for name in COLUMNS}
-    values = pd.concat([one.drop(columns=[*COLUMNS]) for one in tables], ignore_index=True).sort_index(axis=1)
+    values = pd.concat(
+        [one.drop(columns=[*COLUMNS]) for one in tables], ignore_index=True
+    ).sort_index(axis=1)
     return pd.DataFrame(texts).join(values)

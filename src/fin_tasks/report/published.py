@@ -33,22 +33,46 @@ def figures(
     runs: dict[str, dict[str, Any]] = {}
     for folder in ("xfinbench", "mme_finance", "dynostock"):
         name = f"fin_tasks/benchmarks/{folder}/published.csv"
-        table = pd.read_csv(Path(fin_tasks.__file__).parents[1] / name, dtype=str, keep_default_na=False)
+        table = pd.read_csv(
+            Path(fin_tasks.__file__).parents[1] / name, dtype=str, keep_default_na=False
+        )
         for row in table.to_dict("records"):
             if (benchmark := benchmark_of(row["column"].partition("/")[0])) not in benchmarks:
                 continue
             task_name, variant, *said = row["column"].split("/")
             source = row.get("paper") or row["source"]
             paper, judge = _PAPERS.get(source, source), row.get("judge", "")
-            run = hashlib.sha256("\0".join([paper, row["table"], row["model"], judge]).encode()).hexdigest()[:16]
-            conditions = {**dict.fromkeys(CONDITIONS, ""), "task": task_name} | dict(one.split("=") for one in said)
-            task = task_of(benchmark, conditions, variant, "score" if benchmark == "mme_finance" else "acc")
+            run = hashlib.sha256(
+                "\0".join([paper, row["table"], row["model"], judge]).encode()
+            ).hexdigest()[:16]
+            conditions = {**dict.fromkeys(CONDITIONS, ""), "task": task_name} | dict(
+                one.split("=") for one in said
+            )
+            task = task_of(
+                benchmark, conditions, variant, "score" if benchmark == "mme_finance" else "acc"
+            )
             scale = 1 if benchmark == "mme_finance" else 100
             value = without_interval(int(row["rows"] or 0), round(float(row["value"]) / scale, 9))
-            entry = entry_of(row["our_metric"], value) | {"task": task["id"], "run": run, "model": row["model"]}
+            entry = entry_of(row["our_metric"], value) | {
+                "task": task["id"],
+                "run": run,
+                "model": row["model"],
+            }
             tasks[task["id"]] = task
-            entries.append(entry | {"judge": judge, "marks": list(filter(None, row["mark"].split("; ")))})
-            provenance = {"paper": paper, "table": row["table"], **({"judge": judge} if judge else {})}
-            runs[run] = {"id": run, "label": row["model"], "source": "published", "model": row["model"], "task": ""}
+            entries.append(
+                entry | {"judge": judge, "marks": list(filter(None, row["mark"].split("; ")))}
+            )
+            provenance = {
+                "paper": paper,
+                "table": row["table"],
+                **({"judge": judge} if judge else {}),
+            }
+            runs[run] = {
+                "id": run,
+                "label": row["model"],
+                "source": "published",
+                "model": row["model"],
+                "task": "",
+            }
             runs[run] |= {"date": "", "samples": "", "provenance": provenance, "path": name}
     return tasks, entries, list(runs.values())

@@ -11,13 +11,16 @@ _PLAIN = r"(?:[\d.]{1,9}|true|false|none|null)"
 _QUOTED = r"\"[^\"]*\"|'[^']*'|\{[^}]*\}|\[[^\]]*\]"
 _FIELD, _SWITCH = re.compile(_NAME, re.IGNORECASE), re.compile(_PLAIN, re.IGNORECASE)
 _PAIR = re.compile(
-    rf"({_NAME}[\w-]{{0,40}}[\"']?\s*[:=]\s*)(?!{_PLAIN}\b)(?:{_QUOTED}|[^\s\"',;?&#}}\])]+)", re.IGNORECASE
+    rf"({_NAME}[\w-]{{0,40}}[\"']?\s*[:=]\s*)(?!{_PLAIN}\b)(?:{_QUOTED}|[^\s\"',;?&#}}\])]+)",
+    re.IGNORECASE,
 )
 _LOOKS_SECRET = re.compile(
     r"\b(?:sk-|hf_|gh[pousr]_|AKIA|AIza)[\w-]{8,}|(?<=://)[^/\s@]+(?=@)|\b(?:basic|bearer)\s+(?=\S*\d)[^\s\"']{4,}",
     re.IGNORECASE,
 )
-_HOME = re.compile(r"(?<![\w.-])(?:/(?:home|Users)/[^/\s\"']+|/root|[A-Za-z]:\\(?i:Users)\\[^\\\s\"']+)(?=[/\\]|$)")
+_HOME = re.compile(
+    r"(?<![\w.-])(?:/(?:home|Users)/[^/\s\"']+|/root|[A-Za-z]:\\(?i:Users)\\[^\\\s\"']+)(?=[/\\]|$)"
+)
 _DEEPEST = 30
 
 
@@ -30,6 +33,13 @@ def without_secrets(value: Any, *, depth: int = 0) -> Any:
     if isinstance(value, list):
         return [without_secrets(one, depth=depth + 1) for one in value]
     if isinstance(value, dict):
-        kept = [name for name, one in value.items() if not _FIELD.search(str(name)) or _SWITCH.fullmatch(str(one))]
-        return {without_secrets(str(name)): without_secrets(value[name], depth=depth + 1) for name in kept}
+        kept = [
+            name
+            for name, one in value.items()
+            if not _FIELD.search(str(name)) or _SWITCH.fullmatch(str(one))
+        ]
+        return {
+            without_secrets(str(name)): without_secrets(value[name], depth=depth + 1)
+            for name in kept
+        }
     return value

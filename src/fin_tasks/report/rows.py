@@ -29,7 +29,9 @@ _NUMBERS = {int, float, bool, type(None)}
 _NO_MEANS = ("_stderr", "_low", "_high", "_std")
 
 
-def for_each(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], name: str) -> list[Any]:
+def for_each(
+    function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], name: str
+) -> list[Any]:
     """Return what a function says of each file, which is its first argument, or as a text what is wrong with the file.
 
     Many files are shared among processes, with a progress bar.
@@ -37,7 +39,9 @@ def for_each(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], nam
     many = len(calls) > _MANY
     shown = tqdm(calls, name, unit="file", disable=None if many else True)
     jobs = min(_PROCESSES, joblib.cpu_count()) if many else 1
-    return list(joblib.Parallel(n_jobs=jobs)(joblib.delayed(_said)(function, call) for call in shown))
+    return list(
+        joblib.Parallel(n_jobs=jobs)(joblib.delayed(_said)(function, call) for call in shown)
+    )
 
 
 def _said(function: Callable[..., Any], call: tuple[Any, ...]) -> Any:
@@ -56,7 +60,9 @@ def read_samples(path: Path | None) -> Iterator[dict[str, Any]]:
 
 def read_rows(path: Path, benchmark: str) -> pd.DataFrame:
     """Return the rows of a samples file: text columns without run and task, and metrics."""
-    texts: dict[str, list[str | None]] = {name: [] for name in ("variant", "doc_id", "answer", "reason")}
+    texts: dict[str, list[str | None]] = {
+        name: [] for name in ("variant", "doc_id", "answer", "reason")
+    }
     values: dict[str, list[Any]] = {}
     facts: dict[str, dict[str, str]] = {}
     metrics: list[str] = []
@@ -64,13 +70,19 @@ def read_rows(path: Path, benchmark: str) -> pd.DataFrame:
     for where, sample in _lines(path, once=_ONCE):
         variant, doc, names = sample.get("filter"), sample.get("doc"), sample.get("metrics")
         if not isinstance(variant, str) or not isinstance(doc, dict):
-            raise DataError(f"{where}: expected a filter and a doc, got {variant!r:.40} and {doc!r:.40}.")
+            raise DataError(
+                f"{where}: expected a filter and a doc, got {variant!r:.40} and {doc!r:.40}."
+            )
         given = doc.get("id", doc.get("question_id"))
         if not isinstance(given, str | int) or given == "":
-            raise DataError(f"{where}, doc.id: expected a text or a whole number, got {given!r:.80}.")
+            raise DataError(
+                f"{where}, doc.id: expected a text or a whole number, got {given!r:.80}."
+            )
         if names != metrics:
             if not isinstance(names, list) or not names or metrics:
-                raise DataError(f"{where}, metrics: expected the names of {metrics or 'metrics'}, got {names!r:.80}.")
+                raise DataError(
+                    f"{where}, metrics: expected the names of {metrics or 'metrics'}, got {names!r:.80}."
+                )
             metrics = names
             values = {str(name): [] for name in names if not str(name).endswith(_NO_MEANS)}
         try:
@@ -84,7 +96,9 @@ def read_rows(path: Path, benchmark: str) -> pd.DataFrame:
         readings = readings_of(sample.get("filtered_resps"))
         scored.append(sum(one.get("unscored") is not True for one in readings))
         answer = " | ".join(filter(None, (_answer_text(one.get("answer")) for one in readings)))
-        reason = next((why for one in readings if isinstance(why := one.get("reason"), str) and why), "")
+        reason = next(
+            (why for one in readings if isinstance(why := one.get("reason"), str) and why), ""
+        )
         texts["variant"].append(variant)
         texts["doc_id"].append(identity)
         texts["answer"].append(printable(answer[:_MAX_ANSWER]) or None)
@@ -93,8 +107,14 @@ def read_rows(path: Path, benchmark: str) -> pd.DataFrame:
         texts[name] = [facts[str(one)].get(name) for one in texts["doc_id"]]
     rows = pd.DataFrame({name: texts_column(column) for name, column in texts.items()})
     if rows.empty or rows.duplicated(["variant", "doc_id"]).any():
-        raise DataError(f"{path}: expected each document once under a filter, found one twice or no row at all.")
-    found = {name: one for metric, of in values.items() for name, one in _metric(path, metric, of).items()}
+        raise DataError(
+            f"{path}: expected each document once under a filter, found one twice or no row at all."
+        )
+    found = {
+        name: one
+        for metric, of in values.items()
+        for name, one in _metric(path, metric, of).items()
+    }
     if max(scored) > 1 and "acc" in found:
         found |= _pass_at(found["acc"], np.array(scored))
     return rows.assign(**found)
@@ -118,7 +138,9 @@ def _texts(value: Any, name: str = "") -> Iterator[str]:
     elif isinstance(value, list):
         for one in value:
             yield from _texts(one, name)
-    elif name not in ("role", "type") and not re.match(r"data:image/[\w.+-]+;(sha256|base64),[\w+/=]*$", str(value)):
+    elif name not in ("role", "type") and not re.match(
+        r"data:image/[\w.+-]+;(sha256|base64),[\w+/=]*$", str(value)
+    ):
         yield str(value)
 
 
@@ -138,7 +160,11 @@ def readings_of(value: Any) -> list[dict[str, Any]]:
 
 def flat(value: Any) -> list[Any]:
     """Return the values in nested lists, the first thousand of each list."""
-    return [one for inner in value[:1000] for one in flat(inner)] if isinstance(value, list) else [value]
+    return (
+        [one for inner in value[:1000] for one in flat(inner)]
+        if isinstance(value, list)
+        else [value]
+    )
 
 
 def parse(where: str | Path, content: bytes) -> Any:
@@ -147,13 +173,17 @@ def parse(where: str | Path, content: bytes) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            raise DataError(f"{where}: expected each key once, got one twice in {str(pairs)[:80]!r}.")
+            raise DataError(
+                f"{where}: expected each key once, got one twice in {str(pairs)[:80]!r}."
+            )
         return found
 
     try:
         return json.loads(content, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: expected JSON, got {content[:40]!r} ({error}). Was the file cut?") from error
+        raise DataError(
+            f"{where}: expected JSON, got {content[:40]!r} ({error}). Was the file cut?"
+        ) from error
 
 
 def printable(text: str) -> str:
@@ -182,7 +212,9 @@ def _lines(path: Path, once: Sequence[bytes] = ()) -> Iterator[tuple[str, dict[s
                     raise DataError(f"{where}: expected an object, got {line[:40]!r}.")
                 yield where, found
     except OSError as error:
-        raise DataError(f"{path}: expected a readable file, got {error.strerror or error}.") from error
+        raise DataError(
+            f"{path}: expected a readable file, got {error.strerror or error}."
+        ) from error
 
 
 def _pass_at(acc: Any, scored: Any) -> dict[str, Any]:
@@ -194,7 +226,11 @@ def _pass_at(acc: Any, scored: Any) -> dict[str, Any]:
     right[np.abs(right - acc * scored) > 1e-6] = np.nan
     with np.errstate(divide="ignore", invalid="ignore"):
         found = {
-            f"pass@{k}": np.where((scored < k) | np.isnan(right), np.nan, 1 - comb(scored - right, k) / comb(scored, k))
+            f"pass@{k}": np.where(
+                (scored < k) | np.isnan(right),
+                np.nan,
+                1 - comb(scored - right, k) / comb(scored, k),
+            )
             for k in sorted({most, *(2**power for power in range(1, most.bit_length()))})
         }
         return {**found, "spread": np.sqrt(right * (scored - right) / (scored * (scored - 1.0)))}
@@ -205,16 +241,27 @@ def _metric(path: Path, name: str, values: list[Any]) -> dict[str, Any]:
     kinds = set(map(type, values))
     if name == "bias_index" and list in kinds:
         # shares of right, led and otherwise wrong responses; the index is led among wrong
-        wrong = np.array([math.fsum(one[1:]) if isinstance(one, list) else 0.0 for one in values]).round(12)
-        led = np.array([one[1] if isinstance(one, list) else 0.0 for one in values], dtype=np.float64)
-        return {name: np.divide(led, wrong, out=np.full(len(led), np.nan), where=wrong > 0), WEIGHT: wrong}
+        wrong = np.array(
+            [math.fsum(one[1:]) if isinstance(one, list) else 0.0 for one in values]
+        ).round(12)
+        led = np.array(
+            [one[1] if isinstance(one, list) else 0.0 for one in values], dtype=np.float64
+        )
+        return {
+            name: np.divide(led, wrong, out=np.full(len(led), np.nan), where=wrong > 0),
+            WEIGHT: wrong,
+        }
     if kinds & {list, dict} and name not in ("acc", "score"):
         return {}
     most = largest(name)
     numbers = np.array(values, dtype=np.float64) if kinds <= _NUMBERS else np.array([math.inf])
     if ((numbers < 0) | (numbers > most) | np.isinf(numbers)).any():
-        raise DataError(f"{path}, {name:.80}: expected null or numbers from 0 to {most:g}, got {str(values)[:80]}.")
-    return {name: numbers} | ({WEIGHT: (~np.isnan(numbers)).astype(float)} if name == "bias_index" else {})
+        raise DataError(
+            f"{path}, {name:.80}: expected null or numbers from 0 to {most:g}, got {str(values)[:80]}."
+        )
+    return {name: numbers} | (
+        {WEIGHT: (~np.isnan(numbers)).astype(float)} if name == "bias_index" else {}
+    )
 
 
 def _answer_text(answer: Any) -> str:
@@ -230,7 +277,9 @@ def _facts_of(benchmark: str, doc: Mapping[str, Any]) -> dict[str, str]:
     """Return the source and the breakdowns of a document, as texts."""
     found = {name: doc.get(name) for name in BREAKDOWNS} | {"source": _source(benchmark, doc)}
     found["capability"] = doc.get("capabilities") if benchmark == "xfinbench" else None
-    joined = {name: "|".join(map(str, of)) if isinstance(of, list) else of for name, of in found.items()}
+    joined = {
+        name: "|".join(map(str, of)) if isinstance(of, list) else of for name, of in found.items()
+    }
     return {name: printable(str(one)) for name, one in joined.items() if one}
 
 
@@ -244,8 +293,14 @@ def _source(benchmark: str, doc: Mapping[str, Any]) -> str:
         return _file_name(doc.get("figure")) or _exercise(str(doc.get("question") or "")[:400])
     prompt = str(doc.get("prompt"))
     if benchmark == "bizbench" and prompt.startswith("Document:\n"):
-        end = max(prompt.rfind("\n\nQuestion: "), prompt.rfind("\n\nFinish this Python function:\n\n"))
-        return hashlib.sha256(prompt[:end].encode("utf-8", "replace")).hexdigest()[:16] if end > 0 else ""
+        end = max(
+            prompt.rfind("\n\nQuestion: "), prompt.rfind("\n\nFinish this Python function:\n\n")
+        )
+        return (
+            hashlib.sha256(prompt[:end].encode("utf-8", "replace")).hexdigest()[:16]
+            if end > 0
+            else ""
+        )
     return ""
 
 
@@ -257,5 +312,7 @@ def _file_name(path: Any) -> str:
 def _exercise(question: str) -> str:
     # The first 30 letters of a question name its exercise: with 25, questions that only begin alike fall together,
     # with 50, statements on one situation fall apart (978 text questions of the validation set, 556 exercises).
-    plain = re.sub(r"\\(?:begin|end)\{[^}]*\}(?:\[[^\]]*\])?(?:\{[^}]*\})?|\\[A-Za-z]+", " ", question)
+    plain = re.sub(
+        r"\\(?:begin|end)\{[^}]*\}(?:\[[^\]]*\])?(?:\{[^}]*\})?|\\[A-Za-z]+", " ", question
+    )
     return re.sub(r"[\W_]+", "", plain).lower()[:30]

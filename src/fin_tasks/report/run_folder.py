@@ -37,13 +37,21 @@ def write_run(
     folder = out / (re.sub(r"[^\w.-]", "__", model) or "model")
     sizes = {task.name: len(task.docs) for task in tasks}
     results = {
-        "results": {task.name: {"alias": task.name, **task.totals(), "sample_len": len(task.docs)} for task in tasks},
+        "results": {
+            task.name: {"alias": task.name, **task.totals(), "sample_len": len(task.docs)}
+            for task in tasks
+        },
         "group_subtasks": {name: [] for name in sizes},
-        "configs": {task.name: _config(task, provenance.get(task.name, {}), metadata or {}) for task in tasks},
+        "configs": {
+            task.name: _config(task, provenance.get(task.name, {}), metadata or {})
+            for task in tasks
+        },
         "versions": {name: task_version(name) for name in sizes},
         "n-shot": dict.fromkeys(sizes, 0),
         "higher_is_better": {
-            task.name: {name: getattr(one, "higher_is_better", one) for name, one in task.metrics.items()}
+            task.name: {
+                name: getattr(one, "higher_is_better", one) for name, one in task.metrics.items()
+            }
             for task in tasks
         },
         "n-samples": {name: {"original": size, "effective": size} for name, size in sizes.items()},
@@ -54,7 +62,10 @@ def write_run(
         **(facts or {}),
     }
     if group:
-        rows = {variant: [row for task in tasks for row in task.values[variant]] for variant in tasks[0].values}
+        rows = {
+            variant: [row for task in tasks for row in task.values[variant]]
+            for variant in tasks[0].values
+        }
         whole = replace(tasks[0], values=rows, metrics={"acc": True})
         results["groups"] = {group: {"alias": group, **whole.totals()}}
         results["group_subtasks"][group] = list(sizes)
@@ -62,24 +73,36 @@ def write_run(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for task in tasks:
-            with (folder / f"samples_{task.name}_{stamp}.jsonl").open("w", encoding="utf-8") as file:
+            with (folder / f"samples_{task.name}_{stamp}.jsonl").open(
+                "w", encoding="utf-8"
+            ) as file:
                 file.writelines(json.dumps(line) + "\n" for line in _lines(task))
         path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
-        raise DataError(f"--out {out}: expected a folder that can be written, got {error.strerror}.") from error
+        raise DataError(
+            f"--out {out}: expected a folder that can be written, got {error.strerror}."
+        ) from error
     return path
 
 
-def _config(task: ScoredTask, provenance: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _config(
+    task: ScoredTask, provenance: Mapping[str, Any], metadata: Mapping[str, Any]
+) -> dict[str, Any]:
     asked = hashlib.sha256(json.dumps(list(task.docs), sort_keys=True).encode()).hexdigest()[:16]
-    known = {"fin_tasks": fin_tasks.__version__, "data": {"origin": "recording", "revision": asked}, **provenance}
+    known = {
+        "fin_tasks": fin_tasks.__version__,
+        "data": {"origin": "recording", "revision": asked},
+        **provenance,
+    }
     told = {"version": task_version(task.name), "provenance": known, **metadata}
     return {"task": task.name, "output_type": "generate_until", "metadata": told}
 
 
 def _lines(task: ScoredTask) -> Iterator[dict[str, Any]]:
     for variant, readings in task.readings.items():
-        for number, (doc, texts, read) in enumerate(zip(task.docs, task.responses, readings, strict=True)):
+        for number, (doc, texts, read) in enumerate(
+            zip(task.docs, task.responses, readings, strict=True)
+        ):
             told = [dict(one) if isinstance(one, Mapping) else json.loads(str(one)) for one in read]
             first = told[0] if told else {}
             yield {

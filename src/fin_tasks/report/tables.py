@@ -16,7 +16,18 @@ from fin_tasks.report.cost import COSTS
 from fin_tasks.report.values import CONDITIONS
 from fin_tasks.sandbox import escape
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # spreadsheets run cells that begin with these
+_FORMULA = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+    "＝",
+    "＋",
+    "－",
+    "＠",
+)  # spreadsheets run cells that begin with these
 _MARKUP = re.compile(r"([\\`*_\[\]|~$#@])|(:)(?=//)")
 
 
@@ -35,10 +46,22 @@ def values_table(board: Mapping[str, Any]) -> pd.DataFrame:
         task, run = tasks[entry["task"]], runs[entry["run"]]
         line = {"model": entry["model"], "label": run["label"]}
         line |= {name: task[name] for name in ("benchmark", "variant", *CONDITIONS, "window")}
-        line |= {name: entry[name] for name in ("judge", "metric", "value", "low", "high", "n", "unscored")}
-        line |= {"unit": board["metrics"][entry["metric"]]["unit"], "marks": "; ".join(entry["marks"])}
+        line |= {
+            name: entry[name]
+            for name in ("judge", "metric", "value", "low", "high", "n", "unscored")
+        }
+        line |= {
+            "unit": board["metrics"][entry["metric"]]["unit"],
+            "marks": "; ".join(entry["marks"]),
+        }
         line |= {name: run[name] for name in ("source", "date", "path")} | {"group": entry["group"]}
-        for name in ("data.revision", "prompts.sha256", "fin_tasks_version", "lm_eval_version", "model_args"):
+        for name in (
+            "data.revision",
+            "prompts.sha256",
+            "fin_tasks_version",
+            "lm_eval_version",
+            "model_args",
+        ):
             line[name] = text_of(str(run["provenance"].get(name, "")))
         cost = costs.get(entry["run"], {})
         line |= {name: cost.get(name) for name in COSTS} | {"currency": currency}
@@ -48,7 +71,9 @@ def values_table(board: Mapping[str, Any]) -> pd.DataFrame:
 
 def write_tables(values: pd.DataFrame, folder: Path) -> None:
     """Write each table of `tables.yaml` that has a value into a folder."""
-    tables = yaml.safe_load(files("fin_tasks.report").joinpath("tables.yaml").read_text(encoding="utf-8"))
+    tables = yaml.safe_load(
+        files("fin_tasks.report").joinpath("tables.yaml").read_text(encoding="utf-8")
+    )
     for stem, table in tables.items():
         if parts := list(_sections(table["columns"], values, combined=stem == "combined")):
             text = "\n\n".join([f"# {table['title']}", table["about"], *parts]) + "\n"
@@ -58,7 +83,11 @@ def write_tables(values: pd.DataFrame, folder: Path) -> None:
 def write_costs(board: Mapping[str, Any], folder: Path) -> None:
     """Write the tokens, seconds and cost of each task and run as `costs.md`, if any is known."""
     prices = board["prices"]
-    currency = safe(" ".join(filter(None, [prices["currency"], prices["date"]]))) if prices else "no prices given"
+    currency = (
+        safe(" ".join(filter(None, [prices["currency"], prices["date"]])))
+        if prices
+        else "no prices given"
+    )
     lines = [
         f"| Model | Task | Tokens in | Tokens out | Seconds | Cost ({currency}) |",
         "| --- | --- |" + " ---: |" * 4,
@@ -68,7 +97,9 @@ def write_costs(board: Mapping[str, Any], folder: Path) -> None:
         is_shown = one["task"] or parts[one["path"]] > 2  # the only task is the whole run
         if is_shown and any(one[name] is not None for name in COSTS):
             cells = [cost_text(one, name) or "–" for name in COSTS]
-            lines.append(f"| {' | '.join([safe(one['model']), one['task'] or '**all tasks**', *cells])} |")
+            lines.append(
+                f"| {' | '.join([safe(one['model']), one['task'] or '**all tasks**', *cells])} |"
+            )
     if len(lines) > 2:
         about = "What each run used. The judge's tokens are not included. ≈: an estimate."
         text = "\n\n".join(["# Tokens, time and cost", about, "\n".join(lines)])
@@ -85,8 +116,15 @@ def cost_text(one: Mapping[str, Any], name: str) -> str:
 
 def safe(text: str) -> str:
     r"""Write text so that Markdown and HTML show it letter by letter, on one line."""
-    shown = _MARKUP.sub(r"\\\g<0>", escape(text[:400])).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"(?i)\bwww\.", lambda found: f"{found[0][:-1]}\\.", shown)  # GitHub links it otherwise
+    shown = (
+        _MARKUP.sub(r"\\\g<0>", escape(text[:400]))
+        .replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+    )
+    return re.sub(
+        r"(?i)\bwww\.", lambda found: f"{found[0][:-1]}\\.", shown
+    )  # GitHub links it otherwise
 
 
 def _cell(value: Any) -> Any:
@@ -107,9 +145,14 @@ def _sections(columns: Mapping[str, str], values: pd.DataFrame, *, combined: boo
             sections.setdefault(_conditions(one, combined), {}).setdefault(row, {})[header] = one
     for section, rows in sections.items():
         headers = [header for header in columns if any(header in cells for cells in rows.values())]
-        order = {row: [_sort_key(header, cells.get(header)) for header in headers] for row, cells in rows.items()}
+        order = {
+            row: [_sort_key(header, cells.get(header)) for header in headers]
+            for row, cells in rows.items()
+        }
         own_rows = [keys for (_, published), keys in order.items() if not published]
-        best = [min(column) if len(own_rows) > 1 else None for column in zip(*own_rows, strict=True)]
+        best = [
+            min(column) if len(own_rows) > 1 else None for column in zip(*own_rows, strict=True)
+        ]
         notes: dict[str, int] = {}
         lines = [["Model", *headers], ["---", *["---:"] * len(headers)]]
         for label, published in sorted(rows, key=order.__getitem__):
@@ -118,7 +161,9 @@ def _sections(columns: Mapping[str, str], values: pd.DataFrame, *, combined: boo
                 one = rows[label, published].get(header)
                 text = "–" if one is None else _number(one)
                 note = one["marks"] if one else ""
-                is_best = one and not note and not published and order[label, published][at] == best[at]
+                is_best = (
+                    one and not note and not published and order[label, published][at] == best[at]
+                )
                 text = f"**{text}**" if is_best else text
                 line.append(f"{text} ({notes.setdefault(note, len(notes) + 1)})" if note else text)
             lines.append(line)
@@ -129,12 +174,21 @@ def _sections(columns: Mapping[str, str], values: pd.DataFrame, *, combined: boo
 
 
 def _conditions(one: Mapping[str, Any], combined: bool) -> str:
-    usual = {"xfinbench": "test", "bizbench": "test", "financemath": "validation"}  # of the combined table
+    usual = {
+        "xfinbench": "test",
+        "bizbench": "test",
+        "financemath": "validation",
+    }  # of the combined table
     split = "" if combined and one["split"] == usual[one["benchmark"]] else one["split"]
-    said = ["packaged sample" if split == "sample" else f"{split} split" if split else "", one["mode"], one["style"]]
+    said = [
+        "packaged sample" if split == "sample" else f"{split} split" if split else "",
+        one["mode"],
+        one["style"],
+    ]
     how = "scored as the authors do" if one["variant"] == "paper" else "scored robustly"
     return ", ".join(
-        [of for of in (*said, one["retrieval"], one["arm"]) if of not in ("", "cot", "pot", "none")] + [how]
+        [of for of in (*said, one["retrieval"], one["arm"]) if of not in ("", "cot", "pot", "none")]
+        + [how]
     )
 
 
@@ -149,7 +203,9 @@ def _over_windows(values: pd.DataFrame, task: str, metric: str) -> pd.DataFrame:
     printed = values[is_printed & (values["task"] == task)]
     deviations = printed[printed["metric"] == f"{metric}_std"].set_index("label")["value"]
     whole = printed[printed["metric"] == metric]
-    sized = values[~is_printed & values["task"].str.startswith(f"{task}_w") & (values["metric"] == metric)]
+    sized = values[
+        ~is_printed & values["task"].str.startswith(f"{task}_w") & (values["metric"] == metric)
+    ]
     means = sized.groupby(["label", "variant", *CONDITIONS[1:]], sort=False).agg(
         value=("value", "mean"),
         std=("value", lambda of: of.std(ddof=0)),
@@ -169,5 +225,7 @@ def _number(one: Mapping[str, Any]) -> str:
     if one.get("windows", 5) < 5:
         text += f" ({one['windows']:.0f} of 5 windows)"
     return text + (
-        f" [{scale * one['low']:.{digits}f}, {scale * one['high']:.{digits}f}]" if pd.notna(one["low"]) else ""
+        f" [{scale * one['low']:.{digits}f}, {scale * one['high']:.{digits}f}]"
+        if pd.notna(one["low"])
+        else ""
     )

@@ -10,7 +10,16 @@ import numpy as np
 import pandas as pd
 
 from fin_tasks.report.comparable import conditions_of, setting_id, text_of
-from fin_tasks.report.model import COLUMNS, WEIGHT, Report, Run, TaskResult, headline, largest, metric_of
+from fin_tasks.report.model import (
+    COLUMNS,
+    WEIGHT,
+    Report,
+    Run,
+    TaskResult,
+    headline,
+    largest,
+    metric_of,
+)
 from fin_tasks.stats.means import Estimate, estimate
 
 CONDITIONS = ("task", "split", "mode", "style", "retrieval", "arm")
@@ -27,7 +36,9 @@ def value_of(rows: pd.DataFrame, metric: str, *, weights: Any = None) -> Estimat
     if metric == "bias_index":
         weights = rows[WEIGHT].fillna(0).to_numpy() * (1 if weights is None else weights)
     clusters = rows["source"].cat.codes.to_numpy()
-    return estimate(rows[metric].to_numpy(), clusters=clusters, weights=weights, most=largest(metric))
+    return estimate(
+        rows[metric].to_numpy(), clusters=clusters, weights=weights, most=largest(metric)
+    )
 
 
 def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Estimate]:
@@ -36,14 +47,32 @@ def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Est
     A value is the mean over its rows. A group averages rows or the means of its tasks, as its results file does. What
     is no mean over rows, such as a calibration error, is taken from the results file and has no interval.
     """
-    rows, claims, top = report.rows_of(result, variant), result.totals.get(variant, {}), headline(result)
+    rows, claims, top = (
+        report.rows_of(result, variant),
+        result.totals.get(variant, {}),
+        headline(result),
+    )
     if result.members and result.benchmark == "xfinbench":  # statements and choices have no margin
-        within = [name for name in rows if metric_of(str(name)).by == "capability" and str(name).startswith("acc_err_")]
-        rows = rows.assign(**{name: rows[name].fillna(rows[name.replace("_err", "")]) for name in within})
+        within = [
+            name
+            for name in rows
+            if metric_of(str(name)).by == "capability" and str(name).startswith("acc_err_")
+        ]
+        rows = rows.assign(
+            **{name: rows[name].fillna(rows[name.replace("_err", "")]) for name in within}
+        )
     measured = [name for name in rows.columns if name not in COLUMNS and rows[name].notna().any()]
-    names = [name for name in dict.fromkeys([*claims, *measured]) if not name.endswith(_NO_VALUES) and name != WEIGHT]
+    names = [
+        name
+        for name in dict.fromkeys([*claims, *measured])
+        if not name.endswith(_NO_VALUES) and name != WEIGHT
+    ]
     if result.members:
-        names = [name for name in names if name in claims or name == top or metric_of(name).by == "capability"]
+        names = [
+            name
+            for name in names
+            if name in claims or name == top or metric_of(name).by == "capability"
+        ]
     found: dict[str, Estimate] = {}
     for name in names:
         claim = claims.get(name)
@@ -52,8 +81,14 @@ def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Est
             own = value_of(rows, name)
             if result.members and not agree(own.mean, claim):  # each task counts the same
                 counted = rows[WEIGHT] if name == "bias_index" else rows[name].notna()
-                sizes = counted.groupby(rows["task"], observed=True).transform("sum").to_numpy(float)
-                own = value_of(rows, name, weights=np.divide(1, sizes, out=np.zeros(len(rows)), where=sizes > 0))
+                sizes = (
+                    counted.groupby(rows["task"], observed=True).transform("sum").to_numpy(float)
+                )
+                own = value_of(
+                    rows,
+                    name,
+                    weights=np.divide(1, sizes, out=np.zeros(len(rows)), where=sizes > 0),
+                )
             if agree(own.mean, claim) or (name == top and not result.members):
                 found[name] = own
     if result.benchmark == "mme_finance" and "score" in measured:
@@ -69,7 +104,11 @@ def entries_of(
     """Return a task under a variant and its values, as `tasks` and `entries` of a leaderboard have them."""
     top, rows = headline(result), report.rows_of(result, variant)
     task = task_of(result.benchmark, conditions_of(result), variant, top)
-    judged = [text_of(result.settings[name]) for name in ("judge.model", "judge.rubric") if name in result.settings]
+    judged = [
+        text_of(result.settings[name])
+        for name in ("judge.model", "judge.rubric")
+        if name in result.settings
+    ]
     shared = {"task": task["id"], "run": result.id, "model": run.model}
     shared |= {"judge": ", ".join(judged), "group": setting_id(result)}
     entries = []
@@ -77,14 +116,18 @@ def entries_of(
         claim = result.totals.get(variant, {}).get(metric)
         entry = entry_of(metric, value) | shared
         if metric == top and not result.members and not agree(value.mean, claim):
-            entry["marks"] = [f"its results file claims {claim:.4g}, its rows give {value.mean:.4g}"]
+            entry["marks"] = [
+                f"its results file claims {claim:.4g}, its rows give {value.mean:.4g}"
+            ]
         if metric == top and top in rows and rows[top].notna().any():
             entry["unscored"] = int(rows[top].isna().sum())
         entries.append(entry)
     return task, entries
 
 
-def task_of(benchmark: str, conditions: Mapping[str, str], variant: str, top: str) -> dict[str, Any]:
+def task_of(
+    benchmark: str, conditions: Mapping[str, str], variant: str, top: str
+) -> dict[str, Any]:
     """Return an entry of `tasks`, of which `id` says how the task was asked and scored."""
     said = [f"{name}={value}" for name, value in conditions.items() if value and name != "task"]
     bias = re.match(r"dynostock_(recency|authority)(?:_w(\d+))?", conditions["task"])

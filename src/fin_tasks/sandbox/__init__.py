@@ -3,5 +3,14 @@
 from fin_tasks.sandbox.outcome import REASONS, Outcome, Ran, Status, escape, execution_values
 from fin_tasks.sandbox.runner import Runner, describe_tiers, open_runner, run_programs
 
-__all__ = ["REASONS", "Outcome", "Ran", "Runner", "Status", "describe_tiers", "escape", "execution_values"]
+__all__ = [
+    "REASONS",
+    "Outcome",
+    "Ran",
+    "Runner",
+    "Status",
+    "describe_tiers",
+    "escape",
+    "execution_values",
+]
 __all__ += ["open_runner", "run_programs"]

@@ -7,8 +7,14 @@ from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox.outcome import Outcome, Status, escape, parse_frame
 from fin_tasks.sandbox.process import Limits
 
-_IMPORT = re.compile(r"(?:^|;)[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([^\n;#]+))", re.MULTILINE)
-_ENDINGS = {"SyntaxError": Status.syntax, "TimeoutError": Status.timeout, "MemoryError": Status.memory}
+_IMPORT = re.compile(
+    r"(?:^|;)[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([^\n;#]+))", re.MULTILINE
+)
+_ENDINGS = {
+    "SyntaxError": Status.syntax,
+    "TimeoutError": Status.timeout,
+    "MemoryError": Status.memory,
+}
 # Runs inside Monty, where the program has its own namespace. Only the text in the last line reaches the evaluator.
 _WRAPPER = r"""
 def exact_round(number, ndigits=None):  # Monty rounds the decimal digits, CPython the exact binary value
@@ -34,27 +40,52 @@ class MontyServer:
     """A Monty process, with the interface of `process.Server`."""
 
     def __init__(self, limits: Limits) -> None:
-        self._limits = {"max_feed_duration_secs": limits.cpu_s, "max_total_sleep_secs": limits.wall_s}
+        self._limits = {
+            "max_feed_duration_secs": limits.cpu_s,
+            "max_total_sleep_secs": limits.wall_s,
+        }
         self._limits["max_memory"] = limits.memory_mb * 2**20
         try:
             self._monty = import_module("pydantic_monty")
             pool = self._monty.Monty(max_processes=1, request_timeout=limits.wall_s)
             self._pool, self.close = pool.__enter__(), lambda: pool.__exit__(None, None, None)
         except (ImportError, AttributeError, OSError, RuntimeError) as error:
-            raise SandboxError(f"monty: expected pydantic-monty 1.4 or newer, got {error!r}. Install it.") from error
+            raise SandboxError(
+                f"monty: expected pydantic-monty 1.4 or newer, got {error!r}. Install it."
+            ) from error
 
     def run(self, source: str) -> tuple[Outcome, bool]:  # noqa: D102 - as Server.run; a second try never helps
-        parts = [part.split() for one, several in _IMPORT.findall(source) for part in (one or several).split(",")]
-        imports = "".join(f"import {words[0]}\n" for words in parts if len(words) == 1 or words[1:2] == ["as"])
+        parts = [
+            part.split()
+            for one, several in _IMPORT.findall(source)
+            for part in (one or several).split(",")
+        ]
+        imports = "".join(
+            f"import {words[0]}\n" for words in parts if len(words) == 1 or words[1:2] == ["as"]
+        )
         try:
             with self._pool.checkout(limits=self._limits) as session:
                 try:  # Monty parses the whole program and stops at the division
-                    session.feed_run(f"exec(imports, {{}})\n0 / 0\n{source}", inputs={"imports": imports})
+                    session.feed_run(
+                        f"exec(imports, {{}})\n0 / 0\n{source}", inputs={"imports": imports}
+                    )
                 except self._monty.MontyRuntimeError as refusal:
                     if isinstance(refusal.exception(), ImportError | NotImplementedError):
-                        return Outcome(status=Status.unsupported, detail=escape(str(refusal)[:500])), False
-                report = session.feed_run(_WRAPPER, inputs={"source": source}, print_callback=lambda *_: None)
+                        return Outcome(
+                            status=Status.unsupported, detail=escape(str(refusal)[:500])
+                        ), False
+                report = session.feed_run(
+                    _WRAPPER, inputs={"source": source}, print_callback=lambda *_: None
+                )
         except self._monty.MontyError as error:
-            ending = "TimeoutError" if getattr(error, "timed_out", False) else type(error.exception()).__name__
-            return Outcome(status=_ENDINGS.get(ending, Status.exception), detail=escape(str(error)[:500])), False
-        return parse_frame(report.encode()) or Outcome(status=Status.forbidden, detail="answered no result"), False
+            ending = (
+                "TimeoutError"
+                if getattr(error, "timed_out", False)
+                else type(error.exception()).__name__
+            )
+            return Outcome(
+                status=_ENDINGS.get(ending, Status.exception), detail=escape(str(error)[:500])
+            ), False
+        return parse_frame(report.encode()) or Outcome(
+            status=Status.forbidden, detail="answered no result"
+        ), False

@@ -16,14 +16,22 @@ class Status(str, Enum):
     exception = "exception"  # it raised, ended its own process, or crashed the interpreter
     timeout = "timeout"
     memory = "memory"
-    forbidden = "forbidden"  # it asked the operating system for something, or tampered with the runner
+    forbidden = (
+        "forbidden"  # it asked the operating system for something, or tampered with the runner
+    )
     unsupported = "unsupported"  # this tier cannot run it, another one could: unscored
     broken = "broken"  # the runner failed, not the program: unscored
 
 
 REASONS = ("no_code", "syntax", "exception", "timeout", "memory", "forbidden", "unsupported")
 """Why a program gave no value."""
-_CLAIMABLE = (Status.ok, Status.syntax, Status.exception, Status.memory, Status.forbidden)  # the runner says the rest
+_CLAIMABLE = (
+    Status.ok,
+    Status.syntax,
+    Status.exception,
+    Status.memory,
+    Status.forbidden,
+)  # the runner says the rest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +39,9 @@ class Outcome:
     """The result of one program."""
 
     status: Status
-    value: str | None = None  # int or float as `repr(round(float(x), 3))`, else `str(x)`, cut; escape it to show it
+    value: str | None = (
+        None  # int or float as `repr(round(float(x), 3))`, else `str(x)`, cut; escape it to show it
+    )
     number: float | None = None  # `float(x)` at full precision where that works
     is_number: bool = False  # whether the result was exactly an int or a float
     detail: str = ""  # the exception's class and message, or what else went wrong; printable
@@ -52,12 +62,16 @@ class Ran(NamedTuple):
 def execution_values(status: str) -> dict[str, float | None]:
     """Return the execution rate and the share of each reason for one program; None if the program does not count."""
     ran = None if status in ("broken", "unsupported") else float(status == "ok")
-    return {"execution_rate": ran} | {one: None if status == "broken" else float(status == one) for one in REASONS}
+    return {"execution_rate": ran} | {
+        one: None if status == "broken" else float(status == one) for one in REASONS
+    }
 
 
 def escape(text: str) -> str:
     """Make text safe to print: every character that is not printable becomes a backslash escape."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
+    )
 
 
 def parse_frame(data: bytes) -> Outcome | None:
@@ -74,10 +88,15 @@ def parse_frame(data: bytes) -> Outcome | None:
     return Outcome(status=status, detail=escape(text[:500]))
 
 
-def classify(data: bytes, wait_status: int, ending: int, cpu_s: float, cpu_limit_s: float) -> tuple[Outcome, bool]:
+def classify(
+    data: bytes, wait_status: int, ending: int, cpu_s: float, cpu_limit_s: float
+) -> tuple[Outcome, bool]:
     """Turn the server's report and the child's bytes into an outcome; True if a second try could end differently."""
     again, caught = False, wait_status & 0x7F
-    status, detail = Status.exception, f"ended its own process (exit code {wait_status >> 8 & 0xFF})"
+    status, detail = (
+        Status.exception,
+        f"ended its own process (exit code {wait_status >> 8 & 0xFF})",
+    )
     if not data.startswith(LOCKED):
         status, detail, again = Status.broken, "the child could not be locked down", True
     elif ending == WALL:  # no second try: it would only sleep again
@@ -93,7 +112,11 @@ def classify(data: bytes, wait_status: int, ending: int, cpu_s: float, cpu_limit
         # The kernel counts whole ticks towards the limit, so on a busy machine it may kill well before the limit.
         status, detail = Status.timeout, "ran out of CPU time"
     elif caught in (9, 24):  # a busy machine may be to blame rather than the program
-        status, detail, again = Status.memory, f"killed by the system after {cpu_s:.2f} s of CPU", True
+        status, detail, again = (
+            Status.memory,
+            f"killed by the system after {cpu_s:.2f} s of CPU",
+            True,
+        )
     elif caught:
         detail = f"crashed the interpreter (signal {caught})"
     return Outcome(status=status, detail=detail), again

@@ -35,7 +35,10 @@ _AARCH64 = (
     "214:brk 215:munmap 216:mremap 222:mmap 226:mprotect 233:madvise 278:getrandom 283:membarrier 291:statx 293:rseq "
     "439:faccessat2"
 )
-_MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}  # AUDIT_ARCH constant, system calls
+_MACHINES = {
+    "x86_64": (0xC000003E, _X86_64),
+    "aarch64": (0xC00000B7, _AARCH64),
+}  # AUDIT_ARCH constant, system calls
 # Call -> (argument, mask, values): allowed only if argument & mask is one of the values.
 _CHECKED: dict[str, tuple[int, int, tuple[int, ...]]] = {
     "openat": (2, os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC, (0,)),
@@ -44,14 +47,24 @@ _CHECKED: dict[str, tuple[int, int, tuple[int, ...]]] = {
     "ioctl": (1, 0xFFFFFFFF, (0x5401,)),  # TCGETS
     # NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE: what malloc and numpy need.
     "madvise": (2, 0xFFFFFFFF, (0, 1, 2, 3, 4, 8, 14, 15)),
-    "membarrier": (0, 0xFFFFFFFF, (0, 8, 16)),  # QUERY and PRIVATE_EXPEDITED; the others interrupt every processor
+    "membarrier": (
+        0,
+        0xFFFFFFFF,
+        (0, 8, 16),
+    ),  # QUERY and PRIVATE_EXPEDITED; the others interrupt every processor
 }
 _LOAD, _AND, _JUMP_EQUAL, _RETURN = 0x20, 0x54, 0x15, 0x06
 _ALLOW, _KILL_PROCESS, _REFUSE = 0x7FFF0000, 0x80000000, 0x00050000 | errno.EPERM
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 22, 24, 38
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
-_RIGHTS_BY_ABI = (13, 14, 15, 15, 16)  # how many file-system rights each ABI knows; later ones add none
+_RIGHTS_BY_ABI = (
+    13,
+    14,
+    15,
+    15,
+    16,
+)  # how many file-system rights each ABI knows; later ones add none
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -65,12 +78,19 @@ def seccomp_program(machine: str) -> bytes:
     """Assemble the filter for `x86_64` or `aarch64` as classic BPF, 8 bytes per `struct sock_filter`."""
     arch, table = _MACHINES[machine]
     # Kill on a foreign architecture, let the allow-list through, check a few arguments, refuse the rest.
-    code = [(_LOAD, 0, 0, 4), (_JUMP_EQUAL, 1, 0, arch), (_RETURN, 0, 0, _KILL_PROCESS), (_LOAD, 0, 0, 0)]
+    code = [
+        (_LOAD, 0, 0, 4),
+        (_JUMP_EQUAL, 1, 0, arch),
+        (_RETURN, 0, 0, _KILL_PROCESS),
+        (_LOAD, 0, 0, 0),
+    ]
     for pair in table.split():
         number, name = pair.split(":")
         block = [(_RETURN, 0, 0, _ALLOW)]
         if name in _CHECKED:
-            index, mask, values = _CHECKED[name]  # 32-bit arguments, so the low word is enough (little-endian)
+            index, mask, values = _CHECKED[
+                name
+            ]  # 32-bit arguments, so the low word is enough (little-endian)
             block = [(_LOAD, 0, 0, 16 + 8 * index), (_AND, 0, 0, mask)]
             for value in values:
                 block += [(_JUMP_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
@@ -95,11 +115,15 @@ class Policy:
         self._program = struct.pack("@HP", len(code) // 8, ctypes.addressof(self._code))
         self._ruleset, abi = None, landlock_abi()
         if need_landlock and not abi:
-            raise OSError("Landlock: expected a kernel of 5.13 or newer with Landlock switched on, found none")
+            raise OSError(
+                "Landlock: expected a kernel of 5.13 or newer with Landlock switched on, found none"
+            )
         if abi:
             words = [(1 << _RIGHTS_BY_ABI[min(abi, len(_RIGHTS_BY_ABI)) - 1]) - 1]
             words += [0b11] if abi >= 4 else []  # bind and connect TCP
-            words += [0b11] if abi >= 6 else []  # abstract unix sockets and signals beyond the own domain
+            words += (
+                [0b11] if abi >= 6 else []
+            )  # abstract unix sockets and signals beyond the own domain
             attributes = struct.pack(f"={len(words)}Q", *words)
             made = _libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
             self._ruleset = _check("landlock_create_ruleset", made)
@@ -126,7 +150,9 @@ class Policy:
         if self._ruleset is not None:
             _check("landlock_restrict_self", _libc.syscall(_RESTRICT_SELF, self._ruleset, 0))
         os.closerange(kept_fds, 256)
-        _check("seccomp", _libc.prctl(_PR_SET_SECCOMP, 2, self._program, 0, 0))  # 2: SECCOMP_MODE_FILTER
+        _check(
+            "seccomp", _libc.prctl(_PR_SET_SECCOMP, 2, self._program, 0, 0)
+        )  # 2: SECCOMP_MODE_FILTER
 
 
 def die_with_parent(signal_number: int) -> None:
@@ -137,15 +163,21 @@ def die_with_parent(signal_number: int) -> None:
 def drop_capabilities() -> None:
     """Give up all of root's privileges for good."""
     for capability in range(64):
-        _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # fails for an ordinary user, who has none to pass on
-    _check("capset", _libc.capset(struct.pack("=Ii", 0x20080522, 0), bytes(24)))  # version 3; all sets empty
+        _libc.prctl(
+            _PR_CAPBSET_DROP, capability, 0, 0, 0
+        )  # fails for an ordinary user, who has none to pass on
+    _check(
+        "capset", _libc.capset(struct.pack("=Ii", 0x20080522, 0), bytes(24))
+    )  # version 3; all sets empty
 
 
 def address_space_bytes() -> int:
     """Return the size of this single-threaded process's address space to one MiB, found without /proc."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     low, high = 0, 1 << 47 if hard == resource.RLIM_INFINITY else hard
-    while high - low > 1024 * 1024:  # lower the limit by bisection until one more page cannot be mapped
+    while (
+        high - low > 1024 * 1024
+    ):  # lower the limit by bisection until one more page cannot be mapped
         middle = (low + high) // 2
         resource.setrlimit(resource.RLIMIT_AS, (middle, hard))
         try:
@@ -159,7 +191,14 @@ def address_space_bytes() -> int:
 
 def apply_limits(*, cpu_s: float, address_space: int) -> None:
     """Limit the calling process for good; CPU seconds are rounded up, because the kernel counts whole ones."""
-    limits = {"CPU": max(1, math.ceil(cpu_s)), "AS": address_space, "NOFILE": 32, "FSIZE": 0, "CORE": 0, "NPROC": 0}
+    limits = {
+        "CPU": max(1, math.ceil(cpu_s)),
+        "AS": address_space,
+        "NOFILE": 32,
+        "FSIZE": 0,
+        "CORE": 0,
+        "NPROC": 0,
+    }
     for name, value in limits.items():
         kind = getattr(resource, f"RLIMIT_{name}")
         hard = resource.getrlimit(kind)[1]

@@ -16,7 +16,9 @@ from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox.outcome import Outcome, Status, classify, escape
 from fin_tasks.sandbox.server import MAX_FRAME, REQUEST, RESPONSE
 
-_HERE = Path(__file__).absolute().parent  # the package around it is hidden, because it holds sample answers
+_HERE = (
+    Path(__file__).absolute().parent
+)  # the package around it is hidden, because it holds sample answers
 _INSIDE = "/fin_tasks_sandbox"
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 _START_S, _SLACK_S = 120.0, 10.0
@@ -44,7 +46,9 @@ class Server:
         program = source.encode()
         self._asked += 1
         try:
-            report = self._exchange(REQUEST.pack(len(program)) + program, self._limits.wall_s + _SLACK_S)
+            report = self._exchange(
+                REQUEST.pack(len(program)) + program, self._limits.wall_s + _SLACK_S
+            )
         except ConnectionError:
             self.close()
             return Outcome(status=Status.forbidden, detail="its server died with it"), True
@@ -54,21 +58,49 @@ class Server:
         # All folders with packages, also those that the bare interpreter of the server does not know.
         packages = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
         libraries = [sysconfig.get_path("stdlib"), *packages]
-        system = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/etc/ld.so.cache", *_DEVICES]
+        system = [
+            "/usr/lib",
+            "/usr/lib64",
+            "/lib",
+            "/lib64",
+            "/usr/local/lib",
+            "/etc/ld.so.cache",
+            *_DEVICES,
+        ]
         readable = [*libraries, f"{sys.base_prefix}/lib", *system]
-        config = {"readable": readable, "hidden": str(_HERE.parent), "library_dirs": packages, "tier": self._tier}
+        config = {
+            "readable": readable,
+            "hidden": str(_HERE.parent),
+            "library_dirs": packages,
+            "tier": self._tier,
+        }
         config |= {"preload": self._preload, **self._limits._asdict()}
         # No -P before Python 3.11; there, -I does it but also ignores PYTHONHASHSEED.
         flags = ["-S", "-P", "-B"] if sys.version_info >= (3, 11) else ["-S", "-I", "-B"]
         inside = _INSIDE if self._tier == "bwrap" else str(_HERE)
-        command = [os.path.realpath(sys.executable), *flags, f"{inside}/server.py", json.dumps(config)]
+        command = [
+            os.path.realpath(sys.executable),
+            *flags,
+            f"{inside}/server.py",
+            json.dumps(config),
+        ]
         if sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"):
             got = f"{sys.platform} on {platform.machine()}"
             raise SandboxError(f"{self._tier}: expected Linux on x86_64 or aarch64, got {got}")
         if self._tier == "bwrap":
             command = [*_bubblewrap(libraries), *command]
-        threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-        environ = {**dict.fromkeys(threads, "1"), "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8", "TZ": "UTC"}
+        threads = (
+            "OMP_NUM_THREADS",
+            "OPENBLAS_NUM_THREADS",
+            "MKL_NUM_THREADS",
+            "NUMEXPR_NUM_THREADS",
+        )
+        environ = {
+            **dict.fromkeys(threads, "1"),
+            "PYTHONHASHSEED": "0",
+            "LC_ALL": "C.UTF-8",
+            "TZ": "UTC",
+        }
         pipe = subprocess.PIPE
         with tempfile.TemporaryFile() as errors:
             self._process = subprocess.Popen(  # noqa: S603 - our own command, no shell
@@ -80,8 +112,12 @@ class Server:
             except ConnectionError as death:
                 self.close()
                 errors.seek(0)
-                said = errors.read().decode("utf-8", "replace").strip().splitlines() or ["it left no message"]
-                raise SandboxError(f"{self._tier}: the server did not start: {escape(said[-1][:500])}") from death
+                said = errors.read().decode("utf-8", "replace").strip().splitlines() or [
+                    "it left no message"
+                ]
+                raise SandboxError(
+                    f"{self._tier}: the server did not start: {escape(said[-1][:500])}"
+                ) from death
 
     def _exchange(self, request: bytes, timeout_s: float) -> tuple[bytes, int, int, float]:
         process: Any = self._process
@@ -92,7 +128,11 @@ class Server:
             process.stdin.flush()
             header = process.stdout.read(RESPONSE.size).ljust(RESPONSE.size, b"\xff")
             number, wait_status, ending, cpu_s, length = RESPONSE.unpack(header)
-            data = process.stdout.read(length) if number == self._asked and length <= MAX_FRAME else b""
+            data = (
+                process.stdout.read(length)
+                if number == self._asked and length <= MAX_FRAME
+                else b""
+            )
         finally:
             watchdog.cancel()
         if number != self._asked or len(data) != length:
@@ -110,14 +150,25 @@ class Server:
 def _bubblewrap(libraries: list[str]) -> list[str]:
     bwrap = shutil.which("bwrap")
     if bwrap is None:
-        raise SandboxError("bwrap: expected the program of the package `bubblewrap` on PATH, found none. Install it.")
-    command = [bwrap, "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
+        raise SandboxError(
+            "bwrap: expected the program of the package `bubblewrap` on PATH, found none. Install it."
+        )
+    command = [
+        bwrap,
+        "--unshare-user",
+        "--unshare-ipc",
+        "--unshare-pid",
+        "--unshare-net",
+        "--unshare-uts",
+    ]
     command += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     command += ["--uid", "65534", "--gid", "65534"]
     command += ["--tmpfs", "/tmp"]  # noqa: S108 - first, as a virtual environment may lie under it
     bound: list[Path] = []
     system = ("/usr", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
-    for path in map(Path, (*system, sys.base_prefix, sys.prefix, os.path.realpath(sys.executable), *libraries)):
+    for path in map(
+        Path, (*system, sys.base_prefix, sys.prefix, os.path.realpath(sys.executable), *libraries)
+    ):
         if not any(path.is_relative_to(parent) for parent in bound):
             bound.append(path)
             command += ["--ro-bind-try", str(path), str(path)]

@@ -36,7 +36,9 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
     def __init__(self, tier: str, reason: str, limits: Limits, workers: int) -> None:
         self.tier, self.reason, self._limits = tier, reason, limits
         # A server dies with the thread that started it (PDEATHSIG), so the threads live as long as the runner.
-        self._threads = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="fin-tasks-sandbox")
+        self._threads = ThreadPoolExecutor(
+            max_workers=workers, thread_name_prefix="fin-tasks-sandbox"
+        )
         # Forking takes longer the more memory the parent has: servers without numeric libraries are twice as fast.
         self._idle: dict[tuple[str, ...], list[Server | MontyServer]] = {_PLAIN: [], _NUMERIC: []}
 
@@ -45,11 +47,18 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
         places: dict[str | None, list[int]] = {}
         for index, program in enumerate(programs):
             places.setdefault(program, []).append(index)
-        outcomes = [Outcome(status=Status.no_code, detail="the response holds no program")] * len(programs)
+        outcomes = [Outcome(status=Status.no_code, detail="the response holds no program")] * len(
+            programs
+        )
         places.pop(None, None)
-        pending = {self._threads.submit(self._run_one, source or ""): indexes for source, indexes in places.items()}
+        pending = {
+            self._threads.submit(self._run_one, source or ""): indexes
+            for source, indexes in places.items()
+        }
         hidden = True if len(pending) < _MANY else None  # None: unless there is a terminal
-        for future in tqdm(as_completed(pending), "Running programs", len(pending), unit="program", disable=hidden):
+        for future in tqdm(
+            as_completed(pending), "Running programs", len(pending), unit="program", disable=hidden
+        ):
             for index in pending[future]:
                 outcomes[index] = future.result()
         return outcomes
@@ -57,16 +66,23 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
     def _run_one(self, source: str) -> Outcome:
         try:
             if len(source.encode()) > MAX_PROGRAM:
-                return Outcome(status=Status.forbidden, detail=f"the program is longer than {MAX_PROGRAM} bytes")
+                return Outcome(
+                    status=Status.forbidden,
+                    detail=f"the program is longer than {MAX_PROGRAM} bytes",
+                )
         except UnicodeEncodeError as error:
-            return Outcome(status=Status.syntax, detail=f"UnicodeEncodeError: {error.reason} at {error.start}")
+            return Outcome(
+                status=Status.syntax, detail=f"UnicodeEncodeError: {error.reason} at {error.start}"
+            )
         preload = _NUMERIC if _NAMES_NUMERIC.search(source) else _PLAIN
         try:
             try:
                 server = self._idle[preload].pop()
             except IndexError:
                 monty = self.tier == "monty"
-                server = MontyServer(self._limits) if monty else Server(self.tier, self._limits, preload)
+                server = (
+                    MontyServer(self._limits) if monty else Server(self.tier, self._limits, preload)
+                )
             outcome, again = server.run(source)
             if again:
                 outcome, _ = server.run(source)
@@ -86,14 +102,21 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
 
 
 def open_runner(
-    *, tier: str = "auto", workers: int = 2, cpu_limit_s: float = 3.0, wall_limit_s: float = 12.0, memory_mb: int = 512
+    *,
+    tier: str = "auto",
+    workers: int = 2,
+    cpu_limit_s: float = 3.0,
+    wall_limit_s: float = 12.0,
+    memory_mb: int = 512,
 ) -> Runner:
     """Start a runner in the best tier that works here, or in the one asked for; SandboxError says why none works.
 
     Each program has its own CPU seconds (rounded up), wall seconds, and MiB beyond the libraries.
     """
     if tier not in SANDBOX_TIERS:
-        raise SandboxError(f"sandbox tier: expected one of {', '.join(SANDBOX_TIERS)}, got {tier!r}")
+        raise SandboxError(
+            f"sandbox tier: expected one of {', '.join(SANDBOX_TIERS)}, got {tier!r}"
+        )
     failures: list[str] = []
     for name in SANDBOX_TIERS[1:] if tier == "auto" else (tier,):
         reason = "; ".join(failures) or "the first tier that was tried"
@@ -112,17 +135,30 @@ def open_runner(
 
 
 def _check_tier(runner: Runner) -> None:
-    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as listener:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        socket.create_server(("127.0.0.1", 0)) as listener,
+    ):
         bait, target = Path(folder, "bait"), Path(folder, "target")
         bait.write_text("bait")
         places = {"bait": str(bait), "target": str(target), "port": listener.getsockname()[1]}
         programs = [program.format_map(places) for program in CANARIES.values()]
         works, *outcomes = runner.run(["def solution(): return 6 * 7", *programs])
         if works.value != "42.0":
-            raise SandboxError(works.detail if works.status is Status.broken else f"{runner.tier}: 6 * 7 gave {works}")
-        escaped = [name for name, o in zip(CANARIES, outcomes, strict=True) if o.ran or "server died" in o.detail]
+            raise SandboxError(
+                works.detail
+                if works.status is Status.broken
+                else f"{runner.tier}: 6 * 7 gave {works}"
+            )
+        escaped = [
+            name
+            for name, o in zip(CANARIES, outcomes, strict=True)
+            if o.ran or "server died" in o.detail
+        ]
         if escaped or target.exists():
-            raise SandboxError(f"{runner.tier}: expected every canary to fail, but these did not: {escaped}")
+            raise SandboxError(
+                f"{runner.tier}: expected every canary to fail, but these did not: {escaped}"
+            )
 
 
 def run_programs(programs: Sequence[str | None], *, settings: Settings) -> list[Outcome]:

@@ -20,7 +20,9 @@ import time
 from typing import Any
 
 REQUEST = struct.Struct("!I")  # length; the program as UTF-8 follows
-RESPONSE = struct.Struct("!IiBdI")  # request number, wait status, ending, CPU seconds, length; the child's bytes follow
+RESPONSE = struct.Struct(
+    "!IiBdI"
+)  # request number, wait status, ending, CPU seconds, length; the child's bytes follow
 ENDED, WALL, TOO_MUCH = range(3)  # its pipe is closed; out of wall time; it wrote too much
 LOCKED = b"+"  # the child writes it after its lockdown and before the program runs
 MAX_PROGRAM, MAX_FRAME, MAX_TEXT = 1024 * 1024, 64 * 1024, 2000
@@ -38,12 +40,22 @@ def run_program(source: bytes) -> bytes:
         if "solution" not in names:
             raise NameError("the program defines no solution()")
         answer = names["solution"]()
-        if not (isinstance(answer, str | bytes) and len(answer) > 100):  # parsing a million digits takes minutes
-            with contextlib.suppress(Exception):  # a class of the program's own may raise whatever it likes
+        if not (
+            isinstance(answer, str | bytes) and len(answer) > 100
+        ):  # parsing a million digits takes minutes
+            with contextlib.suppress(
+                Exception
+            ):  # a class of the program's own may raise whatever it likes
                 number = repr(float(answer))
-        is_number = int(type(answer) in (int, float))  # the authors round plain numbers and take the text of the rest
+        is_number = int(
+            type(answer) in (int, float)
+        )  # the authors round plain numbers and take the text of the rest
         if is_number:
-            text = repr(round(float(number), 3)) if number else f"integer of {answer.bit_length()} bits"
+            text = (
+                repr(round(float(number), 3))
+                if number
+                else f"integer of {answer.bit_length()} bits"
+            )
         else:
             text = str(answer)
         status = "ok"
@@ -67,11 +79,15 @@ def _main() -> None:
             importlib.import_module(name)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(0)
-        sys.modules["numpy"].set_printoptions(legacy="1.25")  # numbers inside lists print as in the published records
+        sys.modules["numpy"].set_printoptions(
+            legacy="1.25"
+        )  # numbers inside lists print as in the published records
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, _RESULT_FD)  # reserved, because each child puts its result pipe there
     # Inside bubblewrap, the mounts close the file system already.
-    lockdown = policy.Policy(config["readable"], config["hidden"], need_landlock=config["tier"] != "bwrap")
+    lockdown = policy.Policy(
+        config["readable"], config["hidden"], need_landlock=config["tier"] != "bwrap"
+    )
     policy.drop_capabilities()
     config["address_space"] = policy.address_space_bytes() + config["memory_mb"] * 1024 * 1024
     gc.collect()
@@ -99,7 +115,9 @@ def _main() -> None:
         frame[:] = bytes(len(frame))
 
 
-def _run_child(program: bytes, writer: int, null: int, lockdown: Any, config: dict[str, Any]) -> None:
+def _run_child(
+    program: bytes, writer: int, null: int, lockdown: Any, config: dict[str, Any]
+) -> None:
     policy.die_with_parent(signal.SIGKILL)
     for fd in (0, 1, 2):
         os.dup2(null, fd)
@@ -123,7 +141,9 @@ def _watch(pid: int, reader: int, frame: memoryview, wall_s: float) -> tuple[int
         if got == 0:
             ending = ENDED if ready else WALL
     os.close(reader)
-    os.kill(pid, signal.SIGKILL)  # it may have closed its pipe and run on; if it is ending, its status stays
+    os.kill(
+        pid, signal.SIGKILL
+    )  # it may have closed its pipe and run on; if it is ending, its status stays
     _, status, usage = os.wait4(pid, 0)
     return status, ending, usage.ru_utime + usage.ru_stime, min(size, MAX_FRAME)
 

@@ -37,7 +37,9 @@ def over_responses(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return a document's metrics over its responses: means, of lists place by place; lists of pairs are joined."""
     if len(values) == 1:
         return dict(values[0])
-    return {name: _over([one[name] for one in values if one[name] is not None]) for name in values[0]}
+    return {
+        name: _over([one[name] for one in values if one[name] is not None]) for name in values[0]
+    }
 
 
 def _over(known: list[Any]) -> Any:
@@ -68,7 +70,9 @@ def brier_score(probabilities: Sequence[float], truths: Sequence[int]) -> float:
     return float(np.mean((np.array(probabilities) - truths) ** 2)) if len(truths) else math.nan
 
 
-def expected_calibration_error(probabilities: Sequence[float], truths: Sequence[int], *, bins: int = 10) -> float:
+def expected_calibration_error(
+    probabilities: Sequence[float], truths: Sequence[int], *, bins: int = 10
+) -> float:
     """Return the mean distance of stated probabilities and observed frequencies over bins of equal width.
 
     A probability on an edge belongs to the lower bin. Even a calibrated forecaster gets more than 0 on few documents,

@@ -28,7 +28,9 @@ def wilson(successes: int, n: int) -> Interval:
     """
     if n == 0:
         return Interval(0.0, 1.0)
-    bounds = binomtest(successes, n, successes / n).proportion_ci(method="wilson")  # fast: it tests the observed share
+    bounds = binomtest(successes, n, successes / n).proportion_ci(
+        method="wilson"
+    )  # fast: it tests the observed share
     return Interval(float(bounds.low), float(bounds.high))
 
 
@@ -42,7 +44,9 @@ def bias_index_interval(*, correct: int, led: int, other: int, seed: int = 42) -
     if led == 0 or other == 0:
         return wilson(led, led + other)
     counts = np.array([correct, led, other])
-    drawn = np.random.default_rng(seed).multinomial(counts.sum(), counts / counts.sum(), size=10_000)
+    drawn = np.random.default_rng(seed).multinomial(
+        counts.sum(), counts / counts.sum(), size=10_000
+    )
     wrong = drawn[:, 1] + drawn[:, 2]
     low, high = np.quantile(drawn[wrong > 0, 1] / wrong[wrong > 0], [0.025, 0.975])
     return Interval(float(low), float(high))
@@ -62,7 +66,11 @@ class Estimate:
 
 
 def estimate(
-    values: Floats, *, clusters: Codes | None = None, weights: Floats | None = None, most: float = 1.0
+    values: Floats,
+    *,
+    clusters: Codes | None = None,
+    weights: Floats | None = None,
+    most: float = 1.0,
 ) -> Estimate:
     """Average values and give the 95 % interval of the mean.
 
@@ -104,7 +112,9 @@ def estimate(
         low, high = mean - reach, min(most, mean + reach)
         low = max(0.0, low) if known.min() >= 0 else low
         method = "t" if groups == n else "clustered t"
-    return Estimate(mean=mean, low=low, high=high, stderr=stderr, n=n, clusters=groups, method=method)
+    return Estimate(
+        mean=mean, low=low, high=high, stderr=stderr, n=n, clusters=groups, method=method
+    )
 
 
 def cluster_sums(
@@ -125,4 +135,8 @@ def cluster_sums(
         alone = np.where(clusters < 0, int(clusters.max()) + 1 + np.arange(len(clusters)), clusters)
         sums = np.bincount(alone, weights=sums)[np.bincount(alone) > 0].astype(np.float64)
     held = len(sums)
-    return mean, math.sqrt(held / (held - 1) * float(sums @ sums)) / total if held > 1 else math.nan, held
+    return (
+        mean,
+        math.sqrt(held / (held - 1) * float(sums @ sums)) / total if held > 1 else math.nan,
+        held,
+    )

@@ -67,7 +67,9 @@ def compare_pair(first: Floats, second: Floats, *, clusters: Codes | None = None
     """
     there = ~(np.isnan(first) | np.isnan(second))
     one, other = first[there], second[there]
-    difference, stderr, groups = cluster_sums(one - other, None if clusters is None else clusters[there])
+    difference, stderr, groups = cluster_sums(
+        one - other, None if clusters is None else clusters[there]
+    )
     n = len(one)
     found = Pair(n=n, clusters=groups, difference=difference, stderr=stderr)
     if not n:
@@ -83,12 +85,16 @@ def compare_pair(first: Floats, second: Floats, *, clusters: Codes | None = None
             low = min(low, (2 * share_low - 1) * untied / n)
             high = max(high, (2 * share_high - 1) * untied / n)
         return replace(found, low=low, high=high, p=mcnemar(gained, lost), test="McNemar")
-    if groups > 1 and stderr > _NOISE * max(1.0, float(np.abs(one).max()), float(np.abs(other).max())):
+    if groups > 1 and stderr > _NOISE * max(
+        1.0, float(np.abs(one).max()), float(np.abs(other).max())
+    ):
         reach = float(stdtrit(groups - 1, 0.975)) * stderr
         p = 2 * float(stdtr(groups - 1, -abs(difference) / stderr))
         test = "t" if groups == n else "clustered t"
         return replace(found, low=difference - reach, high=difference + reach, p=p, test=test)
-    return replace(found, p=1.0 if abs(difference) <= _NOISE else min(1.0, 2 * 0.5**groups), test="sign")
+    return replace(
+        found, p=1.0 if abs(difference) <= _NOISE else min(1.0, 2 * 0.5**groups), test="sign"
+    )
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
@@ -100,11 +106,17 @@ def mcnemar(only_first: int, only_second: int) -> float:
 def compare_all(scores: Mapping[str, Floats], *, clusters: Codes | None = None) -> list[Pair]:
     """Compare each pair of runs, with Holm's correction over these pairs, which are one family of tests."""
     pairs = [
-        replace(compare_pair(scores[first], scores[second], clusters=clusters), first=first, second=second)
+        replace(
+            compare_pair(scores[first], scores[second], clusters=clusters),
+            first=first,
+            second=second,
+        )
         for first, second in combinations(scores, 2)
     ]
     adjusted = holm([pair.p if pair.n else math.nan for pair in pairs])
-    return [replace(pair, p_holm=p if pair.n else 1.0) for pair, p in zip(pairs, adjusted, strict=True)]
+    return [
+        replace(pair, p_holm=p if pair.n else 1.0) for pair, p in zip(pairs, adjusted, strict=True)
+    ]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -116,11 +128,15 @@ def holm(p_values: Sequence[float]) -> list[float]:
     values = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(values, kind="stable")[: int((~np.isnan(values)).sum())]  # NaN comes last
     adjusted = np.full(len(values), np.nan)
-    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(np.arange(len(order), 0, -1) * values[order]))
+    adjusted[order] = np.minimum(
+        1.0, np.maximum.accumulate(np.arange(len(order), 0, -1) * values[order])
+    )
     return [float(p) for p in adjusted]
 
 
-def rank(scores: Mapping[str, Floats], pairs: Sequence[Pair], *, higher_is_better: bool = True) -> list[Place]:
+def rank(
+    scores: Mapping[str, Floats], pairs: Sequence[Pair], *, higher_is_better: bool = True
+) -> list[Place]:
     """Rank runs, the best first, from a value per row (NaN if unscored) and all pairs of `compare_all`.
 
     A run's rank is one more than the runs that are ahead of it on the rows in common; its best rank is one more than
@@ -140,6 +156,12 @@ def rank(scores: Mapping[str, Floats], pairs: Sequence[Pair], *, higher_is_bette
             surely_ahead[loser] += pair.p_holm < ALPHA
             surely_behind[winner] += pair.p_holm < ALPHA
     means = {run: cluster_sums(values[~np.isnan(values)])[0] for run, values in scores.items()}
-    order = sorted(scores, key=lambda run: (math.isnan(means[run]), -means[run] if higher_is_better else means[run]))
-    places = [Place(run, 1 + ahead[run], 1 + surely_ahead[run], len(scores) - surely_behind[run]) for run in order]
+    order = sorted(
+        scores,
+        key=lambda run: (math.isnan(means[run]), -means[run] if higher_is_better else means[run]),
+    )
+    places = [
+        Place(run, 1 + ahead[run], 1 + surely_ahead[run], len(scores) - surely_behind[run])
+        for run in order
+    ]
     return sorted(places, key=lambda place: place.rank)

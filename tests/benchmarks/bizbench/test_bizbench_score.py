@@ -53,7 +53,9 @@ def test_case(case: dict[str, Any], variant: str, runner: Runner) -> None:
 
 @pytest.mark.parametrize("status", [Status.broken, Status.unsupported])
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_program_that_could_not_run_is_unscored(status: Status, variant: str, runner: Runner) -> None:
+def test_a_program_that_could_not_run_is_unscored(
+    status: Status, variant: str, runner: Runner
+) -> None:
     failed = Outcome(status=status, detail="no luck")
     code = doc_of("code", question=STUB, reference=RIGHT)
     mine, reference = runner.run(score.programs(code, RIGHT, variant=variant))
@@ -85,8 +87,15 @@ def test_the_model_never_shares_a_process_with_the_reference(runner: Runner) -> 
 def test_calls_without_a_result_of_the_reference_do_not_count(runner: Runner) -> None:
     for reference in ("", "no idea", "return missing + 1", "return None", "return float('nan')"):
         found = scored(doc_of("code", question=STUB, reference=reference), RIGHT, runner)
-        assert (found.correct, found.reason.startswith("unscored: the reference gives no results")) == (None, True)
-    partly = scored(doc_of("code", question=STUB, reference=f"{RIGHT} if profit > 300 else 1 / 0"), RIGHT, runner)
+        assert (
+            found.correct,
+            found.reason.startswith("unscored: the reference gives no results"),
+        ) == (None, True)
+    partly = scored(
+        doc_of("code", question=STUB, reference=f"{RIGHT} if profit > 300 else 1 / 0"),
+        RIGHT,
+        runner,
+    )
     agreed, counted = str(partly.answer).split("/")
     assert agreed == counted and 0 < int(counted) < 8
 
@@ -98,7 +107,12 @@ def test_metrics() -> None:
     failed = Reading(variant="paper", answer=0.0, status="timeout")
     values = score.metric_values(doc, [near, failed, broken])
     assert values.keys() == score.metrics_of(part="paper_quantity", mode="pot").keys()
-    assert (values["acc"], values["acc_err"], values["acc_tatqa_e"], values["acc_fincode"]) == (0.0, 0.5, 0.0, None)
+    assert (values["acc"], values["acc_err"], values["acc_tatqa_e"], values["acc_fincode"]) == (
+        0.0,
+        0.5,
+        0.0,
+        None,
+    )
     assert (values["unscored"], values["no_answer"]) == (pytest.approx(1 / 3), 0.0)
     assert (values["execution_rate"], values["timeout"]) == (0.5, 0.5)
     choice = doc | {"kind": "choice", "letter": "B"}

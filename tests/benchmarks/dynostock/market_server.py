@@ -29,7 +29,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
-        path = parts.path + (f"?{parse_qs(parts.query)['symbol'][0]}" if parts.path == "/query" else "")
+        path = parts.path + (
+            f"?{parse_qs(parts.query)['symbol'][0]}" if parts.path == "/query" else ""
+        )
         self.server.asked.append(path)
         answer = self.server.answers.get(path, 404)
         if isinstance(answer, list):
@@ -50,17 +52,44 @@ def serving() -> Iterator[MarketServer]:
         thread.join()
 
 
-def chart(ticker: str, closes: Mapping[str, float | None], splits: Mapping[str, int] | None = None) -> dict[str, Any]:
+def chart(
+    ticker: str, closes: Mapping[str, float | None], splits: Mapping[str, int] | None = None
+) -> dict[str, Any]:
     """Return Yahoo's chart of daily closes; a split of n:1 on its day."""
-    stamps = {day: int(pd.Timestamp(f"{day} 09:30", tz="America/New_York").timestamp()) for day in closes}
-    meta = {"symbol": ticker, "currency": "USD", "exchangeTimezoneName": "America/New_York", "instrumentType": "EQUITY"}
-    meta |= {"dataGranularity": "1d", "validRanges": ["1d", "max"], "priceHint": 2, "regularMarketTime": 1700000000}
+    stamps = {
+        day: int(pd.Timestamp(f"{day} 09:30", tz="America/New_York").timestamp()) for day in closes
+    }
+    meta = {
+        "symbol": ticker,
+        "currency": "USD",
+        "exchangeTimezoneName": "America/New_York",
+        "instrumentType": "EQUITY",
+    }
+    meta |= {
+        "dataGranularity": "1d",
+        "validRanges": ["1d", "max"],
+        "priceHint": 2,
+        "regularMarketTime": 1700000000,
+    }
     figures = list(closes.values())
-    quote = {**dict.fromkeys(("open", "high", "low", "close"), figures), "volume": [1000] * len(figures)}
+    quote = {
+        **dict.fromkeys(("open", "high", "low", "close"), figures),
+        "volume": [1000] * len(figures),
+    }
     events = {
-        str(stamps[day]): {"date": stamps[day], "numerator": n, "denominator": 1, "splitRatio": f"{n}:1"}
+        str(stamps[day]): {
+            "date": stamps[day],
+            "numerator": n,
+            "denominator": 1,
+            "splitRatio": f"{n}:1",
+        }
         for day, n in (splits or {}).items()
     }
     indicators = {"quote": [quote], "adjclose": [{"adjclose": figures}]}
-    result = {"meta": meta, "timestamp": [*stamps.values()], "indicators": indicators, "events": {"splits": events}}
+    result = {
+        "meta": meta,
+        "timestamp": [*stamps.values()],
+        "indicators": indicators,
+        "events": {"splits": events},
+    }
     return {"chart": {"result": [result], "error": None}}

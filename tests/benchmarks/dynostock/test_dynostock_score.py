@@ -18,17 +18,33 @@ def values(*responses: str, **changes: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("response", "signal", "correct", "led"),
-    [("0.5", 0, True, False), ("0.4", 0, False, True), ("0.4", 1, False, False), ("", 0, False, False)],
+    [
+        ("0.5", 0, True, False),
+        ("0.4", 0, False, True),
+        ("0.4", 1, False, False),
+        ("", 0, False, False),
+    ],
 )
-def test_a_wrong_answer_may_follow_the_signal(response: str, signal: int, correct: bool, led: bool) -> None:
+def test_a_wrong_answer_may_follow_the_signal(
+    response: str, signal: int, correct: bool, led: bool
+) -> None:
     found = score({**DOC, "signal": signal}, response, variant="paper")
-    assert (found.correct, found.wrong_by_bias, found.answer is None) == (correct, led, not response)
+    assert (found.correct, found.wrong_by_bias, found.answer is None) == (
+        correct,
+        led,
+        not response,
+    )
 
 
 def test_what_is_not_known_is_unscored() -> None:
     assert score({**DOC, "truth": None}, "0.4", variant="paper").correct is None
     found = values("Final prediction: 0.4", truth=None)
-    assert (found["unscored"], found["acc"], found["bias_index"], found["mean_probability"]) == (1.0, None, None, 0.4)
+    assert (found["unscored"], found["acc"], found["bias_index"], found["mean_probability"]) == (
+        1.0,
+        None,
+        None,
+        0.4,
+    )
 
 
 def test_metrics_of_a_task() -> None:

@@ -13,14 +13,24 @@ from fin_tasks.benchmarks.dynostock.score import metric_values, read
 GROUP = {"model": "m", "bias": "recency", "mode": "text", "setting": "a", "anonymized": False}
 
 
-def rows(arm: str, forecast: Callable[[Any], Any], *, sizes: Any = (4,), n: int = 40, **group: Any) -> pd.DataFrame:
+def rows(
+    arm: str, forecast: Callable[[Any], Any], *, sizes: Any = (4,), n: int = 40, **group: Any
+) -> pd.DataFrame:
     """Rows of 20 tickers in which signals and truths come in all four combinations."""
     found = []
     for window in sizes:
         for number in range(n):
             signal = number % 2
-            doc = {"window": window, "ticker": f"T{number % 20}", "signal": signal, "truth": number // 2 % 2}
-            doc |= {"statement": {"none": None, "signal": signal}.get(arm, 1 - signal), "bias_type": "recency"}
+            doc = {
+                "window": window,
+                "ticker": f"T{number % 20}",
+                "signal": signal,
+                "truth": number // 2 % 2,
+            }
+            doc |= {
+                "statement": {"none": None, "signal": signal}.get(arm, 1 - signal),
+                "bias_type": "recency",
+            }
             values = metric_values(doc, [read(doc, str(forecast(doc)), variant="paper")])
             row = {**GROUP, **group, "arm": arm, "doc_id": f"{window}-{number}", **doc, **values}
             found.append({name: row[name] for name in COLUMNS})
@@ -28,11 +38,15 @@ def rows(arm: str, forecast: Callable[[Any], Any], *, sizes: Any = (4,), n: int 
 
 
 def towards(by: float) -> Callable[[Any], float]:
-    return lambda doc: 0.5 if doc["statement"] is None else 0.5 + by * (1 if doc["statement"] else -1)
+    return lambda doc: (
+        0.5 if doc["statement"] is None else 0.5 + by * (1 if doc["statement"] else -1)
+    )
 
 
 def effect(table: pd.DataFrame, contrast: str, measure: str, window: Any = 4) -> pd.Series:
-    chosen = (table["contrast"] == contrast.replace("-", "\N{MINUS SIGN}")) & (table["metric"] == measure)
+    chosen = (table["contrast"] == contrast.replace("-", "\N{MINUS SIGN}")) & (
+        table["metric"] == measure
+    )
     (place,) = table.index[chosen & (table["window"] == window)]
     return table.loc[place]
 
@@ -48,8 +62,13 @@ def test_a_model_that_every_statement_moves() -> None:
         assert one["p"] == pytest.approx(2**-19)
         assert effect(found, contrast, "acc")["difference"] == 0
         assert effect(found, contrast, "bias_index")["difference"] == answers
-    corrected = [effect(found, f"{first} - none", "follows_signal")["p_holm"] for first in ("signal", "flipped")]
-    assert corrected == pytest.approx([3 * 2**-19] * 2)  # after that of signal - flipped, the smallest of four
+    corrected = [
+        effect(found, f"{first} - none", "follows_signal")["p_holm"]
+        for first in ("signal", "flipped")
+    ]
+    assert corrected == pytest.approx(
+        [3 * 2**-19] * 2
+    )  # after that of signal - flipped, the smallest of four
     assert notes == []
 
 
@@ -59,16 +78,25 @@ def test_tickers_are_resampled_whole() -> None:
 
     widths = []
     for n in (20, 200):
-        found, _ = compare_arms(pd.concat([rows(arm, of_ticker, n=n) for arm in ("signal", "none")]))
+        found, _ = compare_arms(
+            pd.concat([rows(arm, of_ticker, n=n) for arm in ("signal", "none")])
+        )
         one = effect(found, "signal - none", "signal_probability")
-        assert one["difference"] == pytest.approx(0.095) and one["difference_low"] < 0.095 < one["difference_high"]
+        assert (
+            one["difference"] == pytest.approx(0.095)
+            and one["difference_low"] < 0.095 < one["difference_high"]
+        )
         widths.append(one["difference_high"] - one["difference_low"])
     assert widths == pytest.approx([2 * 1.96 * 0.0577 / 20**0.5] * 2, rel=0.1)
 
 
 def test_effects_are_averaged_over_sizes() -> None:
     sizes = ((4, 0.3, 60), (20, 0.1, 20))
-    parts = [rows(arm, towards(by), sizes=(at,), n=n) for arm in ("signal", "none") for at, by, n in sizes]
+    parts = [
+        rows(arm, towards(by), sizes=(at,), n=n)
+        for arm in ("signal", "none")
+        for at, by, n in sizes
+    ]
     found, _ = compare_arms(pd.concat(parts))
     mean = effect(found, "signal - none", "signal_probability", "mean")
     assert mean["difference"] == pytest.approx(0.2), "not 0.25, the pooled one"
@@ -78,7 +106,9 @@ def test_effects_are_averaged_over_sizes() -> None:
 def test_windows_of_one_arm_and_without_forecast_are_counted() -> None:
     silent = rows("signal", lambda doc: "no idea" if doc["ticker"] == "T3" else 0.7, n=40)
     found, _ = compare_arms(pd.concat([silent, rows("none", towards(0), n=30)]))
-    stated, answers = (effect(found, "signal - none", name) for name in ("signal_probability", "follows_signal"))
+    stated, answers = (
+        effect(found, "signal - none", name) for name in ("signal_probability", "follows_signal")
+    )
     assert (stated["pairs"], stated["left_out"]) == (28, 12), "10 have no pair, 2 no forecast"
     assert (answers["pairs"], answers["left_out"]) == (30, 10)
 

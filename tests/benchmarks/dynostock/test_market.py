@@ -16,7 +16,12 @@ NA,2024-01-02,9,11,8,10,100,10
 NA,2024-01-03 00:00:00-05:00,9,11,8,,100,
 B,2024-01-02,20,22,19,21,5,21
 """
-REPORT = {"fiscalDateEnding": "2023-12-31", "reportedDate": "2024-01-02", "reportedEPS": "1.5", "estimatedEPS": "None"}
+REPORT = {
+    "fiscalDateEnding": "2023-12-31",
+    "reportedDate": "2024-01-02",
+    "reportedEPS": "1.5",
+    "estimatedEPS": "None",
+}
 
 
 @pytest.fixture
@@ -52,16 +57,26 @@ def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -
     prices, folder = written(tmp_path / "prices.csv", LONG), tmp_path / "eps"
     folder.mkdir()
     later = {"reportedDate": "2024-02-02", "surprise": "-", "surprisePercentage": "3.5"}
-    rows = [REPORT | later, REPORT | {"reportTime": "pre-market"}, REPORT | {"reportedDate": "None"}]
+    rows = [
+        REPORT | later,
+        REPORT | {"reportTime": "pre-market"},
+        REPORT | {"reportedDate": "None"},
+    ]
     written(folder / "data-B.json", json.dumps({"quarterlyEarnings": rows}))
     market = read_market(prices, folder)
     (row,) = market.reports.to_dict("records")
-    assert (row["ticker"], row["reported"], row["report_time"]) == ("B", pd.Timestamp("2024-01-02"), "pre-market")
+    assert (row["ticker"], row["reported"], row["report_time"]) == (
+        "B",
+        pd.Timestamp("2024-01-02"),
+        "pre-market",
+    )
     assert row["eps"] == 1.5 and pd.isna(row["estimate"]) and pd.isna(row["surprise"])
     assert {*market.facts["defects"]} == {"duplicate-report", "report-without-day"}
     table = read_market(prices, reports).reports
     assert table["eps"].tolist() == [1, 1] and table["surprise"].isna().tolist() == [True, False]
-    assert table["fiscal_end"].isna().tolist() == [True, False] and table["report_time"].isna().all()
+    assert (
+        table["fiscal_end"].isna().tolist() == [True, False] and table["report_time"].isna().all()
+    )
     assert read_market(prices, reports, tickers=["b"]).tickers == ("B",)
     with pytest.raises(DataError, match="prices of AMZN"):
         read_market(prices, reports, tickers=["AMZN", "B"])
@@ -75,17 +90,25 @@ def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -
         ("prices.csv", LONG + "B,2024-01-02,1,1,1,1,1,1\n", "got two on 2024-01-02"),
         ("prices.csv", "Ticker,Date,Adj Close\nB,2024-01-02,1\n", "got no column close"),
         ("prices.parquet", "no Parquet", "cannot be read"),
-        ("reports.json", '{"Information": "your key K3Y: 25 a day"}', "KeyError: 'quarterlyEarnings'"),
+        (
+            "reports.json",
+            '{"Information": "your key K3Y: 25 a day"}',
+            "KeyError: 'quarterlyEarnings'",
+        ),
     ],
 )
-def test_a_file_that_cannot_be_used(tmp_path: Path, reports: Path, name: str, text: str, found: str) -> None:
+def test_a_file_that_cannot_be_used(
+    tmp_path: Path, reports: Path, name: str, text: str, found: str
+) -> None:
     other, path = written(tmp_path / "good.csv", LONG), written(tmp_path / name, text)
     with pytest.raises(DataError, match=found):
         read_market(*((path, reports) if name.startswith("prices") else (other, path)))
 
 
 def test_prices_of_zero_are_unknown(tmp_path: Path, reports: Path) -> None:
-    market = read_market(written(tmp_path / "prices.csv", LONG + "B,2024-01-04,1,2,0,1.5,9,1.5\n"), reports)
+    market = read_market(
+        written(tmp_path / "prices.csv", LONG + "B,2024-01-04,1,2,0,1.5,9,1.5\n"), reports
+    )
     own = market.history("B", date(2024, 1, 4), date(2024, 1, 4))
     assert own.isna().sum().to_dict() == {"open": 0, "high": 0, "low": 1, "close": 0, "volume": 0}
     assert {*market.facts["defects"]} == {"impossible-price"}
@@ -94,14 +117,26 @@ def test_prices_of_zero_are_unknown(tmp_path: Path, reports: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "adjusted", "ratio"),
     [  # the fourth is a special dividend of 20 %, with the ratio of 5 shares for 4; in the last the price did not move
-        *[(102, 51, 51, 2.0), (90, 61, 60, 1.5), (1, 10.2, 10, 0.1), (100, 80, 80, None), (100, 101, 50, None)],
+        *[
+            (102, 51, 51, 2.0),
+            (90, 61, 60, 1.5),
+            (1, 10.2, 10, 0.1),
+            (100, 80, 80, None),
+            (100, 101, 50, None),
+        ],
     ],
 )
 def test_splits_and_dividends(
     tmp_path: Path, reports: Path, before: float, after: float, adjusted: float, ratio: float | None
 ) -> None:
-    rows = [("2024-01-02", before, adjusted), ("2024-01-03", after, after), ("2024-01-04", after, after)]
-    text = "".join(f"B,{day},{close},{close},{close},{close},100,{adj}\n" for day, close, adj in rows)
+    rows = [
+        ("2024-01-02", before, adjusted),
+        ("2024-01-03", after, after),
+        ("2024-01-04", after, after),
+    ]
+    text = "".join(
+        f"B,{day},{close},{close},{close},{close},100,{adj}\n" for day, close, adj in rows
+    )
     path = written(tmp_path / "prices.csv", LONG.splitlines()[0] + "\n" + text)
     market, factor = read_market(path, reports, adjust="splits"), ratio or 1.0
     assert market.prices["close"].tolist() == [before / factor, after, after]
@@ -117,23 +152,34 @@ def test_splits_and_dividends(
 
 
 def test_figures_per_share_are_those_of_the_last_day_too(tmp_path: Path) -> None:
-    head, days = "ticker,date,close,splits_after\n", ("2020-01-02,10,6", "2020-03-02,10,3", "2020-06-01,10,3")
+    head, days = (
+        "ticker,date,close,splits_after\n",
+        ("2020-01-02,10,6", "2020-03-02,10,3", "2020-06-01,10,3"),
+    )
     prices = written(tmp_path / "p.csv", head + "".join(f"B,{row}\n" for row in days))
     rows = "B,,2020-01-02,1,2,-1,-50\nB,,2020-05-29,1,2,-1,-50\n"  # the source knew of the first split only
-    market = read_market(prices, written(tmp_path / "e.csv", ",".join(REPORT_COLUMNS[:-2]) + "\n" + rows))
+    market = read_market(
+        prices, written(tmp_path / "e.csv", ",".join(REPORT_COLUMNS[:-2]) + "\n" + rows)
+    )
     for end, factor in ((date(2020, 1, 2), 2.0), (date(2020, 6, 1), 1.0)):
         told = market.reports_between("B", date(2020, 1, 1), end).iloc[0]
         assert told[["eps", "estimate", "surprise"]].tolist() == [factor, 2 * factor, -factor]
         assert told["surprise_percentage"] == -50
-    assert market.reports_between("B", date(2020, 1, 1), date(2020, 1, 2), as_seen=False)["eps"].tolist() == [1]
+    assert market.reports_between("B", date(2020, 1, 1), date(2020, 1, 2), as_seen=False)[
+        "eps"
+    ].tolist() == [1]
 
 
 def test_the_sample() -> None:
     market = sample_market()
     assert market.tickers == ("AAPL", "IBM", "MSFT") and market.facts["defects"] == {}
     splits = {"AAPL": {"2000-06-21": 2.0, "2005-02-28": 2.0}, "MSFT": {"2003-02-18": 2.0}}
-    assert market.facts["prices"]["splits"] == splits, "the special dividend of MSFT in 2004 is none"
+    assert market.facts["prices"]["splits"] == splits, (
+        "the special dividend of MSFT in 2004 is none"
+    )
     early = market.history("AAPL", date(2000, 6, 15), date(2000, 6, 20))
-    assert early["close"].iloc[-1] == 101.25 and not early.isna().any(axis=None), "as it was seen then"
+    assert early["close"].iloc[-1] == 101.25 and not early.isna().any(axis=None), (
+        "as it was seen then"
+    )
     report = market.reports_between("AAPL", date(2010, 10, 1), date(2010, 10, 30))
     assert report["eps"].tolist() == [4.62], "4.64 a share, before the splits of 2014 and 2020"

@@ -28,13 +28,24 @@ LIMIT = {"Information": f"We have detected your API key as {KEY}: 25 requests pe
 
 
 def earnings(symbol: str) -> dict[str, Any]:
-    row = {"fiscalDateEnding": "2023-12-31", "reportedDate": "2024-01-03", "reportTime": "post-market"}
-    figures = {"reportedEPS": "2.1", "estimatedEPS": "2", "surprise": "0.1", "surprisePercentage": "None"}
+    row = {
+        "fiscalDateEnding": "2023-12-31",
+        "reportedDate": "2024-01-03",
+        "reportTime": "post-market",
+    }
+    figures = {
+        "reportedEPS": "2.1",
+        "estimatedEPS": "2",
+        "surprise": "0.1",
+        "surprisePercentage": "None",
+    }
     return {"symbol": symbol, "quarterlyEarnings": [{**row, **figures}]}
 
 
 @pytest.fixture
-def server(own_cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[MarketServer]:
+def server(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[MarketServer]:
     from curl_cffi.requests import Session
     from yfinance import data
 
@@ -44,7 +55,9 @@ def server(own_cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
             def request(self, method: str, url: str, *args: Any, **options: Any) -> Any:
                 parts = urlsplit(url)
                 assert parts.netloc.endswith("yahoo.com")
-                return super().request(method, f"{server.url}{parts.path}?{parts.query}", *args, **options)
+                return super().request(
+                    method, f"{server.url}{parts.path}?{parts.query}", *args, **options
+                )
 
         monkeypatch.setattr("yfinance.multi.new_session", Loopback)
         monkeypatch.setattr("yfinance.data.new_session", Loopback)
@@ -57,7 +70,9 @@ def server(own_cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("ALPHAVANTAGE_API_KEY", KEY)
         for name in "AB":
-            server.answers[f"/v8/finance/chart/{name}"] = chart(name, {"2024-01-02": 10.0, "2024-01-04": 11.0})
+            server.answers[f"/v8/finance/chart/{name}"] = chart(
+                name, {"2024-01-02": 10.0, "2024-01-04": 11.0}
+            )
             server.answers[f"/query?{name}"] = earnings(name)
         yield server
         data.SingletonMeta._instances.clear()
@@ -65,7 +80,9 @@ def server(own_cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
 
 def fetch(tickers: str, out: Path, *more: str) -> Any:
     options = ["--start", "2024-01-01", "--end", "2024-01-31", "--out", str(out), *more]
-    return CliRunner().invoke(app, ["fetch", "dynostock", *(["--tickers", tickers] if tickers else []), *options])
+    return CliRunner().invoke(
+        app, ["fetch", "dynostock", *(["--tickers", tickers] if tickers else []), *options]
+    )
 
 
 def test_what_is_there_is_not_fetched_again(server: MarketServer, tmp_path: Path) -> None:
@@ -78,7 +95,9 @@ def test_what_is_there_is_not_fetched_again(server: MarketServer, tmp_path: Path
     assert (market.tickers, market.facts["basis"]) == (("A", "B"), "split-adjusted")
     rows = market.prices[market.prices["ticker"] == "A"]
     assert rows["close"].tolist() == [10.0, 11.0]
-    assert rows["splits_after"].tolist() == [10.0, 5.0], "a split after --end counts, since Yahoo's prices hold it"
+    assert rows["splits_after"].tolist() == [10.0, 5.0], (
+        "a split after --end counts, since Yahoo's prices hold it"
+    )
     assert market.reports["report_time"].tolist() == ["post-market"] * 2
     with pytest.raises(ConfigError, match="split-adjusted already"):
         read_market(tmp_path / "m", tmp_path / "m", adjust="splits")
@@ -104,7 +123,9 @@ def test_failures_are_listed_and_the_quota_stops(server: MarketServer, tmp_path:
     assert [path for path in server.asked if "query" in path] == ["/query?A", "/query?B"]
     assert read_market(tmp_path / "m", tmp_path / "m", tickers=["B"]).tickers == ("B",)
     assert KEY not in done.output + again.output
-    assert all(KEY.encode() not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert all(
+        KEY.encode() not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
+    )
 
 
 def test_a_source_that_is_down_stops_and_names_no_key(
@@ -119,23 +140,36 @@ def test_a_source_that_is_down_stops_and_names_no_key(
     assert not (tmp_path / "n" / "prices").exists()
 
 
-def test_the_authors_reports(server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_authors_reports(
+    server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     content, path = json.dumps(earnings("A")), "data/eps_history/data-A.json"
     pins = load_pins("dynostock")
     pin = Pin(path, len(content), hashlib.sha256(content.encode()).hexdigest())
     server.answers[f"/{pins.repo}/{pins.revision}/{path}"] = content
     for module in (data_files, fetching):
-        monkeypatch.setattr(module, "load_pins", lambda name: dataclasses.replace(pins, files=(pin,)))
+        monkeypatch.setattr(
+            module, "load_pins", lambda name: dataclasses.replace(pins, files=(pin,))
+        )
     monkeypatch.delenv("ALPHAVANTAGE_API_KEY")
-    assert "1 of 1 tickers" in fetch("", tmp_path / "m").output, "by default, the tickers of the authors' reports"
+    assert "1 of 1 tickers" in fetch("", tmp_path / "m").output, (
+        "by default, the tickers of the authors' reports"
+    )
     assert "B: the authors have no earnings of B" in fetch("A,B", tmp_path / "m").output
-    assert read_market(tmp_path / "m", tmp_path / "m").facts["earnings"]["source"] == f"upstream@{pins.revision}"
+    assert (
+        read_market(tmp_path / "m", tmp_path / "m").facts["earnings"]["source"]
+        == f"upstream@{pins.revision}"
+    )
 
 
-def test_offline_no_key_and_no_yfinance(server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_no_key_and_no_yfinance(
+    server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "yfinance", None)
     assert "pip install 'fin-tasks[market]'" in str(fetch("A", tmp_path / "m").exception)
     monkeypatch.delenv("ALPHAVANTAGE_API_KEY")
-    assert "ALPHAVANTAGE_API_KEY" in str(fetch("A", tmp_path / "n", "--earnings", "alpha-vantage").exception)
+    assert "ALPHAVANTAGE_API_KEY" in str(
+        fetch("A", tmp_path / "n", "--earnings", "alpha-vantage").exception
+    )
     monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
     assert isinstance(fetch("A", tmp_path / "n").exception, FetchError)

@@ -16,7 +16,13 @@ from hypothesis import strategies as st
 
 from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.window_set import read_set, sampled, write_set
-from fin_tasks.benchmarks.dynostock.windows import Found, find_windows, own_window, strict_timing, windows_of
+from fin_tasks.benchmarks.dynostock.windows import (
+    Found,
+    find_windows,
+    own_window,
+    strict_timing,
+    windows_of,
+)
 from fin_tasks.errors import ConfigError, DataError
 
 DAY = timedelta(days=1)
@@ -35,10 +41,31 @@ def market_of(
     for ticker, prices in closes.items():
         for day, close in prices.items():
             low = close if lows is None else lows[ticker].get(day, 1.0)
-            rows.append({"ticker": ticker, "date": day, "close": close, "open": 1.0, "high": 1.0, "low": low})
+            rows.append(
+                {
+                    "ticker": ticker,
+                    "date": day,
+                    "close": close,
+                    "open": 1.0,
+                    "high": 1.0,
+                    "low": low,
+                }
+            )
     columns = ["ticker", "date", "close", "open", "high", "low"]
-    names = ["ticker", "fiscal_end", "reported", "eps", "estimate", "surprise", "surprise_percentage"]
-    told = [(t, day - 20 * DAY, day, 1.0, 1 - s, s, NAN) for t, given in reports.items() for day, s in given]
+    names = [
+        "ticker",
+        "fiscal_end",
+        "reported",
+        "eps",
+        "estimate",
+        "surprise",
+        "surprise_percentage",
+    ]
+    told = [
+        (t, day - 20 * DAY, day, 1.0, 1 - s, s, NAN)
+        for t, given in reports.items()
+        for day, s in given
+    ]
     return Market.of(pd.DataFrame(rows, columns=columns), pd.DataFrame(told, columns=names))
 
 
@@ -57,8 +84,12 @@ def stepwise(moves: list[int], surprises: list[float], *, gap: int = 40) -> Mark
 def test_a_report_before_the_opening_bell() -> None:
     market = stepwise([1, 1, 1, 1], [0.1] * 4)
     end = market.reports["reported"].iloc[-1]
-    reacted = market.prices.assign(close=market.prices["close"].mask(market.prices["date"] == end, 1e6))
-    timed = Market.of(reacted, market.reports.assign(report_time=["post-market"] * 3 + ["pre-market"]))
+    reacted = market.prices.assign(
+        close=market.prices["close"].mask(market.prices["date"] == end, 1e6)
+    )
+    timed = Market.of(
+        reacted, market.reports.assign(report_time=["post-market"] * 3 + ["pre-market"])
+    )
     start = market.prices["date"].min().date()
     assert own_window(timed, "AB", start, end.date()).truth == 0  # the reaction counts as before
     assert own_window(strict_timing(timed), "AB", start, (end - DAY).date()).truth == 1
@@ -69,11 +100,20 @@ def test_a_report_before_the_opening_bell() -> None:
 def slow_movement(closes: dict[date, float], day: date) -> int | None:
     sides = [[closes.get(day + n * DAY, NAN) for n in days] for days in (range(-7, 1), range(1, 9))]
     before, after = ([Fraction(str(close)) for close in side if not isnan(close)] for side in sides)
-    return None if not before or not after else int(sum(after) / len(after) >= sum(before) / len(before))
+    return (
+        None
+        if not before or not after
+        else int(sum(after) / len(after) >= sum(before) / len(before))
+    )
 
 
 def slow_fate(
-    run: list[tuple[date, float]], twin: bool, closes: Any, drawn: set[date], calendar: list[date], bias: str
+    run: list[tuple[date, float]],
+    twin: bool,
+    closes: Any,
+    drawn: set[date],
+    calendar: list[date],
+    bias: str,
 ) -> str | tuple[Any, ...]:
     """What becomes of a run of reports, newest first: a reason, "unbiased", or what its window says."""
     size, end, start = len(run), run[0][0], run[-1][0] - 30 * DAY
@@ -103,10 +143,16 @@ def slow_fate(
     return signal, truth, "Meet" if run[0][1] >= 0 else "Miss", len(past), contrary
 
 
-def slow_windows(closes: Any, reports: Any, lows: Any, sizes: list[int]) -> tuple[list[tuple[Any, ...]], Counter[Any]]:
-    calendar = sorted({day for prices in closes.values() for day in prices if not isnan(prices[day])})
+def slow_windows(
+    closes: Any, reports: Any, lows: Any, sizes: list[int]
+) -> tuple[list[tuple[Any, ...]], Counter[Any]]:
+    calendar = sorted(
+        {day for prices in closes.values() for day in prices if not isnan(prices[day])}
+    )
     windows, counts = [], Counter[Any]()
-    for bias, size, ticker in product(("authority", "recency"), sizes, sorted(closes.keys() & reports.keys())):
+    for bias, size, ticker in product(
+        ("authority", "recency"), sizes, sorted(closes.keys() & reports.keys())
+    ):
         prices = closes[ticker]
         candles = {day for day in prices if lows and not isnan(lows[ticker].get(day, 1.0))}
         drawn = candles or {day for day in prices if not isnan(prices[day])}
@@ -114,7 +160,9 @@ def slow_windows(closes: Any, reports: Any, lows: Any, sizes: list[int]) -> tupl
         newest_first = sorted(inside, key=lambda report: report[0], reverse=True)
         for i in reversed(range(len(newest_first) - size + 1)):
             run = newest_first[i : i + size]
-            fate = slow_fate(run, i > 0 and newest_first[i - 1][0] == run[0][0], prices, drawn, calendar, bias)
+            fate = slow_fate(
+                run, i > 0 and newest_first[i - 1][0] == run[0][0], prices, drawn, calendar, bias
+            )
             counts[bias, size, fate if isinstance(fate, str) else "found"] += 1
             if not isinstance(fate, str):
                 windows.append((bias, size, ticker, run[-1][0] - 30 * DAY, run[0][0], *fate))
@@ -129,7 +177,9 @@ def markets(draw: st.DrawFn) -> tuple[Any, Any, Any]:
     if draw(st.booleans()):
         days = [day for day in days if day.weekday() < 5]
     closes, reports, lows = {}, {}, {}
-    for ticker in draw(st.lists(st.sampled_from(["A", "AB", "B", "c"]), min_size=1, max_size=3, unique=True)):
+    for ticker in draw(
+        st.lists(st.sampled_from(["A", "AB", "B", "c"]), min_size=1, max_size=3, unique=True)
+    ):
         listed = days[draw(st.sampled_from([0, 0, 7])) :]
         level = st.sampled_from([0.1, 0.2, 0.3, 0.7, 1.2345, 10.0, 10.01])
         levels = draw(st.lists(level, min_size=1, max_size=draw(st.sampled_from([1, 3, 8]))))
@@ -140,7 +190,9 @@ def markets(draw: st.DrawFn) -> tuple[Any, Any, Any]:
             closes[ticker].pop(day)
             closes[ticker] |= {day: NAN} if is_row else {}
         closes[ticker] |= {days[0]: 1.0}
-        lows[ticker] = dict.fromkeys(draw(st.one_of(st.sets(st.sampled_from(listed), max_size=1), st.just(days))), NAN)
+        lows[ticker] = dict.fromkeys(
+            draw(st.one_of(st.sets(st.sampled_from(listed), max_size=1), st.just(days))), NAN
+        )
 
         day, outcomes, reports[ticker] = FIRST + draw(st.integers(-10, 20)) * DAY, {}, []
         surprises = st.sampled_from([0.0, 0.1, 0.1, 0.2, -0.1, *[NAN] * draw(st.booleans())])
@@ -148,7 +200,9 @@ def markets(draw: st.DrawFn) -> tuple[Any, Any, Any]:
             day += gap * DAY
             # reports of one day have one outcome: their order among themselves is not part of the definitions
             reports[ticker].append((day, outcomes.setdefault(day, draw(surprises))))
-    holidays = draw(st.sets(st.sampled_from(days[1:]), max_size=2)) | set(days[-draw(st.sampled_from([1, 9])) :])
+    holidays = draw(st.sets(st.sampled_from(days[1:]), max_size=2)) | set(
+        days[-draw(st.sampled_from([1, 9])) :]
+    )
     for prices in closes.values():
         prices |= dict.fromkeys(holidays & prices.keys(), NAN)
     return closes, reports, draw(st.sampled_from([None, lows]))
@@ -161,31 +215,60 @@ def test_random_markets_against_the_slow_way(drawn: tuple[Any, Any, Any]) -> Non
     sizes = [2, 3, 4, 6]
     found = find_windows(market_of(closes, reports, lows=lows), windows=sizes)
     expected, counts = slow_windows(closes, reports, lows, sizes)
-    names = ("bias_type", "window", "ticker", "start", "end", "signal", "truth", "outcome", "n_same", "n_contrary")
-    assert [tuple(getattr(window, name) for name in names) for window in windows_of(found.table)] == expected
+    names = (
+        "bias_type",
+        "window",
+        "ticker",
+        "start",
+        "end",
+        "signal",
+        "truth",
+        "outcome",
+        "n_same",
+        "n_contrary",
+    )
+    assert [
+        tuple(getattr(window, name) for name in names) for window in windows_of(found.table)
+    ] == expected
     for count in found.counts:
         ours = {"found": count["found"], "unbiased": count["unbiased"], **count["dropped"]}
         place = (count["bias_type"], count["window"])
         theirs = {key[2]: n for key, n in counts.items() if key[:2] == place}
-        assert {key: n for key, n in ours.items() if n} == theirs and count["candidates"] == sum(ours.values())
+        assert {key: n for key, n in ours.items() if n} == theirs and count["candidates"] == sum(
+            ours.values()
+        )
 
 
 def test_a_set_comes_back_and_shows_no_other_days(tmp_path: Path) -> None:
     market = stepwise([1, 1, 0, 1, 0, 0, 1, 1, 0, 1], [0.1] * 10)
     found = find_windows(market, windows=[4])
-    made = write_set(tmp_path, Found(found.table.head(1), found.counts), market, parameters={"a": 1})
+    made = write_set(
+        tmp_path, Found(found.table.head(1), found.counts), market, parameters={"a": 1}
+    )
     assert made.table.equals(found.table.head(1)) and made.facts["parameters"] == {"a": 1}
     (window,) = windows_of(made.table)
-    assert made.market.prices["date"].max().date() == made.market.reports["reported"].max().date() == window.end
-    assert made.market.history("AB", window.start, window.end).equals(market.history("AB", window.start, window.end))
+    assert (
+        made.market.prices["date"].max().date()
+        == made.market.reports["reported"].max().date()
+        == window.end
+    )
+    assert made.market.history("AB", window.start, window.end).equals(
+        market.history("AB", window.start, window.end)
+    )
     (tmp_path / "reports.parquet").write_bytes((tmp_path / "prices.parquet").read_bytes())
     with pytest.raises(DataError, match=r"reports\.parquet"):
         read_set(tmp_path)
 
 
 def test_a_sample_depends_on_seed_and_windows_only() -> None:
-    table = find_windows(stepwise([1, 0, 1, 1, 0, 0, 1, 1, 0, 1] * 8, [0.1] * 80), windows=[4]).table
+    table = find_windows(
+        stepwise([1, 0, 1, 1, 0, 0, 1, 1, 0, 1] * 8, [0.1] * 80), windows=[4]
+    ).table
     few, more = (set(sampled(table, n)["id"]) for n in (3, 6))
     assert len(few) == 3 and few < more
-    assert set(sampled(table.sample(frac=1, random_state=1), 3)["id"]) == few != set(sampled(table, 3, seed=1)["id"])
+    assert (
+        set(sampled(table.sample(frac=1, random_state=1), 3)["id"])
+        == few
+        != set(sampled(table, 3, seed=1)["id"])
+    )
     assert sampled(table, 0).equals(table)

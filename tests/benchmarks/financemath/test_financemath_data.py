@@ -11,21 +11,34 @@ from fin_tasks.benchmarks.financemath.score import TOPICS
 from fin_tasks.errors import ConfigError, DataError
 
 ROW: dict[str, Any] = {
-    **{"question_id": "validation-0", "question": "What is a third?", "tables": ["| a |\n"], "topic": "Accounting"},
+    **{
+        "question_id": "validation-0",
+        "question": "What is a third?",
+        "tables": ["| a |\n"],
+        "topic": "Accounting",
+    },
     **{"python_solution": "def solution():\n    return 1 / 3", "ground_truth": 0.333},
 }
 RECORDED = {name: ROW[name] for name in ("question_id", "ground_truth", "python_solution", "topic")}
 
 
 def write(path: Path, *rows: object) -> Path:
-    path.write_text(json.dumps(rows) if path.suffix == ".json" else "\n".join(map(json.dumps, rows)), "utf-8")
+    path.write_text(
+        json.dumps(rows) if path.suffix == ".json" else "\n".join(map(json.dumps, rows)), "utf-8"
+    )
     return path
 
 
 def test_documents(tmp_path: Path) -> None:
-    path = write(tmp_path / "validation.json", ROW, {**ROW, "question_id": 1, "tables": ["| b |", "| c |"]})
+    path = write(
+        tmp_path / "validation.json", ROW, {**ROW, "question_id": 1, "tables": ["| b |", "| c |"]}
+    )
     docs = data.load(mode="cot", data_dir=str(path), pretrained="m", sampling="paper")["validation"]
-    assert (docs[0]["exact_truth"], docs[0]["ground_truth"], docs[0]["topic_name"]) == (1 / 3, 0.333, "accounting")
+    assert (docs[0]["exact_truth"], docs[0]["ground_truth"], docs[0]["topic_name"]) == (
+        1 / 3,
+        0.333,
+        "accounting",
+    )
     assert docs[0]["prompt"].startswith("Question: What is a third?\n\nTable:\n| a |\n\n")
     assert "Table 2:\n| c |" in docs[1]["prompt"] and docs[1]["question_id"] == "1"
     facts = json.loads(docs.info.description)
@@ -35,7 +48,9 @@ def test_documents(tmp_path: Path) -> None:
 def test_truths_are_rounded_if_programs_give_no_number(tmp_path: Path) -> None:
     witness = tmp_path / "witness"
     solution = f"def solution():\n    open({str(witness)!r}, 'w').write('out')\n    return 5"
-    docs = data.load(mode="cot", data_dir=write(tmp_path / "mine.json", {**ROW, "python_solution": solution}))
+    docs = data.load(
+        mode="cot", data_dir=write(tmp_path / "mine.json", {**ROW, "python_solution": solution})
+    )
     truths = json.loads(docs["validation"].info.description)["truths"]
     assert (docs["validation"]["exact_truth"], truths["rounded"]) == ([0.333], ["validation-0"])
     assert not witness.exists()
@@ -49,7 +64,9 @@ def test_truths_are_rounded_if_programs_give_no_number(tmp_path: Path) -> None:
         ({"ground_truth": None}, {}, "b: expected a finite number as ground_truth, got None"),
     ],
 )
-def test_what_cannot_be_used(tmp_path: Path, row: dict[str, Any], options: dict[str, Any], told: str) -> None:
+def test_what_cannot_be_used(
+    tmp_path: Path, row: dict[str, Any], options: dict[str, Any], told: str
+) -> None:
     write(tmp_path / "validation.json", ROW, {**ROW, "question_id": "b", **row})
     with pytest.raises((ConfigError, DataError), match=told):
         data.load(**{"mode": "cot", "data_dir": str(tmp_path), **options})
@@ -59,16 +76,30 @@ def test_the_sample_and_a_part_of_it() -> None:
     docs = data.load(mode="cot", source="sample")["validation"]
     assert len(docs) == 25 and set(docs["topic"]) == set(TOPICS)
     assert [round(exact, 3) for exact in docs["exact_truth"]] == pytest.approx(docs["ground_truth"])
-    drawn = [data.load(mode=mode, source="sample", n=5, seed=3)["validation"]["question_id"] for mode in ("cot", "pot")]
+    drawn = [
+        data.load(mode=mode, source="sample", n=5, seed=3)["validation"]["question_id"]
+        for mode in ("cot", "pot")
+    ]
     assert drawn[0] == drawn[1] and len(drawn[0]) == 5
-    assert drawn[0] != data.load(mode="cot", source="sample", n=5, seed=4)["validation"]["question_id"]
+    assert (
+        drawn[0] != data.load(mode="cot", source="sample", n=5, seed=4)["validation"]["question_id"]
+    )
 
 
 def test_recordings(tmp_path: Path) -> None:
-    rows = [{**RECORDED, "output": ["is 5\u2028", "x"]}, {"question_id": 7, "output": [], "ground_truth": "-8.5"}]
-    samples = [{"doc": RECORDED, "resps": [["is 5\u2028"]], "filter": name} for name in ("paper", "robust")]
+    rows = [
+        {**RECORDED, "output": ["is 5\u2028", "x"]},
+        {"question_id": 7, "output": [], "ground_truth": "-8.5"},
+    ]
+    samples = [
+        {"doc": RECORDED, "resps": [["is 5\u2028"]], "filter": name} for name in ("paper", "robust")
+    ]
     (first, text), (second, blank) = recording.read(write(tmp_path / "m.jsonl", *rows), mode="cot")
-    other = {"id": "q", "ground_truth": 5, "model_response": "It is 5."}  # as other benchmarks name the fields
+    other = {
+        "id": "q",
+        "ground_truth": 5,
+        "model_response": "It is 5.",
+    }  # as other benchmarks name the fields
     ((doc, said),) = recording.read(write(tmp_path / "o.jsonl", other), mode="cot")
     assert (doc["id"], doc["ground_truth"], said) == ("q", 5.0, "It is 5.")
     assert recording.read(write(tmp_path / "s.jsonl", *samples), mode="cot") == [(first, text)]

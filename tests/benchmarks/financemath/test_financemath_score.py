@@ -20,14 +20,20 @@ UNREAD = "<think>5</think>either 1,250.5 or 15.3% or 7, hard to say ("
 
 @pytest.mark.parametrize("case", rows("financemath"), ids=name_of)
 def test_case(case: dict[str, Any]) -> None:
-    paper, robust = (scorer.score(DOC, case["response"], variant=variant) for variant in ("paper", "robust"))
+    paper, robust = (
+        scorer.score(DOC, case["response"], variant=variant) for variant in ("paper", "robust")
+    )
     assert (paper.answer, robust.answer) == (case["written"], case["value"])
 
 
 @pytest.mark.parametrize("row", rows("financemath_equal"), ids=lambda row: row["text"])
 def test_variants(row: dict[str, Any]) -> None:
     text = f"Therefore, the answer is {row['text']}."
-    right = [variant for variant in ("paper", "robust") if scorer.score(DOC, text, variant=variant).correct]
+    right = [
+        variant
+        for variant in ("paper", "robust")
+        if scorer.score(DOC, text, variant=variant).correct
+    ]
     assert right == row["right"]
 
 
@@ -40,17 +46,54 @@ def test_paper_equal(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("outcome", "answer", "correct", "values"),
     [
-        (Outcome(**OK, value="0.154", number=0.15372), 0.154, True, {"acc": 1.0, "execution_rate": 1.0}),
-        (Outcome(**OK, value="0.152", number=0.15249), 0.152, False, {"acc": 0.0, "no_answer": 0.0}),
-        (Outcome(status=Status.ok, value="0.15372", number=0.15372), "0.15372", True, {"acc_risk": 1.0}),
-        (Outcome(status=Status.ok, value="(1, 2)"), "(1, 2)", False, {"execution_rate": 1.0, "no_answer": 1.0}),
-        (Outcome(**OK, value="nan", number=math.nan), "nan", False, {"execution_rate": 1.0, "no_answer": 1.0}),
-        (Outcome(status=Status.timeout), None, False, {"execution_rate": 0.0, "timeout": 1.0, "acc_portfolio": None}),
-        (Outcome(status=Status.broken, detail="gone"), None, None, {"acc": None, "unscored": 1.0, "no_answer": None}),
+        (
+            Outcome(**OK, value="0.154", number=0.15372),
+            0.154,
+            True,
+            {"acc": 1.0, "execution_rate": 1.0},
+        ),
+        (
+            Outcome(**OK, value="0.152", number=0.15249),
+            0.152,
+            False,
+            {"acc": 0.0, "no_answer": 0.0},
+        ),
+        (
+            Outcome(status=Status.ok, value="0.15372", number=0.15372),
+            "0.15372",
+            True,
+            {"acc_risk": 1.0},
+        ),
+        (
+            Outcome(status=Status.ok, value="(1, 2)"),
+            "(1, 2)",
+            False,
+            {"execution_rate": 1.0, "no_answer": 1.0},
+        ),
+        (
+            Outcome(**OK, value="nan", number=math.nan),
+            "nan",
+            False,
+            {"execution_rate": 1.0, "no_answer": 1.0},
+        ),
+        (
+            Outcome(status=Status.timeout),
+            None,
+            False,
+            {"execution_rate": 0.0, "timeout": 1.0, "acc_portfolio": None},
+        ),
+        (
+            Outcome(status=Status.broken, detail="gone"),
+            None,
+            None,
+            {"acc": None, "unscored": 1.0, "no_answer": None},
+        ),
         (Outcome(status=Status.unsupported), None, None, {"execution_rate": None, "unscored": 1.0}),
     ],
 )
-def test_programs(outcome: Outcome, answer: object, correct: bool | None, values: dict[str, float | None]) -> None:
+def test_programs(
+    outcome: Outcome, answer: object, correct: bool | None, values: dict[str, float | None]
+) -> None:
     for variant in ("paper", "robust"):
         reading = scorer.read(POT, Ran("", (outcome,)), variant=variant)
         found = scorer.compare(POT, reading)
@@ -82,7 +125,9 @@ def test_the_judge_reads_what_the_rules_cannot(reply: str, value: object) -> Non
     item = scorer.judge_item(DOC, UNREAD)
     assert item is not None and "1,250.5" in item.response and "<think>" not in item.response
     judged = Judged(item.response, (Reply(text=reply, temperature=0.0),))
-    readings = [scorer.read(DOC, one, variant="robust") for one in (Judged("The answer is 0.154."), judged)]
+    readings = [
+        scorer.read(DOC, one, variant="robust") for one in (Judged("The answer is 0.154."), judged)
+    ]
     assert [reading.read_by for reading in readings] == ["rules", "judge"]
     values, failed = scorer.metric_values(DOC, readings), value == "failed"
     expected = (1.0, 0.5, 1.0) if failed else (0.0, 0.0, 0.5)

@@ -36,7 +36,9 @@ def rows_of(pictures: list[Picture]) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_five_hundred_questions_are_different_and_evenly_spread(plans: dict[str, list[Picture]], language: str) -> None:
+def test_five_hundred_questions_are_different_and_evenly_spread(
+    plans: dict[str, list[Picture]], language: str
+) -> None:
     rows = rows_of(plans[language])
     assert [row["index"] for row in rows] == [str(at) for at in range(500)]
     assert len({row["question"] for row in rows}) == 500
@@ -63,7 +65,9 @@ def test_both_languages_ask_the_same(plans: dict[str, list[Picture]]) -> None:
         assert sides.get(one["value"], other["value"]) == other["value"]
 
 
-def test_seeds_share_no_question_and_larger_sets_start_with_smaller_ones(plans: dict[str, list[Picture]]) -> None:
+def test_seeds_share_no_question_and_larger_sets_start_with_smaller_ones(
+    plans: dict[str, list[Picture]],
+) -> None:
     prices = read_prices(None)
     other = rows_of(plan("en", n=120, seed=6, prices=prices))
     shared = {row["question"] for row in other} & {row["question"] for row in rows_of(plans["en"])}
@@ -103,7 +107,10 @@ def solve_stock(stock: Part, question: str) -> Any:
     before = [day["close"] for date, day in market.items() if date <= str(days.index[-1].date())]
     value = {name.capitalize(): round(value, 2) for name, value in shown[-1].items()}
     value |= {name: round(line_of(name, before[-len(shown) - 120 :]), 2) for name in stock.colors}
-    highs, lows = ([day[side if stock.kind == "candles" else "close"] for day in shown] for side in ("high", "low"))
+    highs, lows = (
+        [day[side if stock.kind == "candles" else "close"] for day in shown]
+        for side in ("high", "low")
+    )
     if found := re.search(r'value is printed for "(\w+)"', question):
         return value[found[1]]
     if "printed close above" in question:
@@ -121,7 +128,9 @@ def solve_stock(stock: Part, question: str) -> Any:
 
 def solve_figures(figures: Part, question: str) -> Any:
     table: Any = figures.table
-    cells = {(label, series): float(row[series]) for label, row in table.iterrows() for series in table}
+    cells = {
+        (label, series): float(row[series]) for label, row in table.iterrows() for series in table
+    }
     labels = [str(label) for label in table.index]
     names = re.findall(r'"([^"]+)"', question.partition(" End with")[0])
     if "What is the title" in question:
@@ -159,7 +168,11 @@ def solve_report(report: Part, question: str) -> Any:
     if "Which firm" in question:
         return report.facts["publisher"]
     if found := re.search(r'section "(\w+)" above or below the section "(\w+)"', question):
-        return "above" if list(report.sections).index(found[1]) < list(report.sections).index(found[2]) else "below"
+        return (
+            "above"
+            if list(report.sections).index(found[1]) < list(report.sections).index(found[2])
+            else "below"
+        )
     assert "According to the report" in question
     return None
 
@@ -192,7 +205,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -203,7 +220,9 @@ def test_the_tasks_read_a_set(built: Path, language: Any) -> None:
     for document in documents:
         with Image.open(document["image_path"]) as picture:
             assert min(picture.size) >= 700
-            assert (picture.height > picture.width) == document["image_style"].startswith("vertical")
+            assert (picture.height > picture.width) == document["image_style"].startswith(
+                "vertical"
+            )
             assert len(picture.convert("RGB").getcolors(2**24)) > 20
 
 
@@ -217,17 +236,35 @@ def test_a_set_depends_on_its_seed_only(built: Path, tmp_path: Path) -> None:
 def test_prices_come_from_folders_and_are_cut_at_splits(tmp_path: Path) -> None:
     days = pd.bdate_range("2018-01-01", periods=500)
     close = [100 + at % 17 for at in range(300)] + [50 + at % 13 for at in range(200)]
-    table = pd.DataFrame({"Date": days, "Open": close, "High": close, "Low": close, "Close": close, "Volume": 5e6})
-    table.assign(High=table["High"] + 1, Low=table["Low"] - 1).to_csv(tmp_path / "data-NVDA.csv", index=False)
+    table = pd.DataFrame(
+        {"Date": days, "Open": close, "High": close, "Low": close, "Close": close, "Volume": 5e6}
+    )
+    table.assign(High=table["High"] + 1, Low=table["Low"] - 1).to_csv(
+        tmp_path / "data-NVDA.csv", index=False
+    )
     table.iloc[:200].assign(Ticker="AMD").set_index("Date").to_parquet(tmp_path / "more.parquet")
     pieces = read_prices(tmp_path)
-    assert [(symbol, len(part)) for symbol, part in pieces] == [("NVDA", 300), ("NVDA", 200), ("AMD", 200)]
+    assert [(symbol, len(part)) for symbol, part in pieces] == [
+        ("NVDA", 300),
+        ("NVDA", 200),
+        ("AMD", 200),
+    ]
     assert "NVDA" in str(rows_of(plan("en", n=30, seed=1, prices=pieces[:2])))
     with pytest.raises(DataError, match="expected CSV or Parquet"):
         read_prices(tmp_path / "nothing")
 
 
 def test_the_command(tmp_path: Path) -> None:
-    options = ["build", "mme_finance", "--n", "3", "--language", "zh", "--out", str(tmp_path / "set"), "--json"]
+    options = [
+        "build",
+        "mme_finance",
+        "--n",
+        "3",
+        "--language",
+        "zh",
+        "--out",
+        str(tmp_path / "set"),
+        "--json",
+    ]
     summary = json.loads(CliRunner().invoke(app, options).stdout)
     assert summary["counts"]["zh"]["rows"] == 3

@@ -21,7 +21,16 @@ from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.errors import ConfigError, DataError
 
 SHARED = Path(__file__).parents[4] / "shared/data/mme_finance/upstream"
-COLUMNS = ("index", "question", "answer", "image_path", "task_category", "image_type", "image_style", "background")
+COLUMNS = (
+    "index",
+    "question",
+    "answer",
+    "image_path",
+    "task_category",
+    "image_type",
+    "image_style",
+    "background",
+)
 
 
 def picture(shade: int = 0, *, turned: bool = False) -> bytes:
@@ -32,15 +41,32 @@ def picture(shade: int = 0, *, turned: bool = False) -> bytes:
 
 
 def row(index: object, **changes: str) -> dict[str, str]:
-    cells = (str(index), "Close?", "007.50", f"{index}.jpg", "OCR", "table", "mobile photograph", "")
+    cells = (
+        str(index),
+        "Close?",
+        "007.50",
+        f"{index}.jpg",
+        "OCR",
+        "table",
+        "mobile photograph",
+        "",
+    )
     return {**dict(zip(COLUMNS, cells, strict=True)), **changes}
 
 
 def folder(
-    place: Path, rows: list[dict[str, str]], files: Mapping[str, bytes], *, stem: str = "MMfin", zipped: bool = True
+    place: Path,
+    rows: list[dict[str, str]],
+    files: Mapping[str, bytes],
+    *,
+    stem: str = "MMfin",
+    zipped: bool = True,
 ) -> str:
     """Write a table as pandas does, and pictures into its archive or a folder."""
-    lines = ["\t".join(COLUMNS), *("\t".join(one.get(name, "") for name in COLUMNS) for one in rows)]
+    lines = [
+        "\t".join(COLUMNS),
+        *("\t".join(one.get(name, "") for name in COLUMNS) for one in rows),
+    ]
     (place / f"{stem}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     if zipped:
         with zipfile.ZipFile(place / f"{stem}.zip", "w") as packed:
@@ -72,7 +98,9 @@ def test_rows_with_pictures_in_an_archive(tmp_path: Path, inside: str) -> None:
     assert [Path(doc["image_path"]).read_bytes() for doc in docs] == [picture(1), picture(2)]
     assert open_pictures(docs[0])[0].size == (40, 30)
     (tmp_path / "loose").mkdir()
-    loose = folder(tmp_path / "loose", rows, {f"MMfin/{n}.jpg": picture(n) for n in (1, 2)}, zipped=False)
+    loose = folder(
+        tmp_path / "loose", rows, {f"MMfin/{n}.jpg": picture(n) for n in (1, 2)}, zipped=False
+    )
     assert docs_of(data_dir=loose)[1]["data"] == facts["data"]  # the same data, wherever it lies
 
 
@@ -91,9 +119,15 @@ def test_rows_that_cannot_be_asked_are_left_out_and_counted(tmp_path: Path) -> N
         "picture-missing": {"image_path": "../secret.jpg"},
         "picture-broken": {"image_path": "broken.jpg"},
     }
-    rows = [row(1), row(1), *(row(kind, **{"image_path": "1.jpg", **changes}) for kind, changes in bad.items())]
+    rows = [
+        row(1),
+        row(1),
+        *(row(kind, **{"image_path": "1.jpg", **changes}) for kind, changes in bad.items()),
+    ]
     rows += [row("far", image_path=str(tmp_path / "secret.jpg"))]
-    docs, facts = docs_of(data_dir=folder(tmp_path, rows, {"1.jpg": picture(), "broken.jpg": b"GIF8 nothing"}))
+    docs, facts = docs_of(
+        data_dir=folder(tmp_path, rows, {"1.jpg": picture(), "broken.jpg": b"GIF8 nothing"})
+    )
     assert [doc["id"] for doc in docs] == ["1"]
     missing = {"picture-missing": ["picture-missing", "far"], "duplicate-index": ["1"]}
     assert facts["left_out"] == {**{kind: [kind] for kind in bad}, **missing}
@@ -128,7 +162,9 @@ def test_archives_stay_in_their_folder(tmp_path: Path, own_cache: Path, name: st
     with zipfile.ZipFile(tmp_path / "MMfin.zip", "a") as packed:
         packed.writestr(links("1.jpg") if name == "link" else name, "/etc/passwd")
     assert len(docs_of(data_dir=place)[0]) == 1
-    files = [path.relative_to(own_cache / "mme_finance/pictures") for path in tmp_path.rglob("*.jpg")]
+    files = [
+        path.relative_to(own_cache / "mme_finance/pictures") for path in tmp_path.rglob("*.jpg")
+    ]
     assert len(files) == 2 and len({path.parts[0] for path in files}) == 1
     assert not [path for path in own_cache.rglob("*") if path.is_symlink()]
 
@@ -142,7 +178,9 @@ def test_house_prompts_have_the_authors_order(language: str, na: bool) -> None:
     for doc in docs:
         prompt = doc["prompt"]
         assert prompt.startswith("<image>\n") and prompt.count("<image>") == 1
-        assert prompt.index(doc["question"]) < prompt.index("How to answer:" if language == "en" else "作答要求：")
+        assert prompt.index(doc["question"]) < prompt.index(
+            "How to answer:" if language == "en" else "作答要求："
+        )
         assert prompt.endswith(doc["background"]) and doc["system"] == ""
         assert (phrase in prompt) == (na or doc["category"] == "Not Applicable")
     assert sum(bool(doc["background"]) for doc in docs) == 1
@@ -173,8 +211,12 @@ class {name}(object):
 
 
 def test_upstream_prompts_are_the_authors_texts(tmp_path: Path) -> None:
-    place = folder(tmp_path, [row(1), row(2, background="b")], {f"{n}.jpg": picture() for n in (1, 2)})
-    (tmp_path / "image_vqa.py").write_text(authors_code("en") + authors_code("zh"), encoding="utf-8")
+    place = folder(
+        tmp_path, [row(1), row(2, background="b")], {f"{n}.jpg": picture() for n in (1, 2)}
+    )
+    (tmp_path / "image_vqa.py").write_text(
+        authors_code("en") + authors_code("zh"), encoding="utf-8"
+    )
     docs, facts = docs_of(data_dir=place, prompts="upstream")
     assert [doc["prompt"] for doc in docs] == [
         "<image>\nROLEQ: Close? NEED <en OCR>\n",
@@ -195,7 +237,11 @@ def test_upstream_prompts_equal_the_authors_own(language: str, name: str) -> Non
     tree = ast.parse((SHARED / "image_vqa.py").read_text(encoding="utf-8"))
     (found,) = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
     found.bases = []
-    found.body = [node for node in found.body if isinstance(node, ast.FunctionDef) and node.name == "build_prompt"]
+    found.body = [
+        node
+        for node in found.body
+        if isinstance(node, ast.FunctionDef) and node.name == "build_prompt"
+    ]
     space: dict[str, Any] = {"pd": pd, "osp": os.path, "LMUDataRoot": lambda: "."}
     exec(compile(ast.Module([found], []), "image_vqa.py", "exec"), space)  # noqa: S102
     docs, _ = docs_of(source="sample", language=language, prompts="upstream", data_dir=str(SHARED))
@@ -212,11 +258,17 @@ def test_conversations_become_turns(tmp_path: Path) -> None:
     assert [doc["prompt"].count("<image>") for doc in docs] == [1, 0, 1, 1, 0, 2, 0]
     assert docs[3]["prompt"].startswith("<image>\n这张表")
     bad = ["[1]", '["a"', "__import__('os').abort()", '["a", "b"]', "[" * 5000]
-    rows = [row(n, question=cell, answer='["b"]', image_path='["1.jpg"]') for n, cell in enumerate(['["a"]', *bad])]
+    rows = [
+        row(n, question=cell, answer='["b"]', image_path='["1.jpg"]')
+        for n, cell in enumerate(['["a"]', *bad])
+    ]
     place = folder(tmp_path, rows, {"1.jpg": picture()}, stem="MMfin_MT_CN")
     docs, facts = docs_of(part="multi_turn", language="zh", data_dir=place)
     assert [doc["id"] for doc in docs] == ["0-1"]
-    assert facts["left_out"] == {"empty-question": ["1", "2", "3", "5"], "not-as-many-answers": ["4"]}
+    assert facts["left_out"] == {
+        "empty-question": ["1", "2", "3", "5"],
+        "not-as-many-answers": ["4"],
+    }
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,9 @@ def printed() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(("table", "models"), [("2", 19), ("7", 14), ("9", 14)])
-def test_overall_is_the_mean_of_the_categories_over_rows(printed: pd.DataFrame, table: str, models: int) -> None:
+def test_overall_is_the_mean_of_the_categories_over_rows(
+    printed: pd.DataFrame, table: str, models: int
+) -> None:
     found = printed[printed["table"] == table]
     overall = found[found["by"] == "overall"].set_index("model")["value"]
     assert len(overall) == models
@@ -30,6 +32,11 @@ def test_overall_is_the_mean_of_the_categories_over_rows(printed: pd.DataFrame, 
 
 def test_later_rows_have_their_date(printed: pd.DataFrame) -> None:
     later = printed[printed["date"] == "2025-08-01"]
-    values = {"GPT-4o": 72.79, "Gemini-2.5-Pro": 79.28, "InternVL3-78B": 71.24, "Qwen2.5VL-72B": 68.20}
+    values = {
+        "GPT-4o": 72.79,
+        "Gemini-2.5-Pro": 79.28,
+        "InternVL3-78B": 71.24,
+        "Qwen2.5VL-72B": 68.20,
+    }
     assert dict(zip(later["model"], later["value"], strict=True)) == values
     assert {*later["judge"]} == {""}

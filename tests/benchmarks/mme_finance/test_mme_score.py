@@ -10,7 +10,15 @@ from fin_tasks.benchmarks.mme_finance.score import metric_values, metrics_of, re
 from fin_tasks.judging.item import Judged, Reply
 
 DOC: dict[str, Any] = {
-    **{"part": "open", "id": "7", "index": "7", "language": "en", "na": False, "category": "OCR", "question": "Close?"},
+    **{
+        "part": "open",
+        "id": "7",
+        "index": "7",
+        "language": "en",
+        "na": False,
+        "category": "OCR",
+        "question": "Close?",
+    },
     **{"answer": "7.5", "background": "", "image_path": "a.png", "truth": "", "prompt": ""},
 }
 
@@ -31,7 +39,11 @@ def values(doc: dict[str, Any], said: Judged | str, variant: str) -> dict[str, f
 def test_points_become_a_score(case: dict[str, Any]) -> None:
     """Without replies the judge is down; with null in their place the model gave no response."""
     replies = case["replies"]
-    said = judged(response=" ") if replies is None else judged(*replies, error="" if replies else "the judge is down")
+    said = (
+        judged(response=" ")
+        if replies is None
+        else judged(*replies, error="" if replies else "the judge is down")
+    )
     found = {variant: values(DOC, said, variant) for variant in ("paper", "robust")}
     assert (found["paper"]["score"], found["robust"]["score"]) == (case["paper"], case["robust"])
     full = None if case["robust"] is None else case["robust"] == 100
@@ -40,13 +52,17 @@ def test_points_become_a_score(case: dict[str, Any]) -> None:
         assert of["score_OCR"] == of["score_perception"] == of["score"]
         assert of["score_IC"] is of["score_reasoning"] is of["exact"] is None
         assert of["unscored"] == float(of["score"] is None)
-    assert found["robust"]["judge_error"] == (None if replies is None else float(case["robust"] is None))
+    assert found["robust"]["judge_error"] == (
+        None if replies is None else float(case["robust"] is None)
+    )
 
 
 @pytest.mark.parametrize("case", cases("declined"), ids=str)
 def test_declined_answerable_questions_are_counted(case: dict[str, Any]) -> None:
     doc = {**DOC, "na": True, "category": case["category"]}
-    assert values(doc, judged("0", response=case["response"]), "paper")["declined"] == case["declined"]
+    assert (
+        values(doc, judged("0", response=case["response"]), "paper")["declined"] == case["declined"]
+    )
     assert metrics_of(na=True)["declined"] is False  # less is better
 
 
@@ -72,5 +88,12 @@ def test_f1_counts_as_the_authors_do() -> None:
     assert f1([one["f1"] for one in paper]) == pytest.approx(4 / 6)
     assert [one["acc"] for one in paper] == [1.0, 1.0, 0.0, 0.0, 0.0]
     robust = [values(doc, response, "robust") for doc, response in docs]
-    assert f1([one["f1"] for one in robust]) == pytest.approx(4 / 7)  # an unclear answer misses a 是
-    assert values(docs[0][0], "", "robust") == {"acc": None, "f1": None, "no_answer": None, "unscored": 1.0}
+    assert f1([one["f1"] for one in robust]) == pytest.approx(
+        4 / 7
+    )  # an unclear answer misses a 是
+    assert values(docs[0][0], "", "robust") == {
+        "acc": None,
+        "f1": None,
+        "no_answer": None,
+        "unscored": 1.0,
+    }

@@ -46,8 +46,17 @@ Question | Truth | Prediction | Correctness
         [question, gt.replace('<AND>', ' <AND> ').replace('<OR>', ' <OR> '), prediction, ''])
     return gpt4_prompt
 '''
-ITEM = Item(question="Q?", answer="x<AND>y<OR>z", response="{mark} | 5", category="OCR", background="no")
-REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "mme_finance" / "upstream" / "mmfin.py"
+ITEM = Item(
+    question="Q?", answer="x<AND>y<OR>z", response="{mark} | 5", category="OCR", background="no"
+)
+REAL = (
+    Path(__file__).resolve().parents[4]
+    / "shared"
+    / "data"
+    / "mme_finance"
+    / "upstream"
+    / "mmfin.py"
+)
 
 
 @pytest.fixture
@@ -86,7 +95,9 @@ def test_what_is_refused(folder: str) -> None:
     for language, error in (("fr", ConfigError), ("zh", DataError)):
         with pytest.raises(error):
             rubric_named("upstream", language=language, data_dir=folder)
-    Path(folder, "mmfin.py").write_text("def build_mmfin_gpt4_prompt(line):\n    prompt = open('/etc/passwd').read()\n")
+    Path(folder, "mmfin.py").write_text(
+        "def build_mmfin_gpt4_prompt(line):\n    prompt = open('/etc/passwd').read()\n"
+    )
     with pytest.raises(DataError, match="expected a prompt"):
         rubric_named("upstream", language="en", data_dir=folder).messages(ITEM)
 

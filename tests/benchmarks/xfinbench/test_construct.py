@@ -25,8 +25,17 @@ from fin_tasks.benchmarks.xfinbench.prompts import load_templates
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError, EndpointError
 
-SOURCE = {"source": "A textbook", "chapter": "3", "question": "What is 6 times 7?", "answer": "42", "kinds": ""}
-TRUE, FALSE = "Statement: The product is 42.\nAnswer: True", "Statement: The product is 43.\nAnswer: False"
+SOURCE = {
+    "source": "A textbook",
+    "chapter": "3",
+    "question": "What is 6 times 7?",
+    "answer": "42",
+    "kinds": "",
+}
+TRUE, FALSE = (
+    "Statement: The product is 42.\nAnswer: True",
+    "Statement: The product is 43.\nAnswer: False",
+)
 MCQ = "Generated Question: Which?\nChoices:\n(a) It is 42\n(b) It is 43\n(c) It is 44\nCorrect Answer: a"
 CALCU = "**Generated Question 1:** What is the product? (Unit: dollar)\n**Answer:** 42"
 PROGRAM = "```python\ndef solution():\n    return 6 * 7\n```"
@@ -38,9 +47,21 @@ def purpose_of(prompt: str) -> str:
     """Recognize a request by what our prompts say."""
     marks = {
         **{"Make true statements": "statement_true", "Make false statements": "statement_false"},
-        **{"Make multiple-choice": "mcq", "Split it into calculation": "calcu", "Python program": "program"},
-        **{"statement is true?": "verify_true", "statement is false?": "verify_false", "right choice": "verify_mcq"},
-        **{"every figure that the calculation": "verify_calcu", "verify calcu": "verify_calcu", "First claim:": "pair"},
+        **{
+            "Make multiple-choice": "mcq",
+            "Split it into calculation": "calcu",
+            "Python program": "program",
+        },
+        **{
+            "statement is true?": "verify_true",
+            "statement is false?": "verify_false",
+            "right choice": "verify_mcq",
+        },
+        **{
+            "every figure that the calculation": "verify_calcu",
+            "verify calcu": "verify_calcu",
+            "First claim:": "pair",
+        },
     }
     return next((purpose for mark, purpose in marks.items() if mark in prompt), "solve")
 
@@ -51,17 +72,26 @@ def good(prompt: str) -> str:
     if purpose in made:
         n = re.findall(r"source (\d+)", prompt)
         return f"Context: There are 6 boxes with 7 dollars each in store {n[-1] if n else 0}.\n{made[purpose]}"
-    yes = {"verify_mcq": "Q1: Yes\nQ2: Yes\nQ3: Yes\nQ4: Yes", "pair": "No", "program": PROGRAM, "solve": SOLVED}
+    yes = {
+        "verify_mcq": "Q1: Yes\nQ2: Yes\nQ3: Yes\nQ4: Yes",
+        "pair": "No",
+        "program": PROGRAM,
+        "solve": SOLVED,
+    }
     return yes.get(purpose, "Yes, Yes")
 
 
 def table(folder: Path, *rows: dict[str, str]) -> Path:
     path = folder / "qa.csv"
-    pd.DataFrame([{"id": f"s{place}", **SOURCE, **row} for place, row in enumerate(rows)]).to_csv(path, index=False)
+    pd.DataFrame([{"id": f"s{place}", **SOURCE, **row} for place, row in enumerate(rows)]).to_csv(
+        path, index=False
+    )
     return path
 
 
-def build(folder: Path, say: Callable[[str], str], *rows: dict[str, str], **options: str) -> tuple[Any, Any]:
+def build(
+    folder: Path, say: Callable[[str], str], *rows: dict[str, str], **options: str
+) -> tuple[Any, Any]:
     """Return the report and the questions of a build whose model replies `say(prompt)`."""
 
     def answer(body: dict[str, Any]) -> Answer:
@@ -76,8 +106,20 @@ def build(folder: Path, say: Callable[[str], str], *rows: dict[str, str], **opti
 
 
 def run(folder: Path, url: str, file: Path, **options: str) -> Any:
-    more = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value)]
-    command = ["build", "xfinbench", "--from", str(file), "--model", "m", "--base-url", url, "--json"]
+    more = [
+        part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value)
+    ]
+    command = [
+        "build",
+        "xfinbench",
+        "--from",
+        str(file),
+        "--model",
+        "m",
+        "--base-url",
+        url,
+        "--json",
+    ]
     return CliRunner().invoke(app, [*command, "--out", str(folder / "own"), *more])
 
 
@@ -87,12 +129,23 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
     rows = [{"question": f"source {n}: what is 6 times 7?"} for n in range(4)]
     seen: list[str] = []
     options = {"token_prices": str(prices), "verify_model": "other", "validation": "0.5"}
-    report, questions = build(tmp_path, lambda prompt: seen.append(prompt) or good(prompt), *rows, **options)
+    report, questions = build(
+        tmp_path, lambda prompt: seen.append(prompt) or good(prompt), *rows, **options
+    )
     assert report["generated"] == {"bool": 8, "mcq": 4, "calcu": 4} and report["dropped"] == 0
     assert report["splits"] == {"test": 8, "validation": 8}
     writer, verifier = report["models"]["writer"], report["models"]["verifier"]
-    assert (writer["model"], writer["replies"], writer["prompt_tokens"], writer["cost"]) == ("m", 16, 1600, 3.2)
-    assert (verifier["model"], verifier["replies"], verifier["cost"]) == ("other", 4 * (4 + 2 + 1), None)
+    assert (writer["model"], writer["replies"], writer["prompt_tokens"], writer["cost"]) == (
+        "m",
+        16,
+        1600,
+        3.2,
+    )
+    assert (verifier["model"], verifier["replies"], verifier["cost"]) == (
+        "other",
+        4 * (4 + 2 + 1),
+        None,
+    )
     for prompt in seen:
         assert ("olution: 42" in prompt) == (purpose_of(prompt) not in ("solve", "program", "pair"))
     sources: dict[str, set[str]] = {"test": set(), "validation": set()}
@@ -103,16 +156,23 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
             assert json.loads(docs.info.description)["left_out"] == {}
             for doc in docs:
                 assert "with 7 dollars each in store" in doc["prompt"]
-                assert subset != "mcq" or doc["choices"]["ABC".index(doc["ground_truth"])] == "It is 42"
+                assert (
+                    subset != "mcq"
+                    or doc["choices"]["ABC".index(doc["ground_truth"])] == "It is 42"
+                )
     assert not sources["test"] & sources["validation"] and len(sources["test"]) == 2
-    assert (tmp_path / "own" / "replies.jsonl").read_text(encoding="utf-8").count('"solve_pot"') == 4
+    assert (tmp_path / "own" / "replies.jsonl").read_text(encoding="utf-8").count(
+        '"solve_pot"'
+    ) == 4
     assert build(tmp_path, good, *rows, **options)[1] == questions
 
 
 @pytest.mark.parametrize("case", rows("own_questions"), ids=name_of)
 def test_a_bad_reply_drops_its_question_only(tmp_path: Path, case: dict[str, str]) -> None:
     purpose, reply, rule = case["purpose"], case["reply"], case["rule"]
-    report, questions = build(tmp_path, lambda prompt: reply if purpose_of(prompt) == purpose else good(prompt))
+    report, questions = build(
+        tmp_path, lambda prompt: reply if purpose_of(prompt) == purpose else good(prompt)
+    )
     (dropped,) = (one for one in questions if one["dropped"])
     assert dropped["dropped"] == rule and reply.splitlines()[-1] in dropped["why"]
     assert report["rules"]["all"] == {"kept": 3, rule: 1} and report["dropped"] == 0.25
@@ -129,11 +189,16 @@ def test_statements_that_give_each_other_away_are_dropped(tmp_path: Path) -> Non
     _, questions = build(tmp_path, say, {"kinds": "bool"})
     rules = [(one["kind"], one["dropped"]) for one in questions]
     # the first pair drops one of two true statements, the second, at one all, whichever the coin says
-    assert rules[0] == ("statement_true", "gives_away") and [rule for _, rule in rules].count("gives_away") == 2
+    assert (
+        rules[0] == ("statement_true", "gives_away")
+        and [rule for _, rule in rules].count("gives_away") == 2
+    )
 
 
 def test_numbers_and_cut_replies() -> None:
-    many = "Context: None\n" + "\n".join(f"Question: {n}?\nAnswer: {n}" for n in ("-1.50", "1/8", ".5", "1/0", "7"))
+    many = "Context: None\n" + "\n".join(
+        f"Question: {n}?\nAnswer: {n}" for n in ("-1.50", "1/8", ".5", "1/0", "7")
+    )
     read = read_questions("s", "calcu", many, cut=True, seed=0)
     assert [(one.answer, one.dropped) for one in read] == [
         *(("-1.50", ""), ("0.125", ""), (".5", ""), ("1/0", "not_a_number"), ("7", "incomplete")),
@@ -159,7 +224,11 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         options = ["--base-url", served.base_url, "--out", str(tmp_path / "own"), "--model", "m"]
         program = [sys.executable, "-c", "from fin_tasks.cli import main; main()"]
         command = [*program, "build", "xfinbench", "--from", str(table(tmp_path, *rows))]
-        killed.append(subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        killed.append(
+            subprocess.Popen(
+                [*command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+        )
         assert killed[0].wait(60) != 0
         assert not (tmp_path / "own").exists()
         first = len(served.bodies)
@@ -170,13 +239,17 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         asked = Counter(json.dumps(body["messages"]) for body in served.bodies)
     assert first < 50 and report["rules"]["all"] == {"kept": 24}
     assert len(asked) == 6 * (4 + 4 + 2 + 1)
-    assert sum(asked.values()) - len(asked) <= 16 + 1  # what was under way at the kill, and what failed
+    assert (
+        sum(asked.values()) - len(asked) <= 16 + 1
+    )  # what was under way at the kill, and what failed
     assert report["models"]["verifier"]["replies"] == 6 * 7
 
 
 def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
     """They are found by the papers' words, which may go over two lines, and name some fields in their own way."""
-    house = yaml.safe_load(Path(xfinbench.__file__).with_name("construct_prompts.yaml").read_text(encoding="utf-8"))
+    house = yaml.safe_load(
+        Path(xfinbench.__file__).with_name("construct_prompts.yaml").read_text(encoding="utf-8")
+    )
     names = {"source_question": "after-class question", "source_answer": "after-class solution"}
     del house["math_types"]
     for purpose, one in house.items():
@@ -186,7 +259,9 @@ def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
             text = text.replace(ours, theirs)
         (tmp_path / f"{purpose}.txt").write_text(text, encoding="utf-8")
     seen: list[str] = []
-    report, _ = build(tmp_path, lambda prompt: seen.append(prompt) or good(prompt), upstream_prompts=str(tmp_path))
+    report, _ = build(
+        tmp_path, lambda prompt: seen.append(prompt) or good(prompt), upstream_prompts=str(tmp_path)
+    )
     assert report["rules"]["all"] == {"kept": 4} and report["prompts"]["set"] == "upstream"
     theirs = [prompt for prompt in seen if prompt.startswith("AUTHORS $\\frac{a}{b}$")]
     assert len(theirs) == 4 + 4 + 1 and SOURCE["question"] in theirs[0]
@@ -215,15 +290,35 @@ def test_labels_make_accuracy_by_type(tmp_path: Path) -> None:
         return completion(f"{MARKER} {next(named[word] for word in named if word in prompt)}.")
 
     with serve(answer) as served:
-        command = ["label", "math", "--model", "m", "--base-url", served.base_url, "--out", str(file), "--json"]
+        command = [
+            "label",
+            "math",
+            "--model",
+            "m",
+            "--base-url",
+            served.base_url,
+            "--out",
+            str(file),
+            "--json",
+        ]
         for _ in range(2):  # the second time from the disk
-            told = CliRunner().invoke(app, [*command, "--split", "validation", "--data-dir", sample]).output
-    summary, rows = json.loads(told), list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+            told = (
+                CliRunner()
+                .invoke(app, [*command, "--split", "validation", "--data-dir", sample])
+                .output
+            )
+    summary, rows = (
+        json.loads(told),
+        list(csv.DictReader(file.read_text(encoding="utf-8").splitlines())),
+    )
     assert len(served.bodies) == summary["n"] == len(rows)
     assert [row["math_types"] for row in rows if row["id"] == "sample_2"] == ["arithmetic;logical"]
     unnamed = [row["id"] for row in rows if not row["math_types"]]
     assert summary["not_labeled"] == {"unknown type 'guessing'": len(unnamed)} and unnamed
-    assert summary["shares"]["arithmetic"] == 1 and summary["shares"]["logical"] == 1 / summary["labeled"]
+    assert (
+        summary["shares"]["arithmetic"] == 1
+        and summary["shares"]["logical"] == 1 / summary["labeled"]
+    )
     assert load(subset="calc", source="sample", math_types=str(file))
     for text in ("id,math_types\nother,arithmetic\n", "id,math_types\nsample_2,guessing\n"):
         file.write_text(text)

@@ -15,10 +15,23 @@ from fin_tasks.benchmarks.xfinbench.prompts import STYLES
 from fin_tasks.errors import ConfigError, DataError
 
 REAL = Path(__file__).resolve().parents[3].parent / "shared" / "data"
-real_file = pytest.mark.skipif(not (REAL / "xfinbench").is_dir(), reason="the real files are not beside this checkout")
+real_file = pytest.mark.skipif(
+    not (REAL / "xfinbench").is_dir(), reason="the real files are not beside this checkout"
+)
 FOLDER = Path(xfinbench.__file__).parent
-COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
-GOOD = dict(zip(COLUMNS, ("q", "bool", "Cash is an asset.", "", "1.0", "", "TU", "t1;t2"), strict=True))
+COLUMNS = (
+    "id",
+    "task",
+    "question",
+    "choice",
+    "ground_truth",
+    "figure",
+    "fin_capability",
+    "gold_fin_term_id",
+)
+GOOD = dict(
+    zip(COLUMNS, ("q", "bool", "Cash is an asset.", "", "1.0", "", "TU", "t1;t2"), strict=True)
+)
 MCQ = {"task": "mcq", "question": "Which?", "choice": "A. up\nB. down", "ground_truth": "A"}
 SUBSETS = tuple(xfinbench.SUBSETS)
 
@@ -36,12 +49,17 @@ def write(folder: Path, *cells: dict[str, str], split: str = "validation") -> di
 
 @real_file
 def test_the_real_validation_set_counts_as_published() -> None:
-    found = {subset: documents(subset, source="auto", data_dir=str(REAL), split="validation") for subset in SUBSETS}
+    found = {
+        subset: documents(subset, source="auto", data_dir=str(REAL), split="validation")
+        for subset in SUBSETS
+    }
     docs = [doc for of, _ in found.values() for doc in of]
     sizes = {subset: len(of) for subset, (of, _) in found.items()}
     assert sizes == {"bool": 435, "mcq": 147, "mcq_visual": 2, "calc": 396}
     assert Counter(doc["has_table"] for doc in found["calc"][0]) == {False: 337, True: 59}
-    left_out = {kind: len(ids) for _, facts in found.values() for kind, ids in facts["left_out"].items()}
+    left_out = {
+        kind: len(ids) for _, facts in found.values() for kind, ids in facts["left_out"].items()
+    }
     assert left_out == {"missing-figure": 20}
     table = read_rows(REAL / "xfinbench" / "validation_set.csv")
     capabilities = Counter(code for row in table for code in row["capabilities"])
@@ -53,10 +71,21 @@ def test_the_real_validation_set_counts_as_published() -> None:
 
 @real_file
 def test_the_authors_templates_are_filled_as_they_are() -> None:
-    options = {"source": "data_dir", "data_dir": str(REAL), "split": "validation", "prompts": "upstream"}
+    options = {
+        "source": "data_dir",
+        "data_dir": str(REAL),
+        "split": "validation",
+        "prompts": "upstream",
+    }
     (doc, *_), facts = documents("mcq", **options)
-    (row, *_) = (one for one in read_rows(REAL / "xfinbench" / "validation_set.csv") if one["id"] == doc["id"])
-    template = (REAL / "xfinbench" / "prompt_template" / "mcq_CoT.txt").read_text().replace("\\n", "\n")
+    (row, *_) = (
+        one
+        for one in read_rows(REAL / "xfinbench" / "validation_set.csv")
+        if one["id"] == doc["id"]
+    )
+    template = (
+        (REAL / "xfinbench" / "prompt_template" / "mcq_CoT.txt").read_text().replace("\\n", "\n")
+    )
     filled = template.replace("{knowledge}", "").replace("{question}", row["question"])
     assert doc["prompt"] == filled.replace("{choices}", row["choice"].replace("\\n", "\n"))
     assert facts["prompts"]["set"] == "upstream"
@@ -65,7 +94,9 @@ def test_the_authors_templates_are_filled_as_they_are() -> None:
 
 
 @real_file
-@pytest.mark.parametrize(("n", "sizes"), [("sensitivity", (180, 67, 253)), (100, (100, 100 + 2, 100))])
+@pytest.mark.parametrize(
+    ("n", "sizes"), [("sensitivity", (180, 67, 253)), (100, (100, 100 + 2, 100))]
+)
 def test_samples(n: int | str, sizes: tuple[int, ...]) -> None:
     options: dict[str, Any] = {"source": "data_dir", "data_dir": str(REAL), "n": n}
     options |= {} if n == "sensitivity" else {"split": "validation"}
@@ -83,10 +114,17 @@ def test_samples(n: int | str, sizes: tuple[int, ...]) -> None:
 def test_odd_rows_are_left_out_or_kept_and_never_end_the_run(subset: str, tmp_path: Path) -> None:
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures" / "one.jpg").write_bytes(b"")
-    usable = {"bool": {}, "mcq": MCQ, "mcq_visual": {**MCQ, "figure": "one"}, "calc": {"task": "calcu"}}[subset]
+    usable = {
+        "bool": {},
+        "mcq": MCQ,
+        "mcq_visual": {**MCQ, "figure": "one"},
+        "calc": {"task": "calcu"},
+    }[subset]
     own = [row for row in rows("xfinbench_odd_rows") if row["subset"] == subset]
     odd = [{**usable, "question": f"Is it {at}?", **row["cells"]} for at, row in enumerate(own)]
-    docs, facts = documents(subset, **write(tmp_path, {**usable, "question": "Cash is an asset."}, *odd))
+    docs, facts = documents(
+        subset, **write(tmp_path, {**usable, "question": "Cash is an asset."}, *odd)
+    )
     left_out = Counter(row["left_out"] for row in own if row["left_out"])
     assert {flaw: len(ids) for flaw, ids in facts["left_out"].items()} == left_out
     assert len(docs) == 1 + len(odd) - left_out.total()
@@ -105,17 +143,25 @@ def test_choices(case: dict[str, Any]) -> None:
 
 
 def test_knowledge(tmp_path: Path) -> None:
-    options = write(tmp_path, {"question": "Which  coupon?"}, {"question": "Zzz?", "gold_fin_term_id": "t9"})
+    options = write(
+        tmp_path, {"question": "Which  coupon?"}, {"question": "Zzz?", "gold_fin_term_id": "t9"}
+    )
     bank = "id,term_name,term_definition\nt1,Coupon,\\frac{c} {question}\nt2,,A put.\nt1,x,y\n,e,f\nt5, ,\nt4,Which,\n"
     (tmp_path / "knowledge_bank.csv").write_text(bank)
     (plain, _), _ = documents(**options)
     (oracle, without), facts = documents(knowledge="oracle", **options)
     _, coupon, put, *rest = oracle["prompt"].split("\n\n")
-    assert (coupon, put, "\n\n".join(rest)) == ("Coupon: \\frac{c} {question}", "A put.", plain["prompt"])
+    assert (coupon, put, "\n\n".join(rest)) == (
+        "Coupon: \\frac{c} {question}",
+        "A put.",
+        plain["prompt"],
+    )
     assert without["terms"] == []
     assert facts["retrieval"]["bank"]["n"] == 3
     (found, _), facts = documents(knowledge="bm25", top_k=1, **options)
-    assert [(term["id"], term["score"] > 0) for term in found["terms"]] == [("t4", True)]  # `coupon?` is another word
+    assert [(term["id"], term["score"] > 0) for term in found["terms"]] == [
+        ("t4", True)
+    ]  # `coupon?` is another word
     assert facts["retrieval"]["condition"] == "bm25"
     assert facts["prompts"] != documents(**options)[1]["prompts"]
     with pytest.raises(ConfigError, match="top_k"):
@@ -128,7 +174,9 @@ def test_house_wording_and_styles(style: str | None) -> None:
         (doc, *_), _ = documents("calc", mode=mode, style=style)
         assert bool(doc["system"]) is (style is None or style.endswith("_role"))
         assert ("def solution():" in doc["prompt"]) is (mode == "pot")
-        assert ("Give no reasoning" in doc["prompt"]) is (mode == "cot" and (style or "").startswith("da"))
+        assert ("Give no reasoning" in doc["prompt"]) is (
+            mode == "cot" and (style or "").startswith("da")
+        )
 
 
 @pytest.mark.parametrize(
@@ -151,7 +199,10 @@ def test_the_packaged_sample_is_sound() -> None:
     for subset in SUBSETS:
         docs, facts = documents(subset)
         assert facts["left_out"] == {}
-        assert all(doc["gold_terms"] and set(doc["gold_terms"]) <= terms and doc["capabilities"] for doc in docs)
+        assert all(
+            doc["gold_terms"] and set(doc["gold_terms"]) <= terms and doc["capabilities"]
+            for doc in docs
+        )
     solutions = json.loads((FOLDER / "sample" / "solutions.json").read_text(encoding="utf-8"))
     for doc in documents("calc")[0]:
         namespace: dict[str, Any] = {}

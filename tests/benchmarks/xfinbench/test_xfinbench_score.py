@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fin_tasks.answers.paper import MARKER
-from fin_tasks.benchmarks.xfinbench.score import metric_values, metrics_of, parse_truth, programs, read, score
+from fin_tasks.benchmarks.xfinbench.score import (
+    metric_values,
+    metrics_of,
+    parse_truth,
+    programs,
+    read,
+    score,
+)
 from fin_tasks.sandbox import Outcome, Ran, Runner, Status, open_runner
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -17,7 +24,13 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 def doc_of(task: str, truth: str, mode: str = "cot", **more: Any) -> dict[str, Any]:
     name = "calcu" if task == "calc" else task
-    doc = {"task": name, "subset": task, "mode": mode, "ground_truth": truth, "choices": ["up", "down", "flat"]}
+    doc = {
+        "task": name,
+        "subset": task,
+        "mode": mode,
+        "ground_truth": truth,
+        "choices": ["up", "down", "flat"],
+    }
     return {**doc, "capabilities": ["TU", "NM"], "has_table": True, **more}
 
 
@@ -29,16 +42,24 @@ def runner() -> Iterator[Runner]:
 
 @pytest.mark.parametrize("case", rows("xfinbench"), ids=name_of)
 def test_case(case: dict[str, Any], runner: Runner) -> None:
-    doc = doc_of(case["task"], case["truth"], case.get("mode", "cot"), choices=case.get("choices", []))
+    doc = doc_of(
+        case["task"], case["truth"], case.get("mode", "cot"), choices=case.get("choices", [])
+    )
     found = {}
     for variant in ("paper", "robust"):
-        outcomes = tuple(runner.run(list(made))) if (made := programs(doc, case["response"], variant=variant)) else ()
+        outcomes = (
+            tuple(runner.run(list(made)))
+            if (made := programs(doc, case["response"], variant=variant))
+            else ()
+        )
         response = Ran(case["response"], outcomes) if outcomes else case["response"]
         found[variant] = score(doc, response, variant=variant)
     paper, robust = found["paper"], found["robust"]
     wanted = tuple(case[f"paper_{name}"] for name in ("answer", "correct", "correct_err"))
     assert (paper.answer, paper.correct, paper.correct_err) == wanted, case["why"]
-    assert (robust.answer, robust.correct) == (case["robust_answer"], case["robust_correct"]), case["why"]
+    assert (robust.answer, robust.correct) == (case["robust_answer"], case["robust_correct"]), case[
+        "why"
+    ]
 
 
 @pytest.mark.parametrize("case", rows("xfinbench_truths"))
@@ -49,7 +70,12 @@ def test_truths(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("variant", ["paper", "robust"])
 @pytest.mark.parametrize("status", list(Status))
 def test_how_a_program_ended(status: Status, variant: str) -> None:
-    ended = Outcome(status=status, value="5.0" if status is Status.ok else None, number=5.0, detail="what happened")
+    ended = Outcome(
+        status=status,
+        value="5.0" if status is Status.ok else None,
+        number=5.0,
+        detail="what happened",
+    )
     doc = doc_of("calc", "5", "pot")
     values = metric_values(doc, [read(doc, Ran("", (ended,)), variant=variant)])
     silent = status in (Status.broken, Status.unsupported)
@@ -63,16 +89,36 @@ def test_how_a_program_ended(status: Status, variant: str) -> None:
 
 def test_metrics_of_a_document() -> None:
     doc = doc_of("calc", "142.86", has_table=False)
-    values = metric_values(doc, [read(doc, f"{MARKER} [{said}].", variant="paper") for said in ("142.86", "143")])
+    values = metric_values(
+        doc, [read(doc, f"{MARKER} [{said}].", variant="paper") for said in ("142.86", "143")]
+    )
     assert {name: value for name, value in values.items() if value is not None} == {
-        **{"acc": 0.5, "acc_em": 0.5, "acc_err": 1.0, "acc_em_no_table": 0.5, "acc_err_no_table": 1.0},
-        **{"acc_TU": 0.5, "acc_NM": 0.5, "acc_err_TU": 1.0, "acc_err_NM": 1.0, "no_answer": 0.0, "unscored": 0.0},
+        **{
+            "acc": 0.5,
+            "acc_em": 0.5,
+            "acc_err": 1.0,
+            "acc_em_no_table": 0.5,
+            "acc_err_no_table": 1.0,
+        },
+        **{
+            "acc_TU": 0.5,
+            "acc_NM": 0.5,
+            "acc_err_TU": 1.0,
+            "acc_err_NM": 1.0,
+            "no_answer": 0.0,
+            "unscored": 0.0,
+        },
     }
     higher_is_better = metrics_of(subset="bool", mode="cot")
     assert next(iter(higher_is_better)) == "acc"
-    assert [name for name, better in higher_is_better.items() if not better] == ["no_answer", "unscored"]
+    assert [name for name, better in higher_is_better.items() if not better] == [
+        "no_answer",
+        "unscored",
+    ]
     unusable = doc_of("calc", "1, 2")
-    assert metric_values(unusable, [read(unusable, f"{MARKER} [1].", variant="robust")])["acc"] is None
+    assert (
+        metric_values(unusable, [read(unusable, f"{MARKER} [1].", variant="robust")])["acc"] is None
+    )
 
 
 @given(FINITE, FINITE)

@@ -15,7 +15,16 @@ from fin_tasks.data.files import locate
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 
-PARTS = ("fincode", "codefinqa", "codetatqa", "convfinqa_e", "tatqa_e", "secnum", "finknow", "formulaeval")
+PARTS = (
+    "fincode",
+    "codefinqa",
+    "codetatqa",
+    "convfinqa_e",
+    "tatqa_e",
+    "secnum",
+    "finknow",
+    "formulaeval",
+)
 SCORER_VERSION = 3
 """Goes up with every change that moves a score; part of the provenance."""
 _SAMPLE = Path(__file__).with_name("sample")
@@ -44,25 +53,47 @@ def load(
     refuse_typos("bizbench", unknown, _OPTIONS)
     there = "test" if source == "sample" else split
     names = f"data/{there}-*.parquet|*{there}*.parquet|{there}.jsonl"
-    place: dict[str, Any] = {"source": source, "data_dir": data_dir, "revision": data_revision, "sample": _SAMPLE}
+    place: dict[str, Any] = {
+        "source": source,
+        "data_dir": data_dir,
+        "revision": data_revision,
+        "sample": _SAMPLE,
+    }
     files = locate("bizbench", [names], settings=Settings.from_environ(), **place)
-    rows, left_out = _read(list(files.files.values()), "sample" if files.origin == "sample" else split)
+    rows, left_out = _read(
+        list(files.files.values()), "sample" if files.origin == "sample" else split
+    )
     n = 500 if n is None and part in PAPER_PARTS else n
     chosen, drawn = [row for row in rows if row["part"] == part], n
     if part in PAPER_PARTS and type(n) is int:
         choices = [row for row in rows if row["kind"] == "choice"]
-        numbers = [row for row in rows if row["kind"] == "number" and row["part"] in PAPER_PARTS["paper_quantity"]]
+        numbers = [
+            row
+            for row in rows
+            if row["kind"] == "number" and row["part"] in PAPER_PARTS["paper_quantity"]
+        ]
         # Of the paper's 500 rows 141 have choices, as that number alone fits all figures of its Table 3.
         n_choices = min(len(choices), max(round(n * 141 / 500), n - len(numbers)))
         chosen, drawn = (choices, n_choices) if part == "paper_choice" else (numbers, n - n_choices)
     chosen = draw("bizbench", chosen, drawn, seed, lambda row: str(row["id"]))
     if not chosen:
         found = ", ".join(sorted({row["part"] for row in rows})) or "none"
-        raise DataError(f"bizbench {part}: expected rows in {', '.join(files.files)}, got none (parts: {found}).")
+        raise DataError(
+            f"bizbench {part}: expected rows in {', '.join(files.files)}, got none (parts: {found})."
+        )
     docs = [_doc(row, part, mode) for row in chosen]
     facts = {
-        **{"scorer": SCORER_VERSION, "split": split, "part": part, "mode": mode, "data": files.provenance()},
-        "prompts": {"set": "house", "sha256": prompts.sha256()},  # the authors publish no prompts with the data
+        **{
+            "scorer": SCORER_VERSION,
+            "split": split,
+            "part": part,
+            "mode": mode,
+            "data": files.provenance(),
+        },
+        "prompts": {
+            "set": "house",
+            "sha256": prompts.sha256(),
+        },  # the authors publish no prompts with the data
         "sample": None if n is None else {"n": n, "seed": seed},
         "left_out": left_out,
     }
@@ -74,19 +105,27 @@ def _read(paths: Sequence[Path], prefix: str) -> tuple[list[dict[str, Any]], dic
 
     readers = {".jsonl": partial(pandas.read_json, lines=True, dtype=False)}
     try:
-        table = pandas.concat(readers.get(path.suffix, pandas.read_parquet)(path) for path in paths)[_COLUMNS]
+        table = pandas.concat(
+            readers.get(path.suffix, pandas.read_parquet)(path) for path in paths
+        )[_COLUMNS]
     except (OSError, ValueError, KeyError) as error:
         wanted = f"Parquet or JSON lines with the columns {', '.join(_COLUMNS)}"
-        raise DataError(f"{paths[0]}: expected {wanted}, got {error}. Fetch the file again.") from error
+        raise DataError(
+            f"{paths[0]}: expected {wanted}, got {error}. Fetch the file again."
+        ) from error
     rows: list[dict[str, Any]] = []
     left_out: dict[str, list[str]] = {}
     for place, cells in enumerate(table.to_dict("records")):
         options = cells.pop("options")
-        row: dict[str, Any] = {name: "" if pandas.isna(cell) else str(cell) for name, cell in cells.items()}
+        row: dict[str, Any] = {
+            name: "" if pandas.isna(cell) else str(cell) for name, cell in cells.items()
+        }
         name = re.sub(r"qae(xtract\w*)?$", "qa", re.sub(r"[\W_]", "", row["task"]).lower())
         part = next((part for part in PARTS if part.removesuffix("_e") == name), "")
         row |= {"id": f"{prefix}_{place}", "part": part}
-        row["options"] = [] if options is None or isinstance(options, float | str) else [*map(str, options)]
+        row["options"] = (
+            [] if options is None or isinstance(options, float | str) else [*map(str, options)]
+        )
         chooses = part in PAPER_PARTS["paper_choice"] and len(row["options"]) > 1
         row["kind"] = "choice" if chooses else "code" if part == "formulaeval" else "number"
         if part and row["question"].strip():
@@ -107,9 +146,22 @@ def _doc(row: Mapping[str, Any], subset: str, task_mode: str) -> dict[str, Any]:
         letter = ascii_uppercase[place % len(options)] if place < len(names) else ""
     program = reference_of(question, (row["program"], answer)) if kind == "code" else ""
     return {
-        **{"id": row["id"], "part": row["part"], "subset": subset, "kind": kind, "mode": mode, "task_mode": task_mode},
-        **{"ground_truth": answer, "letter": letter, "options": options if kind == "choice" else []},
+        **{
+            "id": row["id"],
+            "part": row["part"],
+            "subset": subset,
+            "kind": kind,
+            "mode": mode,
+            "task_mode": task_mode,
+        },
+        **{
+            "ground_truth": answer,
+            "letter": letter,
+            "options": options if kind == "choice" else [],
+        },
         **{"stub": question if kind == "code" else "", "program": program},
-        "target": prompts.target_of(kind, mode, answer=answer, letter=letter, program=program or row["program"]),
+        "target": prompts.target_of(
+            kind, mode, answer=answer, letter=letter, program=program or row["program"]
+        ),
         **prompts.fill(kind, mode, question=question, context=row["context"], options=options),
     }

@@ -62,7 +62,11 @@ def stub_of(text: str) -> ast.FunctionDef | None:
         indent = " " * (len(lines[end - 1]) - len(lines[end - 1].lstrip()) or 4)
         tree = _parse("\n".join([*lines[:end], f"{indent}pass"]))
         if tree and isinstance(stub := tree.body[-1], ast.FunctionDef):
-            stub.body = [node for node in stub.body if not isinstance(node, ast.Raise | ast.Pass | ast.Return)]
+            stub.body = [
+                node
+                for node in stub.body
+                if not isinstance(node, ast.Raise | ast.Pass | ast.Return)
+            ]
             return stub
     return None
 
@@ -82,7 +86,9 @@ def programs(doc: Mapping[str, Any], response: str) -> tuple[str | None, ...]:
     if (stub := stub_of(doc["stub"]) or stub_of(doc["program"])) is None:
         return (None, None)
     harness = _HARNESS.format(name=stub.name, calls=repr(_calls(stub)))
-    return tuple(code + harness if code else None for code in (_finished(stub, response), doc["program"]))
+    return tuple(
+        code + harness if code else None for code in (_finished(stub, response), doc["program"])
+    )
 
 
 def read(outcomes: Sequence[Outcome], *, variant: str) -> Reading:
@@ -93,23 +99,43 @@ def read(outcomes: Sequence[Outcome], *, variant: str) -> Reading:
     mine, reference = outcomes
     given, right, status = _results(mine), _results(reference), mine.status.value
     shapes = [range(start, start + _CALLS) for start in range(0, len(right), _CALLS)]
-    works = [[place for place in shape if right[place] and isinstance(right[place], list)] for shape in shapes]
+    works = [
+        [place for place in shape if right[place] and isinstance(right[place], list)]
+        for shape in shapes
+    ]
     counted = max(works, key=len, default=[])
     if not counted or not mine.ran:
-        reason = mine.detail if counted else f"the reference gives no results. {reference.detail}".strip()
+        reason = (
+            mine.detail
+            if counted
+            else f"the reference gives no results. {reference.detail}".strip()
+        )
         unscored = not counted or mine.status in (Status.broken, Status.unsupported)
-        return Reading(variant=variant, answer=None, reason=reason or status, unscored=unscored, status=status)
+        return Reading(
+            variant=variant, answer=None, reason=reason or status, unscored=unscored, status=status
+        )
     results = [given[place] if len(given) == len(right) else [] for place in counted]
     if all(isinstance(result, str) for result in results):
-        return Reading(variant=variant, answer=None, reason=str(results[0])[:100], status=Status.exception.value)
-    agreeing = sum(_agree(result, right[place]) for result, place in zip(results, counted, strict=True))
+        return Reading(
+            variant=variant,
+            answer=None,
+            reason=str(results[0])[:100],
+            status=Status.exception.value,
+        )
+    agreeing = sum(
+        _agree(result, right[place]) for result, place in zip(results, counted, strict=True)
+    )
     return Reading(variant=variant, answer=f"{agreeing}/{len(counted)}", status=status)
 
 
 def _finished(stub: ast.FunctionDef, response: str) -> str | None:
     """Finish the function with a response that holds all of it, its body, or one expression."""
     reply = strip_reasoning(response).replace("\r\n", "\n")
-    head, expression, names = ast.unparse(stub), reply.partition("```")[0].strip(), set(_DEF.findall(reply))
+    head, expression, names = (
+        ast.unparse(stub),
+        reply.partition("```")[0].strip(),
+        set(_DEF.findall(reply)),
+    )
     codes = [extract_function(reply, name=stub.name, head=head)]
     tree = _parse(f"({expression})")
     if tree and any(isinstance(node, ast.BinOp | ast.Call) for node in ast.walk(tree)):
@@ -130,8 +156,12 @@ def _calls(stub: ast.FunctionDef) -> list[list[Any]]:
         given = getattr(defaults.get(parameter), "value", None)
         if isinstance(given, str):
             break  # no text can be made up: the defaults hold from here on
-        words = set(re.findall("[a-z]+", f"{ast.unparse(parameter)} {type(given).__name__}".lower()))
-        likely.append(next((kind for kind, names in _WORDS.items() if words & set(names.split())), "amount"))
+        words = set(
+            re.findall("[a-z]+", f"{ast.unparse(parameter)} {type(given).__name__}".lower())
+        )
+        likely.append(
+            next((kind for kind, names in _WORDS.items() if words & set(names.split())), "amount")
+        )
     # Names mislead: `dividends` may be a list or one number. `read` takes the types on which the reference works best.
     lists = ["list" if kind == "amount" else kind for kind in likely]
     numbers = ["amount" if kind == "list" else kind for kind in likely]
@@ -152,7 +182,9 @@ def _results(outcome: Outcome) -> list[list[float] | str]:
 def _agree(given: list[float] | str, right: list[float] | str) -> bool:
     if isinstance(given, str) or isinstance(right, str) or len(given) != len(right):
         return False
-    return all(math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-12) for a, b in zip(given, right, strict=True))
+    return all(
+        math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-12) for a, b in zip(given, right, strict=True)
+    )
 
 
 def _parse(code: str) -> ast.Module | None:

@@ -22,24 +22,41 @@ _SYSTEM = {
 }
 _DOCUMENT = "Document:\n{context}\n\n"
 _KEEP_SCALE = " Where the question names no unit or scale, keep those of the document."
-_HINTS = {"cot": _KEEP_SCALE, "pot": f"{_KEEP_SCALE} Write the figures it needs from the document into the program."}
+_HINTS = {
+    "cot": _KEEP_SCALE,
+    "pot": f"{_KEEP_SCALE} Write the figures it needs from the document into the program.",
+}
 _CUE = {"cot": "Solution:", "pot": "```python\ndef solution():", "code": "```python\n{head}"}
 _USER = {
-    ("choice", "cot"): "{document}Question: {question}\n\nChoices:\n{options}\n\nPick the choice that answers the "
+    (
+        "choice",
+        "cot",
+    ): "{document}Question: {question}\n\nChoices:\n{options}\n\nPick the choice that answers the "
     "question best. Reason step by step, then finish with a line of this form, which names the letter of your choice:\n"
     f"{MARKER} <letter>.",
-    ("number", "cot"): "{document}Question: {question}\n\nFind the number asked for.{hint} Reason step by step, then "
+    (
+        "number",
+        "cot",
+    ): "{document}Question: {question}\n\nFind the number asked for.{hint} Reason step by step, then "
     f"finish with a line of this form, with the number in square brackets:\n{MARKER} [<number>].",
-    ("number", "pot"): "{document}Question: {question}\n\nWrite a Python program that computes the answer.{hint} It "
+    (
+        "number",
+        "pot",
+    ): "{document}Question: {question}\n\nWrite a Python program that computes the answer.{hint} It "
     "may import math, statistics, numpy, scipy and sympy. Reply with one code block that holds one function of this "
     "form, which returns the answer as a plain number:\n\n```python\ndef solution():\n    ...\n    return answer\n```",
-    ("code", "code"): "{document}Finish this Python function:\n\n{question}\n\nReply with one code block that holds "
+    (
+        "code",
+        "code",
+    ): "{document}Finish this Python function:\n\n{question}\n\nReply with one code block that holds "
     "the whole function, under the same name and with the same parameters. It has to return its result and print "
     "nothing.",
 }
 
 
-def fill(kind: str, mode: str, *, question: str, context: str = "", options: Sequence[str] = ()) -> dict[str, str]:
+def fill(
+    kind: str, mode: str, *, question: str, context: str = "", options: Sequence[str] = ()
+) -> dict[str, str]:
     """Return the system message, the prompt, and the cue that makes a base model start its answer."""
     document = _DOCUMENT.format(context=context.strip("\n")) if context.strip() else ""
     stub = stub_of(question) if mode == "code" else None
@@ -61,7 +78,14 @@ def fill(kind: str, mode: str, *, question: str, context: str = "", options: Seq
 def sha256() -> str:
     """Return the hash of all templates, for the provenance."""
     user = sorted((*key, text) for key, text in _USER.items())
-    parts = ["house", sorted(_SYSTEM.items()), user, _DOCUMENT, sorted(_HINTS.items()), sorted(_CUE.items())]
+    parts = [
+        "house",
+        sorted(_SYSTEM.items()),
+        user,
+        _DOCUMENT,
+        sorted(_HINTS.items()),
+        sorted(_CUE.items()),
+    ]
     return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
 
@@ -73,7 +97,11 @@ def target_of(kind: str, mode: str, *, answer: str, letter: str, program: str) -
         if (truth := number_truth(answer)) is None:
             return ""
         digits = f"{Decimal(repr(as_written(truth))):f}".removesuffix(".0")
-        shown = answer.strip() if marked_number(f"{MARKER} [{answer}].")[0] == as_written(truth) else digits
+        shown = (
+            answer.strip()
+            if marked_number(f"{MARKER} [{answer}].")[0] == as_written(truth)
+            else digits
+        )
         if mode == "cot":
             return f"{MARKER} [{shown}]."
         program = program if "def solution(" in program else f"def solution():\n    return {digits}"

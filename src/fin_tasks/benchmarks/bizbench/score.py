@@ -52,11 +52,16 @@ def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
     if doc["kind"] == "number":
         truth = number_truth(doc["ground_truth"])
         truths = [(value, truth.step_of(value)) for value in truth.readings] if truth else []
-        return compare_with(truths, reading, numeric=True, flaw="" if truths else "the truth is not one number")
+        return compare_with(
+            truths, reading, numeric=True, flaw="" if truths else "the truth is not one number"
+        )
     calls = str(reading.answer).rpartition("/")[2]
     right = f"{calls}/{calls}" if doc["kind"] == "code" else doc["letter"]
     return compare_with(
-        [(right, 0.0)], reading, numeric=False, flaw="" if right else "the truth is none of the options"
+        [(right, 0.0)],
+        reading,
+        numeric=False,
+        flaw="" if right else "the truth is none of the options",
     )
 
 

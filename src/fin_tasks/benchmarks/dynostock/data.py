@@ -66,18 +66,24 @@ def load(
     refuse_typos("dynostock", unknown, _OPTIONS)
     for name, allowed in _CHOICES.items():
         if given[name] not in allowed:
-            raise ConfigError(f"metadata {name}: expected one of {', '.join(map(str, allowed))}, got {given[name]!r}.")
+            raise ConfigError(
+                f"metadata {name}: expected one of {', '.join(map(str, allowed))}, got {given[name]!r}."
+            )
     if type(dpi) is not int:
         raise ConfigError(f"metadata dpi: expected a whole number, got {dpi!r}.")
     arm = arm or ("none" if prompt == "naive" else "signal")
     if prompt == "naive" and (arm != "none" or prompts == "upstream"):
-        raise ConfigError(f"metadata prompt: naive is house wording without a statement, got the arm {arm}.")
+        raise ConfigError(
+            f"metadata prompt: naive is house wording without a statement, got the arm {arm}."
+        )
     settings = Settings.from_environ()
     folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
     wording: Any = HousePrompts(style=prompt)
     if prompts == "upstream":
         wording = upstream_prompts(data_dir=folder, settings=settings)
-    found = find_set(sample=source == "sample", windows_dir=windows_dir, data_dir=folder, settings=settings)
+    found = find_set(
+        sample=source == "sample", windows_dir=windows_dir, data_dir=folder, settings=settings
+    )
     if not (windows := found.select(bias, window)):
         there = (found.table["bias_type"] + " of " + found.table["window"].astype(str)).unique()
         raise DataError(
@@ -85,8 +91,18 @@ def load(
             f"{', '.join(there) or 'none'}. Build a set with that bias and size, or use other tasks."
         )
     shown = [_hidden(found.market, one) if anonymize else (found.market, one) for one in windows]
-    facts: dict[str, Any] = {"fin_tasks": fin_tasks.__version__, "scorer": SCORER_VERSION, "bias": bias}
-    facts |= {"window": window, "mode": mode, "arm": arm, "anonymize": anonymize, "prompts": wording.facts}
+    facts: dict[str, Any] = {
+        "fin_tasks": fin_tasks.__version__,
+        "scorer": SCORER_VERSION,
+        "bias": bias,
+    }
+    facts |= {
+        "window": window,
+        "mode": mode,
+        "arm": arm,
+        "anonymize": anonymize,
+        "prompts": wording.facts,
+    }
     charts, how = [""] * len(shown), {"text": text, "frequency": frequency}
     if mode == "image":
         charts, drawn = _draw(shown, found, settings, dpi=dpi, style=chart)
@@ -96,16 +112,40 @@ def load(
         asked = wording.ask(market, seen, arm=arm, **how)
         docs.append(document(one, asked, arm=arm, mode=mode, picture=picture, anonymized=anonymize))
     # a chart's name holds the hash of its content
-    words = [(doc["id"], doc["system"], doc["prompt"], doc["cue"], Path(str(doc["chart"])).name) for doc in docs]
-    facts |= {**how, "asked": hashlib.sha256(json.dumps(words).encode()).hexdigest(), "data": found.facts}
+    words = [
+        (doc["id"], doc["system"], doc["prompt"], doc["cue"], Path(str(doc["chart"])).name)
+        for doc in docs
+    ]
+    facts |= {
+        **how,
+        "asked": hashlib.sha256(json.dumps(words).encode()).hexdigest(),
+        "data": found.facts,
+    }
     return {"test": dataset_of(docs, facts)}
 
 
 def document(
-    window: Window, asked: Prompt, *, arm: str, mode: str, picture: str = "", anonymized: bool = False
+    window: Window,
+    asked: Prompt,
+    *,
+    arm: str,
+    mode: str,
+    picture: str = "",
+    anonymized: bool = False,
 ) -> dict[str, Any]:
     """Put a window and its prompt into a document; `picture` is the file of its chart."""
-    named = ("id", "bias_type", "window", "ticker", "signal", "truth", "outcome", "n_same", "n_contrary", "authority")
+    named = (
+        "id",
+        "bias_type",
+        "window",
+        "ticker",
+        "signal",
+        "truth",
+        "outcome",
+        "n_same",
+        "n_contrary",
+        "authority",
+    )
     return {
         **{name: getattr(window, name) for name in named},
         "start": str(window.start),
@@ -136,8 +176,13 @@ def chart_between(
     """Return the chart of a stock from `start` to `end`, with nothing of the days after."""
     from fin_tasks.charts.candlestick import Chart  # imports matplotlib
 
-    prices, reports = shown_prices(market, ticker, start, end), market.reports_between(ticker, start, end)
-    return Chart(ticker=ticker, start=start, end=end, prices=prices, reports=reports, dpi=dpi, style=style)
+    prices, reports = (
+        shown_prices(market, ticker, start, end),
+        market.reports_between(ticker, start, end),
+    )
+    return Chart(
+        ticker=ticker, start=start, end=end, prices=prices, reports=reports, dpi=dpi, style=style
+    )
 
 
 def _hidden(market: Market, window: Window) -> tuple[Market, Window]:
@@ -156,19 +201,31 @@ def _hidden(market: Market, window: Window) -> tuple[Market, Window]:
         for table, days in ((prices, ("date",)), (reports, ("reported", "fiscal_end")))
     ]
     dates = {name: getattr(window, name) + shift for name in ("start", "end", "fiscal_end")}
-    hidden = replace(window, id=f"anonymous-{digest.hexdigest()[:12]}", ticker=ANONYMOUS_TICKER, **dates)
+    hidden = replace(
+        window, id=f"anonymous-{digest.hexdigest()[:12]}", ticker=ANONYMOUS_TICKER, **dates
+    )
     return Market.of(*moved), hidden
 
 
 def _draw(
-    shown: Sequence[tuple[Market, Window]], found: WindowSet, settings: Settings, *, dpi: int, style: str
+    shown: Sequence[tuple[Market, Window]],
+    found: WindowSet,
+    settings: Settings,
+    *,
+    dpi: int,
+    style: str,
 ) -> tuple[list[str], dict[str, Any]]:
     """Find the charts built with the set, or draw them into the cache."""
     from fin_tasks.charts.candlestick import RENDERER
     from fin_tasks.charts.pool import draw_charts
 
-    charts = [chart_between(market, one.ticker, one.start, one.end, dpi=dpi, style=style) for market, one in shown]
+    charts = [
+        chart_between(market, one.ticker, one.start, one.end, dpi=dpi, style=style)
+        for market, one in shown
+    ]
     paths = [found.charts / one.file_name for one in charts]
     if not all(path.is_file() for path in paths):
-        paths, _ = draw_charts(charts, settings.cache_dir / "dynostock" / "charts", total=len(charts))
+        paths, _ = draw_charts(
+            charts, settings.cache_dir / "dynostock" / "charts", total=len(charts)
+        )
     return list(map(str, paths)), {"dpi": dpi, "renderer": RENDERER, "chart": style}

@@ -36,7 +36,9 @@ def by_window(rows: pd.DataFrame) -> pd.DataFrame:
     found: list[pd.DataFrame] = []
     columns = [*GROUP, "arm"]
     for key, of_arm in rows.drop_duplicates(_SAME, keep="last").groupby(columns):
-        sizes = pd.DataFrame([_of_size(window, of_size) for window, of_size in of_arm.groupby("window")])
+        sizes = pd.DataFrame(
+            [_of_size(window, of_size) for window, of_size in of_arm.groupby("window")]
+        )
         table = pd.concat([sizes, pd.DataFrame([_over_sizes(sizes)])]) if len(sizes) > 1 else sizes
         found.append(table.assign(**dict(zip(columns, key, strict=True))))
     return pd.concat(found, ignore_index=True)
@@ -46,7 +48,10 @@ def _of_size(window: int, rows: pd.DataFrame) -> dict[str, Any]:
     known = rows.dropna(subset="acc")
     biased = known["bias_percentage"].fillna(0.0)
     shares = np.column_stack([known["acc"], biased, (1 - known["acc"] - biased).clip(0)]).tolist()
-    values, intervals = {"acc": known["acc"].mean(), "bias_index": bias_index(shares)}, intervals_of(shares)
+    values, intervals = (
+        {"acc": known["acc"].mean(), "bias_index": bias_index(shares)},
+        intervals_of(shares),
+    )
     found = {"window": window, "n": len(rows), **rows[_REST].mean().to_dict()}
     for name, value in values.items():
         low, high = intervals[name].low, intervals[name].high
@@ -84,17 +89,28 @@ def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         ([*GROUP[:-1], "arm"], "anonymized", ((False, True),)),
     ):
         for key, of_group in rows.groupby(columns):
-            group, parts = dict(zip(columns, key, strict=True)), dict(list(of_group.groupby(condition)))
+            group, parts = (
+                dict(zip(columns, key, strict=True)),
+                dict(list(of_group.groupby(condition))),
+            )
             for first, second in [pair for pair in contrasts if parts.keys() >= set(pair)]:
                 arm = group.get("arm", "")
                 name = f"named − anonymized ({arm})" if arm else f"{first} − {second}"
                 against = "anonymized" if arm else second
-                facts = {"anonymized": None, "arm": arm, **group, "contrast": name, "against": against}
+                facts = {
+                    "anonymized": None,
+                    "arm": arm,
+                    **group,
+                    "contrast": name,
+                    "against": against,
+                }
                 effects = list(_effects(parts[first], parts[second]))
                 found += [{**facts, **effect} for effect in effects]
                 if (tickers := max((one["tickers"] for one in effects), default=0)) < _FEW_TICKERS:
                     of = ", ".join(str(group[column]) for column in ("model", "bias", "mode"))
-                    notes.append(f"{of}, {name}: {tickers} tickers in common are too few for honest intervals.")
+                    notes.append(
+                        f"{of}, {name}: {tickers} tickers in common are too few for honest intervals."
+                    )
     effects = pd.DataFrame(found)
     if found:
         families = effects.groupby([*GROUP, "arm", "metric"], dropna=False)["p"]
@@ -124,8 +140,14 @@ def _effects(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[dict[str, Any]]:
             is_here = np.full(len(pairs), fill_value=True) if window == "mean" else places == place
             both, held = ratios[known & is_here], len(set(tickers[known & is_here]))
             drawn = resampled[np.isfinite(resampled[:, place]), place]
-            low, high = np.quantile(drawn, [0.025, 0.975]) if held > 1 and len(drawn) else (np.nan, np.nan)
-            has_test = measure in ("acc", "follows_signal") and window != "mean" and np.isin(both, (0, 1)).all()
+            low, high = (
+                np.quantile(drawn, [0.025, 0.975]) if held > 1 and len(drawn) else (np.nan, np.nan)
+            )
+            has_test = (
+                measure in ("acc", "follows_signal")
+                and window != "mean"
+                and np.isin(both, (0, 1)).all()
+            )
             p = mcnemar(int((both[:, 0] > both[:, 2]).sum()), int((both[:, 0] < both[:, 2]).sum()))
             yield {
                 "metric": measure,
@@ -135,7 +157,9 @@ def _effects(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[dict[str, Any]]:
                 "difference_high": high,
                 "pairs": len(both),
                 "tickers": held,
-                "left_out": len(asked if window == "mean" else asked[asked == window]) - is_here.sum() - len(both),
+                "left_out": len(asked if window == "mean" else asked[asked == window])
+                - is_here.sum()
+                - len(both),
                 "p": p if has_test and len(both) else np.nan,
             }
 
@@ -163,7 +187,9 @@ def names_of(table: pd.DataFrame, columns: list[str]) -> pd.Series:
     """Name each row by its model and by the other columns in which the rows of the table differ."""
     table = table.assign(anonymized=table["anonymized"].map({True: "anonymized", False: "named"}))
     differ = [name for name in columns if name == "model" or table[name].nunique(dropna=False) > 1]
-    return table[differ].apply(lambda row: escape(", ".join(one for one in row if isinstance(one, str))), axis=1)
+    return table[differ].apply(
+        lambda row: escape(", ".join(one for one in row if isinstance(one, str))), axis=1
+    )
 
 
 def draw_windows(arms: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
@@ -177,16 +203,29 @@ def draw_windows(arms: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
     with drawing({}):
         figure = Figure(figsize=(7.2, 3.4 + 0.17 * ((len(lines) - 1) // 2)), layout="constrained")
         panels = figure.subplots(1, 2)
-        for axes, metric, what in zip(panels, ("bias_index", "acc"), ("Bias index (%)", "Accuracy (%)"), strict=True):
+        for axes, metric, what in zip(
+            panels, ("bias_index", "acc"), ("Bias index (%)", "Accuracy (%)"), strict=True
+        ):
             for place, (name, line) in enumerate(lines):
                 at = line["window"].astype(float) + (place - (len(lines) - 1) / 2) * min(step, 0.5)
                 look: dict[str, Any] = {"color": COLORS[place % 7], "zorder": 3}
                 low, high = (100 * line[f"{metric}_{end}"] for end in ("low", "high"))
                 axes.vlines(at, low, high, alpha=0.3, linewidth=3, **look)
-                axes.plot(at, 100 * line[metric], marker=MARKERS[place % 8], markersize=5, label=name, **look)
+                axes.plot(
+                    at,
+                    100 * line[metric],
+                    marker=MARKERS[place % 8],
+                    markersize=5,
+                    label=name,
+                    **look,
+                )
             axes.set(title=what, xlabel="Window size (earnings reports)", xticks=ticks)
             axes.grid(axis="y")
         panels[0].set_ylim(bottom=-2)
-        figure.suptitle(f"{title}, with 95 % intervals", x=0.012, ha="left", fontsize=11, fontweight="bold")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower left", ncols=2, frameon=False)
+        figure.suptitle(
+            f"{title}, with 95 % intervals", x=0.012, ha="left", fontsize=11, fontweight="bold"
+        )
+        figure.legend(
+            *panels[0].get_legend_handles_labels(), loc="outside lower left", ncols=2, frameon=False
+        )
         return save(figure, stem)

@@ -20,7 +20,10 @@ from fin_tasks.settings import Settings
 _BATCH = 25  # tickers that Yahoo is asked about at once
 _PAUSE = 1.2  # seconds between requests; Alpha Vantage's free plan allows one a second
 _REPORTS = re.compile(r"data/eps_history/data-(.+)\.json")
-_COLUMNS = {name: name.lower().replace(" ", "_") for name in ("Open", "High", "Low", "Close", "Volume", "Adj Close")}
+_COLUMNS = {
+    name: name.lower().replace(" ", "_")
+    for name in ("Open", "High", "Low", "Close", "Volume", "Adj Close")
+}
 
 
 class _LimitError(FetchError): ...  # the source answers no more for now
@@ -28,7 +31,9 @@ class _LimitError(FetchError): ...  # the source answers no more for now
 
 def recorded_tickers() -> list[str]:
     """Return the companies of the S&P 500 whose earnings the authors' repository holds."""
-    return [match[1] for pin in load_pins("dynostock").files if (match := _REPORTS.fullmatch(pin.path))]
+    return [
+        match[1] for pin in load_pins("dynostock").files if (match := _REPORTS.fullmatch(pin.path))
+    ]
 
 
 def fetch_market(
@@ -46,20 +51,34 @@ def fetch_market(
     default if there is a key) or `upstream`.
     """
     if settings.offline:
-        raise FetchError("market data: downloads are switched off. Unset FIN_TASKS_OFFLINE and HF_HUB_OFFLINE.")
+        raise FetchError(
+            "market data: downloads are switched off. Unset FIN_TASKS_OFFLINE and HF_HUB_OFFLINE."
+        )
     source = earnings or ("alpha-vantage" if settings.alpha_vantage_key else "upstream")
     if source != "upstream" and not settings.alpha_vantage_key:
-        raise ConfigError("earnings: expected ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co, got none.")
+        raise ConfigError(
+            "earnings: expected ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co, got none."
+        )
     manifest, prices, reports = folder / "manifest.json", folder / "prices", folder / "earnings"
     before = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}
-    yesterday = datetime.now(timezone.utc).date() - timedelta(days=1)  # a price of today is not final
+    yesterday = datetime.now(timezone.utc).date() - timedelta(
+        days=1
+    )  # a price of today is not final
     end = end or date.fromisoformat(before.get("end", f"{yesterday}"))
     if start > end:
         raise ConfigError(f"market data: expected --start before --end, got {start} and {end}.")
     named = source if source == "alpha-vantage" else f"upstream@{load_pins('dynostock').revision}"
-    plan = {"prices": "yahoo", "earnings": named, "start": f"{start}", "end": f"{end}", "basis": "split-adjusted"}
+    plan = {
+        "prices": "yahoo",
+        "earnings": named,
+        "start": f"{start}",
+        "end": f"{end}",
+        "basis": "split-adjusted",
+    }
     if before not in ({}, plan):
-        raise ConfigError(f"{folder}: expected a folder fetched with {plan}, got {before}. Choose another with --out.")
+        raise ConfigError(
+            f"{folder}: expected a folder fetched with {plan}, got {before}. Choose another with --out."
+        )
     write_file(manifest, json.dumps(plan, indent=1).encode())
     missing = [name for name in tickers if not (prices / f"{name}.parquet").is_file()]
     problems = _fetch_prices(prices, missing, start, end)
@@ -80,7 +99,10 @@ def _fetch_prices(folder: Path, tickers: Sequence[str], start: date, end: date) 
             else:
                 problems.append(f"{ticker}: Yahoo gave no prices. Is it listed under this name?")
         if not any(map(len, tables.values())):
-            return [*problems, f"Yahoo gave none of {len(batch)} tickers. Run the same command again in an hour."]
+            return [
+                *problems,
+                f"Yahoo gave none of {len(batch)} tickers. Run the same command again in an hour.",
+            ]
     return problems
 
 
@@ -93,9 +115,13 @@ def _download(tickers: Sequence[str], start: date) -> pd.DataFrame:
         options = {"auto_adjust": False, "actions": True, "group_by": "ticker", "progress": False}
         return yfinance.download(list(tickers), start=f"{start}", **options)
     except ImportError as error:
-        raise ConfigError("prices: expected yfinance, found none. Run `pip install 'fin-tasks[market]'`.") from error
+        raise ConfigError(
+            "prices: expected yfinance, found none. Run `pip install 'fin-tasks[market]'`."
+        ) from error
     except Exception as error:  # yfinance raises whatever its libraries do
-        raise FetchError(f"Yahoo: expected prices, but yfinance failed ({error}). Run the command again.") from error
+        raise FetchError(
+            f"Yahoo: expected prices, but yfinance failed ({error}). Run the command again."
+        ) from error
 
 
 def _prices_of(frame: pd.DataFrame, ticker: str, end: date) -> pd.DataFrame:
@@ -109,9 +135,13 @@ def _prices_of(frame: pd.DataFrame, ticker: str, end: date) -> pd.DataFrame:
     return table[days <= pd.Timestamp(end)].reset_index(drop=True)
 
 
-def _fetch_reports(folder: Path, tickers: Sequence[str], source: str, settings: Settings) -> list[str]:
+def _fetch_reports(
+    folder: Path, tickers: Sequence[str], source: str, settings: Settings
+) -> list[str]:
     problems: list[str] = []
-    names = {ticker: f"data/eps_history/data-{ticker}.json" for ticker in tickers if source == "upstream"}
+    names = {
+        ticker: f"data/eps_history/data-{ticker}.json" for ticker in tickers if source == "upstream"
+    }
     pinned = [pin.path for pin in load_pins("dynostock").files if pin.path in names.values()]
     files = locate("dynostock", pinned, source="upstream", settings=settings).files
     for i, ticker in enumerate(tqdm(tickers, desc="Earnings", unit="ticker", disable=None)):
@@ -124,21 +154,33 @@ def _fetch_reports(folder: Path, tickers: Sequence[str], source: str, settings: 
             else:
                 raise FetchError(f"the authors have no earnings of {ticker}")
         except _LimitError as error:
-            return [*problems, f"{error} {len(tickers) - i} tickers are left. Run the command again later."]
+            return [
+                *problems,
+                f"{error} {len(tickers) - i} tickers are left. Run the command again later.",
+            ]
         except FetchError as error:
             problems.append(f"{ticker}: {error}")
         else:  # the source may spell the ticker in its own way
-            write_file(folder / f"{ticker}.json", json.dumps({**answer, "symbol": ticker}, indent=1).encode())
+            write_file(
+                folder / f"{ticker}.json",
+                json.dumps({**answer, "symbol": ticker}, indent=1).encode(),
+            )
     return problems
 
 
 def _alpha_vantage(ticker: str, settings: Settings) -> dict[str, Any]:
     key, address = str(settings.alpha_vantage_key), f"{settings.alpha_vantage}/query"
     try:
-        answer: dict[str, Any] = _ask(address, {"function": "EARNINGS", "symbol": ticker, "apikey": key})
+        answer: dict[str, Any] = _ask(
+            address, {"function": "EARNINGS", "symbol": ticker, "apikey": key}
+        )
     except requests.RequestException as error:  # its text may hold the query with the key
-        raise _LimitError(f"Alpha Vantage: expected JSON from {address}, got {type(error).__name__}.") from None
-    refusal = " ".join(str(answer.get(name, "")) for name in ("Error Message", "Note", "Information")).strip()
+        raise _LimitError(
+            f"Alpha Vantage: expected JSON from {address}, got {type(error).__name__}."
+        ) from None
+    refusal = " ".join(
+        str(answer.get(name, "")) for name in ("Error Message", "Note", "Information")
+    ).strip()
     refusal = refusal.replace(key, "(your key)")
     if refusal and ("Error Message" not in answer or "apikey" in refusal):
         raise _LimitError(f"Alpha Vantage: {refusal}")
@@ -154,6 +196,8 @@ def _alpha_vantage(ticker: str, settings: Settings) -> dict[str, Any]:
     reraise=True,
 )
 def _ask(address: str, query: dict[str, str]) -> Any:
-    reply = requests.get(address, query, headers={"User-Agent": "fin-tasks"}, timeout=30, allow_redirects=False)
+    reply = requests.get(
+        address, query, headers={"User-Agent": "fin-tasks"}, timeout=30, allow_redirects=False
+    )
     reply.raise_for_status()
     return reply.json()

@@ -21,17 +21,28 @@ def own_question(market: Market, window: Window, *, text: bool, folder: Path) ->
     arm, words = "none" if window.signal is None else "signal", {"text": "table"} if text else {}
     asked = HousePrompts().ask(market, window, arm=arm, **words)
     without = set(HousePrompts().ask(market, window, arm="none", **words).user.splitlines())
-    said = "\n".join(line.removeprefix("- ") for line in asked.user.splitlines() if line not in without)
+    said = "\n".join(
+        line.removeprefix("- ") for line in asked.user.splitlines() if line not in without
+    )
     picture = ""
     if not text:
-        (path,), _ = draw_charts([chart_between(market, window.ticker, window.start, window.end)], folder, total=1)
+        (path,), _ = draw_charts(
+            [chart_between(market, window.ticker, window.start, window.end)], folder, total=1
+        )
         picture = str(path)
-    return {**document(window, asked, arm=arm, mode="text" if text else "image", picture=picture), "said": said}
+    return {
+        **document(window, asked, arm=arm, mode="text" if text else "image", picture=picture),
+        "said": said,
+    }
 
 
 def parts_of(doc: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `system` prompt, the `chart` and the words of the `user`, without those that are empty."""
-    parts = {"system": doc["system"], "chart": doc["chart"], "user": doc["prompt"].removeprefix(IMAGE_MARK)}
+    parts = {
+        "system": doc["system"],
+        "chart": doc["chart"],
+        "user": doc["prompt"].removeprefix(IMAGE_MARK),
+    }
     return {name: part for name, part in parts.items() if part}
 
 
@@ -47,7 +58,18 @@ def messages_of(doc: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def result_of(doc: Mapping[str, Any], response: str) -> dict[str, Any]:
     """Return window, statement, response, forecasts by both parsers, and the movement that followed, as JSON values."""
-    names = ("ticker", "start", "end", "bias_type", "window", "n_same", "n_contrary", "signal", "truth", "chart")
+    names = (
+        "ticker",
+        "start",
+        "end",
+        "bias_type",
+        "window",
+        "n_same",
+        "n_contrary",
+        "signal",
+        "truth",
+        "chart",
+    )
     readings = {name: read(doc, response, variant=name) for name in PARSERS}
     return {
         **{name: doc[name] for name in names},

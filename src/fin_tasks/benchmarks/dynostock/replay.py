@@ -42,7 +42,9 @@ def find_files(paths: Sequence[Path]) -> list[Path]:
     found = [sorted(path.rglob("exp_*.json")) if path.is_dir() else [path] for path in paths]
     files = list(dict.fromkeys(file for several in found for file in several))
     if not files:
-        raise DataError(f"{', '.join(map(str, paths))}: expected exp_*.json in or below this folder, found none.")
+        raise DataError(
+            f"{', '.join(map(str, paths))}: expected exp_*.json in or below this folder, found none."
+        )
     return files
 
 
@@ -54,7 +56,9 @@ def read_recording(path: Path) -> Recording:
     try:
         rows = _ROWS.validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        raise DataError(f"{path}: expected a JSON list of the authors' rows, got {error}") from error
+        raise DataError(
+            f"{path}: expected a JSON list of the authors' rows, got {error}"
+        ) from error
     bias, window = named[1], int(named[2])
     docs: list[dict[str, Any]] = []
     seen = Counter[str]()
@@ -62,8 +66,21 @@ def read_recording(path: Path) -> Recording:
         name = window_id(bias, window, row.ticker, row.end_time)
         seen[name] += 1  # a recording may hold a window twice
         name = name if seen[name] == 1 else f"{name}#{seen[name]}"
-        doc = {"id": name, "bias_type": bias, "window": window, "ticker": row.ticker, "mode": "image", "arm": "signal"}
-        doc |= {"start": row.start_time, "end": row.end_time, "signal": row.bias, "truth": row.gt, "anonymized": False}
+        doc = {
+            "id": name,
+            "bias_type": bias,
+            "window": window,
+            "ticker": row.ticker,
+            "mode": "image",
+            "arm": "signal",
+        }
+        doc |= {
+            "start": row.start_time,
+            "end": row.end_time,
+            "signal": row.bias,
+            "truth": row.gt,
+            "anonymized": False,
+        }
         docs.append(doc)
     return Recording(path, bias, window, docs, [[row.response or ""] for row in rows])
 

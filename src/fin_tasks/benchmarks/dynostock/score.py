@@ -7,11 +7,21 @@ from typing import Any
 
 from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.read import Reading, Score
-from fin_tasks.stats.averages import Metric, average, average_or_none, brier_score, expected_calibration_error, rate
+from fin_tasks.stats.averages import (
+    Metric,
+    average,
+    average_or_none,
+    brier_score,
+    expected_calibration_error,
+    rate,
+)
 from fin_tasks.stats.means import Interval, bias_index_interval, wilson
 
 SCORER_VERSION = 3  # goes up with every change that moves a score; part of the provenance
-PARSERS: Mapping[str, Callable[[str], float | None]] = {"paper": paper_probability, "robust": robust_probability}
+PARSERS: Mapping[str, Callable[[str], float | None]] = {
+    "paper": paper_probability,
+    "robust": robust_probability,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +65,17 @@ def read(doc: Mapping[str, Any], response: str, *, variant: str) -> Forecast:
     """Read the probability that a response states."""
     probability = PARSERS[variant](response)
     answer = None if probability is None else int(probability >= 0.5)
-    empty = "no answer: empty response" if not response.strip() else "no answer: no probability in the response"
-    return Forecast(variant=variant, answer=answer, probability=probability, reason=empty if answer is None else "")
+    empty = (
+        "no answer: empty response"
+        if not response.strip()
+        else "no answer: no probability in the response"
+    )
+    return Forecast(
+        variant=variant,
+        answer=answer,
+        probability=probability,
+        reason=empty if answer is None else "",
+    )
 
 
 def compare(doc: Mapping[str, Any], reading: Forecast) -> ForecastScore:
@@ -66,8 +85,12 @@ def compare(doc: Mapping[str, Any], reading: Forecast) -> ForecastScore:
     if truth is not None:
         correct = answer == truth
         biased = None if signal is None else answer is not None and not correct and answer == signal
-        reason = reading.reason or ("right" if correct else "wrong, as the signal suggests" if biased else "wrong")
-    return ForecastScore(answer=answer, correct=correct, correct_err=None, reason=reason, wrong_by_bias=biased)
+        reason = reading.reason or (
+            "right" if correct else "wrong, as the signal suggests" if biased else "wrong"
+        )
+    return ForecastScore(
+        answer=answer, correct=correct, correct_err=None, reason=reason, wrong_by_bias=biased
+    )
 
 
 def score(doc: Mapping[str, Any], response: str, *, variant: str) -> ForecastScore:
@@ -93,7 +116,11 @@ def metric_values(doc: Mapping[str, Any], readings: Sequence[Forecast]) -> dict[
 
     `follows_signal` counts answers equal to the signal, shown or not. The bias index has shares.
     """
-    scores, truth, signal = [compare(doc, reading) for reading in readings], doc["truth"], doc["signal"]
+    scores, truth, signal = (
+        [compare(doc, reading) for reading in readings],
+        doc["truth"],
+        doc["signal"],
+    )
     stated = [one.probability for one in readings if one.probability is not None]
     truths = [] if truth is None else [truth] * len(stated)
     acc = average_or_none(rate(one.correct) for one in scores)
@@ -103,8 +130,12 @@ def metric_values(doc: Mapping[str, Any], readings: Sequence[Forecast]) -> dict[
         "acc": acc,
         "bias_index": shares,
         "bias_percentage": biased,
-        "follows_signal": None if signal is None else average(float(one.answer == signal) for one in scores),
-        "signal_probability": None if signal is None else average_or_none(p if signal else 1 - p for p in stated),
+        "follows_signal": None
+        if signal is None
+        else average(float(one.answer == signal) for one in scores),
+        "signal_probability": None
+        if signal is None
+        else average_or_none(p if signal else 1 - p for p in stated),
         "no_answer": average_or_none(float(one.answer is None) for one in scores),
         "unscored": float(truth is None),
         "brier": brier_score(stated, truths) if truths else None,
@@ -121,4 +152,8 @@ def _average(values: Sequence[float | None]) -> float | str:
 
 def _calibration_error(values: Sequence[Sequence[Sequence[float]] | None]) -> float | str:
     pairs = [pair for of_doc in values if of_doc is not None for pair in of_doc]
-    return expected_calibration_error([pair[0] for pair in pairs], [int(pair[1]) for pair in pairs]) if pairs else "N/A"
+    return (
+        expected_calibration_error([pair[0] for pair in pairs], [int(pair[1]) for pair in pairs])
+        if pairs
+        else "N/A"
+    )

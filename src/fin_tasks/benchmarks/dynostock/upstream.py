@@ -30,7 +30,13 @@ class UpstreamPrompts:
     facts: dict[str, Any]
 
     def ask(
-        self, market: Market, window: Window, *, arm: str, text: str | None = None, frequency: str = "daily"
+        self,
+        market: Market,
+        window: Window,
+        *,
+        arm: str,
+        text: str | None = None,
+        frequency: str = "daily",
     ) -> Prompt:
         """Ask about a window as the authors do; the arms `none` and `flipped` change their statement only."""
         if window.signal is None or arm == "aligned" or frequency != "daily":
@@ -47,7 +53,9 @@ class UpstreamPrompts:
             user = user.replace(said, self._fill(market, window, direction, text)["bias_desc"])
         return Prompt(system="", user=user, cue="")
 
-    def _fill(self, market: Market, window: Window, signal: int, text: str | None) -> dict[str, Any]:
+    def _fill(
+        self, market: Market, window: Window, signal: int, text: str | None
+    ) -> dict[str, Any]:
         """Fill the slots as `construct_instruction` does; return its variables."""
         known: dict[str, Any] = {
             "ticker": window.ticker,
@@ -61,26 +69,44 @@ class UpstreamPrompts:
             "np.random.choice()": 0,
         }
         # the authors showed EPS as in the files
-        reports = market.reports_between(window.ticker, window.start, window.end, as_seen=False).iloc[::-1]
+        reports = market.reports_between(
+            window.ticker, window.start, window.end, as_seen=False
+        ).iloc[::-1]
         names = [*ALPHA_VANTAGE.items()][:-1]
-        table = pd.DataFrame({name: [_written(value) for value in reports[ours]] for name, ours in names})
+        table = pd.DataFrame(
+            {name: [_written(value) for value in reports[ours]] for name, ours in names}
+        )
         if text is None:
-            known["construct_current_eps()"] = self._sentence("construct_current_eps", "cur", table.iloc[0].to_dict())
+            known["construct_current_eps()"] = self._sentence(
+                "construct_current_eps", "cur", table.iloc[0].to_dict()
+            )
         else:
             history = shown_prices(market, window.ticker, window.start, window.end)
             prices = pd.DataFrame({"Date": history.index.strftime("%Y-%m-%d")})
-            prices = prices.assign(**{name: history[name.lower()].to_numpy() for name in ("Open", "Close")})
+            prices = prices.assign(
+                **{name: history[name.lower()].to_numpy() for name in ("Open", "Close")}
+            )
             for what, shown in (("stock", prices), ("eps", table)):
-                told = [self._sentence(f"construct_{what}_history", "row", row) for row in shown.to_dict("records")]
-                known[f"construct_{what}_history()"] = (shown.to_string(header=True, index=False), "\n".join(told))
+                told = [
+                    self._sentence(f"construct_{what}_history", "row", row)
+                    for row in shown.to_dict("records")
+                ]
+                known[f"construct_{what}_history()"] = (
+                    shown.to_string(header=True, index=False),
+                    "\n".join(told),
+                )
         follow(self.functions["construct_instruction"].body, known)
         if "instruction" not in known:
-            raise DataError("gen.py of DynoStock's authors: expected sentences, found other code. Use prompts: house.")
+            raise DataError(
+                "gen.py of DynoStock's authors: expected sentences, found other code. Use prompts: house."
+            )
         return known
 
     def _sentence(self, function: str, name: str, row: dict[str, Any]) -> str:
         """Write the sentence that a function of the authors writes for one row."""
-        told = [node for node in ast.walk(self.functions[function]) if isinstance(node, ast.JoinedStr)]
+        told = [
+            node for node in ast.walk(self.functions[function]) if isinstance(node, ast.JoinedStr)
+        ]
         sentence = next(node for node in told if f"{name}." in ast.unparse(node))
         return str(value_of(sentence, {f"{name}.{field}": value for field, value in row.items()}))
 
@@ -100,11 +126,17 @@ def upstream_prompts(*, data_dir: Path | None, settings: Settings) -> UpstreamPr
             facts={"set": "upstream", "style": "structured", **found.provenance()},
         )
     except (OSError, ValueError, SyntaxError, KeyError, TypeError) as error:
-        raise DataError(f"{found.root}: expected the authors' prompt files, got others ({error!r}).") from error
+        raise DataError(
+            f"{found.root}: expected the authors' prompt files, got others ({error!r})."
+        ) from error
 
 
 def _written(value: Any) -> str:
     """Write a figure or day as Alpha Vantage does."""
     if pd.isna(value):
         return "None"
-    return f"{value:%Y-%m-%d}" if isinstance(value, pd.Timestamp) else str(float(value)).removesuffix(".0")
+    return (
+        f"{value:%Y-%m-%d}"
+        if isinstance(value, pd.Timestamp)
+        else str(float(value)).removesuffix(".0")
+    )

@@ -16,12 +16,22 @@ import fin_tasks
 from fin_tasks.benchmarks.dynostock import windows as finding
 from fin_tasks.benchmarks.dynostock.market import Market, sample_market
 from fin_tasks.benchmarks.dynostock.replay import find_files, read_recording
-from fin_tasks.benchmarks.dynostock.windows import BIASES, REASONS, WINDOWS, Found, Window, find_windows, windows_of
+from fin_tasks.benchmarks.dynostock.windows import (
+    BIASES,
+    REASONS,
+    WINDOWS,
+    Found,
+    Window,
+    find_windows,
+    windows_of,
+)
 from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-SAMPLE_SHARE = Fraction(3, 5)  # with the paper's 4/5 the sample's three tickers have hardly any large windows
+SAMPLE_SHARE = Fraction(
+    3, 5
+)  # with the paper's 4/5 the sample's three tickers have hardly any large windows
 _FILES = ("windows.parquet", "prices.parquet", "reports.parquet")
 
 
@@ -48,7 +58,9 @@ def sampled(table: pd.DataFrame, n: int, *, seed: int = 42) -> pd.DataFrame:
     return table[ranks <= (n or math.inf)].reset_index(drop=True)
 
 
-def rebuild_windows(market: Market, paths: Sequence[Path], *, seed: int = 42) -> tuple[Found, dict[str, str]]:
+def rebuild_windows(
+    market: Market, paths: Sequence[Path], *, seed: int = 42
+) -> tuple[Found, dict[str, str]]:
     """Rebuild windows of recordings with their own signal and truth; also return by id why others cannot be rebuilt."""
     # recordings of several models share windows
     docs = {doc["id"]: doc for path in find_files(paths) for doc in read_recording(path).docs}
@@ -63,7 +75,10 @@ def rebuild_windows(market: Market, paths: Sequence[Path], *, seed: int = 42) ->
     missing: dict[str, str] = {}
     parts: list[dict[str, Any]] = []
     for name, doc in sorted(docs.items()):
-        run, row = runs[doc["window"]], rows.get(tuple(doc[part] for part in ("window", "ticker", "start", "end")))
+        run, row = (
+            runs[doc["window"]],
+            rows.get(tuple(doc[part] for part in ("window", "ticker", "start", "end"))),
+        )
         if doc["ticker"] not in market.tickers:
             missing[name] = f"no prices or no reports of {doc['ticker']}"
         elif row is None:
@@ -81,19 +96,29 @@ def rebuild_windows(market: Market, paths: Sequence[Path], *, seed: int = 42) ->
     return Found(finding.table_of(reports, pd.DataFrame(parts, columns=columns), seed)), missing
 
 
-def write_set(folder: Path, found: Found, market: Market, *, parameters: Mapping[str, Any]) -> WindowSet:
+def write_set(
+    folder: Path, found: Found, market: Market, *, parameters: Mapping[str, Any]
+) -> WindowSet:
     """Write a set and read it back; a set that is there is replaced, but its charts stay."""
     kept = found.table.groupby(["bias_type", "window"]).size()
-    tables = (found.table, _shown(market.prices, "date", found.table), _shown(market.reports, "reported", found.table))
+    tables = (
+        found.table,
+        _shown(market.prices, "date", found.table),
+        _shown(market.reports, "reported", found.table),
+    )
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "manifest.json").unlink(missing_ok=True)  # without it the folder is no set, should the build stop
+    (folder / "manifest.json").unlink(
+        missing_ok=True
+    )  # without it the folder is no set, should the build stop
     for name, table in zip(_FILES, tables, strict=True):
         table.to_parquet(folder / name, index=False, compression="zstd")
     manifest = {
         "fin_tasks": fin_tasks.__version__,
         "parameters": dict(parameters),
         "windows": len(found.table),
-        "counts": [{**n, "kept": int(kept.get((n["bias_type"], n["window"]), 0))} for n in found.counts],
+        "counts": [
+            {**n, "kept": int(kept.get((n["bias_type"], n["window"]), 0))} for n in found.counts
+        ],
         "files": {name: sha256_of(folder / name) for name in _FILES},
         "market": dict(market.facts),
     }
@@ -105,25 +130,42 @@ def read_set(folder: Path) -> WindowSet:
     """Read a set that `write_set` wrote, if its files are unchanged."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        facts = {"origin": "windows", **{name: manifest[name] for name in ("parameters", "files", "market")}}
+        facts = {
+            "origin": "windows",
+            **{name: manifest[name] for name in ("parameters", "files", "market")},
+        }
         if changed := [name for name in _FILES if sha256_of(folder / name) != facts["files"][name]]:
             raise ValueError(f"{changed[0]} is not the file that the manifest names")
         windows, prices, reports = (pd.read_parquet(folder / name) for name in _FILES)
         market = Market.of(prices, reports, facts=facts["market"])
         return WindowSet(finding.typed(windows), market, folder / "charts", facts)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{folder}: expected windows of `fin-tasks build dynostock`, got {error!r}.") from error
+        raise DataError(
+            f"{folder}: expected windows of `fin-tasks build dynostock`, got {error!r}."
+        ) from error
 
 
 @lru_cache(maxsize=2)  # the tasks of a group ask for the same set
-def find_set(*, sample: bool, windows_dir: str | None, data_dir: Path | None, settings: Settings) -> WindowSet:
+def find_set(
+    *, sample: bool, windows_dir: str | None, data_dir: Path | None, settings: Settings
+) -> WindowSet:
     """Return the sample, the set in a folder, or the set in `dynostock/windows` of the data folder or the cache."""
     if sample:
         if windows_dir:
-            raise ConfigError(f"metadata windows_dir: expected none with source sample, got {windows_dir!r}.")
+            raise ConfigError(
+                f"metadata windows_dir: expected none with source sample, got {windows_dir!r}."
+            )
         return _sample_set(settings)
-    roots = [root / "dynostock" / "windows" for root in (data_dir, settings.cache_dir) if root is not None]
-    places = [Path(windows_dir).expanduser()] if windows_dir else [place for place in roots if place.is_dir()]
+    roots = [
+        root / "dynostock" / "windows"
+        for root in (data_dir, settings.cache_dir)
+        if root is not None
+    ]
+    places = (
+        [Path(windows_dir).expanduser()]
+        if windows_dir
+        else [place for place in roots if place.is_dir()]
+    )
     if not places:
         raise ConfigError(
             f"dynostock: expected a set of windows in {' or '.join(map(str, roots))}, found none. Run `fin-tasks fetch "
@@ -135,7 +177,12 @@ def find_set(*, sample: bool, windows_dir: str | None, data_dir: Path | None, se
 def _sample_set(settings: Settings) -> WindowSet:
     """Find all windows of the packaged sample, by the weaker rule of `SAMPLE_SHARE`."""
     market = sample_market()
-    parameters = {"biases": list(BIASES), "windows": list(WINDOWS), "seed": 42, "share": float(SAMPLE_SHARE)}
+    parameters = {
+        "biases": list(BIASES),
+        "windows": list(WINDOWS),
+        "seed": 42,
+        "share": float(SAMPLE_SHARE),
+    }
     facts = {"origin": "sample", "parameters": parameters, "market": market.facts}
     table = find_windows(market, share=SAMPLE_SHARE).table
     return WindowSet(table, market, settings.cache_dir / "dynostock" / "charts", facts)
@@ -143,6 +190,12 @@ def _sample_set(settings: Settings) -> WindowSet:
 
 def _shown(rows: pd.DataFrame, day: str, windows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows from the first to the last day on which a window shows their ticker."""
-    spans = windows.groupby("ticker").agg(first=("start", "min"), last=("end", "max")).reindex(rows["ticker"])
+    spans = (
+        windows.groupby("ticker")
+        .agg(first=("start", "min"), last=("end", "max"))
+        .reindex(rows["ticker"])
+    )
     days = rows[day].to_numpy()
-    return rows[(days >= spans["first"].to_numpy()) & (days <= spans["last"].to_numpy())].reset_index(drop=True)
+    return rows[
+        (days >= spans["first"].to_numpy()) & (days <= spans["last"].to_numpy())
+    ].reset_index(drop=True)

@@ -31,7 +31,9 @@ REASONS: Mapping[str, str] = {  # why a window is dropped, in the order of the c
     "truth-pending": "the prices end less than 8 days after the newest report",
 }
 HOUSE = Path(__file__).with_name("house.yaml").read_text(encoding="utf-8")
-AUTHORITIES: Mapping[str, Mapping[str, str]] = yaml.safe_load(HOUSE)["authorities"]  # name to `role` and `standing`
+AUTHORITIES: Mapping[str, Mapping[str, str]] = yaml.safe_load(HOUSE)[
+    "authorities"
+]  # name to `role` and `standing`
 AFTER = 8  # days after a report whose mean close is compared with as many days up to it
 
 _BEFORE = 30  # days shown before the oldest report
@@ -90,7 +92,11 @@ class Reports:
         prices, table = _Prices(market), market.reports
         days = _day_numbers(table["reported"])
         first, self.last_day = prices.calendar[0], prices.calendar[-1]
-        counts = table["ticker"].isin(prices.tickers).to_numpy() & (days >= first) & (days <= self.last_day)
+        counts = (
+            table["ticker"].isin(prices.tickers).to_numpy()
+            & (days >= first)
+            & (days <= self.last_day)
+        )
         self.table, self.day = table[counts].reset_index(drop=True), days[counts]
         self.ticker = prices.tickers.get_indexer(self.table["ticker"]).astype(np.int64)
         self.is_known = self.table["surprise"].notna().to_numpy()
@@ -133,7 +139,12 @@ def find_windows(
     Only tickers with prices and reports, and reports between the first and last trading day, count.
     """
     chosen, sizes = sorted(set(biases)), sorted(set(windows))
-    if not chosen or not {*chosen} <= {*BIASES} or min(sizes, default=0) < 2 or not Fraction(1, 2) < share <= 1:
+    if (
+        not chosen
+        or not {*chosen} <= {*BIASES}
+        or min(sizes, default=0) < 2
+        or not Fraction(1, 2) < share <= 1
+    ):
         raise ConfigError(
             f"windows: expected biases of {', '.join(BIASES)}, sizes from 2 and a share above 0.5 (paper: 0.8), got "
             f"{chosen}, {sizes} and {float(share)}."
@@ -147,18 +158,40 @@ def find_windows(
             unknown = (run.past & (run.past_moves < 0)).any(axis=1)
             # the first that applies counts
             fates = [*run.flaws.items(), ("unbiased", ~is_candidate), ("unknown-movement", unknown)]
-            fates += [("unbiased", ~is_biased), ("truth-pending", run.is_pending), ("unknown-movement", run.truth < 0)]
+            fates += [
+                ("unbiased", ~is_biased),
+                ("truth-pending", run.is_pending),
+                ("unknown-movement", run.truth < 0),
+            ]
             names = ("found", "unbiased", *REASONS)
-            fate = np.select([applies for _, applies in fates], [names.index(name) for name, _ in fates], 0)
+            fate = np.select(
+                [applies for _, applies in fates], [names.index(name) for name, _ in fates], 0
+            )
             found, unbiased, *many = np.bincount(fate, minlength=len(names)).tolist()
-            count = {"bias_type": bias, "window": size, "candidates": len(fate), "found": found, "unbiased": unbiased}
-            counts.append({**count, "dropped": {why: n for why, n in zip(REASONS, many, strict=True) if n}})
-            part = {"row": run.newest, "start": run.start, "truth": run.truth, "bias_type": bias, "window": size}
+            count = {
+                "bias_type": bias,
+                "window": size,
+                "candidates": len(fate),
+                "found": found,
+                "unbiased": unbiased,
+            }
+            counts.append(
+                {**count, "dropped": {why: n for why, n in zip(REASONS, many, strict=True) if n}}
+            )
+            part = {
+                "row": run.newest,
+                "start": run.start,
+                "truth": run.truth,
+                "bias_type": bias,
+                "window": size,
+            }
             parts.append(pd.DataFrame({**part, **lead})[fate == 0])
     return Found(table_of(reports, pd.concat(parts), seed), tuple(counts))
 
 
-def own_window(market: Market, ticker: str, start: date, end: date, *, bias: BiasType = "plain") -> Window:
+def own_window(
+    market: Market, ticker: str, start: date, end: date, *, bias: BiasType = "plain"
+) -> Window:
     """Make a window of any period, about the 8 days after `end`; the truth is None if the prices end in these days.
 
     The signal comes from the period itself: recency repeats the movement after the latest report with the outcome of
@@ -174,17 +207,38 @@ def own_window(market: Market, ticker: str, start: date, end: date, *, bias: Bia
     told = past_movements(market, ticker, start, end).to_numpy()
     ups, downs = int((told == 1).sum()), int((told == 0).sum())
     outcome = "Meet" if shown["surprise"].iloc[-1] >= 0 else "Miss"
-    if (bias == "recency" and (not len(told) or told[-1] < 0)) or (bias == "authority" and ups == downs):
+    if (bias == "recency" and (not len(told) or told[-1] < 0)) or (
+        bias == "authority" and ups == downs
+    ):
         raise DataError(
             f"{ticker}: {bias} needs earlier reports that were a {outcome} too, and a movement after the last or most "
             f"of them; got {ups} rises and {downs} falls from {start} to {end}. Choose an earlier start, or no bias."
         )
-    signal = {"recency": int(told[-1]) if len(told) else None, "authority": int(downs > ups)}.get(bias)
-    name, prices, last = window_id(bias, len(shown), ticker, end), _Prices(market), np.array([(end - _EPOCH).days])
-    (truth,) = prices.movements(prices.tickers.get_indexer([ticker]).astype(np.int64), last).tolist()
+    signal = {"recency": int(told[-1]) if len(told) else None, "authority": int(downs > ups)}.get(
+        bias
+    )
+    name, prices, last = (
+        window_id(bias, len(shown), ticker, end),
+        _Prices(market),
+        np.array([(end - _EPOCH).days]),
+    )
+    (truth,) = prices.movements(
+        prices.tickers.get_indexer([ticker]).astype(np.int64), last
+    ).tolist()
     known = truth >= 0 and last[0] + AFTER <= prices.calendar[-1]
-    facts = {"bias_type": bias, "window": len(shown), "start": start, "end": end, "outcome": outcome, "signal": signal}
-    facts |= {"truth": truth if known else None, "n_same": ups + downs, "n_contrary": downs if signal else ups}
+    facts = {
+        "bias_type": bias,
+        "window": len(shown),
+        "start": start,
+        "end": end,
+        "outcome": outcome,
+        "signal": signal,
+    }
+    facts |= {
+        "truth": truth if known else None,
+        "n_same": ups + downs,
+        "n_contrary": downs if signal else ups,
+    }
     facts |= {"id": name, "authority": _authority_of(name) if bias == "authority" else ""}
     return windows_of(typed(shown.tail(1).assign(**facts)))[0]
 
@@ -193,9 +247,13 @@ def past_movements(market: Market, ticker: str, start: date, end: date) -> "pd.S
     """Return, by day, the movements after the older reports with the newest one's outcome, as known on the last day."""
     shown = market.reports_between(ticker, start, end).dropna(subset="surprise")
     same = shown[(shown["surprise"] >= 0) == (shown["surprise"].iloc[-1] >= 0)].iloc[:-1]
-    prices = _Prices(Market.of(market.history(ticker, start, end).reset_index().assign(ticker=ticker), same))
+    prices = _Prices(
+        Market.of(market.history(ticker, start, end).reset_index().assign(ticker=ticker), same)
+    )
     days = _day_numbers(same["reported"])
-    moves = np.where(days <= (end - _EPOCH).days - AFTER, prices.movements(np.zeros_like(days), days), -1)
+    moves = np.where(
+        days <= (end - _EPOCH).days - AFTER, prices.movements(np.zeros_like(days), days), -1
+    )
     return pd.Series(moves, same["reported"].dt.date)
 
 
@@ -204,8 +262,12 @@ def shown_prices(market: Market, ticker: str, start: date, end: date) -> pd.Data
     prices = market.history(ticker, start, end)
     if prices.dropna(subset=CANDLE).empty:
         days = market.prices.loc[market.prices["ticker"] == ticker, "date"].dt.strftime("%Y-%m-%d")
-        there = f"prices from {days.min()} to {days.max()}" if len(days) else "no prices of this ticker"
-        raise DataError(f"{ticker}: expected open, high, low and close from {start} to {end}, found {there}.")
+        there = (
+            f"prices from {days.min()} to {days.max()}" if len(days) else "no prices of this ticker"
+        )
+        raise DataError(
+            f"{ticker}: expected open, high, low and close from {start} to {end}, found {there}."
+        )
     return prices
 
 
@@ -213,8 +275,12 @@ def strict_timing(market: Market) -> Market:
     """Move reports before the opening bell to the day before, so that the reaction falls into the days after."""
     times = market.reports["report_time"]
     if times.isna().any() or times.empty:
-        raise ConfigError("timing strict: expected report_time of all reports, as of Alpha Vantage, got some without.")
-    days = market.reports["reported"] - pd.to_timedelta(times.str.lower().str.startswith("pre").astype(int), "D")
+        raise ConfigError(
+            "timing strict: expected report_time of all reports, as of Alpha Vantage, got some without."
+        )
+    days = market.reports["reported"] - pd.to_timedelta(
+        times.str.lower().str.startswith("pre").astype(int), "D"
+    )
     return Market.of(market.prices, market.reports.assign(reported=days), facts=market.facts)
 
 
@@ -231,13 +297,17 @@ def windows_of(table: pd.DataFrame) -> list[Window]:
     """Read a table of windows back, in its order."""
     days = {name: table[name].dt.date for name in _DATES}
     moves = {name: table[name].astype(object).where(table[name].notna(), None) for name in _MOVES}
-    return [Window(**row) for row in table.assign(**days, **moves)[WINDOW_COLUMNS].to_dict("records")]
+    return [
+        Window(**row) for row in table.assign(**days, **moves)[WINDOW_COLUMNS].to_dict("records")
+    ]
 
 
 def table_of(reports: Reports, parts: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Complete rows of windows, whose `row` is the newest report."""
     newest = reports.table.iloc[parts["row"].astype(int)].reset_index(drop=True)
-    table = parts.reset_index(drop=True).assign(**{name: newest[name] for name in _FIGURES}, end=newest["reported"])
+    table = parts.reset_index(drop=True).assign(
+        **{name: newest[name] for name in _FIGURES}, end=newest["reported"]
+    )
     rows = zip(*(table[name] for name in ("bias_type", "window", "ticker", "end")), strict=True)
     table["id"] = pd.Series([window_id(*row) for row in rows], dtype=object)
     table["start"] = pd.to_datetime(table["start"].astype("int64"), unit="D")
@@ -267,13 +337,18 @@ def _lead(runs: Runs, bias: str, share: Fraction) -> tuple[_Bools, _Bools, dict[
 
     n_same, floor = runs.past.sum(axis=1), min(share, Fraction(runs.size - 2, runs.size - 1))
     if bias == "recency":  # the latest similar report moved one way, most similar ones the other
-        signal = np.take_along_axis(runs.past_moves, runs.past.argmax(axis=1)[:, None], axis=1)[:, 0]
+        signal = np.take_along_axis(runs.past_moves, runs.past.argmax(axis=1)[:, None], axis=1)[
+            :, 0
+        ]
         n_contrary = (runs.past & (runs.past_moves != signal[:, None])).sum(axis=1)
         can, does = n_same > 0, reaches(n_contrary, n_same, floor)
     else:  # most older reports are similar, most of those moved one way, and the authority says the other
         ups = (runs.past & (runs.past_moves == 1)).sum(axis=1)
         signal, n_contrary = (2 * ups < n_same).astype(np.int8), np.maximum(ups, n_same - ups)
-        can, does = reaches(n_same, runs.size - 1, floor), (2 * ups != n_same) & reaches(n_contrary, n_same, share)
+        can, does = (
+            reaches(n_same, runs.size - 1, floor),
+            (2 * ups != n_same) & reaches(n_contrary, n_same, share),
+        )
     return can, can & does, {"signal": signal, "n_same": n_same, "n_contrary": n_contrary}
 
 
@@ -288,25 +363,35 @@ class _Prices:
         first, closed = days.min(), np.isfinite(self.closes)
         self.calendar = np.flatnonzero(np.bincount(days[closed] - first)) + first
         candle = np.isfinite(table["low"].to_numpy()) & np.isfinite(table["high"].to_numpy())
-        has_candles = np.bincount(codes[candle], minlength=len(names)) > 0  # a file may hold nothing but closes
+        has_candles = (
+            np.bincount(codes[candle], minlength=len(names)) > 0
+        )  # a file may hold nothing but closes
         drawn = np.where(has_candles[codes], candle, closed)
         self.drawn = self.keys[drawn & np.isin(days, self.calendar)]
 
     def movements(self, tickers: _Ints, days: _Ints) -> npt.NDArray[np.int8]:
         """Compare the mean close of [d+1, d+8] with that of [d-7, d], in calendar days; up if after >= before."""
-        before, after = (self._mean_close(tickers, first) for first in (days - (AFTER - 1), days + 1))
-        up = after >= before * (1 - 1e-13)  # a tie of the prices as written, such as of 0.1 and 0.3 with 0.2 and 0.2
+        before, after = (
+            self._mean_close(tickers, first) for first in (days - (AFTER - 1), days + 1)
+        )
+        up = after >= before * (
+            1 - 1e-13
+        )  # a tie of the prices as written, such as of 0.1 and 0.3 with 0.2 and 0.2
         return np.where(np.isnan(before) | np.isnan(after), -1, up).astype(np.int8)
 
     def gaps(self, tickers: _Ints, days: _Ints) -> _Ints:
         """Count the trading days up to each day without a candle; right up to a constant for each ticker."""
         there = np.searchsorted(self.drawn, tickers * _STRIDE + days, side="right")
-        return np.asarray(np.searchsorted(self.calendar, days, side="right") - there, dtype=np.int64)
+        return np.asarray(
+            np.searchsorted(self.calendar, days, side="right") - there, dtype=np.int64
+        )
 
     def _mean_close(self, tickers: _Ints, first: _Ints) -> npt.NDArray[np.float64]:
         rows = np.searchsorted(self.keys, tickers * _STRIDE + first)[:, None] + np.arange(AFTER)
         inside, rows = rows < len(self.keys), np.minimum(rows, len(self.keys) - 1)
-        inside &= (self.keys[rows] < (tickers * _STRIDE + first + AFTER)[:, None]) & np.isfinite(self.closes[rows])
+        inside &= (self.keys[rows] < (tickers * _STRIDE + first + AFTER)[:, None]) & np.isfinite(
+            self.closes[rows]
+        )
         n, total = inside.sum(axis=1), np.where(inside, self.closes[rows], 0.0).sum(axis=1)
         return np.asarray(np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0))
 

@@ -19,7 +19,17 @@ from fin_tasks.settings import Settings
 _log = logging.getLogger(__name__)
 SCORER_VERSION = 3  # goes up with every change that moves a score; part of the provenance
 _SAMPLE = Path(__file__).with_name("sample")
-_OPTIONS = ("split", "source", "data_dir", "n", "seed", "sampling", "judge_model", "judge_base_url", "judge_key")
+_OPTIONS = (
+    "split",
+    "source",
+    "data_dir",
+    "n",
+    "seed",
+    "sampling",
+    "judge_model",
+    "judge_base_url",
+    "judge_key",
+)
 _SYSTEM = {
     "cot": "You are a finance professional who works problems out on paper. Go through the calculation in order, then "
     'close with one line of the form "Therefore, the answer is X.", where X is the number asked for and nothing but a '
@@ -50,8 +60,16 @@ def load(
     refuse_typos("financemath", unknown, _OPTIONS)
     name = f"data/{'validation' if source == 'sample' else split}.json"
     settings = Settings.from_environ()
-    files = locate("financemath", [name], source=source, data_dir=data_dir, settings=settings, sample=_SAMPLE)
-    rows = draw("financemath", read_rows(files.files[name], "question"), n, seed, lambda row: str(row["question_id"]))
+    files = locate(
+        "financemath", [name], source=source, data_dir=data_dir, settings=settings, sample=_SAMPLE
+    )
+    rows = draw(
+        "financemath",
+        read_rows(files.files[name], "question"),
+        n,
+        seed,
+        lambda row: str(row["question_id"]),
+    )
     docs, rounded = scoring_docs(rows, mode)
     wording = json.dumps([_SYSTEM[mode], _ASK[mode], _CUE[mode]])
     facts = {
@@ -61,7 +79,11 @@ def load(
         "truths": {"rounded": rounded},
         **({} if n is None else {"n": n, "seed": seed}),
     }
-    return {split: dataset_of([doc | _prompt(row, mode) for doc, row in zip(docs, rows, strict=True)], facts)}
+    return {
+        split: dataset_of(
+            [doc | _prompt(row, mode) for doc, row in zip(docs, rows, strict=True)], facts
+        )
+    }
 
 
 def read_rows(path: Path, column: str) -> list[dict[str, Any]]:
@@ -70,14 +92,21 @@ def read_rows(path: Path, column: str) -> list[dict[str, Any]]:
     rows = read_json(path, ("question_id", "ground_truth", column), aliases=aliases)
     for row in rows:
         with suppress(TypeError, ValueError):
-            row |= {"question_id": str(row["question_id"]), "ground_truth": float(row["ground_truth"])}
+            row |= {
+                "question_id": str(row["question_id"]),
+                "ground_truth": float(row["ground_truth"]),
+            }
         if not isinstance(row["ground_truth"], float) or not math.isfinite(row["ground_truth"]):
             expected = "expected a finite number as ground_truth"
-            raise DataError(f"{path}, {row['question_id']}: {expected}, got {row['ground_truth']!r}.")
+            raise DataError(
+                f"{path}, {row['question_id']}: {expected}, got {row['ground_truth']!r}."
+            )
     return rows
 
 
-def scoring_docs(rows: Sequence[dict[str, Any]], mode: str) -> tuple[list[dict[str, Any]], list[str]]:
+def scoring_docs(
+    rows: Sequence[dict[str, Any]], mode: str
+) -> tuple[list[dict[str, Any]], list[str]]:
     """Return documents with what scoring needs, and the ids whose own program gives no number for the exact truth.
 
     Their exact truth is that of the file, which is rounded to 3 decimals.
@@ -86,22 +115,40 @@ def scoring_docs(rows: Sequence[dict[str, Any]], mode: str) -> tuple[list[dict[s
     numbers: list[float | None] = [None] * len(rows)
     try:
         if any(programs):
-            numbers = [outcome.number for outcome in run_programs(programs, settings=Settings.from_environ())]
+            numbers = [
+                outcome.number
+                for outcome in run_programs(programs, settings=Settings.from_environ())
+            ]
     except SandboxError as error:
-        _log.warning("financemath: truths stay rounded to 3 decimals, as no sandbox works: %s", error)
+        _log.warning(
+            "financemath: truths stay rounded to 3 decimals, as no sandbox works: %s", error
+        )
     docs, rounded = [], []
     for row, exact in zip(rows, numbers, strict=True):
-        doc = {name: row.get(name) for name in ("question_id", "ground_truth", "python_solution", "topic")}
+        doc = {
+            name: row.get(name)
+            for name in ("question_id", "ground_truth", "python_solution", "topic")
+        }
         if exact is None or not math.isfinite(exact):
             rounded.append(row["question_id"])
             exact = row["ground_truth"]
-        docs.append({**doc, "exact_truth": exact, "topic_name": TOPICS.get(row.get("topic") or "", ""), "mode": mode})
+        docs.append(
+            {
+                **doc,
+                "exact_truth": exact,
+                "topic_name": TOPICS.get(row.get("topic") or "", ""),
+                "mode": mode,
+            }
+        )
     return docs, rounded
 
 
 def _prompt(row: dict[str, Any], mode: str) -> dict[str, Any]:
     texts = row.get("tables") or []
-    tables = [f"Table{f' {n}' if len(texts) > 1 else ''}:\n{text.strip()}" for n, text in enumerate(texts, start=1)]
+    tables = [
+        f"Table{f' {n}' if len(texts) > 1 else ''}:\n{text.strip()}"
+        for n, text in enumerate(texts, start=1)
+    ]
     words = f"Therefore, the answer is {row['ground_truth']:.12g}."
     return {
         "has_table": bool(tables),

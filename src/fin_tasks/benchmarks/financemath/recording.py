@@ -19,34 +19,53 @@ def read(path: Path, *, mode: str) -> list[tuple[dict[str, Any], str]]:
     for doc, row in zip(scoring_docs(rows, mode)[0], rows, strict=True):
         for text in texts_of(row["output"]):
             if not isinstance(text, str | None):
-                raise DataError(f"{path}, {doc['question_id']}: expected text as output, got {text!r:.200}.")
+                raise DataError(
+                    f"{path}, {doc['question_id']}: expected text as output, got {text!r:.200}."
+                )
             found.append(({"id": doc["question_id"], **doc}, text or ""))
     return found
 
 
 def summary(
-    docs: Sequence[Mapping[str, Any]], values: Mapping[str, Sequence[Mapping[str, float | None]]], **facts: Any
+    docs: Sequence[Mapping[str, Any]],
+    values: Mapping[str, Sequence[Mapping[str, float | None]]],
+    **facts: Any,
 ) -> dict[str, Any]:
     """Return the summary of `fin-tasks replay financemath --json`: fractions of the scored rows, counts and `facts`.
 
     `values` are metrics by variant and document. All but `robust_acc` is under `paper`.
     """
     paper = "paper"
-    columns = {"execution_rate": (paper, "execution_rate"), "acc": (paper, "acc"), "robust_acc": ("robust", "acc")}
+    columns = {
+        "execution_rate": (paper, "execution_rate"),
+        "acc": (paper, "acc"),
+        "robust_acc": ("robust", "acc"),
+    }
 
     def rates(topic: str | None = None) -> dict[str, Any]:
         places = [at for at, doc in enumerate(docs) if topic in (None, doc["topic"])]
-        means = {name: [values[of][at][metric] for at in places] for name, (of, metric) in columns.items()}
-        return {"n": len(places), **{name: average_or_none(column) for name, column in means.items()}}
+        means = {
+            name: [values[of][at][metric] for at in places]
+            for name, (of, metric) in columns.items()
+        }
+        return {
+            "n": len(places),
+            **{name: average_or_none(column) for name, column in means.items()},
+        }
 
     splits = {re.sub(r"-\d+$", "", doc["id"]) for doc in docs}
     return {
         **rates(),
         "no_answer": sum(row["execution_rate"] == 0 for row in values[paper]),
         "unscored": sum(row["unscored"] == 1 for row in values[paper]),
-        "by_topic": {topic: rates(topic) for topic in sorted({doc["topic"] for doc in docs if doc["topic"]})} or None,
+        "by_topic": {
+            topic: rates(topic) for topic in sorted({doc["topic"] for doc in docs if doc["topic"]})
+        }
+        or None,
         **{"benchmark": "financemath", "mode": docs[0]["mode"]},
-        "split": splits.pop() if len(splits) == 1 and splits <= {"validation", "test", "sample"} else None,
+        "split": splits.pop()
+        if len(splits) == 1 and splits <= {"validation", "test", "sample"}
+        else None,
         **{"scorer": SCORER_VERSION, "fin_tasks": fin_tasks.__version__},
         **facts,
     }

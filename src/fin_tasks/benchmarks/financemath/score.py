@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from fin_tasks.answers.notation import plain
-from fin_tasks.answers.numbers import Number, as_written, equal_reading, find_numbers, number_from_float
+from fin_tasks.answers.numbers import (
+    Number,
+    as_written,
+    equal_reading,
+    find_numbers,
+    number_from_float,
+)
 from fin_tasks.answers.paper import financemath_program
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import Reading, Score, read_quantity
@@ -30,7 +36,9 @@ TOPICS: Mapping[str, str] = {  # topic in the file -> its name in metrics
 class ModelReading(Reading):
     """A reading of a response. In `paper` the answer of a program is the value that the authors record."""
 
-    exact: float | None = None  # the result of a program, not rounded; None if it is no finite number
+    exact: float | None = (
+        None  # the result of a program, not rounded; None if it is no finite number
+    )
     read_by: str = "rules"  # or "judge"
     replies: tuple[str, ...] = ()  # the judge's
 
@@ -53,10 +61,19 @@ def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) 
         replies = tuple(reply.text for reply in response.replies)
         read_by, unscored = "judge", bool(reason)
     else:
-        number, reason = read_quantity(response.response if isinstance(response, Judged) else response)
-    answer = as_written(number) if number and variant == "paper" else number  # the authors drop the unit
+        number, reason = read_quantity(
+            response.response if isinstance(response, Judged) else response
+        )
+    answer = (
+        as_written(number) if number and variant == "paper" else number
+    )  # the authors drop the unit
     return ModelReading(
-        variant=variant, answer=answer, reason=reason, unscored=unscored, read_by=read_by, replies=replies
+        variant=variant,
+        answer=answer,
+        reason=reason,
+        unscored=unscored,
+        read_by=read_by,
+        replies=replies,
     )
 
 
@@ -74,7 +91,11 @@ def _said_by_judge(judged: Judged) -> tuple[Number | None, str]:
         return None, judged.error
     said = strip_reasoning(judged.replies[-1].text).strip().strip('"`.')
     number = read_quantity(said)[0]
-    shown = {abs(size) for found in find_numbers(plain(judged.response)) for size in found.number.readings}
+    shown = {
+        abs(size)
+        for found in find_numbers(plain(judged.response))
+        for size in found.number.readings
+    }
     if said.lower() == "none" or (number and shown.intersection(map(abs, number.readings))):
         return number, ""
     return None, f"expected a number of the response from the judge, got {said[:80]!r}"
@@ -82,7 +103,9 @@ def _said_by_judge(judged: Judged) -> tuple[Number | None, str]:
 
 def _read_result(outcome: Outcome, variant: str) -> ModelReading:
     status, answer = outcome.status, outcome.value
-    number = number_from_float(outcome.number) if outcome.ran and outcome.number is not None else None
+    number = (
+        number_from_float(outcome.number) if outcome.ran and outcome.number is not None else None
+    )
     reason = "no finite number returned" if outcome.ran else f"{status.value}: {outcome.detail}"
     recorded = float(answer) if number and answer and outcome.is_number else answer
     return ModelReading(
@@ -109,7 +132,9 @@ def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
     elif isinstance(number := answer if exact is None else exact, float):
         correct = paper_equal(number, truth)
     reason = "right" if correct else reading.reason or ("no answer" if answer is None else "wrong")
-    return Score(answer=answer, correct=correct, correct_err=None, reason=reason, status=reading.status)
+    return Score(
+        answer=answer, correct=correct, correct_err=None, reason=reason, status=reading.status
+    )
 
 
 def score(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) -> Score:
@@ -120,22 +145,41 @@ def score(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str)
 def metrics_of(*, mode: str, **_: Any) -> dict[str, bool]:
     """Name the metrics of a task, the headline first, and whether more is better."""
     reasons = REASONS if mode == "pot" else ("judge_error",)
-    names = ("acc", *(f"acc_{name}" for name in TOPICS.values()), "execution_rate", "no_answer", "unscored", *reasons)
+    names = (
+        "acc",
+        *(f"acc_{name}" for name in TOPICS.values()),
+        "execution_rate",
+        "no_answer",
+        "unscored",
+        *reasons,
+    )
     return {name: name.startswith("acc") or name == "execution_rate" for name in names}
 
 
-def metric_values(doc: Mapping[str, Any], readings: Sequence[ModelReading]) -> dict[str, float | None]:
+def metric_values(
+    doc: Mapping[str, Any], readings: Sequence[ModelReading]
+) -> dict[str, float | None]:
     """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored."""
     rows: list[dict[str, float | None]] = []
     for reading in readings:
         correct, unscored = rate(compare(doc, reading).correct), reading.unscored
         silent = reading.exact is None if doc["mode"] == "pot" else reading.answer is None
-        row = {"acc": correct, "unscored": float(unscored), "no_answer": None if unscored else float(silent)}
-        row |= {f"acc_{doc['topic_name']}": correct, "execution_rate": None if unscored else float(not silent)}
+        row = {
+            "acc": correct,
+            "unscored": float(unscored),
+            "no_answer": None if unscored else float(silent),
+        }
+        row |= {
+            f"acc_{doc['topic_name']}": correct,
+            "execution_rate": None if unscored else float(not silent),
+        }
         if reading.read_by == "judge":
             row["judge_error"] = float(unscored)
         rows.append(row | (execution_values(reading.status) if reading.status else {}))
-    return {name: average_or_none(row.get(name) for row in rows) for name in metrics_of(mode=doc["mode"])}
+    return {
+        name: average_or_none(row.get(name) for row in rows)
+        for name in metrics_of(mode=doc["mode"])
+    }
 
 
 def paper_equal(prediction: float, truth: float) -> bool:
@@ -143,7 +187,9 @@ def paper_equal(prediction: float, truth: float) -> bool:
     if not (math.isfinite(prediction) and math.isfinite(truth)):
         return False
     large, small = max(abs(prediction), abs(truth)), min(abs(prediction), abs(truth))
-    power_of_ten = small > 0 and math.isfinite(large / small) and math.log10(large / small).is_integer()
+    power_of_ten = (
+        small > 0 and math.isfinite(large / small) and math.log10(large / small).is_integer()
+    )
     rounded_up = math.isfinite(large * 1000) and math.ceil(large * 1000) == math.ceil(small * 1000)
     forgiven = any(_near(small * factor, large) for factor in (100, 1_000, 100_000))
     return power_of_ten or rounded_up or forgiven or _near(prediction, truth)

@@ -12,7 +12,9 @@ from fin_tasks.stats.averages import Metric, rate
 _YES, _NO = "是", "否"
 _WORDS = {
     **dict.fromkeys(("是", "是的", "对", "对的", "正确", "yes", "true"), _YES),
-    **dict.fromkeys(("否", "不是", "不是的", "不", "不对", "不正确", "错误", "错", "no", "false"), _NO),
+    **dict.fromkeys(
+        ("否", "不是", "不是的", "不", "不对", "不正确", "错误", "错", "no", "false"), _NO
+    ),
 }
 _MARKED = re.compile(
     r"(?:答案|结论|回答|(?<![a-z])answer)(?:应?[为是]|\sis)?\s*[:：]?\s*"
@@ -29,7 +31,9 @@ def read(response: str, *, variant: str) -> Reading:
     if silent := no_response(response):
         return Reading(variant=variant, answer=None, reason=silent, unscored=True)
     found = _committed(re.sub(r"[*_`\"“”「」\[\]()（）]", "", strip_reasoning(response)).strip())
-    return Reading(variant=variant, answer=found, reason="" if found else "neither 是 nor 否 is said")
+    return Reading(
+        variant=variant, answer=found, reason="" if found else "neither 是 nor 否 is said"
+    )
 
 
 def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
@@ -45,7 +49,9 @@ def values(doc: Mapping[str, Any], reading: Reading) -> dict[str, float | None]:
     A response that says neither is a missed 是 in F1 under `robust`, and does not count under `paper`.
     """
     truth, said = doc["answer"].strip("。"), reading.answer
-    missed = truth == _YES and (said == _NO or (reading.variant != "paper" and not reading.unscored))
+    missed = truth == _YES and (
+        said == _NO or (reading.variant != "paper" and not reading.unscored)
+    )
     part = float(truth == _YES) if said == _YES else 0.0 if missed else None
     unclear = None if reading.unscored else float(said not in (_YES, _NO))
     correct = rate(compare(doc, reading).correct)
@@ -54,7 +60,12 @@ def values(doc: Mapping[str, Any], reading: Reading) -> dict[str, float | None]:
 
 def metrics() -> dict[str, bool | Metric]:
     """Return the metrics' names, and whether more is better."""
-    return {"acc": True, "f1": Metric(higher_is_better=True, aggregate=f1), "no_answer": False, "unscored": False}
+    return {
+        "acc": True,
+        "f1": Metric(higher_is_better=True, aggregate=f1),
+        "no_answer": False,
+        "unscored": False,
+    }
 
 
 def f1(parts: Sequence[float | None]) -> float | str:

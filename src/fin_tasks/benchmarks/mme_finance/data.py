@@ -60,23 +60,36 @@ def load(
     options = {"prompts": (prompts, ("house", "upstream")), "split": (split or "test", ("test",))}
     for name, (value, allowed) in options.items():
         if value not in allowed:
-            raise ConfigError(f"mme_finance {name}: expected one of {', '.join(allowed)}, got {value!r}.")
+            raise ConfigError(
+                f"mme_finance {name}: expected one of {', '.join(allowed)}, got {value!r}."
+            )
     if (part, language) not in TABLES:
         known = ", ".join(map(" in ".join, TABLES))
-        raise ConfigError(f"mme_finance part and language: expected one of {known}, got {part!r} in {language!r}.")
+        raise ConfigError(
+            f"mme_finance part and language: expected one of {known}, got {part!r} in {language!r}."
+        )
     settings, stem = Settings.from_environ(), TABLES[part, language]
     place: dict[str, Any] = {"source": source, "data_dir": data_dir}
     files = locate(
-        "mme_finance", [f"{stem}.tsv"], **place, settings=settings, sample=_SAMPLE, revision=data_revision
+        "mme_finance",
+        [f"{stem}.tsv"],
+        **place,
+        settings=settings,
+        sample=_SAMPLE,
+        revision=data_revision,
     ).more([f"{stem}.zip"], optional=True)
     rows, left_out, data = _read(files, stem, part, settings)
-    counts = ", ".join(f"{kind} {len(ids)} ({', '.join(ids[:5])})" for kind, ids in left_out.items())
+    counts = ", ".join(
+        f"{kind} {len(ids)} ({', '.join(ids[:5])})" for kind, ids in left_out.items()
+    )
     if counts:
         _log.warning("mme_finance %s, %s: rows left out: %s", part, language, counts)
     rows = draw("mme_finance", rows, n, seed, lambda row: row.cells["index"])
     if not rows:
         where = f"{files.files[f'{stem}.tsv']} (left out: {counts or 'nothing'})"
-        raise DataError(f"mme_finance: expected at least one usable row in {where}. Fetch the file again.")
+        raise DataError(
+            f"mme_finance: expected at least one usable row in {where}. Fetch the file again."
+        )
     wording = texts.house(part, language)
     if prompts == "upstream":
         wording = upstream.wording(language, **place) if part == "open" else texts.BARE
@@ -105,7 +118,12 @@ def _read(
     columns = _COLUMNS + (_CATEGORY_COLUMNS if part == "open" else ())
     rows, left_out, seen = list[Row](), dict[str, list[str]](), set[str]()
     for record in read_csv(table, columns, delimiter="\t"):
-        cells = {**dict.fromkeys(_CATEGORY_COLUMNS, ""), "background": "", "truth": "", **record.cells}
+        cells = {
+            **dict.fromkeys(_CATEGORY_COLUMNS, ""),
+            "background": "",
+            "truth": "",
+            **record.cells,
+        }
         cells["index"] = cells["index"].strip()
         row, odd = _row(cells, part, pictures)
         if record.surplus > 0 or not cells["index"]:
@@ -123,29 +141,43 @@ def _read(
     # the same pictures have the same hash in an archive and in a folder
     content = hashlib.sha256("\n".join(sorted(map(sha256_of, paths))).encode()).hexdigest()
     hashed = {f"{stem}.tsv": sha256_of(table), f"{stem} pictures": content}
-    revision = hashlib.sha256("".join(f"{value}  {name}\n" for name, value in hashed.items()).encode()).hexdigest()[:16]
-    return shown, left_out, {"origin": files.origin, "commit": files.commit, "revision": revision, "files": hashed}
+    revision = hashlib.sha256(
+        "".join(f"{value}  {name}\n" for name, value in hashed.items()).encode()
+    ).hexdigest()[:16]
+    return (
+        shown,
+        left_out,
+        {"origin": files.origin, "commit": files.commit, "revision": revision, "files": hashed},
+    )
 
 
 def _row(cells: Mapping[str, str], part: str, pictures: Pictures) -> tuple[Row, str]:
     """Return a row, and the reason why it cannot be asked or an empty text."""
     texts_in = multi_turn.list_of if part == "multi_turn" else lambda cell: [cell]
-    questions, answers, names = (texts_in(cells[name]) for name in ("question", "answer", "image_path"))
+    questions, answers, names = (
+        texts_in(cells[name]) for name in ("question", "answer", "image_path")
+    )
     paths = [pictures.find(name) for name in names]
     usable = [path for path in paths if path is not None and is_usable(path)]
     reasons = {
         "empty-question": not questions or not all(map(str.strip, questions)),
         "unknown-category": part == "open" and cells["task_category"] not in CATEGORIES,
-        "empty-answer": cells["task_category"] != texts.ALLOW_NA and not all(map(str.strip, answers)),
+        "empty-answer": cells["task_category"] != texts.ALLOW_NA
+        and not all(map(str.strip, answers)),
         "not-as-many-answers": len(answers) != len(questions),
         "picture-missing": not paths or None in paths,
         "picture-broken": len(usable) < len(paths),
-        "not-as-many-pictures": sum(question.count(multi_turn.MARK) for question in questions) > len(paths),
+        "not-as-many-pictures": sum(question.count(multi_turn.MARK) for question in questions)
+        > len(paths),
     }
-    return Row(cells, questions, answers, usable), next((kind for kind, odd in reasons.items() if odd), "")
+    return Row(cells, questions, answers, usable), next(
+        (kind for kind, odd in reasons.items() if odd), ""
+    )
 
 
-def _docs(row: Row, part: str, language: str, na: bool, wording: texts.Wording) -> Iterator[dict[str, Any]]:
+def _docs(
+    row: Row, part: str, language: str, na: bool, wording: texts.Wording
+) -> Iterator[dict[str, Any]]:
     cells = row.cells
     doc: dict[str, Any] = {
         "part": part,
@@ -166,9 +198,16 @@ def _docs(row: Row, part: str, language: str, na: bool, wording: texts.Wording) 
         for turn in multi_turn.turns_of(cells, row.questions, row.answers, pictures, wording):
             yield {**doc, **turn}
         return
-    parse_truth(doc["truth"])  # a malformed truth is an error now, and not after the model has answered
+    parse_truth(
+        doc["truth"]
+    )  # a malformed truth is an error now, and not after the model has answered
     question, category = row.questions[0], doc["category"] if part == "open" else ""
     also = wording.requirements[texts.ALLOW_NA] if na and category != texts.ALLOW_NA else ""
     prompt = wording.fill(question, category, background=doc["background"], also=also)
-    own = {"id": doc["index"], "question": question, "answer": row.answers[0], "target": row.answers[0]}
+    own = {
+        "id": doc["index"],
+        "question": question,
+        "answer": row.answers[0],
+        "target": row.answers[0],
+    }
     yield {**doc, **own, "prompt": texts.IMAGE_MARK + prompt}

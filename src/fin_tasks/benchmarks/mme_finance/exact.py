@@ -35,7 +35,9 @@ def parse_truth(text: str) -> Truth | None:
     try:
         return Truth.model_validate_json(text) if text.strip() else None
     except ValidationError as error:
-        raise DataError(f"truth: expected JSON with kind, value and tolerance, got {text[:200]!r}.") from error
+        raise DataError(
+            f"truth: expected JSON with kind, value and tolerance, got {text[:200]!r}."
+        ) from error
 
 
 def is_exact(truth: Truth, response: str) -> bool:

@@ -22,18 +22,25 @@ def unpack(archive: Path, cache: Path) -> Path:
         return target
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as draft, zipfile.ZipFile(archive) as opened:
+        with (
+            TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as draft,
+            zipfile.ZipFile(archive) as opened,
+        ):
             place = Path(draft, "pictures")
             place.mkdir()
             for entry in opened.infolist():
-                if not entry.flag_bits & 0x800:  # macOS leaves out the mark of UTF-8, and zipfile reads cp437
+                if (
+                    not entry.flag_bits & 0x800
+                ):  # macOS leaves out the mark of UTF-8, and zipfile reads cp437
                     with suppress(UnicodeError):
                         entry.filename = entry.filename.encode("cp437").decode()
                 opened.extract(entry, place)  # never leaves this folder
             if not target.is_dir():  # another process may have been faster
                 place.rename(target)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        raise DataError(f"{archive}: expected a zip archive of pictures, got {error}. Fetch it again.") from error
+        raise DataError(
+            f"{archive}: expected a zip archive of pictures, got {error}. Fetch it again."
+        ) from error
     return target
 
 
@@ -42,8 +49,12 @@ class Pictures:
 
     def __init__(self, table: Path, unpacked: Path | None) -> None:
         roots = [unpacked] if unpacked else [table.with_suffix(""), table.parent]
-        self._folders = [folder for root in roots for folder in (root, root / table.stem) if folder.is_dir()]
-        self._all = sorted(path for path in unpacked.rglob("*") if path.is_file()) if unpacked else []
+        self._folders = [
+            folder for root in roots for folder in (root, root / table.stem) if folder.is_dir()
+        ]
+        self._all = (
+            sorted(path for path in unpacked.rglob("*") if path.is_file()) if unpacked else []
+        )
 
     def find(self, name: str) -> Path | None:
         """Return the picture at a path; in an archive also the only picture whose path ends with it."""
@@ -75,5 +86,7 @@ def open_pictures(doc: Mapping[str, Any]) -> list[Image.Image]:
             with Image.open(path, formats=FORMATS) as picture:
                 opened.append(picture.convert("RGB"))
         except BROKEN as error:
-            raise DataError(f"{path}: expected a whole picture, got {error}. Fetch the pictures again.") from error
+            raise DataError(
+                f"{path}: expected a whole picture, got {error}. Fetch the pictures again."
+            ) from error
     return opened

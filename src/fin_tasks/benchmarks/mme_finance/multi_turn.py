@@ -25,12 +25,18 @@ def list_of(cell: str) -> list[str]:
             found = parse(cell)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        return found if isinstance(found, list) and all(isinstance(one, str) for one in found) else []
+        return (
+            found if isinstance(found, list) and all(isinstance(one, str) for one in found) else []
+        )
     return []
 
 
 def turns_of(
-    row: Mapping[str, str], questions: Sequence[str], answers: Sequence[str], pictures: Sequence[Path], wording: Wording
+    row: Mapping[str, str],
+    questions: Sequence[str],
+    answers: Sequence[str],
+    pictures: Sequence[Path],
+    wording: Wording,
 ) -> Iterator[dict[str, Any]]:
     """Yield the fields in which a conversation's turns differ; without marks, all pictures open the first turn."""
     marked = sum(question.count(MARK) for question in questions)
@@ -63,6 +69,8 @@ def values(_: Mapping[str, Any], reading: Any) -> dict[str, float | None]:
     for name in (DIMENSIONS[-1], *DIMENSIONS[:-1]):
         points = 10.0 * reading.scores[name] if was_read else None
         metric = "score" if name == DIMENSIONS[-1] else f"score_{name}"
-        found[metric] = points if was_read or reading.unscored or reading.variant != "paper" else 0.0
+        found[metric] = (
+            points if was_read or reading.unscored or reading.variant != "paper" else 0.0
+        )
         found[f"{metric}_read"] = points
     return {**found, "judge_error": rate(reading.judge_error), "unscored": float(reading.unscored)}

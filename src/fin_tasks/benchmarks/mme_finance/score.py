@@ -70,9 +70,13 @@ def judge_item(doc: Mapping[str, Any], response: str) -> Item:
 def read(doc: Mapping[str, Any], response: str | Judged, *, variant: str) -> Reading:
     """Read the judge's points in a judged response, or the verdict in a response to a question of yes or no."""
     if doc["part"] == "binary":
-        return binary.read(response.response if isinstance(response, Judged) else response, variant=variant)
+        return binary.read(
+            response.response if isinstance(response, Judged) else response, variant=variant
+        )
     judged = response if isinstance(response, Judged) else Judged(response)
-    rubric = load_rubric(multi_turn.RUBRIC if doc["part"] == "multi_turn" else f"mme_finance_{doc['language']}")
+    rubric = load_rubric(
+        multi_turn.RUBRIC if doc["part"] == "multi_turn" else f"mme_finance_{doc['language']}"
+    )
     verdict, silent = rubric.read(judged, variant=variant), bool(no_response(judged.response))
     scores = verdict.score if isinstance(verdict.score, dict) else None
     points = scores[multi_turn.DIMENSIONS[-1]] if scores else verdict.score
@@ -86,7 +90,9 @@ def read(doc: Mapping[str, Any], response: str | Judged, *, variant: str) -> Rea
         unscored=verdict.score is None,
         exact=(None if silent else is_exact(truth, judged.response)) if truth else None,
         declined=declines(judged.response) if may_decline and not silent else None,
-        judge_error=None if silent or not (judged.replies or judged.error) else bool(verdict.reason),
+        judge_error=None
+        if silent or not (judged.replies or judged.error)
+        else bool(verdict.reason),
         replies=tuple(reply.text for reply in judged.replies),
         response_sha256=response_sha256(judged.response),
     )
@@ -109,7 +115,9 @@ def score(doc: Mapping[str, Any], response: str | Judged, *, variant: str) -> Sc
 
 def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> dict[str, float | None]:
     """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored."""
-    of_part = {"open": _values, "binary": binary.values, "multi_turn": multi_turn.values}[doc["part"]]
+    of_part = {"open": _values, "binary": binary.values, "multi_turn": multi_turn.values}[
+        doc["part"]
+    ]
     rows = [of_part(doc, reading) for reading in readings]
     return {name: average_or_none(row[name] for row in rows) for name in rows[0]}
 

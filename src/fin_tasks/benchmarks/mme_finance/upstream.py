@@ -41,7 +41,9 @@ def wording(language: str, *, source: str, data_dir: str | None) -> Wording:
             f"{path}: expected build_prompt to join role, question, requirements and background, "
             f"got {known.get('prompt')!r:.200}. Take the file of the pinned commit."
         ) from error
-    return Wording("upstream", before_question, before_requirements, requirements, "", before_background)
+    return Wording(
+        "upstream", before_question, before_requirements, requirements, "", before_background
+    )
 
 
 class UpstreamRubric(Rubric):
@@ -58,12 +60,18 @@ class UpstreamRubric(Rubric):
         follow(self.function.body, known)
         text = known.get("gpt4_prompt")
         if not isinstance(text, str):
-            raise DataError("mmfin.py of MME-Finance's authors: expected a prompt, got none. Use the house rubric.")
-        content = with_picture(text, item.picture) if item.picture else [{"type": "text", "text": text}]
+            raise DataError(
+                "mmfin.py of MME-Finance's authors: expected a prompt, got none. Use the house rubric."
+            )
+        content = (
+            with_picture(text, item.picture) if item.picture else [{"type": "text", "text": text}]
+        )
         return [{"role": "user", "content": content}]
 
 
-def rubric_named(name: str, *, language: str, source: str = "auto", data_dir: str | None = None) -> Rubric:
+def rubric_named(
+    name: str, *, language: str, source: str = "auto", data_dir: str | None = None
+) -> Rubric:
     """Return a rubric by its name or file; `upstream` is the authors' own, in English or Chinese."""
     if name != "upstream":
         return load_rubric(name)
@@ -75,15 +83,23 @@ def rubric_named(name: str, *, language: str, source: str = "auto", data_dir: st
 
 @lru_cache(maxsize=4)
 def _upstream(path: Path, sha256: str, language: str) -> UpstreamRubric:
-    facts: dict[str, Any] = {"name": f"mme_finance_upstream_{language}", "version": sha256[:12], "language": language}
-    return UpstreamRubric(**facts, function=_function(path, _RUBRICS[language]), source_sha256=sha256)
+    facts: dict[str, Any] = {
+        "name": f"mme_finance_upstream_{language}",
+        "version": sha256[:12],
+        "language": language,
+    }
+    return UpstreamRubric(
+        **facts, function=_function(path, _RUBRICS[language]), source_sha256=sha256
+    )
 
 
 def _file(folder: str, name: str, source: str, data_dir: str | None) -> Path:
     names = f"{folder}/{name}|{name}|upstream/{name}|mme_finance/upstream/{name}"
     source = "auto" if source == "sample" else source
     settings = Settings.from_environ()
-    return locate("mme_finance_texts", [names], source=source, data_dir=data_dir, settings=settings).files[name]
+    return locate(
+        "mme_finance_texts", [names], source=source, data_dir=data_dir, settings=settings
+    ).files[name]
 
 
 def _function(path: Path, *names: str) -> Any:

@@ -29,7 +29,10 @@ from fin_tasks.settings import Settings
 KINDS = {"bool": ("statement_true", "statement_false"), "mcq": ("mcq",), "calcu": ("calcu",)}
 """The kinds of questions of each `task` in the file. The model makes one kind at a time."""
 
-_LABEL = re.compile(r"^[\s*#>-]*(Context|(?:Generated )?Question|Statement|Choices|(?:Correct )?Answer)[ \d*]*:", re.M)
+_LABEL = re.compile(
+    r"^[\s*#>-]*(Context|(?:Generated )?Question|Statement|Choices|(?:Correct )?Answer)[ \d*]*:",
+    re.M,
+)
 _CHOICE = re.compile(r"^[\s*-]*\(?([a-zA-Z])[).:]\**[ \t]*", re.M)
 
 
@@ -81,26 +84,44 @@ class Maker:
         stops the run. Replies are kept on disk as they come: a second run asks only for what is missing.
         """
         sources = _read_sources(table)
-        jobs = [(source, kind) for source in sources for task in source["tasks"] for kind in KINDS[task]]
+        jobs = [
+            (source, kind) for source in sources for task in source["tasks"] for kind in KINDS[task]
+        ]
         progress: dict[str, Any] = {"max_workers": 16, "disable": None}
         found = thread_map(lambda job: self._make(*job), jobs, desc="Making questions", **progress)
         made = [question for of_job in found for question in of_job]
         for number, one in enumerate(made):
             one.id = f"{one.source}_{one.task}_{number}"
         self._check_programs([one for one in made if one.task == "calcu" and not one.dropped])
-        trues, falses = ([one for one in made if one.kind == kind and not one.dropped] for kind in KINDS["bool"])
+        trues, falses = (
+            [one for one in made if one.kind == kind and not one.dropped] for kind in KINDS["bool"]
+        )
         pairs = [(true, false) for true in trues for false in falses if true.source == false.source]
-        away = thread_map(lambda pair: self._gives_away(*pair), pairs, desc="Comparing statements", **progress)
-        _drop_pairs([pair for pair, one in zip(pairs, away, strict=True) if one], made, Random(self.seed))
+        away = thread_map(
+            lambda pair: self._gives_away(*pair), pairs, desc="Comparing statements", **progress
+        )
+        _drop_pairs(
+            [pair for pair, one in zip(pairs, away, strict=True) if one], made, Random(self.seed)
+        )
 
         kept = [one for one in made if not one.dropped]
         names = list(dict.fromkeys(one.source for one in kept))
         held_out = Random(self.seed).sample(names, round(validation * len(names)))
         rows: dict[str, list[dict[str, str]]] = {split: [] for split in SPLITS}
         for one in kept:
-            row = {"id": one.id, "task": one.task, "question": one.whole, "choice": lettered(one.choices)}
-            rows["validation" if one.source in held_out else "test"].append({**row, "ground_truth": one.answer})
-        rules = {task: Counter(one.dropped or "kept" for one in made if one.task == task) for task in KINDS}
+            row = {
+                "id": one.id,
+                "task": one.task,
+                "question": one.whole,
+                "choice": lettered(one.choices),
+            }
+            rows["validation" if one.source in held_out else "test"].append(
+                {**row, "ground_truth": one.answer}
+            )
+        rules = {
+            task: Counter(one.dropped or "kept" for one in made if one.task == task)
+            for task in KINDS
+        }
         rules["all"] = Counter(one.dropped or "kept" for one in made)
         report = {
             "sources": len(sources),
@@ -113,13 +134,20 @@ class Maker:
             "splits": {split: len(own) for split, own in rows.items()},
         }
         for split, own in rows.items():
-            write_file(out / f"{split}_set.csv", pd.DataFrame(own, columns=COLUMNS).to_csv(index=False).encode())
+            write_file(
+                out / f"{split}_set.csv",
+                pd.DataFrame(own, columns=COLUMNS).to_csv(index=False).encode(),
+            )
         for name, lines in {"questions": map(vars, made), "replies": self.replies}.items():
-            write_file(out / f"{name}.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines).encode())
+            write_file(
+                out / f"{name}.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+            )
         write_file(out / "report.json", json.dumps(report, indent=2).encode())
         return report
 
-    def _ask(self, role: str, purpose: str, source: str, prompt: str, system: str = "") -> ChatReply:
+    def _ask(
+        self, role: str, purpose: str, source: str, prompt: str, system: str = ""
+    ) -> ChatReply:
         messages = [{"role": "system", "content": system}] if system else []
         messages.append({"role": "user", "content": prompt})
         reply = self.models[role].ask(messages, temperature=0.0, max_tokens=4096)
@@ -129,22 +157,39 @@ class Maker:
     def _make(self, source: Mapping[str, Any], kind: str) -> list[Question]:
         fields = {"source_question": source["question"], "source_answer": source["answer"]}
         reply = self._ask("writer", kind, source["id"], self.prompts.fill(kind, **fields))
-        found = read_questions(source["id"], kind, reply.text, cut=reply.reason == "length", seed=self.seed)
+        found = read_questions(
+            source["id"], kind, reply.text, cut=reply.reason == "length", seed=self.seed
+        )
         for one in found:
             if not one.dropped:
                 one.dropped, one.why = self._verify(one, fields)
         return found
 
     def _verify(self, one: Question, fields: Mapping[str, str]) -> tuple[str, str]:
-        shown = {"context": one.context, "question": one.text, "choices": lettered(one.choices), "answer": one.answer}
+        shown = {
+            "context": one.context,
+            "question": one.text,
+            "choices": lettered(one.choices),
+            "answer": one.answer,
+        }
         purpose = f"verify_{one.kind}"
-        text = self._ask("verifier", purpose, one.source, self.prompts.fill(purpose, **fields, **shown)).text
-        asked = set(re.findall(r"\bQ\d", self.prompts.texts[purpose]))  # templates count their questions
+        text = self._ask(
+            "verifier", purpose, one.source, self.prompts.fill(purpose, **fields, **shown)
+        ).text
+        asked = set(
+            re.findall(r"\bQ\d", self.prompts.texts[purpose])
+        )  # templates count their questions
         if not all_yes(text, len(asked) or 1):
             return "verification", text
-        for mode in ("cot", "pot") if one.task == "calcu" else ():  # the solver sees neither solution nor answer
-            solve = house_prompts().fill("calcu", Style(mode, True), question=one.whole, choices="", terms=[])
-            text = self._ask("verifier", f"solve_{mode}", one.source, solve["prompt"], solve["system"]).text
+        for mode in (
+            ("cot", "pot") if one.task == "calcu" else ()
+        ):  # the solver sees neither solution nor answer
+            solve = house_prompts().fill(
+                "calcu", Style(mode, True), question=one.whole, choices="", terms=[]
+            )
+            text = self._ask(
+                "verifier", f"solve_{mode}", one.source, solve["prompt"], solve["system"]
+            ).text
             if mode == "cot" and not score(one.doc, text, variant="robust").correct_err:
                 return "second_solution", text
         return "", text
@@ -158,15 +203,23 @@ class Maker:
 
     def _gives_away(self, true: Question, false: Question) -> bool:
         context = "\n".join(dict.fromkeys(filter(None, (true.context, false.context))))
-        asked = self.prompts.fill("pair", context=context, true_statement=true.text, false_statement=false.text)
+        asked = self.prompts.fill(
+            "pair", context=context, true_statement=true.text, false_statement=false.text
+        )
         return all_yes(self._ask("verifier", "pair", true.source, asked).text, 1)
 
     def _spent(self, role: str) -> dict[str, Any]:
         own = [one for one in self.replies if one["role"] == role]
-        tokens = {name: sum(one[name] for one in own) for name in ("prompt_tokens", "completion_tokens")}
+        tokens = {
+            name: sum(one[name] for one in own) for name in ("prompt_tokens", "completion_tokens")
+        }
         model = self.models[role].model
         prices = self.prices
-        cost = {"cost": prices.cost(model, *tokens.values()), "currency": prices.currency} if prices else {}
+        cost = (
+            {"cost": prices.cost(model, *tokens.values()), "currency": prices.currency}
+            if prices
+            else {}
+        )
         return {"model": model, "replies": len(own), **tokens, **cost}
 
 
@@ -177,7 +230,9 @@ def _read_sources(path: Path) -> list[dict[str, Any]]:
         tasks = items_of(cells["kinds"]) or list(KINDS)
         whole = cells["id"] and cells["question"] and cells["answer"]
         if not whole or cells["id"] in found or not set(tasks) <= KINDS.keys():
-            expected = f"an id of its own, question, answer, and as kinds some of {', '.join(KINDS)}"
+            expected = (
+                f"an id of its own, question, answer, and as kinds some of {', '.join(KINDS)}"
+            )
             raise DataError(f"{path}, line {record.line}: expected {expected}, got {cells!r:.200}.")
         found[cells["id"]] = {**cells, "tasks": tasks}
     return list(found.values())
@@ -194,11 +249,17 @@ def read_questions(source: str, kind: str, reply: str, *, cut: bool, seed: int) 
         elif label.endswith(("Question", "Statement")):
             found.append(Question(source, kind, context, " ".join(text.split()), why=reply))
         elif found and label == "Choices":
-            found[-1].choices = parse_choices(_CHOICE.sub(lambda match: f"{match[1].upper()}. ", text))
+            found[-1].choices = parse_choices(
+                _CHOICE.sub(lambda match: f"{match[1].upper()}. ", text)
+            )
         elif found:
             found[-1].answer = text.partition("\n")[0].strip(" *")
     for one in found:
-        one.dropped = "incomplete" if cut and one is found[-1] else _flaw(one, Random(f"{seed} {source} {one.text}"))
+        one.dropped = (
+            "incomplete"
+            if cut and one is found[-1]
+            else _flaw(one, Random(f"{seed} {source} {one.text}"))
+        )
     return found or [Question(source, kind, dropped="no_question", why=reply)]
 
 
@@ -238,10 +299,18 @@ def all_yes(reply: str, questions: int) -> bool:
     return len(answers) >= questions and "no" not in map(str.lower, answers)
 
 
-def _drop_pairs(pairs: Iterable[Sequence[Question]], made: Sequence[Question], random: Random) -> None:
+def _drop_pairs(
+    pairs: Iterable[Sequence[Question]], made: Sequence[Question], random: Random
+) -> None:
     for true, false in pairs:
         if not (true.dropped or false.dropped):
             left = [one.kind for one in made if one.source == true.source and not one.dropped]
-            more = left.count(true.kind) - left.count(false.kind)  # the larger side loses one, else a coin decides
-            loser, other = (true, false) if more > 0 or (more == 0 and random.random() < 0.5) else (false, true)
+            more = left.count(true.kind) - left.count(
+                false.kind
+            )  # the larger side loses one, else a coin decides
+            loser, other = (
+                (true, false)
+                if more > 0 or (more == 0 and random.random() < 0.5)
+                else (false, true)
+            )
             loser.dropped, loser.why = "gives_away", other.text

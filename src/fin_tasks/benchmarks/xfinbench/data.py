@@ -20,7 +20,10 @@ from fin_tasks.settings import Settings
 
 SUBSETS: Mapping[str, str] = {"bool": "bool", "mcq": "mcq", "mcq_visual": "mcq", "calc": "calcu"}
 """Part of the benchmark to the value of the file's `task` column."""
-SPLITS: Mapping[str, str] = {"test": "dataset/test_set.csv", "validation": "dataset/validation_set.csv"}
+SPLITS: Mapping[str, str] = {
+    "test": "dataset/test_set.csv",
+    "validation": "dataset/validation_set.csv",
+}
 PRESETS: Mapping[str, tuple[str, Mapping[str, int]]] = {
     "human": ("test", {"bool": 400, "mcq": 170, "calcu": 430}),
     "sensitivity": ("validation", {"bool": 180, "mcq": 67, "calcu": 253}),
@@ -28,7 +31,16 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, int]]] = {
 """The split of each study in the paper, and its number of rows by task; its figures fit no other numbers."""
 
 SCORER_VERSION = 3  # goes up with every change that moves a score
-COLUMNS = ("id", "task", "question", "choice", "ground_truth", "figure", "fin_capability", "gold_fin_term_id")
+COLUMNS = (
+    "id",
+    "task",
+    "question",
+    "choice",
+    "ground_truth",
+    "figure",
+    "fin_capability",
+    "gold_fin_term_id",
+)
 _SAMPLE = Path(__file__).with_name("sample")
 _CHOICE = re.compile(r"(?:^|\n|\\n)[ \t]*\(?([A-Z])[.):][ \t]*")
 _log = logging.getLogger(__name__)
@@ -54,19 +66,36 @@ def load(
     **unknown: Any,
 ) -> dict[str, Any]:
     """Return `{split: datasets.Dataset}` of one subset; `info.description` holds the provenance as JSON."""
-    refuse_typos("xfinbench", unknown, sorted(set(load.__kwdefaults__ or ()) - {"mode"}))  # `model` is no typo of it
+    refuse_typos(
+        "xfinbench", unknown, sorted(set(load.__kwdefaults__ or ()) - {"mode"})
+    )  # `model` is no typo of it
     preset, sizes = PRESETS.get(str(n), ("test", None))
     split = split or preset
-    options = {"subset": (subset, SUBSETS), "split": (split, SPLITS), "knowledge": (knowledge, wording.CONDITIONS)}
+    options = {
+        "subset": (subset, SUBSETS),
+        "split": (split, SPLITS),
+        "knowledge": (knowledge, wording.CONDITIONS),
+    }
     for name, (value, allowed) in {**options, "prompts": (prompts, ("house", "upstream"))}.items():
         if value not in allowed:
-            raise ConfigError(f"xfinbench {name}: expected one of {', '.join(allowed)}, got {value!r}.")
+            raise ConfigError(
+                f"xfinbench {name}: expected one of {', '.join(allowed)}, got {value!r}."
+            )
     chosen, task = wording.style_named(style, mode=mode), SUBSETS[subset]
 
     settings, table = Settings.from_environ(), SPLITS["validation" if source == "sample" else split]
-    files = locate("xfinbench", [table], source=source, data_dir=data_dir, settings=settings, sample=_SAMPLE)
-    rows, facts = _choose(files, table, subset, sizes[task] if sizes else n, seed, study=sizes is not None)
-    facts |= {"scorer": SCORER_VERSION, "split": split, "style": chosen._asdict(), "blank_image": blank_image}
+    files = locate(
+        "xfinbench", [table], source=source, data_dir=data_dir, settings=settings, sample=_SAMPLE
+    )
+    rows, facts = _choose(
+        files, table, subset, sizes[task] if sizes else n, seed, study=sizes is not None
+    )
+    facts |= {
+        "scorer": SCORER_VERSION,
+        "split": split,
+        "style": chosen._asdict(),
+        "blank_image": blank_image,
+    }
     if n is not None:
         facts |= {"n": n, "seed": seed}
     if sampling is not None:
@@ -79,20 +108,34 @@ def load(
     terms: list[list[wording.Term]] = [[] for _ in rows]
     if knowledge != "none":
         bank = files.more(["dataset/knowledge_bank.csv"]).files["dataset/knowledge_bank.csv"]
-        terms, facts["retrieval"] = wording.find_terms(rows, bank, knowledge, top_k, encoder, settings)
+        terms, facts["retrieval"] = wording.find_terms(
+            rows, bank, knowledge, top_k, encoder, settings
+        )
 
     templates = wording.house_prompts() if prompts == "house" else wording.upstream_prompts(files)
     facts["prompts"] = {"set": prompts, "sha256": templates.sha256(knowledge=knowledge != "none")}
     docs = []
     for row, shown in zip(rows, terms, strict=True):
-        question, choices = row["question"], row.pop("choice").replace("\\n", "\n")  # some cells spell it out
+        question, choices = (
+            row["question"],
+            row.pop("choice").replace("\\n", "\n"),
+        )  # some cells spell it out
         if prompts == "house":
             question, choices = question.strip(), lettered(row["choices"])
         prompt = templates.fill(task, chosen, question=question, choices=choices, terms=shown)
         if subset == "mcq_visual" or blank_image:
             prompt["prompt"] = "<image>\n" + prompt["prompt"]
         named = [{"id": term.id, "name": term.name, "score": term.score} for term in shown]
-        docs.append({**row, "subset": subset, "mode": chosen.mode, "target": _target(row), "terms": named, **prompt})
+        docs.append(
+            {
+                **row,
+                "subset": subset,
+                "mode": chosen.mode,
+                "target": _target(row),
+                "terms": named,
+                **prompt,
+            }
+        )
     return {split: dataset_of(docs, facts)}
 
 
@@ -121,7 +164,9 @@ def _choose(
         _log.warning("xfinbench %s: rows of %s left out: %s", subset, table, counts)
     if not asked:
         where = f"{files.files[table]} (n: {n}, left out: {counts or 'nothing'})"
-        raise DataError(f"xfinbench {subset}: no row to ask in {where}. Leave out this task, or take another seed.")
+        raise DataError(
+            f"xfinbench {subset}: no row to ask in {where}. Leave out this task, or take another seed."
+        )
     return asked, {"data": provenance, "left_out": left_out}
 
 
@@ -135,7 +180,9 @@ def _target(row: Mapping[str, Any]) -> str:
 
 def _find_figures(files: Located, rows: Sequence[dict[str, Any]]) -> Located:
     names = sorted({row["figure"] for row in rows if re.fullmatch(r"[\w-]+", row["figure"])})
-    paths = [f"dataset/figures/{name}.{suffix}" for suffix in ("jpeg", "jpg", "png") for name in names]
+    paths = [
+        f"dataset/figures/{name}.{suffix}" for suffix in ("jpeg", "jpg", "png") for name in names
+    ]
     found = files.more(paths, optional=True)
     pictures = {path.stem: str(path) for path in found.files.values() if path.suffix != ".csv"}
     for row in rows:
@@ -156,7 +203,9 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
             **{column: cells[column] for column in ("id", "figure")},
             "task": cells["task"] if cells["task"] in SUBSETS.values() else "",
             "choices": parse_choices(cells["choice"]) or items_of(cells["choice"], "\n"),
-            "capabilities": [code for code in items_of(cells["fin_capability"]) if code in CAPABILITIES],
+            "capabilities": [
+                code for code in items_of(cells["fin_capability"]) if code in CAPABILITIES
+            ],
             "has_table": re.search(r"\\begin\{(?:table|tabular)", cells["question"]) is not None,
             "figure_path": "",
             "gold_terms": items_of(cells["gold_fin_term_id"]),
@@ -184,7 +233,9 @@ def parse_choices(cell: str) -> list[str]:
 
 def lettered(choices: Iterable[str]) -> str:
     """Return choices with their letters, a line each."""
-    return "\n".join(f"{letter}. {choice}" for letter, choice in zip(ascii_uppercase, choices, strict=False))
+    return "\n".join(
+        f"{letter}. {choice}" for letter, choice in zip(ascii_uppercase, choices, strict=False)
+    )
 
 
 def items_of(cell: str, separators: str = ";:,") -> list[str]:

@@ -23,7 +23,9 @@ MATH_TYPES: Mapping[str, str] = {
     "scientific": "scien",
 }
 """The seven types, each with how its name begins in a reply."""
-PUBLISHED: Mapping[str, float] = dict(zip(MATH_TYPES, (0.808, 0.779, 0.053, 0.108, 0.236), strict=False))
+PUBLISHED: Mapping[str, float] = dict(
+    zip(MATH_TYPES, (0.808, 0.779, 0.053, 0.108, 0.236), strict=False)
+)
 """The five types of the paper's tables, each with the share of calculations that need it."""
 
 
@@ -43,7 +45,9 @@ def read_types(reply: str) -> tuple[list[str], str]:
     return (found, "") if 0 < len(found) <= 2 else ([], f"{len(found) or 'no'} types")
 
 
-def label_rows(rows: Sequence[Mapping[str, Any]], chat: Chat, prompts: Templates) -> list[dict[str, str]]:
+def label_rows(
+    rows: Sequence[Mapping[str, Any]], chat: Chat, prompts: Templates
+) -> list[dict[str, str]]:
     """Ask a model about calculations; return the `id` of each, its `math_types`, and the `reason` if it has none."""
 
     def label(row: Mapping[str, Any]) -> dict[str, str]:
@@ -65,5 +69,7 @@ def read_labels(path: Path, ids: Collection[str]) -> dict[str, list[str]]:
             raise DataError(f"{path}, line {record.line}: expected {expected}, got {unknown[0]!r}.")
         labels[record.cells["id"].strip()] = named
     if not any(labels.get(one) for one in ids):
-        raise DataError(f"{path}: expected types of the questions that are asked, got none. Is it for another split?")
+        raise DataError(
+            f"{path}: expected types of the questions that are asked, got none. Is it for another split?"
+        )
     return labels

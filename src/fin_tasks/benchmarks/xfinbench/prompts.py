@@ -37,7 +37,9 @@ def style_named(name: str | None, *, mode: str) -> Style:
         raise ConfigError(f"xfinbench style: expected one of {', '.join(STYLES)}, got {name!r}.")
     asked, _, role = (name or f"{mode}_role").partition("_")
     if mode == "da" and asked == "cot":
-        raise ConfigError(f"xfinbench style: expected da or da_role, got {name!r}. Use the task without _da.")
+        raise ConfigError(
+            f"xfinbench style: expected da or da_role, got {name!r}. Use the task without _da."
+        )
     return Style("pot" if mode == "pot" else asked, bool(role))
 
 
@@ -59,16 +61,27 @@ class PromptSet(NamedTuple):
     cue: Mapping[str, str]  # by mode: from these words a base model continues
     after_terms: str  # stands between the finance terms and the question
 
-    def fill(self, task: str, style: Style, *, question: str, choices: str, terms: Sequence[Term]) -> dict[str, str]:
+    def fill(
+        self, task: str, style: Style, *, question: str, choices: str, terms: Sequence[Term]
+    ) -> dict[str, str]:
         """Return `system`, `prompt` and `cue` of a question, with finance terms before it."""
         shown = [": ".join(filter(None, (term.name, term.definition))) for term in terms]
         knowledge = "\n\n".join([_HEADING, *shown]) + self.after_terms if terms else ""
-        text = _filled(self.user[task, style.mode], knowledge=knowledge, question=question, choices=choices)
-        return {"system": self.system[style.mode] if style.role else "", "prompt": text, "cue": self.cue[style.mode]}
+        text = _filled(
+            self.user[task, style.mode], knowledge=knowledge, question=question, choices=choices
+        )
+        return {
+            "system": self.system[style.mode] if style.role else "",
+            "prompt": text,
+            "cue": self.cue[style.mode],
+        }
 
     def sha256(self, *, knowledge: bool) -> str:
         """Return the hash of all templates; the layout of finance terms counts only if they are shown."""
-        parts: list[Any] = [self.name, *(sorted(part.items()) for part in (self.system, self.user, self.cue))]
+        parts: list[Any] = [
+            self.name,
+            *(sorted(part.items()) for part in (self.system, self.user, self.cue)),
+        ]
         parts += [(_HEADING, "\n\n", ": ", self.after_terms)] if knowledge else []
         return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
@@ -90,13 +103,23 @@ def upstream_prompts(files: Located) -> PromptSet:
     names |= {("", mode): f"Sys_msg/{name}.txt" for mode, name in modes.items()}
     paths = {kind: f"evaluate/prompt_template/{name}" for kind, name in names.items()}
     found = files.more(paths.values()).files
-    user = {kind: found[path].read_text("utf-8", "replace").replace("\\n", "\n") for kind, path in paths.items()}
+    user = {
+        kind: found[path].read_text("utf-8", "replace").replace("\\n", "\n")
+        for kind, path in paths.items()
+    }
     system = {mode: user.pop(("", mode)) for mode in modes}
-    return PromptSet("upstream", system, user, dict.fromkeys(modes, ""), "")  # the templates have a blank line there
+    return PromptSet(
+        "upstream", system, user, dict.fromkeys(modes, ""), ""
+    )  # the templates have a blank line there
 
 
 def find_terms(
-    rows: Sequence[Mapping[str, Any]], bank: Path, method: str, top_k: int, encoder: str | None, settings: Settings
+    rows: Sequence[Mapping[str, Any]],
+    bank: Path,
+    method: str,
+    top_k: int,
+    encoder: str | None,
+    settings: Settings,
 ) -> tuple[list[list[Term]], dict[str, Any]]:
     """Return each row's terms, the best first, and the provenance; see `retrieval.search.retrieve` for the options."""
     terms: dict[str, Term] = {}
@@ -105,15 +128,29 @@ def find_terms(
         if term_id and (name or definition):
             terms.setdefault(term_id, Term(term_id, name, definition))
     if not terms:
-        raise DataError(f"{bank}: expected finance terms with an id each, got none. Put the authors' file there.")
-    provenance: dict[str, Any] = {"condition": method, "bank": {"n": len(terms), "sha256": sha256_of(bank)}}
+        raise DataError(
+            f"{bank}: expected finance terms with an id each, got none. Put the authors' file there."
+        )
+    provenance: dict[str, Any] = {
+        "condition": method,
+        "bank": {"n": len(terms), "sha256": sha256_of(bank)},
+    }
     if method == "oracle":
-        return [[terms[term] for term in row["gold_terms"] if term in terms] for row in rows], provenance
+        return [
+            [terms[term] for term in row["gold_terms"] if term in terms] for row in rows
+        ], provenance
     known = list(terms.values())
-    texts, questions = [f"{term.name} {term.definition}" for term in known], [row["question"] for row in rows]
-    hits = retrieve(texts, questions, method=method, top_k=top_k, encoder=encoder, settings=settings)
+    texts, questions = (
+        [f"{term.name} {term.definition}" for term in known],
+        [row["question"] for row in rows],
+    )
+    hits = retrieve(
+        texts, questions, method=method, top_k=top_k, encoder=encoder, settings=settings
+    )
     provenance |= {"top_k": top_k, "retriever": facts(method, encoder=encoder)}
-    return [[known[place]._replace(score=score) for place, score in found] for found in hits], provenance
+    return [
+        [known[place]._replace(score=score) for place, score in found] for found in hits
+    ], provenance
 
 
 class Templates(NamedTuple):
@@ -134,17 +171,34 @@ class Templates(NamedTuple):
 
 def load_templates(folder: Path | None = None) -> Templates:
     """Return our prompts; those for making questions are the authors' if their folder is given."""
-    known = yaml.safe_load(Path(__file__).with_name("construct_prompts.yaml").read_text(encoding="utf-8"))
+    known = yaml.safe_load(
+        Path(__file__).with_name("construct_prompts.yaml").read_text(encoding="utf-8")
+    )
     texts = {purpose: one["text"] for purpose, one in known.items()}
     if folder is None:
         return Templates("house", texts)
-    files = [path.read_text(encoding="utf-8", errors="replace") for path in folder.rglob("*") if path.is_file()]
-    files = [re.sub(r"\{ ?([a-z][a-z_ -]*?) ?\}", _our_field, text.replace("\\n", "\n")) for text in files]
-    for purpose, words in [(purpose, one["upstream"]) for purpose, one in known.items() if "upstream" in one]:
+    files = [
+        path.read_text(encoding="utf-8", errors="replace")
+        for path in folder.rglob("*")
+        if path.is_file()
+    ]
+    files = [
+        re.sub(r"\{ ?([a-z][a-z_ -]*?) ?\}", _our_field, text.replace("\\n", "\n"))
+        for text in files
+    ]
+    for purpose, words in [
+        (purpose, one["upstream"]) for purpose, one in known.items() if "upstream" in one
+    ]:
         fields = set(_FIELD.findall(texts[purpose]))
-        found = [text for text in files if words in " ".join(text.split()) and fields <= set(_FIELD.findall(text))]
+        found = [
+            text
+            for text in files
+            if words in " ".join(text.split()) and fields <= set(_FIELD.findall(text))
+        ]
         if len(found) != 1:
-            expected = f"one file with the words {words!r} and the fields {', '.join(sorted(fields))}"
+            expected = (
+                f"one file with the words {words!r} and the fields {', '.join(sorted(fields))}"
+            )
             raise ConfigError(f"{folder}: expected {expected}, got {len(found)}.")
         texts[purpose] = found[0]
     return Templates("upstream", texts)

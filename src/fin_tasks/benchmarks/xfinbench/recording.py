@@ -8,7 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.benchmarks.scored_task import RunPrograms, ScoredTask, by_document, score_task, texts_of
+from fin_tasks.benchmarks.scored_task import (
+    RunPrograms,
+    ScoredTask,
+    by_document,
+    score_task,
+    texts_of,
+)
 from fin_tasks.benchmarks.xfinbench.data import SPLITS, SUBSETS, items_of, parse_choices, read_rows
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
 from fin_tasks.data.files import locate, read_csv, read_json
@@ -17,11 +23,16 @@ from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average_or_none
 
 _COLUMNS = ("id", "ground_truth", "model_response")
-_LISTS = (("choices", "choice"), ("capabilities", "fin_capability"))  # in lm-eval's samples, and in the authors' tables
+_LISTS = (
+    ("choices", "choice"),
+    ("capabilities", "fin_capability"),
+)  # in lm-eval's samples, and in the authors' tables
 _log = logging.getLogger(__name__)
 
 
-def read(path: Path, *, task: str, mode: str = "cot", data_dir: Path | None = None) -> list[tuple[dict[str, Any], str]]:
+def read(
+    path: Path, *, task: str, mode: str = "cot", data_dir: Path | None = None
+) -> list[tuple[dict[str, Any], str]]:
     """Return document and response of each row of a task; the data folder adds what the file lacks, by id."""
     if mode == "pot" and task != "calc":
         raise ConfigError(f"replay xfinbench: expected mode cot or da for {task}, got pot.")
@@ -30,33 +41,53 @@ def read(path: Path, *, task: str, mode: str = "cot", data_dir: Path | None = No
     kept = [(row, text) for row, text in pairs if row.get("task") in (None, "", task, name)]
     if not kept:
         found = sorted({str(row.get("task")) for row, _ in pairs})
-        raise DataError(f"{path}: expected responses to {task} questions, got {found or 'no row'}. Is the task right?")
+        raise DataError(
+            f"{path}: expected responses to {task} questions, got {found or 'no row'}. Is the task right?"
+        )
     if len(kept) < len(pairs):
-        _log.warning("replay: %d of %d rows belong to other tasks, left out.", len(pairs) - len(kept), len(pairs))
+        _log.warning(
+            "replay: %d of %d rows belong to other tasks, left out.",
+            len(pairs) - len(kept),
+            len(pairs),
+        )
     known = {} if all("capabilities" in row for row, _ in kept) else _known_rows(data_dir)
     return [(_doc(row, known.get(str(row["id"]), row), name, mode), text) for row, text in kept]
 
 
 def score_file(
-    path: Path, *, task: str, mode: str = "cot", data_dir: Path | None = None, run_programs: RunPrograms | None = None
+    path: Path,
+    *,
+    task: str,
+    mode: str = "cot",
+    data_dir: Path | None = None,
+    run_programs: RunPrograms | None = None,
 ) -> ScoredTask:
     """Score a file of saved responses; programs need `run_programs`."""
     docs, responses = by_document(read(path, task=task, mode=mode, data_dir=data_dir))
     subsets = {doc["subset"] for doc in docs}
     subset = subsets.pop() if len(subsets) == 1 else "mcq"  # with figures and without
-    name, options = f"xfinbench_{subset}" + ("" if mode == "cot" else f"_{mode}"), {"subset": subset, "mode": mode}
-    return score_task("xfinbench", name, docs, responses, options=options, run_programs=run_programs)
+    name, options = (
+        f"xfinbench_{subset}" + ("" if mode == "cot" else f"_{mode}"),
+        {"subset": subset, "mode": mode},
+    )
+    return score_task(
+        "xfinbench", name, docs, responses, options=options, run_programs=run_programs
+    )
 
 
 def summary(scored: ScoredTask, *, tier: str | None = None) -> dict[str, Any]:
     """Return accuracies as fractions of documents, overall and by capability; for programs also how they ended."""
     docs = scored.docs
-    names = ("acc_em", "acc_err", "no_answer") if docs[0]["task"] == "calcu" else ("acc", "no_answer")
+    names = (
+        ("acc_em", "acc_err", "no_answer") if docs[0]["task"] == "calcu" else ("acc", "no_answer")
+    )
 
     def part(code: str | None = None) -> dict[str, Any]:
         places = [place for place, doc in enumerate(docs) if code in (None, *doc["capabilities"])]
         means = {
-            variant: {name: average_or_none(values[place][name] for place in places) for name in names}
+            variant: {
+                name: average_or_none(values[place][name] for place in places) for name in names
+            }
             for variant, values in scored.values.items()
         }
         return {"n": len(places), **means}
@@ -66,7 +97,9 @@ def summary(scored: ScoredTask, *, tier: str | None = None) -> dict[str, Any]:
     if docs[0]["mode"] == "pot":
         for variant, name in (("paper", "execution_rate"), ("robust", "robust_execution_rate")):
             result[name] = average_or_none(row["execution_rate"] for row in scored.values[variant])
-        result["outcomes"] = dict(Counter(one.status for of in scored.readings["paper"] for one in of))
+        result["outcomes"] = dict(
+            Counter(one.status for of in scored.readings["paper"] for one in of)
+        )
         result["sandbox"] = tier
     return result
 
@@ -76,7 +109,9 @@ def _pairs(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
     if path.suffix.lower() == ".csv":
         records = read_csv(path, _COLUMNS)
         if long := next((record.line for record in records if record.surplus > 0), None):
-            raise DataError(f"{path}, line {long}: expected as many cells as columns, got more. Quote cells.")
+            raise DataError(
+                f"{path}, line {long}: expected as many cells as columns, got more. Quote cells."
+            )
         rows = [dict(record.cells) for record in records]
     else:
         rows = read_json(path, _COLUMNS, aliases={"model_response": "output"})
@@ -90,10 +125,14 @@ def _known_rows(data_dir: Path | None) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for table in SPLITS.values() if data_dir or settings.data_dir else ():
         with suppress(DataError):  # a folder may hold one split only
-            files = locate("xfinbench", [table], source="data_dir", data_dir=data_dir, settings=settings)
+            files = locate(
+                "xfinbench", [table], source="data_dir", data_dir=data_dir, settings=settings
+            )
             found |= {row["id"]: row for row in read_rows(files.files[table])}
     if data_dir and not found:
-        raise DataError(f"--data-dir {data_dir}: expected test_set.csv or validation_set.csv of XFinBench, found none.")
+        raise DataError(
+            f"--data-dir {data_dir}: expected test_set.csv or validation_set.csv of XFinBench, found none."
+        )
     return found
 
 

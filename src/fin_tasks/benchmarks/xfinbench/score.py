@@ -23,7 +23,9 @@ CAPABILITIES: Mapping[str, str] = {
 }
 programs = short_answers.programs
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−﹣-", "-"))
-_NUMBER = re.compile(r"([-+]?)\s*[$€£¥]?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(e[-+]?\d{1,4})?\s*%?", re.I)
+_NUMBER = re.compile(
+    r"([-+]?)\s*[$€£¥]?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(e[-+]?\d{1,4})?\s*%?", re.I
+)
 _LETTER = re.compile(r"\**\(?([A-Za-z])(?:[).:]?\**|[).:]\s.*)", re.DOTALL)
 
 
@@ -40,7 +42,9 @@ def parse_truth(task: str, cell: str) -> Truth:
     """Read a cell of the `ground_truth` column; a currency or percent sign does not change the value."""
     text = cell.strip().translate(_DASHES)
     number, step = None, 0.0
-    signed = re.sub(r"\A([$€£¥])\s*([-+])", r"\2\1", re.sub(r"\A\(([^-+]*)\)\Z", r"-\1", text))  # ($6) and $-6 are -6
+    signed = re.sub(
+        r"\A([$€£¥])\s*([-+])", r"\2\1", re.sub(r"\A\(([^-+]*)\)\Z", r"-\1", text)
+    )  # ($6) and $-6 are -6
     if match := _NUMBER.fullmatch(signed):
         exact = Decimal(f"{match[1]}{match[2]}{match[3] or ''}".replace(",", ""))
         number, step = float(exact), float(Decimal(1).scaleb(int(exact.as_tuple().exponent)))
@@ -87,15 +91,25 @@ def values_of(doc: Mapping[str, Any], score: Score) -> dict[str, float | None]:
     if doc["subset"] == "calc":
         values |= {"acc_em": correct, "acc_err": near}
         values |= {f"acc_em_{part}": correct if named else None for part, named in tables.items()}
-        types = {name: name in doc["math_types"] for name in PUBLISHED} if "math_types" in doc else {}
+        types = (
+            {name: name in doc["math_types"] for name in PUBLISHED} if "math_types" in doc else {}
+        )
         values |= {f"acc_em_{name}": correct if named else None for name, named in types.items()}
-        values |= {f"acc_err_{part}": near if named else None for part, named in {**tables, **types, **parts}.items()}
+        values |= {
+            f"acc_err_{part}": near if named else None
+            for part, named in {**tables, **types, **parts}.items()
+        }
     values |= {f"acc_{code}": correct if named else None for code, named in parts.items()}
-    values |= {"no_answer": None if unscored else float(score.answer is None), "unscored": float(unscored)}
+    values |= {
+        "no_answer": None if unscored else float(score.answer is None),
+        "unscored": float(unscored),
+    }
     return values | (execution_values(score.status or "broken") if doc["mode"] == "pot" else {})
 
 
-def metrics_of(*, subset: str, mode: str, math_types: str | None = None, **_: Any) -> dict[str, bool]:
+def metrics_of(
+    *, subset: str, mode: str, math_types: str | None = None, **_: Any
+) -> dict[str, bool]:
     """Name the metrics of a task, the headline first, and whether more is better."""
     doc: dict[str, Any] = {"subset": subset, "mode": mode, "capabilities": (), "has_table": None}
     doc |= {"math_types": ()} if math_types else {}

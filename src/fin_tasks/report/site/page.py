@@ -26,10 +26,19 @@ _SCRIPTS = ("vendor/tabulator.min.js", "app.js")
 _STYLES = ("vendor/tabulator_simple.min.css", "app.css")
 _WORDS: Mapping[str, Mapping[str, str]] = {
     "xfinbench": {
-        **{"": "all questions", "text": "all text questions", "bool": "true or false", "mcq": "multiple choice"},
+        **{
+            "": "all questions",
+            "text": "all text questions",
+            "bool": "true or false",
+            "mcq": "multiple choice",
+        },
         **{"mcq_visual": "multiple choice with figures", "calc": "calculations"},
     },
-    "bizbench": {"": "all parts", "paper_choice": "paper's choices", "paper_quantity": "paper's quantities"},
+    "bizbench": {
+        "": "all parts",
+        "paper_choice": "paper's choices",
+        "paper_quantity": "paper's quantities",
+    },
     "mme_finance": {"": "English and Chinese", "en": "English", "zh": "Chinese"},
     "mode": {
         **{"cot": "with reasoning", "da": "direct answers", "pot": "programs"},
@@ -39,13 +48,25 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
         **{"test": "test questions", "validation": "validation questions"},
         **{"sample": "packaged sample", "test_500": "500 test questions"},
     },
-    "retrieval": {"none": "", "bm25": "terms by BM25", "dense": "terms by embeddings", "oracle": "the right terms"},
-    "arm": {"signal": "", "none": "no statement", "flipped": "statement reversed", "aligned": "unbiased statement"},
+    "retrieval": {
+        "none": "",
+        "bm25": "terms by BM25",
+        "dense": "terms by embeddings",
+        "oracle": "the right terms",
+    },
+    "arm": {
+        "signal": "",
+        "none": "no statement",
+        "flipped": "statement reversed",
+        "aligned": "unbiased statement",
+    },
 }
 """What a task's parts and conditions are called; other names stand as they are."""
 
 
-def write_page(report: Report, board: Mapping[str, Any], folder: Path, *, samples: bool = True) -> list[str]:
+def write_page(
+    report: Report, board: Mapping[str, Any], folder: Path, *, samples: bool = True
+) -> list[str]:
     """Write the page into a folder; return what could not be shown.
 
     The folder holds `index.html` afterwards, and the folder `page` with all that it loads.
@@ -58,7 +79,13 @@ def write_page(report: Report, board: Mapping[str, Any], folder: Path, *, sample
     folders = frozenset(filter(None, [*ours, *(one.path.parent for one in report.runs)]))
     copy = partial(copy_picture, out=own / "pictures", folders=folders)
     calls = [
-        (one.samples, one, pd.concat([report.rows_of(one, variant) for variant in variants]), own, copy)
+        (
+            one.samples,
+            one,
+            pd.concat([report.rows_of(one, variant) for variant in variants]),
+            own,
+            copy,
+        )
         for one in results.values()
     ]
     shown = dict(zip(results, for_each(write_samples, calls, "Writing samples"), strict=True))
@@ -73,7 +100,9 @@ def write_page(report: Report, board: Mapping[str, Any], folder: Path, *, sample
     (own / "data.js").write_bytes(script("report", data))
     for name in (*_SCRIPTS, *_STYLES):
         (own / Path(name).name).write_bytes(_OWN.joinpath(name).read_bytes())
-    template = jinja2.Environment(autoescape=True).from_string(_OWN.joinpath("page.html").read_text(encoding="utf-8"))
+    template = jinja2.Environment(autoescape=True).from_string(
+        _OWN.joinpath("page.html").read_text(encoding="utf-8")
+    )
     html = template.render(title=board["title"], scripts=_SCRIPTS, styles=_STYLES)
     (folder / "index.html").write_text(html, encoding="utf-8")
     return [one for one in shown.values() if isinstance(one, str)]
@@ -84,9 +113,18 @@ def task_name(task: Mapping[str, Any]) -> str:
     benchmark = task["benchmark"]
     asked = task["task"].removeprefix(benchmark).strip("_")
     if benchmark == "dynostock":
-        asked = f"{task['bias']}, {task['window']} reports" if task["window"] else f"{task['bias']}, all windows"
-    told = {benchmark: asked, **{name: task[name] for name in ("mode", "split", "retrieval", "style", "arm")}}
-    said = [_WORDS.get(name, {}).get(value, value.replace("_", " ")) for name, value in told.items()]
+        asked = (
+            f"{task['bias']}, {task['window']} reports"
+            if task["window"]
+            else f"{task['bias']}, all windows"
+        )
+    told = {
+        benchmark: asked,
+        **{name: task[name] for name in ("mode", "split", "retrieval", "style", "arm")},
+    }
+    said = [
+        _WORDS.get(name, {}).get(value, value.replace("_", " ")) for name, value in told.items()
+    ]
     return ", ".join(text for text in [BENCHMARKS[benchmark], *said] if text)
 
 
@@ -102,7 +140,9 @@ def _file(run: Run) -> dict[str, Any]:
         "members": [one.id for one in run.tasks if one.task in members],
         "rows": sum(one.n for one in asked),
         "rows_all": sum(one.n_all for one in asked),
-        "judge": ", ".join(sorted({str(one.judge["model"]) for one in asked if one.judge.get("model")})),
+        "judge": ", ".join(
+            sorted({str(one.judge["model"]) for one in asked if one.judge.get("model")})
+        ),
         "settings": run.settings,
     }
 
@@ -127,6 +167,8 @@ def replacing(out: Path) -> Iterator[Path]:
                 place.unlink(missing_ok=True)
         listed.write_text("\n".join(sorted(files)), encoding="utf-8")
     except OSError as error:
-        raise DataError(f"{out}: the report cannot be written: {error.strerror or error}.") from error
+        raise DataError(
+            f"{out}: the report cannot be written: {error.strerror or error}."
+        ) from error
     finally:
         shutil.rmtree(new, ignore_errors=True)

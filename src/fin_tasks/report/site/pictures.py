@@ -16,8 +16,12 @@ _SIDE = 1600  # pixels
 def copy_picture(path: str, *, out: Path, folders: frozenset[Path]) -> str:
     """Copy the picture in folders that a path names; return the copy's name, or "" if no picture or several fit."""
     parts = PurePosixPath(path.replace("\\", "/")).parts
-    named = _pictures_in(folders).get(PurePosixPath(*parts).stem, set())  # some documents name no suffix
-    for depth in range(1, len(parts) + 1):  # of several of one name take that in folders of the same names
+    named = _pictures_in(folders).get(
+        PurePosixPath(*parts).stem, set()
+    )  # some documents name no suffix
+    for depth in range(
+        1, len(parts) + 1
+    ):  # of several of one name take that in folders of the same names
         named = {file for file in named if file.parts[-depth:] == parts[-depth:]} or named
     different = {sha256_of(file): file for file in named}
     if len(different) != 1:
@@ -41,6 +45,10 @@ def _pictures_in(folders: frozenset[Path]) -> dict[str, set[Path]]:
     found: dict[str, set[Path]] = defaultdict(set)
     for folder in map(Path.resolve, folders):
         for file in folder.rglob("*"):
-            if file.suffix.lower() in _SUFFIXES and file.is_file() and file.resolve().is_relative_to(folder):
+            if (
+                file.suffix.lower() in _SUFFIXES
+                and file.is_file()
+                and file.resolve().is_relative_to(folder)
+            ):
                 found[file.stem].add(file)
     return found

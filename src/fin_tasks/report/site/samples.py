@@ -22,14 +22,31 @@ CHUNK = 200
 _LONGEST, _SHORT, _MOST = 50_000, 300, 40  # characters of a text, of a fact; responses of a sample
 _TRUTHS = ("answer", "ground_truth", "truth", "target")
 _PICTURES = ("image_path", "figure_path", "chart", "figure")
-_WORDS = {"xfinbench_bool": {"0": "false", "1": "true"}, "dynostock": {"0": "falls", "1": "rises"}}  # for answers
-_NO_FACTS = {*_PICTURES, "question", "prompt", "system", "id", "index", "question_id", "cue", "image_paths"}
+_WORDS = {
+    "xfinbench_bool": {"0": "false", "1": "true"},
+    "dynostock": {"0": "falls", "1": "rises"},
+}  # for answers
+_NO_FACTS = {
+    *_PICTURES,
+    "question",
+    "prompt",
+    "system",
+    "id",
+    "index",
+    "question_id",
+    "cue",
+    "image_paths",
+}
 
 
 def script(name: str, value: Any) -> bytes:
     """Return a script that hands a value to the page, as JSON text: nothing in it can run."""
     text = orjson.dumps(orjson.dumps(value).decode())
-    text = text.replace(b"<", b"\\u003c").replace("\u2028".encode(), b"\\u2028").replace("\u2029".encode(), b"\\u2029")
+    text = (
+        text.replace(b"<", b"\\u003c")
+        .replace("\u2028".encode(), b"\\u2028")
+        .replace("\u2029".encode(), b"\\u2029")
+    )
     return b"give(%s, %s);\n" % (orjson.dumps(name), text)
 
 
@@ -44,18 +61,34 @@ def write_samples(
         name = printable(str(doc.get("id", doc.get("question_id"))))
         if name not in items:
             docs[name] = doc, doc.get("prompt") or doc.get("question") or prompt_of(sample) or ""
-            items[name] = {"said": [_text(one) for one in flat(sample.get("resps"))[:_MOST]], "read": {}}
-        items[name]["read"][sample["filter"]] = [_text(one) for one in flat(sample.get("filtered_resps"))[:_MOST]]
+            items[name] = {
+                "said": [_text(one) for one in flat(sample.get("resps"))[:_MOST]],
+                "read": {},
+            }
+        items[name]["read"][sample["filter"]] = [
+            _text(one) for one in flat(sample.get("filtered_resps"))[:_MOST]
+        ]
     top, order = headline(result), list(items)
     words = next((of for task, of in _WORDS.items() if result.task.startswith(task)), {})
-    listed: dict[str, Any] = {"id": order, "asked": [_line(*one) for one in docs.values()], "parts": {}, "by": {}}
+    listed: dict[str, Any] = {
+        "id": order,
+        "asked": [_line(*one) for one in docs.values()],
+        "parts": {},
+        "by": {},
+    }
     for variant, of in rows.groupby("variant", observed=True):
         columns = [top, "answer", "reason", *BREAKDOWNS]
         told = of.set_index("doc_id").reindex(index=order, columns=columns).astype(object)
         answers = told["answer"].replace(words).tolist()
         values = told[top].astype(float).round(6).tolist()
-        listed["by"][variant] = {"value": values, "answer": answers, "reason": told["reason"].tolist()}
-        listed["parts"] = {name: told[name].tolist() for name in BREAKDOWNS if told[name].nunique() > 1}
+        listed["by"][variant] = {
+            "value": values,
+            "answer": answers,
+            "reason": told["reason"].tolist(),
+        }
+        listed["parts"] = {
+            name: told[name].tolist() for name in BREAKDOWNS if told[name].nunique() > 1
+        }
     (folder / f"list-{result.id}.js").write_bytes(script(f"list-{result.id}", listed))
     hashes = []
     for at in range(0, len(order), CHUNK):
@@ -78,11 +111,17 @@ def _text(value: Any, longest: int = _LONGEST) -> str:
 
 
 def _line(doc: Mapping[str, Any], prompt: Any) -> str:
-    return " ".join(_text(doc.get("question") or prompt)[:400].replace("<image>", " ").split())[:160]
+    return " ".join(_text(doc.get("question") or prompt)[:400].replace("<image>", " ").split())[
+        :160
+    ]
 
 
 def _asked(
-    name: str, doc: Mapping[str, Any], prompt: Any, words: Mapping[str, str], copy: Callable[[str], str]
+    name: str,
+    doc: Mapping[str, Any],
+    prompt: Any,
+    words: Mapping[str, str],
+    copy: Callable[[str], str],
 ) -> dict[str, Any]:
     truth = next((key for key in _TRUTHS if doc.get(key) not in (None, "", [])), "")
     right = _text(doc[truth], _SHORT * 10).removesuffix(".0") if truth else ""

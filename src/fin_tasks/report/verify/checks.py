@@ -11,11 +11,31 @@ from fin_tasks.data.files import load_pins
 from fin_tasks.report.comparable import differences
 from fin_tasks.report.model import TaskResult
 
-_ASKED = ("question", "answer", "ground_truth", "exact_truth", "truth", "outcome")  # what recordings say of a document
+_ASKED = (
+    "question",
+    "answer",
+    "ground_truth",
+    "exact_truth",
+    "truth",
+    "outcome",
+)  # what recordings say of a document
 _PATHS = ("chart", "figure_path", "image_path", "image_paths")  # which differ between machines
 _TEMPLATE = 400  # characters that a chat template may add to every prompt
-_NO_PROOF = ("timeout", "memory", "broken", "unsupported")  # ends of programs that depend on the machine
-_UNUSUAL = ("rows", "samples", "fewshot", "system", "repeats", "version", "scorer")  # these settings only warn
+_NO_PROOF = (
+    "timeout",
+    "memory",
+    "broken",
+    "unsupported",
+)  # ends of programs that depend on the machine
+_UNUSUAL = (
+    "rows",
+    "samples",
+    "fewshot",
+    "system",
+    "repeats",
+    "version",
+    "scorer",
+)  # these settings only warn
 
 Status = Literal["pass", "warn", "not checked", "fail"]
 """The verdict of one check, or of all: the worst one counts."""
@@ -48,11 +68,20 @@ class Checks:
     def add(self, check: str, status: Status, message: str, details: Iterable[str] = ()) -> None:
         """Add a finding."""
         about = {"check": check, "run": self.run, "task": self.task}
-        self.findings.append(Finding(**about, status=status, message=message, details=tuple(details)))
+        self.findings.append(
+            Finding(**about, status=status, message=message, details=tuple(details))
+        )
 
-    def none_of(self, check: str, details: Sequence[str], wrong: str, fine: str, status: Status = "fail") -> None:
+    def none_of(
+        self, check: str, details: Sequence[str], wrong: str, fine: str, status: Status = "fail"
+    ) -> None:
         """Add a finding that passes if there are no details."""
-        self.add(check, status if details else "pass", f"{len(details):,} {wrong}" if details else fine, details)
+        self.add(
+            check,
+            status if details else "pass",
+            f"{len(details):,} {wrong}" if details else fine,
+            details,
+        )
 
     @property
     def verdict(self) -> Status:
@@ -101,20 +130,31 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def changed_fields(theirs: Mapping[str, Any], ours: Mapping[str, Any], *, recorded: bool) -> list[str]:
+def changed_fields(
+    theirs: Mapping[str, Any], ours: Mapping[str, Any], *, recorded: bool
+) -> list[str]:
     """Name the fields in which a document is not ours; numbers may be text, and what it does not say is ours."""
     said = {name for name in ours.keys() - set(_PATHS) if theirs.get(name) not in (None, "")}
     return [
         name
         for name in sorted(said.intersection(_ASKED) if recorded else said)
-        if not same(theirs[name], ours[name]) and str(theirs[name]).split() != str(ours[name]).split()
+        if not same(theirs[name], ours[name])
+        and str(theirs[name]).split() != str(ours[name]).split()
     ]
 
 
-def check_prompts(checks: Checks, sent: Sequence[tuple[str, str, Mapping[str, Any]]], *, shots: bool) -> None:
+def check_prompts(
+    checks: Checks, sent: Sequence[tuple[str, str, Mapping[str, Any]]], *, shots: bool
+) -> None:
     """Check that prompts (id, text, our document) hold our question, and that all say the same beside our texts."""
-    lacking = [f"{name!r:.60}: {text!r:.200}" for name, text, doc in sent if _words(doc["prompt"]) not in _words(text)]
-    checks.none_of("prompts", lacking, "prompts lack our question", f"{len(sent):,} prompts hold our question")
+    lacking = [
+        f"{name!r:.60}: {text!r:.200}"
+        for name, text, doc in sent
+        if _words(doc["prompt"]) not in _words(text)
+    ]
+    checks.none_of(
+        "prompts", lacking, "prompts lack our question", f"{len(sent):,} prompts hold our question"
+    )
     beside = {}
     for name, text, doc in sent:
         if doc.get("turn", 1) == 1:  # later turns repeat the model's own answers
@@ -124,7 +164,13 @@ def check_prompts(checks: Checks, sent: Sequence[tuple[str, str, Mapping[str, An
     common = Counter(beside.values()).most_common(1)[0][0] if beside else ""
     more = [f"{name!r:.60}: {said!r:.200}" for name, said in beside.items() if said != common]
     status: Status = "warn" if shots else "fail"  # examples differ from question to question
-    checks.none_of("prompts", more, "prompts say more than the others", "all say the same beside our texts", status)
+    checks.none_of(
+        "prompts",
+        more,
+        "prompts say more than the others",
+        "all say the same beside our texts",
+        status,
+    )
     if len(common) > _TEMPLATE:
         checks.add("prompts", "warn", f"beside our texts all prompts say {common!r:.300}")
 
@@ -133,7 +179,9 @@ def _words(text: Any) -> str:
     return " ".join(str(text or "").replace("<image>", " ").split())
 
 
-def check_rows(checks: Checks, result: TaskResult, rows: Rows, docs: Mapping[str, Any], *, recorded: bool) -> None:
+def check_rows(
+    checks: Checks, result: TaskResult, rows: Rows, docs: Mapping[str, Any], *, recorded: bool
+) -> None:
     """Check that each of our documents is there once, and that a shorter run is one over the first of them."""
     variants = Counter(row.id for of in rows.values() for row in of)
     short = [f"{name!r:.60}" for name, count in variants.items() if count < len(rows)]
@@ -149,7 +197,9 @@ def check_rows(checks: Checks, result: TaskResult, rows: Rows, docs: Mapping[str
         checks.add("rows", "fail" if is_chosen else "warn", told, missing)
 
 
-def check_scores(checks: Checks, variant: str, rows: Sequence[Row], made: Sequence[Scored]) -> list[Mapping[str, Any]]:
+def check_scores(
+    checks: Checks, variant: str, rows: Sequence[Row], made: Sequence[Scored]
+) -> list[Mapping[str, Any]]:
     """Compare metrics and answers with those that our scorers made; return what totals follow from.
 
     A program may run out of time on one machine and not on another: then the claim is believed, with a warning.
@@ -160,17 +210,33 @@ def check_scores(checks: Checks, variant: str, rows: Sequence[Row], made: Sequen
     for row, (readings, ours) in zip(rows, made, strict=True):
         now = [json.loads(str(one)) for one in readings]
         pairs = {name: (value, ours.get(name)) for name, value in row.metrics.items()}
-        pairs["answer"] = ([one.get("answer") for one in row.readings], [one.get("answer") for one in now])
-        off = [f"{name} {one!r:.60}, ours {two!r:.60}" for name, (one, two) in pairs.items() if not same(one, two)]
+        pairs["answer"] = (
+            [one.get("answer") for one in row.readings],
+            [one.get("answer") for one in now],
+        )
+        off = [
+            f"{name} {one!r:.60}, ours {two!r:.60}"
+            for name, (one, two) in pairs.items()
+            if not same(one, two)
+        ]
         excused = bool(off) and any(one.get("status") in _NO_PROOF for one in [*row.readings, *now])
         if off:
-            (unproven if excused else wrong).append(f"{row.id!r:.60}, {variant}: {'; '.join(off[:4])}")
+            (unproven if excused else wrong).append(
+                f"{row.id!r:.60}, {variant}: {'; '.join(off[:4])}"
+            )
         counted.append({**ours, **row.metrics} if excused else ours)
     checks.rows += len(rows)
-    checks.none_of("scores", wrong, "scores are not ours", f"{len(rows):,} {variant} scores are ours")
+    checks.none_of(
+        "scores", wrong, "scores are not ours", f"{len(rows):,} {variant} scores are ours"
+    )
     if unproven:
         status: Status = "fail" if len(unproven) > max(3, 0.1 * len(rows)) else "warn"
-        checks.add("programs", status, "programs ended in another way here, such as out of time or memory", unproven)
+        checks.add(
+            "programs",
+            status,
+            "programs ended in another way here, such as out of time or memory",
+            unproven,
+        )
     return counted
 
 
@@ -179,12 +245,20 @@ def check_data(checks: Checks, benchmark: str, provenance: Mapping[str, Any]) ->
     data = provenance.get("data", {})
     hashes = set(data["files"].values()) if isinstance(data.get("files"), Mapping) else set()
     pinned = {pin.sha256 for pin in load_pins(benchmark).files}
-    facts = {"source": data.get("origin"), "split": provenance.get("split"), "revision": data.get("revision")}
+    facts = {
+        "source": data.get("origin"),
+        "split": provenance.get("split"),
+        "revision": data.get("revision"),
+    }
     told = f"compared with {', '.join(f'{name} {value}' for name, value in facts.items())}"
     if data.get("origin") == "upstream" or (hashes and hashes <= pinned):
         checks.add("data", "pass", f"{told}: the benchmark's own pinned files")
     else:
-        checks.add("data", "warn", f"{told}: NOT VERIFIED, as these are not the benchmark's own pinned files")
+        checks.add(
+            "data",
+            "warn",
+            f"{told}: NOT VERIFIED, as these are not the benchmark's own pinned files",
+        )
 
 
 def check_settings(checks: Checks, theirs: TaskResult, ours: TaskResult, *, recorded: bool) -> None:
@@ -195,6 +269,12 @@ def check_settings(checks: Checks, theirs: TaskResult, ours: TaskResult, *, reco
         name = told.partition(":")[0]
         named = not recorded or (name in theirs.settings and name in ours.settings)
         if named and name != "data.origin" and not name.startswith("judge."):
-            (unusual if name in _UNUSUAL else other).append(told.replace(", reference: ", ", ours "))
-    checks.none_of("settings", unusual, "settings or versions are unusual", "the usual settings", "warn")
-    checks.none_of("provenance", other, "facts about data or prompts are not ours", "our data and prompts")
+            (unusual if name in _UNUSUAL else other).append(
+                told.replace(", reference: ", ", ours ")
+            )
+    checks.none_of(
+        "settings", unusual, "settings or versions are unusual", "the usual settings", "warn"
+    )
+    checks.none_of(
+        "provenance", other, "facts about data or prompts are not ours", "our data and prompts"
+    )

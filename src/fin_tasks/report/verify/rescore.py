@@ -31,7 +31,14 @@ from fin_tasks.report.verify.checks import Checks, Row, Rows, Scored
 from fin_tasks.report.verify.judged import check_judged, kept_judgments
 from fin_tasks.resources import task_yaml_dir
 
-_OURS = {"data_dir", "windows_dir", "encoder", "math_types", "source", "unknown"}  # files or addresses: ours to choose
+_OURS = {
+    "data_dir",
+    "windows_dir",
+    "encoder",
+    "math_types",
+    "source",
+    "unknown",
+}  # files or addresses: ours to choose
 _MOST_ABOVE_THE_JUDGE = 0.1  # of the scale, on average
 
 
@@ -48,7 +55,10 @@ def verify(
     `options`, such as `source` and `data_dir`, replace those of the submission. The judge, if any, is asked again
     about `judge_rows` rows of each judged task; `seed` draws them. Raise DataError if no run is found.
     """
-    for name in ("lm_eval", "fin_tasks.adapters.lm_eval_filters"):  # their advice is about asking models
+    for name in (
+        "lm_eval",
+        "fin_tasks.adapters.lm_eval_filters",
+    ):  # their advice is about asking models
         logging.getLogger(name).setLevel(logging.ERROR)
     found, checks = report.read(paths), Checks()
     for problem in found.problems:
@@ -74,22 +84,32 @@ def verify(
 class _Task:
     """One task of a run, and the same task as lm-eval loads it from our files."""
 
-    def __init__(self, checks: Checks, run: Run, result: TaskResult, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, checks: Checks, run: Run, result: TaskResult, options: Mapping[str, Any]
+    ) -> None:
         if result.samples is None:
             raise DataError("no samples that can be read; run lm-eval with --log_samples.")
         if result.task not in _manager("{}").all_subtasks:
-            raise DataError(f"{result.task!r:.80}: no task of fin-tasks {fin_tasks.__version__} has this name.")
+            raise DataError(
+                f"{result.task!r:.80}: no task of fin-tasks {fin_tasks.__version__} has this name."
+            )
         self.checks, self.run, self.result = checks, run, result
         self.recorded = result.provenance.get("data", {}).get("origin") == "recording"
         self.rows: Rows = {}
         self.totals: dict[str, Any] = {}  # as lm-eval names them
         manager = _manager(json.dumps({**_options(result), **options}, sort_keys=True))
         self.task: Any = manager.load([result.task])["tasks"][result.task]
-        self.docs = {str(doc.get("id", doc.get("question_id"))): doc for doc in self.task.test_docs()}
+        self.docs = {
+            str(doc.get("id", doc.get("question_id"))): doc for doc in self.task.test_docs()
+        }
 
     def check(self) -> None:
         """Compare everything that needs no judge."""
-        checks, result, provenance = self.checks, self.result, self.task.config.metadata["provenance"]
+        checks, result, provenance = (
+            self.checks,
+            self.result,
+            self.task.config.metadata["provenance"],
+        )
         version = str(self.task.VERSION).removesuffix(".0")
         own = replace(result, settings=settings_of({"provenance": provenance}, version=version))
         check.check_data(checks, result.benchmark, provenance)
@@ -99,18 +119,27 @@ class _Task:
             checks.add("settings", "warn", told)
         self.rows = self._read_rows()
         if not all(self.rows.values()):
-            raise DataError("a variant has no row of the benchmark, so nothing can be scored again.")
+            raise DataError(
+                "a variant has no row of the benchmark, so nothing can be scored again."
+            )
         means = self.task.aggregation()
         for variant, rows in self.rows.items():
             of = check.check_scores(checks, variant, rows, self._score(variant, rows))
-            self.totals |= {f"{n},{variant}": means[n]([row[n] for row in of]) for n in of[0] if n in means}
+            self.totals |= {
+                f"{n},{variant}": means[n]([row[n] for row in of]) for n in of[0] if n in means
+            }
         self.totals["sample_len"] = len(self.rows["robust"])
         _check_totals(checks, result, self.totals)
 
     def check_judge(self, judge: JudgeModel | None, most: int, seed: int) -> None:
         """Check who judged which response, and ask a judge again about at most so many rows, drawn by the seed."""
         checks, result, rows = self.checks, self.result, self.rows["robust"]
-        steps = [step for one in self.task._filters for make in one.filters if isinstance(step := make(), AskJudge)]
+        steps = [
+            step
+            for one in self.task._filters
+            for make in one.filters
+            if isinstance(step := make(), AskJudge)
+        ]
         if not steps or (steps[0].optional and not result.judge):
             return
         check_judged(checks, result, rows, steps[0].rubric)
@@ -121,10 +150,18 @@ class _Task:
             checks.add("judge", "warn", f"{told} (--judge-model)")
             return
         metric = headline(result)
-        scored = [row for row in rows if row.readings[0].get("replies") and not row.readings[0].get("unscored")]
+        scored = [
+            row
+            for row in rows
+            if row.readings[0].get("replies") and not row.readings[0].get("unscored")
+        ]
         picked = random.Random(seed).sample(scored, min(most, len(scored)))  # noqa: S311
         steps[0].judge, before = judge, replace(judge.usage)
-        now = [values[metric] for _, values in self._score("robust", picked, ask=True)] if picked else []
+        now = (
+            [values[metric] for _, values in self._score("robust", picked, ask=True)]
+            if picked
+            else []
+        )
         pairs = [
             (row.metrics[metric], value)
             for row, value in zip(picked, now, strict=True)
@@ -148,10 +185,18 @@ class _Task:
             given, variant = sample["doc"], sample.get("filter", "")
             name = str(given.get("id", given.get("question_id", sample.get("doc_id"))))
             if variant not in rows:
-                raise DataError(f"row {name!r:.60}: expected the variants {sorted(rows)}, got {variant!r:.40}.")
+                raise DataError(
+                    f"row {name!r:.60}: expected the variants {sorted(rows)}, got {variant!r:.40}."
+                )
             texts, readings = flat(sample.get("resps")), readings_of(sample.get("filtered_resps"))
-            if not texts or len(readings) != len(texts) or not all(isinstance(text, str) for text in texts):
-                raise DataError(f"row {name!r:.60}: expected texts and a reading of each, got resps {texts!r:.80}.")
+            if (
+                not texts
+                or len(readings) != len(texts)
+                or not all(isinstance(text, str) for text in texts)
+            ):
+                raise DataError(
+                    f"row {name!r:.60}: expected texts and a reading of each, got resps {texts!r:.80}."
+                )
             if (doc := self.docs.get(name)) is None:
                 strangers.append(f"{name!r:.60}")
                 continue
@@ -159,13 +204,23 @@ class _Task:
                 changed.append(f"{name!r:.60}: the variants have different responses")
             fields = check.changed_fields(given, doc, recorded=self.recorded)
             changed += [f"{name!r:.60}: {field} {given.get(field)!r:.80}" for field in fields]
-            metrics = {metric: sample.get(metric) for metric in sample["metrics"] if not metric.endswith("_stderr")}
-            rows[variant][name] = Row(id=name, doc=doc, responses=texts, readings=readings, metrics=metrics)
+            metrics = {
+                metric: sample.get(metric)
+                for metric in sample["metrics"]
+                if not metric.endswith("_stderr")
+            }
+            rows[variant][name] = Row(
+                id=name, doc=doc, responses=texts, readings=readings, metrics=metrics
+            )
             if variant == "paper" and (text := prompt_of(sample)) is not None:
                 sent.append((name, text, doc))
-        ordered = {variant: [of[name] for name in self.docs if name in of] for variant, of in rows.items()}
+        ordered = {
+            variant: [of[name] for name in self.docs if name in of] for variant, of in rows.items()
+        }
         fine = "documents are those of the benchmark"
-        self.checks.none_of("documents", changed, "fields of documents or responses were changed", fine)
+        self.checks.none_of(
+            "documents", changed, "fields of documents or responses were changed", fine
+        )
         self.checks.none_of("rows", strangers, "rows are not of the benchmark", "no foreign rows")
         check.check_rows(self.checks, self.result, ordered, self.docs, recorded=self.recorded)
         check.check_prompts(self.checks, sent, shots="fewshot" in self.result.settings)
@@ -183,7 +238,9 @@ class _Task:
         for row, readings in zip(rows, now, strict=True):
             values = self.task.process_results(row.doc, [readings])
             failed = any(text.strip() and no_response(text) for text in row.responses)
-            if failed and self.run.harness == "VLMEvalKit" and variant == "robust":  # the response says so
+            if (
+                failed and self.run.harness == "VLMEvalKit" and variant == "robust"
+            ):  # the response says so
                 values = {**dict.fromkeys(values), "unscored": 1.0}
             scored.append((list(readings), values))
         return scored
@@ -205,8 +262,14 @@ def _check_group(checks: Checks, group: TaskResult, again: Mapping[str, _Task]) 
 
 
 def _check_totals(checks: Checks, result: TaskResult, ours: Mapping[str, Any]) -> None:
-    claimed = {f"{name},{variant}": value for variant, of in result.totals.items() for name, value in of.items()}
-    known = {name: value if isinstance(value, int | float) else None for name, value in ours.items()}
+    claimed = {
+        f"{name},{variant}": value
+        for variant, of in result.totals.items()
+        for name, value in of.items()
+    }
+    known = {
+        name: value if isinstance(value, int | float) else None for name, value in ours.items()
+    }
     wrong = [
         f"{name}: {value!r:.40}, ours {known.get(name, 'none')!r:.40}"
         for name, value in claimed.items()
@@ -217,7 +280,9 @@ def _check_totals(checks: Checks, result: TaskResult, ours: Mapping[str, Any]) -
 
 @lru_cache(maxsize=16)
 def _manager(metadata: str) -> TaskManager:
-    return TaskManager(metadata=json.loads(metadata), include_path=task_yaml_dir(), include_defaults=False)
+    return TaskManager(
+        metadata=json.loads(metadata), include_path=task_yaml_dir(), include_defaults=False
+    )
 
 
 def _options(result: TaskResult) -> dict[str, Any]:
@@ -225,7 +290,11 @@ def _options(result: TaskResult) -> dict[str, Any]:
     load = importlib.import_module(f"fin_tasks.benchmarks.{result.benchmark}.data").load
     known = {*inspect.signature(load).parameters, "sampling", "blank_image"} - _OURS
     data = result.provenance.get("data", {})
-    taken = {"split": result.provenance.get("split"), "data_revision": data.get("commit"), **result.metadata}
+    taken = {
+        "split": result.provenance.get("split"),
+        "data_revision": data.get("commit"),
+        **result.metadata,
+    }
     found = {name: taken[name] for name in known & taken.keys() if _is_plain(taken[name])}
     if data.get("origin") == "sample":
         found["source"] = "sample"
@@ -240,4 +309,8 @@ def _options(result: TaskResult) -> dict[str, Any]:
 def _is_plain(value: Any) -> bool:
     if isinstance(value, int):
         return 0 <= value <= 10_000_000
-    return isinstance(value, str) and re.fullmatch(r"[\w .-]{0,100}", value) is not None and ".." not in value
+    return (
+        isinstance(value, str)
+        and re.fullmatch(r"[\w .-]{0,100}", value) is not None
+        and ".." not in value
+    )

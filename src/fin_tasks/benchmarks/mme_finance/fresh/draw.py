@@ -25,7 +25,9 @@ STYLES = {  # width and height of the screen
     "horizontal screenshot on mobile": (1334, 750),
 }
 _INK, _BAR, _GREEN, _RED, _BLUE = "#14181f", "#e9edf2", "#12a065", "#e0434b", "#2f74dd"
-_HEX = dict(zip(COLORS, (_BLUE, "#f5961d", "#9b4fc8", "#8b5326", "#12a5a5", "#8d949e"), strict=True))
+_HEX = dict(
+    zip(COLORS, (_BLUE, "#f5961d", "#9b4fc8", "#8b5326", "#12a5a5", "#8d949e"), strict=True)
+)
 _DPI = 100
 
 
@@ -36,7 +38,9 @@ def font(language: str) -> str:
         return str(findfont("DejaVu Sans"))
     package = find_spec("zhplot")  # to import it would change matplotlib's settings
     if package is None or package.origin is None:
-        raise ConfigError("Chinese text: expected the font of zhplot. Run pip install 'fin-tasks[pictures]'.")
+        raise ConfigError(
+            "Chinese text: expected the font of zhplot. Run pip install 'fin-tasks[pictures]'."
+        )
     return str(Path(package.origin).parent / "fonts" / "NotoSansSC-Regular.ttf")
 
 
@@ -48,10 +52,16 @@ def show(parts: Sequence[Part], language: str, style: str, random: Random) -> Im
     screen.paste(_draw(parts, language, width, height - 110), (0, 50 if is_phone else 110))
     pen = ImageDraw.Draw(screen)
     pen.font = ImageFont.truetype(font(language), 20, layout_engine=ImageFont.Layout.BASIC)
-    left, right = f"https://markets.example/{random.randint(10_000, 99_999)}", random.choice(word["sites"])
+    left, right = (
+        f"https://markets.example/{random.randint(10_000, 99_999)}",
+        random.choice(word["sites"]),
+    )
     menu = 80
     if is_phone:
-        left, right = f"{random.randint(7, 21)}:{random.randint(0, 59):02d}", f"5G  {random.randint(8, 99)} %"
+        left, right = (
+            f"{random.randint(7, 21)}:{random.randint(0, 59):02d}",
+            f"5G  {random.randint(8, 99)} %",
+        )
         menu = height - 30
     pen.text((30, 25), left, _INK, anchor="lm")
     pen.text((width - 30, 25), right, _INK, anchor="rm")
@@ -66,11 +76,19 @@ def _photograph(screen: Image.Image, random: Random) -> Image.Image:
     room = Image.new("RGB", (screen.width + 160, screen.height + 160), "#4c4640")
     room.paste(screen, (80, 80))
     width, height = room.size
-    corners = np.array([(0, 0), (0, height), (width, height), (width, 0)]) + noise.uniform(-30, 30, (4, 2))
-    photo = room.transform(room.size, Image.Transform.QUAD, corners.ravel().tolist(), Image.Resampling.BICUBIC)
-    pixels = np.asarray(photo.filter(ImageFilter.GaussianBlur(random.uniform(0.5, 0.8))), dtype=float)
+    corners = np.array([(0, 0), (0, height), (width, height), (width, 0)]) + noise.uniform(
+        -30, 30, (4, 2)
+    )
+    photo = room.transform(
+        room.size, Image.Transform.QUAD, corners.ravel().tolist(), Image.Resampling.BICUBIC
+    )
+    pixels = np.asarray(
+        photo.filter(ImageFilter.GaussianBlur(random.uniform(0.5, 0.8))), dtype=float
+    )
     y, x = np.mgrid[0:height, 0:width]
-    distance = (x / width - random.random()) ** 2 + (y / height - random.random()) ** 2  # from the light
+    distance = (x / width - random.random()) ** 2 + (
+        y / height - random.random()
+    ) ** 2  # from the light
     lit = pixels * (1.05 - 0.3 * distance[..., None]) + noise.normal(0, 4, (height, width, 1))
     return Image.fromarray(lit.clip(0, 255).astype(np.uint8))
 
@@ -103,13 +121,22 @@ def _stock(place: Any, part: Part, language: str) -> None:
     colors, bars = np.where(days["close"] >= days["open"], up, down), range(len(days))
     if is_candles:
         upper.vlines(bars, days["low"], days["high"], color=colors, lw=1)
-        upper.bar(bars, days["close"] - days["open"], bottom=days["open"], color=colors, edgecolor=colors, width=0.7)
+        upper.bar(
+            bars,
+            days["close"] - days["open"],
+            bottom=days["open"],
+            color=colors,
+            edgecolor=colors,
+            width=0.7,
+        )
         lower.bar(bars, days["volume"], color=colors)
     else:
         upper.plot(bars, days["close"], color=_INK)
     for name, color in part.colors.items():
         (upper if is_candles else lower).plot(bars, days[name], color=_HEX[color], label=name)
-    (upper if is_candles else lower).legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderpad=0)
+    (upper if is_candles else lower).legend(
+        loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderpad=0
+    )
     upper.set_ylabel(word["units"]["price"])
     lower.set_ylabel(word["units"]["volume"] if is_candles else "MACD")
     ticks = np.linspace(0, len(days) - 1, 4).round().astype(int)
@@ -138,7 +165,9 @@ def _table(place: Any, part: Part, language: str) -> None:
     _heading(place, part.title, word["units"]["money"])
     axes = place.subplots()
     axes.axis("off")
-    rows = [[label, *(f"{value:,.1f}" for value in values)] for label, *values in table.itertuples()]
+    rows = [
+        [label, *(f"{value:,.1f}" for value in values)] for label, *values in table.itertuples()
+    ]
     widths = [0.4, *([0.6 / table.shape[1]] * table.shape[1])]
     drawn = axes.table(rows, colLabels=[word["item"], *table], colWidths=widths, loc="upper left")
     drawn.auto_set_font_size(value=False)
@@ -151,9 +180,16 @@ def _report(place: Any, part: Part, language: str) -> None:
     for label, value in part.printed.items():
         lines.append(f"{label}: {value:,.2f}" if isinstance(value, float) else f"{label}: {value}")
     for heading, text in part.sections.items():
-        spaced = text.replace("，", "， ").replace("；", "； ")  # so that no line ends within a number
+        spaced = text.replace("，", "， ").replace(
+            "；", "； "
+        )  # so that no line ends within a number
         lines += ["", f"[ {heading} ]", *wrap(spaced, int((place.bbox.width - 40) / letter))]
     _heading(place, part.title, *lines)
 
 
-_DRAWERS = {"candles": _stock, "indicator": _stock, "table": _table, "report": _report}  # all others are charts
+_DRAWERS = {
+    "candles": _stock,
+    "indicator": _stock,
+    "table": _table,
+    "report": _report,
+}  # all others are charts

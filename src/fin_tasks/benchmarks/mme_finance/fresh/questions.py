@@ -9,7 +9,11 @@ from typing import Any, NamedTuple
 from fin_tasks.benchmarks.mme_finance.fresh.scenes import Part, words
 
 OCR, ENTITY, SPATIAL = "OCR", "Entity Recognition", "Spatial Awareness"
-ACCURATE, ESTIMATE, NOT_SHOWN = "Accurate Numerical Calculation", "Numerical Calculation", "Not Applicable"
+ACCURATE, ESTIMATE, NOT_SHOWN = (
+    "Accurate Numerical Calculation",
+    "Numerical Calculation",
+    "Not Applicable",
+)
 CATEGORIES = (OCR, ENTITY, SPATIAL, ACCURATE, ESTIMATE, NOT_SHOWN)
 
 
@@ -23,14 +27,23 @@ class _Form(NamedTuple):
     working: str = ""
 
 
-def questions(parts: Sequence[Part], language: str, category: str, random: Random) -> Iterator[dict[str, str]]:
+def questions(
+    parts: Sequence[Part], language: str, category: str, random: Random
+) -> Iterator[dict[str, str]]:
     """Yield a category's questions about a picture in random order.
 
     A question has the columns `question`, `answer`, `task_category` and `truth`: JSON with `kind`, `value` and, for
     numbers, `tolerance` in the unit of the value.
     """
-    word, kinds = words(language), {"candles": _of_stock, "indicator": _of_stock, "report": _of_report}
-    made = [(part, form) for part in parts for form in kinds.get(part.kind, _of_figures)(part, word, random)]
+    word, kinds = (
+        words(language),
+        {"candles": _of_stock, "indicator": _of_stock, "report": _of_report},
+    )
+    made = [
+        (part, form)
+        for part in parts
+        for form in kinds.get(part.kind, _of_figures)(part, word, random)
+    ]
     forms = [(part, form) for part, form in made if form.category == category]
     random.shuffle(forms)
     for part, form in forms:
@@ -45,7 +58,9 @@ def questions(parts: Sequence[Part], language: str, category: str, random: Rando
             answer = word["answer"].format(f"{value:,.{form.digits}f}")
         place = word["parts"][part.kind] if len(parts) > 1 else ""
         yield {
-            "question": place + word["questions"][form.sentence].format(**{**part.facts, **form.fields}) + finish,
+            "question": place
+            + word["questions"][form.sentence].format(**{**part.facts, **form.fields})
+            + finish,
             "answer": f"{form.working}\n{answer}".strip(),
             "task_category": category,
             "truth": json.dumps(truth, ensure_ascii=False),
@@ -68,13 +83,21 @@ def _estimate(sentence: str, value: float, fields: Mapping[str, str] | None = No
 
 def _of_stock(part: Part, word: Any, random: Random) -> Iterator[_Form]:
     days: Any = part.table
-    line, unknown = random.choice(list(part.colors)), days.index[0] - timedelta(days=random.randint(60, 2000))
+    line, unknown = (
+        random.choice(list(part.colors)),
+        days.index[0] - timedelta(days=random.randint(60, 2000)),
+    )
     fields = {"color": word["colors"][part.colors[line]], "options": ", ".join(part.colors)}
     yield _printed(part, random)
     yield _Form(ENTITY, "stock_color", line, fields)
-    highs, lows = (days["high"], days["low"]) if part.kind == "candles" else (days["close"], days["close"])
+    highs, lows = (
+        (days["high"], days["low"]) if part.kind == "candles" else (days["close"], days["close"])
+    )
     spread, middle = float(highs.max() - lows.min()), len(days) // 2
-    left, right = highs[: middle + 3].max(), highs[middle - 3 :].max()  # equal if the highest is in the middle
+    left, right = (
+        highs[: middle + 3].max(),
+        highs[middle - 3 :].max(),
+    )  # equal if the highest is in the middle
     if abs(left - right) > 0.03 * spread:  # else the eye cannot tell
         yield _Form(SPATIAL, "stock_half", word["sides"]["left" if left > right else "right"])
     yield _percent("stock_body", float(days["close"].iloc[-1]), float(days["open"].iloc[-1]))
@@ -95,7 +118,9 @@ def _of_figures(part: Part, word: Any, random: Random) -> Iterator[_Form]:
         yield _Form(ENTITY, "line_color", series, {"color": color, "options": ", ".join(table)})
         side = word["sides"]["above" if gap[clearest] > 0 else "below"]
         yield _Form(SPATIAL, "line_order", side, {"one": one, "two": two, "label": clearest})
-        yield _estimate("line_estimate", float(table.at[label, series]), {"label": label, "series": series})
+        yield _estimate(
+            "line_estimate", float(table.at[label, series]), {"label": label, "series": series}
+        )
         unknown = {"label": f"{int(labels[-1]) + random.randint(2, 6)}", "series": series}
     else:
         at = random.randrange(len(labels) - 1)
@@ -104,10 +129,17 @@ def _of_figures(part: Part, word: Any, random: Random) -> Iterator[_Form]:
         fields = {"one": large, "two": small, "series": series}
         shown = {"label": label, "series": series}
         yield _Form(OCR, "figures_value", float(column[label]), shown, digits=1)
-        yield _Form(ENTITY, "figures_highest", column.idxmax(), {"options": ", ".join(labels), "series": series})
+        yield _Form(
+            ENTITY,
+            "figures_highest",
+            column.idxmax(),
+            {"options": ", ".join(labels), "series": series},
+        )
         yield _Form(SPATIAL, "figures_next", labels[at + 1], {"label": label})
         total, working = float(column[large] + column[small]), f"{column[large]} + {column[small]}"
-        yield _Form(ACCURATE, "figures_sum", total, fields, digits=1, tolerance=0.05, working=working)
+        yield _Form(
+            ACCURATE, "figures_sum", total, fields, digits=1, tolerance=0.05, working=working
+        )
         yield _estimate("figures_times", float(column[large] / column[small]), fields)
         unknown = {"label": label, "series": f"{int(table.columns[-1]) + random.randint(2, 6)}"}
     yield _Form(NOT_SHOWN, "figures_value", None, unknown)

@@ -37,9 +37,13 @@ class Part:
     kind: str
     title: str
     facts: Mapping[str, Any]  # fill the questions
-    table: pd.DataFrame | None = None  # days with prices and lines; or labels down the index and series across
+    table: pd.DataFrame | None = (
+        None  # days with prices and lines; or labels down the index and series across
+    )
     colors: Mapping[str, str] = field(default_factory=dict)  # of lines or series
-    printed: Mapping[str, float | str] = field(default_factory=dict)  # label and value, above the chart or text
+    printed: Mapping[str, float | str] = field(
+        default_factory=dict
+    )  # label and value, above the chart or text
     sections: Mapping[str, str] = field(default_factory=dict)  # of a report
 
 
@@ -68,15 +72,25 @@ def read_prices(place: Path | None) -> Prices:
         if not path.name.lower().endswith((".csv", ".csv.gz", ".parquet")):
             continue
         try:
-            table = pd.read_parquet(path).reset_index() if path.suffix == ".parquet" else pd.read_csv(path)
-            table = table.rename(columns=lambda name: str(name).strip().lower()).rename(columns={"symbol": "ticker"})
+            table = (
+                pd.read_parquet(path).reset_index()
+                if path.suffix == ".parquet"
+                else pd.read_csv(path)
+            )
+            table = table.rename(columns=lambda name: str(name).strip().lower()).rename(
+                columns={"symbol": "ticker"}
+            )
             if not {"date", *_COLUMNS} <= {*table}:
                 continue  # such as reports of earnings
             days = table[_COLUMNS].astype(float).round(2)
             days["date"] = pd.to_datetime(table["date"].astype(str).str.slice(0, 10))
         except (OSError, ValueError) as error:
             raise DataError(f"{path}: expected a table of daily prices, got: {error}.") from error
-        days["ticker"] = table["ticker"] if "ticker" in table else path.name.split(".")[0].removeprefix("data-").upper()
+        days["ticker"] = (
+            table["ticker"]
+            if "ticker" in table
+            else path.name.split(".")[0].removeprefix("data-").upper()
+        )
         days = days[(days[_COLUMNS] >= 1).all(axis=1)].sort_values("date").set_index("date")
         for symbol, rows in days.groupby("ticker", sort=True):
             steps = rows["close"] / rows["close"].shift()
@@ -84,7 +98,9 @@ def read_prices(place: Path | None) -> Prices:
             pieces += ((str(symbol), piece) for _, piece in rows[_COLUMNS].groupby(jumps.cumsum()))
     pieces = [(symbol, piece) for symbol, piece in pieces if len(piece) >= _WARM_UP + _LONGEST]
     if not pieces:
-        needed = f"the columns date, {', '.join(_COLUMNS)} and {_WARM_UP + _LONGEST} days of a ticker"
+        needed = (
+            f"the columns date, {', '.join(_COLUMNS)} and {_WARM_UP + _LONGEST} days of a ticker"
+        )
         raise DataError(f"{root}: expected CSV or Parquet files with {needed}, found none.")
     return pieces
 
@@ -119,7 +135,9 @@ def _stock(kind: str, word: Any, random: Random, prices: Prices) -> Part:
     close = days["close"]
     lines = {f"MA{size}": close.rolling(size).mean() for size in (5, 10, 20)}
     if kind == "indicator":
-        difference = close.ewm(span=12, adjust=False).mean() - close.ewm(span=26, adjust=False).mean()
+        difference = (
+            close.ewm(span=12, adjust=False).mean() - close.ewm(span=26, adjust=False).mean()
+        )
         lines = {"DIF": difference, "DEA": difference.ewm(span=9, adjust=False).mean()}
     days = days.assign(volume=days["volume"] / 1e6, **lines).round(2).iloc[-shown:]
     first, last = (str(day.date()) for day in days.index[[0, -1]])
@@ -130,38 +148,58 @@ def _stock(kind: str, word: Any, random: Random, prices: Prices) -> Part:
         facts={"symbol": symbol, "start": first, "end": last},
         table=days,
         colors=dict(zip(lines, random.sample(COLORS, len(lines)), strict=True)),
-        printed={word["prints"].get(key, key): float(days[key].iloc[-1]) for key in (*_COLUMNS[:4], *lines)},
+        printed={
+            word["prints"].get(key, key): float(days[key].iloc[-1])
+            for key in (*_COLUMNS[:4], *lines)
+        },
     )
 
 
 def _companies(word: Any, random: Random, count: int) -> list[str]:
     names = random.sample(word["names"], count)
-    return [word["company"].format(name=name, industry=random.choice(word["industries"])) for name in names]
+    return [
+        word["company"].format(name=name, industry=random.choice(word["industries"]))
+        for name in names
+    ]
 
 
 def _figures(kind: str, word: Any, random: Random) -> Part:
     """Make figures of several companies or of one company's segments or accounts; no value comes twice."""
     company, *others = _companies(word, random, 9)
     topic = random.choice(
-        {"bar": ["companies", "segments"], "line": ["companies"], "table": ["companies", "accounts"]}[kind]
+        {
+            "bar": ["companies", "segments"],
+            "line": ["companies"],
+            "table": ["companies", "accounts"],
+        }[kind]
     )
     pool = {"companies": others, "segments": word["segments"], "accounts": word["accounts"]}[topic]
     fewest, most, years = {"bar": (4, 6, 2), "line": (2, 3, 6), "table": (4, 7, 3)}[kind]
     labels, first = random.sample(pool, random.randint(fewest, most)), random.randint(2005, 2019)
     tenths = 10 ** random.randint(2, 4)
     values = random.sample(range(5 * tenths, 17 * tenths), len(labels) * years)
-    rows = [[value / 10 for value in values[at * years : (at + 1) * years]] for at in range(len(labels))]
+    rows = [
+        [value / 10 for value in values[at * years : (at + 1) * years]] for at in range(len(labels))
+    ]
     table = pd.DataFrame(rows, index=labels, columns=[str(first + year) for year in range(years)])
     if kind == "line":
         table = table.T  # years along the axis, one line for each company
-    colors = {} if kind == "table" else dict(zip(table.columns, random.sample(COLORS, table.shape[1]), strict=True))
+    colors = (
+        {}
+        if kind == "table"
+        else dict(zip(table.columns, random.sample(COLORS, table.shape[1]), strict=True))
+    )
     title = word["titles"][topic].format(company=company, account=random.choice(word["accounts"]))
     return Part(kind, title, {"title": title}, table, colors)
 
 
 def _report(word: Any, random: Random) -> Part:
     day = date(2012, 1, 1) + timedelta(random.randint(0, 4500))
-    past, revenue, price = day - timedelta(days=60), random.uniform(80, 9000), random.uniform(4, 400)
+    past, revenue, price = (
+        day - timedelta(days=60),
+        random.uniform(80, 9000),
+        random.uniform(4, 400),
+    )
     values = {
         "revenue": revenue,
         "revenue_before": revenue / random.uniform(0.75, 1.4),
@@ -187,6 +225,12 @@ def _report(word: Any, random: Random) -> Part:
         kind="report",
         title=word["titles"]["report"].format(**facts),
         facts=facts,
-        printed={word["box"][key]: facts[key] for key in random.sample(list(word["box"]), len(word["box"]))},
-        sections={word["headings"][key]: random.choice(word["paragraphs"][key]).format(**facts) for key in keys},
+        printed={
+            word["box"][key]: facts[key]
+            for key in random.sample(list(word["box"]), len(word["box"]))
+        },
+        sections={
+            word["headings"][key]: random.choice(word["paragraphs"][key]).format(**facts)
+            for key in keys
+        },
     )
