@@ -30,7 +30,7 @@ WORDS = {"true": 1, "false": 0, "correct": 1, "incorrect": 0, "right": 1, "wrong
 @given(asked=ASKED, frame=FRAMES, word=st.sampled_from(sorted(WORDS)), turned=st.booleans())
 def test_verdicts(asked: str, frame: str, word: str, turned: bool) -> None:
     said = frame.format(f"not quite {word}" if turned else word)
-    assert read_verdict(asked + said) == (WORDS[word] ^ turned, "")
+    assert read_verdict(asked + said).answer == WORDS[word] ^ turned
 
 
 @given(
@@ -41,7 +41,8 @@ def test_verdicts(asked: str, frame: str, word: str, turned: bool) -> None:
 )
 def test_choices(asked: str, frame: str, index: int, form: str) -> None:
     letter, text = "ABC"[index], choice_texts(CHOICES)[index]
-    assert read_choice(asked + frame.format(form.format(letter, text)), CHOICES) == (letter, "")
+    response = asked + frame.format(form.format(letter, text))
+    assert read_choice(response, CHOICES).answer == letter
 
 
 @given(
@@ -51,8 +52,8 @@ def test_choices(asked: str, frame: str, index: int, form: str) -> None:
     form=st.sampled_from(["{:.2f}", "${:,.2f} USD"]),
 )
 def test_quantities(asked: str, frame: str, cents: int, form: str) -> None:
-    number, reason = read_quantity(asked + frame.format(form.format(cents / 100)))
-    assert number is not None, reason
+    number = read_quantity(asked + frame.format(form.format(cents / 100))).answer
+    assert number is not None
     assert number.value == cents / 100
 
 

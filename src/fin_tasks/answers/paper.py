@@ -4,43 +4,49 @@ import math
 import re
 
 from fin_tasks.answers.numbers import TOLERANCE
+from fin_tasks.answers.types import Extraction
 
 MARKER = "Therefore, my answer is"  # what XFinBench asks a model to write before its answer
 
 
-def marked_verdict(response: str) -> tuple[int | None, str]:
-    """Read 1 or 0 up to the first full stop behind the last marker; "incorrect" holds "correct", so it is 1."""
+def marked_verdict(response: str) -> Extraction[int]:
+    """Read 1 or 0 up to the first full stop behind the last marker; "incorrect" is 1, as it holds "correct"."""
     _, marker, behind = response.rpartition(MARKER)
-    sentence = behind.partition(".")[0] if marker else ""
+    if not marker:
+        return Extraction(answer=None, reason="no marker")
+    sentence = behind.partition(".")[0]
     if any(word in sentence for word in ("TRUE", "true", "True", "correct")):
-        return 1, ""
+        return Extraction(answer=1, rule="marker")
     if any(word in sentence for word in ("FALSE", "false", "False")):
-        return 0, ""
-    return None, "no verdict up to the first full stop" if marker else "no marker"
+        return Extraction(answer=0, rule="marker")
+    return Extraction(answer=None, reason="no verdict up to the first full stop")
 
 
-def marked_letter(response: str) -> tuple[str | None, str]:
+def marked_letter(response: str) -> Extraction[str]:
     """Read the first of A to D, in the order of the alphabet, up to the first full stop behind the last marker."""
     _, marker, behind = response.rpartition(MARKER)
-    found = sorted(set(behind.partition(".")[0]) & set("ABCD")) if marker else []
-    return (
-        (found[0], "")
-        if found
-        else (None, "no letter up to the first full stop" if marker else "no marker")
-    )
+    if not marker:
+        return Extraction(answer=None, reason="no marker")
+    sentence = behind.partition(".")[0]
+    for letter in "ABCD":
+        if letter in sentence:
+            return Extraction(answer=letter, rule="marker")
+    return Extraction(answer=None, reason="no letter up to the first full stop")
 
 
-def marked_number(response: str) -> tuple[float | None, str]:
+def marked_number(response: str) -> Extraction[float]:
     """Read a finite number in the last square brackets behind the last marker, by its digits, `.`, `-` and `/` only."""
     _, marker, behind = response.rpartition(MARKER)
-    held = behind.rpartition("[")[2].partition("]")[0] if marker else ""
+    if not marker:
+        return Extraction(answer=None, reason="no marker")
+    in_brackets = behind.rpartition("[")[2].partition("]")[0]
     try:
-        number = float("".join(char for char in held if char in "-./0123456789"))
+        number = float("".join(char for char in in_brackets if char in "-./0123456789"))
     except ValueError:
         number = math.nan
     if math.isfinite(number):
-        return number, ""
-    return None, "no number where the authors look" if marker else "no marker"
+        return Extraction(answer=number, rule="marker")
+    return Extraction(answer=None, reason="no number where the authors look")
 
 
 def near_marked(m: float, g: float) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks import sandbox
-from fin_tasks.answers.read import Reading
+from fin_tasks.answers.types import Reading
 from fin_tasks.judging.item import Judged, response_sha256
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.stats.averages import Metric, average, standard_error

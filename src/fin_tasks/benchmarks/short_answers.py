@@ -17,7 +17,8 @@ from fin_tasks.answers.paper import (
     xfinbench_program,
 )
 from fin_tasks.answers.programs import extract_program
-from fin_tasks.answers.read import Reading, Score, number_of_result
+from fin_tasks.answers.read import number_of_result
+from fin_tasks.answers.types import Extraction, Reading, Score
 from fin_tasks.sandbox import Outcome, Ran, Status
 
 # The authors' last line; and as they read a returned text as a response, the sandbox must not take "5" for 5.
@@ -38,17 +39,22 @@ def read_answer(
 ) -> Reading:
     """Read a `verdict`, a `letter` or a `number` in a response, or what its program returned once that ran."""
     text, outcomes = response if isinstance(response, Ran) else (response, ())
-    answer: float | str | Number | None
     robust = variant == "robust"
+    extraction: Extraction[int] | Extraction[str] | Extraction[float] | Extraction[Number]
     if outcomes:
         return _read_result(outcomes[0], variant)
     if kind == "verdict":
-        answer, reason = careful.read_verdict(text) if robust else marked_verdict(text)
+        extraction = careful.read_verdict(text) if robust else marked_verdict(text)
     elif kind == "letter":
-        answer, reason = careful.read_choice(text, choices) if robust else marked_letter(text)
+        extraction = careful.read_choice(text, choices) if robust else marked_letter(text)
     else:
-        answer, reason = careful.read_quantity(text) if robust else marked_number(text)
-    return Reading(variant=variant, answer=answer, reason=reason)
+        extraction = careful.read_quantity(text) if robust else marked_number(text)
+    return Reading(
+        variant=variant,
+        answer=extraction.answer,
+        reason=extraction.reason,
+        rule=extraction.rule,
+    )
 
 
 def _read_result(outcome: Outcome, variant: str) -> Reading:
@@ -62,7 +68,8 @@ def _read_result(outcome: Outcome, variant: str) -> Reading:
     elif variant == "robust":
         answer = number_of_result(outcome.number, outcome.value)
     elif outcome.number is None:
-        answer, reason = marked_number(outcome.value or "")
+        extraction = marked_number(outcome.value or "")
+        answer, reason = extraction.answer, extraction.reason
     elif math.isfinite(outcome.number):
         answer = outcome.number
     if outcome.ran and answer is None:

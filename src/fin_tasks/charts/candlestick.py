@@ -176,9 +176,10 @@ def draw(chart: Chart) -> bytes:
             middle = float(np.mean(axes.get_position().intervaly))
             figure.text(1 - 0.08 / width, middle, label, ha="right", va="center", rotation=90)
         axes.set_xlim(shown.min() - _SIDE / pitch, shown.min() + span + _SIDE / pitch)
-        axes.xaxis.set_major_locator(
-            mpl.dates.AutoDateLocator(minticks=int(width / 2), maxticks=int(width))
-        )  # type: ignore[no-untyped-call]
+        ticks = mpl.dates.AutoDateLocator(  # type: ignore[no-untyped-call]
+            minticks=int(width / 2), maxticks=int(width)
+        )
+        axes.xaxis.set_major_locator(ticks)
         axes.xaxis.set_major_formatter(mpl.dates.DateFormatter("%Y-%m-%d"))  # type: ignore[no-untyped-call]
         _draw_prices(panels, days, chart.prices, pitch)
         _draw_marks(panels[0], days, chart, pitch)

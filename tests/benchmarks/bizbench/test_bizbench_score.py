@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fin_tasks.answers.numbers import as_written
-from fin_tasks.answers.read import Reading, Score
+from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.bizbench import formulas, score
 from fin_tasks.sandbox import Outcome, Ran, Runner, Status, open_runner
 

@@ -14,8 +14,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from fin_tasks.answers.programs import extract_function
-from fin_tasks.answers.read import Reading
 from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.types import Reading
 from fin_tasks.sandbox import Outcome, Status
 
 _CALLS = 8  # with each choice of argument types

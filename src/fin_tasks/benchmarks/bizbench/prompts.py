@@ -99,7 +99,7 @@ def target_of(kind: str, mode: str, *, answer: str, letter: str, program: str) -
         digits = f"{Decimal(repr(as_written(truth))):f}".removesuffix(".0")
         shown = (
             answer.strip()
-            if marked_number(f"{MARKER} [{answer}].")[0] == as_written(truth)
+            if marked_number(f"{MARKER} [{answer}].").answer == as_written(truth)
             else digits
         )
         if mode == "cot":

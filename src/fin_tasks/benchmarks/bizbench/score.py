@@ -10,7 +10,8 @@ from typing import Any
 
 from fin_tasks.answers.numbers import Number
 from fin_tasks.answers.paper import MARKER
-from fin_tasks.answers.read import Reading, Score, read_quantity
+from fin_tasks.answers.read import read_quantity
+from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.bizbench import formulas
 from fin_tasks.benchmarks.short_answers import compare_with, read_answer
@@ -29,7 +30,7 @@ _ACCOUNTING = re.compile(r"\(\s*([^\w()]*[\d.,]+\s*%?)\s*\)")
 def number_truth(text: str) -> Number | None:
     """Read an answer of the file such as `(5.2)` or `$ 4.5 million`; None if it is not one number."""
     text = _ACCOUNTING.sub(r"-\1", text.strip().strip("[]'\"").strip())
-    return read_quantity(f"{MARKER} [{text}].")[0] if len(text) <= 80 else None
+    return read_quantity(f"{MARKER} [{text}].").answer if len(text) <= 80 else None
 
 
 def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[str | None, ...]:

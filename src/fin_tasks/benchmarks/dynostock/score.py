@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fin_tasks.answers.probability import paper_probability, robust_probability
-from fin_tasks.answers.read import Reading, Score
+from fin_tasks.answers.types import Reading, Score
 from fin_tasks.stats.averages import (
     Metric,
     average,

@@ -15,8 +15,9 @@ from fin_tasks.answers.numbers import (
 )
 from fin_tasks.answers.paper import financemath_program
 from fin_tasks.answers.programs import extract_program
-from fin_tasks.answers.read import Reading, Score, read_quantity
+from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.types import Reading, Score
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import REASONS, Outcome, Ran, Status, execution_values
 from fin_tasks.stats.averages import average_or_none, rate
@@ -61,9 +62,9 @@ def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) 
         replies = tuple(reply.text for reply in response.replies)
         read_by, unscored = "judge", bool(reason)
     else:
-        number, reason = read_quantity(
-            response.response if isinstance(response, Judged) else response
-        )
+        text = response.response if isinstance(response, Judged) else response
+        extraction = read_quantity(text)
+        number, reason = extraction.answer, extraction.reason
     answer = (
         as_written(number) if number and variant == "paper" else number
     )  # the authors drop the unit
@@ -79,7 +80,7 @@ def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) 
 
 def judge_item(doc: Mapping[str, Any], response: str) -> Item | None:
     """Return an item for the judge if the rules find no number in a response, else None."""
-    if read_quantity(response)[0] is not None:
+    if read_quantity(response).answer is not None:
         return None
     shown = strip_reasoning(response)[-12_000:]  # results stand at the end
     return Item(question="-", answer="-", response=shown, category="Problem")
@@ -90,7 +91,7 @@ def _said_by_judge(judged: Judged) -> tuple[Number | None, str]:
     if judged.error:
         return None, judged.error
     said = strip_reasoning(judged.replies[-1].text).strip().strip('"`.')
-    number = read_quantity(said)[0]
+    number = read_quantity(said).answer
     shown = {
         abs(size)
         for found in find_numbers(plain(judged.response))

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fin_tasks.answers.read import Reading, Score
 from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.types import Reading, Score
 from fin_tasks.judging.item import no_response
 from fin_tasks.stats.averages import Metric, rate
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fin_tasks.answers.read import Reading, Score
+from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.mme_finance import binary, multi_turn
 from fin_tasks.benchmarks.mme_finance.exact import declines, is_exact, parse_truth
 from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from fin_tasks.answers.read import Reading, Score
+from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.short_answers import compare_with, read_answer
 from fin_tasks.benchmarks.xfinbench.math_types import PUBLISHED
