@@ -10,7 +10,7 @@ from fin_tasks.answers.numbers import find_numbers
 from fin_tasks.answers.paper import financemath_program, xfinbench_program
 from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.programs import extract_program
-from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.reasoning import is_reasoning_open, strip_reasoning
 
 PROGRAMS = {
     "robust": extract_program,
@@ -35,6 +35,7 @@ def test_programs(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", rows("reasoning"), ids=name_of)
 def test_reasoning_goes(row: dict[str, Any]) -> None:
     assert strip_reasoning(row["text"]) == row["reply"]
+    assert is_reasoning_open(row["text"]) == row["open"]
 
 
 @pytest.mark.parametrize("row", rows("dynostock"), ids=name_of)

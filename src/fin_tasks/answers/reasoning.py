@@ -1,31 +1,97 @@
-"""Drop the reasoning of a reasoning model, so that only its reply is read."""
+"""Separate the reasoning of a reasoning model from its reply, so that only the reply is read."""
 
 import re
+from typing import NamedTuple
 
-# A tag of one family of models opens the thoughts; with a slash or `end`, it closes them.
-_THOUGHT = re.compile(
-    r"<(?P<a>/?)(?:think|thinking|reasoning|thought)>|◁(?P<b>/?)think▷|\[(?P<c>/?)THINK\]"
-    r"|<\|(?:begin|(?P<d>end))_of_thought\|>",
-    re.IGNORECASE,
+# The tags between which families of models think.
+_TAG = re.compile(
+    r"""
+    (?P<opens>
+        <(?:think|thinking|reasoning|thought|seed:think)>
+      | ◁think▷
+      | \[THINK\]
+      | <\|begin_of_thought\|>
+      | <\|START_THINKING\|>
+    )
+  | (?P<closes>
+        </(?:think|thinking|reasoning|thought|seed:think)>
+      | ◁/think▷
+      | \[/THINK\]
+      | <\|end_of_thought\|>
+      | <\|END_THINKING\|>
+    )
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_FINAL = re.compile(
+# Command models put the reply between tags, too.
+_REPLY_STARTS = "<|START_RESPONSE|>"
+_REPLY_ENDS = "<|END_RESPONSE|>"
+# The channels of gpt-oss: the reply stands in the channel `final`.
+_CHANNEL = "<|channel|>"
+_FINAL_CHANNEL = re.compile(
     r"<\|channel\|>\s{0,4}final[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>"
 )
+_CHANNEL_ENDS = re.compile(r"<\|(?:end|return|start|channel)\|>")
+# The same channels where the tokenizer left out the special tokens.
+_BARE_ANALYSIS = "analysis"
+_ONLY_ANALYSIS = re.compile(r"analysis[A-Z]")
+_BARE_FINAL = "assistantfinal"
+
+
+class _Parts(NamedTuple):
+    """The reply in a response, and whether the response ends before the reasoning does."""
+
+    reply: str
+    is_open: bool
 
 
 def strip_reasoning(text: str) -> str:
-    """Return the reply without the reasoning before it; empty if the model never stopped thinking."""
-    if "<|channel|>" in text:
-        finals = list(_FINAL.finditer(text))
-        text = text[finals[-1].end() :] if finals else text
-        text = re.split(r"<\|(?:end|return|start|channel)\|>", text, maxsplit=1)[0]
-    elif text.startswith("analysis"):  # the same channels without their special tokens
-        text = text.rpartition("assistantfinal")[2]
-    kept, position, inside = "", 0, False
-    for tag in _THOUGHT.finditer(text):
-        if any(tag.groups()):
-            kept = kept if inside else ""
-            position, inside = tag.end(), False
-        elif not inside:
-            kept, inside = kept + text[position : tag.start()], True
-    return kept if inside else kept + text[position:]
+    """Return the reply without the reasoning; empty if the model never stopped thinking."""
+    return _split(text).reply
+
+
+def is_reasoning_open(text: str) -> bool:
+    """Return whether a response ends before its reasoning does, so that no reply follows it."""
+    return _split(text).is_open
+
+
+def _split(text: str) -> _Parts:
+    if _CHANNEL in text:
+        return _split_channels(text)
+    if text.startswith(_BARE_ANALYSIS) and _BARE_FINAL in text:
+        return _Parts(text.rpartition(_BARE_FINAL)[2], is_open=False)
+    if _ONLY_ANALYSIS.match(text):
+        return _Parts("", is_open=True)
+    if _REPLY_STARTS in text:
+        reply = text.rpartition(_REPLY_STARTS)[2]
+        return _Parts(reply.partition(_REPLY_ENDS)[0], is_open=False)
+    return _split_tags(text)
+
+
+def _split_channels(text: str) -> _Parts:
+    finals = list(_FINAL_CHANNEL.finditer(text))
+    if not finals:
+        # What stands before the first channel is no reasoning.
+        reply = _CHANNEL_ENDS.split(text, maxsplit=1)[0]
+        return _Parts(reply, is_open=True)
+    behind = text[finals[-1].end() :]
+    return _Parts(_CHANNEL_ENDS.split(behind, maxsplit=1)[0], is_open=False)
+
+
+def _split_tags(text: str) -> _Parts:
+    reply = ""
+    position = 0
+    is_open = False
+    for tag in _TAG.finditer(text):
+        if tag.lastgroup == "closes":
+            if not is_open:
+                # The prompt opened the reasoning, so all before the tag belongs to it.
+                reply = ""
+            position = tag.end()
+            is_open = False
+        elif not is_open:
+            reply += text[position : tag.start()]
+            is_open = True
+    if not is_open:
+        reply += text[position:]
+    return _Parts(reply, is_open=is_open)
