@@ -8,7 +8,10 @@ from pathlib import Path
 from fin_tasks.errors import ConfigError, DataError
 
 _PACKAGE = Path(__file__).resolve().parent
-_STOCK_PRICES = "5abadf99b2d394f920120a27de6f0df129859d71d4cfb0bf661bcc99446ab1fd"
+_CHECKOUT = _PACKAGE.parents[1]
+_VERSION = re.compile(r"^ +version: *(\S+)", re.MULTILINE)
+_STOCK_PRICES = "bokeh_sampledata/_data/stocks.csv.gz"
+_STOCK_PRICES_SHA256 = "5abadf99b2d394f920120a27de6f0df129859d71d4cfb0bf661bcc99446ab1fd"
 
 
 def task_yaml_dir() -> Path:
@@ -18,33 +21,35 @@ def task_yaml_dir() -> Path:
 
 def folder_of(name: str) -> Path:
     """Return the folder `task_yaml`, `judges` (rubrics) or `studies` (labeling studies)."""
-    for folder in (_PACKAGE / name, _PACKAGE.parents[1] / name):
+    for parent in (_PACKAGE, _CHECKOUT):
+        folder = parent / name
         if folder.is_dir():
             return folder.resolve()
     raise ConfigError(f"{name}/: expected a folder in {_PACKAGE}, found none. Reinstall fin-tasks.")
 
 
 def task_version(task: str) -> str:
-    """Return the version of a task, from its file or the `_base.yaml` beside it; empty for an unknown task."""
-    for path in task_yaml_dir().rglob(f"{task}.yaml"):
-        for file in (path, path.with_name("_base.yaml")):
-            found = (
-                re.search(r"^ +version: *(\S+)", file.read_text(encoding="utf-8"), re.M)
-                if file.is_file()
-                else None
-            )
-            if found:
-                return found[1]
+    """Return a task's version from its file or the `_base.yaml` beside it; "" if unknown."""
+    for task_file in task_yaml_dir().rglob(f"{task}.yaml"):
+        for file in (task_file, task_file.with_name("_base.yaml")):
+            version = _version_in(file)
+            if version:
+                return version
     return ""
 
 
+def _version_in(file: Path) -> str:
+    if not file.is_file():
+        return ""
+    match = _VERSION.search(file.read_text(encoding="utf-8"))
+    return match[1] if match else ""
+
+
 def stock_prices_file() -> Path:
-    """Return the daily prices of five stocks, 2000 to 2013, that the package bokeh-sampledata brings."""
-    # to import the package would read all of its data
-    path = Path(
-        str(distribution("bokeh-sampledata").locate_file("bokeh_sampledata/_data/stocks.csv.gz"))
-    )
-    if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != _STOCK_PRICES:
+    """Return the daily prices of five stocks, 2000 to 2013, in the package bokeh-sampledata."""
+    # The package is not imported, because its import reads all of its data.
+    path = Path(str(distribution("bokeh-sampledata").locate_file(_STOCK_PRICES)))
+    if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != _STOCK_PRICES_SHA256:
         raise DataError(
             "sample prices: expected stocks.csv.gz as in bokeh-sampledata 2026.1, found none or another. "
             "Run `pip install --force-reinstall 'bokeh-sampledata>=2026.1'`."
