@@ -44,7 +44,8 @@ def environment(path: Path, *, hook: bool = False) -> str:
     (site,) = path.glob("lib/python*/site-packages")
     (site / "a_source.pth").write_text(f"{ROOT / 'src'}\n")
     if hook:
-        shutil.copy(ROOT / "src" / "fin_tasks_autoload.pth", site)
+        for suffix in ("pth", "py"):
+            shutil.copy(ROOT / "src" / f"fin_tasks_autoload.{suffix}", site)
     return str(path / "bin" / "python")
 
 

@@ -1,12 +1,12 @@
 """`fin-tasks doctor`: describe this installation."""
 
 import platform
-import sys
 from importlib import metadata
 from typing import Any
 
 import fin_tasks
 from fin_tasks import sandbox
+from fin_tasks.adapters import autoload
 from fin_tasks.data.files import load_pins, pinned_benchmarks
 from fin_tasks.settings import Settings
 
@@ -19,9 +19,7 @@ _PACKAGES = (
 def describe_installation() -> dict[str, Any]:
     """Return versions, packages, folders and sandbox tiers; trying the tiers takes a second or two."""
     settings, tiers = Settings.from_environ(), sandbox.describe_tiers()
-    found = any(
-        type(finder).__module__ == "fin_tasks.adapters.autoload" for finder in sys.meta_path
-    )
+    found = autoload.is_installed()
     usable = [name for name, state in tiers.items() if state == "works"]
     installed = {
         each.metadata["Name"].lower().replace("_", "-"): each.version

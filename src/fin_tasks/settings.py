@@ -1,4 +1,4 @@
-"""The environment variables of fin-tasks; `adapters/autoload.py` reads one more."""
+"""The environment variables of fin-tasks; `fin_tasks_autoload.py` reads one more."""
 
 import json
 import os

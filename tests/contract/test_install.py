@@ -2,12 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
-import venv
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,27 @@ ROOT = Path(__file__).parents[2]
 
 PROBE = """
 import json
+import sys
 from lm_eval.tasks import TaskManager
 import fin_tasks
 from fin_tasks.resources import folder_of, task_yaml_dir
 manager = TaskManager()
-places = [fin_tasks.__file__, str(task_yaml_dir()), str(folder_of('judges'))]
-print(json.dumps([places, "xfinbench_calc" in manager.all_tasks, manager.include_path is None]))
+facts = {
+    "places": [fin_tasks.__file__, str(task_yaml_dir()), str(folder_of("judges"))],
+    "has_our_tasks": "xfinbench_calc" in manager.all_tasks,
+    "is_untouched": manager.include_path is None,
+    "n_finders": sum(type(finder).__name__ == "HarnessFinder" for finder in sys.meta_path),
+}
+print(json.dumps(facts))
+"""
+
+# For a Python without our dependencies: a TaskManager that keeps what it gets.
+SMALL_LM_EVAL = """
+class TaskManager:
+    all_tasks = ()
+    def __init__(self, verbosity=None, include_path=None, include_defaults=True):
+        self.all_tasks = ["xfinbench_calc"] * len(include_path or ())
+        self.include_path = include_path
 """
 
 # What lm-eval's pull request 4015 adds to TaskManager: task folders of packages between its own and the user's.
@@ -35,37 +49,57 @@ PLUGINS = """
 """
 
 
-def installed(folder: Path, *what: str) -> Path:
-    """Install into a virtual environment that sees this one's packages, but neither fin-tasks nor its .pth files."""
-    venv.create(folder, with_pip=False, symlinks=True)
+def other_interpreters() -> list[Path]:
+    """Return other Pythons of 3.10 to 3.13, from beside this one (pyenv, uv) or from PATH."""
+    others = []
+    for minor in {10, 11, 12, 13} - {sys.version_info.minor}:
+        name = f"python3.{minor}"
+        beside = sorted(Path(sys.base_prefix).parent.glob(f"*3.{minor}*/bin/{name}"))
+        candidates = [*map(str, beside), shutil.which(name)]
+        working = [Path(path) for path in candidates if path and starts(path)]
+        others += working[:1]
+    return others
+
+
+def starts(python: str) -> bool:
+    """Return whether this is an interpreter; pyenv has a script of each name that may be none."""
+    done = subprocess.run([python, "-c", "import venv"], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def installed(folder: Path, *what: str, interpreter: Path | None = None) -> Path:
+    """Install into a virtual environment that sees this one's packages, but neither fin-tasks nor its .pth files.
+
+    An environment of another interpreter sees no packages: those here are not made for it.
+    """
+    made_by = interpreter or sys.executable
+    subprocess.run([made_by, "-m", "venv", "--without-pip", folder], check=True)
     (site,) = folder.glob("lib/python*/site-packages")
-    (site / "zz_dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    if interpreter is None:
+        (site / "zz_dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     python = folder / "bin" / "python"
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        str(python),
-        "install",
-        "--quiet",
-        "--no-deps",
-    ]
-    subprocess.run(
-        [*command, "--no-build-isolation", "--force-reinstall", *what],
-        check=True,
-        capture_output=True,
-    )
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    options = ["--no-deps", "--no-build-isolation", "--force-reinstall"]
+    subprocess.run([*pip, *options, *what], check=True, capture_output=True)
     return python
 
 
+def environment(**environ: str) -> dict[str, str]:
+    names = [name for name in os.environ if not name.startswith(("FIN_TASKS", "PYTHONPATH"))]
+    return {name: os.environ[name] for name in names} | environ
+
+
 def probe(python: Path, cwd: Path, **environ: str) -> Any:
-    env = {
-        k: v for k, v in os.environ.items() if not k.startswith(("FIN_TASKS", "PYTHONPATH"))
-    } | environ
     done = subprocess.run(
-        [str(python), "-c", PROBE], cwd=cwd, env=env, capture_output=True, text=True, check=True
+        [str(python), "-c", PROBE],
+        cwd=cwd,
+        env=environment(**environ),
+        capture_output=True,
+        text=True,
+        check=True,
     )
+    assert "overrides existing task" not in done.stderr
+    assert "fin-tasks: " not in done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -81,26 +115,29 @@ def link_newer_lm_eval(folder: Path) -> None:
     (ours / "tasks" / "manager.py").write_text(text.replace(mark, PLUGINS + mark))
 
 
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir"]
+    subprocess.run([*build, str(folder), str(ROOT)], check=True, capture_output=True)
+    (file,) = folder.glob("*.whl")
+    return file
+
+
+@pytest.fixture(scope="module")
+def wheel_python(wheel: Path) -> Path:
+    return installed(wheel.parent / "venv", str(wheel))
+
+
 @pytest.fixture(scope="module", params=["wheel", "editable"])
-def python(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp(request.param)
-    if request.param == "editable":
-        yield installed(folder / "venv", "--editable", str(ROOT))
-        return
-    build = [
-        sys.executable,
-        "-m",
-        "build",
-        "--wheel",
-        "--no-isolation",
-        "--outdir",
-        str(folder),
-        str(ROOT),
-    ]
-    subprocess.run(build, check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
+def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if request.param == "wheel":
+        return Path(request.getfixturevalue("wheel_python"))
+    folder = tmp_path_factory.mktemp("editable")
+    return installed(folder / "venv", "--editable", str(ROOT))
+
+
+def test_a_wheel_has_everything_and_no_tests(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     inside = (
         "py.typed",
@@ -108,18 +145,47 @@ def python(
         "benchmarks/xfinbench/sample/validation_set.csv",
     )
     outside = ("task_yaml/xfinbench/_base.yaml", "judges/mme_finance_en.yaml")
-    assert {"fin_tasks_autoload.pth", "fin_tasks_autoload.start"} <= names
-    assert {f"fin_tasks/{one}" for one in inside + outside} <= names
+    assert {f"fin_tasks_autoload.{suffix}" for suffix in ("pth", "py", "start")} <= names
+    assert {f"fin_tasks/{name}" for name in inside + outside} <= names
     assert not [name for name in names if name.startswith(("tests/", "perf/"))]
-    yield installed(folder / "venv", str(wheel))
 
 
 def test_lm_eval_finds_our_tasks(python: Path, tmp_path: Path) -> None:
-    places, found, untouched = probe(python, tmp_path)
-    assert found and not untouched
-    home = ROOT if places[0].startswith(str(ROOT)) else python.parents[1]
-    assert all(place.startswith(str(home)) for place in places)
-    assert probe(python, tmp_path, FIN_TASKS_AUTOLOAD="0")[1:] == [False, True]
+    facts = probe(python, tmp_path)
+    assert (facts["has_our_tasks"], facts["is_untouched"], facts["n_finders"]) == (True, False, 1)
+    home = ROOT if facts["places"][0].startswith(str(ROOT)) else python.parents[1]
+    assert all(place.startswith(str(home)) for place in facts["places"])
+    facts = probe(python, tmp_path, FIN_TASKS_AUTOLOAD="0")
+    assert (facts["has_our_tasks"], facts["is_untouched"], facts["n_finders"]) == (False, True, 0)
+
+
+@pytest.mark.parametrize("interpreter", other_interpreters(), ids=lambda path: path.name)
+def test_a_virtual_environment_has_one_finder(
+    wheel: Path, interpreter: Path, tmp_path: Path
+) -> None:
+    """Python handles the `.pth` files of a virtual environment twice."""
+    fresh = installed(tmp_path / "venv", str(wheel), interpreter=interpreter)
+    tasks = tmp_path / "lm_eval" / "tasks"
+    tasks.mkdir(parents=True)
+    (tasks / "manager.py").write_text(SMALL_LM_EVAL)
+    (tasks / "__init__.py").write_text("from lm_eval.tasks.manager import TaskManager\n")
+    facts = probe(fresh, tmp_path, PYTHONPATH=str(tmp_path))
+    assert (facts["n_finders"], facts["has_our_tasks"]) == (1, True)
+
+
+def test_the_first_command_prints_no_warning_of_ours(wheel_python: Path, tmp_path: Path) -> None:
+    options = {"--model": "dummy", "--tasks": "xfinbench_calc", "--metadata": '{"source":"sample"}'}
+    arguments = [text for option in options.items() for text in option]
+    done = subprocess.run(
+        [str(wheel_python), "-m", "lm_eval", *arguments],
+        cwd=tmp_path,
+        env=environment(HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "|xfinbench_calc|" in done.stdout
+    assert [line for line in done.stderr.splitlines() if "WARNING" in line] == []
 
 
 def test_an_lm_eval_that_reads_entry_points_finds_them_without_the_hook(
@@ -127,7 +193,5 @@ def test_an_lm_eval_that_reads_entry_points_finds_them_without_the_hook(
 ) -> None:
     link_newer_lm_eval(tmp_path)
     for switch in ("0", "1"):
-        assert probe(python, tmp_path, FIN_TASKS_AUTOLOAD=switch, PYTHONPATH=str(tmp_path))[1:] == [
-            True,
-            True,
-        ]
+        facts = probe(python, tmp_path, FIN_TASKS_AUTOLOAD=switch, PYTHONPATH=str(tmp_path))
+        assert (facts["has_our_tasks"], facts["is_untouched"]) == (True, True)

@@ -1,102 +1,137 @@
-"""Lets a bare `lm_eval --tasks xfinbench_calc` and `run.py --data MMEFinance` find what is ours.
+"""Lets a bare `lm_eval --tasks xfinbench_calc` and `run.py --data MMEFinance` find our tasks.
 
-`fin_tasks_autoload.pth` (from Python 3.15 on `.start`) calls `install()` at interpreter start. It adds a finder, which
-patches a harness once that is imported. Nothing here may fail an import or cost time: only `os` and `sys`, which are
-loaded by then, are imported at the top.
+`fin_tasks_autoload.py` calls `install` at interpreter start. The finder waits until a program imports a harness, and
+patches the harness then. An import of a harness must never fail because of us, and interpreters must start fast: only
+`sys`, which Python has loaded by then, may be imported at the top.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from pathlib import Path
+    from types import ModuleType
     from typing import Any
 
-_REMEDY = {
-    "lm_eval.tasks.manager": 'Use `lm_eval --include_path "$(fin-tasks path)"` instead, or set FIN_TASKS_AUTOLOAD=0.',
-    "vlmeval.dataset": "Run `python -c 'import fin_tasks.adapters.vlmeval'` to see why, or set FIN_TASKS_AUTOLOAD=0.",
+_LM_EVAL = "lm_eval.tasks.manager"
+_VLMEVALKIT = "vlmeval.dataset"
+_ADVICE_BY_MODULE = {
+    _LM_EVAL: 'Use `lm_eval --include_path "$(fin-tasks path)"`, or set FIN_TASKS_AUTOLOAD=0.',
+    _VLMEVALKIT: "Run `python -c 'import fin_tasks.adapters.vlmeval'` to see why, "
+    "or set FIN_TASKS_AUTOLOAD=0.",
 }
 
 
-class _Finder:
-    """Lets the other finders find a harness, and patches it once it has run."""
+class HarnessFinder:
+    """Lets the other finders find a harness, and patches the harness once its module has run."""
 
     def __init__(self) -> None:
-        self.waiting = set(_REMEDY)
+        self.waiting = set(_ADVICE_BY_MODULE)
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return the spec of a harness's module, which patches the module after running it."""
         if name not in self.waiting:
             return None
-        self.waiting.remove(name)
+        self.waiting.remove(name)  # the search below passes here again
         from importlib.util import find_spec
 
-        spec: Any = find_spec(name)
-        if spec is not None:
-            run = spec.loader.exec_module
-
-            def exec_module(module: Any) -> None:
-                run(module)
-                _patch(module)
-
-            spec.loader.exec_module = exec_module
+        spec = find_spec(name)
+        if spec is not None and spec.loader is not None:
+            loader: Any = spec.loader
+            loader.exec_module = _then_patch(loader.exec_module)
         return spec
 
 
 def install() -> None:
-    """Wait for the harnesses, unless FIN_TASKS_AUTOLOAD is 0."""
-    if os.environ.get("FIN_TASKS_AUTOLOAD") != "0":
-        sys.meta_path.insert(0, _Finder())
+    """Wait for the harnesses; a second call does nothing."""
+    if not is_installed():
+        sys.meta_path.insert(0, HarnessFinder())
+
+
+def is_installed() -> bool:
+    """Return whether this interpreter waits for the harnesses."""
+    return any(isinstance(finder, HarnessFinder) for finder in sys.meta_path)
+
+
+def _then_patch(exec_module: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
+    def run_and_patch(module: ModuleType) -> None:
+        exec_module(module)
+        try:
+            _patch(module)
+        except Exception as error:  # noqa: BLE001 - the harness goes on without us
+            _warn(module.__name__, error)
+
+    return run_and_patch
 
 
 def _patch(module: Any) -> None:
-    try:
-        if module.__name__ == "vlmeval.dataset":
-            import fin_tasks.adapters.vlmeval  # noqa: F401 - registers its data sets
-        elif not _reads_entry_points(module):
-            module.TaskManager.__init__ = with_our_tasks(module.TaskManager.__init__)
-    except Exception as error:  # noqa: BLE001 - an import of a harness must never fail because of us
-        remedy = _REMEDY[
-            module.__name__
-        ]  # printed, as PYTHONWARNINGS=error would turn a warning into an error
-        print(
-            f"fin-tasks: warning: no tasks of ours in {module.__name__}: {error!r}. {remedy}",
-            file=sys.stderr,
-        )
+    if module.__name__ == _VLMEVALKIT:
+        import fin_tasks.adapters.vlmeval  # noqa: F401 - registers its data sets
+    else:
+        manager = module.TaskManager
+        manager.__init__ = with_our_tasks(manager.__init__)
 
 
-def _reads_entry_points(module: Any) -> bool:
-    """Return whether this lm-eval finds our tasks itself, by the entry-point group `lm_eval.tasks`."""
-    from pathlib import Path
-
-    return any(
-        "entry_points" in file.read_text("utf-8")
-        for file in Path(module.__file__).parent.glob("*.py")
-    )
+def _warn(harness: str, error: Exception) -> None:
+    advice = _ADVICE_BY_MODULE[harness]
+    message = f"no tasks of ours in {harness}: {error!r}. {advice}"
+    # Not `warnings.warn`: PYTHONWARNINGS=error would make an error of it.
+    print(f"fin-tasks: warning: {message}", file=sys.stderr)
 
 
 def with_our_tasks(init: Callable[..., None]) -> Callable[..., None]:
-    """Wrap TaskManager's `__init__` to index our tasks, before the user's, so that theirs win."""
-    from fin_tasks.resources import task_yaml_dir
+    """Wrap TaskManager's `__init__` to index our tasks before the user's, so that theirs win."""
+    from functools import wraps
 
+    @wraps(init)
     def index(
         self: Any,
         verbosity: Any = None,
         include_path: Any = None,
         include_defaults: bool = True,
-        **more: Any,
+        *args: Any,
+        **kwargs: Any,
     ) -> None:
         if include_defaults:
-            theirs = (
-                include_path
-                if isinstance(include_path, (list, tuple))
-                else [include_path]
-                if include_path
-                else []
-            )
-            include_path = [task_yaml_dir(), *theirs]
-        init(self, verbosity, include_path, include_defaults, **more)
+            include_path = _with_our_folder(include_path, type(self), init)
+        init(self, verbosity, include_path, include_defaults, *args, **kwargs)
 
     return index
+
+
+def _with_our_folder(include_path: Any, manager: type, init: Callable[..., None]) -> Any:
+    try:
+        from fin_tasks.resources import task_yaml_dir
+
+        folder = task_yaml_dir()
+        paths = _as_list(include_path)
+        if _is_among(folder, paths) or _finds_tasks(folder, manager, init):
+            return include_path
+    except Exception as error:  # noqa: BLE001 - the harness goes on without us
+        _warn(_LM_EVAL, error)
+        return include_path
+    return [folder, *paths]
+
+
+def _is_among(folder: Path, paths: Sequence[Any]) -> bool:
+    from pathlib import Path
+
+    return any(Path(path).resolve() == folder for path in paths)
+
+
+def _finds_tasks(folder: Path, manager: type, init: Callable[..., None]) -> bool:
+    """Return whether this lm-eval finds our tasks by itself, by the entry-point group `lm_eval.tasks`."""
+    bare: Any = object.__new__(manager)
+    init(bare, include_defaults=False)  # indexes nothing but what entry points name
+    ours = {file.stem for file in folder.rglob("*.yaml")}
+    return not ours.isdisjoint(bare.all_tasks)
+
+
+def _as_list(include_path: Any) -> Sequence[Any]:
+    if isinstance(include_path, (list, tuple)):
+        return include_path
+    return [include_path] if include_path else []
