@@ -9,10 +9,12 @@ import sys
 import time
 from collections.abc import Callable
 
-from fin_tasks.answers.paper import financemath_program, marked_number, xfinbench_program
-from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
+from fin_tasks.benchmarks.dynostock.paper import paper_probability
+from fin_tasks.benchmarks.dynostock.probability import robust_probability
+from fin_tasks.benchmarks.financemath.paper import financemath_program
+from fin_tasks.benchmarks.short_answers_paper import marked_number, xfinbench_program
 
 READERS: dict[str, Callable[[str], object]] = {
     "verdict": read_verdict,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from timing import in_turn
 
-from fin_tasks.answers.paper import financemath_program
+from fin_tasks.benchmarks.financemath.paper import financemath_program
 from fin_tasks.sandbox import open_runner
 
 RECORDINGS = Path(__file__).resolve().parents[2] / "shared" / "data" / "financemath" / "pot"

@@ -1,4 +1,4 @@
-"""Recorded traps; those of XFinBench, BizBench and FinanceMath are tested with their scores."""
+"""Recorded traps; those of the benchmarks are tested with their scores."""
 
 from typing import Any
 
@@ -7,16 +7,8 @@ from case_files import name_of, rows
 
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import find_numbers
-from fin_tasks.answers.paper import financemath_program, xfinbench_program
-from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.reasoning import is_reasoning_open, strip_reasoning
-
-PROGRAMS = {
-    "robust": extract_program,
-    "xfinbench": xfinbench_program,
-    "financemath": financemath_program,
-}
 
 
 @pytest.mark.parametrize("row", rows("numbers"), ids=name_of)
@@ -29,16 +21,10 @@ def test_numbers_in_a_text(row: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("row", rows("programs"), ids=name_of)
 def test_programs(row: dict[str, Any]) -> None:
-    assert PROGRAMS[row["reader"]](row["response"]) == row["program"]
+    assert extract_program(row["response"]) == row["program"]
 
 
 @pytest.mark.parametrize("row", rows("reasoning"), ids=name_of)
 def test_reasoning_goes(row: dict[str, Any]) -> None:
     assert strip_reasoning(row["text"]) == row["reply"]
     assert is_reasoning_open(row["text"]) == row["open"]
-
-
-@pytest.mark.parametrize("row", rows("dynostock"), ids=name_of)
-def test_probabilities(row: dict[str, Any]) -> None:
-    assert paper_probability(row["response"]) == row["paper"], row["why"]
-    assert robust_probability(row["response"]) == row["robust"], row["why"]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from fin_tasks.answers.choices import choice_texts
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import find_numbers
-from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 
 FUZZ = runpy.run_path(str(Path(__file__).parents[2] / "perf" / "fuzz_answers.py"))
@@ -71,20 +70,6 @@ def test_every_grouping_comes_back(cents: int) -> None:
 def test_any_text_is_read(text: str) -> None:
     for found in find_numbers(plain(text)):
         assert all(math.isfinite(reading) for reading in found.number.readings)
-
-
-@given(st.integers(0, 1000), st.sampled_from(["{}", "**{}**", "\n\n{}.", "`{}`", "${}$"]))
-def test_probabilities(thousandths: int, form: str) -> None:
-    text = f"EPS rose by 0.41 on 2014-01-01.\n\nFinal prediction: {form.format(thousandths / 1000)}"
-    assert robust_probability(text) == paper_probability(text) == thousandths / 1000
-
-
-@given(
-    st.lists(st.sampled_from(FUZZ["FRAGMENTS"]) | st.text(max_size=12), max_size=14).map("".join)
-)
-def test_any_text_gives_a_probability_or_none(text: str) -> None:
-    for value in (paper_probability(text), robust_probability(text)):
-        assert value is None or 0.0 <= value <= 1.0
 
 
 def test_hostile_texts_end_soon_and_raise_nothing() -> None:

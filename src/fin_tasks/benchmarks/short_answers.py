@@ -1,54 +1,44 @@
 """Score a letter, a verdict or a number, as XFinBench's authors do (`paper`) or with care (`robust`).
 
-BizBench is scored like this too: the long XFinBench paper reports it with its own scorer.
+XFinBench and BizBench share this scorer: the long XFinBench paper reports BizBench with its own.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from fin_tasks.answers import read as careful
 from fin_tasks.answers.numbers import Number, equal_reading, near_reading
-from fin_tasks.answers.paper import (
-    marked_letter,
-    marked_number,
-    marked_verdict,
-    near_marked,
-    xfinbench_program,
-)
 from fin_tasks.answers.programs import extract_program
-from fin_tasks.answers.read import number_of_result
+from fin_tasks.answers.read import number_of_result, read_choice, read_quantity, read_verdict
 from fin_tasks.answers.types import Extraction, Reading, Score
+from fin_tasks.benchmarks import short_answers_paper as paper
 from fin_tasks.sandbox import Outcome, Ran, Status
 
-# The authors' last line; and as they read a returned text as a response, the sandbox must not take "5" for 5.
-_CALL = "\nval_ = solution()\nsolution = lambda: 'text: ' + val_ if isinstance(val_, str) else val_"
+Kind = Literal["verdict", "letter", "number"]
+AnyExtraction = Extraction[int] | Extraction[str] | Extraction[float] | Extraction[Number]
+
+_FAILED_PROGRAM = 0.0
+"""The authors' answer where a program fails."""
 
 
 def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[str | None, ...]:
     """Return the program in a response; nothing unless the task asks for programs."""
     if doc["mode"] != "pot":
         return ()
-    return (
-        extract_program(response) if variant == "robust" else xfinbench_program(response) + _CALL,
-    )
+    if variant == "robust":
+        return (extract_program(response),)
+    return (paper.sandboxed_program(response),)
 
 
 def read_answer(
-    kind: str, response: str | Ran, *, variant: str, choices: Sequence[str] = ()
+    kind: Kind, response: str | Ran, *, variant: str, choices: Sequence[str] = ()
 ) -> Reading:
-    """Read a `verdict`, a `letter` or a `number` in a response, or what its program returned once that ran."""
-    text, outcomes = response if isinstance(response, Ran) else (response, ())
-    robust = variant == "robust"
-    extraction: Extraction[int] | Extraction[str] | Extraction[float] | Extraction[Number]
-    if outcomes:
-        return _read_result(outcomes[0], variant)
-    if kind == "verdict":
-        extraction = careful.read_verdict(text) if robust else marked_verdict(text)
-    elif kind == "letter":
-        extraction = careful.read_choice(text, choices) if robust else marked_letter(text)
-    else:
-        extraction = careful.read_quantity(text) if robust else marked_number(text)
+    """Read the answer in a response, or the result of its program once that ran."""
+    if isinstance(response, Ran):
+        if response.outcomes:
+            return _read_result(response.outcomes[0], variant)
+        response = response.response
+    extraction = _extract(kind, response, variant, choices)
     return Reading(
         variant=variant,
         answer=extraction.answer,
@@ -57,30 +47,49 @@ def read_answer(
     )
 
 
+def _extract(kind: Kind, response: str, variant: str, choices: Sequence[str]) -> AnyExtraction:
+    if variant == "paper":
+        return _read_as_authors(kind, response)
+    if kind == "verdict":
+        return read_verdict(response)
+    if kind == "letter":
+        return read_choice(response, choices)
+    return read_quantity(response)
+
+
+def _read_as_authors(kind: Kind, response: str) -> AnyExtraction:
+    if kind == "verdict":
+        return paper.marked_verdict(response)
+    if kind == "letter":
+        return paper.marked_letter(response)
+    return paper.marked_number(response)
+
+
 def _read_result(outcome: Outcome, variant: str) -> Reading:
-    answer: float | Number | None = None
-    reason = "" if outcome.ran else outcome.detail or outcome.status.value
-    unscored = outcome.status in (Status.broken, Status.unsupported)
+    status = outcome.status.value
     if not outcome.ran:
-        answer = (
-            None if unscored or variant == "robust" else 0.0
-        )  # the authors' answer of a program that fails
-    elif variant == "robust":
+        unscored = outcome.status in (Status.broken, Status.unsupported)
+        failed_answer = None if unscored or variant == "robust" else _FAILED_PROGRAM
+        return Reading(
+            variant=variant,
+            answer=failed_answer,
+            reason=outcome.detail or status,
+            unscored=unscored,
+            status=status,
+        )
+    answer: float | Number | None
+    reason = ""
+    if variant == "robust":
         answer = number_of_result(outcome.number, outcome.value)
     elif outcome.number is None:
-        extraction = marked_number(outcome.value or "")
-        answer, reason = extraction.answer, extraction.reason
-    elif math.isfinite(outcome.number):
-        answer = outcome.number
-    if outcome.ran and answer is None:
+        extraction = paper.returned_text(outcome.value)
+        answer = extraction.answer
+        reason = extraction.reason
+    else:
+        answer = outcome.number if math.isfinite(outcome.number) else None
+    if answer is None:
         reason = reason or "no finite number returned"
-    return Reading(
-        variant=variant,
-        answer=answer,
-        reason=reason,
-        unscored=unscored,
-        status=outcome.status.value,
-    )
+    return Reading(variant=variant, answer=answer, reason=reason, status=status)
 
 
 def compare_with(
@@ -92,28 +101,65 @@ def compare_with(
 ) -> Score:
     """Compare a reading with the truth, which has a value and a last written place for each way to read it.
 
-    The last reading is the number without its unit. The flaw says why the file has no usable truth; the answer is then
-    wrong in `paper` and unscored in `robust`. `correct_err` is for numeric questions.
+    Args:
+        truths: The last one is the number without its unit.
+        reading: What was read in the response.
+        numeric: Whether the question asks for a number. Only then `correct_err` is known.
+        flaw: Why the file has no usable truth. The answer is then wrong in `paper`, and unscored in `robust`.
     """
-    read_as, reason = reading.answer, reading.reason or "wrong"
-    answer = read_as.value + 0.0 if isinstance(read_as, Number) else read_as
+    answer = reading.answer
+    written = answer.value + 0.0 if isinstance(answer, Number) else answer
+    reason = reading.reason or "wrong"
     if reading.unscored or (flaw and reading.variant == "robust"):
+        comparison = _Comparison(written, correct=None, near=None)
         reason = f"unscored: {flaw or reading.reason}"
-        return Score(
-            answer=answer, correct=None, correct_err=None, reason=reason, status=reading.status
-        )
-    correct, near = False, False if numeric else None
-    if answer is not None and flaw:
+    elif answer is None:
+        comparison = _Comparison(None, correct=False, near=False if numeric else None)
+    elif flaw:
+        comparison = _Comparison(written, correct=False, near=False if numeric else None)
         reason = f"wrong: {flaw}"
-    elif isinstance(read_as, Number):
-        equal = [equal_reading(read_as, float(value), step) for value, step in truths]
-        close = [*equal, *(near_reading(read_as, float(value)) for value, _ in truths)]
-        correct, near = set(equal) != {None}, set(close) != {None}
-        answer = next((value for value in close if value is not None), answer)
-    elif answer is not None:
-        correct = answer == truths[-1][0]
-        near = near_marked(float(answer), float(truths[-1][0])) if numeric else None
-    reason = "right" if correct else "near, not equal" if near else reason
+    elif isinstance(answer, Number):
+        comparison = _compare_with_care(answer, truths)
+    else:
+        comparison = _compare_as_authors(answer, truths[-1][0], numeric)
+    if comparison.correct:
+        reason = "right"
+    elif comparison.near:
+        reason = "near, not equal"
     return Score(
-        answer=answer, correct=correct, correct_err=near, reason=reason, status=reading.status
+        answer=comparison.answer,
+        correct=comparison.correct,
+        correct_err=comparison.near,
+        reason=reason,
+        status=reading.status,
     )
+
+
+class _Comparison(NamedTuple):
+    """An answer, and whether it is equal to the truth and near it; None if that is not known."""
+
+    answer: int | float | str | None
+    correct: bool | None
+    near: bool | None
+
+
+def _compare_with_care(
+    number: Number, truths: Sequence[tuple[int | float | str, float]]
+) -> _Comparison:
+    """Compare a number under each of its units; the answer is the value that fits."""
+    for value, step in truths:
+        equal_value = equal_reading(number, float(value), step)
+        if equal_value is not None:
+            return _Comparison(equal_value, correct=True, near=True)
+    for value, _ in truths:
+        near_value = near_reading(number, float(value))
+        if near_value is not None:
+            return _Comparison(near_value, correct=False, near=True)
+    return _Comparison(number.value + 0.0, correct=False, near=False)
+
+
+def _compare_as_authors(
+    answer: int | float | str, truth: int | float | str, numeric: bool
+) -> _Comparison:
+    near = paper.near_marked(float(answer), float(truth)) if numeric else None
+    return _Comparison(answer, correct=answer == truth, near=near)

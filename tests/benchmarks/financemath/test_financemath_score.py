@@ -37,12 +37,6 @@ def test_variants(row: dict[str, Any]) -> None:
     assert right == row["right"]
 
 
-@pytest.mark.parametrize("row", rows("financemath_paper_equal"), ids=name_of)
-def test_paper_equal(row: dict[str, Any]) -> None:
-    for numbers, equal in ((row["equal"], True), (row["other"], False)):
-        assert [scorer.paper_equal(one, row["truth"]) for one in numbers] == [equal] * len(numbers)
-
-
 @pytest.mark.parametrize(
     ("outcome", "answer", "correct", "values"),
     [
@@ -67,12 +61,6 @@ def test_paper_equal(row: dict[str, Any]) -> None:
         (
             Outcome(status=Status.ok, value="(1, 2)"),
             "(1, 2)",
-            False,
-            {"execution_rate": 1.0, "no_answer": 1.0},
-        ),
-        (
-            Outcome(**OK, value="nan", number=math.nan),
-            "nan",
             False,
             {"execution_rate": 1.0, "no_answer": 1.0},
         ),
@@ -102,6 +90,19 @@ def test_programs(
         assert scorer.metric_values(POT, [reading]).items() >= values.items()
         assert scorer.metrics_of(mode="pot").keys() == scorer.metric_values(POT, [reading]).keys()
         assert json.loads(str(reading))["status"] == outcome.status.value
+
+
+def test_nan_is_right_in_paper_and_no_answer_in_robust() -> None:
+    ran = Ran("", (Outcome(**OK, value="nan", number=math.nan),))
+    readings = {name: scorer.read(POT, ran, variant=name) for name in ("paper", "robust")}
+    scores = {name: scorer.compare(POT, reading) for name, reading in readings.items()}
+    assert (scores["paper"].answer, scores["paper"].correct) == ("nan", True)
+    assert (scores["robust"].answer, scores["robust"].correct) == (None, False)
+    values = {name: scorer.metric_values(POT, [readings[name]]) for name in readings}
+    assert (values["paper"]["no_answer"], values["robust"]["no_answer"]) == (0.0, 1.0)
+    assert values["paper"]["execution_rate"] == values["robust"]["execution_rate"] == 1.0
+    text = str(readings["paper"])
+    assert json.loads(text, parse_constant=pytest.fail)["is_nan"] is True
 
 
 @pytest.mark.parametrize(("variant", "number"), [("paper", 1), ("robust", 2)])

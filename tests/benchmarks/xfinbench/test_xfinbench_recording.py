@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.scored_task import VARIANTS, score_task
 from fin_tasks.benchmarks.xfinbench import recording
+from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.sandbox import Outcome, Status
 
@@ -104,3 +106,33 @@ def test_a_broken_file_is_one_sentence(tmp_path: Path) -> None:
             recording.read(tmp_path / name, task="calc")
     with pytest.raises(ConfigError, match="expected mode cot or da"):
         recording.read(tmp_path / "r.jsonl", task="bool", mode="pot")
+
+
+def test_the_command_scores_programs_as_the_authors_do(tmp_path: Path) -> None:
+    body = "```python\ndef solution():\n    return {}\n```"
+    programs: list[tuple[str, float, float | None]] = [
+        ("def solution():\n    return 4\n```\nIt returns 4.", 4, 4.0),
+        ("```\ndef solution():\n    return 4\n```", 0, 0.0),
+        ("    return 4", 4, 0.0),
+        (body.format("np.sqrt(16)"), 4, 4.0),
+        (body.format('"5"'), 5, 5.0),
+        (body.format('"the result is [12.5]"'), 12.5, 12.5),
+        (body.format('"[3]"'), 3, 3.0),
+        (body.format("[3]"), 3, None),
+        (body.format("1 / 0"), 7, 0.0),
+    ]
+    rows = [
+        {"id": f"q{number}", "ground_truth": truth, "model_response": response}
+        for number, (response, truth, _) in enumerate(programs)
+    ]
+    file = tmp_path / "model.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    out = tmp_path / "out"
+    command = ["replay", "xfinbench", str(file), "--task", "calc", "--mode", "pot"]
+    done = CliRunner().invoke(app, [*command, "--out", str(out), "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["paper"]["acc_em"] == 6 / 9
+    (samples,) = out.rglob("samples_xfinbench_calc_pot_*.jsonl")
+    lines = [json.loads(line) for line in samples.read_text().splitlines()]
+    answers = [line["answer"] for line in lines if line["filter"] == "paper"]
+    assert answers == [answer for _, _, answer in programs]

@@ -8,7 +8,7 @@ from case_files import name_of, rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.answers.paper import MARKER
+from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.xfinbench.score import (
     metric_values,
     metrics_of,

@@ -25,7 +25,7 @@ PARTS = (
     "finknow",
     "formulaeval",
 )
-SCORER_VERSION = 3
+SCORER_VERSION = 4
 """Goes up with every change that moves a score; part of the provenance."""
 _SAMPLE = Path(__file__).with_name("sample")
 _COLUMNS = ["question", "answer", "task", "context", "options", "program"]

@@ -10,9 +10,9 @@ from string import ascii_uppercase
 
 from fin_tasks.answers.choices import choice_texts
 from fin_tasks.answers.numbers import as_written
-from fin_tasks.answers.paper import MARKER, marked_number
 from fin_tasks.benchmarks.bizbench.formulas import stub_of
 from fin_tasks.benchmarks.bizbench.score import number_truth
+from fin_tasks.benchmarks.short_answers_paper import MARKER, marked_number
 
 _ROLE = "You are an expert in business and finance."
 _SYSTEM = {

@@ -9,12 +9,12 @@ from functools import lru_cache
 from typing import Any
 
 from fin_tasks.answers.numbers import Number
-from fin_tasks.answers.paper import MARKER
 from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.bizbench import formulas
-from fin_tasks.benchmarks.short_answers import compare_with, read_answer
+from fin_tasks.benchmarks.short_answers import Kind, compare_with, read_answer
+from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.sandbox import REASONS, Ran, execution_values
 from fin_tasks.stats.averages import average_or_none, rate
 
@@ -44,7 +44,7 @@ def read(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Readin
     """Read the answer in a response, or the results of its programs once they ran."""
     if doc["kind"] == "code" and isinstance(response, Ran):
         return formulas.read(response.outcomes, variant=variant)
-    kind = "letter" if doc["kind"] == "choice" else "number"
+    kind: Kind = "letter" if doc["kind"] == "choice" else "number"
     return read_answer(kind, response, variant=variant, choices=doc["options"])
 
 

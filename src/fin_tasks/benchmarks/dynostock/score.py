@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fin_tasks.answers.probability import paper_probability, robust_probability
 from fin_tasks.answers.types import Reading, Score
+from fin_tasks.benchmarks.dynostock.paper import paper_probability
+from fin_tasks.benchmarks.dynostock.probability import robust_probability
 from fin_tasks.stats.averages import (
     Metric,
     average,

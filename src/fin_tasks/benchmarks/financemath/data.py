@@ -17,7 +17,7 @@ from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 
 _log = logging.getLogger(__name__)
-SCORER_VERSION = 3  # goes up with every change that moves a score; part of the provenance
+SCORER_VERSION = 4  # goes up with every change that moves a score; part of the provenance
 _SAMPLE = Path(__file__).with_name("sample")
 _OPTIONS = (
     "split",

@@ -13,11 +13,11 @@ from fin_tasks.answers.numbers import (
     find_numbers,
     number_from_float,
 )
-from fin_tasks.answers.paper import financemath_program
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.types import Reading, Score
+from fin_tasks.benchmarks.financemath import paper
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import REASONS, Outcome, Ran, Status, execution_values
 from fin_tasks.stats.averages import average_or_none, rate
@@ -40,6 +40,7 @@ class ModelReading(Reading):
     exact: float | None = (
         None  # the result of a program, not rounded; None if it is no finite number
     )
+    is_nan: bool = False  # the result of a program is no number, which the authors count as right
     read_by: str = "rules"  # or "judge"
     replies: tuple[str, ...] = ()  # the judge's
 
@@ -48,7 +49,9 @@ def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[st
     """Return the program in a response; nothing unless the task asks for programs."""
     if doc["mode"] != "pot":
         return ()
-    return (financemath_program(response) if variant == "paper" else extract_program(response),)
+    return (
+        paper.financemath_program(response) if variant == "paper" else extract_program(response),
+    )
 
 
 def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) -> ModelReading:
@@ -113,6 +116,7 @@ def _read_result(outcome: Outcome, variant: str) -> ModelReading:
         variant=variant,
         answer=recorded if variant == "paper" else number,
         exact=number.value if number else None,
+        is_nan=variant == "paper" and outcome.number is not None and math.isnan(outcome.number),
         reason="" if number else reason,
         unscored=status in (Status.broken, Status.unsupported),
         status=status.value,
@@ -128,10 +132,12 @@ def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
     if reading.unscored:
         correct = answer = None
     elif isinstance(answer, Number):
-        near = any(_near(reading, truth) for reading in answer.readings)
+        near = any(paper.is_near(reading, truth) for reading in answer.readings)
         correct, answer = near or equal_reading(answer, truth, 0.0) is not None, answer.value
+    elif getattr(reading, "is_nan", False):
+        correct = paper.is_equal(math.nan, truth)
     elif isinstance(number := answer if exact is None else exact, float):
-        correct = paper_equal(number, truth)
+        correct = paper.is_equal(number, truth)
     reason = "right" if correct else reading.reason or ("no answer" if answer is None else "wrong")
     return Score(
         answer=answer, correct=correct, correct_err=None, reason=reason, status=reading.status
@@ -164,7 +170,9 @@ def metric_values(
     rows: list[dict[str, float | None]] = []
     for reading in readings:
         correct, unscored = rate(compare(doc, reading).correct), reading.unscored
-        silent = reading.exact is None if doc["mode"] == "pot" else reading.answer is None
+        silent = reading.answer is None
+        if doc["mode"] == "pot":
+            silent = reading.exact is None and not reading.is_nan
         row = {
             "acc": correct,
             "unscored": float(unscored),
@@ -181,22 +189,3 @@ def metric_values(
         name: average_or_none(row.get(name) for row in rows)
         for name in metrics_of(mode=doc["mode"])
     }
-
-
-def paper_equal(prediction: float, truth: float) -> bool:
-    """Compare two numbers as the authors do: 0.15 %, three decimals, powers of ten; signs hardly count."""
-    if not (math.isfinite(prediction) and math.isfinite(truth)):
-        return False
-    large, small = max(abs(prediction), abs(truth)), min(abs(prediction), abs(truth))
-    power_of_ten = (
-        small > 0 and math.isfinite(large / small) and math.log10(large / small).is_integer()
-    )
-    rounded_up = math.isfinite(large * 1000) and math.ceil(large * 1000) == math.ceil(small * 1000)
-    forgiven = any(_near(small * factor, large) for factor in (100, 1_000, 100_000))
-    return power_of_ten or rounded_up or forgiven or _near(prediction, truth)
-
-
-def _near(number: float, truth: float) -> bool:
-    # an interval rather than a difference: at the very edge the two round differently
-    margin = abs(truth) * 0.0015
-    return truth - margin <= number <= truth + margin

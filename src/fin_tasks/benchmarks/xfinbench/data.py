@@ -9,7 +9,7 @@ from typing import Any
 
 from PIL import Image
 
-from fin_tasks.answers.paper import MARKER
+from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.xfinbench import prompts as wording
 from fin_tasks.benchmarks.xfinbench.math_types import read_labels
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES, parse_truth
@@ -30,7 +30,7 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, int]]] = {
 }
 """The split of each study in the paper, and its number of rows by task; its figures fit no other numbers."""
 
-SCORER_VERSION = 3  # goes up with every change that moves a score
+SCORER_VERSION = 4  # goes up with every change that moves a score
 COLUMNS = (
     "id",
     "task",

@@ -7,7 +7,7 @@ from typing import Any
 
 from tqdm.contrib.concurrent import thread_map
 
-from fin_tasks.answers.paper import MARKER
+from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.xfinbench.prompts import Templates
 from fin_tasks.data.files import read_csv
 from fin_tasks.endpoints.chat import Chat

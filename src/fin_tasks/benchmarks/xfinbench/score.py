@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
-from fin_tasks.benchmarks.short_answers import compare_with, read_answer
+from fin_tasks.benchmarks.short_answers import Kind, compare_with, read_answer
 from fin_tasks.benchmarks.xfinbench.math_types import PUBLISHED
 from fin_tasks.sandbox import REASONS, Ran, execution_values
 from fin_tasks.stats.averages import over_responses, rate
@@ -22,6 +22,7 @@ CAPABILITIES: Mapping[str, str] = {
     "NM": "numerical modelling",
 }
 programs = short_answers.programs
+_KINDS: Mapping[str, Kind] = {"bool": "verdict", "mcq": "letter", "calcu": "number"}
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−﹣-", "-"))
 _NUMBER = re.compile(
     r"([-+]?)\s*[$€£¥]?\s*((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d*)?|\.\d+)(e[-+]?\d{1,4})?\s*%?", re.I
@@ -61,8 +62,7 @@ def parse_truth(task: str, cell: str) -> Truth:
 
 def read(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Reading:
     """Read the answer in a response, or the result of its program once that ran."""
-    kind = {"bool": "verdict", "mcq": "letter", "calcu": "number"}[doc["task"]]
-    return read_answer(kind, response, variant=variant, choices=doc["choices"])
+    return read_answer(_KINDS[doc["task"]], response, variant=variant, choices=doc["choices"])
 
 
 def compare(doc: Mapping[str, Any], reading: Reading) -> Score:

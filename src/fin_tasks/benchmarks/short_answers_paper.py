@@ -1,0 +1,122 @@
+"""How XFinBench's authors read answers and take programs, defects included: the `paper` variant.
+
+BizBench is scored by these readers too, and benchmarks do not import each other. So they stand here,
+beside `short_answers.py`, and not in the folder of XFinBench.
+"""
+
+import math
+import re
+
+from fin_tasks.answers.numbers import TOLERANCE
+from fin_tasks.answers.types import Extraction
+
+MARKER = "Therefore, my answer is"
+"""What XFinBench asks a model to write before its answer."""
+
+_TRUE_WORDS = ("TRUE", "true", "True", "correct")
+_FALSE_WORDS = ("FALSE", "false", "False", "incorrect")
+_LETTERS = "ABCD"
+_NUMBER_CHARACTERS = "-./0123456789"
+
+# The authors' own script imports these names, so their programs can use them without an import.
+# `pd` and `np` are also names of amounts, as of a probability of default: only `pd.` means pandas.
+_SCRIPT_NAMES = {
+    r"\bnp\s*\.": "import numpy as np",
+    r"\bpd\s*\.": "import pandas as pd",
+    r"\brandom\s*\.": "import random",
+    r"\bjson\s*\.": "import json",
+    r"\bcsv\s*\.": "import csv",
+    r"\bos\s*\.": "import os",
+    r"\bsys\s*\.": "import sys",
+    r"\bdatetime\b": "from datetime import datetime",
+}
+# The sandbox calls `solution()`, and must give back a text as one: the authors read "5" as a response.
+# A text goes behind the marker, as theirs does. Its end is enough, and a result is cut when it is long.
+_RETURN_RESULT = f"""
+solution = lambda: {MARKER + " "!r} + val_[-800:] if isinstance(val_, str) else val_
+"""
+
+
+def marked_verdict(response: str) -> Extraction[int]:
+    """Read 1 or 0 between the last marker and the next full stop; "incorrect" holds "correct" and is 1."""
+    sentence = _marked_sentence(response)
+    if sentence is None:
+        return Extraction(answer=None, reason="no marker")
+    if any(word in sentence for word in _TRUE_WORDS):
+        return Extraction(answer=1, rule="marker")
+    if any(word in sentence for word in _FALSE_WORDS):
+        return Extraction(answer=0, rule="marker")
+    return Extraction(answer=None, reason="no verdict up to the first full stop")
+
+
+def marked_letter(response: str) -> Extraction[str]:
+    """Read A if there is any A between the last marker and the next full stop, else B, C or D."""
+    sentence = _marked_sentence(response)
+    if sentence is None:
+        return Extraction(answer=None, reason="no marker")
+    for letter in _LETTERS:
+        if letter in sentence:
+            return Extraction(answer=letter, rule="marker")
+    return Extraction(answer=None, reason="no letter up to the first full stop")
+
+
+def marked_number(response: str) -> Extraction[float]:
+    """Read the digits in the last square brackets behind the last marker, or in all text behind it."""
+    _, marker, behind = response.rpartition(MARKER)
+    if not marker:
+        return Extraction(answer=None, reason="no marker")
+    in_brackets = behind.rpartition("[")[2].partition("]")[0]
+    digits = "".join(char for char in in_brackets if char in _NUMBER_CHARACTERS)
+    try:
+        number = float(digits)
+    except ValueError:
+        number = math.nan
+    if math.isfinite(number):
+        return Extraction(answer=number, rule="marker")
+    return Extraction(answer=None, reason="no number where the authors look")
+
+
+def near_marked(answer: float, truth: float) -> bool:
+    """Return whether an answer is less than 0.5 % of itself away from the truth.
+
+    The authors also accept a factor of 100 between the two. An answer of 0 is never near.
+    """
+    hundredth = answer / 100
+    if hundredth == 0:
+        return False
+    if abs(answer - truth) / abs(answer) < TOLERANCE:
+        return True
+    if abs(hundredth - truth) / abs(hundredth) < TOLERANCE:
+        return True
+    return abs(answer - truth / 100) / abs(answer) < TOLERANCE
+
+
+def xfinbench_program(response: str) -> str:
+    """Return the program that the authors run: a response is cut at its fences, and `solution()` is called."""
+    program = response.split("```python")[-1].split("```")[0]
+    imports = ""
+    if "math" in program:
+        imports += "import math\n"
+    if "scipy" in program:
+        imports += "import scipy\n"
+    return f"{imports}{program}\nval_ = solution()"
+
+
+def sandboxed_program(response: str) -> str:
+    """Return the authors' program for our sandbox, with the names that their script imports."""
+    program = xfinbench_program(response)
+    # To import pandas takes a tenth of the time limit, so only names in use are imported.
+    imports = [line for use, line in _SCRIPT_NAMES.items() if re.search(use, program)]
+    return "\n".join([*imports, program]) + _RETURN_RESULT
+
+
+def returned_text(result: str | None) -> Extraction[float]:
+    """Read a number in what a program returned, if that is a text."""
+    if result is None or not result.startswith(MARKER):
+        return Extraction(answer=None, reason="no finite number returned")
+    return marked_number(result)
+
+
+def _marked_sentence(response: str) -> str | None:
+    _, marker, behind = response.rpartition(MARKER)
+    return behind.partition(".")[0] if marker else None
