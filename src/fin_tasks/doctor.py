@@ -7,7 +7,7 @@ from typing import Any
 import fin_tasks
 from fin_tasks import sandbox
 from fin_tasks.adapters import autoload
-from fin_tasks.data.files import load_pins, pinned_benchmarks
+from fin_tasks.data.pins import load_pins, pinned_benchmarks
 from fin_tasks.settings import Settings
 
 _PACKAGES = (

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from fin_tasks.data.files import read_csv, read_json
+from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import DataError
 
 

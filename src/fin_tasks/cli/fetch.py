@@ -48,7 +48,8 @@ def fetch(
     """
     settings = Settings.from_environ()
     if benchmark != "dynostock":
-        from fin_tasks.data.files import load_pins, locate
+        from fin_tasks.data.locate import locate
+        from fin_tasks.data.pins import load_pins
 
         settings = replace(settings, offline=settings.offline or verify)
         wanted = _FILES.get(benchmark) or [pin.path for pin in load_pins(benchmark).files]

@@ -84,7 +84,8 @@ def label_math(
     from fin_tasks.benchmarks.xfinbench.data import SPLITS, read_rows
     from fin_tasks.benchmarks.xfinbench.math_types import MATH_TYPES, PUBLISHED, label_rows
     from fin_tasks.benchmarks.xfinbench.prompts import load_templates
-    from fin_tasks.data.files import locate, write_file
+    from fin_tasks.data.files import write_file
+    from fin_tasks.data.locate import locate
     from fin_tasks.endpoints.chat import Chat
     from fin_tasks.stats.averages import average_or_none
 

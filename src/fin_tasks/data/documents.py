@@ -13,36 +13,51 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 _Row = TypeVar("_Row")
+_SIMILAR = 0.81  # a misspelling is at least as similar to an option, from 0 to 1
+_SHOWN_DIGITS = 16  # of a hash
+_FINGERPRINT_DIGITS = 32
 
 
-def refuse_typos(benchmark: str, given: Iterable[str], options: Sequence[str]) -> None:
-    """Refuse misspelled metadata; keys unlike any option are the model's arguments, which lm-eval adds."""
-    for name in given:
-        near = get_close_matches(name.lower().replace("-", "_"), options, n=1, cutoff=0.81)
-        if near and name not in options:
-            raise ConfigError(
-                f"{benchmark} metadata: expected a known option, got {name!r}. Did you mean {near[0]!r}?"
-            )
+def refuse_typos(benchmark: str, names: Iterable[str], options: Sequence[str]) -> None:
+    """Refuse misspelled metadata.
+
+    Names unlike any option are arguments of the model, which lm-eval adds.
+    """
+    for name in names:
+        if name in options:
+            continue
+        spelled = name.lower().replace("-", "_")
+        similar = get_close_matches(spelled, options, n=1, cutoff=_SIMILAR)
+        if similar:
+            problem = f"expected a known option, got {name!r}"
+            raise ConfigError(f"{benchmark} metadata: {problem}. Did you mean {similar[0]!r}?")
 
 
 def draw(
     benchmark: str, rows: Sequence[_Row], n: int | None, seed: int, id_of: Callable[[_Row], str]
 ) -> list[_Row]:
-    """Return n random rows in the order of the file, all if None; only the seed and the ids decide which."""
-    if n is not None and (type(n) is not int or n < 1):
+    """Return n random rows in the order of the file, all if None.
+
+    Only the seed and the ids decide which rows are drawn.
+    """
+    if n is None:
+        return list(rows)
+    if type(n) is not int or n < 1:
         raise ConfigError(f"{benchmark} n: expected a whole number from 1, got {n!r}.")
-    ranked = sorted(
-        map(id_of, rows), key=lambda one: hashlib.sha256(f"{seed} {one}".encode()).digest()
-    )
-    kept = set(ranked[:n])
-    return [row for row in rows if id_of(row) in kept]
+
+    def rank(row_id: str) -> bytes:
+        return hashlib.sha256(f"{seed} {row_id}".encode()).digest()
+
+    ids = [id_of(row) for row in rows]
+    drawn = set(sorted(ids, key=rank)[:n])
+    return [row for row in rows if id_of(row) in drawn]
 
 
 def dataset_of(docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> "Dataset":
-    """Return documents as a data set whose `info.description` is the JSON of the facts with their hash as `hash`.
+    """Return documents as a data set whose `info.description` is the JSON of the facts.
 
-    There is at least one document, and all have the same keys. Our version and the number of rows are added to the
-    facts. Equal facts mean equal documents.
+    There is at least one document, and all have the same keys. Our version, the number of rows and
+    the hash of all facts, as `hash`, are added. Equal facts mean equal documents.
     """
     from datasets import Dataset, DatasetInfo
     from datasets.table import InMemoryTable
@@ -51,8 +66,10 @@ def dataset_of(docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> "
     if facts.get("data", {}).get("origin") == "sample":
         facts["split"] = "sample"  # whatever split the rows stand for
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-    table = InMemoryTable.from_pydict({name: [doc[name] for doc in docs] for name in docs[0]})
-    info = DatasetInfo(description=json.dumps({"hash": digest[:16], **facts}))
+    columns = {name: [doc[name] for doc in docs] for name in docs[0]}
+    description = json.dumps({"hash": digest[:_SHOWN_DIGITS], **facts})
     return Dataset(
-        table, info=info, fingerprint=digest[:32]
-    )  # with a fingerprint, the table is not hashed
+        InMemoryTable.from_pydict(columns),
+        info=DatasetInfo(description=description),
+        fingerprint=digest[:_FINGERPRINT_DIGITS],  # saves hashing the table
+    )

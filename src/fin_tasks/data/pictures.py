@@ -1,7 +1,8 @@
 """Pictures the right way up, and in a format that chat models take.
 
-A photograph may be stored on its side with a note (EXIF orientation) that some readers follow and others ignore, so a
-model and its judge could see two different pictures. Both get the file of `upright_file`.
+A photograph may be stored on its side with a note (EXIF orientation) that some readers follow and
+others ignore, so a model and its judge could see two different pictures. Both get the file of
+`upright_file`.
 """
 
 import re
@@ -15,46 +16,65 @@ from tqdm import tqdm
 
 from fin_tasks.data.files import sha256_of, write_file
 
-FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")  # chat models take the first four
+FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
+"""Formats that are read; chat models take the first four."""
 BROKEN = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError)
+"""What Pillow raises for a broken picture."""
+
+_CONVERTED = ("BMP", "TIFF")
+_PNG_MODES = ("1", "L", "LA", "P", "RGB", "RGBA")
+_ORIENTATION = 0x0112  # tag of EXIF
+_TURNED = range(2, 9)  # 1 is upright
+_NOTE = re.compile(rb"eXIf|exif|xmp")
 
 
 def upright_file(path: Path, folder: Path) -> Path:
     """Return the picture, or its upright copy in `folder` if it needs one and can be decoded."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Pillow about broken notes
+        warnings.simplefilter("ignore")  # Pillow warns about broken notes
         try:
             with Image.open(path, formats=FORMATS) as image:
-                # To look for a note behind the pixels, Pillow would decode the whole PNG.
-                noted = image.format != "PNG" or re.search(rb"eXIf|exif|xmp", path.read_bytes())
-                turned = noted and image.getexif().get(0x0112, 1) in range(2, 9)
-                if not turned and image.format not in ("BMP", "TIFF"):
+                if not _needs_copy(image, path):
                     return path
-                jpeg = image.format in ("JPEG", "MPO")
-                copy = folder / f"{sha256_of(path)}{'.jpg' if jpeg else '.png'}"
-                if copy.is_file():
-                    return copy
-                shown, out = ImageOps.exif_transpose(image), BytesIO()
-                if jpeg:
-                    shown.save(
-                        out, "JPEG", quality=95, icc_profile=shown.info.get("icc_profile"), exif=b""
-                    )
-                else:
-                    shown = (
-                        shown
-                        if shown.mode in ("1", "L", "LA", "P", "RGB", "RGBA")
-                        else shown.convert("RGB")
-                    )
-                    shown.save(out, "PNG", compress_level=1, exif=b"")
+                is_photograph = image.format in ("JPEG", "MPO")
+                suffix = ".jpg" if is_photograph else ".png"
+                copy = folder / f"{sha256_of(path)}{suffix}"
+                if not copy.is_file():
+                    encode = _upright_jpeg if is_photograph else _upright_png
+                    write_file(copy, encode(image))
+                return copy
         except BROKEN:
             return path
-    write_file(copy, out.getvalue())
-    return copy
+
+
+def _needs_copy(image: Image.Image, path: Path) -> bool:
+    if image.format in _CONVERTED:
+        return True
+    # To look for a note behind the pixels, Pillow would decode the whole PNG.
+    if image.format == "PNG" and not _NOTE.search(path.read_bytes()):
+        return False
+    return image.getexif().get(_ORIENTATION, 1) in _TURNED
+
+
+def _upright_jpeg(image: Image.Image) -> bytes:
+    upright = ImageOps.exif_transpose(image)
+    content = BytesIO()
+    profile = upright.info.get("icc_profile")
+    upright.save(content, "JPEG", quality=95, icc_profile=profile, exif=b"")
+    return content.getvalue()
+
+
+def _upright_png(image: Image.Image) -> bytes:
+    upright = ImageOps.exif_transpose(image)
+    if upright.mode not in _PNG_MODES:
+        upright = upright.convert("RGB")
+    content = BytesIO()
+    upright.save(content, "PNG", compress_level=1, exif=b"")
+    return content.getvalue()
 
 
 def upright_files(paths: Iterable[Path], folder: Path) -> dict[Path, Path]:
-    """Return `upright_file` of each picture, with a progress bar on a terminal, as a photograph takes half a second."""
-    bar = tqdm(
-        list(dict.fromkeys(paths)), desc="Turning pictures upright", unit="picture", disable=None
-    )
+    """Return `upright_file` of each picture; a bar shows progress, as one may take half a second."""
+    unique = list(dict.fromkeys(paths))
+    bar = tqdm(unique, desc="Turning pictures upright", unit="picture", disable=None)
     return {path: upright_file(path, folder) for path in bar}

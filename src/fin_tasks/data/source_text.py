@@ -1,80 +1,144 @@
-"""Follow the statements of an author's function that build a text. The code is parsed with `ast` and never executed."""
+"""Follow the statements of an author's function that build a text.
+
+The code is parsed with `ast` and never executed.
+"""
 
 import ast
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from fin_tasks.errors import DataError
 
 _METHODS = ("format", "join", "replace", "strip")
+_UNKNOWN = (DataError, KeyError, TypeError, ValueError)
+_MAX_SHOWN = 80  # characters
+
+Known = dict[str, Any]
+"""Values by the source of their expression: `line['question']`, or `load()` for any call of `load`."""
 
 
-def follow(body: Sequence[ast.stmt], known: dict[str, Any]) -> None:
+def follow(body: Sequence[ast.stmt], known: Known) -> None:
     """Follow assignments and branches, and leave the variables in `known`.
 
-    `known` maps expressions such as `line` or `line['question']` to values, and calls of a function, whatever their
-    arguments, by its name: `load()`. A variable whose value cannot be worked out is removed from `known`. A condition
-    that cannot be worked out is a DataError.
+    A variable whose value cannot be worked out is removed from `known`. A condition that cannot be
+    worked out is a DataError.
     """
     for statement in body:
         if isinstance(statement, ast.If):
-            follow(statement.body if value_of(statement.test, known) else statement.orelse, known)
-        elif isinstance(statement, ast.Assign | ast.AugAssign):
-            target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-            names = [
-                ast.unparse(one)
-                for one in (target.elts if isinstance(target, ast.Tuple) else [target])
-            ]
-            try:
-                value = value_of(statement.value, known)
-                if isinstance(statement, ast.AugAssign):
-                    value = known[names[0]] + value
-                known |= dict(
-                    zip(names, value if isinstance(target, ast.Tuple) else [value], strict=True)
-                )
-            except (DataError, KeyError, TypeError, ValueError):
-                for name in names:
-                    known.pop(name, None)
+            condition = value_of(statement.test, known)
+            follow(statement.body if condition else statement.orelse, known)
+        elif isinstance(statement, ast.Assign):
+            _assign(statement.targets[0], statement.value, known)
+        elif isinstance(statement, ast.AugAssign):
+            _append(statement.target, statement.value, known)
 
 
-def value_of(node: ast.expr, known: dict[str, Any]) -> Any:
-    """Work out an expression of texts: constants, f-strings, choices, lists, tables and a few methods of `str`."""
-    text = ast.unparse(node)
-    name = f"{ast.unparse(node.func)}()" if isinstance(node, ast.Call) else text
-    if name in known:
-        return known[name]
-    match node:
-        case ast.Constant(value=value):
-            return value
-        case ast.JoinedStr(values=parts):
-            return "".join(str(value_of(part, known)) for part in parts)
-        case ast.FormattedValue(value=inner):
-            return value_of(inner, known)
-        case ast.IfExp(test=test, body=body, orelse=orelse):
-            return value_of(body if value_of(test, known) else orelse, known)
-        case ast.List(elts=parts):
-            return [value_of(part, known) for part in parts]
-        case ast.Dict(keys=keys, values=values):
-            names = [value_of(key, known) for key in keys if key is not None]
-            return dict(zip(names, [value_of(value, known) for value in values], strict=True))
-        case ast.Subscript(value=table, slice=key):
-            return value_of(table, known)[value_of(key, known)]
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return value_of(left, known) + value_of(right, known)
-        case ast.BoolOp(op=op, values=parts):
-            return (any if isinstance(op, ast.Or) else all)(value_of(part, known) for part in parts)
-        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
-            return value_of(left, known) == value_of(right, known)
-        case ast.Compare(left=left, ops=[ast.In()], comparators=[right]):
-            return value_of(left, known) in value_of(right, known)
-        case ast.Call(func=ast.Name(id="str"), args=[inner]):
-            return str(value_of(inner, known))
-        case ast.Call(func=ast.Attribute(value=text_node, attr=name), args=args) if (
-            name in _METHODS
-        ):
-            return getattr(str(value_of(text_node, known)), name)(
-                *(value_of(part, known) for part in args)
-            )
-    raise DataError(
-        f"a prompt of the authors: expected an expression of texts, got {text[:80]!r}. Use our own wording."
-    )
+def _assign(target: ast.expr, expression: ast.expr, known: Known) -> None:
+    is_tuple = isinstance(target, ast.Tuple)
+    targets = target.elts if isinstance(target, ast.Tuple) else [target]
+    names = [ast.unparse(element) for element in targets]
+    try:
+        value = value_of(expression, known)
+        values = value if is_tuple else [value]
+        known.update(zip(names, values, strict=True))
+    except _UNKNOWN:
+        for name in names:
+            known.pop(name, None)
+
+
+def _append(target: ast.expr, expression: ast.expr, known: Known) -> None:
+    name = ast.unparse(target)
+    try:
+        known[name] = known[name] + value_of(expression, known)
+    except _UNKNOWN:
+        known.pop(name, None)
+
+
+def value_of(node: ast.expr, known: Known) -> Any:
+    """Work out an expression of texts; raise DataError if it holds anything else."""
+    return _Reader(known).visit(node)
+
+
+class _Reader(ast.NodeVisitor):
+    """Works out constants, f-strings, choices, lists, tables, comparisons and methods of `str`."""
+
+    def __init__(self, known: Known) -> None:
+        self.known = known
+
+    def visit(self, node: ast.AST) -> Any:
+        """Return the known value of an expression, or work it out."""
+        source = ast.unparse(node)
+        if isinstance(node, ast.Call):
+            source = f"{ast.unparse(node.func)}()"
+        if source in self.known:
+            return self.known[source]
+        return super().visit(node)
+
+    def visit_all(self, nodes: Sequence[ast.expr]) -> list[Any]:
+        """Return the value of each expression."""
+        return [self.visit(node) for node in nodes]
+
+    def generic_visit(self, node: ast.AST) -> NoReturn:
+        """Refuse an expression of any other kind."""
+        raise _unreadable(node)
+
+    def visit_Constant(self, node: ast.Constant) -> object:
+        return node.value
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> str:
+        parts = self.visit_all(node.values)
+        return "".join(str(part) for part in parts)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> object:
+        return self.visit(node.value)
+
+    def visit_IfExp(self, node: ast.IfExp) -> object:
+        condition = self.visit(node.test)
+        return self.visit(node.body if condition else node.orelse)
+
+    def visit_List(self, node: ast.List) -> object:
+        return self.visit_all(node.elts)
+
+    def visit_Dict(self, node: ast.Dict) -> object:
+        keys = [key for key in node.keys if key is not None]
+        names = self.visit_all(keys)
+        values = self.visit_all(node.values)
+        return dict(zip(names, values, strict=True))
+
+    def visit_Subscript(self, node: ast.Subscript) -> object:
+        table = self.visit(node.value)
+        key = self.visit(node.slice)
+        return table[key]
+
+    def visit_BinOp(self, node: ast.BinOp) -> object:
+        if not isinstance(node.op, ast.Add):
+            raise _unreadable(node)
+        return self.visit(node.left) + self.visit(node.right)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> bool:
+        combine = any if isinstance(node.op, ast.Or) else all
+        return combine(self.visit(part) for part in node.values)
+
+    def visit_Compare(self, node: ast.Compare) -> bool:
+        operands = self.visit_all([node.left, *node.comparators])
+        match node.ops, operands:
+            case [ast.Eq()], [left, right]:
+                return bool(left == right)
+            case [ast.In()], [element, container]:
+                return element in container
+        raise _unreadable(node)
+
+    def visit_Call(self, node: ast.Call) -> object:
+        arguments = self.visit_all(node.args)
+        match node.func, arguments:
+            case ast.Name(id="str"), [argument]:
+                return str(argument)
+            case ast.Attribute(attr=name), _ if name in _METHODS:
+                text = str(self.visit(node.func.value))
+                return getattr(text, name)(*arguments)
+        raise _unreadable(node)
+
+
+def _unreadable(node: ast.AST) -> DataError:
+    problem = f"expected an expression of texts, got {ast.unparse(node)[:_MAX_SHOWN]!r}"
+    return DataError(f"a prompt of the authors: {problem}. Use our own wording.")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.data.files import read_csv, read_json
+from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import DataError
 from fin_tasks.judging.item import Item
 from fin_tasks.settings import Settings

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import yaml
 
-from fin_tasks.data.files import load_pins
+from fin_tasks.data.pins import load_pins
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.comparable import text_of
 from fin_tasks.report.model import BENCHMARKS, largest

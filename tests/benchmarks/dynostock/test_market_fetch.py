@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 from fin_tasks.benchmarks.dynostock import fetch as fetching
 from fin_tasks.benchmarks.dynostock.market import read_market
 from fin_tasks.cli import app
-from fin_tasks.data import files as data_files
-from fin_tasks.data.files import Pin, load_pins
+from fin_tasks.data import locate as locating
+from fin_tasks.data.pins import Pin, load_pins
 from fin_tasks.errors import ConfigError, FetchError
 
 yfinance = pytest.importorskip("yfinance")
@@ -147,7 +147,7 @@ def test_the_authors_reports(
     pins = load_pins("dynostock")
     pin = Pin(path, len(content), hashlib.sha256(content.encode()).hexdigest())
     server.answers[f"/{pins.repo}/{pins.revision}/{path}"] = content
-    for module in (data_files, fetching):
+    for module in (locating, fetching):
         monkeypatch.setattr(
             module, "load_pins", lambda name: dataclasses.replace(pins, files=(pin,))
         )

@@ -11,7 +11,7 @@ from fin_tasks.benchmarks.bizbench import prompts
 from fin_tasks.benchmarks.bizbench.formulas import reference_of
 from fin_tasks.benchmarks.bizbench.score import PAPER_PARTS
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
-from fin_tasks.data.files import locate
+from fin_tasks.data.locate import locate
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 

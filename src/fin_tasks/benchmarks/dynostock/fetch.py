@@ -13,7 +13,9 @@ import requests
 from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_exponential
 from tqdm import tqdm
 
-from fin_tasks.data.files import load_pins, locate, write_file
+from fin_tasks.data.files import write_file
+from fin_tasks.data.locate import locate
+from fin_tasks.data.pins import load_pins
 from fin_tasks.errors import ConfigError, FetchError
 from fin_tasks.settings import Settings
 

@@ -11,7 +11,7 @@ import pandas as pd
 from fin_tasks.benchmarks.dynostock.market import ALPHA_VANTAGE, Market
 from fin_tasks.benchmarks.dynostock.prompts import Prompt, statement_direction
 from fin_tasks.benchmarks.dynostock.windows import Window, shown_prices
-from fin_tasks.data.files import locate
+from fin_tasks.data.locate import locate
 from fin_tasks.data.source_text import follow, value_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings

@@ -11,7 +11,8 @@ from typing import Any
 
 from fin_tasks.benchmarks.financemath.score import TOPICS
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
-from fin_tasks.data.files import locate, read_json
+from fin_tasks.data.locate import locate
+from fin_tasks.data.tables import read_json
 from fin_tasks.errors import DataError, SandboxError
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings

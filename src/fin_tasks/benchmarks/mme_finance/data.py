@@ -12,8 +12,10 @@ from fin_tasks.benchmarks.mme_finance.exact import parse_truth
 from fin_tasks.benchmarks.mme_finance.images import Pictures, is_usable, unpack
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
-from fin_tasks.data.files import Located, locate, read_csv, sha256_of
+from fin_tasks.data.files import sha256_of
+from fin_tasks.data.locate import Located, locate
 from fin_tasks.data.pictures import upright_files
+from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 

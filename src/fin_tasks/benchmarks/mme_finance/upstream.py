@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import Field
 
 from fin_tasks.benchmarks.mme_finance.prompts import Wording
-from fin_tasks.data.files import locate, sha256_of
+from fin_tasks.data.files import sha256_of
+from fin_tasks.data.locate import locate
 from fin_tasks.data.source_text import follow
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item

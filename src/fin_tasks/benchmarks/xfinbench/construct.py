@@ -19,7 +19,8 @@ from tqdm.contrib.concurrent import thread_map
 from fin_tasks.benchmarks.xfinbench.data import COLUMNS, SPLITS, items_of, lettered, parse_choices
 from fin_tasks.benchmarks.xfinbench.prompts import Style, Templates, house_prompts
 from fin_tasks.benchmarks.xfinbench.score import programs, score
-from fin_tasks.data.files import read_csv, write_file
+from fin_tasks.data.files import write_file
+from fin_tasks.data.tables import read_csv
 from fin_tasks.endpoints.chat import Chat, ChatReply
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.errors import DataError

@@ -14,7 +14,9 @@ from fin_tasks.benchmarks.xfinbench import prompts as wording
 from fin_tasks.benchmarks.xfinbench.math_types import read_labels
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES, parse_truth
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
-from fin_tasks.data.files import Located, locate, read_csv, sha256_of
+from fin_tasks.data.files import sha256_of
+from fin_tasks.data.locate import Located, locate
+from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 

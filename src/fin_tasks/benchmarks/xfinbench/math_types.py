@@ -9,7 +9,7 @@ from tqdm.contrib.concurrent import thread_map
 
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.xfinbench.prompts import Templates
-from fin_tasks.data.files import read_csv
+from fin_tasks.data.tables import read_csv
 from fin_tasks.endpoints.chat import Chat
 from fin_tasks.errors import DataError
 

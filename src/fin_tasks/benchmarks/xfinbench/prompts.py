@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from fin_tasks.data.files import Located, read_csv, sha256_of
+from fin_tasks.data.files import sha256_of
+from fin_tasks.data.locate import Located
+from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.retrieval.search import facts, retrieve
 from fin_tasks.settings import Settings

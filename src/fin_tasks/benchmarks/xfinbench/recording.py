@@ -17,7 +17,8 @@ from fin_tasks.benchmarks.scored_task import (
 )
 from fin_tasks.benchmarks.xfinbench.data import SPLITS, SUBSETS, items_of, parse_choices, read_rows
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
-from fin_tasks.data.files import locate, read_csv, read_json
+from fin_tasks.data.locate import locate
+from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average_or_none

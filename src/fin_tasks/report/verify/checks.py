@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from fin_tasks.data.files import load_pins
+from fin_tasks.data.pins import load_pins
 from fin_tasks.report.comparable import differences
 from fin_tasks.report.model import TaskResult
 

@@ -10,8 +10,10 @@ import huggingface_hub.constants
 import pytest
 from loopback import Loopback
 
-from fin_tasks.data import files as data_files
-from fin_tasks.data.files import Located, Pin, Pins, load_pins, locate, pinned_benchmarks
+from fin_tasks.data import download
+from fin_tasks.data import locate as locating
+from fin_tasks.data.locate import Located, locate
+from fin_tasks.data.pins import Pin, Pins, load_pins, pinned_benchmarks
 from fin_tasks.errors import ConfigError, DataError, FetchError
 from fin_tasks.settings import Settings
 
@@ -37,7 +39,7 @@ def server(no_proxy: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback
             load_pins(name), files=(*files, Pin(BANK, None, None)) if name == "xfinbench" else ()
         )
 
-    monkeypatch.setattr(data_files, "load_pins", pins)
+    monkeypatch.setattr(locating, "load_pins", pins)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
     with Loopback() as running:
         running.files |= {GITHUB + path: body for path, body in BODIES.items()}
@@ -92,7 +94,7 @@ def test_a_wrong_download_is_an_error_and_not_kept(
     body: bytes | None,
     message: str,
 ) -> None:
-    monkeypatch.setitem(data_files._MOST, "github", 20)
+    monkeypatch.setitem(download.MAX_BYTES, "github", 20)
     server.files[GITHUB + path] = body  # type: ignore[assignment]
     with pytest.raises(DataError, match=message):
         xfinbench(settings, path)
@@ -162,7 +164,7 @@ def test_what_the_hub_refuses_is_an_error(
         monkeypatch.context() as patch,
         pytest.raises(FetchError, match="it has 10 bytes, more than 5"),
     ):
-        patch.setitem(data_files._MOST, "hub", 5)
+        patch.setitem(download.MAX_BYTES, "hub", 5)
         locate("bizbench", TEST_SET, settings=settings)
 
 

@@ -1,0 +1,162 @@
+"""Find a benchmark's files: downloaded, in the user's own folder, or the packaged sample.
+
+A file is named by its path in the authors' repository. A name may hold alternatives separated by
+`|`, and each may be a shell pattern: `data/test-*.parquet|test.jsonl`. The first alternative that
+matches files counts, and these are listed by their own names. A folder of the user's is laid out
+like the repository, or without its first level of folders.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal, TypedDict, get_args
+
+from fin_tasks.data import download, hub
+from fin_tasks.data.files import sha256_of
+from fin_tasks.data.pins import Pins, load_pins
+from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.settings import Settings
+
+Origin = Literal["upstream", "data_dir", "sample"]
+"""Where files come from: downloaded, the user's folder, or the packaged sample."""
+
+_SOURCES = ("auto", *get_args(Origin))
+_REVISION_DIGITS = 16
+_REMEDY = "Put the file there, name another data_dir or FIN_TASKS_DATA, or use source upstream."
+
+
+class Provenance(TypedDict):
+    """What results say about the files."""
+
+    origin: Origin
+    commit: str | None
+    revision: str
+    """Hash of all names and hashes, which only equal files have in common."""
+    files: dict[str, str]
+    """SHA-256 by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Located:
+    """Files of a benchmark by their names, and where they come from."""
+
+    origin: Origin
+    root: Path
+    pins: Pins = field(repr=False)
+    settings: Settings = field(repr=False)
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    @property
+    def commit(self) -> str | None:
+        """The commit of downloaded files, else None."""
+        return self.pins.revision if self.origin == "upstream" else None
+
+    def more(self, names: Iterable[str], *, optional: bool = False) -> "Located":
+        """Add files from the same place; a missing file is an error unless files are optional."""
+        added: dict[str, Path] = {}
+        for name in names:
+            paths = self.matches(name)
+            if not paths and not optional:
+                problem = f"expected {name} in {self.root}, found none"
+                raise DataError(f"{self.pins.name}: {problem}. {_REMEDY}")
+            for path in paths:
+                added[_key(name, path)] = path
+        if self.origin == "upstream":
+            download.fetch(self.pins, self.root, added.values(), self.settings)
+        return replace(self, files={**self.files, **added})
+
+    def matches(self, name: str) -> list[Path]:
+        """Return the paths of the first alternative in a name that matches files, in order."""
+        for pattern in name.split("|"):
+            is_upstream = self.origin == "upstream"
+            paths = self._published(pattern) if is_upstream else self._own(pattern)
+            if paths:
+                return sorted(paths)
+        return []
+
+    def _published(self, pattern: str) -> list[Path]:
+        names = [pin.path for pin in self.pins.files if fnmatchcase(pin.path, pattern)]
+        return [self.root / name for name in names]
+
+    def _own(self, pattern: str) -> list[Path]:
+        paths = list(self.root.glob(pattern))
+        without_first_folder = pattern.partition("/")[2]
+        if not paths and without_first_folder:
+            paths = list(self.root.glob(without_first_folder))
+        return paths
+
+    def provenance(self) -> Provenance:
+        """Return origin, commit and hashes of the files."""
+        hashes = {name: sha256_of(path) for name, path in sorted(self.files.items())}
+        lines = [f"{sha256}  {name}\n" for name, sha256 in hashes.items()]
+        digest = hashlib.sha256("".join(lines).encode()).hexdigest()
+        return {
+            "origin": self.origin,
+            "commit": self.commit,
+            "revision": digest[:_REVISION_DIGITS],
+            "files": hashes,
+        }
+
+
+def locate(
+    benchmark: str,
+    paths: Sequence[str],
+    *,
+    source: str = "auto",
+    data_dir: str | Path | None = None,
+    settings: Settings,
+    sample: Path | None = None,
+    revision: str | None = None,
+) -> Located:
+    """Find files of a benchmark, all of which are needed; download what the cache lacks.
+
+    Args:
+        benchmark: Name of a file of pins.
+        paths: Names of the files.
+        source: `upstream`, `data_dir`, `sample`, or `auto`, which is data_dir if a folder is named
+            and upstream if not.
+        data_dir: The user's folder, `FIN_TASKS_DATA` if None. A file stands for the first of the
+            paths.
+        settings: Folders, hosts and tokens.
+        sample: Folder of the packaged sample.
+        revision: Commit, branch or tag of a data set on the hub.
+    """
+    pins = load_pins(benchmark)
+    if source not in _SOURCES:
+        expected = ", ".join(_SOURCES)
+        raise ConfigError(f"{benchmark} source: expected one of {expected}, got {source!r}.")
+    own_folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
+    if source == "upstream" or (source == "auto" and own_folder is None):
+        return _upstream(pins, revision, settings).more(paths)
+    folder = sample if source == "sample" else own_folder
+    if folder is None:
+        remedy = "Set data_dir or FIN_TASKS_DATA."
+        raise ConfigError(f"{benchmark} source: {source} needs a folder, got none. {remedy}")
+    if source == "sample":
+        return Located(origin="sample", root=folder, pins=pins, settings=settings).more(paths)
+    return _in_folder(folder, pins, paths, settings)
+
+
+def _upstream(pins: Pins, revision: str | None, settings: Settings) -> Located:
+    if pins.host == "hub":
+        pins = hub.look_up(pins, revision, settings)
+    root = settings.cache_dir / pins.name / str(pins.revision)
+    return Located(origin="upstream", root=root, pins=pins, settings=settings)
+
+
+def _in_folder(folder: Path, pins: Pins, paths: Sequence[str], settings: Settings) -> Located:
+    located = Located(origin="data_dir", root=folder, pins=pins, settings=settings)
+    if folder.is_file():
+        first = {_key(paths[0], folder): folder}
+        return replace(located, root=folder.parent, files=first).more(paths[1:])
+    # Only one folder is searched from here on, so that two copies never mix.
+    below = replace(located, root=folder / pins.name)
+    return (below if below.matches(paths[0]) else located).more(paths)
+
+
+def _key(name: str, path: Path) -> str:
+    is_pattern = re.search(r"[|*?\[]", name) is not None
+    return path.name if is_pattern else name

@@ -1,0 +1,109 @@
+"""Read tables: CSV, a list of JSON objects, or JSON lines."""
+
+import csv
+import json
+from collections.abc import Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fin_tasks.errors import DataError
+
+
+class Record(NamedTuple):
+    """One row of a CSV file; a short row is filled up with empty cells."""
+
+    line: int
+    """The line of the file on which the row ends."""
+    cells: dict[str, str]
+    surplus: int
+    """Number of cells that the header lacks; negative if the row is short."""
+
+
+def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> list[Record]:
+    """Read the rows of a UTF-8 CSV file that has these columns and maybe more; skip blank lines."""
+    try:
+        content = path.read_bytes()
+        # A cell may be as long as the file; the default limit is 128 kB.
+        csv.field_size_limit(max(csv.field_size_limit(), len(content)))
+        text = StringIO(content.decode("utf-8-sig"), newline="")
+        reader = csv.reader(text, delimiter=delimiter)
+        header = next(reader, [])
+        _check_header(path, header, columns)
+        return [_record(header, row, reader.line_num) for row in reader if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        problem = f"expected a CSV file in UTF-8, could not read it ({error})"
+        raise DataError(f"{path}: {problem}.") from error
+
+
+def _check_header(path: Path, header: Sequence[str], columns: Sequence[str]) -> None:
+    has_all = set(columns) <= set(header)
+    has_repeats = len(set(header)) < len(header)
+    if not has_all or has_repeats:
+        expected = f"the columns {', '.join(columns)}, each once"
+        got = ", ".join(header) or "an empty file"
+        raise DataError(f"{path}: expected {expected}, got {got}. Rename its columns.")
+
+
+def _record(header: Sequence[str], row: list[str], line: int) -> Record:
+    surplus = len(row) - len(header)
+    padding = [""] * -surplus
+    cells = dict(zip(header, row + padding, strict=False))
+    return Record(line=line, cells=cells, surplus=surplus)
+
+
+def read_json(
+    path: Path, columns: Sequence[str] = (), *, aliases: Mapping[str, str] | None = None
+) -> list[dict[str, Any]]:
+    """Read the objects of a JSON list, or of JSON lines, in UTF-8.
+
+    Each object must have these columns or their aliases. A row of lm-eval's samples becomes its
+    document, with the responses as `output`.
+    """
+    rows = _json_rows(path)
+    if all(_is_sample(row) for row in rows):
+        rows = _documents_of(rows)
+    if not rows:
+        raise DataError(f"{path}: expected at least one row, got none.")
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, dict):
+            _copy_aliases(row, aliases or {})
+        if not isinstance(row, dict) or not all(column in row for column in columns):
+            expected = f"an object with {', '.join(columns)}"
+            raise DataError(f"{path}, row {number}: expected {expected}, got {row!r:.200}.")
+    return rows
+
+
+def _json_rows(path: Path) -> list[Any]:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        if text.lstrip().startswith("["):
+            return list(json.loads(text))
+        # JSON does not break lines at other separators, as `splitlines` would.
+        lines = [line for line in text.split("\n") if line.strip()]
+        return list(json.loads("[" + ",\n".join(lines) + "]"))
+    except (OSError, ValueError, RecursionError) as error:
+        problem = f"expected a JSON list or JSON lines in UTF-8, got {error}"
+        raise DataError(f"{path}: {problem}.") from error
+
+
+def _is_sample(row: Any) -> bool:
+    return isinstance(row, dict) and isinstance(row.get("doc"), dict)
+
+
+def _documents_of(samples: Sequence[dict[str, Any]]) -> list[Any]:
+    """Return the documents of lm-eval's samples under the first filter.
+
+    All filters list the same responses.
+    """
+    documents = []
+    for sample in samples:
+        if sample.get("filter") == samples[0].get("filter"):
+            documents.append({**sample["doc"], "output": sample.get("resps")})
+    return documents
+
+
+def _copy_aliases(row: dict[str, Any], aliases: Mapping[str, str]) -> None:
+    for name, alias in aliases.items():
+        if name not in row and alias in row:
+            row[name] = row[alias]
