@@ -56,7 +56,7 @@ def test_a_judge_that_is_down_leaves_all_unscored() -> None:
     with serve(lambda _: (400, {}, {"error": {"message": "no"}})) as served:
         found, judging = judged({"judge_model": "m", "judge_base_url": served.base_url})
     assert "failed on 1 of 1" in found[0][0].error
-    assert judging.rubric.read(found[0][1], variant="paper").score is None
+    assert judging.rubric.read(found[0][1]).score is None
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from chat_server import Answer, completion, serve
 
+from fin_tasks.benchmarks.mme_finance.paper import read_verdict
 from fin_tasks.errors import JudgeError
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.judge import JudgeModel, check_failures, judge_from, judge_items
@@ -36,7 +37,7 @@ def number_of(body: dict[str, Any]) -> int:
 
 
 def scores(judged: list[Judged]) -> list[Any]:
-    return [EN.read(one, variant="robust").score for one in judged]
+    return [EN.read(one).score for one in judged]
 
 
 def test_three_hundred_predictions_and_a_bad_server(
@@ -70,7 +71,7 @@ def test_three_hundred_predictions_and_a_bad_server(
         expected = [None if n % 10 == 3 or n % 50 == 5 else n % 6 for n in range(300)]
         assert scores(judged) == expected
         assert [one.response for one in judged] == [item.response for item in items]
-        assert [EN.read(one, variant="paper").score for one in judged] == [
+        assert [read_verdict(EN, one).score for one in judged] == [
             None if n % 50 == 5 else 0 if n % 10 == 3 else 4 if n % 10 == 4 else n % 6
             for n in range(300)
         ]
@@ -155,7 +156,7 @@ def test_replies_outlive_an_outage(settings: Settings) -> None:
         judge = judge_of(served.base_url)
         for _ in range(2):  # a judge without a score is asked again, and is down then
             judged = judge_items(items_of(2), EN, judge, settings=settings)
-            assert [EN.read(one, variant="paper").score for one in judged] == [4, 4]
+            assert [read_verdict(EN, one).score for one in judged] == [4, 4]
             assert scores(judged) == [None, None]
             down.set()
 

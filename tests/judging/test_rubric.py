@@ -34,37 +34,28 @@ def text_of(item: Item) -> str:
 @pytest.mark.parametrize("case", REPLIES, ids=[repr(case["reply"]) for case in REPLIES])
 def test_one_reply(case: dict[str, Any]) -> None:
     for name in ("mme_finance_en", "mme_finance_zh"):
-        read = load_rubric(name).score_of
-        assert {variant: read(case["reply"], variant) for variant in ("paper", "robust")} == {
-            variant: case[variant] for variant in ("paper", "robust")
-        }
+        assert load_rubric(name).score_of(case["reply"]) == case["robust"]
 
 
 @pytest.mark.parametrize("case", TRIES, ids=str)
 def test_all_replies_of_a_response(case: dict[str, Any]) -> None:
-    one = judged(
-        *case["replies"], response=case.get("response", "Friday."), error=case.get("error", "")
-    )
-    read = {variant: EN.read(one, variant=variant) for variant in ("paper", "robust")}
-    assert {variant: verdict.score for variant, verdict in read.items()} == {
-        name: case[name] for name in read
-    }
-    assert bool(read["robust"].reason) is (case["robust"] is None)
+    response = case.get("response", "Friday.")
+    verdict = EN.read(judged(*case["replies"], response=response, error=case.get("error", "")))
+    assert verdict.score == case["robust"]
+    assert bool(verdict.reason) is (case["robust"] is None)
 
 
 @given(st.text())
 def test_no_reply_raises(reply: str) -> None:
     for rubric in (EN, MT):
-        for variant in ("paper", "robust"):
-            score = rubric.score_of(reply, variant)
-            assert score is None or (isinstance(score, int) and 0 <= score <= 5)
+        score = rubric.score_of(reply)
+        assert score is None or (isinstance(score, int) and 0 <= score <= 5)
 
 
 @pytest.mark.parametrize("case", SEVEN, ids=lambda case: case["seven"][:20])
 def test_seven_dimensions(case: dict[str, Any]) -> None:
     expected = dict(zip(MT.dimensions, (1, 2, 3, 4, 5, 6, 10), strict=True))
-    for variant in ("paper", "robust"):
-        assert MT.score_of(case["seven"], variant) == (expected if case[variant] else None)
+    assert MT.score_of(case["seven"]) == (expected if case["robust"] else None)
 
 
 def test_the_judge_is_told_everything(tmp_path: Path) -> None:

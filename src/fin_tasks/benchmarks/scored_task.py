@@ -9,6 +9,7 @@ from typing import Any
 
 from fin_tasks import sandbox
 from fin_tasks.answers.types import Reading
+from fin_tasks.benchmarks.mme_finance import paper as mme_paper
 from fin_tasks.judging.item import Judged, response_sha256
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.stats.averages import Metric, average, standard_error
@@ -87,7 +88,10 @@ def score_task(
 def score_judged(
     rubric: Rubric, docs: Sequence[Mapping[str, Any]], judged: Sequence[Judged]
 ) -> ScoredTask:
-    """Read a judge's replies under both variants; scores are percent of the rubric's scale."""
+    """Read a judge's replies under both variants, `paper` as MME-Finance's authors do.
+
+    Scores are percent of the rubric's scale.
+    """
     readings: dict[str, list[list[Any]]] = {variant: [] for variant in VARIANTS}
     values: dict[str, list[Mapping[str, Any]]] = {variant: [] for variant in VARIANTS}
     for one in judged:
@@ -96,7 +100,9 @@ def score_judged(
             "response_sha256": response_sha256(one.response),
         }
         for variant in VARIANTS:
-            verdict = rubric.read(one, variant=variant)
+            verdict = (
+                mme_paper.read_verdict(rubric, one) if variant == "paper" else rubric.read(one)
+            )
             points = verdict.score["overall"] if isinstance(verdict.score, dict) else verdict.score
             reading = {
                 "variant": variant,

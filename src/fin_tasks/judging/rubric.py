@@ -81,60 +81,62 @@ class Rubric(_Strict):
         """Return the chat messages that ask the judge about an item; the picture comes last."""
         raise NotImplementedError
 
-    def read(self, judged: Judged, *, variant: str) -> Verdict:
-        """Read the score in the judge's replies.
-
-        `paper` takes the first reply that the authors' parser reads. If all tries fail, or the response is missing, it
-        gives the lowest score. `robust` takes the first reply that is a score and nothing else.
-        """
-        silent = no_response(judged.response)
+    def read(self, judged: Judged) -> Verdict:
+        """Read the first reply of the judge that is a score and nothing else."""
         for reply in judged.replies:
-            score = self.score_of(reply.text, variant)
+            score = self.score_of(reply.text)
             if score is not None:
                 return Verdict(score)
-        gave_up = len(judged.replies) >= len(self.temperatures) or (silent and not judged.error)
-        if variant == "paper" and gave_up:
-            lowest = dict.fromkeys(self.dimensions, self.lowest) if self.dimensions else self.lowest
-            return Verdict(lowest, silent or "no reply of the judge is a score")
-        last = f"; the last reply was {judged.replies[-1].text[:80]!r}" if judged.replies else ""
-        return Verdict(None, silent or (judged.error or "the judge was not asked") + last)
+        return unscored(judged)
 
-    def score_of(self, reply: str, variant: str) -> int | dict[str, int] | None:
-        """Read one reply; return None if it holds no score."""
+    def score_of(self, reply: str) -> int | dict[str, int] | None:
+        """Read one reply; return None unless it is a score and nothing else."""
         if self.parser == "text":
             return None
-        if self.dimensions:
-            return self._dimensions_of(reply, lenient=variant == "paper")
-        if variant == "paper":
-            return _paper_score(reply, self.lowest, self.highest)
         text = strip_reasoning(reply).strip()
-        found = int(text) if re.fullmatch(r"0|[1-9][0-9]{0,2}", text) else None
-        return found if found is not None and self.lowest <= found <= self.highest else None
+        if self.dimensions:
+            return self._dimensions_of(text)
+        if re.fullmatch(r"0|[1-9][0-9]{0,2}", text) is None:
+            return None
+        score = int(text)
+        return score if self.lowest <= score <= self.highest else None
 
     def accepts(self, reply: str) -> bool:
         """Return whether a reply can be read, so that the judge is not asked again."""
         if self.parser == "text":
             return bool(strip_reasoning(reply).strip())
-        return self.score_of(reply, "robust") is not None
+        return self.score_of(reply) is not None
 
-    def _dimensions_of(self, reply: str, *, lenient: bool) -> dict[str, int] | None:
-        text = strip_reasoning(reply).strip().removeprefix("```json").strip("`\n ")
-        found = re.search(r"\{[^{}]*\}", text) if lenient else re.fullmatch(r"\{[^{}]*\}", text)
+    def complete(self, points: Mapping[str, Any]) -> dict[str, int] | None:
+        """Return the points of each dimension by its name; None unless all are integers of the scale."""
+        scores: dict[str, int] = {}
+        for name, title in self.dimensions.items():
+            score = points.get(title)
+            if type(score) is not int or not self.lowest <= score <= self.highest:
+                return None
+            scores[name] = score
+        return scores
+
+    def _dimensions_of(self, text: str) -> dict[str, int] | None:
+        tree = text.removeprefix("```json").strip("`\n ")
+        if re.fullmatch(r"\{[^{}]*\}", tree) is None:
+            return None
         try:
-            said = json.loads(found[0]) if found else {}
+            points = json.loads(tree)
         except (ValueError, RecursionError):
-            said = {}
-        if lenient:
-            for called in self.dimensions.values():
-                number = re.search(rf"{re.escape(called)}\W{{0,8}}(\d{{1,2}})(?!\d)", text)
-                said.setdefault(called, int(number[1]) if number else None)
-        scores: dict[str, Any] = {
-            name: said.get(called) for name, called in self.dimensions.items()
-        }
-        good = all(
-            type(one) is int and self.lowest <= one <= self.highest for one in scores.values()
-        )
-        return scores if good else None
+            return None
+        return self.complete(points)
+
+
+def unscored(judged: Judged) -> Verdict:
+    """Return the verdict on a response without a score, with the reason."""
+    silent = no_response(judged.response)
+    if silent:
+        return Verdict(None, silent)
+    reason = judged.error or "the judge was not asked"
+    if judged.replies:
+        reason += f"; the last reply was {judged.replies[-1].text[:80]!r}"
+    return Verdict(None, reason)
 
 
 class Pack(Rubric):
@@ -257,18 +259,3 @@ def with_picture(text: str, picture: Path) -> list[dict[str, Any]]:
 def _fill(template: str, parts: Mapping[str, Any]) -> str:
     # in one pass, so that braces in a part are left alone
     return re.sub(r"\{(\w+)\}", lambda found: str(parts.get(found[1], found[0])), template)
-
-
-def _paper_score(reply: str, lowest: int, highest: int) -> int | None:
-    """Read a reply as the authors do: the whole reply as an integer, else the last integer of the scale in it."""
-    try:
-        found = int(reply)
-    except ValueError:
-        try:
-            inside = [
-                one for one in map(int, re.findall(r"[-+]?\d+", reply)) if lowest <= one <= highest
-            ]
-        except ValueError:  # Python reads no integer of more than 4,300 digits
-            return None
-        return inside[-1] if inside else None
-    return found if lowest <= found <= highest else None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fin_tasks.benchmarks.mme_finance.paper import read_verdict
 from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Judged, Reply
@@ -78,7 +79,7 @@ def test_the_message(folder: str, tmp_path: Path) -> None:
     assert image["image_url"]["url"].startswith("data:image/jpeg;base64,")
     (message,) = rubric.messages(replace(ITEM, category="Not Applicable", picture=None))
     assert "Unanswerable.\nRequirements: Say so." in message["content"][0]["text"]
-    assert rubric.read(Judged("x", (Reply(text="3/5", temperature=0),)), variant="paper").score == 5
+    assert read_verdict(rubric, Judged("x", (Reply(text="3/5", temperature=0),))).score == 5
 
 
 def test_results_name_the_file(folder: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fin_tasks.answers.types import Reading, Score
-from fin_tasks.benchmarks.mme_finance import binary, multi_turn
+from fin_tasks.benchmarks.mme_finance import binary, multi_turn, paper
 from fin_tasks.benchmarks.mme_finance.exact import declines, is_exact, parse_truth
 from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA
 from fin_tasks.judging.item import Item, Judged, no_response, response_sha256
@@ -77,7 +77,8 @@ def read(doc: Mapping[str, Any], response: str | Judged, *, variant: str) -> Rea
     rubric = load_rubric(
         multi_turn.RUBRIC if doc["part"] == "multi_turn" else f"mme_finance_{doc['language']}"
     )
-    verdict, silent = rubric.read(judged, variant=variant), bool(no_response(judged.response))
+    verdict = paper.read_verdict(rubric, judged) if variant == "paper" else rubric.read(judged)
+    silent = bool(no_response(judged.response))
     scores = verdict.score if isinstance(verdict.score, dict) else None
     points = scores[multi_turn.DIMENSIONS[-1]] if scores else verdict.score
     truth = parse_truth(doc["truth"])
