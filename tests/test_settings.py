@@ -51,6 +51,7 @@ def test_variables_are_read_and_secrets_are_not_shown() -> None:
     ("name", "value"),
     [
         *(("FIN_TASKS_SANDBOX_WORKERS", "0"), ("FIN_TASKS_SANDBOX_WORKERS", "-1")),
+        ("FIN_TASKS_SANDBOX", "docker"),
         *(
             ("FIN_TASKS_OFFLINE", "maybe"),
             ("FIN_TASKS_METADATA", "sample"),

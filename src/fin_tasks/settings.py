@@ -76,7 +76,7 @@ class Settings:
             judge_base_urls=_judge_base_urls(env),
             metadata=_metadata(env.get("FIN_TASKS_METADATA", "{}")),
             offline=_flag(env, "FIN_TASKS_OFFLINE") or _flag(env, "HF_HUB_OFFLINE"),
-            sandbox=env.get("FIN_TASKS_SANDBOX", SANDBOX_TIERS[0]),
+            sandbox=_sandbox(env),
             sandbox_workers=_sandbox_workers(env),
         )
 
@@ -102,6 +102,14 @@ def _judge_base_urls(env: Mapping[str, str]) -> tuple[str, ...]:
     listed = env.get("FIN_TASKS_JUDGE_BASE_URL", OPENAI).split(",")
     urls = [url.strip().rstrip("/") for url in listed]
     return tuple(url for url in urls if url)
+
+
+def _sandbox(env: Mapping[str, str]) -> str:
+    tier = env.get("FIN_TASKS_SANDBOX", SANDBOX_TIERS[0])
+    if tier not in SANDBOX_TIERS:
+        expected = ", ".join(SANDBOX_TIERS)
+        raise ConfigError(f"FIN_TASKS_SANDBOX: expected one of {expected}, got {tier!r}.")
+    return tier
 
 
 def _sandbox_workers(env: Mapping[str, str]) -> int:
