@@ -18,6 +18,7 @@ from fin_tasks.sandbox import Outcome, Runner, Status, describe_tiers, open_runn
 from fin_tasks.sandbox import runner as runner_module
 from fin_tasks.sandbox.policy import landlock_abi
 from fin_tasks.sandbox.process import Server
+from fin_tasks.sandbox.report import Attempt
 from fin_tasks.settings import SANDBOX_TIERS, Settings
 
 pytestmark = pytest.mark.skipif(landlock_abi() < 1, reason="this kernel has no Landlock")
@@ -63,8 +64,8 @@ def test_a_kill_of_a_busy_machine_is_tried_once_more_but_sleep_is_not(
     runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = [
-        (Outcome(status=Status.memory), True),
-        (Outcome(status=Status.ok, value="5.0"), False),
+        Attempt(Outcome(status=Status.memory), worth_repeating=True),
+        Attempt(Outcome(status=Status.ok, value="5.0")),
     ]
     with monkeypatch.context() as patch:
         patch.setattr(Server, "run", lambda _self, _source: answers.pop(0))
@@ -79,10 +80,10 @@ def test_a_kill_of_a_busy_machine_is_tried_once_more_but_sleep_is_not(
 def test_what_a_broken_sandbox_did_not_run_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     real, broken = Server._start, ["numpy"]
 
-    def start(server: Server) -> None:
+    def start(server: Server) -> "subprocess.Popen[bytes]":
         if set(broken) & set(server._preload):
             raise SandboxError("no \x1b memory left")
-        real(server)
+        return real(server)
 
     monkeypatch.setattr(Server, "_start", start)
     programs = ["def solution(): return 1", None, "import numpy\ndef solution(): return 2"]

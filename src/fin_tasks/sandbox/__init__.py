@@ -1,4 +1,4 @@
-"""Runs programs that models wrote, without trusting them."""
+"""Run programs that models wrote, without trusting them."""
 
 from fin_tasks.sandbox.outcome import REASONS, Outcome, Ran, Status, escape, execution_values
 from fin_tasks.sandbox.runner import Runner, describe_tiers, open_runner, run_programs
@@ -12,5 +12,6 @@ __all__ = [
     "describe_tiers",
     "escape",
     "execution_values",
+    "open_runner",
+    "run_programs",
 ]
-__all__ += ["open_runner", "run_programs"]

@@ -1,37 +1,74 @@
-"""The tier without kernel protection: pydantic-monty, a Python interpreter in Rust without numpy, scipy and sympy."""
+"""The tier without kernel protection: pydantic-monty, an interpreter in Rust without numpy."""
 
+import contextlib
+import importlib.util
+import pkgutil
 import re
+import sys
 from importlib import import_module
+from importlib.machinery import ModuleSpec
+from typing import Any
 
 from fin_tasks.errors import SandboxError
-from fin_tasks.sandbox.outcome import Outcome, Status, escape, parse_frame
-from fin_tasks.sandbox.process import Limits
+from fin_tasks.sandbox.outcome import Outcome, Status, escape
+from fin_tasks.sandbox.process import Limits, package_folders
+from fin_tasks.sandbox.report import Attempt, decode_frame
 
-_IMPORT = re.compile(
-    r"(?:^|;)[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import|import[ \t]+([^\n;#]+))", re.MULTILINE
-)
-_ENDINGS = {
+_FROM_IMPORT = r"from[ \t]+([\w.]+)[ \t]+import"
+_PLAIN_IMPORT = r"import[ \t]+([^\n;#]+)"
+_IMPORT = re.compile(rf"(?:^|;)[ \t]*(?:{_FROM_IMPORT}|{_PLAIN_IMPORT})", re.MULTILINE)
+_MAX_MODULES = 100  # that are looked for; a program can name a hundred thousand
+_STATUS_BY_ERROR = {
     "SyntaxError": Status.syntax,
     "TimeoutError": Status.timeout,
     "MemoryError": Status.memory,
 }
-# Runs inside Monty, where the program has its own namespace. Only the text in the last line reaches the evaluator.
+# This runs inside Monty, where the program has a namespace of its own. The last line is the frame
+# that reaches the evaluator; its four lines are those of `server.run_program`.
 _WRAPPER = r"""
-def exact_round(number, ndigits=None):  # Monty rounds the decimal digits, CPython the exact binary value
-    return float(f'{number:.{ndigits}f}') if type(number) is float and ndigits in range(99) else round(number, ndigits)
-def count(x, left):  # a list that shares its parts can have 10**19 of them
-    for part in x.items() if type(x) is dict else x if type(x) in (list, tuple, set, frozenset) else ():
-        left = left if left < 0 else count(part, left)
-    return left - (len(x) if type(x) in (str, bytes) else 1)
-status, is_number, number, names = 'exception', 0, '', {'round': exact_round}
+def exact_round(number, ndigits=None):
+    # Monty rounds the decimal digits of a float, CPython its exact binary value.
+    if type(number) is float and ndigits in range(99):
+        return float(f'{number:.{ndigits}f}')
+    return round(number, ndigits)
+
+def room_left(value, room):
+    # Subtract the size of a value; a list that shares its parts can have 10**19 of them.
+    parts = ()
+    if type(value) is dict:
+        parts = value.items()
+    elif type(value) in (list, tuple, set, frozenset):
+        parts = value
+    for part in parts:
+        if room >= 0:
+            room = room_left(part, room)
+    if type(value) in (str, bytes):
+        return room - len(value)
+    return room - 1
+
+def result_text(result):
+    if type(result) is not str and room_left(result, 900) < 0:
+        return 'more than 900 parts'
+    return f'{result!s:.900}'
+
+status = 'exception'
+is_number = 0
+number = ''
 try:
+    names = {'round': exact_round}
+    # Monty obeys a `return` outside of functions, which CPython refuses; then the name is missing.
     exec(source + '\n_fin_tasks_end = solution\n', names)
-    answer = names['_fin_tasks_end']()  # missing after a top-level `return`, which Monty obeys and CPython refuses
-    text = f'{answer!s:.900}' if type(answer) is str or count(answer, 900) >= 0 else 'more than 900 parts'
-    status, is_number = 'ok', int(type(answer) in (int, float))
-    number, text = repr(float(answer)), repr(exact_round(float(answer), 3)) if is_number else text
+    result = names['_fin_tasks_end']()
+    text = result_text(result)
+    status = 'ok'
+    number = repr(float(result))
+    if type(result) in (int, float):
+        is_number = 1
+        text = ''
 except BaseException as error:
-    text = text if status == 'ok' else f'{type(error).__name__}: {error!s:.500}'
+    # A result that `float` refuses is a result nevertheless.
+    if status != 'ok':
+        text = f'{type(error).__name__}: {error!s:.500}'
 f'{status}\n{is_number}\n{number}\n{text}'
 """
 
@@ -43,49 +80,106 @@ class MontyServer:
         self._limits = {
             "max_feed_duration_secs": limits.cpu_s,
             "max_total_sleep_secs": limits.wall_s,
+            "max_memory": limits.memory_mb * 2**20,
         }
-        self._limits["max_memory"] = limits.memory_mb * 2**20
+        self._resources = contextlib.ExitStack()
         try:
             self._monty = import_module("pydantic_monty")
             pool = self._monty.Monty(max_processes=1, request_timeout=limits.wall_s)
-            self._pool, self.close = pool.__enter__(), lambda: pool.__exit__(None, None, None)
+            self._pool = self._resources.enter_context(pool)
         except (ImportError, AttributeError, OSError, RuntimeError) as error:
             raise SandboxError(
                 f"monty: expected pydantic-monty 1.4 or newer, got {error!r}. Install it."
             ) from error
 
-    def run(self, source: str) -> tuple[Outcome, bool]:  # noqa: D102 - as Server.run; a second try never helps
-        parts = [
-            part.split()
-            for one, several in _IMPORT.findall(source)
-            for part in (one or several).split(",")
-        ]
-        imports = "".join(
-            f"import {words[0]}\n" for words in parts if len(words) == 1 or words[1:2] == ["as"]
-        )
+    def run(self, source: str) -> Attempt:
+        """Run a program; a second attempt would never help."""
         try:
             with self._pool.checkout(limits=self._limits) as session:
-                try:  # Monty parses the whole program and stops at the division
-                    session.feed_run(
-                        f"exec(imports, {{}})\n0 / 0\n{source}", inputs={"imports": imports}
-                    )
-                except self._monty.MontyRuntimeError as refusal:
-                    if isinstance(refusal.exception(), ImportError | NotImplementedError):
-                        return Outcome(
-                            status=Status.unsupported, detail=escape(str(refusal)[:500])
-                        ), False
-                report = session.feed_run(
-                    _WRAPPER, inputs={"source": source}, print_callback=lambda *_: None
-                )
+                outcome = self._run_in(session, source)
         except self._monty.MontyError as error:
-            ending = (
-                "TimeoutError"
-                if getattr(error, "timed_out", False)
-                else type(error.exception()).__name__
-            )
-            return Outcome(
-                status=_ENDINGS.get(ending, Status.exception), detail=escape(str(error)[:500])
-            ), False
-        return parse_frame(report.encode()) or Outcome(
-            status=Status.forbidden, detail="answered no result"
-        ), False
+            outcome = _failure(error)
+        return Attempt(outcome)
+
+    def _run_in(self, session: Any, source: str) -> Outcome:
+        refusal = self._refusal(session, source)
+        if refusal:
+            return Outcome(status=Status.unsupported, detail=escape(refusal[:500]))
+        inputs = {"source": source}
+        frame = session.feed_run(_WRAPPER, inputs=inputs, print_callback=lambda *_: None)
+        return decode_frame(frame.encode())
+
+    def _refusal(self, session: Any, source: str) -> str:
+        """Return why Monty cannot run a program that CPython can run; empty if it can."""
+        modules = filter(is_installed, named_modules(source))
+        imports = "".join(f"import {module}\n" for module in modules)
+        try:
+            session.feed_run(imports)
+            # Monty parses the whole program, then it stops at the division.
+            session.feed_run(f"0 / 0\n{source}")
+        except self._monty.MontyRuntimeError as error:
+            if isinstance(error.exception(), ModuleNotFoundError | NotImplementedError):
+                return str(error)
+        return ""
+
+    def close(self) -> None:
+        """End the process."""
+        self._resources.close()
+
+
+def _failure(error: Any) -> Outcome:
+    kind = type(error.exception()).__name__
+    if getattr(error, "timed_out", False):
+        kind = "TimeoutError"
+    status = _STATUS_BY_ERROR.get(kind, Status.exception)
+    return Outcome(status=status, detail=escape(str(error)[:500]))
+
+
+def named_modules(source: str) -> list[str]:
+    """Return the modules that a program seems to import.
+
+    Example:
+        >>> named_modules("import os.path as path, math" + chr(10) + "from scipy import stats")
+        ['os.path', 'math', 'scipy']
+    """
+    modules: dict[str, None] = {}
+    for package, names in _IMPORT.findall(source):
+        for name in (package or names).split(","):
+            words = name.split()
+            if len(words) == 1 or words[1:2] == ["as"]:
+                modules[words[0]] = None
+    return list(modules)[:_MAX_MODULES]
+
+
+def is_installed(module: str) -> bool:
+    """Return whether CPython finds a module in its library or packages, without executing any.
+
+    Example:
+        >>> is_installed("os.path"), is_installed("json.decoder"), is_installed("json.coder")
+        (True, True, False)
+    """
+    parts = module.split(".")
+    if not all(map(str.isidentifier, parts)):
+        return False
+    if parts[0] not in sys.stdlib_module_names:
+        spec = _find_in(package_folders(), parts[0])
+    elif module in sys.modules:  # `os.path` has no file of its own
+        return True
+    else:
+        spec = importlib.util.find_spec(parts[0])
+    for n_parts in range(2, len(parts) + 1):
+        if spec is None:
+            return False
+        folders = spec.submodule_search_locations or []
+        spec = _find_in(folders, ".".join(parts[:n_parts]))
+    return spec is not None
+
+
+def _find_in(folders: list[str], module: str) -> ModuleSpec | None:
+    # PathFinder would want the parent of a namespace package to be imported.
+    for folder in folders:
+        finder = pkgutil.get_importer(folder)
+        spec = finder.find_spec(module) if finder else None
+        if spec is not None:
+            return spec
+    return None

@@ -1,4 +1,4 @@
-"""The evaluator's side of a server process: start it, send a program, read the report, end it."""
+"""The evaluator's side of a server: start it, send a program, read the report, end it."""
 
 import json
 import os
@@ -10,134 +10,148 @@ import sysconfig
 import tempfile
 import threading
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, NamedTuple, cast
 
 from fin_tasks.errors import SandboxError
-from fin_tasks.sandbox.outcome import Outcome, Status, classify, escape
-from fin_tasks.sandbox.server import MAX_FRAME, REQUEST, RESPONSE
+from fin_tasks.sandbox.outcome import Outcome, Status, escape
+from fin_tasks.sandbox.report import Attempt, Report, classify
+from fin_tasks.sandbox.server import MAX_FRAME, REQUEST, RESPONSE, Config
 
-_HERE = (
-    Path(__file__).absolute().parent
-)  # the package around it is hidden, because it holds sample answers
-_INSIDE = "/fin_tasks_sandbox"
+_SANDBOX_FOLDER = Path(__file__).absolute().parent
+_PACKAGE_FOLDER = _SANDBOX_FOLDER.parent  # hidden from programs, because it holds sample answers
+_FOLDER_INSIDE = "/fin_tasks_sandbox"
+_SYSTEM_LIBRARIES = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
-_START_S, _SLACK_S = 120.0, 10.0
+_ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMEXPR_NUM_THREADS": "1",
+}
+_START_LIMIT_S = 120.0
+_REPORT_SLACK_S = 10.0  # beyond the wall limit of a program, before its server is ended
 
 
 class Limits(NamedTuple):
-    """The limits of one program: CPU seconds, wall seconds, and MiB of memory beyond the libraries."""
+    """The limits of one program."""
 
     cpu_s: float
     wall_s: float
     memory_mb: int
+    """MiB beyond what the libraries need."""
 
 
 class Server:
-    """A fork server. It starts when it is first needed, starts again when it died, and dies with its thread."""
+    """A fork server, which starts with its first program and dies with the thread that started it.
+
+    A server that died starts again with the next program.
+    """
 
     def __init__(self, tier: str, limits: Limits, preload: tuple[str, ...]) -> None:
-        self._tier, self._limits, self._preload = tier, limits, preload
+        self._tier = tier
+        self._limits = limits
+        self._preload = preload
         self._process: subprocess.Popen[bytes] | None = None
+        self._n_requests = 0
 
-    def run(self, source: str) -> tuple[Outcome, bool]:
-        """Return a program's outcome, and True if a second try could differ; SandboxError if no server starts."""
-        if self._process is None:
-            self._start()
+    def run(self, source: str) -> Attempt:
+        """Run a program once; raise SandboxError if no server starts."""
+        process = self._process or self._start()
         program = source.encode()
-        self._asked += 1
+        request = REQUEST.pack(len(program)) + program
+        self._n_requests += 1
         try:
-            report = self._exchange(
-                REQUEST.pack(len(program)) + program, self._limits.wall_s + _SLACK_S
-            )
+            report = self._exchange(process, request, self._limits.wall_s + _REPORT_SLACK_S)
         except ConnectionError:
             self.close()
-            return Outcome(status=Status.forbidden, detail="its server died with it"), True
-        return classify(*report, cpu_limit_s=self._limits.cpu_s)
+            died = Outcome(status=Status.forbidden, detail="its server died with it")
+            return Attempt(died, worth_repeating=True)
+        return classify(report, cpu_limit_s=self._limits.cpu_s)
 
-    def _start(self) -> None:
-        # All folders with packages, also those that the bare interpreter of the server does not know.
-        packages = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-        libraries = [sysconfig.get_path("stdlib"), *packages]
-        system = [
-            "/usr/lib",
-            "/usr/lib64",
-            "/lib",
-            "/lib64",
-            "/usr/local/lib",
-            "/etc/ld.so.cache",
-            *_DEVICES,
-        ]
-        readable = [*libraries, f"{sys.base_prefix}/lib", *system]
-        config = {
-            "readable": readable,
-            "hidden": str(_HERE.parent),
-            "library_dirs": packages,
-            "tier": self._tier,
-        }
-        config |= {"preload": self._preload, **self._limits._asdict()}
-        # No -P before Python 3.11; there, -I does it but also ignores PYTHONHASHSEED.
-        flags = ["-S", "-P", "-B"] if sys.version_info >= (3, 11) else ["-S", "-I", "-B"]
-        inside = _INSIDE if self._tier == "bwrap" else str(_HERE)
-        command = [
-            os.path.realpath(sys.executable),
-            *flags,
-            f"{inside}/server.py",
-            json.dumps(config),
-        ]
-        if sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"):
-            got = f"{sys.platform} on {platform.machine()}"
-            raise SandboxError(f"{self._tier}: expected Linux on x86_64 or aarch64, got {got}")
-        if self._tier == "bwrap":
-            command = [*_bubblewrap(libraries), *command]
-        threads = (
-            "OMP_NUM_THREADS",
-            "OPENBLAS_NUM_THREADS",
-            "MKL_NUM_THREADS",
-            "NUMEXPR_NUM_THREADS",
-        )
-        environ = {
-            **dict.fromkeys(threads, "1"),
-            "PYTHONHASHSEED": "0",
-            "LC_ALL": "C.UTF-8",
-            "TZ": "UTC",
-        }
-        pipe = subprocess.PIPE
+    def _start(self) -> subprocess.Popen[bytes]:
+        command = self._command()
         with tempfile.TemporaryFile() as errors:
-            self._process = subprocess.Popen(  # noqa: S603 - our own command, no shell
-                command, stdin=pipe, stdout=pipe, stderr=errors, env=environ, start_new_session=True
+            process = subprocess.Popen(  # noqa: S603 - our own command, no shell
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=_ENVIRONMENT,
+                start_new_session=True,
             )
-            self._asked = 0
+            self._process = process
+            self._n_requests = 0
             try:
-                self._exchange(b"", _START_S)
+                self._exchange(process, b"", _START_LIMIT_S)
             except ConnectionError as death:
                 self.close()
-                errors.seek(0)
-                said = errors.read().decode("utf-8", "replace").strip().splitlines() or [
-                    "it left no message"
-                ]
-                raise SandboxError(
-                    f"{self._tier}: the server did not start: {escape(said[-1][:500])}"
-                ) from death
+                message = f"the server did not start: {_last_line(errors)}"
+                raise SandboxError(f"{self._tier}: {message}") from death
+        return process
 
-    def _exchange(self, request: bytes, timeout_s: float) -> tuple[bytes, int, int, float]:
-        process: Any = self._process
+    def _command(self) -> list[str]:
+        machine = platform.machine()
+        if sys.platform != "linux" or machine not in ("x86_64", "aarch64"):
+            platform_here = f"{sys.platform} on {machine}"
+            raise SandboxError(
+                f"{self._tier}: expected Linux on x86_64 or aarch64, got {platform_here}"
+            )
+        # -P is missing before Python 3.11. There, -I does the same but ignores PYTHONHASHSEED.
+        safe_path = "-P" if sys.version_info >= (3, 11) else "-I"
+        folder = _FOLDER_INSIDE if self._tier == "bwrap" else str(_SANDBOX_FOLDER)
+        command = [
+            os.path.realpath(sys.executable),
+            "-S",
+            safe_path,
+            "-B",
+            f"{folder}/server.py",
+            json.dumps(self._config()._asdict()),
+        ]
+        if self._tier == "bwrap":
+            return [*_bubblewrap(), *command]
+        return command
+
+    def _config(self) -> Config:
+        return Config(
+            tier=self._tier,
+            preload=list(self._preload),
+            library_dirs=package_folders(),
+            readable=[
+                *_library_folders(),
+                f"{sys.base_prefix}/lib",
+                *_SYSTEM_LIBRARIES,
+                "/etc/ld.so.cache",
+                *_DEVICES,
+            ],
+            hidden=str(_PACKAGE_FOLDER),
+            **self._limits._asdict(),
+        )
+
+    def _exchange(
+        self, process: subprocess.Popen[bytes], request: bytes, timeout_s: float
+    ) -> Report:
+        requests = cast(IO[bytes], process.stdin)
+        responses = cast(IO[bytes], process.stdout)
         watchdog = threading.Timer(timeout_s, process.kill)
         watchdog.start()
         try:
-            process.stdin.write(request)
-            process.stdin.flush()
-            header = process.stdout.read(RESPONSE.size).ljust(RESPONSE.size, b"\xff")
+            requests.write(request)
+            requests.flush()
+            header = responses.read(RESPONSE.size)
+            if len(header) < RESPONSE.size:
+                raise ConnectionError("the server gave no answer")
             number, wait_status, ending, cpu_s, length = RESPONSE.unpack(header)
-            data = (
-                process.stdout.read(length)
-                if number == self._asked and length <= MAX_FRAME
-                else b""
-            )
+            if number != self._n_requests or length > MAX_FRAME:
+                raise ConnectionError("the server answered another request")
+            data = responses.read(length)
         finally:
             watchdog.cancel()
-        if number != self._asked or len(data) != length:
-            raise ConnectionError("the server gave no answer")
-        return data, wait_status, ending, cpu_s
+        if len(data) < length:
+            raise ConnectionError("the server stopped within its answer")
+        return Report(data, wait_status, ending, cpu_s)
 
     def close(self) -> None:
         """End the server and the program in it."""
@@ -147,34 +161,52 @@ class Server:
             self._process = None
 
 
-def _bubblewrap(libraries: list[str]) -> list[str]:
+def package_folders() -> list[str]:
+    """Return the folders with packages, also those that a bare interpreter does not know."""
+    names = ("site-packages", "dist-packages")
+    return [path for path in sys.path if path.endswith(names)]
+
+
+def _library_folders() -> list[str]:
+    return [sysconfig.get_path("stdlib"), *package_folders()]
+
+
+def _last_line(errors: IO[bytes]) -> str:
+    errors.seek(0)
+    lines = errors.read().decode("utf-8", "replace").strip().splitlines()
+    return escape(lines[-1][:500]) if lines else "it left no message"
+
+
+def _bubblewrap() -> list[str]:
+    """Return the command that runs another one in namespaces and a read-only tree of its own."""
     bwrap = shutil.which("bwrap")
     if bwrap is None:
         raise SandboxError(
-            "bwrap: expected the program of the package `bubblewrap` on PATH, found none. Install it."
+            "bwrap: expected the program of the package `bubblewrap` on PATH, found none. "
+            "Install it."
         )
-    command = [
-        bwrap,
-        "--unshare-user",
-        "--unshare-ipc",
-        "--unshare-pid",
-        "--unshare-net",
-        "--unshare-uts",
-    ]
-    command += ["--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    command += ["--uid", "65534", "--gid", "65534"]
-    command += ["--tmpfs", "/tmp"]  # noqa: S108 - first, as a virtual environment may lie under it
-    bound: list[Path] = []
-    system = ("/usr", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
-    for path in map(
-        Path, (*system, sys.base_prefix, sys.prefix, os.path.realpath(sys.executable), *libraries)
-    ):
-        if not any(path.is_relative_to(parent) for parent in bound):
-            bound.append(path)
-            command += ["--ro-bind-try", str(path), str(path)]
+    command = [bwrap, "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net"]
+    command += ["--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session"]
+    command += ["--cap-drop", "ALL", "--uid", "65534", "--gid", "65534"]
+    # First, because a virtual environment may lie below it.
+    command += ["--tmpfs", "/tmp"]  # noqa: S108
+    for folder in _readable_folders():
+        command += ["--ro-bind-try", str(folder), str(folder)]
     for device in _DEVICES:
         command += ["--dev-bind", device, device]
-    command += ["--tmpfs", str(_HERE.parent), "--remount-ro", str(_HERE.parent)]
+    command += ["--tmpfs", str(_PACKAGE_FOLDER), "--remount-ro", str(_PACKAGE_FOLDER)]
     for name in ("server.py", "policy.py"):
-        command += ["--ro-bind", str(_HERE / name), f"{_INSIDE}/{name}"]
-    return [*command, "--remount-ro", "/tmp", "--remount-ro", "/", "--"]  # noqa: S108
+        command += ["--ro-bind", str(_SANDBOX_FOLDER / name), f"{_FOLDER_INSIDE}/{name}"]
+    command += ["--remount-ro", "/tmp"]  # noqa: S108
+    return [*command, "--remount-ro", "/", "--"]
+
+
+def _readable_folders() -> list[Path]:
+    """Return what the interpreter needs, without what lies below another of these folders."""
+    system = ("/usr", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
+    interpreter = (sys.base_prefix, sys.prefix, os.path.realpath(sys.executable))
+    folders: list[Path] = []
+    for path in map(Path, (*system, *interpreter, *_library_folders())):
+        if not any(path.is_relative_to(folder) for folder in folders):
+            folders.append(path)
+    return folders

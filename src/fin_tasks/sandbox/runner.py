@@ -17,85 +17,106 @@ from fin_tasks.sandbox.process import Limits, Server
 from fin_tasks.sandbox.server import MAX_PROGRAM
 from fin_tasks.settings import SANDBOX_TIERS, Settings
 
+# Forking takes longer the more memory the parent has, so servers without numeric libraries are
+# twice as fast.
 _PLAIN = ("math", "statistics", "random", "datetime", "decimal", "fractions", "itertools", "re")
 _NUMERIC = (*_PLAIN, "numpy", "scipy.optimize", "scipy.stats", "sympy")
-_MANY = 10  # programs whose progress is shown
-_NAMES_NUMERIC = re.compile(r"numpy|scipy|sympy|mpmath|pandas")
-CANARIES = {  # a tier is trusted only if none of these programs returns
+_NUMERIC_NAME = re.compile(r"numpy|scipy|sympy|mpmath|pandas")
+_MIN_SHOWN = 10  # programs from which progress is shown
+_NO_CODE = Outcome(status=Status.no_code, detail="the response holds no program")
+_TOO_LONG = Outcome(
+    status=Status.forbidden, detail=f"the program is longer than {MAX_PROGRAM} bytes"
+)
+_FIRST_CHECK = "def solution(): return 6 * 7"
+CANARIES = {
     "read a file": "def solution(): return open({bait!r}).read()",
     "write a file": "def solution(): return open({target!r}, 'w').write('x')",
-    "open a socket": "import socket\ndef solution(): return str(socket.create_connection(('127.0.0.1', {port}), 2))",
-    "fork": "import os\ndef solution(): return os.fork() or os._exit(0)",
-    "kill the parent": "import os\ndef solution(): return os.kill(os.getppid(), 9)",
+    "open a socket": """\
+import socket
+def solution(): return str(socket.create_connection(('127.0.0.1', {port}), 2))""",
+    "fork": """\
+import os
+def solution(): return os.fork() or os._exit(0)""",
+    "kill the parent": """\
+import os
+def solution(): return os.kill(os.getppid(), 9)""",
 }
+"""Programs that try to break out. A tier is trusted only if none of them returns."""
 
 
 class Runner(contextlib.AbstractContextManager["Runner"]):
-    """Runs batches of programs side by side in `tier`; `reason` says why no better tier is used."""
+    """Runs batches of programs side by side in one tier.
+
+    Attributes:
+        tier: Name of the tier.
+        reason: Why no better tier is used.
+    """
 
     def __init__(self, tier: str, reason: str, limits: Limits, workers: int) -> None:
-        self.tier, self.reason, self._limits = tier, reason, limits
-        # A server dies with the thread that started it (PDEATHSIG), so the threads live as long as the runner.
-        self._threads = ThreadPoolExecutor(
-            max_workers=workers, thread_name_prefix="fin-tasks-sandbox"
-        )
-        # Forking takes longer the more memory the parent has: servers without numeric libraries are twice as fast.
+        self.tier = tier
+        self.reason = reason
+        self._limits = limits
+        # A server dies with the thread that started it (PDEATHSIG), so the threads live as long
+        # as the runner.
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="fin-tasks-sandbox")
         self._idle: dict[tuple[str, ...], list[Server | MontyServer]] = {_PLAIN: [], _NUMERIC: []}
 
     def run(self, programs: Sequence[str | None]) -> list[Outcome]:
-        """Run programs, identical ones once; None is a response without one. A terminal shows progress of many."""
-        places: dict[str | None, list[int]] = {}
+        """Run programs, identical ones once; None stands for a response without a program.
+
+        A terminal shows the progress of ten or more programs.
+        """
+        indexes_by_program: dict[str, list[int]] = {}
         for index, program in enumerate(programs):
-            places.setdefault(program, []).append(index)
-        outcomes = [Outcome(status=Status.no_code, detail="the response holds no program")] * len(
-            programs
-        )
-        places.pop(None, None)
+            if program is not None:
+                indexes_by_program.setdefault(program, []).append(index)
         pending = {
-            self._threads.submit(self._run_one, source or ""): indexes
-            for source, indexes in places.items()
+            self._threads.submit(self._run_program, program): indexes
+            for program, indexes in indexes_by_program.items()
         }
-        hidden = True if len(pending) < _MANY else None  # None: unless there is a terminal
-        for future in tqdm(
-            as_completed(pending), "Running programs", len(pending), unit="program", disable=hidden
-        ):
-            for index in pending[future]:
-                outcomes[index] = future.result()
+        outcomes = [_NO_CODE] * len(programs)
+        hidden = True if len(pending) < _MIN_SHOWN else None  # None: hidden without a terminal
+        with tqdm(
+            desc="Running programs", total=len(pending), unit="program", disable=hidden
+        ) as progress:
+            for future in as_completed(pending):
+                for index in pending[future]:
+                    outcomes[index] = future.result()
+                progress.update()
         return outcomes
 
-    def _run_one(self, source: str) -> Outcome:
+    def _run_program(self, source: str) -> Outcome:
         try:
-            if len(source.encode()) > MAX_PROGRAM:
-                return Outcome(
-                    status=Status.forbidden,
-                    detail=f"the program is longer than {MAX_PROGRAM} bytes",
-                )
+            n_bytes = len(source.encode())
         except UnicodeEncodeError as error:
-            return Outcome(
-                status=Status.syntax, detail=f"UnicodeEncodeError: {error.reason} at {error.start}"
-            )
-        preload = _NUMERIC if _NAMES_NUMERIC.search(source) else _PLAIN
+            detail = f"UnicodeEncodeError: {error.reason} at {error.start}"
+            return Outcome(status=Status.syntax, detail=detail)
+        if n_bytes > MAX_PROGRAM:
+            return _TOO_LONG
+        preload = _NUMERIC if _NUMERIC_NAME.search(source) else _PLAIN
         try:
-            try:
-                server = self._idle[preload].pop()
-            except IndexError:
-                monty = self.tier == "monty"
-                server = (
-                    MontyServer(self._limits) if monty else Server(self.tier, self._limits, preload)
-                )
-            outcome, again = server.run(source)
-            if again:
-                outcome, _ = server.run(source)
+            server = self._take_server(preload)
+            attempt = server.run(source)
+            if attempt.worth_repeating:
+                attempt = server.run(source)
         except SandboxError as error:
             return Outcome(status=Status.broken, detail=escape(str(error)))
         self._idle[preload].append(server)
-        return outcome
+        return attempt.outcome
+
+    def _take_server(self, preload: tuple[str, ...]) -> Server | MontyServer:
+        with contextlib.suppress(IndexError):
+            return self._idle[preload].pop()
+        if self.tier == "monty":
+            return MontyServer(self._limits)
+        return Server(self.tier, self._limits, preload)
 
     def close(self) -> None:
         """End all servers; the runner cannot be used afterwards."""
         self._threads.shutdown(wait=True, cancel_futures=True)
-        for server in (*self._idle[_PLAIN], *self._idle[_NUMERIC]):
-            server.close()
+        for servers in self._idle.values():
+            for server in servers:
+                server.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -109,18 +130,27 @@ def open_runner(
     wall_limit_s: float = 12.0,
     memory_mb: int = 512,
 ) -> Runner:
-    """Start a runner in the best tier that works here, or in the one asked for; SandboxError says why none works.
+    """Start a runner in a tier, by default in the best one that works here.
 
-    Each program has its own CPU seconds (rounded up), wall seconds, and MiB beyond the libraries.
+    Args:
+        tier: One of `SANDBOX_TIERS`.
+        workers: How many programs run side by side.
+        cpu_limit_s: CPU seconds of one program, rounded up.
+        wall_limit_s: Wall seconds of one program.
+        memory_mb: MiB of one program beyond what the libraries need.
+
+    Raises:
+        SandboxError: No tier works; the message has the reasons.
     """
     if tier not in SANDBOX_TIERS:
-        raise SandboxError(
-            f"sandbox tier: expected one of {', '.join(SANDBOX_TIERS)}, got {tier!r}"
-        )
+        expected = ", ".join(SANDBOX_TIERS)
+        raise SandboxError(f"sandbox tier: expected one of {expected}, got {tier!r}.")
+    limits = Limits(cpu_limit_s, wall_limit_s, memory_mb)
+    tiers = SANDBOX_TIERS[1:] if tier == "auto" else (tier,)
     failures: list[str] = []
-    for name in SANDBOX_TIERS[1:] if tier == "auto" else (tier,):
+    for name in tiers:
         reason = "; ".join(failures) or "the first tier that was tried"
-        runner = Runner(name, reason, Limits(cpu_limit_s, wall_limit_s, memory_mb), workers)
+        runner = Runner(name, reason, limits, workers)
         try:
             _check_tier(runner)
         except SandboxError as error:
@@ -129,51 +159,55 @@ def open_runner(
         else:
             return runner
     raise SandboxError(
-        f"programs cannot be run safely here: {'; '.join(failures)}. Install the package `bubblewrap` (Linux) or "
-        "pydantic-monty (`pip install 'fin-tasks[monty]'`)."
+        f"programs cannot be run safely here: {'; '.join(failures)}. Install the package "
+        "`bubblewrap` (Linux) or pydantic-monty (`pip install 'fin-tasks[monty]'`)."
     )
 
 
 def _check_tier(runner: Runner) -> None:
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        socket.create_server(("127.0.0.1", 0)) as listener,
-    ):
-        bait, target = Path(folder, "bait"), Path(folder, "target")
+    """Raise SandboxError if a tier cannot run a program, or if a canary gets through."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        bait = folder / "bait"
         bait.write_text("bait")
-        places = {"bait": str(bait), "target": str(target), "port": listener.getsockname()[1]}
-        programs = [program.format_map(places) for program in CANARIES.values()]
-        works, *outcomes = runner.run(["def solution(): return 6 * 7", *programs])
-        if works.value != "42.0":
-            raise SandboxError(
-                works.detail
-                if works.status is Status.broken
-                else f"{runner.tier}: 6 * 7 gave {works}"
-            )
-        escaped = [
-            name
-            for name, o in zip(CANARIES, outcomes, strict=True)
-            if o.ran or "server died" in o.detail
+        target = folder / "target"
+        port = listener.getsockname()[1]
+        canaries = [
+            canary.format(bait=str(bait), target=str(target), port=port)
+            for canary in CANARIES.values()
         ]
-        if escaped or target.exists():
-            raise SandboxError(
-                f"{runner.tier}: expected every canary to fail, but these did not: {escaped}"
-            )
+        first, *outcomes = runner.run([_FIRST_CHECK, *canaries])
+        has_written = target.exists()
+    if first.status is Status.broken:
+        raise SandboxError(first.detail)
+    if first.value != "42.0":
+        raise SandboxError(f"{runner.tier}: expected 42.0 for 6 * 7, got {first}")
+    escaped = [name for name, outcome in zip(CANARIES, outcomes, strict=True) if _escaped(outcome)]
+    if escaped or has_written:
+        raise SandboxError(
+            f"{runner.tier}: expected every canary to fail, but these did not: {escaped}"
+        )
+
+
+def _escaped(outcome: Outcome) -> bool:
+    return outcome.ran or "server died" in outcome.detail
 
 
 def run_programs(programs: Sequence[str | None], *, settings: Settings) -> list[Outcome]:
-    """Run programs with the tier and workers of the settings; raise SandboxError if no runner can be opened."""
+    """Run programs with the tier and workers of the settings; SandboxError if no tier works."""
     with open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
         return runner.run(programs)
 
 
 def describe_tiers() -> dict[str, str]:
     """Try every tier on this machine, best first; return `works` or `no` with the reason."""
-    found: dict[str, str] = {}
+    states: dict[str, str] = {}
     for name in SANDBOX_TIERS[1:]:
         try:
             open_runner(tier=name, workers=1).close()
-            found[name] = "works"
         except SandboxError as error:
-            found[name] = f"no: {error}"
-    return found
+            states[name] = f"no: {error}"
+        else:
+            states[name] = "works"
+    return states

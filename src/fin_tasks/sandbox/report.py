@@ -1,0 +1,108 @@
+"""Turn what a server reports about a program into an outcome.
+
+Only this file interprets bytes that come out of the sandbox. The program may have written them.
+"""
+
+import re
+from signal import SIGKILL, SIGXCPU
+from typing import NamedTuple
+
+from fin_tasks.sandbox.outcome import Outcome, Status, escape
+from fin_tasks.sandbox.server import LOCKED, MAX_TEXT, TOO_MUCH, WALL
+
+_NOT_A_RESULT = Outcome(status=Status.forbidden, detail="wrote something that is not a result")
+_FAILURES = ("syntax", "exception", "memory", "forbidden")
+"""The failures that the child reports itself; the server and the runner report the others."""
+_FLOAT = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?(e[+-]?[0-9]{1,3})?|-?inf|nan")
+_LARGE_INTEGER = re.compile(r"integer of [0-9]{1,12} bits")
+
+
+class Report(NamedTuple):
+    """What a server reports about one program."""
+
+    data: bytes
+    """The bytes that the child wrote."""
+    wait_status: int
+    """The status of the child as in `os.wait`."""
+    ending: int
+    """`server.ENDED`, `server.WALL` or `server.TOO_MUCH`."""
+    cpu_s: float
+
+
+class Attempt(NamedTuple):
+    """The outcome of running a program once."""
+
+    outcome: Outcome
+    worth_repeating: bool = False
+    """Whether a second attempt could end differently."""
+
+
+def decode_frame(frame: bytes) -> Outcome:
+    """Decode the four lines of `server.run_program`; all other bytes are `forbidden`."""
+    try:
+        lines = frame.decode("utf-8").split("\n", 3)
+    except UnicodeDecodeError:
+        return _NOT_A_RESULT
+    if len(lines) != 4:
+        return _NOT_A_RESULT
+    status, is_number, number, text = lines
+    if status == Status.ok and is_number == "1":
+        return _decode_plain_number(number, text)
+    if status == Status.ok and is_number == "0":
+        return _decode_other_result(number, text)
+    if status in _FAILURES and (is_number, number) == ("0", ""):
+        return Outcome(status=Status(status), detail=escape(text[:500]))
+    return _NOT_A_RESULT
+
+
+def _decode_plain_number(number_text: str, text: str) -> Outcome:
+    if _FLOAT.fullmatch(number_text) and not text:
+        number = float(number_text)
+        # The child does not round, because the program may have replaced the function `round`.
+        value = repr(round(number, 3))
+        return Outcome(status=Status.ok, value=value, number=number, is_number=True)
+    if not number_text and _LARGE_INTEGER.fullmatch(text):
+        return Outcome(status=Status.ok, value=text, is_number=True)
+    return _NOT_A_RESULT
+
+
+def _decode_other_result(number_text: str, text: str) -> Outcome:
+    value = text[:MAX_TEXT]
+    if not number_text:
+        return Outcome(status=Status.ok, value=value)
+    if _FLOAT.fullmatch(number_text):
+        return Outcome(status=Status.ok, value=value, number=float(number_text))
+    return _NOT_A_RESULT
+
+
+def classify(report: Report, *, cpu_limit_s: float) -> Attempt:
+    """Turn the report on a program into its outcome."""
+    if not report.data.startswith(LOCKED):
+        broken = Outcome(status=Status.broken, detail="the child could not be locked down")
+        return Attempt(broken, worth_repeating=True)
+    if report.ending == WALL:  # a second attempt would only sleep again
+        return Attempt(Outcome(status=Status.timeout, detail="ran out of wall time"))
+    if report.ending == TOO_MUCH:
+        return Attempt(Outcome(status=Status.forbidden, detail="wrote more than a result takes"))
+    frame = report.data.removeprefix(LOCKED)
+    if frame:
+        return Attempt(decode_frame(frame))
+    return _classify_silent_end(report, cpu_limit_s)
+
+
+def _classify_silent_end(report: Report, cpu_limit_s: float) -> Attempt:
+    """Return the outcome of a program that ended its process without a result."""
+    signal_number = report.wait_status & 0x7F
+    if signal_number == 0:
+        exit_code = report.wait_status >> 8 & 0xFF
+        detail = f"ended its own process (exit code {exit_code})"
+        return Attempt(Outcome(status=Status.exception, detail=detail))
+    if signal_number not in (SIGKILL, SIGXCPU):
+        detail = f"crashed the interpreter (signal {signal_number})"
+        return Attempt(Outcome(status=Status.exception, detail=detail))
+    # The kernel counts whole ticks towards the limit, so on a busy machine it may kill well before
+    # the limit. With less CPU time than that, a busy machine may be to blame, not the program.
+    if report.cpu_s >= 0.5 * cpu_limit_s:
+        return Attempt(Outcome(status=Status.timeout, detail="ran out of CPU time"))
+    detail = f"killed by the system after {report.cpu_s:.2f} s of CPU"
+    return Attempt(Outcome(status=Status.memory, detail=detail), worth_repeating=True)
