@@ -9,9 +9,6 @@ from typing import Any
 
 from fin_tasks import sandbox
 from fin_tasks.answers.types import Reading
-from fin_tasks.benchmarks.mme_finance import paper as mme_paper
-from fin_tasks.judging.item import Judged, response_sha256
-from fin_tasks.judging.rubric import Rubric
 from fin_tasks.stats.averages import Metric, average, standard_error
 
 VARIANTS = ("paper", "robust")
@@ -82,50 +79,6 @@ def score_task(
                 values[variant].append(scorer.metric_values(doc, readings[variant][-1]))
     return ScoredTask(
         name=name, docs=docs, responses=responses, readings=readings, values=values, metrics=metrics
-    )
-
-
-def score_judged(
-    rubric: Rubric, docs: Sequence[Mapping[str, Any]], judged: Sequence[Judged]
-) -> ScoredTask:
-    """Read a judge's replies under both variants, `paper` as MME-Finance's authors do.
-
-    Scores are percent of the rubric's scale.
-    """
-    readings: dict[str, list[list[Any]]] = {variant: [] for variant in VARIANTS}
-    values: dict[str, list[Mapping[str, Any]]] = {variant: [] for variant in VARIANTS}
-    for one in judged:
-        kept = {
-            "replies": [reply.text for reply in one.replies],
-            "response_sha256": response_sha256(one.response),
-        }
-        for variant in VARIANTS:
-            verdict = (
-                mme_paper.read_verdict(rubric, one) if variant == "paper" else rubric.read(one)
-            )
-            points = verdict.score["overall"] if isinstance(verdict.score, dict) else verdict.score
-            reading = {
-                "variant": variant,
-                "answer": points,
-                "reason": verdict.reason,
-                "unscored": points is None,
-            }
-            readings[variant].append([{**reading, **kept}])
-            percent = (
-                None
-                if points is None
-                else 100 * (points - rubric.lowest) / (rubric.highest - rubric.lowest)
-            )
-            values[variant].append({"score": percent, "unscored": float(points is None)})
-    metrics = {"score": True, "unscored": False}
-    texts = [[one.response] for one in judged]
-    return ScoredTask(
-        name=rubric.name,
-        docs=docs,
-        responses=texts,
-        readings=readings,
-        values=values,
-        metrics=metrics,
     )
 
 

@@ -46,8 +46,9 @@ def judge(
 
     Example: fin-tasks judge gpt4o_MMEFinance.xlsx --rubric mme_finance_en --model gpt-4o --out results
     """
+    from fin_tasks.benchmarks.mme_finance.judged import score_judged
     from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
-    from fin_tasks.benchmarks.scored_task import model_of, score_judged
+    from fin_tasks.benchmarks.scored_task import model_of
     from fin_tasks.data.files import sha256_of
     from fin_tasks.judging.judge import check_failures, judge_from, judge_items
     from fin_tasks.judging.saved import read_items
