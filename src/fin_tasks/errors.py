@@ -1,5 +1,10 @@
 """Our errors. A message says what failed, what was expected and found, and what to do."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
 
 class FinTasksError(Exception):
     """Base of all our errors; a model's wrong answer is a score, never an error."""
@@ -27,3 +32,10 @@ class JudgeError(EndpointError):
 
 class SandboxError(FinTasksError):
     """Programs cannot be run safely here, or the runner broke."""
+
+
+def first_problem(error: "ValidationError") -> str:
+    """Return the place and the message of the first problem that pydantic found."""
+    problem = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in problem["loc"])
+    return f"{place}: {problem['msg']}" if place else problem["msg"]

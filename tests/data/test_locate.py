@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 import huggingface_hub.constants
 import pytest
 from loopback import Loopback
+from slow_server import BODY, HEADERS, endless
 
-from fin_tasks.data import download
+from fin_tasks.data import download, hub
 from fin_tasks.data import locate as locating
 from fin_tasks.data.locate import Located, locate
 from fin_tasks.data.pins import Pin, Pins, load_pins, pinned_benchmarks
@@ -71,14 +73,54 @@ def test_a_file_is_downloaded_once_and_checked_each_time(
     assert xfinbench(offline).files[CSV] == found.files[CSV]
     assert len(server.asked) == 4
     found.files[CSV].write_bytes(b"changed")
-    with pytest.raises(DataError, match=r"test_set.csv: expected sha256 .*, got .*Delete the file"):
+    with pytest.raises(DataError, match=r"test_set.csv: expected sha256 .*, got .*was removed"):
         xfinbench(offline)
+    assert xfinbench(settings).files[CSV].read_bytes() == BODIES[CSV], "a wrong file is replaced"
+
+
+def test_a_file_without_a_pin_must_stay_the_same(
+    server: Loopback, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    bank = xfinbench(settings, BANK).files[BANK]
+    sha256 = hashlib.sha256(BODIES[BANK]).hexdigest()
+    records = bank.parents[1] / "hashes.json"
+    assert json.loads(records.read_text()) == {BANK: sha256}
+    assert f"no hash is known of {BANK}; recorded in {records}" in caplog.text
+    caplog.clear()
+    assert xfinbench(settings, BANK).files[BANK] == bank
+    assert not caplog.records
+    bank.write_bytes(b"changed")
+    with pytest.raises(DataError, match=f"expected sha256 {sha256}, as recorded in .*hashes.json"):
+        xfinbench(settings, BANK)
+    assert not bank.exists()
+    server.files[GITHUB + BANK] = b"a newer bank"
+    with pytest.raises(DataError, match=r"as recorded in .*hashes.json"):
+        xfinbench(settings, BANK)
+    records.write_text("no JSON")
+    with pytest.raises(DataError, match=r"hashes\.json: expected a JSON object"):
+        xfinbench(settings, BANK)
+
+
+@pytest.mark.parametrize("beginning", [HEADERS, BODY])
+def test_a_trickling_server_does_not_hold_a_download(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, beginning: bytes
+) -> None:
+    monkeypatch.setattr(download, "SECONDS", 0.3)
+    started = time.monotonic()
+    with endless(beginning) as url, pytest.raises(FetchError, match="put it at DIR/xfinbench"):
+        xfinbench(replace(settings, github_raw=url), BANK)
+    with endless(beginning) as url, pytest.raises(FetchError, match="put it at DIR/bizbench"):
+        monkeypatch.setattr(hub, "SECONDS", 0.3)
+        locate("bizbench", TEST_SET, settings=replace(settings, hub=url))
+    assert time.monotonic() - started < 10
+    assert not [path for path in settings.cache_dir.rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize(
     ("path", "body", "message"),
     [
-        ("dataset/knowledge_bank.csv", b"x" * 21, "knowledge_bank.csv .*it has more than 20 bytes"),
+        (BANK, b"x" * 21, "knowledge_bank.csv .*it has more than 20 bytes"),
+        (CSV, b"id,problem!\n", "expected sha256 .* The file was removed"),
         (
             PICTURE,
             None,
@@ -105,7 +147,7 @@ def test_a_wrong_download_is_an_error_and_not_kept(
 def test_without_a_network_the_message_says_where_to_put_the_file(
     settings: Settings, host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setattr("fin_tasks.web.FIRST_PAUSE", 0.0)
     unreachable = replace(settings, offline=host == "offline", github_raw=host, hub=host)
     with pytest.raises(
         FetchError,
@@ -134,6 +176,7 @@ def test_the_hub_names_the_commit_and_the_hash(server: Loopback, settings: Setti
     publish(server, b"some rows!")
     found = locate("bizbench", TEST_SET, settings=settings)
     assert (found.commit, found.files["test-0.parquet"].read_bytes()) == (COMMIT, b"some rows!")
+    assert not list(settings.cache_dir.rglob("hashes.json")), "the hub knows the hash"
     file, asked = publish(server, b"other rows", NEWER), len(server.asked)
     assert locate("bizbench", TEST_SET, settings=settings).files == found.files, (
         "the first commit is used from then on"
@@ -209,6 +252,17 @@ def test_bad_input_is_one_clear_sentence(
         locate("xfinbench", **{"paths": [CSV], "settings": settings, **options})  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("name", ["own\udcff", "own"])
+def test_a_name_that_is_not_utf_8_is_refused(settings: Settings, tmp_path: Path, name: str) -> None:
+    file = tmp_path / name / ("test-0.parquet" if name != "own" else "test-\udcff.parquet")
+    file.parent.mkdir()
+    file.write_bytes(b"")
+    with pytest.raises(DataError, match=r"\\xff.*: expected a path in UTF-8"):
+        locate("bizbench", TEST_SET, data_dir=file.parent, settings=settings)
+    with pytest.raises(DataError, match=r"\\xff.*: expected a path in UTF-8"):
+        locate("bizbench", TEST_SET, data_dir=file, settings=settings)
+
+
 @pytest.mark.skipif(not SHARED.is_dir(), reason="upstream's list is not beside the checkout")
 def test_our_pins_agree_with_upstreams_list() -> None:
     ours = {pins.repo: pins for pins in map(load_pins, pinned_benchmarks())}
@@ -220,3 +274,13 @@ def test_our_pins_agree_with_upstreams_list() -> None:
                 (pin.path, pin.size, pin.sha256) for pin in ours[repo].files if pin.sha256
             }
             assert ours[repo].revision == listed["commit"]
+
+
+@pytest.mark.parametrize("name", ["../../bank.csv", "/etc/bank.csv", "data/../../../bank.csv"])
+def test_the_hub_names_no_file_outside_the_cache(
+    server: Loopback, settings: Settings, name: str
+) -> None:
+    listing = {"sha": COMMIT, "siblings": [{"rfilename": name}]}
+    server.files["/api/datasets/kensho/bizbench"] = json.dumps(listing).encode()
+    with pytest.raises(FetchError, match="below the data set's folder"):
+        locate("bizbench", [name], settings=settings)

@@ -27,6 +27,14 @@ def test_a_table_that_cannot_be_used_is_one_clear_sentence(
         read_csv(tmp_path / "a.csv", ["id", "text"])
 
 
+def test_a_file_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a\udcff"
+    path.write_text('{"id": 1}')
+    for read in (read_csv, read_json):
+        with pytest.raises(DataError, match=r"a\\xff: expected a path in UTF-8"):
+            read(path, ["id"])
+
+
 def test_json_rows_and_samples_of_lm_eval(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes('\ufeff{"id": 1, "text": "two\u2028"}\n\n{"id": 2, "text": ""}'.encode())

@@ -18,7 +18,11 @@ _SHOWN_DIGITS = 16  # of a hash
 _FINGERPRINT_DIGITS = 32
 
 
-def refuse_typos(benchmark: str, names: Iterable[str], options: Sequence[str]) -> None:
+def refuse_typos(
+    benchmark: str,
+    names: Iterable[str],
+    options: Sequence[str],
+) -> None:
     """Refuse misspelled metadata.
 
     Names unlike any option are arguments of the model, which lm-eval adds.
@@ -34,7 +38,11 @@ def refuse_typos(benchmark: str, names: Iterable[str], options: Sequence[str]) -
 
 
 def draw(
-    benchmark: str, rows: Sequence[_Row], n: int | None, seed: int, id_of: Callable[[_Row], str]
+    benchmark: str,
+    rows: Sequence[_Row],
+    n: int | None,
+    seed: int,
+    id_of: Callable[[_Row], str],
 ) -> list[_Row]:
     """Return n random rows in the order of the file, all if None.
 
@@ -53,7 +61,10 @@ def draw(
     return [row for row in rows if id_of(row) in drawn]
 
 
-def dataset_of(docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> "Dataset":
+def dataset_of(
+    docs: Sequence[Mapping[str, Any]],
+    facts: Mapping[str, Any],
+) -> "Dataset":
     """Return documents as a data set whose `info.description` is the JSON of the facts.
 
     There is at least one document, and all have the same keys. Our version, the number of rows and
@@ -65,8 +76,11 @@ def dataset_of(docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> "
     facts = {"fin_tasks": fin_tasks.__version__, "rows": len(docs), **facts}
     if facts.get("data", {}).get("origin") == "sample":
         facts["split"] = "sample"  # whatever split the rows stand for
-    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-    columns = {name: [doc[name] for doc in docs] for name in docs[0]}
+    text = json.dumps(facts, sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    columns = {}
+    for name in docs[0]:
+        columns[name] = [doc[name] for doc in docs]
     description = json.dumps({"hash": digest[:_SHOWN_DIGITS], **facts})
     return Dataset(
         InMemoryTable.from_pydict(columns),

@@ -1,27 +1,50 @@
-"""Download the files that a folder lacks, and check the hashes of all that are asked for."""
+"""Download the files that a folder lacks, and check the hashes of all that are asked for.
+
+Where the package knows no hash of a file, the hash at its first use is recorded in `hashes.json` in
+the folder of the downloads, and must be the same from then on.
+"""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, as_completed
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from tqdm.contrib.concurrent import thread_map
+from pydantic import TypeAdapter, ValidationError
+from tqdm import tqdm
 
+from fin_tasks.data import hub
 from fin_tasks.data.files import sha256_of, write_file
 from fin_tasks.data.pins import Pin, Pins
-from fin_tasks.errors import DataError
+from fin_tasks.errors import DataError, FetchError
 from fin_tasks.settings import Settings
 
+if TYPE_CHECKING:
+    from fin_tasks.web import Limits, Request
+
+SECONDS = 60.0
+"""Time for the beginning of a file; from then on, BYTES_PER_SECOND have to come."""
+BYTES_PER_SECOND = 20_000
 MAX_BYTES = {"github": 512 << 20, "hub": 4 << 30}
-"""Limit of a file whose size is not pinned, in bytes."""
+"""Limit of a file by its host, in bytes."""
+
+HASHES = "hashes.json"
+"""Name of the file with the recorded hashes."""
 
 _OFFLINE = "downloads are switched off (FIN_TASKS_OFFLINE, HF_HUB_OFFLINE or --verify)"
 _AT_ONCE = 8  # downloads
+_RETRIES = 4
+_HASHES = TypeAdapter(dict[str, str])
 _log = logging.getLogger(__name__)
 
 
-def fetch(pins: Pins, root: Path, paths: Iterable[Path], settings: Settings) -> None:
+def fetch(
+    pins: Pins,
+    root: Path,
+    paths: Iterable[Path],
+    settings: Settings,
+) -> None:
     """Download those of the paths below `root` that are missing, and check the hashes of all."""
     requested = set(paths)
     chosen = [pin for pin in pins.files if root / pin.path in requested]
@@ -32,62 +55,108 @@ def fetch(pins: Pins, root: Path, paths: Iterable[Path], settings: Settings) -> 
     if missing:
         source = f"{pins.repo} at {pins.revision}"
         _log.warning("%s: downloading from %s, license %s", pins.name, source, pins.license)
-        thread_map(
-            lambda pin: _download(pins, pin, root, settings),
-            missing,
-            max_workers=_AT_ONCE,
-            desc=f"Downloading {pins.name}",
-            disable=None,
-        )
-    for pin in chosen:
-        _check(root / pin.path, pin)
+        _download(pins, missing, root, settings)
+    _check(pins, chosen, root)
 
 
-def _check(path: Path, pin: Pin) -> None:
-    if pin.sha256 is None:
-        return
-    sha256 = sha256_of(path)
-    if sha256 != pin.sha256:
-        problem = f"expected sha256 {pin.sha256}, got {sha256}"
-        raise DataError(f"{path}: {problem}. Delete the file, and try again.")
+def _download(
+    pins: Pins,
+    missing: Sequence[Pin],
+    root: Path,
+    settings: Settings,
+) -> None:
+    from fin_tasks.web import Web, WebError
+
+    bar = tqdm(
+        desc=f"Downloading {pins.name}",
+        total=sum(pin.size or 0 for pin in missing) or None,
+        unit="B",
+        unit_scale=True,
+        disable=None,
+    )
+    pin_by_future: dict[Future[None], Pin] = {}
+    with bar, Web(follow_redirects=True, at_once=_AT_ONCE) as web:
+        for pin in missing:
+            limits = _limits(pins, pin, settings)
+            request = _request(pins, pin, settings)
+            future = web.download(request, limits, root / pin.path, progress=bar.update)
+            pin_by_future[future] = pin
+        for future in as_completed(pin_by_future):
+            try:
+                future.result()
+            except WebError as error:
+                raise _failed(pins, pin_by_future[future], settings, error) from error
+            except OSError as error:
+                problem = f"cannot be written ({error.strerror})"
+                raise DataError(f"{root}: {problem}. Set FIN_TASKS_CACHE.") from error
 
 
-def _download(pins: Pins, pin: Pin, root: Path, settings: Settings) -> None:
-    host = settings.hub if pins.host == "hub" else settings.github_raw
+def _limits(pins: Pins, pin: Pin, settings: Settings) -> "Limits":
+    from fin_tasks.web import Limits
+
     max_bytes = MAX_BYTES[pins.host]
+    if pin.size is not None and pin.size > max_bytes:
+        problem = f"it has {pin.size:,} bytes, more than {max_bytes:,}"
+        raise _failed(pins, pin, settings, problem)
+    return Limits(
+        seconds=SECONDS,
+        n_bytes=pin.size or max_bytes,
+        bytes_per_second=BYTES_PER_SECOND,
+        retries=_RETRIES,
+    )
+
+
+def _request(pins: Pins, pin: Pin, settings: Settings) -> "Request":
+    from fin_tasks.web import Request
+
+    path = quote(pin.path)
+    if pins.host == "github":
+        return Request(url=f"{settings.github_raw}/{pins.repo}/{pins.revision}/{path}")
+    url = f"{settings.hub}/datasets/{pins.repo}/resolve/{pins.revision}/{path}"
+    return Request(url=url, headers=hub.authorization(settings))
+
+
+def _failed(
+    pins: Pins,
+    pin: Pin,
+    settings: Settings,
+    error: object,
+) -> FetchError:
+    host = settings.hub if pins.host == "hub" else settings.github_raw
+    return pins.fetch_error(f"{host}: expected {pin.path} of {pins.repo}", error, pin.path)
+
+
+def _check(
+    pins: Pins,
+    chosen: Sequence[Pin],
+    root: Path,
+) -> None:
+    """Compare hashes with the pinned or recorded ones; remove a file that is another."""
+    record = root / HASHES
+    recorded = _read_hashes(record)
+    new: dict[str, str] = {}
+    for pin in chosen:
+        path = root / pin.path
+        sha256 = sha256_of(path)
+        expected = pin.sha256 or recorded.get(pin.path)
+        if expected is None:
+            new[pin.path] = sha256
+        elif sha256 != expected:
+            path.unlink(missing_ok=True)
+            origin = "as pinned" if pin.sha256 else f"as recorded in {record}"
+            problem = f"expected sha256 {expected}, {origin}, got {sha256}"
+            raise DataError(f"{path}: {problem}. The file was removed: run again to download it.")
+    if new:
+        write_file(record, _HASHES.dump_json({**recorded, **new}, indent=1))
+        names = ", ".join(new)
+        _log.warning("%s: no hash is known of %s; recorded in %s", pins.name, names, record)
+
+
+def _read_hashes(record: Path) -> dict[str, str]:
+    if not record.is_file():
+        return {}
     try:
-        if (pin.size or 0) > max_bytes:
-            raise ValueError(f"it has {pin.size:,} bytes, more than {max_bytes:,}")
-        if pins.host == "github":
-            url = f"{host}/{pins.repo}/{pins.revision}/{quote(pin.path)}"
-            write_file(root / pin.path, _read_url(url, pin.size or max_bytes))
-        else:
-            from huggingface_hub import HfApi
-
-            place: dict[str, Any] = {
-                "repo_type": "dataset",
-                "revision": pins.revision,
-                "local_dir": root,
-            }
-            HfApi(endpoint=host, token=settings.hub_token).hf_hub_download(
-                pins.repo, pin.path, **place
-            )
-    except Exception as error:  # the clients raise their own errors and those of their libraries
-        expected = f"{host}: expected {pin.path} of {pins.repo}"
-        raise pins.fetch_error(expected, error, pin.path) from error
-
-
-def _read_url(url: str, max_bytes: int) -> bytes:
-    import requests
-    from requests.adapters import HTTPAdapter
-    from urllib3 import Retry
-
-    retry = Retry(5, backoff_factor=0.3, status_forcelist=(408, 429, 500, 502, 503, 504))
-    with requests.Session() as session:
-        session.mount(url, HTTPAdapter(max_retries=retry))
-        with session.get(url, stream=True, timeout=(10, 30)) as reply:
-            reply.raise_for_status()
-            content = bytes(reply.raw.read(max_bytes + 1, decode_content=True))
-    if len(content) > max_bytes:
-        raise ValueError(f"it has more than {max_bytes:,} bytes")
-    return content
+        return _HASHES.validate_json(record.read_bytes())
+    except (OSError, ValidationError) as error:
+        problem = "expected a JSON object of file names and hashes, got something else"
+        raise DataError(f"{record}: {problem}. Delete the file.") from error

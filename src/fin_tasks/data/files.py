@@ -1,4 +1,4 @@
-"""Hash files, and write them in one step."""
+"""Hash files, write them in one step, and refuse names that are not UTF-8."""
 
 import hashlib
 import os
@@ -19,6 +19,15 @@ def sha256_of(path: Path) -> str:
     except OSError as error:
         raise DataError(f"{path}: expected a readable file, got {error.strerror!r}.") from error
     return digest.hexdigest()
+
+
+def check_name(path: Path) -> None:
+    """Refuse a path that is not UTF-8, because tables and results could not hold it."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(path).decode("utf-8", "backslashreplace")
+        raise DataError(f"{shown}: expected a path in UTF-8. Rename the file or folder.") from None
 
 
 def write_file(target: Path, content: bytes) -> None:

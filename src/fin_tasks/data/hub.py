@@ -1,17 +1,58 @@
 """Ask the hub for the commit, the files and the hashes of a data set."""
 
 from dataclasses import replace
+from pathlib import PurePosixPath
 from urllib.parse import quote
+
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from fin_tasks.data.files import write_file
 from fin_tasks.data.pins import PINS_FILE, Pin, Pins
+from fin_tasks.errors import first_problem
 from fin_tasks.settings import Settings
 
-_SECONDS = 30
+SECONDS = 30.0
+"""Time for an answer."""
+
+_MAX_BYTES = 64 << 20  # of the list of files
+_RETRIES = 3
 
 
-def look_up(pins: Pins, revision: str | None, settings: Settings) -> Pins:
-    """Return pins with the commit and files of a revision, which are asked for once.
+class _LargeFile(BaseModel):
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+
+
+class _File(BaseModel):
+    rfilename: str
+    size: int | None = None
+    lfs: _LargeFile | None = None
+
+    @field_validator("rfilename")
+    @classmethod
+    def _stays_below_its_folder(cls, name: str) -> str:
+        path = PurePosixPath(name)
+        if path.is_absolute() or ".." in path.parts:
+            raise ValueError("expected a path below the data set's folder")
+        return name
+
+    def pin(self) -> Pin:
+        sha256 = self.lfs.sha256 if self.lfs else None
+        return Pin(self.rfilename, self.size, sha256)
+
+
+class _Listing(BaseModel):
+    """What the hub says of a data set."""
+
+    sha: str = Field(pattern=r"^[0-9a-f]{40}$")
+    siblings: list[_File] = []
+
+
+def look_up(
+    pins: Pins,
+    revision: str | None,
+    settings: Settings,
+) -> Pins:
+    """Return pins with the commit and files of a revision, which the hub is asked for once.
 
     The revision is a commit, branch or tag; by default it is the newest commit.
     """
@@ -19,20 +60,42 @@ def look_up(pins: Pins, revision: str | None, settings: Settings) -> Pins:
     answer = settings.cache_dir / pins.name / f"files-{quote(name, safe='')}.json"
     if answer.is_file():
         return PINS_FILE.validate_json(answer.read_bytes())
-    from huggingface_hub import HfApi
-
-    try:
-        if settings.offline:
-            raise ConnectionError("downloads are switched off")
-        api = HfApi(endpoint=settings.hub, token=settings.hub_token)
-        info = api.dataset_info(pins.repo, revision=revision, files_metadata=True, timeout=_SECONDS)
-    except Exception as error:  # the client raises its own errors and those of its HTTP library
-        expected = f"{pins.repo}: expected to look up {name} at {settings.hub}"
-        raise pins.fetch_error(expected, error) from error
-    files = []
-    for sibling in info.siblings or ():
-        sha256 = sibling.lfs.sha256 if sibling.lfs else None
-        files.append(Pin(sibling.rfilename, sibling.size, sha256))
-    known = replace(pins, revision=str(info.sha), files=tuple(files))
+    listing = _ask(pins, revision, settings)
+    files = tuple(file.pin() for file in listing.siblings)
+    known = replace(pins, revision=listing.sha, files=files)
     write_file(answer, PINS_FILE.dump_json(known))
     return known
+
+
+def _ask(
+    pins: Pins,
+    revision: str | None,
+    settings: Settings,
+) -> _Listing:
+    from fin_tasks.web import Limits, Request, Web, WebError
+
+    expected = f"{pins.repo}: expected to look up {revision or 'main'} at {settings.hub}"
+    if settings.offline:
+        raise pins.fetch_error(expected, "downloads are switched off")
+    url = f"{settings.hub}/api/datasets/{pins.repo}"
+    if revision:
+        url += f"/revision/{quote(revision, safe='')}"
+    request = Request(url=url, query={"blobs": "true"}, headers=authorization(settings))
+    limits = Limits(seconds=SECONDS, n_bytes=_MAX_BYTES, retries=_RETRIES)
+    try:
+        with Web(follow_redirects=True) as web:
+            answer = web.send(request, limits).result()
+        return _Listing.model_validate_json(answer)
+    except WebError as error:
+        raise pins.fetch_error(expected, error) from error
+    except ValidationError as error:
+        problem = f"its answer cannot be used ({first_problem(error)})"
+        raise pins.fetch_error(expected, problem) from error
+
+
+def authorization(settings: Settings) -> dict[str, str]:
+    """Return the header with the user's token for the hub, if there is one."""
+    from huggingface_hub import get_token
+
+    token = settings.hub_token or get_token()
+    return {"Authorization": f"Bearer {token}"} if token else {}

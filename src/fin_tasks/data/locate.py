@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, TypedDict, get_args
 
 from fin_tasks.data import download, hub
-from fin_tasks.data.files import sha256_of
+from fin_tasks.data.files import check_name, sha256_of
 from fin_tasks.data.pins import Pins, load_pins
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
@@ -54,7 +54,12 @@ class Located:
         """The commit of downloaded files, else None."""
         return self.pins.revision if self.origin == "upstream" else None
 
-    def more(self, names: Iterable[str], *, optional: bool = False) -> "Located":
+    def more(
+        self,
+        names: Iterable[str],
+        *,
+        optional: bool = False,
+    ) -> "Located":
         """Add files from the same place; a missing file is an error unless files are optional."""
         added: dict[str, Path] = {}
         for name in names:
@@ -63,6 +68,7 @@ class Located:
                 problem = f"expected {name} in {self.root}, found none"
                 raise DataError(f"{self.pins.name}: {problem}. {_REMEDY}")
             for path in paths:
+                check_name(path)
                 added[_key(name, path)] = path
         if self.origin == "upstream":
             download.fetch(self.pins, self.root, added.values(), self.settings)
@@ -78,8 +84,8 @@ class Located:
         return []
 
     def _published(self, pattern: str) -> list[Path]:
-        names = [pin.path for pin in self.pins.files if fnmatchcase(pin.path, pattern)]
-        return [self.root / name for name in names]
+        names = [pin.path for pin in self.pins.files]
+        return [self.root / name for name in names if fnmatchcase(name, pattern)]
 
     def _own(self, pattern: str) -> list[Path]:
         paths = list(self.root.glob(pattern))
@@ -90,9 +96,13 @@ class Located:
 
     def provenance(self) -> Provenance:
         """Return origin, commit and hashes of the files."""
-        hashes = {name: sha256_of(path) for name, path in sorted(self.files.items())}
-        lines = [f"{sha256}  {name}\n" for name, sha256 in hashes.items()]
-        digest = hashlib.sha256("".join(lines).encode()).hexdigest()
+        hashes = {}
+        listing = ""
+        for name in sorted(self.files):
+            sha256 = sha256_of(self.files[name])
+            hashes[name] = sha256
+            listing += f"{sha256}  {name}\n"
+        digest = hashlib.sha256(listing.encode()).hexdigest()
         return {
             "origin": self.origin,
             "commit": self.commit,
@@ -136,25 +146,39 @@ def locate(
         remedy = "Set data_dir or FIN_TASKS_DATA."
         raise ConfigError(f"{benchmark} source: {source} needs a folder, got none. {remedy}")
     if source == "sample":
-        return Located(origin="sample", root=folder, pins=pins, settings=settings).more(paths)
+        located = Located(origin="sample", root=folder, pins=pins, settings=settings)
+        return located.more(paths)
     return _in_folder(folder, pins, paths, settings)
 
 
-def _upstream(pins: Pins, revision: str | None, settings: Settings) -> Located:
+def _upstream(
+    pins: Pins,
+    revision: str | None,
+    settings: Settings,
+) -> Located:
     if pins.host == "hub":
         pins = hub.look_up(pins, revision, settings)
     root = settings.cache_dir / pins.name / str(pins.revision)
     return Located(origin="upstream", root=root, pins=pins, settings=settings)
 
 
-def _in_folder(folder: Path, pins: Pins, paths: Sequence[str], settings: Settings) -> Located:
+def _in_folder(
+    folder: Path,
+    pins: Pins,
+    paths: Sequence[str],
+    settings: Settings,
+) -> Located:
     located = Located(origin="data_dir", root=folder, pins=pins, settings=settings)
     if folder.is_file():
+        check_name(folder)
         first = {_key(paths[0], folder): folder}
-        return replace(located, root=folder.parent, files=first).more(paths[1:])
+        located = replace(located, root=folder.parent, files=first)
+        return located.more(paths[1:])
     # Only one folder is searched from here on, so that two copies never mix.
     below = replace(located, root=folder / pins.name)
-    return (below if below.matches(paths[0]) else located).more(paths)
+    if below.matches(paths[0]):
+        return below.more(paths)
+    return located.more(paths)
 
 
 def _key(name: str, path: Path) -> str:

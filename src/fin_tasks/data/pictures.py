@@ -73,8 +73,16 @@ def _upright_png(image: Image.Image) -> bytes:
     return content.getvalue()
 
 
-def upright_files(paths: Iterable[Path], folder: Path) -> dict[Path, Path]:
+def upright_files(
+    paths: Iterable[Path],
+    folder: Path,
+) -> dict[Path, Path]:
     """Return `upright_file` of each picture; a bar shows progress, as one may take half a second."""
     unique = list(dict.fromkeys(paths))
-    bar = tqdm(unique, desc="Turning pictures upright", unit="picture", disable=None)
+    bar = tqdm(
+        unique,
+        desc="Turning pictures upright",
+        unit="picture",
+        disable=None,
+    )
     return {path: upright_file(path, folder) for path in bar}

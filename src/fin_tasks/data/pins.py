@@ -38,10 +38,16 @@ class Pins:
     homepage: str
     files: tuple[Pin, ...]
 
-    def fetch_error(self, expected: str, error: object, path: str = "...") -> FetchError:
+    def fetch_error(
+        self,
+        expected: str,
+        error: object,
+        path: str = "...",
+    ) -> FetchError:
         """Return an error that says how to get a file by hand."""
-        first_line = str(error).strip().split("\n")[0]
-        reason = (first_line or type(error).__name__)[:_MAX_REASON].rstrip(".")
+        first_line = str(error).strip().partition("\n")[0]
+        reason = first_line or type(error).__name__
+        reason = reason[:_MAX_REASON].rstrip(".")
         gate = ""
         if self.host == "hub":
             gate = " (if it is gated, accept its conditions there and run `hf auth login`)"
@@ -57,7 +63,8 @@ PINS_FILE = TypeAdapter(Pins)
 
 def pinned_benchmarks() -> tuple[str, ...]:
     """Return the names of all files of pins."""
-    return tuple(sorted(path.stem for path in _FOLDER.glob("*.json")))
+    names = [path.stem for path in _FOLDER.glob("*.json")]
+    return tuple(sorted(names))
 
 
 def load_pins(benchmark: str) -> Pins:
@@ -65,4 +72,5 @@ def load_pins(benchmark: str) -> Pins:
     names = pinned_benchmarks()
     if benchmark not in names:
         raise ConfigError(f"benchmark: expected one of {', '.join(names)}, got {benchmark!r}.")
-    return PINS_FILE.validate_json((_FOLDER / f"{benchmark}.json").read_bytes())
+    content = (_FOLDER / f"{benchmark}.json").read_bytes()
+    return PINS_FILE.validate_json(content)

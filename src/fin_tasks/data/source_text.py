@@ -17,7 +17,10 @@ Known = dict[str, Any]
 """Values by the source of their expression: `line['question']`, or `load()` for any call of `load`."""
 
 
-def follow(body: Sequence[ast.stmt], known: Known) -> None:
+def follow(
+    body: Sequence[ast.stmt],
+    known: Known,
+) -> None:
     """Follow assignments and branches, and leave the variables in `known`.
 
     A variable whose value cannot be worked out is removed from `known`. A condition that cannot be
@@ -33,20 +36,28 @@ def follow(body: Sequence[ast.stmt], known: Known) -> None:
             _append(statement.target, statement.value, known)
 
 
-def _assign(target: ast.expr, expression: ast.expr, known: Known) -> None:
-    is_tuple = isinstance(target, ast.Tuple)
-    targets = target.elts if isinstance(target, ast.Tuple) else [target]
-    names = [ast.unparse(element) for element in targets]
+def _assign(
+    target: ast.expr,
+    expression: ast.expr,
+    known: Known,
+) -> None:
+    names = [ast.unparse(target)]
+    if isinstance(target, ast.Tuple):
+        names = [ast.unparse(element) for element in target.elts]
     try:
         value = value_of(expression, known)
-        values = value if is_tuple else [value]
+        values = value if isinstance(target, ast.Tuple) else [value]
         known.update(zip(names, values, strict=True))
     except _UNKNOWN:
         for name in names:
             known.pop(name, None)
 
 
-def _append(target: ast.expr, expression: ast.expr, known: Known) -> None:
+def _append(
+    target: ast.expr,
+    expression: ast.expr,
+    known: Known,
+) -> None:
     name = ast.unparse(target)
     try:
         known[name] = known[name] + value_of(expression, known)
@@ -113,11 +124,13 @@ class _Reader(ast.NodeVisitor):
     def visit_BinOp(self, node: ast.BinOp) -> object:
         if not isinstance(node.op, ast.Add):
             raise _unreadable(node)
-        return self.visit(node.left) + self.visit(node.right)
+        left = self.visit(node.left)
+        right = self.visit(node.right)
+        return left + right
 
     def visit_BoolOp(self, node: ast.BoolOp) -> bool:
-        combine = any if isinstance(node.op, ast.Or) else all
-        return combine(self.visit(part) for part in node.values)
+        parts = (self.visit(part) for part in node.values)  # not all are evaluated
+        return any(parts) if isinstance(node.op, ast.Or) else all(parts)
 
     def visit_Compare(self, node: ast.Compare) -> bool:
         operands = self.visit_all([node.left, *node.comparators])

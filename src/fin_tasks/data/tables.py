@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fin_tasks.data.files import check_name
 from fin_tasks.errors import DataError
 
 
@@ -20,23 +21,35 @@ class Record(NamedTuple):
     """Number of cells that the header lacks; negative if the row is short."""
 
 
-def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> list[Record]:
+def read_csv(
+    path: Path,
+    columns: Sequence[str],
+    *,
+    delimiter: str = ",",
+) -> list[Record]:
     """Read the rows of a UTF-8 CSV file that has these columns and maybe more; skip blank lines."""
+    check_name(path)
     try:
         content = path.read_bytes()
         # A cell may be as long as the file; the default limit is 128 kB.
-        csv.field_size_limit(max(csv.field_size_limit(), len(content)))
-        text = StringIO(content.decode("utf-8-sig"), newline="")
-        reader = csv.reader(text, delimiter=delimiter)
+        limit = max(csv.field_size_limit(), len(content))
+        csv.field_size_limit(limit)
+        text = content.decode("utf-8-sig")
+        reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
         header = next(reader, [])
         _check_header(path, header, columns)
-        return [_record(header, row, reader.line_num) for row in reader if row]
+        rows = (row for row in reader if row)
+        return [_record(header, row, reader.line_num) for row in rows]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         problem = f"expected a CSV file in UTF-8, could not read it ({error})"
         raise DataError(f"{path}: {problem}.") from error
 
 
-def _check_header(path: Path, header: Sequence[str], columns: Sequence[str]) -> None:
+def _check_header(
+    path: Path,
+    header: Sequence[str],
+    columns: Sequence[str],
+) -> None:
     has_all = set(columns) <= set(header)
     has_repeats = len(set(header)) < len(header)
     if not has_all or has_repeats:
@@ -45,7 +58,11 @@ def _check_header(path: Path, header: Sequence[str], columns: Sequence[str]) -> 
         raise DataError(f"{path}: expected {expected}, got {got}. Rename its columns.")
 
 
-def _record(header: Sequence[str], row: list[str], line: int) -> Record:
+def _record(
+    header: Sequence[str],
+    row: list[str],
+    line: int,
+) -> Record:
     surplus = len(row) - len(header)
     padding = [""] * -surplus
     cells = dict(zip(header, row + padding, strict=False))
@@ -53,13 +70,17 @@ def _record(header: Sequence[str], row: list[str], line: int) -> Record:
 
 
 def read_json(
-    path: Path, columns: Sequence[str] = (), *, aliases: Mapping[str, str] | None = None
+    path: Path,
+    columns: Sequence[str] = (),
+    *,
+    aliases: Mapping[str, str] | None = None,
 ) -> list[dict[str, Any]]:
     """Read the objects of a JSON list, or of JSON lines, in UTF-8.
 
     Each object must have these columns or their aliases. A row of lm-eval's samples becomes its
     document, with the responses as `output`.
     """
+    check_name(path)
     rows = _json_rows(path)
     if all(_is_sample(row) for row in rows):
         rows = _documents_of(rows)
@@ -68,20 +89,25 @@ def read_json(
     for number, row in enumerate(rows, start=1):
         if isinstance(row, dict):
             _copy_aliases(row, aliases or {})
-        if not isinstance(row, dict) or not all(column in row for column in columns):
+        if not _has_columns(row, columns):
             expected = f"an object with {', '.join(columns)}"
             raise DataError(f"{path}, row {number}: expected {expected}, got {row!r:.200}.")
     return rows
 
 
+def _has_columns(row: Any, columns: Sequence[str]) -> bool:
+    return isinstance(row, dict) and set(columns) <= row.keys()
+
+
 def _json_rows(path: Path) -> list[Any]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
-        if text.lstrip().startswith("["):
-            return list(json.loads(text))
-        # JSON does not break lines at other separators, as `splitlines` would.
-        lines = [line for line in text.split("\n") if line.strip()]
-        return list(json.loads("[" + ",\n".join(lines) + "]"))
+        if not text.lstrip().startswith("["):
+            # JSON does not break lines at other separators, as `splitlines` would.
+            lines = [line for line in text.split("\n") if line.strip()]
+            text = "[" + ",\n".join(lines) + "]"
+        rows = json.loads(text)
+        return list(rows)
     except (OSError, ValueError, RecursionError) as error:
         problem = f"expected a JSON list or JSON lines in UTF-8, got {error}"
         raise DataError(f"{path}: {problem}.") from error
@@ -99,11 +125,15 @@ def _documents_of(samples: Sequence[dict[str, Any]]) -> list[Any]:
     documents = []
     for sample in samples:
         if sample.get("filter") == samples[0].get("filter"):
-            documents.append({**sample["doc"], "output": sample.get("resps")})
+            document = {**sample["doc"], "output": sample.get("resps")}
+            documents.append(document)
     return documents
 
 
-def _copy_aliases(row: dict[str, Any], aliases: Mapping[str, str]) -> None:
+def _copy_aliases(
+    row: dict[str, Any],
+    aliases: Mapping[str, str],
+) -> None:
     for name, alias in aliases.items():
         if name not in row and alias in row:
             row[name] = row[alias]

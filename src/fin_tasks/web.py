@@ -1,0 +1,264 @@
+"""HTTP requests that no server can keep open for ever or fill without end.
+
+All requests of a `Web` run in an event loop in a thread of its own. So a limit of time holds from
+the connection to the last byte, and the end of the `with` statement stops requests under way.
+"""
+
+import logging
+import math
+import os
+import random
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+from urllib.parse import urlsplit
+
+import anyio
+import httpx2
+from anyio.from_thread import start_blocking_portal
+
+from fin_tasks.errors import FinTasksError
+
+FIRST_PAUSE = 0.5
+"""Seconds before the second attempt; each later pause is twice as long."""
+
+_CONNECT_SECONDS = 10.0
+_LONGEST_PAUSE = 8.0  # seconds
+_LONGEST_WISH = 60.0  # seconds: a server may ask for a longer pause than ours, up to this
+_MAX_ERROR_BYTES = 1 << 16
+_MAX_ERROR_TEXT = 300  # characters
+_MAY_PASS = (408, 409, 429)  # these statuses, and those of broken servers
+
+# Its line for each request names the whole address, which may hold a token.
+logging.getLogger("httpx2").setLevel(logging.WARNING)
+
+
+class WebError(FinTasksError):
+    """A server cannot be reached, refused a request, or broke a limit.
+
+    `status` is the HTTP status of a refusal. `pause` is None if another attempt would not help,
+    else the seconds that the server asks for, or 0.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        pause: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.pause = pause
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What one request may take."""
+
+    seconds: float
+    """Time of one attempt, from the connection to the last byte."""
+    n_bytes: int
+    """Size of the reply."""
+    bytes_per_second: float = math.inf
+    """A reply that comes at this speed or faster may take longer."""
+    retries: int = 0
+    """Further attempts after failures that may pass; one of them if the time was over."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A request; one with content is a POST."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] | None = None
+    content: bytes | None = None
+
+
+class Web:
+    """A client that any number of threads may use; use it in a `with` statement."""
+
+    def __init__(
+        self,
+        *,
+        follow_redirects: bool = False,
+        verify: bool = True,
+        at_once: float = math.inf,
+    ) -> None:
+        self._follow_redirects = follow_redirects
+        self._verify = verify  # reading certificates takes a tenth of a second
+        self._at_once = at_once
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "Web":
+        self._portal = self._stack.enter_context(start_blocking_portal())
+        client = httpx2.AsyncClient(
+            follow_redirects=self._follow_redirects,
+            verify=self._verify,
+            # A packed reply could be far larger than the bytes that are counted.
+            headers={"Accept-Encoding": "identity"},
+            timeout=httpx2.Timeout(None, connect=_CONNECT_SECONDS),
+            limits=httpx2.Limits(max_connections=None),
+        )
+        self._client = self._stack.enter_context(self._portal.wrap_async_context_manager(client))
+        self._limiter = self._portal.call(anyio.CapacityLimiter, self._at_once)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, traceback)
+
+    def send(self, request: Request, limits: Limits) -> Future[bytes]:
+        """Start a request; the future has the reply's body, or raises WebError."""
+        return self._portal.start_task_soon(self._read, request, limits)
+
+    def download(
+        self,
+        request: Request,
+        limits: Limits,
+        path: Path,
+        *,
+        progress: Callable[[int], object],
+    ) -> Future[None]:
+        """Start a request whose reply becomes a file, in one step at its end.
+
+        `progress` is called with the size of each piece in bytes.
+        """
+        return self._portal.start_task_soon(self._save, request, limits, path, progress)
+
+    async def _read(self, request: Request, limits: Limits) -> bytes:
+        body = BytesIO()
+        async with self._limiter:
+            await self._try(request, limits, body)
+        return body.getvalue()
+
+    async def _save(
+        self,
+        request: Request,
+        limits: Limits,
+        path: Path,
+        progress: Callable[[int], object],
+    ) -> None:
+        part = path.with_name(f"{path.name}.{os.getpid()}.part")
+        async with self._limiter:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                with part.open("wb") as file:
+                    await self._try(request, limits, file, progress)
+                part.replace(path)
+            finally:
+                part.unlink(missing_ok=True)
+
+    async def _try(
+        self,
+        request: Request,
+        limits: Limits,
+        file: BinaryIO,
+        progress: Callable[[int], object] | None = None,
+    ) -> None:
+        """Try until an attempt works, fails for good, or none is left."""
+        n_late = 0
+        for n_failed in range(limits.retries + 1):
+            try:
+                return await self._attempt(request, limits, file, progress)
+            except TimeoutError:
+                error = WebError(f"it took more than {limits.seconds:g} seconds", pause=0.0)
+                n_late += 1
+            except httpx2.TransportError as failure:
+                error = WebError(_text_of(failure), pause=0.0)
+            except WebError as refusal:
+                error = refusal
+            if error.pause is None or n_failed == limits.retries or n_late == 2:
+                raise error from None
+            file.seek(0)
+            file.truncate()
+            await anyio.sleep(error.pause or _pause_after(n_failed))
+        raise AssertionError
+
+    async def _attempt(
+        self,
+        request: Request,
+        limits: Limits,
+        file: BinaryIO,
+        progress: Callable[[int], object] | None,
+    ) -> None:
+        with anyio.fail_after(limits.seconds) as scope:
+            deadline = scope.deadline
+            method = "GET" if request.content is None else "POST"
+            async with self._client.stream(
+                method,
+                request.url,
+                params=request.query,
+                headers=request.headers,
+                content=request.content,
+            ) as response:
+                await _check(response)
+                n_bytes = 0
+                async for chunk in response.aiter_raw():
+                    n_bytes += len(chunk)
+                    if n_bytes > limits.n_bytes:
+                        raise WebError(f"it has more than {limits.n_bytes:,} bytes")
+                    scope.deadline = deadline + n_bytes / limits.bytes_per_second
+                    file.write(chunk)
+                    if progress:
+                        progress(len(chunk))
+
+
+async def _check(response: httpx2.Response) -> None:
+    """Raise WebError for a status that is no success, and for a packed reply."""
+    if response.is_success:
+        packing = response.headers.get("Content-Encoding", "identity")
+        if packing != "identity":
+            raise WebError(f"it is packed as {packing}, although we take plain replies only")
+        return
+    body = b""
+    async for chunk in response.aiter_raw():
+        body += chunk
+        if len(body) >= _MAX_ERROR_BYTES:
+            break
+    text = " ".join(body.decode("utf-8", "replace").split())
+    message = f"{response.status_code} {response.reason_phrase}: {text}"
+    raise WebError(
+        message[:_MAX_ERROR_TEXT],
+        status=response.status_code,
+        pause=_wish_of(response),
+    )
+
+
+def _wish_of(response: httpx2.Response) -> float | None:
+    """Return the pause that a server asks for; None if the failure is there to stay."""
+    if response.status_code not in _MAY_PASS and not response.is_server_error:
+        return None
+    wish = response.headers.get("Retry-After", "")
+    try:
+        seconds = float(wish)
+    except ValueError:  # none, or a date
+        return 0.0
+    return seconds if 0 < seconds <= _LONGEST_WISH else 0.0
+
+
+def _pause_after(n_failed: int) -> float:
+    """Return a pause that grows with the failures and differs between clients."""
+    pause = min(FIRST_PAUSE * 2.0**n_failed, _LONGEST_PAUSE)
+    return pause * random.uniform(0.75, 1.0)  # noqa: S311 - nothing is secret
+
+
+def _text_of(failure: httpx2.TransportError) -> str:
+    return f"{type(failure).__name__}: {failure}".removesuffix(": ")
+
+
+def shown_address(url: str) -> str:
+    """Return scheme, host and port of an address, whose path may hold a token."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}"

@@ -1,0 +1,114 @@
+"""Requests to servers on the loopback interface that break, limit, trickle and flood."""
+
+import gzip
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from slow_server import BODY, HEADERS, endless
+
+from fin_tasks.web import Limits, Request, Web, WebError, shown_address
+
+LIMITS = Limits(seconds=10, n_bytes=1000, retries=2)
+Answer = tuple[int, dict[str, str], bytes]
+
+
+@contextmanager
+def serve(*answers: Answer) -> Iterator[str]:
+    """Serve these answers one after the other, the last one for ever."""
+    waiting = list(answers)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status, headers, body = waiting.pop(0) if len(waiting) > 1 else waiting[0]
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def read(url: str, limits: Limits = LIMITS) -> bytes:
+    with Web() as web:
+        return web.send(Request(url=url), limits).result()
+
+
+@pytest.mark.parametrize("beginning", [HEADERS, BODY])
+def test_a_trickling_server_is_left_in_time(beginning: bytes) -> None:
+    started = time.monotonic()
+    with endless(beginning) as url, pytest.raises(WebError, match=r"more than 0\.3 seconds"):
+        read(url, Limits(seconds=0.3, n_bytes=1000, retries=5))
+    assert time.monotonic() - started < 3, "one retry only"
+
+
+def test_a_reply_that_comes_fast_may_take_longer() -> None:
+    limits = Limits(seconds=0.3, n_bytes=50_000, bytes_per_second=10_000)
+    with (
+        endless(BODY, chunk=b"a" * 1000, pause=0.02) as url,
+        pytest.raises(WebError, match="50,000 bytes"),
+    ):
+        read(url, limits)
+
+
+def test_a_flood_is_cut() -> None:
+    with (
+        endless(BODY, chunk=b"a" * 1000, pause=0.0) as url,
+        pytest.raises(WebError, match="it has more than 1,000 bytes"),
+    ):
+        read(url)
+
+
+def test_a_packed_reply_is_refused() -> None:
+    packed = gzip.compress(b"a" * 1_000_000)
+    with (
+        serve((200, {"Content-Encoding": "gzip"}, packed)) as url,
+        pytest.raises(WebError, match="packed as gzip"),
+    ):
+        read(url, Limits(seconds=10, n_bytes=100_000))
+
+
+def test_what_may_pass_is_tried_again() -> None:
+    busy = (429, {"Retry-After": "0.01"}, b"")
+    broken = (500, {"Retry-After": "0.01"}, b"")
+    works = (200, {}, b"42")
+    with serve(busy, broken, works) as url:
+        assert read(url) == b"42"
+    with serve(busy, busy, busy, works) as url, pytest.raises(WebError, match="429"):
+        read(url)
+
+
+def test_what_will_not_pass_is_tried_once() -> None:
+    with serve((404, {}, b"no such file"), (200, {}, b"42")) as url:
+        with pytest.raises(WebError, match="404 Not Found: no such file") as error:
+            read(url)
+        assert error.value.status == 404
+        assert read(url) == b"42"
+
+
+def test_a_server_that_is_down() -> None:
+    with pytest.raises(WebError, match="ConnectError"):
+        read("http://127.0.0.1:9", Limits(seconds=5, n_bytes=1))
+
+
+def test_the_end_of_the_block_stops_requests_under_way() -> None:
+    started = time.monotonic()
+    with endless(HEADERS) as url, pytest.raises(KeyboardInterrupt), Web() as web:
+        future = web.send(Request(url=url), LIMITS)
+        raise KeyboardInterrupt
+    assert future.done()
+    assert time.monotonic() - started < 3
+
+
+def test_an_address_is_shown_without_its_path() -> None:
+    assert shown_address("https://me:secret@host:8000/v1/token?key=1") == "https://host:8000"
