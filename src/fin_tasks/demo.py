@@ -10,8 +10,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from fin_tasks.benchmarks.xfinbench import recording
-from fin_tasks.benchmarks.xfinbench.data import SCORER_VERSION
+from fin_tasks.benchmarks.xfinbench import VERSION, recording
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.resources import task_yaml_dir
@@ -71,7 +70,7 @@ def replay_examples(output: Path) -> Path:
         )
         provenance[tasks[-1].name] = {
             "style": {"mode": mode},
-            "scorer": SCORER_VERSION,
+            "scorer": VERSION,
             "split": "sample",
         }
     return write_run(

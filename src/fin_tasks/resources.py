@@ -1,7 +1,6 @@
 """Find task files, rubrics, studies and the sample prices, in an installed wheel or a checkout."""
 
 import hashlib
-import re
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -9,7 +8,6 @@ from fin_tasks.errors import ConfigError, DataError
 
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[1]
-_VERSION = re.compile(r"^ +version: *(\S+)", re.MULTILINE)
 _STOCK_PRICES = "bokeh_sampledata/_data/stocks.csv.gz"
 _STOCK_PRICES_SHA256 = "5abadf99b2d394f920120a27de6f0df129859d71d4cfb0bf661bcc99446ab1fd"
 
@@ -26,23 +24,6 @@ def folder_of(name: str) -> Path:
         if folder.is_dir():
             return folder.resolve()
     raise ConfigError(f"{name}/: expected a folder in {_PACKAGE}, found none. Reinstall fin-tasks.")
-
-
-def task_version(task: str) -> str:
-    """Return a task's version from its file or the `_base.yaml` beside it; "" if unknown."""
-    for task_file in task_yaml_dir().rglob(f"{task}.yaml"):
-        for file in (task_file, task_file.with_name("_base.yaml")):
-            version = _version_in(file)
-            if version:
-                return version
-    return ""
-
-
-def _version_in(file: Path) -> str:
-    if not file.is_file():
-        return ""
-    match = _VERSION.search(file.read_text(encoding="utf-8"))
-    return match[1] if match else ""
 
 
 def stock_prices_file() -> Path:

@@ -3,7 +3,6 @@
 import functools
 import json
 import math
-import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -15,12 +14,17 @@ from inspect_ai.scorer import SampleScore, Score, Target, mean, metric, scorer, 
 from inspect_ai.solver import TaskState
 
 from fin_tasks import sandbox
-from fin_tasks.adapters.task_file import TaskFile, generation_kwargs, pictures_of, rubric_of
+from fin_tasks.adapters.task_file import (
+    TaskFile,
+    generation_kwargs,
+    pictures_of,
+    rubric_of,
+    task_names,
+)
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged, Reply, no_response
 from fin_tasks.judging.rubric import Rubric
-from fin_tasks.resources import task_yaml_dir
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import Metric, over_responses
 
@@ -52,7 +56,7 @@ def _task(name: str, metadata: Mapping[str, Any]) -> Task:
         )
     documents, provenance = spec.load(metadata)
     asked = generation_kwargs(spec.config, metadata)
-    facts = {**spec.config["metadata"], **metadata, "provenance": provenance}
+    facts = {"version": spec.version, **metadata, "provenance": provenance}
     if spec.runs_programs:
         facts["sandbox"] = {
             "tier": _runner().tier,
@@ -192,9 +196,6 @@ def _register(name: str) -> None:
     task(name=name)(make)
 
 
-for _file in task_yaml_dir().rglob("*.yaml"):
-    _text = _file.read_text(encoding="utf-8")
-    if (
-        re.search(r"^task: \w+$", _text, re.M) and "ConversationTask" not in _text
-    ):  # no group, no conversation
-        _register(_file.stem)
+for _name in task_names():
+    if not _spec(_name).is_conversation:
+        _register(_name)

@@ -19,8 +19,8 @@ from lm_eval.api.task import ConfigurableTask
 from lm_eval.models.api_models import JsonChatStr
 
 from fin_tasks import sandbox
-from fin_tasks.adapters.lm_eval_filters import AskJudge
-from fin_tasks.adapters.task_file import filter_step, generation_kwargs, pictures_of, refuse_fixed
+from fin_tasks.adapters.lm_eval_filters import AskJudge, filter_list
+from fin_tasks.adapters.task_file import generation_kwargs, pictures_of, refuse_fixed
 from fin_tasks.endpoints.chat import picture_url
 from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.settings import Settings
@@ -35,7 +35,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     """A YAML task of ours in lm-eval, with what lm-eval's own task class lacks.
 
     `metrics` names the metrics of the task's options; None leaves a document out of a mean. `paper_sampling` replaces
-    generation settings if the metadata says `sampling: paper`.
+    generation settings if the metadata says `sampling: paper`. `reader`, `programs` and `judge` say what becomes of a
+    response, under `paper` and `robust`.
     Provenance, sandbox tier, judge and token counts go into `configs.<task>.metadata` of the results file.
     """
 
@@ -56,7 +57,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             config["doc_to_image"] = draw_blank
         config["generation_kwargs"] = generation_kwargs(config, metadata)
         config.pop("paper_sampling", None)
-        judge = filter_step(config, "fin_tasks_judge")
+        judge = config.pop("judge", None)
+        reader = config.pop("reader")
+        config["filter_list"] = filter_list(reader, config.pop("programs", None), judge)
         self._judge = (
             AskJudge(judge, metadata, options) if judge else None
         )  # errors come before the model answers

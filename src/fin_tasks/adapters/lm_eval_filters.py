@@ -11,7 +11,7 @@ from lm_eval.api.registry import register_filter
 
 from fin_tasks import sandbox
 from fin_tasks.adapters.task_file import rubric_of
-from fin_tasks.benchmarks.scored_task import ran
+from fin_tasks.benchmarks.scored_task import VARIANTS, ran
 from fin_tasks.errors import FinTasksError, SandboxError
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.judge import check_failures, judge_from, judge_items
@@ -20,6 +20,25 @@ from fin_tasks.settings import Settings
 _log = logging.getLogger(__name__)
 Responses = Iterable[Sequence[Any]]
 Docs = Sequence[Mapping[str, Any]]
+
+
+def filter_list(
+    reader: Callable[..., Any],
+    programs: Callable[..., Sequence[str | None]] | None,
+    judge: Mapping[str, Any] | None,
+) -> list[dict[str, Any]]:
+    """Return lm-eval's `filter_list` of a task: judge or run programs if it asks for that, then read."""
+    pipelines = []
+    for variant in VARIANTS:
+        steps: list[dict[str, Any]] = []
+        if judge:
+            steps.append({"function": "fin_tasks_judge", **judge})
+        if programs:
+            run = {"function": "fin_tasks_run_programs", "programs": programs, "variant": variant}
+            steps.append(run)
+        steps.append({"function": "fin_tasks_read", "reader": reader, "variant": variant})
+        pipelines.append({"name": variant, "filter": steps})
+    return pipelines
 
 
 @register_filter("fin_tasks_read")

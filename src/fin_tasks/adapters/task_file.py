@@ -1,9 +1,12 @@
-"""What every adapter needs of a task's YAML file: documents, generation settings, the rubric, pictures."""
+"""The one reader of our task files, for all who load a task without lm-eval: documents, settings, rubric, pictures."""
 
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from pkgutil import resolve_name
+from types import ModuleType
 from typing import Any
 
 import yaml
@@ -13,76 +16,132 @@ from fin_tasks.errors import ConfigError
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.resources import task_yaml_dir
 
+_PICTURE_COLUMNS = ("image_path", "figure_path", "chart")  # a document has one of them at most
+_RUBRIC_PLACES = ("source", "data_dir")  # metadata that says where the authors' rubric is
+
 
 class TaskFile:
-    """A task's file, read without lm-eval and without importing the functions that it names."""
+    """A task's file with what it includes; functions stay names until somebody needs them."""
 
     def __init__(self, name: str) -> None:
-        (file,) = task_yaml_dir().rglob(f"{name}.yaml")
-        self.name, self.benchmark = name, file.parent.name
-        self.config: dict[str, Any] = {"include": file.name}
-        while "include" in self.config:
-            above = file.with_name(self.config.pop("include")).read_text(encoding="utf-8")
-            self.config = {**yaml.safe_load(above.replace("!function ", "")), **self.config}
-        self.options: dict[str, Any] = self.config["dataset_kwargs"]
-        self.rules = importlib.import_module(f"fin_tasks.benchmarks.{self.benchmark}.score")
-        self.judge = filter_step(self.config, "fin_tasks_judge")
-        self.runs_programs = filter_step(self.config, "fin_tasks_run_programs") is not None
+        file = _files_by_name().get(name)
+        if file is None or _is_group(file):
+            raise ConfigError(f"task {name!r:.80}: expected a task of fin-tasks, found none.")
+        config = _read_config(file)
+        self.name = name
+        self.benchmark = file.parent.name
+        self.config = config
+        self.options: dict[str, Any] = config["dataset_kwargs"]
+        self.judge: dict[str, Any] | None = config.get("judge")
+        self.runs_programs = "programs" in config
+        self.is_conversation = config["class"].endswith(".ConversationTask")
+
+    @property
+    def rules(self) -> ModuleType:
+        """Return the module with the benchmark's scorer."""
+        module, _, _ = self.config["reader"].rpartition(".")
+        return importlib.import_module(module)
+
+    @property
+    def version(self) -> int:
+        """Return the version of the benchmark."""
+        version: int = resolve_name(self.config["metadata"]["version"])
+        return version
 
     def load(self, metadata: Mapping[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return the documents and their provenance."""
         refuse_fixed(self.name, self.options, metadata)
-        (documents,) = resolve_name(self.config["custom_dataset"])(
-            **metadata, **self.options
-        ).values()
+        load = resolve_name(self.config["custom_dataset"])
+        (documents,) = load(**metadata, **self.options).values()
         return documents.to_list(), json.loads(documents.info.description)
 
 
-def filter_step(config: Mapping[str, Any], function: str) -> dict[str, Any] | None:
-    """Return the arguments of a task's filter, or None if the task does not use it."""
-    steps = [step for pipeline in config["filter_list"] for step in pipeline["filter"]]
-    return next((step for step in steps if step["function"] == function), None)
+def task_names() -> list[str]:
+    """Return the names of all tasks, without groups."""
+    return [name for name, file in _files_by_name().items() if not _is_group(file)]
+
+
+def version_of(task: str) -> int | None:
+    """Return the version of a task, or None if no task has this name."""
+    return TaskFile(task).version if task in task_names() else None
+
+
+@cache
+def _files_by_name() -> dict[str, Path]:
+    files = sorted(task_yaml_dir().rglob("*.yaml"))
+    return {file.stem: file for file in files if not file.stem.startswith("_")}
+
+
+def _is_group(file: Path) -> bool:
+    return "group" in _read_config(file)
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads `!function module.name` as the text `module.name`."""
+
+
+def _function_name(loader: yaml.SafeLoader, node: yaml.Node) -> str:
+    return str(node.value)
+
+
+_Loader.add_constructor("!function", _function_name)
+
+
+@cache
+def _read_config(file: Path) -> dict[str, Any]:
+    config: dict[str, Any] = yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506
+    if "include" not in config:
+        return config
+    included = _read_config(file.with_name(config["include"]))
+    return {**included, **config}
 
 
 def refuse_fixed(task: str, options: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
     """Refuse metadata for what the task itself decides."""
-    if fixed := sorted(metadata.keys() & options.keys()):
+    fixed = sorted(metadata.keys() & options.keys())
+    if fixed:
         raise ConfigError(
-            f"{task}: metadata sets {', '.join(fixed)}, which this task fixes. Choose the task with the value you want."
+            f"{task}: metadata sets {', '.join(fixed)}, which this task fixes. "
+            "Choose the task with the value you want."
         )
 
 
 def generation_kwargs(config: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return a task's generation settings, with the paper's if the metadata says `sampling: paper`."""
-    known: dict[str, Any] = {"greedy": {}}
+    changes: dict[str, dict[str, Any]] = {"greedy": {}}
     if "paper_sampling" in config:  # not every paper names its settings
-        known["paper"] = config["paper_sampling"]
-    named = metadata.get("sampling", "greedy")
-    if named not in known:
+        changes["paper"] = config["paper_sampling"]
+    sampling = metadata.get("sampling", "greedy")
+    if sampling not in changes:
+        expected = " or ".join(changes)
         raise ConfigError(
-            f"metadata sampling: {config['task']} expected {' or '.join(known)}, got {named!r}."
+            f"metadata sampling: {config['task']} expected {expected}, got {sampling!r}."
         )
-    return {**config["generation_kwargs"], **known[named]}
+    return {**config["generation_kwargs"], **changes[sampling]}
 
 
 def rubric_of(
     judge: Mapping[str, Any], options: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> Rubric:
-    """Return the rubric that the metadata or the task's judge filter names; the task's scorer fits one scale only."""
-    usual = load_rubric(judge["rubric"].format(**options))
-    named = str(metadata.get("rubric") or usual.name)
-    place = {name: metadata[name] for name in ("source", "data_dir") if name in metadata}
-    found = rubric_named(named, language=options.get("language", "en"), **place)
-    scale = (usual.parser, usual.lowest, usual.highest)
-    if (got := (found.parser, found.lowest, found.highest)) != scale:
+    """Return the rubric that the metadata or the task names; the task's scorer fits one scale only."""
+    default = load_rubric(judge["rubric"].format(**options))
+    name = str(metadata.get("rubric") or default.name)
+    place = {key: metadata[key] for key in _RUBRIC_PLACES if key in metadata}
+    rubric = rubric_named(name, language=options.get("language", "en"), **place)
+    expected = _scale_of(default)
+    got = _scale_of(rubric)
+    if got != expected:
         raise ConfigError(
-            f"rubric {named}: expected parser and scale {scale}, as in {usual.name}, got {got}."
+            f"rubric {name}: expected parser and scale {expected}, as in {default.name}, got {got}."
         )
-    return found
+    return rubric
 
 
-def pictures_of(doc: Mapping[str, Any]) -> list[str]:
+def _scale_of(rubric: Rubric) -> tuple[str, int, int]:
+    return (rubric.parser, rubric.lowest, rubric.highest)
+
+
+def pictures_of(doc: Mapping[str, Any]) -> Sequence[str]:
     """Return the files of the pictures that a document shows."""
-    return doc.get("image_paths") or [
-        doc[name] for name in ("image_path", "figure_path", "chart") if doc.get(name)
-    ]
+    paths: Sequence[str] = doc.get("image_paths") or ()
+    return paths or [doc[column] for column in _PICTURE_COLUMNS if doc.get(column)]

@@ -43,10 +43,9 @@ def replay_xfinbench(
     Example: fin-tasks replay xfinbench --task calc --mode pot gpt-4o.csv --out results
     """
     from fin_tasks.benchmarks.scored_task import model_of
-    from fin_tasks.benchmarks.xfinbench import recording
-    from fin_tasks.benchmarks.xfinbench.data import SCORER_VERSION
+    from fin_tasks.benchmarks.xfinbench import VERSION, recording
 
-    facts = {"style": {"mode": mode}, "scorer": SCORER_VERSION}
+    facts = {"style": {"mode": mode}, "scorer": VERSION}
     for file in files:
         with _sandbox(mode) as runner:
             run_programs = runner.run if runner else None

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import fin_tasks
+from fin_tasks.adapters.task_file import version_of
 from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.errors import DataError
-from fin_tasks.resources import task_version
 
 
 def write_run(
@@ -46,7 +46,7 @@ def write_run(
             task.name: _config(task, provenance.get(task.name, {}), metadata or {})
             for task in tasks
         },
-        "versions": {name: task_version(name) for name in sizes},
+        "versions": {name: version_of(name) for name in sizes},
         "n-shot": dict.fromkeys(sizes, 0),
         "higher_is_better": {
             task.name: {
@@ -94,7 +94,7 @@ def _config(
         "data": {"origin": "recording", "revision": asked},
         **provenance,
     }
-    told = {"version": task_version(task.name), "provenance": known, **metadata}
+    told = {"version": version_of(task.name), "provenance": known, **metadata}
     return {"task": task.name, "output_type": "generate_until", "metadata": told}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from fin_tasks.benchmarks.bizbench import prompts
+from fin_tasks.benchmarks.bizbench import VERSION, prompts
 from fin_tasks.benchmarks.bizbench.formulas import reference_of
 from fin_tasks.benchmarks.bizbench.score import PAPER_PARTS
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
@@ -25,8 +25,6 @@ PARTS = (
     "finknow",
     "formulaeval",
 )
-SCORER_VERSION = 4
-"""Goes up with every change that moves a score; part of the provenance."""
 _SAMPLE = Path(__file__).with_name("sample")
 _COLUMNS = ["question", "answer", "task", "context", "options", "program"]
 _OPTIONS = ("split", "source", "data_dir", "data_revision", "n", "seed")
@@ -84,7 +82,7 @@ def load(
     docs = [_doc(row, part, mode) for row in chosen]
     facts = {
         **{
-            "scorer": SCORER_VERSION,
+            "scorer": VERSION,
             "split": split,
             "part": part,
             "mode": mode,

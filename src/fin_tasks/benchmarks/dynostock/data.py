@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import fin_tasks
+from fin_tasks.benchmarks.dynostock import VERSION
 from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.prompts import ARMS, HousePrompts, Prompt, statement_direction
-from fin_tasks.benchmarks.dynostock.score import SCORER_VERSION
 from fin_tasks.benchmarks.dynostock.upstream import upstream_prompts
 from fin_tasks.benchmarks.dynostock.window_set import WindowSet, find_set
 from fin_tasks.benchmarks.dynostock.windows import BIASES, Window, shown_prices
@@ -93,7 +93,7 @@ def load(
     shown = [_hidden(found.market, one) if anonymize else (found.market, one) for one in windows]
     facts: dict[str, Any] = {
         "fin_tasks": fin_tasks.__version__,
-        "scorer": SCORER_VERSION,
+        "scorer": VERSION,
         "bias": bias,
     }
     facts |= {

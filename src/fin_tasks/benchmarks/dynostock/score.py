@@ -18,7 +18,6 @@ from fin_tasks.stats.averages import (
 )
 from fin_tasks.stats.means import Interval, bias_index_interval, wilson
 
-SCORER_VERSION = 3  # goes up with every change that moves a score; part of the provenance
 PARSERS: Mapping[str, Callable[[str], float | None]] = {
     "paper": paper_probability,
     "robust": robust_probability,

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.benchmarks.financemath import VERSION
 from fin_tasks.benchmarks.financemath.score import TOPICS
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
 from fin_tasks.data.locate import locate
@@ -18,7 +19,6 @@ from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 
 _log = logging.getLogger(__name__)
-SCORER_VERSION = 4  # goes up with every change that moves a score; part of the provenance
 _SAMPLE = Path(__file__).with_name("sample")
 _OPTIONS = (
     "split",
@@ -74,7 +74,7 @@ def load(
     docs, rounded = scoring_docs(rows, mode)
     wording = json.dumps([_SYSTEM[mode], _ASK[mode], _CUE[mode]])
     facts = {
-        **{"scorer": SCORER_VERSION, "split": split, "mode": mode},
+        **{"scorer": VERSION, "split": split, "mode": mode},
         "prompts": {"set": "house", "sha256": hashlib.sha256(wording.encode()).hexdigest()},
         "data": files.provenance(),
         "truths": {"rounded": rounded},

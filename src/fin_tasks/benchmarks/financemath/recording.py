@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import fin_tasks
-from fin_tasks.benchmarks.financemath.data import SCORER_VERSION, read_rows, scoring_docs
+from fin_tasks.benchmarks.financemath import VERSION
+from fin_tasks.benchmarks.financemath.data import read_rows, scoring_docs
 from fin_tasks.benchmarks.scored_task import texts_of
 from fin_tasks.errors import DataError
 from fin_tasks.stats.averages import average_or_none
@@ -66,6 +67,6 @@ def summary(
         "split": splits.pop()
         if len(splits) == 1 and splits <= {"validation", "test", "sample"}
         else None,
-        **{"scorer": SCORER_VERSION, "fin_tasks": fin_tasks.__version__},
+        **{"scorer": VERSION, "fin_tasks": fin_tasks.__version__},
         **facts,
     }

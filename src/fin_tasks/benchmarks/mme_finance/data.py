@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fin_tasks.benchmarks.mme_finance import multi_turn, upstream
+from fin_tasks.benchmarks.mme_finance import VERSION, multi_turn, upstream
 from fin_tasks.benchmarks.mme_finance import prompts as texts
 from fin_tasks.benchmarks.mme_finance.exact import parse_truth
 from fin_tasks.benchmarks.mme_finance.images import Pictures, is_usable, unpack
@@ -27,7 +27,6 @@ TABLES: Mapping[tuple[str, str], str] = {
 }
 """Part and language to the name of the table and of its archive of pictures."""
 
-SCORER_VERSION = 2  # goes up with every change that moves a score
 _SAMPLE = Path(__file__).with_name("sample")
 _COLUMNS = ("index", "question", "answer", "image_path")
 _CATEGORY_COLUMNS = ("task_category", "image_type", "image_style")
@@ -96,7 +95,7 @@ def load(
     if prompts == "upstream":
         wording = upstream.wording(language, **place) if part == "open" else texts.BARE
     facts = {
-        "scorer": SCORER_VERSION,
+        "scorer": VERSION,
         "split": "test",
         "part": part,
         "language": language,

@@ -1,1 +1,4 @@
 """XFinBench: graduate-level finance questions."""
+
+VERSION = 4
+"""The version of all its tasks: a change that moves any score raises it."""

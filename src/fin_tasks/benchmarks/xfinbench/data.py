@@ -10,6 +10,7 @@ from typing import Any
 from PIL import Image
 
 from fin_tasks.benchmarks.short_answers_paper import MARKER
+from fin_tasks.benchmarks.xfinbench import VERSION
 from fin_tasks.benchmarks.xfinbench import prompts as wording
 from fin_tasks.benchmarks.xfinbench.math_types import read_labels
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES, parse_truth
@@ -32,7 +33,6 @@ PRESETS: Mapping[str, tuple[str, Mapping[str, int]]] = {
 }
 """The split of each study in the paper, and its number of rows by task; its figures fit no other numbers."""
 
-SCORER_VERSION = 4  # goes up with every change that moves a score
 COLUMNS = (
     "id",
     "task",
@@ -93,7 +93,7 @@ def load(
         files, table, subset, sizes[task] if sizes else n, seed, study=sizes is not None
     )
     facts |= {
-        "scorer": SCORER_VERSION,
+        "scorer": VERSION,
         "split": split,
         "style": chosen._asdict(),
         "blank_image": blank_image,

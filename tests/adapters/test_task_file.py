@@ -1,0 +1,88 @@
+"""Task files, read without lm-eval, against what lm-eval makes of them."""
+
+import importlib
+from pkgutil import resolve_name
+from typing import Any
+
+import pytest
+from lm_eval.tasks import TaskManager
+from lm_eval.tasks._yaml_loader import load_yaml
+
+from fin_tasks.adapters.task_file import TaskFile, task_names, version_of
+from fin_tasks.errors import ConfigError
+from fin_tasks.resources import task_yaml_dir
+
+SAMPLE = {"source": "sample"}
+
+
+def resolved(value: Any) -> Any:
+    """Replace names of ours by what they name."""
+    if isinstance(value, dict):
+        return {key: resolved(part) for key, part in value.items()}
+    is_name = isinstance(value, str) and value.startswith("fin_tasks.")
+    return resolve_name(value) if is_name else value
+
+
+@pytest.fixture(scope="module")
+def manager() -> TaskManager:
+    return TaskManager(
+        include_path=str(task_yaml_dir()), include_defaults=False, metadata=dict(SAMPLE)
+    )
+
+
+def test_a_file_is_read_as_lm_eval_reads_it(manager: TaskManager) -> None:
+    assert task_names() and sorted(task_names()) == manager.all_subtasks
+    for name in task_names():
+        theirs = load_yaml(manager.task_index[name].yaml_path)
+        ours = {key: value for key, value in TaskFile(name).config.items() if key != "include"}
+        assert resolved(ours) == theirs, name
+
+
+@pytest.mark.parametrize("name", task_names())
+def test_all_tasks_of_a_benchmark_have_its_version(name: str) -> None:
+    benchmark = TaskFile(name).benchmark
+    assert version_of(name) == importlib.import_module(f"fin_tasks.benchmarks.{benchmark}").VERSION
+
+
+@pytest.mark.parametrize("name", ["xfinbench_text", "financemath", "mme_finance"])
+def test_results_name_the_version_of_the_benchmark(manager: TaskManager, name: str) -> None:
+    loaded = manager.load([name])
+    expected = {version_of(task) for task in loaded["tasks"]}
+    assert len(expected) == 1
+    assert {task.VERSION for task in loaded["tasks"].values()} == expected
+    assert {group.version for group in loaded["groups"].values()} <= {str(*expected)}
+    for task in loaded["tasks"].values():
+        assert {task.config.metadata["provenance"]["scorer"]} == expected
+
+
+@pytest.mark.parametrize("name", ["no_task", "xfinbench", "_base", "../secret", ""])
+def test_a_group_or_an_unknown_name_is_no_task(name: str) -> None:
+    assert version_of(name) is None
+    with pytest.raises(ConfigError, match="expected a task of fin-tasks"):
+        TaskFile(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("xfinbench_calc", ["read"]),
+        ("xfinbench_calc_pot", ["run_programs", "read"]),
+        ("bizbench_formulaeval", ["run_programs", "read"]),
+        ("financemath", ["judge", "read"]),
+        ("financemath_pot", ["run_programs", "read"]),
+        ("mme_finance_en", ["judge", "read"]),
+        ("mme_finance_binary_zh", ["read"]),
+    ],
+)
+def test_a_task_judges_and_runs_programs_as_its_file_says(
+    manager: TaskManager, name: str, steps: list[str]
+) -> None:
+    task = manager.load([name])["tasks"][name]
+    pipelines = {one["name"]: one["filter"] for one in task.config.filter_list}
+    functions = {
+        variant: [step["function"].removeprefix("fin_tasks_") for step in pipeline]
+        for variant, pipeline in pipelines.items()
+    }
+    assert functions == {"paper": steps, "robust": steps}
+    assert TaskFile(name).runs_programs == ("run_programs" in steps)
+    assert bool(TaskFile(name).judge) == ("judge" in steps)
