@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.api.metrics import mean, mean_stderr
 
-from fin_tasks.stats.averages import average, standard_error
+from fin_tasks.stats.averages import average, over_responses, standard_error
 
 
 @given(
@@ -24,3 +24,15 @@ def test_known_values_have_lm_evals_mean(values: list[float], places: list[int])
 def test_nothing_to_average() -> None:
     assert math.isnan(average([None, None]))
     assert math.isnan(standard_error([1.0, None]))
+
+
+def test_metrics_of_several_responses_are_combined() -> None:
+    first = {"acc": 1.0, "shares": [1.0, 0.0], "pairs": [[0.2, 0]], "brier": None, "ece": None}
+    second = {"acc": 0.0, "shares": [0.0, 1.0], "pairs": [[0.9, 1]], "brier": 0.5, "ece": None}
+    third = {"acc": None, "shares": None, "pairs": [], "brier": None, "ece": None}
+    combined = over_responses([first, second, third])
+    assert (combined["acc"], combined["brier"], combined["ece"]) == (0.5, 0.5, None)
+    assert combined["shares"] == [0.5, 0.5]
+    assert combined["pairs"] == [[0.2, 0], [0.9, 1]]
+    assert over_responses([third, first])["pairs"] == [[0.2, 0]]
+    assert over_responses([first]) == first

@@ -1,1 +1,1 @@
-"""Intervals and paired comparisons."""
+"""Averages, confidence intervals and paired comparisons."""

@@ -1,8 +1,9 @@
-"""Metrics, means and standard errors over values of which some are missing (None), scores of probabilities."""
+"""Metrics, averages that leave out missing values (None), and scores of stated probabilities."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,20 @@ import numpy as np
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A task's metric that is no mean over documents, such as the bound of an interval.
-
-    Attributes:
-        higher_is_better: Whether more is better; None if neither.
-        aggregate: Takes each document's value, None included, and returns a number or `N/A`.
-    """
+    """A task's metric that is no mean over documents, such as the bound of an interval."""
 
     higher_is_better: bool | None
+    """Whether more is better; None if neither."""
     aggregate: Callable[[Sequence[Any]], float | str]
+    """Takes the value of each document, None included, and returns a number or `N/A`."""
 
 
 def average(values: Iterable[float | None]) -> float:
     """Return the mean of the known values; NaN if there are none."""
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else math.nan
+    known = _known(values)
+    if not known:
+        return math.nan
+    return math.fsum(known) / len(known)
 
 
 def average_or_none(values: Iterable[float | None]) -> float | None:
@@ -33,57 +33,88 @@ def average_or_none(values: Iterable[float | None]) -> float | None:
     return None if math.isnan(mean) else mean
 
 
-def over_responses(values: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a document's metrics over its responses: means, of lists place by place; lists of pairs are joined."""
+def over_responses(
+    values: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Return a document's metrics from those of each response to it.
+
+    Numbers are averaged. Lists of numbers are averaged position by position, and lists of pairs are
+    joined.
+    """
     if len(values) == 1:
         return dict(values[0])
-    return {
-        name: _over([one[name] for one in values if one[name] is not None]) for name in values[0]
-    }
+    combined: dict[str, Any] = {}
+    for name in values[0]:
+        metric_values = [response[name] for response in values]
+        combined[name] = _combine(metric_values)
+    return combined
 
 
-def _over(known: list[Any]) -> Any:
-    if known and isinstance(known[0], list):
-        if known[0] and isinstance(known[0][0], list):
-            return [pair for one in known for pair in one]
-        return [average(place) for place in zip(*known, strict=True)]
-    return average_or_none(known)
+def _combine(values: list[Any]) -> Any:
+    known = _known(values)
+    if not known or not isinstance(known[0], list):
+        return average_or_none(known)
+    entries = list(chain.from_iterable(known))
+    if all(isinstance(entry, list) for entry in entries):
+        return entries
+    by_position = zip(*known, strict=True)
+    return [average(position) for position in by_position]
 
 
 def rate(happened: bool | None) -> float | None:
-    """Return 1, 0, or None if unknown: what a document adds to a rate."""
+    """Return what a document adds to a rate: 1, 0, or None if unknown."""
     return None if happened is None else float(happened)
 
 
 def standard_error(values: Iterable[float | None]) -> float:
-    """Return the standard error of the mean, s / sqrt(n), as lm-eval computes it; NaN below two known values."""
-    known = [value for value in values if value is not None]
-    return float(np.std(known, ddof=1) / math.sqrt(len(known))) if len(known) > 1 else math.nan
+    """Return the standard error of the mean as lm-eval computes it; NaN below two known values."""
+    known = _known(values)
+    if len(known) < 2:
+        return math.nan
+    deviation = np.std(known, ddof=1)
+    return float(deviation / math.sqrt(len(known)))
 
 
-def brier_score(probabilities: Sequence[float], truths: Sequence[int]) -> float:
+def brier_score(
+    probabilities: Sequence[float],
+    truths: Sequence[int],
+) -> float:
     """Return the mean squared distance of probability and outcome (0 or 1), from 0 to 1.
 
     References:
         Brier (1950), Monthly Weather Review 78, in the form for two outcomes.
     """
-    return float(np.mean((np.array(probabilities) - truths) ** 2)) if len(truths) else math.nan
+    if not len(truths):
+        return math.nan
+    distances = np.array(probabilities) - truths
+    return float(np.mean(distances**2))
 
 
 def expected_calibration_error(
-    probabilities: Sequence[float], truths: Sequence[int], *, bins: int = 10
+    probabilities: Sequence[float],
+    truths: Sequence[int],
+    *,
+    bins: int = 10,
 ) -> float:
-    """Return the mean distance of stated probabilities and observed frequencies over bins of equal width.
+    """Return the mean distance of probability and frequency over bins of equal width.
 
-    A probability on an edge belongs to the lower bin. Even a calibrated forecaster gets more than 0 on few documents,
-    so compare only over equally many.
+    A probability on an edge belongs to the lower bin. On few documents even a calibrated forecaster
+    gets more than 0, so compare only over equally many.
 
     References:
-        Naeini, Cooper, Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian binning, AAAI.
+        Naeini, Cooper, Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian
+        binning, AAAI.
     """
     if not len(truths):
         return math.nan
     stated = np.array(probabilities)
-    edges = np.arange(1, bins) / bins  # exactly the decimals people write, which linspace is not
-    gaps = np.bincount(np.searchsorted(edges, stated, side="left"), weights=stated - truths)
-    return float(np.abs(gaps).sum() / len(truths))
+    # Division gives exactly the decimals that people write, np.linspace does not.
+    edges = np.arange(1, bins) / bins
+    bin_of_document = np.searchsorted(edges, stated, side="left")
+    gaps = np.bincount(bin_of_document, weights=stated - truths)
+    total_gap = np.abs(gaps).sum()
+    return float(total_gap / len(truths))
+
+
+def _known(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if value is not None]

@@ -1,4 +1,8 @@
-"""Confidence intervals of shares and of means, where rows may share a figure, an exercise, a picture or a ticker."""
+"""Confidence intervals of shares and means.
+
+Rows may depend on each other, because they share a figure, an exercise, a picture or a ticker. Such
+rows are a cluster.
+"""
 
 import math
 from dataclasses import dataclass
@@ -11,50 +15,22 @@ from scipy.stats import binomtest
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.integer]
+_N_RESAMPLES = 10_000
 
 
 class Interval(NamedTuple):
-    """A 95 % confidence interval in the unit of its value; NaN if none can be given."""
+    """A 95 % confidence interval in the unit of its value; NaN if there is none."""
 
     low: float
     high: float
 
 
-def wilson(successes: int, n: int) -> Interval:
-    """Return Wilson's score interval of a share of independent documents; [0, 1] for n = 0.
-
-    References:
-        Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22.
-    """
-    if n == 0:
-        return Interval(0.0, 1.0)
-    bounds = binomtest(successes, n, successes / n).proportion_ci(
-        method="wilson"
-    )  # fast: it tests the observed share
-    return Interval(float(bounds.low), float(bounds.high))
-
-
-def bias_index_interval(*, correct: int, led: int, other: int, seed: int = 42) -> Interval:
-    """Return the percentile bootstrap interval of the bias index, led / (led + other), over independent documents.
-
-    `led` counts wrong answers equal to the signal, `other` all other wrong answers, missing ones included. Right
-    documents are resampled too, as the number of wrong ones is random. If all wrong answers are led, or none, every
-    resample has the same index: then Wilson's interval of led among wrong is returned.
-    """
-    if led == 0 or other == 0:
-        return wilson(led, led + other)
-    counts = np.array([correct, led, other])
-    drawn = np.random.default_rng(seed).multinomial(
-        counts.sum(), counts / counts.sum(), size=10_000
-    )
-    wrong = drawn[:, 1] + drawn[:, 2]
-    low, high = np.quantile(drawn[wrong > 0, 1] / wrong[wrong > 0], [0.025, 0.975])
-    return Interval(float(low), float(high))
+_NO_INTERVAL = Interval(math.nan, math.nan)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A mean over `n` values in `clusters` clusters with its 95 % interval; NaN, and no `method`, if not defined."""
+    """A mean with its 95 % interval; NaN, and no `method`, if not defined."""
 
     mean: float
     low: float
@@ -63,6 +39,61 @@ class Estimate:
     n: int
     clusters: int
     method: str
+
+
+class ClusteredMean(NamedTuple):
+    """A mean with its cluster-robust standard error (CR1)."""
+
+    mean: float
+    stderr: float
+    n_clusters: int
+
+
+def wilson(successes: int, n: int) -> Interval:
+    """Return Wilson's score interval of a share of independent documents; [0, 1] for n = 0.
+
+    References:
+        Wilson (1927), Probable inference, the law of succession, and statistical inference,
+        JASA 22.
+    """
+    if n == 0:
+        return Interval(0.0, 1.0)
+    test = binomtest(successes, n, successes / n)  # fast, because it tests the observed share
+    interval = test.proportion_ci(method="wilson")
+    return Interval(float(interval.low), float(interval.high))
+
+
+def bias_index_interval(
+    *,
+    correct: int,
+    led: int,
+    other: int,
+    seed: int = 42,
+) -> Interval:
+    """Return the percentile bootstrap interval of the bias index, led / (led + other).
+
+    The documents are independent. Right documents are resampled too, because the number of wrong
+    ones is random. If all wrong answers are led, or none, every resample has the same index. Then
+    Wilson's interval of led among wrong is returned.
+
+    Args:
+        correct: Right answers.
+        led: Wrong answers that equal the signal.
+        other: All other wrong answers, missing ones included.
+        seed: Random seed.
+    """
+    if led == 0 or other == 0:
+        return wilson(led, led + other)
+    counts = np.array([correct, led, other])
+    n = counts.sum()
+    generator = np.random.default_rng(seed)
+    resamples = generator.multinomial(n, counts / n, size=_N_RESAMPLES)
+    n_led = resamples[:, 1]
+    n_wrong = n_led + resamples[:, 2]
+    has_wrong = n_wrong > 0
+    indices = n_led[has_wrong] / n_wrong[has_wrong]
+    low, high = np.quantile(indices, [0.025, 0.975])
+    return Interval(float(low), float(high))
 
 
 def estimate(
@@ -74,69 +105,124 @@ def estimate(
 ) -> Estimate:
     """Average values and give the 95 % interval of the mean.
 
-    Independent values of 0 and `most` have Wilson's interval. All others have a t interval with the cluster-robust
-    standard error (CR1) and clusters - 1 degrees of freedom, cut at 0 and `most`. If all values are 0, or all `most`,
-    each cluster counts as one row in Wilson's interval. Other values without any spread have none.
+    Independent values of 0 and `most` have Wilson's interval. All others have a t interval with the
+    cluster-robust standard error (CR1) and clusters - 1 degrees of freedom, cut at 0 and `most`. If
+    all values are 0, or all are `most`, each cluster counts as one row in Wilson's interval. Other
+    values without any spread have no interval.
 
     Args:
-        values: NaN is left out.
-        clusters: A number for each value; equal numbers depend on each other, negative numbers stand alone.
-        weights: What each value counts in the mean; equal if None. Values that weigh nothing are left out.
-        most: The largest possible value, 0 being the smallest; infinity for other numbers.
+        values: One for each row; NaN is left out.
+        clusters: A number for each value. Equal numbers are one cluster; each negative number
+            stands alone.
+        weights: What each value counts in the mean; equal if None. Values without weight are left
+            out.
+        most: The largest possible value, 0 being the smallest; infinity if there is none.
 
     References:
-        Wilson (1927), JASA 22; Cameron, Miller (2015), A Practitioner's Guide to Cluster-Robust Inference, section II.
+        Wilson (1927), JASA 22; Cameron, Miller (2015), A Practitioner's Guide to Cluster-Robust
+        Inference, section II.
 
     Example:
-        >>> found = estimate(np.array([1, 1, 0, 0, 1, 0.0]), clusters=np.array([0, 0, 1, 1, 2, 2]))
-        >>> found.mean, found.clusters, round(found.stderr, 4), found.method
+        >>> answers = np.array([1, 1, 0, 0, 1, 0.0])
+        >>> accuracy = estimate(answers, clusters=np.array([0, 0, 1, 1, 2, 2]))
+        >>> accuracy.mean, accuracy.clusters, round(accuracy.stderr, 4), accuracy.method
         (0.5, 3, 0.2887, 'clustered t')
     """
-    there = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
-    known = values[there]
-    own = None if weights is None else weights[there]
-    mean, stderr, groups = cluster_sums(known, None if clusters is None else clusters[there], own)
-    n = len(known)
-    low = high = math.nan
-    method = ""
-    alike = n > 0 and bool((known == known[0]).all())
-    shares = n > 0 and math.isfinite(most) and bool(((known == 0) | (known == most)).all())
-    equal = own is None or n == 0 or bool((own == own[0]).all())
-    if shares and (alike or (groups == n and equal)):
-        counted = n if groups == n else groups
-        interval = wilson(round(mean / most * counted), counted)
-        low, high = most * interval.low, most * interval.high
-        method = "Wilson" if groups == n else "Wilson, each cluster as one row"
-    elif groups > 1 and not alike:
-        reach = float(stdtrit(groups - 1, 0.975)) * stderr
-        low, high = mean - reach, min(most, mean + reach)
-        low = max(0.0, low) if known.min() >= 0 else low
-        method = "t" if groups == n else "clustered t"
+    is_counted = ~np.isnan(values)
+    if weights is not None:
+        is_counted &= weights > 0
+        weights = weights[is_counted]
+    if clusters is not None:
+        clusters = clusters[is_counted]
+    values = values[is_counted]
+    average = clustered_mean(values, clusters, weights)
+    method, interval = _interval(values, average, weights, most)
     return Estimate(
-        mean=mean, low=low, high=high, stderr=stderr, n=n, clusters=groups, method=method
+        mean=average.mean,
+        low=interval.low,
+        high=interval.high,
+        stderr=average.stderr,
+        n=len(values),
+        clusters=average.n_clusters,
+        method=method,
     )
 
 
-def cluster_sums(
-    values: Floats, clusters: Codes | None = None, weights: Floats | None = None
-) -> tuple[float, float, int]:
-    """Return the mean of values, its cluster-robust standard error (CR1) and the number of clusters.
+def _interval(
+    values: Floats,
+    average: ClusteredMean,
+    weights: Floats | None,
+    maximum: float,
+) -> tuple[str, Interval]:
+    """Return the method and the interval that suit the values."""
+    n = len(values)
+    if n == 0:
+        return "", _NO_INTERVAL
+    is_independent = average.n_clusters == n
+    is_constant = _is_constant(values)
+    is_extreme = np.isin(values, (0, maximum))
+    is_binary = math.isfinite(maximum) and is_extreme.all()
+    has_equal_weights = weights is None or _is_constant(weights)
+    if is_binary and is_independent and (has_equal_weights or is_constant):
+        return "Wilson", _scaled_wilson(average.mean, n, maximum)
+    if is_binary and is_constant:
+        interval = _scaled_wilson(average.mean, average.n_clusters, maximum)
+        return "Wilson, each cluster as one row", interval
+    if average.n_clusters < 2 or is_constant:
+        return "", _NO_INTERVAL
+    quantile = float(stdtrit(average.n_clusters - 1, 0.975))
+    reach = quantile * average.stderr
+    low = average.mean - reach
+    if values.min() >= 0:
+        low = max(0.0, low)
+    high = min(maximum, average.mean + reach)
+    method = "t" if is_independent else "clustered t"
+    return method, Interval(low, high)
 
-    stderr^2 = G / (G - 1) * sum over the G clusters of (sum of w (v - mean))^2 / (sum of w)^2. Arguments are those of
-    `estimate`, without NaN.
+
+def _is_constant(values: Floats) -> bool:
+    return bool((values == values[0]).all())
+
+
+def _scaled_wilson(mean: float, n: int, maximum: float) -> Interval:
+    successes = round(mean / maximum * n)
+    low, high = wilson(successes, n)
+    return Interval(maximum * low, maximum * high)
+
+
+def clustered_mean(
+    values: Floats,
+    clusters: Codes | None = None,
+    weights: Floats | None = None,
+) -> ClusteredMean:
+    """Return the mean of values with its standard error; the arguments are those of `estimate`.
+
+    stderr^2 = G / (G - 1) * sum over the G clusters of (sum of w (v - mean))^2 / (sum of w)^2.
+    Values are not NaN. Without values the mean is NaN, with one cluster the standard error is.
     """
     if not len(values):
-        return math.nan, math.nan, 0
-    weights = np.ones(len(values)) if weights is None else weights
+        return ClusteredMean(math.nan, math.nan, 0)
+    if weights is None:
+        weights = np.ones(len(values))
     total = math.fsum(weights.tolist())
-    mean = math.fsum((weights * values).tolist()) / total
-    sums = weights * (values - mean)
-    if clusters is not None:
-        alone = np.where(clusters < 0, int(clusters.max()) + 1 + np.arange(len(clusters)), clusters)
-        sums = np.bincount(alone, weights=sums)[np.bincount(alone) > 0].astype(np.float64)
-    held = len(sums)
-    return (
-        mean,
-        math.sqrt(held / (held - 1) * float(sums @ sums)) / total if held > 1 else math.nan,
-        held,
-    )
+    weighted = weights * values
+    mean = math.fsum(weighted.tolist()) / total
+    cluster_sums = _sum_by_cluster(weights * (values - mean), clusters)
+    n_clusters = len(cluster_sums)
+    if n_clusters < 2:
+        return ClusteredMean(mean, math.nan, n_clusters)
+    square_sum = float(cluster_sums @ cluster_sums)
+    correction = n_clusters / (n_clusters - 1)
+    stderr = math.sqrt(correction * square_sum) / total
+    return ClusteredMean(mean, stderr, n_clusters)
+
+
+def _sum_by_cluster(residuals: Floats, clusters: Codes | None) -> Floats:
+    if clusters is None:
+        return residuals
+    first_unused = int(clusters.max()) + 1
+    own_codes = first_unused + np.arange(len(clusters))
+    codes = np.where(clusters < 0, own_codes, clusters)
+    sums = np.bincount(codes, weights=residuals)
+    is_used = np.bincount(codes) > 0
+    return sums[is_used].astype(np.float64)

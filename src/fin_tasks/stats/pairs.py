@@ -1,4 +1,4 @@
-"""Two runs on the same rows: difference, interval and test, and the places that follow from all pairs of several."""
+"""Compare runs on the same rows: difference, interval and test of each pair, and ranks."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,36 +9,40 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import bdtr, betaincinv, stdtr, stdtrit
 
-from fin_tasks.stats.means import Codes, Floats, cluster_sums
+from fin_tasks.stats.means import Codes, Floats, Interval, clustered_mean
 
-ALPHA = 0.05  # level of a significant difference, after Holm's correction
-_Z = 1.959963984540054
-_NOISE = 1e-12
+ALPHA = 0.05
+"""Level of a significant difference, after Holm's correction."""
+_NORMAL_QUANTILE = 1.959963984540054  # 97.5 %
+_NOISE = 1e-12  # differences below this come from rounding
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """First less second on the `n` rows that both have scored, with 95 % interval and two-sided `p`.
+    """First less second on the rows that both have scored, with a 95 % interval and a test.
 
-    The interval excludes 0 only if `p` is below 0.05; it is NaN if there is none. `p` is 1 if nothing can be tested,
-    and `p_holm` is corrected over the pairs of one `compare_all`. `test` is `McNemar`, `t`, `clustered t`, or `sign`.
+    The interval excludes 0 only if `p` is below 0.05; it is NaN if there is none.
     """
 
     first: str = ""
     second: str = ""
     n: int = 0
+    """Rows that both have scored."""
     clusters: int = 0
     difference: float = math.nan
     low: float = math.nan
     high: float = math.nan
     stderr: float = math.nan
     p: float = 1.0
+    """Two-sided p-value; 1 if nothing can be tested."""
     p_holm: float = 1.0
+    """`p` after the correction over the pairs of one `compare_all`."""
     test: str = ""
+    """`McNemar`, `t`, `clustered t` or `sign`."""
 
 
 class Place(NamedTuple):
-    """A run's rank, and the best and worst rank that the tests leave possible; all come from the same pairs."""
+    """A run's rank, and the best and worst rank that the tests leave possible."""
 
     run: str
     rank: int
@@ -46,122 +50,229 @@ class Place(NamedTuple):
     worst: int
 
 
-def compare_pair(first: Floats, second: Floats, *, clusters: Codes | None = None) -> Pair:
+def compare_pair(
+    first: Floats,
+    second: Floats,
+    *,
+    clusters: Codes | None = None,
+) -> Pair:
     """Compare two runs row by row; the result depends on these two alone.
 
-    Independent rows of 0 and 1 are tested by McNemar's exact test. Their interval is Agresti and Min's, widened to the
-    exact conditional interval (Clopper-Pearson) where that is wider, so that it excludes 0 only if the test rejects.
-    Other rows are tested by a t test of the differences with a cluster-robust standard error, and have its interval.
-    If all differences, or their sums over clusters, are equal, there is no interval, and the signs are tested.
+    Independent rows of 0 and 1 are tested by McNemar's exact test. Their interval is that of
+    Agresti and Min. Where the exact conditional interval (Clopper-Pearson) is wider, the interval
+    is widened to it, so that it excludes 0 only if the test rejects. Other rows are tested by a t
+    test of the differences with a cluster-robust standard error, and have its interval. If all
+    differences are equal, or their sums over clusters, there is no interval, and the signs are
+    tested.
 
-    Both have a value for each row in the same order, NaN if unscored; `clusters` is that of `means.estimate`.
+    Args:
+        first: A value for each row; NaN if unscored.
+        second: The values of the other run for the same rows.
+        clusters: As in `means.estimate`.
 
     References:
-        McNemar (1947), Psychometrika 12; Agresti and Min (2005), Statistics in Medicine 24; Clopper and Pearson (1934),
-        Biometrika 26; Cameron and Miller (2015), section II.
+        McNemar (1947), Psychometrika 12; Agresti and Min (2005), Statistics in Medicine 24; Clopper
+        and Pearson (1934), Biometrika 26; Cameron and Miller (2015), section II.
 
     Example:
         >>> pair = compare_pair(np.array([1.0] * 8 + [0, 1]), np.array([0.0] * 8 + [1, 1]))
-        >>> round(pair.difference, 3), round(pair.p, 3), round(pair.low, 3), round(pair.high, 3), pair.test
-        (0.7, 0.039, 0.032, 0.981, 'McNemar')
+        >>> round(pair.difference, 3), round(pair.p, 3), pair.test
+        (0.7, 0.039, 'McNemar')
+        >>> round(pair.low, 3), round(pair.high, 3)
+        (0.032, 0.981)
     """
-    there = ~(np.isnan(first) | np.isnan(second))
-    one, other = first[there], second[there]
-    difference, stderr, groups = cluster_sums(
-        one - other, None if clusters is None else clusters[there]
+    is_scored = ~(np.isnan(first) | np.isnan(second))
+    first = first[is_scored]
+    second = second[is_scored]
+    if clusters is not None:
+        clusters = clusters[is_scored]
+    n = len(first)
+    difference, stderr, n_clusters = clustered_mean(first - second, clusters)
+    pair = Pair(
+        n=n,
+        clusters=n_clusters,
+        difference=difference,
+        stderr=stderr,
     )
-    n = len(one)
-    found = Pair(n=n, clusters=groups, difference=difference, stderr=stderr)
-    if not n:
-        return found
-    if groups == n and ((one == 0) | (one == 1)).all() and ((other == 0) | (other == 1)).all():
-        gained, lost = int((one > other).sum()), int((one < other).sum())
-        middle = (gained - lost) / (n + 2)
-        reach = _Z * math.sqrt((gained + lost + 1) / (n + 2) - middle**2) / math.sqrt(n + 2)
-        low, high = max(-1.0, middle - reach), min(1.0, middle + reach)
-        if untied := gained + lost:
-            share_low = float(betaincinv(gained, lost + 1, 0.025)) if gained else 0.0
-            share_high = float(betaincinv(gained + 1, lost, 0.975)) if lost else 1.0
-            low = min(low, (2 * share_low - 1) * untied / n)
-            high = max(high, (2 * share_high - 1) * untied / n)
-        return replace(found, low=low, high=high, p=mcnemar(gained, lost), test="McNemar")
-    if groups > 1 and stderr > _NOISE * max(
-        1.0, float(np.abs(one).max()), float(np.abs(other).max())
-    ):
-        reach = float(stdtrit(groups - 1, 0.975)) * stderr
-        p = 2 * float(stdtr(groups - 1, -abs(difference) / stderr))
-        test = "t" if groups == n else "clustered t"
-        return replace(found, low=difference - reach, high=difference + reach, p=p, test=test)
+    if n == 0:
+        return pair
+    if n_clusters == n and _is_binary(first) and _is_binary(second):
+        return _compare_binary(pair, first, second)
+    largest = np.abs([first, second]).max()
+    if n_clusters > 1 and stderr > _NOISE * max(1.0, largest):
+        return _compare_means(pair)
+    return _compare_signs(pair)
+
+
+def _is_binary(values: Floats) -> bool:
+    is_binary = (values == 0) | (values == 1)
+    return bool(is_binary.all())
+
+
+def _compare_binary(pair: Pair, first: Floats, second: Floats) -> Pair:
+    only_first = int((first > second).sum())
+    only_second = int((first < second).sum())
+    score = _agresti_min(only_first, only_second, pair.n)
+    exact = _clopper_pearson(only_first, only_second, pair.n)
     return replace(
-        found, p=1.0 if abs(difference) <= _NOISE else min(1.0, 2 * 0.5**groups), test="sign"
+        pair,
+        low=min(score.low, exact.low),
+        high=max(score.high, exact.high),
+        p=mcnemar(only_first, only_second),
+        test="McNemar",
     )
+
+
+def _agresti_min(only_first: int, only_second: int, n: int) -> Interval:
+    size = n + 2
+    middle = (only_first - only_second) / size
+    variance = (only_first + only_second + 1) / size - middle**2
+    reach = _NORMAL_QUANTILE * math.sqrt(variance) / math.sqrt(size)
+    low = max(-1.0, middle - reach)
+    high = min(1.0, middle + reach)
+    return Interval(low, high)
+
+
+def _clopper_pearson(only_first: int, only_second: int, n: int) -> Interval:
+    """Return the interval of the difference, from that of the first's share of untied rows."""
+    share_low = 0.0
+    share_high = 1.0
+    if only_first:
+        share_low = float(betaincinv(only_first, only_second + 1, 0.025))
+    if only_second:
+        share_high = float(betaincinv(only_first + 1, only_second, 0.975))
+    untied = only_first + only_second
+    low = (2 * share_low - 1) * untied / n
+    high = (2 * share_high - 1) * untied / n
+    return Interval(low, high)
+
+
+def _compare_means(pair: Pair) -> Pair:
+    freedom = pair.clusters - 1
+    quantile = float(stdtrit(freedom, 0.975))
+    reach = quantile * pair.stderr
+    statistic = abs(pair.difference) / pair.stderr
+    tail = float(stdtr(freedom, -statistic))
+    return replace(
+        pair,
+        low=pair.difference - reach,
+        high=pair.difference + reach,
+        p=2 * tail,
+        test="t" if pair.clusters == pair.n else "clustered t",
+    )
+
+
+def _compare_signs(pair: Pair) -> Pair:
+    if abs(pair.difference) <= _NOISE:
+        return replace(pair, p=1.0, test="sign")
+    p = min(1.0, 2 * 0.5**pair.clusters)
+    return replace(pair, p=p, test="sign")
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test, from the rows that only one of two runs has right."""
+    """Return the two-sided p-value of McNemar's exact test.
+
+    Args:
+        only_first: Rows that only the first run has right.
+        only_second: Rows that only the second run has right.
+    """
     untied = only_first + only_second
-    return min(1.0, 2 * float(bdtr(min(only_first, only_second), untied, 0.5))) if untied else 1.0
+    if untied == 0:
+        return 1.0
+    fewer = min(only_first, only_second)
+    tail = float(bdtr(fewer, untied, 0.5))
+    return min(1.0, 2 * tail)
 
 
-def compare_all(scores: Mapping[str, Floats], *, clusters: Codes | None = None) -> list[Pair]:
-    """Compare each pair of runs, with Holm's correction over these pairs, which are one family of tests."""
-    pairs = [
-        replace(
-            compare_pair(scores[first], scores[second], clusters=clusters),
-            first=first,
-            second=second,
-        )
-        for first, second in combinations(scores, 2)
-    ]
-    adjusted = holm([pair.p if pair.n else math.nan for pair in pairs])
-    return [
-        replace(pair, p_holm=p if pair.n else 1.0) for pair, p in zip(pairs, adjusted, strict=True)
-    ]
+def compare_all(
+    scores: Mapping[str, Floats],
+    *,
+    clusters: Codes | None = None,
+) -> list[Pair]:
+    """Compare each pair of runs, with Holm's correction over these pairs as one family of tests."""
+    pairs: list[Pair] = []
+    for first, second in combinations(scores, 2):
+        pair = compare_pair(scores[first], scores[second], clusters=clusters)
+        pairs.append(replace(pair, first=first, second=second))
+    p_values = [pair.p if pair.n else math.nan for pair in pairs]
+    adjusted = holm(p_values)
+    for index, p_holm in enumerate(adjusted):
+        if not math.isnan(p_holm):
+            pairs[index] = replace(pairs[index], p_holm=p_holm)
+    return pairs
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust the p-values of one family of tests by Holm's method; NaN counts as no test and stays NaN.
+    """Adjust the p-values of one family of tests by Holm's method.
+
+    NaN counts as no test and stays NaN.
 
     References:
-        Holm (1979), A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6.
+        Holm (1979), A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal
+        of Statistics 6.
     """
     values = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(values, kind="stable")[: int((~np.isnan(values)).sum())]  # NaN comes last
+    n_tests = np.count_nonzero(~np.isnan(values))
+    ascending = np.argsort(values, kind="stable")
+    order = ascending[:n_tests]  # NaN comes last
+    factors = np.arange(n_tests, 0, -1)
+    increasing = np.maximum.accumulate(factors * values[order])
     adjusted = np.full(len(values), np.nan)
-    adjusted[order] = np.minimum(
-        1.0, np.maximum.accumulate(np.arange(len(order), 0, -1) * values[order])
-    )
+    adjusted[order] = np.minimum(1.0, increasing)
     return [float(p) for p in adjusted]
 
 
 def rank(
-    scores: Mapping[str, Floats], pairs: Sequence[Pair], *, higher_is_better: bool = True
+    scores: Mapping[str, Floats],
+    pairs: Sequence[Pair],
+    *,
+    higher_is_better: bool = True,
 ) -> list[Place]:
-    """Rank runs, the best first, from a value per row (NaN if unscored) and all pairs of `compare_all`.
+    """Rank runs, the best first.
 
-    A run's rank is one more than the runs that are ahead of it on the rows in common; its best rank is one more than
-    those that are significantly ahead; its worst leaves room for all but those significantly behind.
+    A run's rank is one more than the number of runs that are better on the rows in common. Its best
+    rank is one more than the number of those that are significantly better. Its worst rank leaves
+    room for all runs but those that are significantly worse.
+
+    Args:
+        scores: A value for each row of each run; NaN if unscored.
+        pairs: All pairs of these runs, from `compare_all`.
+        higher_is_better: Whether the larger value wins.
 
     Example:
         >>> scores = {"a": np.ones(40), "b": np.array([1.0] * 38 + [0] * 2), "c": np.zeros(40)}
-        >>> [(one.run, one.rank, one.best, one.worst) for one in rank(scores, compare_all(scores))]
+        >>> ranking = rank(scores, compare_all(scores))
+        >>> [(entry.run, entry.rank, entry.best, entry.worst) for entry in ranking]
         [('a', 1, 1, 2), ('b', 2, 1, 2), ('c', 3, 3, 3)]
     """
-    ahead, surely_ahead, surely_behind = (dict.fromkeys(scores, 0) for _ in range(3))
+    n_better = dict.fromkeys(scores, 0)
+    n_surely_better = dict.fromkeys(scores, 0)
+    n_surely_worse = dict.fromkeys(scores, 0)
+    sign = 1 if higher_is_better else -1
     for pair in pairs:
-        lead = pair.difference if higher_is_better else -pair.difference
-        if abs(lead) > _NOISE:
-            winner, loser = (pair.first, pair.second) if lead > 0 else (pair.second, pair.first)
-            ahead[loser] += 1
-            surely_ahead[loser] += pair.p_holm < ALPHA
-            surely_behind[winner] += pair.p_holm < ALPHA
-    means = {run: cluster_sums(values[~np.isnan(values)])[0] for run, values in scores.items()}
-    order = sorted(
-        scores,
-        key=lambda run: (math.isnan(means[run]), -means[run] if higher_is_better else means[run]),
-    )
-    places = [
-        Place(run, 1 + ahead[run], 1 + surely_ahead[run], len(scores) - surely_behind[run])
-        for run in order
-    ]
-    return sorted(places, key=lambda place: place.rank)
+        lead = sign * pair.difference
+        if not abs(lead) > _NOISE:  # NaN is no lead either
+            continue
+        winner = pair.first if lead > 0 else pair.second
+        loser = pair.second if lead > 0 else pair.first
+        is_sure = pair.p_holm < ALPHA
+        n_better[loser] += 1
+        n_surely_better[loser] += is_sure
+        n_surely_worse[winner] += is_sure
+    ranking: list[Place] = []
+    for run in sorted(scores, key=lambda run: _sort_key(scores[run], sign)):
+        entry = Place(
+            run=run,
+            rank=1 + n_better[run],
+            best=1 + n_surely_better[run],
+            worst=len(scores) - n_surely_worse[run],
+        )
+        ranking.append(entry)
+    return sorted(ranking, key=lambda entry: entry.rank)
+
+
+def _sort_key(values: Floats, sign: int) -> float:
+    """Order runs of the same rank by their means; a run without a score comes last."""
+    is_scored = ~np.isnan(values)
+    mean = clustered_mean(values[is_scored]).mean
+    return math.inf if math.isnan(mean) else -sign * mean
