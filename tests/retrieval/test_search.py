@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fin_tasks.errors import ConfigError, DataError, FinTasksError
-from fin_tasks.retrieval import search
-from fin_tasks.retrieval.search import facts, retrieve
+from fin_tasks.retrieval import dense
+from fin_tasks.retrieval.search import retrieve, retriever_provenance
 from fin_tasks.settings import Settings
 
 TERMS = [
@@ -32,7 +32,7 @@ def test_the_packaged_encoder_finds_what_means_the_same(settings: Settings) -> N
     ((index, score), *others) = found[0]
     assert (index, len(others)) == (0, 2)
     assert 0.1 < score < 0.9
-    assert len(facts("dense")["encoder"]["sha256"]) == 64
+    assert len(retriever_provenance("dense")["encoder"]["sha256"]) == 64
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
         calls.append(tuple(texts))
         return np.array([[text.count("a"), text.count("b")] for text in texts])
 
-    monkeypatch.setattr(search, "_embed", embed)
+    monkeypatch.setattr(dense, "embed_texts", embed)
     return calls
 
 
@@ -79,6 +79,7 @@ def test_a_vector_without_direction_is_an_error_and_not_kept(
         ({"method": "hybrid"}, "bm25 or dense, got 'hybrid'"),
         ({"method": "bm25", "top_k": 0}, "top_k: expected a whole number of 1 or more, got 0"),
         ({"method": "dense", "encoder": "minilm:x"}, "endpoint:MODEL, got 'minilm:x'"),
+        ({"method": "dense", "encoder": "endpoint:"}, "endpoint:MODEL, got 'endpoint:'"),
     ],
 )
 def test_a_bad_option_is_one_clear_sentence(

@@ -16,7 +16,7 @@ from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import Located
 from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.retrieval.search import facts, retrieve
+from fin_tasks.retrieval.search import retrieve, retriever_provenance
 from fin_tasks.settings import Settings
 
 CONDITIONS = ("none", "bm25", "dense", "oracle")
@@ -149,7 +149,7 @@ def find_terms(
     hits = retrieve(
         texts, questions, method=method, top_k=top_k, encoder=encoder, settings=settings
     )
-    provenance |= {"top_k": top_k, "retriever": facts(method, encoder=encoder)}
+    provenance |= {"top_k": top_k, "retriever": retriever_provenance(method, encoder=encoder)}
     return [
         [known[place]._replace(score=score) for place, score in found] for found in hits
     ], provenance
