@@ -12,13 +12,24 @@ BODY = b"HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n"
 
 
 @contextmanager
-def endless(beginning: bytes, *, chunk: bytes = b"a", pause: float = 0.05) -> Iterator[str]:
-    """Serve on a free port; after the beginning a chunk comes after each pause."""
+def endless(
+    beginning: bytes,
+    *,
+    chunk: bytes = b"a",
+    pause: float = 0.05,
+    asked: threading.Event | None = None,
+) -> Iterator[str]:
+    """Serve on a free port; after the beginning a chunk comes after each pause.
+
+    `asked` is set at the first request.
+    """
     stopped = threading.Event()
 
     def answer(connection: socket.socket) -> None:
         with connection, suppress(OSError):  # the client hangs up
             connection.recv(1 << 16)
+            if asked:
+                asked.set()
             connection.sendall(beginning)
             while not stopped.wait(pause):
                 connection.sendall(chunk)

@@ -10,7 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from slow_server import BODY, HEADERS, endless
 
-from fin_tasks.web import Limits, Request, Web, WebError, shown_address
+from fin_tasks.errors import WebError
+from fin_tasks.web import Limits, Request, Web
 
 LIMITS = Limits(seconds=10, n_bytes=1000, retries=2)
 Answer = tuple[int, dict[str, str], bytes]
@@ -108,7 +109,3 @@ def test_the_end_of_the_block_stops_requests_under_way() -> None:
         raise KeyboardInterrupt
     assert future.done()
     assert time.monotonic() - started < 3
-
-
-def test_an_address_is_shown_without_its_path() -> None:
-    assert shown_address("https://me:secret@host:8000/v1/token?key=1") == "https://host:8000"

@@ -22,6 +22,25 @@ class FetchError(DataError):
     """A file could not be downloaded."""
 
 
+class WebError(FinTasksError):
+    """A server cannot be reached, refused a request, or broke a limit.
+
+    `status` is the HTTP status of a refusal. `pause` is None if another attempt would not help,
+    else the seconds that the server asks for, or 0.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        pause: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.pause = pause
+
+
 class EndpointError(FinTasksError):
     """A model behind an address cannot be asked, or its reply cannot be used."""
 

@@ -16,13 +16,12 @@ from io import BytesIO
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
-from urllib.parse import urlsplit
 
 import anyio
 import httpx2
 from anyio.from_thread import start_blocking_portal
 
-from fin_tasks.errors import FinTasksError
+from fin_tasks.errors import WebError
 
 FIRST_PAUSE = 0.5
 """Seconds before the second attempt; each later pause is twice as long."""
@@ -31,30 +30,11 @@ _CONNECT_SECONDS = 10.0
 _LONGEST_PAUSE = 8.0  # seconds
 _LONGEST_WISH = 60.0  # seconds: a server may ask for a longer pause than ours, up to this
 _MAX_ERROR_BYTES = 1 << 16
-_MAX_ERROR_TEXT = 300  # characters
+_MAX_ERROR_TEXT = 1000  # characters
 _MAY_PASS = (408, 409, 429)  # these statuses, and those of broken servers
 
 # Its line for each request names the whole address, which may hold a token.
 logging.getLogger("httpx2").setLevel(logging.WARNING)
-
-
-class WebError(FinTasksError):
-    """A server cannot be reached, refused a request, or broke a limit.
-
-    `status` is the HTTP status of a refusal. `pause` is None if another attempt would not help,
-    else the seconds that the server asks for, or 0.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: int | None = None,
-        pause: float | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.pause = pause
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,10 +117,10 @@ class Web:
         return self._portal.start_task_soon(self._save, request, limits, path, progress)
 
     async def _read(self, request: Request, limits: Limits) -> bytes:
-        body = BytesIO()
-        async with self._limiter:
-            await self._try(request, limits, body)
-        return body.getvalue()
+        with BytesIO() as body:  # an error that is kept does not keep the body too
+            async with self._limiter:
+                await self._try(request, limits, body)
+            return body.getvalue()
 
     async def _save(
         self,
@@ -255,10 +235,3 @@ def _pause_after(n_failed: int) -> float:
 
 def _text_of(failure: httpx2.TransportError) -> str:
     return f"{type(failure).__name__}: {failure}".removesuffix(": ")
-
-
-def shown_address(url: str) -> str:
-    """Return scheme, host and port of an address, whose path may hold a token."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}"

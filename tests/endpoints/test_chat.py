@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from chat_server import Answer, completion, serve
 
-from fin_tasks.endpoints.chat import Chat, check_address
+from fin_tasks.endpoints.address import check_address
+from fin_tasks.endpoints.chat import Chat
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
 

@@ -21,7 +21,7 @@ from lm_eval.models.api_models import JsonChatStr
 from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_filters import AskJudge, filter_list
 from fin_tasks.adapters.task_file import generation_kwargs, pictures_of, refuse_fixed
-from fin_tasks.endpoints.chat import picture_url
+from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import Metric, average, standard_error

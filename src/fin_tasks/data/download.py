@@ -17,7 +17,7 @@ from tqdm import tqdm
 from fin_tasks.data import hub
 from fin_tasks.data.files import sha256_of, write_file
 from fin_tasks.data.pins import Pin, Pins
-from fin_tasks.errors import DataError, FetchError
+from fin_tasks.errors import DataError, FetchError, WebError
 from fin_tasks.settings import Settings
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _download(
     root: Path,
     settings: Settings,
 ) -> None:
-    from fin_tasks.web import Web, WebError
+    from fin_tasks.web import Web
 
     bar = tqdm(
         desc=f"Downloading {pins.name}",

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from fin_tasks.data.files import write_file
 from fin_tasks.data.pins import PINS_FILE, Pin, Pins
-from fin_tasks.errors import first_problem
+from fin_tasks.errors import WebError, first_problem
 from fin_tasks.settings import Settings
 
 SECONDS = 30.0
@@ -72,7 +72,7 @@ def _ask(
     revision: str | None,
     settings: Settings,
 ) -> _Listing:
-    from fin_tasks.web import Limits, Request, Web, WebError
+    from fin_tasks.web import Limits, Request, Web
 
     expected = f"{pins.repo}: expected to look up {revision or 'main'} at {settings.hub}"
     if settings.offline:

@@ -1,18 +1,48 @@
-"""Keep replies of chat models in an SQLite table, so that a stopped run loses none and a second run asks for none."""
+"""Keep replies of chat models in an SQLite table.
+
+A stopped run loses no reply, a second run asks for none, and of several runs at the same time only
+one asks for a reply: it claims the request, and the others wait.
+"""
 
 import hashlib
 import json
+import logging
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import uuid4
 
+from fin_tasks.endpoints.reply import ChatReply
 from fin_tasks.errors import EndpointError
 
+CLAIM_SECONDS = 60.0
+"""A claim that is not renewed for so long has been left by a run that was killed."""
 
-def request_key(base_urls: Sequence[str], request: Mapping[str, Any]) -> str:
+_BUSY_SECONDS = 60.0  # wait for another process to write
+_TABLES = """
+PRAGMA journal_mode=WAL;
+PRAGMA synchronous=NORMAL;
+CREATE TABLE IF NOT EXISTS chat_replies (key TEXT PRIMARY KEY, reply TEXT);
+CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT, until REAL);
+BEGIN IMMEDIATE;
+ROLLBACK;
+"""
+_CLAIM = """
+INSERT INTO claims
+SELECT :key, :owner, :until WHERE NOT EXISTS (SELECT 1 FROM chat_replies WHERE key = :key)
+ON CONFLICT (key) DO UPDATE SET owner = :owner, until = :until WHERE claims.until < :now
+"""
+_log = logging.getLogger(__name__)
+
+
+def request_key(
+    base_urls: Sequence[str],
+    request: Mapping[str, Any],
+) -> str:
     """Return the SHA-256 of a whole request and of the addresses that may answer it.
 
     The addresses count, because another model may have the same name at another address.
@@ -21,40 +51,98 @@ def request_key(base_urls: Sequence[str], request: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+class Claim(NamedTuple):
+    """The right to ask for a reply, which nobody else has as long as it is renewed."""
+
+    key: str
+    owner: str
+
+
 class ReplyCache:
-    """Replies by the key of their request. Several processes may use one file at the same time."""
+    """Replies by the key of their request.
+
+    A reply that cannot be written, because the disk is full, stays in memory and is written as soon
+    as that is possible. Nothing can be asked for until then.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._lock = path, Lock()
+        self._path = path
+        self._lock = Lock()
+        self._unwritten: dict[str, ChatReply] = {}
         with self._using():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(
-                path, timeout=60, isolation_level=None, check_same_thread=False
-            )
-            self._database.execute("PRAGMA journal_mode=WAL")
-            self._database.execute("PRAGMA synchronous=NORMAL")
-            self._database.execute(
-                "CREATE TABLE IF NOT EXISTS chat_replies (key TEXT PRIMARY KEY, reply TEXT)"
-            )
+            self._database, self._is_writable = _open(path)
 
-    def get(self, key: str) -> dict[str, Any] | None:
+    def get(self, key: str) -> ChatReply | None:
         """Return a reply, or None."""
         with self._using():
-            row = self._database.execute(
-                "SELECT reply FROM chat_replies WHERE key = ?", (key,)
-            ).fetchone()
-            return json.loads(row[0]) if row else None
+            if key in self._unwritten:
+                return self._unwritten[key]
+            query = "SELECT reply FROM chat_replies WHERE key = ?"
+            row = self._database.execute(query, (key,)).fetchone()
+            return ChatReply.model_validate_json(row[0]) if row else None
 
-    def put(self, key: str, reply: Mapping[str, Any]) -> None:
-        """Keep a reply; a newer one replaces an older one."""
+    def put(self, key: str, reply: ChatReply) -> None:
+        """Keep a reply, in place of an older one; this ends the claim of its request."""
+        with self._lock:
+            self._unwritten[key] = reply
+            try:
+                self._write()
+            except sqlite3.Error as error:
+                _log.warning(
+                    "a reply stays in memory, as %s cannot be written: %s", self._path, error
+                )
+
+    def check_writable(self) -> None:
+        """Raise EndpointError if a further reply could not be kept."""
+        if not self._is_writable:
+            raise self._error("it is read-only, and has no reply to this request")
         with self._using():
-            self._database.execute(
-                "INSERT OR REPLACE INTO chat_replies VALUES (?, ?)", (key, json.dumps(reply))
-            )
+            if self._unwritten:
+                self._write()
+
+    def claim(self, key: str) -> Claim | None:
+        """Claim a request; return None if it is answered by now, or claimed by another run."""
+        claim = Claim(key, uuid4().hex)
+        now = time.time()
+        values = {**claim._asdict(), "now": now, "until": now + CLAIM_SECONDS}
+        with self._using():
+            is_ours = self._database.execute(_CLAIM, values).rowcount > 0
+        return claim if is_ours else None
+
+    def renew(self, claim: Claim) -> None:
+        """Keep a claim for longer."""
+        until = time.time() + CLAIM_SECONDS
+        command = "UPDATE claims SET until = ? WHERE key = ? AND owner = ?"
+        with self._using():
+            self._database.execute(command, (until, *claim))
+
+    def release(self, claim: Claim) -> None:
+        """Give a claim up, so that others may ask."""
+        with self._using():
+            self._database.execute("DELETE FROM claims WHERE key = ? AND owner = ?", claim)
 
     def close(self) -> None:
-        """Close the file."""
-        self._database.close()
+        """Close the file; log how many replies are lost, because they could not be written."""
+        with self._lock:
+            try:
+                self._write()
+            except sqlite3.Error as error:
+                lost = len(self._unwritten)
+                _log.error(
+                    "%d replies are lost, as %s cannot be written: %s", lost, self._path, error
+                )
+            self._database.close()
+
+    def _write(self) -> None:
+        if not self._unwritten:
+            return
+        rows = [(key, reply.model_dump_json()) for key, reply in self._unwritten.items()]
+        keys = [(key,) for key in self._unwritten]
+        self._database.execute("BEGIN IMMEDIATE")
+        with self._database:  # commits, or rolls back
+            self._database.executemany("INSERT OR REPLACE INTO chat_replies VALUES (?, ?)", rows)
+            self._database.executemany("DELETE FROM claims WHERE key = ?", keys)
+        self._unwritten.clear()
 
     @contextmanager
     def _using(self) -> Iterator[None]:
@@ -62,7 +150,36 @@ class ReplyCache:
             with self._lock:
                 yield
         except (OSError, sqlite3.Error, ValueError) as error:
-            raise EndpointError(
-                f"replies in {self._path}: expected an SQLite file that can be read and written, got {error}. "
-                "Delete the file, or name another folder with FIN_TASKS_CACHE."
-            ) from error
+            raise self._error(str(error)) from error
+
+    def _error(self, problem: str) -> EndpointError:
+        waiting = ""
+        if self._unwritten:
+            waiting = f" {len(self._unwritten)} replies are kept in memory until it can be written."
+        return EndpointError(
+            f"replies in {self._path}: expected an SQLite file that can be read and written, "
+            f"got: {problem}.{waiting} Make room, delete a broken file, or name another folder "
+            "with FIN_TASKS_CACHE."
+        )
+
+
+def _open(path: Path) -> tuple[sqlite3.Connection, bool]:
+    """Open or make the database; return whether it can be written too."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        database = sqlite3.connect(
+            path,
+            timeout=_BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        database.executescript(_TABLES)
+        return database, True
+    except (OSError, sqlite3.OperationalError) as error:
+        if not path.is_file() or "locked" in str(error):
+            raise
+    # Without `immutable`, SQLite would have to make a file beside the database.
+    address = f"{path.resolve().as_uri()}?immutable=1"
+    database = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+    database.execute("SELECT 1 FROM chat_replies LIMIT 1")
+    return database, False

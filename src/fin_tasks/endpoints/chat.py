@@ -1,50 +1,40 @@
-"""Ask a chat model at one or several OpenAI-compatible addresses; each reply is kept on disk as it comes."""
+"""Ask a chat model at one or several OpenAI-compatible addresses; each reply is kept as it comes."""
 
-import base64
-import itertools
 import json
-import logging
-import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
-from fin_tasks.endpoints.cache import ReplyCache, request_key
-from fin_tasks.errors import ConfigError, EndpointError
+from fin_tasks.endpoints.address import AddressRing, Secrets, check_address, shown_address
+from fin_tasks.endpoints.cache import Claim, ReplyCache, request_key
+from fin_tasks.endpoints.messages import encodable
+from fin_tasks.endpoints.options import Options
+from fin_tasks.endpoints.reply import ChatReply, read_completion
+from fin_tasks.errors import ConfigError, EndpointError, WebError
 from fin_tasks.settings import Settings
 
-_PAUSE = 30.0  # for so many seconds an address that failed is tried last
-_REFUSED = {
-    "max_tokens": "max_completion_tokens",
-    "temperature": "",
-}  # replaces an option that a model refuses
-_MAGIC = {
-    b"\x89PNG": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF8": "image/gif",
-    b"RIFF": "image/webp",
-}
-_log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    from fin_tasks.web import Limits, Request, Web
 
+MAX_REPLY_BYTES = 4 << 20
+RENEW_SECONDS = 20.0
+"""A claim is renewed after each of these intervals."""
+GRACE_SECONDS = 5.0
+"""Time for replies that are on their way when a run is stopped."""
 
-@dataclass(frozen=True, kw_only=True)
-class ChatReply:
-    """One reply; `reason` is OpenAI's finish_reason, `length` if the reply was cut."""
-
-    text: str
-    reason: str
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached: bool = False
+_FIRST_PAUSE = 0.05  # seconds, before looking again for a reply that another run has claimed
+_LONGEST_PAUSE = 1.0
+_MAX_PROBLEM = 300  # characters
 
 
 @dataclass
 class Usage:
-    """Counts of requests sent, requests that failed, replies from the cache, and tokens of the requests sent."""
+    """Counts of requests, of failed ones, of cached replies, and of tokens of the requests."""
 
     requests: int = 0
     failed: int = 0
@@ -53,11 +43,27 @@ class Usage:
     completion_tokens: int = 0
 
 
+@dataclass(frozen=True)
+class _Question:
+    request: Mapping[str, Any]
+    key: str
+    claim: Claim | None = None
+
+
 class Chat:
     """A chat model that any number of threads may ask; use it in a `with` statement.
 
-    Requests go to the addresses in turn. If an address fails, the others are tried at once, and the SDK retries the
-    last one. Redirects are not followed, so that no other host gets the request.
+    Requests go to the addresses in turn. If an address fails, the others are tried at once, and the
+    last one several times. Redirects are not followed, so that no other host gets the request.
+
+    Args:
+        model: Name of the model.
+        base_urls: Addresses, as a rule ending in /v1.
+        settings: Keys and the folder of the cache.
+        key_variable: Name of the variable that holds the key.
+        requests_per_minute: Limit of requests, None for no limit.
+        timeout: Seconds of one attempt, from the connection to the last byte of the reply.
+        retries: Further attempts at the last address.
     """
 
     def __init__(
@@ -71,197 +77,246 @@ class Chat:
         timeout: float = 120.0,
         retries: int = 5,
     ) -> None:
-        import openai
-
         for url in base_urls:
             check_address(url)
-        if not base_urls or not key_variable.endswith(
-            "_KEY"
-        ):  # the value may be the key itself: not shown
-            raise ConfigError(
-                "endpoint: expected an address, and the name of a variable that ends in _KEY."
-            )
-        self.model, self.base_urls, self.usage = model, tuple(base_urls), Usage()
-        self._key, self._variable = settings.api_keys.get(key_variable) or "", key_variable
-        secure = any(
-            url.startswith("https") for url in base_urls
-        )  # reading certificates takes a tenth of a second
-        self._http = openai.DefaultHttpxClient(
-            verify=secure,
-            follow_redirects=False,
-            timeout=openai.Timeout(timeout, connect=min(timeout, 10.0)),
-        )
-        self._clients = [
-            openai.OpenAI(
-                base_url=url,
-                api_key=self._key or "none",
-                timeout=timeout,
-                max_retries=retries,
-                http_client=self._http,
-            )
-            for url in base_urls
-        ]
-        self._hasty = [client.with_options(max_retries=0) for client in self._clients]
+        if not base_urls or not key_variable.endswith("_KEY"):
+            # The variable's name is not shown, as it may be the key itself.
+            expected = "an address, and the name of a variable that ends in _KEY"
+            raise ConfigError(f"endpoint: expected {expected}.")
+        self.model = model
+        self.base_urls = tuple(base_urls)
+        self.usage = Usage()
+        self._key_variable = key_variable
+        key = settings.api_keys.get(key_variable, "")
+        self._secrets = Secrets(key, base_urls)
+        self._headers = {
+            "Authorization": f"Bearer {key or 'none'}",
+            "Content-Type": "application/json",
+        }
+        self._timeout = timeout
+        self._retries = retries
+        self._ring = AddressRing(base_urls)
+        self._pace = _Pace(requests_per_minute)
+        self._options = Options(model)
         self._cache = ReplyCache(settings.cache_dir / "chat.sqlite")
-        self._lock, self._turn = threading.Lock(), itertools.count()
-        self._resting: dict[int, float] = {}
-        self._renamed: dict[
-            str, str
-        ] = {}  # options that this model refused; "" leaves the option out
-        self._interval, self._next = 60.0 / requests_per_minute if requests_per_minute else 0.0, 0.0
+        self._lock = threading.Lock()
+        # One thread decodes and stores replies: in 32 threads, large ones would take 32 heaps.
+        self._keeper = ThreadPoolExecutor(1, "fin-tasks-replies")
+        self._stopped = threading.Event()
+        self._under_way: set[Future[bytes]] = set()
+        self._web: Web | None = None
+        self._stack = ExitStack()
 
     def __enter__(self) -> "Chat":
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._http.close()
-        self._cache.close()
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            self._stack.__exit__(kind, error, traceback)
+        finally:
+            self._keeper.shutdown()
+            self._cache.close()
 
     def ask(
-        self, messages: Sequence[Mapping[str, Any]], *, fresh: bool = False, **options: Any
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        fresh: bool = False,
+        **options: Any,
     ) -> ChatReply:
-        """Return the reply to messages in OpenAI's form, from the cache unless `fresh`; raise EndpointError."""
-        request = {"model": self.model, "messages": _clean(messages), **options}
-        key = request_key(self.base_urls, request)
-        if not fresh and (kept := self._cache.get(key)):
-            with self._lock:
-                self.usage.cached += 1
-            return ChatReply(**kept, cached=True)
-        self._wait()
-        reply = self._try_all(request)
-        self._cache.put(
-            key, {name: value for name, value in vars(reply).items() if name != "cached"}
-        )
+        """Return the reply to messages in OpenAI's form, from the cache unless `fresh`.
+
+        Raises:
+            EndpointError: No address gives a reply that can be used, or it could not be kept.
+        """
+        request = encodable({"model": self.model, "messages": list(messages), **options})
+        question = _Question(request, request_key(self.base_urls, request))
+        reply = None if fresh else self._cached(question)
+        if reply is not None:
+            return reply
+        self._cache.check_writable()
+        if self._stopped.wait(self._pace.pause()):
+            raise self._stop_error()
+        if fresh:
+            return self._ask_servers(question)
+        return self._ask_once(question)
+
+    def stop(self) -> None:
+        """Send no more requests, wait a little for those under way, and end them."""
+        with self._lock:
+            self._stopped.set()
+            under_way = set(self._under_way)
+        try:
+            wait(under_way, timeout=GRACE_SECONDS)
+        finally:
+            for future in under_way:
+                future.cancel()
+
+    def _cached(self, question: _Question) -> ChatReply | None:
+        reply = self._cache.get(question.key)
+        if reply is None:
+            return None
+        with self._lock:
+            self.usage.cached += 1
+        return reply.model_copy(update={"cached": True})
+
+    def _ask_once(self, question: _Question) -> ChatReply:
+        """Ask, or wait for the reply to another thread or process that asks the same."""
+        pause = _FIRST_PAUSE
+        while (claim := self._cache.claim(question.key)) is None:
+            reply = self._cached(question)
+            if reply is not None:
+                return reply
+            if self._stopped.wait(pause):
+                raise self._stop_error()
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        try:
+            return self._ask_servers(replace(question, claim=claim))
+        except BaseException:
+            with suppress(EndpointError):  # the claim ends by itself
+                self._cache.release(claim)
+            raise
+
+    def _ask_servers(self, question: _Question) -> ChatReply:
+        """Ask the addresses until one gives a reply."""
+        *others, last = self._ring.in_turn()
+        for url in others:
+            with suppress(WebError, ValueError):
+                return self._ask_server(url, question, retries=0)
+        try:
+            return self._ask_server(last, question, retries=self._retries)
+        except (WebError, ValueError) as error:
+            raise self._error(last, error) from None  # the cause may show a secret
+
+    def _ask_server(
+        self,
+        url: str,
+        question: _Question,
+        *,
+        retries: int,
+    ) -> ChatReply:
+        try:
+            body = self._post(url, question, retries=retries)
+            job = self._keeper.submit(self._keep, question.key, body)
+            del body  # it may be large
+            reply = job.result()
+        except (WebError, ValueError):
+            self._ring.rest(url)
+            self._count_failure()
+            raise
+        with self._lock:
+            self.usage.requests += 1
+            self.usage.prompt_tokens += reply.prompt_tokens
+            self.usage.completion_tokens += reply.completion_tokens
         return reply
 
-    def _try_all(self, request: dict[str, Any]) -> ChatReply:
-        import openai
+    def _keep(self, key: str, body: bytes) -> ChatReply:
+        """Decode and store a reply."""
+        reply = read_completion(body)
+        text = self._secrets.hide_key(reply.text)
+        reply = reply.model_copy(update={"text": text})
+        self._cache.put(key, reply)
+        return reply
 
-        first, now = next(self._turn), time.monotonic()
-        order = [(first + i) % len(self._clients) for i in range(len(self._clients))]
-        order.sort(key=lambda at: self._resting.get(at, 0.0) > now)
-        for at in order:
-            last = at == order[-1]
-            client = self._clients[at] if last else self._hasty[at]
-            try:
-                return self._read(self._post(client, request))
-            except (openai.OpenAIError, ValueError) as error:
-                self._resting[at] = time.monotonic() + _PAUSE
-                self._count_failure()
-                if last:
-                    raise self._error(self.base_urls[at], error) from None
-        raise AssertionError
+    def _post(
+        self,
+        url: str,
+        question: _Question,
+        *,
+        retries: int,
+    ) -> bytes:
+        """Send a request, and again without an option that the model refuses."""
+        from fin_tasks.web import Limits, Request
 
-    def _post(self, client: Any, request: dict[str, Any]) -> Any:
-        """Send a request. Options that the model refuses are renamed or left out, in this and all later requests."""
-        import openai
-        from openai.types.chat import ChatCompletion
-
+        limits = Limits(seconds=self._timeout, n_bytes=MAX_REPLY_BYTES, retries=retries)
         while True:  # ends, because each turn renames or removes an option
-            body = {self._renamed.get(name, name): value for name, value in request.items()}
-            body.pop("", None)
+            options = self._options.usable(question.request)
+            content = json.dumps(options, ensure_ascii=False).encode()
+            request = Request(
+                url=f"{url.rstrip('/')}/chat/completions",
+                headers=self._headers,
+                content=content,
+            )
             try:
-                # `create` would check every field of the request, which takes longer than to send it
-                return client.post("/chat/completions", body=body, cast_to=ChatCompletion)
-            except openai.BadRequestError as error:
-                said = str(error)
-                unsupported = re.search(r"\bunsupported|\bnot support", said, re.IGNORECASE)
-                name = next(
-                    (name for name in _REFUSED if name in body and re.search(rf"\b{name}\b", said)),
-                    None,
-                )
-                if not unsupported or name is None:
+                return self._send(request, limits, question.claim)
+            except WebError as error:
+                if error.status != 400 or not self._options.learn(options, str(error)):
                     raise
                 self._count_failure()
-                with self._lock:
-                    if name not in self._renamed:
-                        self._renamed[name] = _REFUSED[name]
-                        instead = _REFUSED[name] or "the model's default"
-                        _log.warning(
-                            "%s refuses the option %s: %s is used instead.",
-                            self.model,
-                            name,
-                            instead,
-                        )
+
+    def _send(
+        self,
+        request: "Request",
+        limits: "Limits",
+        claim: Claim | None,
+    ) -> bytes:
+        """Wait for a reply, and renew the claim meanwhile."""
+        with self._lock:
+            if self._stopped.is_set():
+                raise self._stop_error()
+            future = self._open_web().send(request, limits)
+            self._under_way.add(future)
+        try:
+            while not wait([future], timeout=RENEW_SECONDS).done:
+                if claim is not None:
+                    with suppress(EndpointError):  # the reply is worth more than the claim
+                        self._cache.renew(claim)
+            return future.result()
+        except CancelledError:
+            raise self._stop_error() from None
+        finally:
+            with self._lock:
+                self._under_way.discard(future)
+
+    def _open_web(self) -> "Web":
+        from fin_tasks.web import Web
+
+        if self._web is None:
+            is_secure = any(url.startswith("https") for url in self.base_urls)
+            self._web = self._stack.enter_context(Web(verify=is_secure))
+        return self._web
 
     def _count_failure(self) -> None:
         with self._lock:
             self.usage.requests += 1
             self.usage.failed += 1
 
-    def _read(self, completion: Any) -> ChatReply:
-        choices = getattr(completion, "choices", None)
-        if not choices:
-            raise ValueError(f"no chat completion: {str(completion)[:200]}")
-        usage = getattr(completion, "usage", None)
-        told = [getattr(usage, name, None) or 0 for name in ("prompt_tokens", "completion_tokens")]
-        with self._lock:
-            self.usage.requests += 1
-            self.usage.prompt_tokens += told[0]
-            self.usage.completion_tokens += told[1]
-        text, reason = str(choices[0].message.content or ""), str(choices[0].finish_reason or "")
-        return ChatReply(
-            text=self._hide(text), reason=reason, prompt_tokens=told[0], completion_tokens=told[1]
+    def _error(self, url: str, error: WebError | ValueError) -> EndpointError:
+        text = " ".join(str(error).split())
+        problem = self._secrets.hide(text)[:_MAX_PROBLEM]
+        status = error.status if isinstance(error, WebError) else None
+        remedy = "Check that the server runs and serves this model."
+        if status == 401:
+            remedy = f"Set {self._key_variable} to a key that the server knows."
+        if status == 404:
+            remedy = "Addresses end in /v1 as a rule."
+        address = shown_address(url)
+        return EndpointError(
+            f"{self.model} at {address}: expected a reply, got {problem}. {remedy}"
         )
 
-    def _wait(self) -> None:
+    def _stop_error(self) -> EndpointError:
+        return EndpointError(f"{self.model}: expected a reply, but the run was stopped.")
+
+
+class _Pace:
+    """Spreads requests over time."""
+
+    def __init__(self, requests_per_minute: int | None) -> None:
+        self._interval = 60.0 / requests_per_minute if requests_per_minute else 0.0
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    def pause(self) -> float:
+        """Return the seconds to wait before the next request."""
         if not self._interval:
-            return
+            return 0.0
         with self._lock:
             now = time.monotonic()
             self._next = max(now, self._next + self._interval)
-            pause = self._next - now
-        time.sleep(pause)
-
-    def _error(self, url: str, error: Exception) -> EndpointError:
-        said = self._hide(" ".join(str(error.__cause__ or error).split()))[:300]
-        advice = {
-            401: f"Set {self._variable} to a key that the server knows.",
-            404: "Addresses end in /v1 as a rule.",
-        }
-        remedy = advice.get(
-            getattr(error, "status_code", 0), "Check that the server runs and serves this model."
-        )
-        return EndpointError(
-            f"{self.model} at {url}: expected a reply, got {type(error).__name__} ({said}). {remedy}"
-        )
-
-    def _hide(self, text: str) -> str:
-        return (
-            text.replace(self._key, "[key]") if len(self._key) >= 6 else text
-        )  # shorter ones are placeholders
-
-
-def check_address(url: str) -> None:
-    """Refuse an address that is not HTTP, or that has a user, a password or a query, which may hold a key."""
-    parts = urlsplit(url)
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ConfigError(
-            f"endpoint {parts.hostname}: expected an address without user, password, `?` and `#`, got one of these. "
-            "Put the key into an environment variable."
-        )
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(
-            f"endpoint: expected an address such as http://127.0.0.1:8000/v1, got {url!r}."
-        )
-
-
-def picture_url(path: Path) -> str:
-    """Return a picture file as a `data:` URL; raise EndpointError unless it is PNG, JPEG, GIF or WebP."""
-    try:
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise EndpointError(
-            f"picture {path}: expected a file that can be read, got {error}."
-        ) from error
-    kind = next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), None)
-    if kind is None:
-        raise EndpointError(
-            f"picture {path}: expected PNG, JPEG, GIF or WebP, got {data[:8]!r}. Convert the file."
-        )
-    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
-
-
-def _clean(messages: Sequence[Mapping[str, Any]]) -> Any:
-    """Replace halves of surrogate pairs, which UTF-8 cannot hold."""
-    return json.loads(json.dumps(list(messages), ensure_ascii=False).encode("utf-8", "replace"))
+            return self._next - now

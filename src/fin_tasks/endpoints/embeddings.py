@@ -1,57 +1,97 @@
 """Embeddings from an OpenAI-compatible address: many texts, several requests at a time."""
 
+import json
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ValidationError
 
-from fin_tasks.endpoints.chat import check_address
-from fin_tasks.errors import EndpointError
+from fin_tasks.endpoints.address import Secrets, check_address, shown_address
+from fin_tasks.errors import EndpointError, WebError, first_problem
 from fin_tasks.settings import Settings
 
-_TEXTS, _REQUESTS = (
-    32,
-    8,
-)  # texts in a request, as many as most servers take; requests at the same time
+_TEXTS = 32  # in a request, as many as most servers take
+_AT_ONCE = 8  # requests
+_SECONDS = 120.0
+_RETRIES = 5
+_MAX_BYTES = 32 << 20  # 32 vectors of 8,192 numbers
+_MAX_PROBLEM = 300  # characters
+
+
+class _Embedding(BaseModel):
+    index: int
+    embedding: list[float]
+
+
+class _Reply(BaseModel):
+    data: list[_Embedding]
 
 
 def embed(
-    model: str, base_url: str, texts: Sequence[str], settings: Settings
+    model: str,
+    base_url: str,
+    texts: Sequence[str],
+    settings: Settings,
 ) -> npt.NDArray[np.float64]:
-    """Return one row per text, not scaled; raise EndpointError if the server's replies cannot be used."""
-    import openai
-
+    """Return one row per text, not scaled; raise EndpointError if replies cannot be used."""
     check_address(base_url)
-    key = settings.api_keys.get("OPENAI_API_KEY") or "none"
-    batches = [list(texts[start : start + _TEXTS]) for start in range(0, len(texts), _TEXTS)]
-    with (
-        openai.DefaultHttpxClient(follow_redirects=False) as http,
-        openai.OpenAI(
-            base_url=base_url, api_key=key, max_retries=5, timeout=120.0, http_client=http
-        ) as client,
-        ThreadPoolExecutor(_REQUESTS, "fin-tasks-embed") as pool,
-    ):
-        try:
-            replies = pool.map(lambda batch: _ask(client, model, batch), batches)
-            vectors = np.array([row for rows in replies for row in rows], dtype=np.float64)
-        except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
-            pool.shutdown(wait=False, cancel_futures=True)
-            said = " ".join(str(error.__cause__ or error).split())[:300]
-            raise EndpointError(
-                f"{model} at {base_url}: expected one vector per text, got {type(error).__name__} "
-                f"({said if key == 'none' else said.replace(key, '[key]')}). Does this address serve embeddings?"
-            ) from None
-    if not np.isfinite(vectors).all():
-        raise EndpointError(f"{model} at {base_url}: expected finite numbers, got NaN or infinity.")
+    key = settings.api_keys.get("OPENAI_API_KEY", "")
+    try:
+        rows = _ask_all(model, base_url, key, texts)
+        vectors = np.array(rows, dtype=np.float64)
+        if not np.isfinite(vectors).all():
+            raise ValueError("NaN or infinity")
+    except (WebError, ValueError) as error:
+        text = " ".join(str(error).split())
+        problem = Secrets(key, [base_url]).hide(text)[:_MAX_PROBLEM]
+        place = f"{model} at {shown_address(base_url)}"
+        raise EndpointError(
+            f"{place}: expected one vector per text, got {problem}. "
+            "Does this address serve embeddings?"
+        ) from None  # the cause may show a secret
     return vectors
 
 
-def _ask(client: Any, model: str, batch: list[str]) -> list[list[float]]:
-    # plain numbers, because not every server knows the packed form that the SDK asks for
-    reply = client.embeddings.create(model=model, input=batch, encoding_format="float")
-    found = {one.index: one.embedding for one in reply.data}
-    if sorted(found) != list(range(len(batch))) or len(reply.data) != len(batch):
-        raise ValueError(f"{len(reply.data)} vectors for {len(batch)} texts")
-    return [found[at] for at in range(len(batch))]
+def _ask_all(
+    model: str,
+    base_url: str,
+    key: str,
+    texts: Sequence[str],
+) -> list[list[float]]:
+    from fin_tasks.web import Limits, Request, Web
+
+    headers = {
+        "Authorization": f"Bearer {key or 'none'}",
+        "Content-Type": "application/json",
+    }
+    url = f"{base_url.rstrip('/')}/embeddings"
+    limits = Limits(seconds=_SECONDS, n_bytes=_MAX_BYTES, retries=_RETRIES)
+    batches = [texts[start : start + _TEXTS] for start in range(0, len(texts), _TEXTS)]
+    rows: list[list[float]] = []
+    with Web(verify=url.startswith("https"), at_once=_AT_ONCE) as web:
+        futures = []
+        for batch in batches:
+            content = _request(model, batch)
+            request = Request(url=url, headers=headers, content=content)
+            futures.append(web.send(request, limits))
+        for batch, future in zip(batches, futures, strict=True):
+            rows += _vectors(future.result(), len(batch))
+    return rows
+
+
+def _request(model: str, texts: Sequence[str]) -> bytes:
+    # Plain numbers are asked for, because not every server knows a packed form.
+    request = {"model": model, "input": list(texts), "encoding_format": "float"}
+    return json.dumps(request).encode()
+
+
+def _vectors(body: bytes, n_texts: int) -> list[list[float]]:
+    try:
+        embeddings = _Reply.model_validate_json(body).data
+    except ValidationError as error:
+        raise ValueError(f"no list of embeddings ({first_problem(error)})") from None
+    vector_by_index = {item.index: item.embedding for item in embeddings}
+    if sorted(vector_by_index) != list(range(n_texts)) or len(embeddings) != n_texts:
+        raise ValueError(f"{len(embeddings)} vectors for {n_texts} texts")
+    return [vector_by_index[index] for index in range(n_texts)]

@@ -27,7 +27,12 @@ class Prices(BaseModel):
     currency: str = "USD"
     date: datetime.date | None = None  # of the prices
 
-    def cost(self, model: str, tokens_in: float | None, tokens_out: float | None) -> float | None:
+    def cost(
+        self,
+        model: str,
+        tokens_in: float | None,
+        tokens_out: float | None,
+    ) -> float | None:
         """Return the cost of a model's tokens; None if its price or a number is not known."""
         price = self.models.get(model)
         if price is None or tokens_in is None or tokens_out is None:
@@ -40,7 +45,6 @@ def read_prices(path: Path) -> Prices:
     try:
         return Prices.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, yaml.YAMLError) as error:
-        wanted = "`models` with `input` and `output` prices of a million tokens for each model"
-        raise ConfigError(
-            f"prices {path}: expected {wanted}, got: {' '.join(str(error).split())}"
-        ) from error
+        expected = "`models` with `input` and `output` prices of a million tokens for each model"
+        problem = " ".join(str(error).split())
+        raise ConfigError(f"prices {path}: expected {expected}, got: {problem}") from error

@@ -11,8 +11,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from tqdm import tqdm
 
-from fin_tasks.endpoints.chat import Chat, ChatReply, Usage, check_address
+from fin_tasks.endpoints.address import check_address
+from fin_tasks.endpoints.chat import Chat, Usage
 from fin_tasks.endpoints.prices import Prices, read_prices
+from fin_tasks.endpoints.reply import ChatReply
 from fin_tasks.errors import ConfigError, EndpointError, FinTasksError, JudgeError
 from fin_tasks.judging.item import Item, Judged, Reply, no_response
 from fin_tasks.judging.rubric import Rubric
@@ -131,6 +133,9 @@ def judge_items(
                 as_completed(jobs), "Judging", len(jobs), unit="response", disable=None
             ):
                 judged[jobs[job]] = job.result()
+        except KeyboardInterrupt:
+            chat.stop()
+            raise
         finally:
             pool.shutdown(
                 wait=True, cancel_futures=True

@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fin_tasks.answers.reasoning import strip_reasoning
-from fin_tasks.endpoints.chat import picture_url
+from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged, Verdict, no_response
 from fin_tasks.resources import folder_of

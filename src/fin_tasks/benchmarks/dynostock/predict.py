@@ -11,7 +11,7 @@ from fin_tasks.benchmarks.dynostock.score import PARSERS, read
 from fin_tasks.benchmarks.dynostock.windows import Window
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.charts.pool import draw_charts
-from fin_tasks.endpoints.chat import picture_url
+from fin_tasks.endpoints.messages import picture_url
 
 _MOVES: Mapping[Any, str | None] = {1: "a rise", 0: "a fall", None: None}
 

@@ -6,23 +6,24 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
-from tqdm.contrib.concurrent import thread_map
 
 from fin_tasks.benchmarks.xfinbench.data import COLUMNS, SPLITS, items_of, lettered, parse_choices
 from fin_tasks.benchmarks.xfinbench.prompts import Style, Templates, house_prompts
 from fin_tasks.benchmarks.xfinbench.score import programs, score
 from fin_tasks.data.files import write_file
 from fin_tasks.data.tables import read_csv
-from fin_tasks.endpoints.chat import Chat, ChatReply
+from fin_tasks.endpoints.chat import Chat
 from fin_tasks.endpoints.prices import Prices
+from fin_tasks.endpoints.reply import ChatReply
+from fin_tasks.endpoints.threads import map_in_threads
 from fin_tasks.errors import DataError
 from fin_tasks.sandbox import Ran, run_programs
 from fin_tasks.settings import Settings
@@ -30,6 +31,8 @@ from fin_tasks.settings import Settings
 KINDS = {"bool": ("statement_true", "statement_false"), "mcq": ("mcq",), "calcu": ("calcu",)}
 """The kinds of questions of each `task` in the file. The model makes one kind at a time."""
 
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 _LABEL = re.compile(
     r"^[\s*#>-]*(Context|(?:Generated )?Question|Statement|Choices|(?:Correct )?Answer)[ \d*]*:",
     re.M,
@@ -88,8 +91,7 @@ class Maker:
         jobs = [
             (source, kind) for source in sources for task in source["tasks"] for kind in KINDS[task]
         ]
-        progress: dict[str, Any] = {"max_workers": 16, "disable": None}
-        found = thread_map(lambda job: self._make(*job), jobs, desc="Making questions", **progress)
+        found = self._map(lambda job: self._make(*job), jobs, "Making questions")
         made = [question for of_job in found for question in of_job]
         for number, one in enumerate(made):
             one.id = f"{one.source}_{one.task}_{number}"
@@ -98,9 +100,7 @@ class Maker:
             [one for one in made if one.kind == kind and not one.dropped] for kind in KINDS["bool"]
         )
         pairs = [(true, false) for true in trues for false in falses if true.source == false.source]
-        away = thread_map(
-            lambda pair: self._gives_away(*pair), pairs, desc="Comparing statements", **progress
-        )
+        away = self._map(lambda pair: self._gives_away(*pair), pairs, "Comparing statements")
         _drop_pairs(
             [pair for pair, one in zip(pairs, away, strict=True) if one], made, Random(self.seed)
         )
@@ -208,6 +208,12 @@ class Maker:
             "pair", context=context, true_statement=true.text, false_statement=false.text
         )
         return all_yes(self._ask("verifier", "pair", true.source, asked).text, 1)
+
+    def _map(
+        self, function: Callable[[_Item], _Result], items: Sequence[_Item], title: str
+    ) -> list[_Result]:
+        chats = list(self.models.values())
+        return map_in_threads(function, items, chats=chats, n_threads=16, title=title)
 
     def _spent(self, role: str) -> dict[str, Any]:
         own = [one for one in self.replies if one["role"] == role]

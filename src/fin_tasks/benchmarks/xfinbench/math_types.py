@@ -5,12 +5,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tqdm.contrib.concurrent import thread_map
-
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.xfinbench.prompts import Templates
 from fin_tasks.data.tables import read_csv
 from fin_tasks.endpoints.chat import Chat
+from fin_tasks.endpoints.threads import map_in_threads
 from fin_tasks.errors import DataError
 
 MATH_TYPES: Mapping[str, str] = {
@@ -56,7 +55,7 @@ def label_rows(
         named, reason = read_types(reply.text)
         return {"id": row["id"], "math_types": ";".join(named), "reason": reason}
 
-    return thread_map(label, rows, max_workers=16, desc="Labeling", disable=None)
+    return map_in_threads(label, rows, chats=[chat], n_threads=16, title="Labeling")
 
 
 def read_labels(path: Path, ids: Collection[str]) -> dict[str, list[str]]:

@@ -1,0 +1,80 @@
+"""Addresses of models: which are taken, in which turn, and what is hidden of them."""
+
+import itertools
+import time
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from fin_tasks.errors import ConfigError
+
+REST_SECONDS = 30.0
+"""For so long an address that failed is tried last."""
+
+_SHORTEST_KEY = 6  # characters; shorter keys are placeholders
+_SHORTEST_TOKEN = 12  # characters of a part of a path; shorter ones are words such as `v1`
+
+
+def check_address(url: str) -> None:
+    """Refuse an address that is not HTTP, or whose user, password or query may hold a key."""
+    parts = urlsplit(url)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        problem = "expected an address without user, password, `?` and `#`, got one of these"
+        remedy = "Put the key into an environment variable."
+        raise ConfigError(f"endpoint {parts.hostname}: {problem}. {remedy}")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        expected = "an address such as http://127.0.0.1:8000/v1"
+        raise ConfigError(f"endpoint: expected {expected}, got one without http:// or a host.")
+
+
+def shown_address(url: str) -> str:
+    """Return scheme, host and port of an address, whose path may hold a token."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{host}"
+
+
+class AddressRing:
+    """Addresses that are asked in turn."""
+
+    def __init__(self, urls: Sequence[str]) -> None:
+        self._urls = tuple(urls)
+        self._turn = itertools.count()
+        self._rests_until: dict[str, float] = {}
+
+    def in_turn(self) -> list[str]:
+        """Return all addresses in the order in which to try them."""
+        first = next(self._turn) % len(self._urls)
+        urls = self._urls[first:] + self._urls[:first]
+        now = time.monotonic()
+        return sorted(urls, key=lambda url: self._rests_until.get(url, 0.0) > now)
+
+    def rest(self, url: str) -> None:
+        """Have an address tried last for a while."""
+        self._rests_until[url] = time.monotonic() + REST_SECONDS
+
+
+class Secrets:
+    """What no text may show: a key, and the paths of addresses, which may hold a token."""
+
+    def __init__(
+        self,
+        key: str,
+        urls: Sequence[str] = (),
+    ) -> None:
+        self._key = key if len(key) >= _SHORTEST_KEY else ""
+        self._paths: list[str] = []
+        for url in urls:
+            path = urlsplit(url).path.strip("/")
+            pieces = [path, *path.split("/")]
+            self._paths += [piece for piece in pieces if len(piece) >= _SHORTEST_TOKEN]
+
+    def hide_key(self, text: str) -> str:
+        """Return the text with `[key]` for the key."""
+        return text.replace(self._key, "[key]") if self._key else text
+
+    def hide(self, text: str) -> str:
+        """Return the text without the key and without paths of addresses."""
+        text = self.hide_key(text)
+        for path in self._paths:
+            text = text.replace(path, "[path]")
+        return text

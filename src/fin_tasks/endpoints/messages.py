@@ -1,0 +1,42 @@
+"""Messages in OpenAI's form: pictures as text, and text that UTF-8 can encode."""
+
+import base64
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fin_tasks.errors import EndpointError
+
+_TYPE_BY_MAGIC = {
+    b"\x89PNG": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"RIFF": "image/webp",
+}
+_MAGIC_BYTES = 8
+
+
+def picture_url(path: Path) -> str:
+    """Return a picture file as a `data:` URL; raise EndpointError unless a chat model takes it."""
+    try:
+        content = path.read_bytes()
+    except (OSError, ValueError) as error:
+        problem = f"expected a file that can be read, got {error}"
+        raise EndpointError(f"picture {path}: {problem}.") from error
+    for magic, media_type in _TYPE_BY_MAGIC.items():
+        if content.startswith(magic):
+            return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
+    problem = f"expected PNG, JPEG, GIF or WebP, got {content[:_MAGIC_BYTES]!r}"
+    raise EndpointError(f"picture {path}: {problem}. Convert the file.")
+
+
+def encodable(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a request as it is, or with `?` for each surrogate, which UTF-8 cannot encode."""
+    text = json.dumps(request, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        replaced: dict[str, Any] = json.loads(text.encode("utf-8", "replace"))
+        return replaced
+    return request

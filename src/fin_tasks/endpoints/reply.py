@@ -1,0 +1,59 @@
+"""A reply of a chat model, decoded from whatever a server sends."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fin_tasks.errors import first_problem
+
+_Count = Annotated[int, Field(ge=0)]
+
+
+class ChatReply(BaseModel):
+    """One reply."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    reason: str
+    """OpenAI's `finish_reason`; `length` if the reply was cut."""
+    prompt_tokens: _Count = 0
+    completion_tokens: _Count = 0
+    cached: bool = Field(default=False, exclude=True)
+
+
+class _Message(BaseModel):
+    content: str | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: _Count | None = None
+    completion_tokens: _Count | None = None
+
+
+class _Completion(BaseModel):
+    choices: list[_Choice] = Field(min_length=1)
+    usage: _Usage | None = None
+
+
+def read_completion(body: bytes) -> ChatReply:
+    """Decode the body of a chat completion; raise ValueError if it is anything else."""
+    try:
+        completion = _Completion.model_validate_json(body)
+    except ValidationError as error:
+        beginning = body[:200].decode("utf-8", "replace")
+        problem = first_problem(error)
+        raise ValueError(f"no chat completion ({problem}): {beginning}") from None
+    choice = completion.choices[0]
+    usage = completion.usage or _Usage()
+    return ChatReply(
+        text=choice.message.content or "",
+        reason=choice.finish_reason or "",
+        prompt_tokens=usage.prompt_tokens or 0,
+        completion_tokens=usage.completion_tokens or 0,
+    )

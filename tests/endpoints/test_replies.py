@@ -1,0 +1,172 @@
+"""What a server may send in place of a chat completion: a failure of that request, never of the run."""
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from chat_server import Answer, completion, serve
+from slow_server import BODY, HEADERS, endless
+
+from fin_tasks.endpoints import chat as chats
+from fin_tasks.endpoints.chat import Chat
+from fin_tasks.errors import EndpointError
+from fin_tasks.settings import Settings
+
+QUESTION = [{"role": "user", "content": "What?"}]
+
+
+def ask(settings: Settings, answer: Any, **options: Any) -> str:
+    with (
+        serve(lambda _: answer) as served,
+        Chat("m", [served.base_url], settings, retries=0, **options) as chat,
+    ):
+        return chat.ask(QUESTION).text
+
+
+def with_choice(choice: Any) -> Answer:
+    return 200, {}, {**completion("4")[2], "choices": [choice]}
+
+
+def with_message(message: Any) -> Answer:
+    return with_choice({"index": 0, "message": message, "finish_reason": "stop"})
+
+
+def with_usage(usage: Any) -> Answer:
+    return 200, {}, {**completion("4")[2], "usage": usage}
+
+
+def raw(body: bytes) -> Answer:
+    return 200, {}, body
+
+
+DEEP = b"[" * 100_000 + b"]" * 100_000
+MALFORMED = {
+    "nothing": raw(b""),
+    "text": raw(b"4"),
+    "null": raw(b"null"),
+    "a list": raw(b"[]"),
+    "a page": raw(b"<html>busy</html>"),
+    "half": raw(json.dumps(completion("4")[2]).encode()[:-20]),
+    "two": raw(json.dumps(completion("4")[2]).encode() * 2),
+    "no UTF-8": raw(b'{"choices": [{"message": {"content": "\xff"}}]}'),
+    "half a pair": raw(b'{"choices": [{"message": {"content": "\\ud800"}}]}'),
+    "deep": raw(DEEP),
+    "a deep choice": raw(b'{"choices": ' + DEEP + b"}"),
+    "a deep message": raw(b'{"choices": [{"message": {"content": ' + DEEP + b"}}]}"),
+    "an error": (200, {}, {"error": {"message": "busy"}}),
+    "no choices": (200, {}, {"object": "list"}),
+    "choices null": (200, {}, {"choices": None}),
+    "choices empty": (200, {}, {"choices": []}),
+    "choices text": (200, {}, {"choices": "4"}),
+    "choices object": (200, {}, {"choices": {"0": {"message": {"content": "4"}}}}),
+    "choice null": with_choice(None),
+    "choice text": with_choice("4"),
+    "choice a number": with_choice(4),
+    "choice a list": with_choice([]),
+    "choice empty": with_choice({}),
+    "choice of a delta": with_choice({"delta": {"content": "4"}}),
+    "reason a number": with_choice({"message": {"content": "4"}, "finish_reason": 1}),
+    "reason a list": with_choice({"message": {"content": "4"}, "finish_reason": ["stop"]}),
+    "message null": with_message(None),
+    "message text": with_message("4"),
+    "message a list": with_message(["4"]),
+    "message a number": with_message(4),
+    "content a number": with_message({"content": 4}),
+    "content true": with_message({"content": True}),
+    "content an object": with_message({"content": {"text": "4"}}),
+    "content a list": with_message({"content": ["4"]}),
+    "usage text": with_usage("5"),
+    "usage a list": with_usage([5, 1]),
+    "usage a number": with_usage(5),
+    "tokens text": with_usage({"prompt_tokens": "many"}),
+    "tokens NaN": with_usage({"prompt_tokens": float("nan")}),
+    "tokens infinite": with_usage({"completion_tokens": float("inf")}),
+    "tokens negative": with_usage({"completion_tokens": -1}),
+    "tokens half": with_usage({"completion_tokens": 0.5}),
+    "tokens a list": with_usage({"prompt_tokens": [5]}),
+    "tokens an object": with_usage({"prompt_tokens": {"total": 5}}),
+    "deep tokens": raw(b'{"choices": [{"message": {}}], "usage": ' + DEEP + b"}"),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_reply_is_an_endpoint_error(settings: Settings, name: str) -> None:
+    with pytest.raises(
+        EndpointError, match=r"^m at http://127\.0\.0\.1:\d+: expected a reply, got"
+    ):
+        ask(settings, MALFORMED[name])
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 418, 500])
+@pytest.mark.parametrize("body", [b"", b"null", DEEP, b"\xff", b"[" * 10, b'{"error": null}'])
+def test_a_refusal_of_any_form_is_an_endpoint_error(
+    settings: Settings, status: int, body: bytes
+) -> None:
+    with pytest.raises(EndpointError, match=f"expected a reply, got {status}"):
+        ask(settings, (status, {}, body))
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (completion(None), ""),
+        (with_message({}), ""),
+        (with_choice({"message": {"content": "4"}}), "4"),
+        (with_usage(None), "4"),
+        (with_usage({"prompt_tokens": None}), "4"),
+        (with_usage({"prompt_tokens": 5.0, "completion_tokens": 1, "cost": "low"}), "4"),
+    ],
+)
+def test_unusual_completions_are_read(settings: Settings, answer: Answer, text: str) -> None:
+    assert ask(settings, answer) == text
+
+
+def test_a_large_reply_is_refused(settings: Settings) -> None:
+    assert ask(settings, completion("4" * 4_000_000)) == "4" * 4_000_000
+    with pytest.raises(EndpointError, match="more than 4,194,304 bytes"):
+        ask(settings, completion("5" * 5_000_000))
+
+
+@pytest.mark.parametrize("beginning", [HEADERS, BODY])
+def test_a_trickling_server_is_left_in_time(settings: Settings, beginning: bytes) -> None:
+    started = time.monotonic()
+    with (
+        endless(beginning) as url,
+        Chat("m", [url], settings, timeout=0.3, retries=5) as chat,
+        pytest.raises(EndpointError, match=r"more than 0\.3 seconds"),
+    ):
+        chat.ask(QUESTION)
+    assert time.monotonic() - started < 5
+
+
+def test_the_path_of_an_address_is_not_shown(settings: Settings) -> None:
+    name = "0123456789abcdef"
+    refusal = (404, {}, {"error": {"message": f"no route /v1/{name}/chat/completions"}})
+    with serve(lambda _: refusal) as served:
+        for url in (f"{served.base_url}/{name}", f"http://127.0.0.1:9/{name}/v1"):
+            with (
+                Chat("m", [url], settings, retries=0) as chat,
+                pytest.raises(EndpointError, match=r"m at http://127\.0\.0\.1:\d+: ") as error,
+            ):
+                chat.ask(QUESTION)
+            assert name not in str(error.value) + repr(error.value.__cause__)
+
+
+def test_stopped_requests_end_soon(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chats, "GRACE_SECONDS", 0.1)
+    with (
+        endless(HEADERS) as url,
+        Chat("m", [url], settings) as chat,
+        ThreadPoolExecutor() as pool,
+    ):
+        future = pool.submit(chat.ask, QUESTION)
+        time.sleep(0.3)
+        started = time.monotonic()
+        chat.stop()
+        with pytest.raises(EndpointError, match="the run was stopped"):
+            future.result()
+        with pytest.raises(EndpointError, match="the run was stopped"):
+            chat.ask(QUESTION)
+        assert time.monotonic() - started < 2

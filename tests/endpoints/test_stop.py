@@ -1,0 +1,120 @@
+"""Ctrl-C while requests are under way, and how much memory many of them take."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+from chat_server import completion, serve
+from slow_server import HEADERS, endless
+
+from fin_tasks.settings import Settings
+
+BEGINNING = """
+import sys
+from fin_tasks.endpoints import chat as chats
+from fin_tasks.endpoints.chat import Chat
+from fin_tasks.settings import Settings
+chats.GRACE_SECONDS = 0.2
+url, settings = sys.argv[1], Settings.from_environ()
+def messages(item):
+    return [{"role": "user", "content": str(item)}]
+"""
+LOOPS = {
+    "threads": """
+from fin_tasks.endpoints.threads import map_in_threads
+with Chat("m", [url], settings) as chat:
+    def ask(item):
+        return chat.ask(messages(item))
+    map_in_threads(ask, range(100), chats=[chat], n_threads=8, title="Asking")
+""",
+    "embeddings": """
+from fin_tasks.endpoints.embeddings import embed
+embed("m", url, ["text"] * 1000, settings)
+""",
+    "judge": """
+from fin_tasks.judging.item import Item
+from fin_tasks.judging.judge import JudgeModel, judge_items
+from fin_tasks.judging.rubric import load_rubric
+items = [Item(question=str(i), answer="1", response="1", category="OCR") for i in range(100)]
+judge = JudgeModel(model="m", base_url=(url,))
+judge_items(items, load_rubric("mme_finance_en"), judge, settings=settings)
+""",
+}
+LARGE = """
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from fin_tasks.errors import EndpointError
+with Chat("m", [url], settings, retries=0) as chat, ThreadPoolExecutor(32) as pool:
+    def ask(item):
+        try:
+            return len(chat.ask(messages(item)).text)
+        except EndpointError as error:
+            return str(error)
+    outcomes = list(pool.map(ask, range(64)))
+print(outcomes[-1])
+(line,) = [line for line in Path("/proc/self/status").open() if line.startswith("VmHWM")]
+print(int(line.split()[1]) / 1024)
+"""
+
+
+@contextmanager
+def running(code: str, url: str, cache: Path) -> Iterator["subprocess.Popen[str]"]:
+    command = [sys.executable, "-c", BEGINNING + code, url]
+    environ = {**os.environ, "FIN_TASKS_CACHE": str(cache)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, env=environ, text=True, **pipes) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_ctrl_c_ends_requests_without_noise(settings: Settings, loop: str) -> None:
+    code = "try:\n"
+    code += "".join(f"    {line}\n" for line in LOOPS[loop].splitlines())
+    code += "except KeyboardInterrupt:\n    print('stopped')"
+    asked = threading.Event()
+    with (
+        endless(HEADERS, asked=asked) as url,
+        running(code, url, settings.cache_dir) as process,
+    ):
+        assert asked.wait(60)
+        process.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        output, errors = process.communicate(timeout=30)
+        assert time.monotonic() - started < 5
+    assert output == "stopped\n"
+    assert "Traceback" not in errors and "Exception ignored" not in errors
+
+
+def flood() -> AbstractContextManager[str]:
+    return endless(b"HTTP/1.1 200 OK\r\n\r\n", chunk=b'"' * 100_000, pause=0.0)
+
+
+@contextmanager
+def large() -> Iterator[str]:
+    body = json.dumps(completion("4" * 4_000_000)[2]).encode()
+    with serve(lambda _: (200, {}, body), pause=0.2) as served:
+        yield served.base_url
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells the memory")
+@pytest.mark.parametrize(
+    ("server", "outcome"), [(flood, "more than 4,194,304 bytes"), (large, "4000000")]
+)
+def test_large_replies_fit_in_memory(
+    settings: Settings, server: Callable[[], AbstractContextManager[str]], outcome: str
+) -> None:
+    with server() as url, running(LARGE, url, settings.cache_dir) as process:
+        last, megabytes = process.communicate(timeout=60)[0].splitlines()
+    assert outcome in last
+    assert float(megabytes) < 300
