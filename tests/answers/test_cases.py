@@ -8,6 +8,7 @@ from case_files import name_of, rows
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import find_numbers
 from fin_tasks.answers.programs import extract_program
+from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 from fin_tasks.answers.reasoning import is_reasoning_open, strip_reasoning
 
 
@@ -17,6 +18,18 @@ def test_numbers_in_a_text(row: dict[str, Any]) -> None:
     assert [number.value for number in found] == row["values"]
     if "step" in row:
         assert ([*found[0].readings], found[0].step) == (row["readings"], row["step"])
+
+
+@pytest.mark.parametrize("row", rows("reader"), ids=lambda row: ascii(row["response"][-60:]))
+def test_reader(row: dict[str, Any]) -> None:
+    if row["task"] == "bool":
+        assert read_verdict(row["response"]).answer == row["answer"], row["why"]
+    elif row["task"] == "mcq":
+        choices = row["choice"].split("\n")
+        assert read_choice(row["response"], choices).answer == row["answer"], row["why"]
+    else:
+        number = read_quantity(row["response"]).answer
+        assert (number and number.value) == row["answer"], row["why"]
 
 
 @pytest.mark.parametrize("row", rows("programs"), ids=name_of)

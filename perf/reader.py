@@ -1,0 +1,124 @@
+"""Hold the careful reader against labelled responses: `python perf/reader.py FILE [FILE ...]`.
+
+A row of a FILE (JSON Lines) has `task` (bool, mcq, calcu), `choice` (one choice a line, may be
+missing), `response`, `label` (null if the response gives no single answer), `also_ok` (other readings
+that are right) and `manner` (such as `clear:json`). Only the rules read; no model is asked.
+
+precision: share of the answers read that are right. coverage: share of the labelled answers read.
+"""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fin_tasks.answers.numbers import Number, near_reading
+from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
+from fin_tasks.answers.types import Extraction
+
+OUTCOMES = ("right", "wrong", "missed", "rightly silent")
+REQUIRED_PRECISION = 0.98
+REQUIRED_COVERAGE = 0.85
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """A labelled response and how the reader did."""
+
+    row: dict[str, Any]
+    extraction: Extraction[Any]
+    outcome: str
+
+
+def read(row: dict[str, Any]) -> Extraction[Any]:
+    """Read a labelled response with the rules of its task."""
+    if row["task"] == "bool":
+        return read_verdict(row["response"])
+    if row["task"] == "mcq":
+        choices = row["choice"].split("\n") if row.get("choice") else ()
+        return read_choice(row["response"], choices)
+    return read_quantity(row["response"])
+
+
+def is_right(answer: object, row: dict[str, Any]) -> bool:
+    """Return whether an answer equals the label, or a reading that is also right."""
+    accepted = [row["label"], *row.get("also_ok", [])]
+    if not isinstance(answer, Number):
+        return answer in accepted
+    return any(near_reading(answer, float(value)) is not None for value in accepted)
+
+
+def outcome_of(answer: object, row: dict[str, Any]) -> str:
+    """Name the outcome of a reading; an answer where people found none is wrong."""
+    if answer is None:
+        return "rightly silent" if row["label"] is None else "missed"
+    if row["label"] is None:
+        return "wrong"
+    return "right" if is_right(answer, row) else "wrong"
+
+
+def measure(rows: Iterable[dict[str, Any]]) -> list[Result]:
+    """Read all rows."""
+    results = []
+    for row in rows:
+        extraction = read(row)
+        outcome = outcome_of(extraction.answer, row)
+        results.append(Result(row=row, extraction=extraction, outcome=outcome))
+    return results
+
+
+def summary(results: list[Result]) -> tuple[float, float, str]:
+    """Return precision, coverage and a line with the counts."""
+    counts = Counter(result.outcome for result in results)
+    n_read = counts["right"] + counts["wrong"]
+    n_labelled = sum(result.row["label"] is not None for result in results)
+    precision = counts["right"] / n_read if n_read else 1.0
+    coverage = counts["right"] / n_labelled if n_labelled else 1.0
+    numbers = "".join(f"{counts[outcome]:>16}" for outcome in OUTCOMES)
+    return precision, coverage, f"{numbers}{precision:>12.3f}{coverage:>10.3f}"
+
+
+def print_table(results: list[Result], key: str) -> None:
+    """Print a line for each task or manner."""
+    for name in sorted({result.row[key] for result in results}):
+        group = [result for result in results if result.row[key] == name]
+        print(f"{name:<28}{summary(group)[2]}")
+
+
+def print_details(results: list[Result], outcome: str) -> None:
+    """Print the rows with an outcome, with the rule that read them and the end of the response."""
+    for result in results:
+        if result.outcome == outcome:
+            row, extraction = result.row, result.extraction
+            answer = getattr(extraction.answer, "readings", extraction.answer)
+            because = extraction.rule or extraction.reason
+            print(f"\n{outcome}: {row['id']} {row['task']} {row['manner']}")
+            print(f"  label {row['label']}, read {answer} ({because})")
+            print(f"  ...{row['response'][-300:]!r}")
+
+
+def main() -> int:
+    """Print the tables; return 1 if precision or coverage is below the goal."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("--manner", action="store_true", help="also a line for each manner")
+    parser.add_argument("--show", action="append", choices=OUTCOMES, default=[])
+    args = parser.parse_args()
+    rows = [json.loads(line) for file in args.files for line in file.open(encoding="utf-8")]
+    results = measure(rows)
+    print(f"{'':<28}{''.join(f'{outcome:>16}' for outcome in OUTCOMES)}   precision  coverage")
+    print_table(results, "task")
+    if args.manner:
+        print_table(results, "manner")
+    precision, coverage, line = summary(results)
+    print(f"{'all':<28}{line}")
+    for outcome in args.show:
+        print_details(results, outcome)
+    return int(precision < REQUIRED_PRECISION or coverage < REQUIRED_COVERAGE)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,44 @@
+"""The careful reader on labelled free-form responses: ours, and those of the shared data."""
+
+import csv
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from case_files import rows
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DATA = REPOSITORY.parent / "shared" / "data"
+QUESTIONS = DATA / "xfinbench" / "validation_set.csv"
+LABELLED = DATA / "reader" / "labelled_responses.jsonl"
+READER = runpy.run_path(str(REPOSITORY / "perf" / "reader.py"))
+
+
+def precision_and_coverage(labelled: list[dict[str, Any]]) -> tuple[float, float]:
+    precision, coverage, _ = READER["summary"](READER["measure"](labelled))
+    return precision, coverage
+
+
+def with_choices(labelled: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    with QUESTIONS.open(encoding="utf-8-sig", newline="") as file:
+        choices = {row["id"]: row["choice"] for row in csv.DictReader(file)}
+    return [{**row, "choice": choices[row["id"]]} for row in labelled]
+
+
+@pytest.mark.skipif(not QUESTIONS.is_file(), reason=f"the questions are not at {QUESTIONS}")
+def test_our_labelled_responses() -> None:
+    labelled = with_choices(rows("free_form"))
+    ordinary = [row for row in labelled if row["set"] == "ordinary"]
+    precision, coverage = precision_and_coverage(ordinary)
+    assert (precision >= 0.99, coverage >= 0.97) == (True, True)
+    precision, coverage = precision_and_coverage(labelled)
+    assert (precision >= 0.98, coverage >= 0.85) == (True, True)
+
+
+@pytest.mark.skipif(not LABELLED.is_file(), reason=f"the labelled responses are not at {LABELLED}")
+def test_shared_labelled_responses() -> None:
+    labelled = [json.loads(line) for line in LABELLED.read_text(encoding="utf-8").splitlines()]
+    precision, coverage = precision_and_coverage(labelled)
+    assert (precision >= 0.98, coverage >= 0.90) == (True, True)
