@@ -5,15 +5,21 @@ from typing import Any
 import pytest
 from chat_server import completion, serve
 
-from fin_tasks.adapters.lm_eval_filters import AskJudge
+from fin_tasks.adapters.lm_eval_filters import AskAnswerReader, AskJudge
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged
+from fin_tasks.sandbox import Outcome, Ran, Status
 
 
 def item_of(doc: dict[str, Any], response: str) -> Item | None:
     if doc.get("easy"):
         return None
     return Item(question="Which day?", answer="Friday", response=response, category="OCR")
+
+
+def number_item(doc: dict[str, Any], response: str) -> Item:
+    """Show the end of a response."""
+    return Item(question="?", answer="-", response=response[-4:], category="number")
 
 
 DOCS = [{"id": "1"}, {"id": "2", "easy": True}]
@@ -49,7 +55,33 @@ def test_both_variants_ask_once() -> None:
 
 def test_no_judge() -> None:
     assert judged({})[0][0][0] == Judged("Friday")
-    assert judged({}, optional=True)[0] == [["Friday", ""], ["text"]]
+
+
+def test_an_answer_reader_is_optional_and_has_its_own_keys() -> None:
+    step = {"rubric": "final_answer", "item": item_of}
+    environment_of_a_judge = {"judge_model": "m", "judge_base_url": "http://127.0.0.1:1/v1"}
+    reading = AskAnswerReader(step, {**environment_of_a_judge, "rubric": "mme_finance_en"}, {})
+    assert (reading.judge, reading.facts) == (None, {})
+    ran = Ran("text", (Outcome(status=Status.ok, number=1.0),))
+    assert reading.apply([["Friday", None], [ran]], DOCS) == [["Friday", ""], [ran]]
+    with pytest.raises(ConfigError, match="reader_model"):
+        AskAnswerReader(step, {"reader_base_url": "http://127.0.0.1:1/v1"}, {})
+    with pytest.raises(ConfigError, match="reader_concurrency"):
+        AskAnswerReader(step, {"reader_model": "m", "reader_concurrency": 0}, {})
+
+
+def test_an_answer_reader_leaves_results_of_programs_alone() -> None:
+    step = {"rubric": "final_answer", "item": number_item}
+    ran = Ran("12.5", (Outcome(status=Status.ok, number=1.0),))
+    with serve(lambda _: completion("12.5")) as served:
+        metadata = {"reader_model": "m", "reader_base_url": served.base_url}
+        reading = AskAnswerReader(step, metadata, {})
+        (answers,) = reading.apply([[ran, Ran("either 12.5", ())]], DOCS[:1])
+    assert answers[0] == ran
+    assert isinstance(answers[1], Judged) and answers[1].response == "either 12.5"
+    assert [reply.text for reply in answers[1].replies] == ["12.5"]
+    assert len(served.bodies) == 1
+    assert (reading.facts["model"], reading.facts["image"]) == ("m", False)
 
 
 def test_a_judge_that_is_down_leaves_all_unscored() -> None:

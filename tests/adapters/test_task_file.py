@@ -65,9 +65,10 @@ def test_a_group_or_an_unknown_name_is_no_task(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "steps"),
     [
-        ("xfinbench_calc", ["read"]),
+        ("xfinbench_calc", ["judge", "read"]),
         ("xfinbench_calc_pot", ["run_programs", "read"]),
-        ("bizbench_formulaeval", ["run_programs", "read"]),
+        ("bizbench_fincode", ["run_programs", "read"]),
+        ("bizbench_formulaeval", ["run_programs", "judge", "read"]),
         ("financemath", ["judge", "read"]),
         ("financemath_pot", ["run_programs", "read"]),
         ("mme_finance_en", ["judge", "read"]),
@@ -85,4 +86,5 @@ def test_a_task_judges_and_runs_programs_as_its_file_says(
     }
     assert functions == {"paper": steps, "robust": steps}
     assert TaskFile(name).runs_programs == ("run_programs" in steps)
-    assert bool(TaskFile(name).judge) == ("judge" in steps)
+    asks_a_model = TaskFile(name).judge or TaskFile(name).answer_reader
+    assert bool(asks_a_model) == ("judge" in steps)

@@ -1,4 +1,4 @@
-"""FinanceMath's tasks in the real lm-eval, with a judge, and `fin-tasks replay` of a recording."""
+"""FinanceMath's tasks in the real lm-eval, with a model that reads answers, and `fin-tasks replay` of a recording."""
 
 import json
 import re
@@ -23,12 +23,10 @@ def _own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
 
 
-def judge(body: dict[str, Any]) -> Answer:
+def copy(body: dict[str, Any]) -> Answer:
     """Copy the number of a response, but break over an 8."""
     number = re.search(r"either (\S+) or", body["messages"][1]["content"])
-    return completion(
-        "what?" if not number or number[1] == "8" else json.dumps({"answer": number[1]})
-    )
+    return completion("what?" if not number or number[1] == "8" else number[1])
 
 
 def answer(doc: Mapping[str, Any]) -> str:
@@ -37,9 +35,10 @@ def answer(doc: Mapping[str, Any]) -> str:
     return UNREAD.format(8 if doc["question_id"].endswith("4") else f"{doc['ground_truth']:.12g}")
 
 
-def test_lm_eval_with_a_judge() -> None:
-    with serve(judge) as served:
-        found = run(*TASKS, answer=answer, judge_model="reader", judge_base_url=served.base_url)
+def test_lm_eval_with_a_model_that_reads_answers() -> None:
+    with serve(copy) as served:
+        reader = {"reader_model": "reader", "reader_base_url": served.base_url}
+        found = run(*TASKS, answer=answer, **reader)
     risk = [one for one in samples(found, "financemath") if one["doc"]["topic_name"] == "risk"]
     failed = [one["doc"]["question_id"] for one in risk if one["acc"] is None]
     assert len(risk) > len(failed) == 1
@@ -48,9 +47,8 @@ def test_lm_eval_with_a_judge() -> None:
             results = found["results"][task]
             assert (results[f"acc,{variant}"], results[f"execution_rate,{variant}"]) == (1.0, 1.0)
             assert results[f"unscored,{variant}"] == pytest.approx(unscored)
-        assert found["results"]["financemath"][f"judge_error,{variant}"] == pytest.approx(
-            1 / len(risk)
-        )
+        share = found["results"]["financemath"][f"read_by_model,{variant}"]
+        assert share == pytest.approx((len(risk) - 1) / 25)
     assert len(served.bodies) == len(risk)  # once for both variants
     facts = found["configs"]["financemath"]["metadata"]["provenance"]
     assert (facts["data"]["origin"], facts["rows"], facts["truths"]["rounded"]) == (

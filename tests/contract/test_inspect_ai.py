@@ -59,13 +59,18 @@ def mock(answer: Callable[[str], str]) -> Model:
 
 
 def ask(
-    *tasks: str, answer: Callable[[str], str] = said_to, grader: Any = None, **more: Any
+    *tasks: str, answer: Callable[[str], str] = said_to, roles: Any = None, **more: Any
 ) -> list[EvalLog]:
     arguments = {"source": "sample", **more.pop("arguments", {})}
-    roles = {"model_roles": {"grader": mock(grader)}} if grader else {}
+    models = {role: mock(reply) for role, reply in (roles or {}).items()}
     names = [f"fin_tasks/{task}" for task in tasks]
     return inspect_eval(
-        names, model=mock(answer), task_args=arguments, display="none", **roles, **more
+        names,
+        model=mock(answer),
+        task_args=arguments,
+        display="none",
+        model_roles=models or None,
+        **more,
     )
 
 
@@ -132,8 +137,21 @@ def test_the_grader_is_the_judge(tmp_path: Path) -> None:
         said = {"judge_model": "tested", "judge_base_url": served.base_url, "judge_max_failed": 1.0}
         plain = lambda doc: answer(doc["prompt"].replace("<image>\n", ""))  # noqa: E731
         found = run("mme_finance_en", answer=plain, sees=True, limit=6, **said)
-    logs = ask("mme_finance_en", answer=answer, grader=points, limit=6)
+    logs = ask("mme_finance_en", answer=answer, roles={"grader": points}, limit=6)
     compare_both(("mme_finance_en",), logs, found, tmp_path)
+
+
+def test_a_model_reads_answers(tmp_path: Path) -> None:
+    tasks = ("xfinbench_calc", "financemath", "bizbench_formulaeval")
+    silent = lambda _: "Between 12.5 and 3.14159, or A and B, hard to say ("  # noqa: E731
+    copy = lambda text: "B" if "the letter" in text else "12.5"  # noqa: E731
+    with serve(lambda body: completion(copy(body["messages"][-1]["content"]))) as served:
+        reader = {"reader_model": "tested", "reader_base_url": served.base_url}
+        found = run(*tasks, answer=lambda doc: silent(doc["prompt"]), limit=6, **reader)
+    logs = ask(*tasks, answer=silent, roles={"reader": copy}, limit=6)
+    compare_both(tasks, logs, found, tmp_path)
+    _, rows, _ = report.read([tmp_path / "logs"])
+    assert set(rows[rows.task == "xfinbench_calc"].read_by_model) == {0.0, 1.0}
 
 
 def test_without_a_grader_responses_are_unscored(tmp_path: Path) -> None:
@@ -172,7 +190,7 @@ def test_epochs_are_responses_to_one_question(tmp_path: Path) -> None:
 
 
 def test_options_that_a_task_fixes_are_refused() -> None:
-    for name in ("subset", "judge_model"):
+    for name in ("subset", "judge_model", "reader_model"):
         with pytest.raises(ConfigError, match=name):
             _task("xfinbench_calc", {"source": "sample", name: "x"})
 

@@ -311,19 +311,20 @@ def test_the_rubric_is_ours(judged: tuple[Path, str]) -> None:
     assert verify(judged[0])[1]["rubric"] == "fail"
 
 
-def test_financemaths_judge_leaves_its_replies(
-    tmp_path: Path, offline: None, no_proxy: None
+@pytest.mark.parametrize("task", ["financemath", "xfinbench_calc", "bizbench_formulaeval"])
+def test_a_model_that_reads_answers_leaves_its_replies(
+    tmp_path: Path, offline: None, no_proxy: None, task: str
 ) -> None:
-    with serve(lambda body: completion("12.5")) as served:
-        judge = {"judge_model": "judge", "judge_base_url": served.base_url}
-        found = run(
-            "financemath",
-            answer=lambda doc: "either 12.5 or 7 or so, hard to say (",
-            limit=4,
-            **judge,
-        )
-    status, worst, told = verify(saved(found, tmp_path / "run"))
+    reply = "B" if task == "bizbench_formulaeval" else "12.5"
+    with serve(lambda body: completion(reply)) as served:
+        reader = {"reader_model": "reader", "reader_base_url": served.base_url}
+        found = run(task, answer=lambda doc: "either 12.5 or 7, hard to say (", **reader)
+    assert found["results"][task]["read_by_model,robust"] > 0
+    folder = saved(found, tmp_path / "run")
+    status, worst, told = verify(folder)
     assert (status, worst["scores"], worst["judge"]) == (0, "pass", "warn"), told
+    edit(folder, task, lambda rows: set_in(rows, acc=1.0))
+    assert verify(folder)[1]["scores"] == "fail"
 
 
 @pytest.mark.parametrize("url", [None, "http://127.0.0.1:9/v1"])

@@ -5,7 +5,8 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from pkgutil import resolve_name
+from typing import Any, Literal
 
 import anyio
 from inspect_ai import Task, model, task
@@ -21,13 +22,18 @@ from fin_tasks.adapters.task_file import (
     rubric_of,
     task_names,
 )
+from fin_tasks.answers.types import Reading
+from fin_tasks.benchmarks.final_answer import RUBRIC
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged, Reply, no_response
-from fin_tasks.judging.rubric import Rubric
+from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import Metric, over_responses
 
+_GRADER = "grader"
+_READER = "reader"
+"""The roles of a judge and of a model that reads answers, for --model-role."""
 _judged: dict[str, Judged] = {}  # by the sample's uuid: what the first scorer asked for the second
 
 
@@ -50,10 +56,10 @@ def _runner() -> sandbox.Runner:
 
 def _task(name: str, metadata: Mapping[str, Any]) -> Task:
     spec = _spec(name)
-    if judge := [key for key in metadata if key.startswith("judge_")]:
-        raise ConfigError(
-            f"-T {judge[0]}: expected no judge here. Name it with --model-role grader=MODEL."
-        )
+    for prefix, role in (("judge_", "grader"), ("reader_", "reader")):
+        if keys := [key for key in metadata if key.startswith(prefix)]:
+            told = f"expected no model here. Name it with --model-role {role}=MODEL."
+            raise ConfigError(f"-T {keys[0]}: {told}")
     documents, provenance = spec.load(metadata)
     asked = generation_kwargs(spec.config, metadata)
     facts = {"version": spec.version, **metadata, "provenance": provenance}
@@ -62,11 +68,14 @@ def _task(name: str, metadata: Mapping[str, Any]) -> Task:
             "tier": _runner().tier,
             "reason": _runner().reason,
         }  # found out before the model answers
-    if spec.judge:
-        rubric = rubric_of(spec.judge, spec.options, metadata)
-        told = {"rubric": rubric.label, "rubric_sha256": rubric.sha256, "image": True}
+    step, role = _step_of(spec)
+    if step:
+        rubric = _rubric_of(spec, metadata)
         facts["judge"] = {
-            **told,
+            "role": role,
+            "rubric": rubric.label,
+            "rubric_sha256": rubric.sha256,
+            "image": role == _GRADER,
             "temperatures": list(rubric.temperatures),
             "max_tokens": rubric.max_tokens,
         }
@@ -101,7 +110,8 @@ def _sample(doc: Mapping[str, Any]) -> Sample:
 def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitable[Score]]]:
     def make(task: str, **metadata: Any) -> Callable[[TaskState, Target], Awaitable[Score]]:
         spec, own = _spec(task), _own_metrics(task)
-        rubric = rubric_of(spec.judge, spec.options, metadata) if spec.judge else None
+        step, role = _step_of(spec)
+        rubric = _rubric_of(spec, metadata) if step else None
 
         async def score(state: TaskState, _: Target) -> Score:
             doc, response = state.metadata, state.output.completion
@@ -111,14 +121,12 @@ def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitab
                 given = sandbox.Ran(
                     response, tuple(await anyio.to_thread.run_sync(_runner().run, programs))
                 )
-            elif (
-                spec.judge
-                and rubric
-                and ("grader" in model.model_roles() or not spec.judge.get("optional"))
-            ):
-                given = _judged.pop(state.uuid, None) or await _ask(
-                    rubric, spec.rules.judge_item(doc, response), response
-                )
+            has_result = isinstance(given, sandbox.Ran) and bool(given.outcomes)
+            # A judge is needed, a model that reads answers is not.
+            is_judged = role == _GRADER or role in model.model_roles()
+            if step and rubric and not has_result and is_judged:
+                item = resolve_name(step["item"])(doc, response)
+                given = _judged.pop(state.uuid, None) or await _ask(rubric, item, response, role)
                 if variant == VARIANTS[0]:
                     _judged[state.uuid] = given
             reading = spec.rules.read(doc, given, variant=variant)
@@ -131,9 +139,7 @@ def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitab
                 },
                 answer=None if told["answer"] is None else str(told["answer"]),
                 explanation=spec.rules.compare(doc, reading).reason,
-                reason=("grader_failed" if spec.judge else "scoring_failed")
-                if reading.unscored
-                else None,
+                reason=_failure_of(reading, role) if reading.unscored else None,
                 metadata={"task": task, "reading": told, "values": values},
             )
 
@@ -142,9 +148,28 @@ def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitab
     return make
 
 
-async def _ask(rubric: Rubric, item: Item | None, response: str) -> Judged:
-    """Ask the model of the role `grader` until a reply can be read, at most as often as the rubric says."""
-    if item is None or no_response(response) or "grader" not in model.model_roles():
+def _step_of(spec: TaskFile) -> tuple[dict[str, Any] | None, str]:
+    """Return the task's step that asks a model about responses, and the role of that model for --model-role."""
+    if spec.judge:
+        return spec.judge, _GRADER
+    return spec.answer_reader, _READER
+
+
+def _rubric_of(spec: TaskFile, metadata: Mapping[str, Any]) -> Rubric:
+    if spec.judge:
+        return rubric_of(spec.judge, spec.options, metadata)
+    return load_rubric(RUBRIC)
+
+
+def _failure_of(reading: Reading, role: str) -> Literal["grader_failed", "scoring_failed"]:
+    """Return inspect_ai's word for why a response is unscored."""
+    by_model = role == _GRADER or reading.by == "model"
+    return "grader_failed" if by_model else "scoring_failed"
+
+
+async def _ask(rubric: Rubric, item: Item | None, response: str, role: str) -> Judged:
+    """Ask the model of a role until a reply can be read, at most as often as the rubric says."""
+    if item is None or no_response(response) or role not in model.model_roles():
         return Judged(response)
     replies: list[Reply] = []
     try:
@@ -155,7 +180,7 @@ async def _ask(rubric: Rubric, item: Item | None, response: str) -> Judged:
                 rubric.reasoning_max_tokens,
             ):  # a judge that thinks needs more
                 config = model.GenerateConfig(temperature=temperature, max_tokens=limit)
-                output = await model.get_model(role="grader").generate(messages, config=config)
+                output = await model.get_model(role=role).generate(messages, config=config)
                 if output.completion.strip() or output.stop_reason != "max_tokens":
                     break
             replies.append(Reply(text=output.completion, temperature=temperature))

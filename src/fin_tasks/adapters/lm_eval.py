@@ -19,7 +19,7 @@ from lm_eval.api.task import ConfigurableTask
 from lm_eval.models.api_models import JsonChatStr
 
 from fin_tasks import sandbox
-from fin_tasks.adapters.lm_eval_filters import AskJudge, filter_list
+from fin_tasks.adapters.lm_eval_filters import AskAnswerReader, AskJudge, filter_list
 from fin_tasks.adapters.task_file import generation_kwargs, pictures_of, refuse_fixed
 from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError, FinTasksError
@@ -35,8 +35,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     """A YAML task of ours in lm-eval, with what lm-eval's own task class lacks.
 
     `metrics` names the metrics of the task's options; None leaves a document out of a mean. `paper_sampling` replaces
-    generation settings if the metadata says `sampling: paper`. `reader`, `programs` and `judge` say what becomes of a
-    response, under `paper` and `robust`.
+    generation settings if the metadata says `sampling: paper`. `reader`, `programs`, and `judge` or `answer_reader`
+    say what becomes of a response, under `paper` and `robust`.
     Provenance, sandbox tier, judge and token counts go into `configs.<task>.metadata` of the results file.
     """
 
@@ -58,11 +58,16 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         config["generation_kwargs"] = generation_kwargs(config, metadata)
         config.pop("paper_sampling", None)
         judge = config.pop("judge", None)
+        answer_reader = config.pop("answer_reader", None)
         reader = config.pop("reader")
-        config["filter_list"] = filter_list(reader, config.pop("programs", None), judge)
-        self._judge = (
-            AskJudge(judge, metadata, options) if judge else None
-        )  # errors come before the model answers
+        programs = config.pop("programs", None)
+        config["filter_list"] = filter_list(reader, programs, judge or answer_reader)
+        # Errors come before the model answers.
+        self._judge: AskJudge | None = None
+        if judge:
+            self._judge = AskJudge(judge, metadata, options)
+        elif answer_reader:
+            self._judge = AskAnswerReader(answer_reader, metadata, options)
         if config.get("unsafe_code"):
             metadata["sandbox"] = _require_sandbox()
         super().__init__(config={**config, "metadata": metadata})

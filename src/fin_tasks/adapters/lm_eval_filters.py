@@ -1,7 +1,6 @@
 """The filters of our tasks in lm-eval: run programs, ask a judge, read answers. Importing this registers them."""
 
 import functools
-import itertools
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -12,9 +11,10 @@ from lm_eval.api.registry import register_filter
 from fin_tasks import sandbox
 from fin_tasks.adapters.task_file import rubric_of
 from fin_tasks.benchmarks.scored_task import VARIANTS, ran
-from fin_tasks.errors import FinTasksError, SandboxError
-from fin_tasks.judging.item import Item, Judged
-from fin_tasks.judging.judge import check_failures, judge_from, judge_items
+from fin_tasks.errors import SandboxError
+from fin_tasks.judging.judge import JudgeModel, answer_reader_from, judge_from
+from fin_tasks.judging.rubric import Rubric, load_rubric
+from fin_tasks.judging.step import JudgeStep
 from fin_tasks.settings import Settings
 
 _log = logging.getLogger(__name__)
@@ -27,15 +27,15 @@ def filter_list(
     programs: Callable[..., Sequence[str | None]] | None,
     judge: Mapping[str, Any] | None,
 ) -> list[dict[str, Any]]:
-    """Return lm-eval's `filter_list` of a task: judge or run programs if it asks for that, then read."""
+    """Return lm-eval's `filter_list` of a task: run programs or judge if it asks for that, then read."""
     pipelines = []
     for variant in VARIANTS:
         steps: list[dict[str, Any]] = []
-        if judge:
-            steps.append({"function": "fin_tasks_judge", **judge})
         if programs:
             run = {"function": "fin_tasks_run_programs", "programs": programs, "variant": variant}
             steps.append(run)
+        if judge:
+            steps.append({"function": "fin_tasks_judge", **judge})
         steps.append({"function": "fin_tasks_read", "reader": reader, "variant": variant})
         pipelines.append({"name": variant, "filter": steps})
     return pipelines
@@ -78,57 +78,57 @@ def _run_batch(programs: tuple[str | None, ...]) -> tuple[sandbox.Outcome, ...]:
 
 
 @register_filter("fin_tasks_judge")
-class AskJudge(Filter):  # type: ignore[misc]
+class AskJudge(JudgeStep, Filter):  # type: ignore[misc]
     """Turn each response into a `Judged`; responses for which the step's `item` makes no item are not judged.
 
-    Without a judge, responses stay as they are if the judge is optional, and are unscored otherwise. The task makes
-    one such filter of its step, metadata and options for both variants, so that the judge is asked once.
+    Without a judge, all responses are unscored. The task makes one such filter of its step, metadata and options for
+    both variants, so that the judge is asked once.
     """
+
+    optional = False
+    """Whether responses can be scored without a judge."""
 
     def __init__(
         self, step: Mapping[str, Any], metadata: Mapping[str, Any], options: Mapping[str, Any]
     ) -> None:
-        self.item: Callable[..., Item | None] = step["item"]
-        self.optional = bool(step.get("optional"))
-        self.rubric = rubric_of(step, options, metadata)
-        self.judge = judge_from(metadata, Settings.from_environ())
-        self.facts = self.judge.facts(self.rubric) if self.judge else {}
-        self._last: tuple[list[Item], list[Judged]] | None = None
-        if self.judge is None and not self.optional:
-            _log.warning(
-                "no judge is named (metadata judge_model), so all responses stay unscored."
-            )
+        rubric = self._rubric_from(step, metadata, options)
+        super().__init__(step["item"], rubric, self._model_from(metadata))
+
+    def _rubric_from(
+        self, step: Mapping[str, Any], metadata: Mapping[str, Any], options: Mapping[str, Any]
+    ) -> Rubric:
+        return rubric_of(step, options, metadata)
+
+    def _model_from(self, metadata: Mapping[str, Any]) -> JudgeModel | None:
+        judge = judge_from(metadata, Settings.from_environ())
+        if judge is None:
+            told = "no judge is named (metadata judge_model), so all responses stay unscored."
+            _log.warning(told)
+        return judge
 
     def apply(self, resps: Responses, docs: Docs) -> list[list[Any]]:
         """Return a list for each document. If the judge failed too often, all are unscored, and nothing raises."""
-        nested = [
-            [text if isinstance(text, str) else "" for text in responses] for responses in resps
-        ]
+        responses = [[_given(response) for response in of_doc] for of_doc in resps]
         if self.optional and self.judge is None:
-            return nested
-        asked = [
-            [self.item(doc, text) for text in texts]
-            for doc, texts in zip(docs, nested, strict=True)
-        ]
-        judged = iter(self._ask([one for one in itertools.chain(*asked) if one is not None]))
-        return [
-            [
-                Judged(text) if one is None else next(judged)
-                for one, text in zip(items, texts, strict=True)
-            ]
-            for items, texts in zip(asked, nested, strict=True)
-        ]
+            return responses
+        return self.judge_responses(docs, responses)
 
-    def _ask(self, items: list[Item]) -> list[Judged]:
-        if self.judge is None:
-            return [Judged(item.response) for item in items]
-        if self._last is None or self._last[0] != items:
-            try:
-                judged = judge_items(items, self.rubric, self.judge)
-                check_failures(judged, self.rubric, self.judge.max_failed)
-            except (FinTasksError, OSError) as error:
-                _log.error("All responses of this task stay unscored: %s", error)
-                judged = [Judged(item.response, (), str(error)) for item in items]
-            self.facts["usage"] = self.judge.spent()
-            self._last = (items, judged)
-        return self._last[1]
+
+class AskAnswerReader(AskJudge):
+    """Ask a model for the answer in responses in which the rules find none; without a model they stay as they are."""
+
+    optional = True
+
+    def _rubric_from(
+        self, step: Mapping[str, Any], metadata: Mapping[str, Any], options: Mapping[str, Any]
+    ) -> Rubric:
+        # The metadata `rubric` is one for a judge.
+        return load_rubric(step["rubric"])
+
+    def _model_from(self, metadata: Mapping[str, Any]) -> JudgeModel | None:
+        return answer_reader_from(metadata, Settings.from_environ())
+
+
+def _given(response: Any) -> str | sandbox.Ran:
+    """Return a response, or "" for one that the model did not give."""
+    return response if isinstance(response, str | sandbox.Ran) else ""

@@ -33,6 +33,7 @@ class TaskFile:
         self.config = config
         self.options: dict[str, Any] = config["dataset_kwargs"]
         self.judge: dict[str, Any] | None = config.get("judge")
+        self.answer_reader: dict[str, Any] | None = config.get("answer_reader")
         self.runs_programs = "programs" in config
         self.is_conversation = config["class"].endswith(".ConversationTask")
 

@@ -37,6 +37,8 @@ class Reading:
     """Name of the rule that read the answer."""
     by: Literal["rules", "model"] = "rules"
     """Whether rules or a model read the answer in the response."""
+    replies: tuple[str, ...] = ()
+    """What the model said that read the answer, or the judge that scored it."""
     cut_off: bool = False
     """The response reached the limit of tokens before it was complete."""
 

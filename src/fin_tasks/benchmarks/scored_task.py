@@ -2,13 +2,17 @@
 
 import importlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fin_tasks import sandbox
 from fin_tasks.answers.types import Reading
+from fin_tasks.benchmarks.final_answer import READ_BY_MODEL, RUBRIC
+from fin_tasks.judging.judge import JudgeModel
+from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.judging.step import JudgeStep
 from fin_tasks.stats.averages import Metric, average, standard_error
 
 VARIANTS = ("paper", "robust")
@@ -26,6 +30,8 @@ class ScoredTask:
     readings: Mapping[str, Sequence[Sequence[Any]]]
     values: Mapping[str, Sequence[Mapping[str, Any]]]
     metrics: Mapping[str, bool | Metric]
+    judge: Mapping[str, Any] = field(default_factory=dict)
+    """What results say about the model that read answers; empty without one."""
 
     def totals(self) -> dict[str, Any]:
         """Return metrics as lm-eval names them, `acc,paper` and `acc_stderr,paper`; None if nothing is scored."""
@@ -40,6 +46,13 @@ class ScoredTask:
                 found[f"{name}_stderr,{variant}"] = None if own else _number(standard_error(column))
         return found
 
+    def reader_facts(self) -> dict[str, Any]:
+        """Return which model read answers, and what share of the responses; empty without such a model."""
+        if not self.judge:
+            return {}
+        shares = [row[READ_BY_MODEL] for row in self.values["robust"]]
+        return {"reader": self.judge["model"], READ_BY_MODEL: _number(average(shares))}
+
 
 def score_task(
     benchmark: str,
@@ -49,13 +62,14 @@ def score_task(
     *,
     options: Mapping[str, Any],
     run_programs: RunPrograms | None = None,
+    answer_reader: JudgeModel | None = None,
     failed: Collection[int] = (),
 ) -> ScoredTask:
     """Score the responses to each document. Several responses count as their mean.
 
     `options` are the task's `dataset_kwargs`. `run_programs` runs the programs of all responses at once; it is None for
-    tasks without programs. `failed` are positions of documents to which the model gave no response: `robust` leaves
-    them unscored.
+    tasks without programs. `answer_reader` is a model that reads responses in which the rules find no answer.
+    `failed` are positions of documents to which the model gave no response: `robust` leaves them unscored.
     """
     scorer = importlib.import_module(f"fin_tasks.benchmarks.{benchmark}.score")
     metrics = scorer.metrics_of(**options)
@@ -64,8 +78,14 @@ def score_task(
     )
     readings: dict[str, list[list[Any]]] = {variant: [] for variant in VARIANTS}
     values: dict[str, list[Mapping[str, Any]]] = {variant: [] for variant in VARIANTS}
+    judge_facts: Mapping[str, Any] = {}
+    judged: Sequence[Sequence[Any]] = responses
+    if answer_reader is not None and run_programs is None:
+        step = JudgeStep(scorer.reader_item, load_rubric(RUBRIC), answer_reader)
+        judged = step.judge_responses(docs, responses)
+        judge_facts = step.facts
     for variant in VARIANTS:
-        given: Sequence[Sequence[Any]] = responses
+        given = judged
         if run_programs is not None:
             given = ran(partial(scorer.programs, variant=variant), docs, responses, run_programs)
         for place, (doc, texts) in enumerate(zip(docs, given, strict=True)):
@@ -78,7 +98,13 @@ def score_task(
                 )
                 values[variant].append(scorer.metric_values(doc, readings[variant][-1]))
     return ScoredTask(
-        name=name, docs=docs, responses=responses, readings=readings, values=values, metrics=metrics
+        name=name,
+        docs=docs,
+        responses=responses,
+        readings=readings,
+        values=values,
+        metrics=metrics,
+        judge=judge_facts,
     )
 
 

@@ -5,17 +5,17 @@ XFinBench and BizBench share this scorer: the long XFinBench paper reports BizBe
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from fin_tasks.answers.numbers import Number, equal_reading, near_reading
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import number_of_result, read_choice, read_quantity, read_verdict
-from fin_tasks.answers.types import Extraction, Reading, Score
+from fin_tasks.answers.types import Reading, Score
+from fin_tasks.benchmarks import final_answer
 from fin_tasks.benchmarks import short_answers_paper as paper
+from fin_tasks.benchmarks.final_answer import AnyExtraction, Kind
+from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import Outcome, Ran, Status
-
-Kind = Literal["verdict", "letter", "number"]
-AnyExtraction = Extraction[int] | Extraction[str] | Extraction[float] | Extraction[Number]
 
 _FAILED_PROGRAM = 0.0
 """The authors' answer where a program fails."""
@@ -30,13 +30,27 @@ def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[st
     return (paper.sandboxed_program(response),)
 
 
+def reader_item(
+    kind: Kind, doc: Mapping[str, Any], response: str, choices: Sequence[str] = ()
+) -> Item | None:
+    """Return what a model is shown that reads answers; None if the rules read one, or need not look for one."""
+    if _extract(kind, response, "robust", choices).answer is not None:
+        return None
+    return final_answer.item_of(kind, doc, response, choices)
+
+
 def read_answer(
-    kind: Kind, response: str | Ran, *, variant: str, choices: Sequence[str] = ()
+    kind: Kind, response: str | Ran | Judged, *, variant: str, choices: Sequence[str] = ()
 ) -> Reading:
-    """Read the answer in a response, or the result of its program once that ran."""
-    if isinstance(response, Ran):
-        if response.outcomes:
-            return _read_result(response.outcomes[0], variant)
+    """Read the answer in a response, or the result of its program once that ran.
+
+    Only `robust` takes the answer that a model read.
+    """
+    if isinstance(response, Ran) and response.outcomes:
+        return _read_result(response.outcomes[0], variant)
+    if isinstance(response, Judged) and variant == "robust" and final_answer.was_asked(response):
+        return final_answer.read_by_model(kind, response, variant=variant, choices=choices)
+    if not isinstance(response, str):
         response = response.response
     extraction = _extract(kind, response, variant, choices)
     return Reading(

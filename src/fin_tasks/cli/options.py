@@ -33,6 +33,20 @@ AskedModel = Annotated[str, typer.Option("--model", metavar="NAME", help="The mo
 WhoseModel = Annotated[
     str | None, typer.Option("--model", metavar="NAME", help="The model that gave the responses.")
 ]
+ReaderModel = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help="A model that reads responses in which the rules find no answer."
+    ),
+]
+ReaderUrl = Annotated[
+    list[str] | None,
+    typer.Option("--reader-base-url", metavar="URL", help="Address of that model; repeatable."),
+]
+ReaderKey = Annotated[
+    str | None,
+    typer.Option(metavar="VARIABLE", help="Environment variable with its key."),
+]
 BaseUrl = Annotated[
     str, typer.Option(metavar="URL", help="OpenAI-compatible address of the model.")
 ]

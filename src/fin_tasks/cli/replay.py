@@ -9,11 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.cli.options import DataDir, Json, Out, WhoseModel, show
+from fin_tasks.cli.options import (
+    DataDir,
+    Json,
+    Out,
+    ReaderKey,
+    ReaderModel,
+    ReaderUrl,
+    WhoseModel,
+    show,
+)
 from fin_tasks.settings import Settings
 
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.scored_task import ScoredTask
+    from fin_tasks.judging.judge import JudgeModel
     from fin_tasks.sandbox import Runner
 
 Files = Annotated[
@@ -33,6 +43,9 @@ def replay_xfinbench(
     ] = "cot",
     data_dir: DataDir = None,
     model: WhoseModel = None,
+    reader_model: ReaderModel = None,
+    reader_base_url: ReaderUrl = None,
+    reader_key: ReaderKey = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -45,15 +58,22 @@ def replay_xfinbench(
     from fin_tasks.benchmarks.scored_task import model_of
     from fin_tasks.benchmarks.xfinbench import VERSION, recording
 
+    reader = _answer_reader(reader_model, reader_base_url, reader_key)
     facts = {"style": {"mode": mode}, "scorer": VERSION}
     for file in files:
         with _sandbox(mode) as runner:
             run_programs = runner.run if runner else None
             scored = recording.score_file(
-                file, task=task, mode=mode, data_dir=data_dir, run_programs=run_programs
+                file,
+                task=task,
+                mode=mode,
+                data_dir=data_dir,
+                run_programs=run_programs,
+                answer_reader=reader,
             )
         _write(out, [scored], model or model_of(file), facts, runner)
-        show(recording.summary(scored, tier=runner.tier if runner else None), as_json=as_json)
+        found = recording.summary(scored, tier=runner.tier if runner else None)
+        show({**found, **scored.reader_facts()}, as_json=as_json)
 
 
 @app.command("financemath")
@@ -61,6 +81,9 @@ def replay_financemath(
     files: Files,
     mode: Annotated[Literal["cot", "pot"], typer.Option(help="pot: programs; cot: words.")],
     model: WhoseModel = None,
+    reader_model: ReaderModel = None,
+    reader_base_url: ReaderUrl = None,
+    reader_key: ReaderKey = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -71,13 +94,20 @@ def replay_financemath(
     from fin_tasks.benchmarks.financemath.recording import read, summary
     from fin_tasks.benchmarks.scored_task import by_document, model_of, score_task
 
+    reader = _answer_reader(reader_model, reader_base_url, reader_key)
     name = "financemath" if mode == "cot" else "financemath_pot"
     for file in files:
         docs, texts = by_document(read(file, mode=mode))
         with _sandbox(mode) as runner:
             run_programs = runner.run if runner else None
             scored = score_task(
-                "financemath", name, docs, texts, options={"mode": mode}, run_programs=run_programs
+                "financemath",
+                name,
+                docs,
+                texts,
+                options={"mode": mode},
+                run_programs=run_programs,
+                answer_reader=reader,
             )
         found = summary(docs, scored.values, file=str(file), model=model or model_of(file))
         _write(
@@ -87,7 +117,7 @@ def replay_financemath(
             {fact: found[fact] for fact in ("mode", "split", "scorer")},
             runner,
         )
-        show(found, as_json=as_json)
+        show({**found, **scored.reader_facts()}, as_json=as_json)
 
 
 @app.command("dynostock")
@@ -124,6 +154,15 @@ def replay_dynostock(
     show({"windows": json.loads(table.to_json(orient="records"))}, as_json=as_json)
 
 
+def _answer_reader(
+    model: str | None, base_urls: list[str] | None, key: str | None
+) -> "JudgeModel | None":
+    from fin_tasks.judging.judge import answer_reader_from
+
+    options = {"reader_model": model, "reader_base_url": base_urls or None, "reader_key": key}
+    return answer_reader_from(options, Settings.from_environ())
+
+
 def _sandbox(mode: str) -> "AbstractContextManager[Runner | None]":
     from fin_tasks.sandbox import open_runner
 
@@ -146,7 +185,9 @@ def _write(
 
     if out is not None:
         provenance = {task.name: facts for task in tasks}
-        metadata = {"sandbox": {"tier": runner.tier, "reason": runner.reason}} if runner else {}
+        metadata: dict[str, Any] = {}
+        if runner:
+            metadata["sandbox"] = {"tier": runner.tier, "reason": runner.reason}
         path = write_run(
             out,
             tasks,

@@ -79,29 +79,51 @@ class JudgeModel(BaseModel):
 
 def judge_from(metadata: Mapping[str, Any], settings: Settings) -> JudgeModel | None:
     """Return the judge that the `judge_` keys of metadata or the environment name; None if they name no model."""
-    given = {
-        key[6:]: value
+    options = _options(metadata, "judge_")
+    model = options.pop("model", settings.judge_model)
+    if model:
+        return _model_of(model, options, settings, "judge_")
+    if options:
+        raise ConfigError(
+            "judge: expected a model (judge_model, --model or FIN_TASKS_JUDGE_MODEL), got none."
+        )
+    return None
+
+
+def answer_reader_from(metadata: Mapping[str, Any], settings: Settings) -> JudgeModel | None:
+    """Return the model that reads answers, which the `reader_` keys of metadata name; None if they name none.
+
+    It sees no pictures. Its default address is that of judges.
+    """
+    options = _options(metadata, "reader_")
+    model = options.pop("model", None)
+    if model:
+        return _model_of(model, {"picture": False, **options}, settings, "reader_")
+    if options:
+        raise ConfigError("reader: expected a model (reader_model), got none.")
+    return None
+
+
+def _options(metadata: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    return {
+        key.removeprefix(prefix): value
         for key, value in metadata.items()
-        if key.startswith("judge_") and value is not None
+        if key.startswith(prefix) and value is not None
     }
-    options = {"model": settings.judge_model, "base_url": settings.judge_base_urls, **given}
-    if not options["model"]:
-        if given:
-            raise ConfigError(
-                "judge: expected a model (judge_model, --model or FIN_TASKS_JUDGE_MODEL), got none."
-            )
-        return None
+
+
+def _model_of(
+    model: Any, options: Mapping[str, Any], settings: Settings, prefix: str
+) -> JudgeModel:
     try:
-        judge = JudgeModel(**options)
+        judge = JudgeModel(**{"model": model, "base_url": settings.judge_base_urls, **options})
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
-        got = (
-            "something else (not shown, as it may be the key)"
-            if name == "key"
-            else repr(first["input"])
-        )
-        raise ConfigError(f"judge_{name}: {first['msg']}, got {got}.") from None
+        got = repr(first["input"])
+        if name == "key":
+            got = "something else (not shown, as it may be the key)"
+        raise ConfigError(f"{prefix}{name}: {first['msg']}, got {got}.") from None
     for url in judge.base_url:
         check_address(url)
     return judge

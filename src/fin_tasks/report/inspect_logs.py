@@ -66,8 +66,10 @@ def _results(log: Any) -> tuple[str, dict[str, Any]]:
                 name, f"{name},{one.scorer}"
             )
             totals[key] = found.value if found.value == found.value else None
-    metadata, grader = dict(spec.metadata or {}), (spec.model_roles or {}).get("grader")
-    judge, used = metadata.pop("judge", {}), log.stats.model_usage.get(spec.model)
+    metadata = dict(spec.metadata or {})
+    judge = dict(metadata.pop("judge", {}))
+    grader = (spec.model_roles or {}).get(judge.pop("role", "grader"))
+    used = log.stats.model_usage.get(spec.model)
     if judge and grader:
         named = grader[0].model if isinstance(grader, list) else grader.model
         metadata["judge"] = {**judge, "model": named.partition("/")[2] or named}

@@ -94,7 +94,8 @@ def _config(
         "data": {"origin": "recording", "revision": asked},
         **provenance,
     }
-    told = {"version": version_of(task.name), "provenance": known, **metadata}
+    judge = {"judge": dict(task.judge)} if task.judge else {}
+    told = {"version": version_of(task.name), "provenance": known, **judge, **metadata}
     return {"task": task.name, "output_type": "generate_until", "metadata": told}
 
 

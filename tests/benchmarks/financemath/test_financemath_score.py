@@ -112,27 +112,20 @@ def test_variants_take_different_programs(variant: str, number: int) -> None:
     assert scorer.programs(DOC, text, variant=variant) == ()
 
 
-@pytest.mark.parametrize(
-    ("reply", "value"),
-    [
-        ("1,250.5", 1250.5),
-        ("<think>Is it 8?</think>15.3%", 0.153),
-        ("none", None),
-        *((said, "failed") for said in ("8", "true", "", "[" * 9_000)),
-    ],
-)
-def test_the_judge_reads_what_the_rules_cannot(reply: str, value: object) -> None:
-    assert scorer.judge_item(DOC, "Therefore, the answer is 0.154.") is None
-    item = scorer.judge_item(DOC, UNREAD)
+@pytest.mark.parametrize("variant", ["paper", "robust"])
+def test_a_model_reads_for_both_variants(variant: str) -> None:
+    assert scorer.reader_item(DOC, "Therefore, the answer is 0.154.") is None
+    item = scorer.reader_item(DOC, UNREAD)
     assert item is not None and "1,250.5" in item.response and "<think>" not in item.response
-    judged = Judged(item.response, (Reply(text=reply, temperature=0.0),))
-    readings = [
-        scorer.read(DOC, one, variant="robust") for one in (Judged("The answer is 0.154."), judged)
-    ]
-    assert [reading.read_by for reading in readings] == ["rules", "judge"]
-    values, failed = scorer.metric_values(DOC, readings), value == "failed"
-    expected = (1.0, 0.5, 1.0) if failed else (0.0, 0.0, 0.5)
-    assert (values["judge_error"], values["unscored"], values["acc"]) == expected
-    assert failed or scorer.compare(DOC, readings[1]).answer == value
-    broken = scorer.read(DOC, Judged(item.response, (), "no connection"), variant="robust")
+    judged = Judged(UNREAD, (Reply(text="15.3%", temperature=0.0),))
+    rules, model = (
+        scorer.read(DOC, response, variant=variant)
+        for response in (Judged("The answer is 0.154."), judged)
+    )
+    assert (rules.by, model.by) == ("rules", "model")
+    assert scorer.compare(DOC, model).answer == {"paper": 15.3, "robust": 0.153}[variant]
+    values = scorer.metric_values(DOC, [rules, model])
+    assert (values["read_by_model"], values["unscored"], values["acc"]) == (0.5, 0.0, 0.5)
+    broken = scorer.read(DOC, Judged(UNREAD, (), "no connection"), variant=variant)
     assert (broken.unscored, broken.reason) == (True, "no connection")
+    assert scorer.metric_values(DOC, [broken])["read_by_model"] == 0.0

@@ -107,6 +107,7 @@ def test_metrics_of_a_document() -> None:
             "acc_err_NM": 1.0,
             "no_answer": 0.0,
             "unscored": 0.0,
+            "read_by_model": 0.0,
         },
     }
     higher_is_better = metrics_of(subset="bool", mode="cot")
@@ -114,6 +115,7 @@ def test_metrics_of_a_document() -> None:
     assert [name for name, better in higher_is_better.items() if not better] == [
         "no_answer",
         "unscored",
+        "read_by_model",
     ]
     unusable = doc_of("calc", "1, 2")
     assert (

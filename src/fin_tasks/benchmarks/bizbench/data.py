@@ -10,6 +10,7 @@ from typing import Any
 from fin_tasks.benchmarks.bizbench import VERSION, prompts
 from fin_tasks.benchmarks.bizbench.formulas import reference_of
 from fin_tasks.benchmarks.bizbench.score import PAPER_PARTS
+from fin_tasks.benchmarks.final_answer import READER_OPTIONS
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
 from fin_tasks.data.locate import locate
 from fin_tasks.errors import DataError
@@ -27,7 +28,7 @@ PARTS = (
 )
 _SAMPLE = Path(__file__).with_name("sample")
 _COLUMNS = ["question", "answer", "task", "context", "options", "program"]
-_OPTIONS = ("split", "source", "data_dir", "data_revision", "n", "seed")
+_OPTIONS = ("split", "source", "data_dir", "data_revision", "n", "seed", *READER_OPTIONS)
 
 
 def load(

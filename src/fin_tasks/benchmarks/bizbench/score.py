@@ -13,8 +13,10 @@ from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.bizbench import formulas
-from fin_tasks.benchmarks.short_answers import Kind, compare_with, read_answer
+from fin_tasks.benchmarks.final_answer import READ_BY_MODEL, Kind, share_read_by_model
+from fin_tasks.benchmarks.short_answers import compare_with, read_answer
 from fin_tasks.benchmarks.short_answers_paper import MARKER
+from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import REASONS, Ran, execution_values
 from fin_tasks.stats.averages import average_or_none, rate
 
@@ -40,12 +42,18 @@ def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[st
     return short_answers.programs(doc, response, variant=variant)
 
 
-def read(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Reading:
-    """Read the answer in a response, or the results of its programs once they ran."""
+def reader_item(doc: Mapping[str, Any], response: str) -> Item | None:
+    """Return what a model is shown that reads answers; None if the rules read one."""
+    if doc["kind"] == "code":
+        return None
+    return short_answers.reader_item(_kind_of(doc), doc, response, doc["options"])
+
+
+def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) -> Reading:
+    """Read the answer in a response, in a model's copy of it, or the results of its programs once they ran."""
     if doc["kind"] == "code" and isinstance(response, Ran):
         return formulas.read(response.outcomes, variant=variant)
-    kind: Kind = "letter" if doc["kind"] == "choice" else "number"
-    return read_answer(kind, response, variant=variant, choices=doc["options"])
+    return read_answer(_kind_of(doc), response, variant=variant, choices=doc["options"])
 
 
 def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
@@ -66,26 +74,41 @@ def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
     )
 
 
-def score(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Score:
+def _kind_of(doc: Mapping[str, Any]) -> Kind:
+    return "letter" if doc["kind"] == "choice" else "number"
+
+
+def score(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) -> Score:
     """Score a response, or the results of its programs, under `paper` or `robust`."""
     return compare(doc, read(doc, response, variant=variant))
 
 
 def metrics_of(*, part: str, mode: str, **_: Any) -> dict[str, bool]:
     """Name the metrics of a task and whether more is better; without numbers, `acc_err` is `acc`."""
-    names = ["acc", "acc_err", *(f"acc_{held}" for held in PAPER_PARTS.get(part, ()))]
-    names += ["no_answer", "unscored", *(("execution_rate", *REASONS) if mode != "cot" else ())]
-    return {name: name not in ("no_answer", "unscored", *REASONS) for name in names}
+    names = ["acc", "acc_err"]
+    names += [f"acc_{name}" for name in PAPER_PARTS.get(part, ())]
+    names += ["no_answer", "unscored"]
+    if mode != "pot":
+        names.append(READ_BY_MODEL)
+    if mode != "cot":
+        names += ["execution_rate", *REASONS]
+    lower_is_better = ("no_answer", "unscored", READ_BY_MODEL, *REASONS)
+    return {name: name not in lower_is_better for name in names}
 
 
 def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> dict[str, float | None]:
     """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored."""
     rows: list[dict[str, float | None]] = []
-    for one in (compare(doc, reading) for reading in readings):
-        acc, unscored = rate(one.correct), one.correct is None
+    for reading in readings:
+        scored = compare(doc, reading)
+        acc = rate(scored.correct)
+        unscored = scored.correct is None
         row = {"acc": acc, f"acc_{doc['part']}": acc, "unscored": float(unscored)}
-        row["acc_err"] = rate(one.correct_err) if doc["kind"] == "number" else acc
-        row["no_answer"] = None if unscored else float(one.answer is None)
-        rows.append(row | (execution_values(one.status) if one.status else {}))
+        row["acc_err"] = rate(scored.correct_err) if doc["kind"] == "number" else acc
+        row["no_answer"] = None if unscored else float(scored.answer is None)
+        row[READ_BY_MODEL] = share_read_by_model([reading])
+        if scored.status:
+            row |= execution_values(scored.status)
+        rows.append(row)
     names = metrics_of(part=doc["subset"], mode=doc["task_mode"])
     return {name: average_or_none(row.get(name) for row in rows) for name in names}

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.benchmarks.final_answer import READER_OPTIONS
 from fin_tasks.benchmarks.financemath import VERSION
 from fin_tasks.benchmarks.financemath.score import TOPICS
 from fin_tasks.data.documents import dataset_of, draw, refuse_typos
@@ -20,17 +21,7 @@ from fin_tasks.settings import Settings
 
 _log = logging.getLogger(__name__)
 _SAMPLE = Path(__file__).with_name("sample")
-_OPTIONS = (
-    "split",
-    "source",
-    "data_dir",
-    "n",
-    "seed",
-    "sampling",
-    "judge_model",
-    "judge_base_url",
-    "judge_key",
-)
+_OPTIONS = ("split", "source", "data_dir", "n", "seed", "sampling", *READER_OPTIONS)
 _SYSTEM = {
     "cot": "You are a finance professional who works problems out on paper. Go through the calculation in order, then "
     'close with one line of the form "Therefore, the answer is X.", where X is the number asked for and nothing but a '

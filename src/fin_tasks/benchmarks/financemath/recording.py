@@ -23,7 +23,8 @@ def read(path: Path, *, mode: str) -> list[tuple[dict[str, Any], str]]:
                 raise DataError(
                     f"{path}, {doc['question_id']}: expected text as output, got {text!r:.200}."
                 )
-            found.append(({"id": doc["question_id"], **doc}, text or ""))
+            asked = {"id": doc["question_id"], "question": row.get("question", ""), **doc}
+            found.append((asked, text or ""))
     return found
 
 

@@ -50,7 +50,6 @@ class JudgedReading(Reading):
     exact: bool | None = None  # None without an exact truth or without a response
     declined: bool | None = None  # None if the model may not decline, or the question has no answer
     judge_error: bool | None = None  # None if the judge was not asked
-    replies: tuple[str, ...] = ()
     response_sha256: str = ""
 
 

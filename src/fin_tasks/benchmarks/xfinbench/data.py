@@ -9,6 +9,7 @@ from typing import Any
 
 from PIL import Image
 
+from fin_tasks.benchmarks.final_answer import READER_OPTIONS
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.xfinbench import VERSION
 from fin_tasks.benchmarks.xfinbench import prompts as wording
@@ -68,9 +69,8 @@ def load(
     **unknown: Any,
 ) -> dict[str, Any]:
     """Return `{split: datasets.Dataset}` of one subset; `info.description` holds the provenance as JSON."""
-    refuse_typos(
-        "xfinbench", unknown, sorted(set(load.__kwdefaults__ or ()) - {"mode"})
-    )  # `model` is no typo of it
+    known = set(load.__kwdefaults__ or ()) - {"mode"}  # `model` is no typo of it
+    refuse_typos("xfinbench", unknown, [*sorted(known), *READER_OPTIONS])
     preset, sizes = PRESETS.get(str(n), ("test", None))
     split = split or preset
     options = {

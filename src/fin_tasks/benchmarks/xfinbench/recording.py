@@ -20,6 +20,7 @@ from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
 from fin_tasks.data.locate import locate
 from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average_or_none
 
@@ -62,8 +63,9 @@ def score_file(
     mode: str = "cot",
     data_dir: Path | None = None,
     run_programs: RunPrograms | None = None,
+    answer_reader: JudgeModel | None = None,
 ) -> ScoredTask:
-    """Score a file of saved responses; programs need `run_programs`."""
+    """Score a file of saved responses; programs need `run_programs`, and `answer_reader` may read words."""
     docs, responses = by_document(read(path, task=task, mode=mode, data_dir=data_dir))
     subsets = {doc["subset"] for doc in docs}
     subset = subsets.pop() if len(subsets) == 1 else "mcq"  # with figures and without
@@ -72,7 +74,13 @@ def score_file(
         {"subset": subset, "mode": mode},
     )
     return score_task(
-        "xfinbench", name, docs, responses, options=options, run_programs=run_programs
+        "xfinbench",
+        name,
+        docs,
+        responses,
+        options=options,
+        run_programs=run_programs,
+        answer_reader=answer_reader,
     )
 
 

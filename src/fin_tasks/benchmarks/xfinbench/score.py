@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
-from fin_tasks.benchmarks.short_answers import Kind, compare_with, read_answer
+from fin_tasks.benchmarks.final_answer import READ_BY_MODEL, Kind, share_read_by_model
+from fin_tasks.benchmarks.short_answers import compare_with, read_answer
 from fin_tasks.benchmarks.xfinbench.math_types import PUBLISHED
+from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import REASONS, Ran, execution_values
 from fin_tasks.stats.averages import over_responses, rate
 
@@ -60,8 +62,13 @@ def parse_truth(task: str, cell: str) -> Truth:
     return Truth(int(verdict)) if verdict in (0.0, 1.0) else Truth(None, "no verdict")
 
 
-def read(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Reading:
-    """Read the answer in a response, or the result of its program once that ran."""
+def reader_item(doc: Mapping[str, Any], response: str) -> Item | None:
+    """Return what a model is shown that reads answers; None if the rules read one."""
+    return short_answers.reader_item(_KINDS[doc["task"]], doc, response, doc["choices"])
+
+
+def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) -> Reading:
+    """Read the answer in a response, in a model's copy of it, or the result of its program once that ran."""
     return read_answer(_KINDS[doc["task"]], response, variant=variant, choices=doc["choices"])
 
 
@@ -72,14 +79,17 @@ def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
     return compare_with(truths, reading, numeric=doc["task"] == "calcu", flaw=flaw)
 
 
-def score(doc: Mapping[str, Any], response: str | Ran, *, variant: str) -> Score:
+def score(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) -> Score:
     """Score a response, or the result of its program, under `paper` or `robust`."""
     return compare(doc, read(doc, response, variant=variant))
 
 
 def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> dict[str, float | None]:
     """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored."""
-    return over_responses([values_of(doc, compare(doc, reading)) for reading in readings])
+    values = over_responses([values_of(doc, compare(doc, reading)) for reading in readings])
+    if doc["mode"] != "pot":
+        values[READ_BY_MODEL] = share_read_by_model(readings)
+    return values
 
 
 def values_of(doc: Mapping[str, Any], score: Score) -> dict[str, float | None]:
@@ -113,5 +123,8 @@ def metrics_of(
     """Name the metrics of a task, the headline first, and whether more is better."""
     doc: dict[str, Any] = {"subset": subset, "mode": mode, "capabilities": (), "has_table": None}
     doc |= {"math_types": ()} if math_types else {}
-    names = values_of(doc, Score(answer=None, correct=None, correct_err=None, reason=""))
-    return {name: name not in ("no_answer", "unscored", *REASONS) for name in names}
+    names = list(values_of(doc, Score(answer=None, correct=None, correct_err=None, reason="")))
+    if mode != "pot":
+        names.append(READ_BY_MODEL)
+    lower_is_better = ("no_answer", "unscored", READ_BY_MODEL, *REASONS)
+    return {name: name not in lower_is_better for name in names}

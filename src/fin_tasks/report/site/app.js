@@ -24,6 +24,7 @@
     ece: "Distance between stated probabilities and what came true; 0 is best.",
     no_answer: "Share of responses in which no answer was found. They count as wrong.",
     unscored: "Share of responses that could not be scored, for example because a judge failed. They count neither way.",
+    read_by_model: "Share of responses in which the rules found no answer and a model looked for one.",
     execution_rate: "Share of programs that ran and gave a result.",
     exact: "Share of answers that equal the reference.",
   };

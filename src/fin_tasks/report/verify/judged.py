@@ -7,25 +7,36 @@ from fin_tasks.adapters.lm_eval_filters import AskJudge
 from fin_tasks.judging.item import Judged, Reply, no_response, response_sha256
 from fin_tasks.judging.judge import MAX_FAILED
 from fin_tasks.judging.rubric import Rubric
+from fin_tasks.judging.step import text_of
 from fin_tasks.report.model import TaskResult
 from fin_tasks.report.verify.checks import Checks, Row
+from fin_tasks.sandbox import Ran
 
 
-def kept_judgments(step: AskJudge, rows: Sequence[Row]) -> list[list[Judged]]:
+def kept_judgments(
+    step: AskJudge, rows: Sequence[Row], responses: Sequence[Sequence[str | Ran]]
+) -> list[list[Judged | Ran]]:
     """Return the responses with the judge's replies that the submission kept, as the filter that asks would."""
-    return [
-        [
-            Judged(text) if step.item(row.doc, text) is None else _kept(text, reading)
-            for text, reading in zip(row.responses, row.readings, strict=True)
-        ]
-        for row in rows
-    ]
+    judged: list[list[Judged | Ran]] = []
+    for row, row_responses in zip(rows, responses, strict=True):
+        pairs = zip(row_responses, row.readings, strict=True)
+        judged.append([_judged(step, row, response, reading) for response, reading in pairs])
+    return judged
+
+
+def _judged(
+    step: AskJudge, row: Row, response: str | Ran, reading: Mapping[str, Any]
+) -> Judged | Ran:
+    if isinstance(response, Ran) and response.outcomes:
+        return response
+    text = text_of(response)
+    return Judged(text) if step.item(row.doc, text) is None else _kept(text, reading)
 
 
 def _kept(text: str, reading: Mapping[str, Any]) -> Judged:
     given = reading.get("replies")
     replies = [one for one in given if isinstance(one, str)][:20] if isinstance(given, list) else []
-    failed = no_response(text) or reading.get("judge_error") or reading.get("read_by") == "judge"
+    failed = no_response(text) or reading.get("judge_error") or reading.get("by") == "model"
     error = (
         str(reading.get("reason"))[:400]
         if reading.get("unscored") and failed and not replies

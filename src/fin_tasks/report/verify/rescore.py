@@ -140,7 +140,7 @@ class _Task:
             for make in one.filters
             if isinstance(step := make(), AskJudge)
         ]
-        if not steps or (steps[0].optional and not result.judge):
+        if not steps or not self._was_judged(steps[0]):
             return
         check_judged(checks, result, rows, steps[0].rubric)
         if not result.judge:
@@ -176,6 +176,10 @@ class _Task:
         higher = sum(claim - value for claim, value in pairs) / len(pairs) / largest(metric)
         told += f"; the submission's are higher by {higher:+.3f} of the scale"
         checks.add("judge", "fail" if higher > _MOST_ABOVE_THE_JUDGE else "pass", told)
+
+    def _was_judged(self, step: AskJudge) -> bool:
+        """Return whether responses went to the step: a judge is needed, a model that reads answers is not."""
+        return bool(self.result.judge) or not step.optional
 
     def _read_rows(self) -> Rows:
         """Read the samples and compare documents, prompts and rows."""
@@ -232,8 +236,10 @@ class _Task:
         now: Any = [row.responses for row in rows]
         (ensemble,) = (one for one in self.task._filters if one.name == variant)
         for step in (make() for make in ensemble.filters):
-            kept = isinstance(step, AskJudge) and not ask
-            now = kept_judgments(step, rows) if kept else step.apply(now, docs)
+            if isinstance(step, AskJudge) and not ask and self._was_judged(step):
+                now = kept_judgments(step, rows, now)
+            else:
+                now = step.apply(now, docs)
         scored = []
         for row, readings in zip(rows, now, strict=True):
             values = self.task.process_results(row.doc, [readings])

@@ -1,0 +1,138 @@
+"""What a model is shown that reads answers, and how its replies are read."""
+
+from typing import Any
+
+import pytest
+
+from fin_tasks.benchmarks.bizbench import score as bizbench
+from fin_tasks.benchmarks.final_answer import Kind, item_of, read_by_model, share_read_by_model
+from fin_tasks.benchmarks.xfinbench import score as xfinbench
+from fin_tasks.judging.item import Judged, Reply
+from fin_tasks.judging.rubric import load_rubric
+
+CHOICES = ["Rates rise.", "Rates fall.", "No effect."]
+SILENT = {
+    "verdict": "One could call it true, and one could call it false.",
+    "letter": "Perhaps A or B fits, hard to say.",
+    "number": "It is either 1,250.5 or 15.3% or 7 (",
+}
+TRUTH = "a truth that nobody may see"
+
+
+def doc_of(task: str, **more: Any) -> dict[str, Any]:
+    doc = {"task": task, "mode": "cot", "question": "What is asked?", "ground_truth": TRUTH}
+    return {**doc, "choices": CHOICES if task == "mcq" else [], "target": TRUTH, **more}
+
+
+def judged(response: str, *replies: str, error: str = "") -> Judged:
+    return Judged(response, tuple(Reply(text=reply, temperature=0.0) for reply in replies), error)
+
+
+@pytest.mark.parametrize(
+    ("kind", "task"), [("verdict", "bool"), ("letter", "mcq"), ("number", "calcu")]
+)
+def test_the_model_sees_question_choices_and_response_and_not_the_truth(
+    kind: str, task: str
+) -> None:
+    item = xfinbench.reader_item(doc_of(task), f"<think>42</think>{SILENT[kind]}")
+    assert item is not None and item.category == kind
+    shown = str(load_rubric("final_answer").messages(item))
+    assert "What is asked?" in shown and SILENT[kind][:20] in shown
+    assert ("B. Rates fall." in shown) == (kind == "letter")
+    assert TRUTH not in shown and "42" not in shown
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "Therefore, my answer is true.",
+        "<think>It may be true or",
+        "",
+        "<think>true</think>  ",
+    ],
+)
+def test_the_model_is_not_asked(response: str) -> None:
+    assert xfinbench.reader_item(doc_of("bool"), response) is None
+
+
+def test_functions_are_not_for_the_model() -> None:
+    assert bizbench.reader_item({"kind": "code", "options": []}, "return 1") is None
+
+
+def test_long_texts_are_cut() -> None:
+    item = item_of("number", {"prompt": "a" * 9_000 + "?"}, "b" * 90_000 + "end")
+    assert item is not None
+    assert (len(item.question), item.question[-1]) == (4_000, "?")
+    assert (len(item.response), item.response[-3:]) == (12_000, "end")
+
+
+@pytest.mark.parametrize(
+    ("kind", "reply", "answer"),
+    [
+        ("verdict", "true", 1),
+        ("verdict", "False.", 0),
+        ("verdict", "<think>Is it false?</think>**True**", 1),
+        ("letter", "B", "B"),
+        ("letter", "(c)", "C"),
+        ("number", "1,250.5", 1250.5),
+        ("number", "-15.3%", -0.153),
+        ("number", '"7"', 7.0),
+    ],
+)
+def test_a_reply_is_read_by_our_rules(kind: Kind, reply: str, answer: object) -> None:
+    choices = CHOICES if kind == "letter" else []
+    reading = read_by_model(kind, judged(SILENT[kind], reply), variant="robust", choices=choices)
+    value = getattr(reading.answer, "value", reading.answer)
+    assert (value, reading.by, reading.unscored) == (answer, "model", False)
+    assert (reading.reason, reading.replies) == ("", (reply,))
+
+
+@pytest.mark.parametrize("kind", ["verdict", "letter", "number"])
+@pytest.mark.parametrize("reply", ["NONE", "none.", "<think>7</think> None"])
+def test_none_is_no_answer(kind: Kind, reply: str) -> None:
+    reading = read_by_model(kind, judged(SILENT[kind], reply), variant="robust")
+    assert (reading.answer, reading.by, reading.unscored) == (None, "model", False)
+    assert reading.reason
+
+
+@pytest.mark.parametrize(
+    ("kind", "reply"),
+    [
+        ("verdict", "true or false"),
+        ("verdict", "12"),
+        ("verdict", ""),
+        ("letter", "D"),
+        ("letter", "A or B"),
+        ("number", "8"),
+        ("number", "true"),
+        ("number", "1,250.5\nor 7"),
+        ("number", "7 " + "because it is the last number of the response " * 3),
+        ("number", "[" * 9_000),
+    ],
+)
+def test_another_reply_leaves_the_response_unscored(kind: Kind, reply: str) -> None:
+    choices = CHOICES if kind == "letter" else []
+    reading = read_by_model(kind, judged(SILENT[kind], reply), variant="robust", choices=choices)
+    assert (reading.answer, reading.by, reading.unscored) == (None, "model", True)
+    assert "expected an answer of the response" in reading.reason
+
+
+@pytest.mark.parametrize("variant", ["paper", "robust"])
+def test_a_broken_model_is_unscored_in_robust_and_nothing_to_the_authors(variant: str) -> None:
+    doc = doc_of("bool", subset="bool", capabilities=[], has_table=None, ground_truth="1")
+    response = judged(SILENT["verdict"], error="no connection")
+    reading = xfinbench.read(doc, response, variant=variant)
+    values = xfinbench.metric_values(doc, [reading])
+    assert values["unscored"] == float(variant == "robust")
+    assert values["read_by_model"] == 0.0
+    assert values.keys() == xfinbench.metrics_of(subset="bool", mode="cot").keys()
+
+
+def test_the_authors_readers_ignore_the_model() -> None:
+    response = judged(SILENT["verdict"], "true")
+    readings = [
+        xfinbench.read(doc_of("bool"), response, variant=name) for name in ("paper", "robust")
+    ]
+    assert [reading.answer for reading in readings] == [None, 1]
+    assert [reading.by for reading in readings] == ["rules", "model"]
+    assert share_read_by_model(readings) == 0.5
