@@ -75,6 +75,38 @@ def test_fetch_verify_compares_what_is_cached_with_the_pins(tmp_path: Path) -> N
     assert (wrong.returncode, "test.json: expected sha256 8aaabdc9" in wrong.stderr) == (1, True)
 
 
+def test_fetch_verify_checks_the_folder_that_tasks_read(tmp_path: Path) -> None:
+    folder = tmp_path / "own" / "financemath" / "data"
+    folder.mkdir(parents=True)
+    (folder / "test.json").write_text("[]")
+    done = run(
+        "fetch", "financemath", "--verify", cwd=tmp_path, FIN_TASKS_DATA=str(tmp_path / "own")
+    )
+    assert done.returncode == 1
+    assert done.stdout == f"financemath: 1 files in {folder.parent}\n"
+    assert "data/validation.json is missing" in done.stderr
+    assert "data/test.json is not the pinned file" in done.stderr
+    (folder / "test.json").unlink()
+    (folder / "test.jsonl").write_text("{}")
+    bizbench = {"FIN_TASKS_DATA": str(folder)}
+    assert run("fetch", "bizbench", "--verify", cwd=tmp_path, **bizbench).returncode == 0
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+@pytest.mark.parametrize("name", ["\u4e00", "\udcff"])
+def test_any_terminal_shows_any_name(tmp_path: Path, encoding: str, name: str) -> None:
+    environ = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "LC_ALL": "C"}
+    environ["FIN_TASKS_DATA"] = str(tmp_path / name)
+    done = run("fetch", "bizbench", "--verify", cwd=tmp_path, **environ)
+    assert "0 files in" in done.stdout
+    assert "Traceback" not in done.stderr
+    replayed = run(
+        "replay", "financemath", "--mode", "cot", f"{name}.jsonl", cwd=tmp_path, **environ
+    )
+    assert replayed.stderr.count("\n") == 1 and "Traceback" not in replayed.stderr
+    assert replayed.stderr.startswith("fin-tasks: error: ")
+
+
 def test_chart_draws_and_prints_its_name(tmp_path: Path) -> None:
     done = run(
         "chart", "AAPL", "--sample", "--start", "2010-01-04", "--end", "2010-12-31", cwd=tmp_path

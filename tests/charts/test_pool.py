@@ -1,5 +1,7 @@
 """Many charts: drawn once, whole or not at all, by any engine."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -71,3 +73,30 @@ def test_one_bad_chart_does_not_stop_the_others(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="1 charts could not be drawn"):
         draw_charts([bad, *good], tmp_path)
     assert len(list(tmp_path.glob("*.png"))) == 2
+
+
+WITHOUT_SHM = (
+    *("bwrap", "--bind", "/", "/", "--proc", "/proc", "--tmpfs", "/dev"),
+    *("--dev-bind", "/dev/null", "/dev/null", "--dev-bind", "/dev/urandom", "/dev/urandom"),
+    *("--remount-ro", "/dev"),
+)
+
+
+def works(*command: str) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not works(*WITHOUT_SHM, "true"), reason="bwrap cannot hide /dev/shm here")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_machine_without_shared_memory(tmp_path: Path, jobs: int) -> None:
+    code = (
+        "import sys, pathlib; sys.path.insert(0, sys.argv[1]); import test_pool as t; "
+        "print(t.draw_charts(t.charts(), pathlib.Path(sys.argv[2]), jobs=int(sys.argv[3]))[1])"
+    )
+    folder = str(Path(__file__).parent)
+    command = (sys.executable, "-c", code, folder, str(tmp_path), str(jobs))
+    done = subprocess.run([*WITHOUT_SHM, *command], capture_output=True, text=True, check=False)
+    assert done.stdout == "3\n", done.stderr

@@ -1,5 +1,10 @@
-"""Many charts in one folder, drawn by several processes or on Ray; a chart that is there is not drawn again."""
+"""Many charts in one folder, drawn by several processes or on Ray.
 
+A chart that is there is not drawn again.
+"""
+
+import logging
+import multiprocessing
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,6 +17,8 @@ from tqdm import tqdm
 from fin_tasks.charts.candlestick import Chart, draw
 from fin_tasks.errors import ConfigError, DataError, FinTasksError
 
+_log = logging.getLogger(__name__)
+
 
 def draw_charts(
     charts: Iterable[Chart],
@@ -21,34 +28,45 @@ def draw_charts(
     engine: str = "local",
     total: int | None = None,
 ) -> tuple[list[Path], int]:
-    """Draw the charts that a folder lacks; return the file of each chart, and how many were drawn.
+    """Draw the charts that a folder lacks.
 
-    Equal charts share a file, and runs that share a folder wait for each other. Charts are read one by one, so that a
-    generator needs little memory. The engine is `local` (processes) or `ray` (a cluster that can be reached and sees
-    the folder, otherwise one started here). DataError is raised after all charts that can be drawn are finished.
+    Equal charts share a file, and runs that share a folder wait for each other.
+
+    Args:
+        charts: Charts, read one by one, so that a generator needs little memory.
+        folder: Folder of the pictures.
+        jobs: Number of processes.
+        engine: `local`, or `ray`: a cluster that can be reached and sees the folder, otherwise one
+            that is started here.
+        total: Number of charts, for the progress bar.
+
+    Returns:
+        The file of each chart, and how many were drawn.
+
+    Raises:
+        DataError: A chart cannot be drawn; all others are finished first.
     """
-    options: dict[str, Any] = (
-        _ray() if engine == "ray" else {"backend": "loky", "inner_max_num_threads": 1}
-    )
     paths: list[Path] = []
 
     def missing() -> Iterator[Any]:
         seen = set[Path]()
         for chart in tqdm(charts, "Drawing charts", total, unit="chart", disable=None):
-            paths.append(path := folder / chart.file_name)
+            path = folder / chart.file_name
+            paths.append(path)
             if path not in seen and not path.exists():
                 yield joblib.delayed(_write)(chart, path)
             seen.add(path)
 
     folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / ".lock"), joblib.parallel_config(**options):
+    backend = _backend(engine, jobs)
+    with FileLock(folder / ".lock"), joblib.parallel_config(**backend):
         for left_by_a_killed_run in folder.glob("*.part"):
             left_by_a_killed_run.unlink(missing_ok=True)
         errors = joblib.Parallel(n_jobs=jobs, batch_size=1)(missing())
-    if failed := [error for error in errors if error]:
-        raise DataError(
-            f"{folder}: {len(failed)} charts could not be drawn, all others are there. First: {failed[0]}"
-        )
+    messages = [error for error in errors if error]
+    if messages:
+        problem = f"{len(messages)} charts could not be drawn, all others are there"
+        raise DataError(f"{folder}: {problem}. First: {messages[0]}")
     return paths, len(errors)
 
 
@@ -62,14 +80,34 @@ def _write(chart: Chart, path: Path) -> str | None:
     return None
 
 
+def _backend(engine: str, jobs: int) -> dict[str, Any]:
+    """Return joblib's settings."""
+    if engine == "ray":
+        return _ray()
+    if jobs == 1:
+        return {"backend": "sequential"}
+    if not _has_semaphores():
+        _log.warning("one process draws all charts, since this machine lacks /dev/shm")
+        return {"backend": "sequential"}
+    return {"backend": "loky", "inner_max_num_threads": 1}
+
+
+def _has_semaphores() -> bool:
+    """Return whether processes can wait for each other here, as containers may lack /dev/shm."""
+    try:
+        multiprocessing.Lock()
+    except (ImportError, OSError):
+        return False
+    return True
+
+
 def _ray() -> dict[str, Any]:
     try:
         import ray
         from ray.util.joblib import register_ray
     except ImportError as error:
-        raise ConfigError(
-            "engine ray: the package ray is missing. Run pip install 'fin-tasks[ray]'."
-        ) from error
+        problem = "the package ray is missing"
+        raise ConfigError(f"engine ray: {problem}. Run pip install 'fin-tasks[ray]'.") from error
     if not ray.is_initialized():
         ray.init(include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     register_ray()

@@ -8,7 +8,7 @@ import typer
 
 import fin_tasks
 from fin_tasks.cli import build, compare, fetch, judge, label, predict, replay, report, verify
-from fin_tasks.cli.options import Json, NewFolder, print_table, say, show
+from fin_tasks.cli.options import Json, NewFolder, print_anything, print_table, say, show
 from fin_tasks.errors import FinTasksError
 
 __all__ = ["app", "main"]
@@ -24,6 +24,7 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command; an error of ours or of a file is printed without a traceback and ends with status 1."""
+    print_anything()
     try:
         app()
     except (FinTasksError, OSError) as error:

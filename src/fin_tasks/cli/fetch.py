@@ -10,9 +10,10 @@ from fin_tasks.cli.options import DAY, Out, Tickers, say, tell, tickers_of
 from fin_tasks.settings import Settings
 
 _FILES = {  # of data sets on the hub, whose files are not pinned
-    "bizbench": ["data/test-*.parquet"],
+    "bizbench": ["data/test-*.parquet|*test*.parquet|test.jsonl"],
     "mme_finance": ["MMfin.tsv", "MMfin.zip", "MMfin_CN.tsv", "MMfin_CN.zip"],
 }
+_MAX_PROBLEMS = 10  # lines
 
 
 def fetch(
@@ -21,7 +22,8 @@ def fetch(
         typer.Argument(),
     ],
     verify: Annotated[
-        bool, typer.Option("--verify", help="Download nothing; check that all files are here.")
+        bool,
+        typer.Option("--verify", help="Download nothing; check the files that tasks would read."),
     ] = False,
     tickers: Tickers = None,
     start: Annotated[
@@ -48,25 +50,45 @@ def fetch(
     """
     settings = Settings.from_environ()
     if benchmark != "dynostock":
-        from fin_tasks.data.locate import locate
-        from fin_tasks.data.pins import load_pins
-
-        settings = replace(settings, offline=settings.offline or verify)
-        wanted = _FILES.get(benchmark) or [pin.path for pin in load_pins(benchmark).files]
-        found = locate(benchmark, wanted, source="upstream", settings=settings)
-        print(f"{benchmark}: {len(found.files)} files at commit {found.commit} in {found.root}")
+        _fetch_files(benchmark, settings, verify=verify)
         return
     from fin_tasks.benchmarks.dynostock.fetch import fetch_market, recorded_tickers
 
-    folder, names = (
-        out or settings.cache_dir / "dynostock" / "market",
-        tickers_of(tickers) or recorded_tickers(),
-    )
-    last = end.date() if end else None
+    folder = out or settings.cache_dir / "dynostock" / "market"
+    names = tickers_of(tickers) or recorded_tickers()
     problems = fetch_market(
-        folder, names, start=start.date(), end=last, earnings=earnings, settings=settings
+        folder,
+        names,
+        start=start.date(),
+        end=end.date() if end else None,
+        earnings=earnings,
+        settings=settings,
     )
     for part in ("prices", "earnings"):
         there = sum(any((folder / part).glob(f"{name}.*")) for name in names)
         say(f"{part}: {there} of {len(names)} tickers in {folder / part}")
+    tell(problems)
+
+
+def _fetch_files(benchmark: str, settings: Settings, *, verify: bool) -> None:
+    from fin_tasks.data.locate import locate
+    from fin_tasks.data.pins import load_pins
+
+    names = _FILES.get(benchmark) or [pin.path for pin in load_pins(benchmark).files]
+    if not verify:
+        located = locate(benchmark, names, source="upstream", settings=settings)
+        say(f"{benchmark}: {len(located.files)} files at commit {located.commit} in {located.root}")
+        return
+    offline = replace(settings, offline=True)
+    located = locate(benchmark, names, settings=offline, optional=True)
+    say(f"{benchmark}: {len(located.files)} files in {located.root}")
+    missing = [name for name in names if not located.matches(name)]
+    problems = [f"{name} is missing" for name in missing]
+    problems += [f"{name} is not the pinned file" for name in located.unlike_pins()]
+    if len(problems) > _MAX_PROBLEMS:
+        n_more = len(problems) - _MAX_PROBLEMS
+        problems = [
+            *problems[:_MAX_PROBLEMS],
+            f"{n_more} more files are missing or not the pinned ones",
+        ]
     tell(problems)

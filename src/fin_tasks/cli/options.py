@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -107,6 +108,13 @@ def market_of(
             "found neither. --sample uses the packaged sample."
         )
     return read_market(prices or store, earnings or store, tickers=wanted, adjust=adjust)
+
+
+def print_anything() -> None:
+    """Print as an escape each character that the encoding of the terminal lacks."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def say(*lines: str, error: bool = False) -> None:

@@ -45,6 +45,7 @@ def predict(
         raise ConfigError("predict: expected --model with the name of a model, or --print-prompt.")
     from fin_tasks.benchmarks.dynostock import predict as own
     from fin_tasks.benchmarks.dynostock.windows import own_window
+    from fin_tasks.endpoints.address import shown_address
     from fin_tasks.endpoints.chat import Chat
     from fin_tasks.report.run_folder import write_run
 
@@ -53,7 +54,7 @@ def predict(
         print_prompt or settings.api_keys.get("OPENAI_API_KEY") or "api.openai.com" not in base_url
     ):
         raise ConfigError(
-            f"predict: expected a key for {base_url} in the variable OPENAI_API_KEY, got none. Set it."
+            f"predict: expected a key for {shown_address(base_url)} in the variable OPENAI_API_KEY, got none. Set it."
         )
     market = options.market_of(
         prices, earnings, adjust=adjust, sample=sample, tickers=None if sample else ticker

@@ -94,6 +94,16 @@ class Located:
             paths = list(self.root.glob(without_first_folder))
         return paths
 
+    def unlike_pins(self) -> list[str]:
+        """Return the names of files that are not the pinned ones of their name."""
+        sha256_by_name = {pin.path: pin.sha256 for pin in self.pins.files}
+        names = []
+        for name, path in self.files.items():
+            pinned = sha256_by_name.get(name)
+            if pinned is not None and sha256_of(path) != pinned:
+                names.append(name)
+        return names
+
     def provenance(self) -> Provenance:
         """Return origin, commit and hashes of the files."""
         hashes = {}
@@ -120,8 +130,9 @@ def locate(
     settings: Settings,
     sample: Path | None = None,
     revision: str | None = None,
+    optional: bool = False,
 ) -> Located:
-    """Find files of a benchmark, all of which are needed; download what the cache lacks.
+    """Find files of a benchmark; download what the cache lacks.
 
     Args:
         benchmark: Name of a file of pins.
@@ -133,6 +144,7 @@ def locate(
         settings: Folders, hosts and tokens.
         sample: Folder of the packaged sample.
         revision: Commit, branch or tag of a data set on the hub.
+        optional: Whether files may be missing; otherwise a missing file is an error.
     """
     pins = load_pins(benchmark)
     if source not in _SOURCES:
@@ -140,15 +152,23 @@ def locate(
         raise ConfigError(f"{benchmark} source: expected one of {expected}, got {source!r}.")
     own_folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
     if source == "upstream" or (source == "auto" and own_folder is None):
-        return _upstream(pins, revision, settings).more(paths)
+        return _upstream(pins, revision, settings).more(paths, optional=optional)
     folder = sample if source == "sample" else own_folder
     if folder is None:
         remedy = "Set data_dir or FIN_TASKS_DATA."
         raise ConfigError(f"{benchmark} source: {source} needs a folder, got none. {remedy}")
-    if source == "sample":
-        located = Located(origin="sample", root=folder, pins=pins, settings=settings)
-        return located.more(paths)
-    return _in_folder(folder, pins, paths, settings)
+    origin: Origin = "sample" if source == "sample" else "data_dir"
+    located = Located(origin=origin, root=folder, pins=pins, settings=settings)
+    if origin == "data_dir" and folder.is_file():
+        check_name(folder)
+        only = {_key(paths[0], folder): folder}
+        located = replace(located, root=folder.parent, files=only)
+        return located.more(paths[1:], optional=optional)
+    # Only one folder is searched from here on, so that two copies never mix.
+    below = replace(located, root=folder / benchmark)
+    if origin == "data_dir" and any(below.matches(name) for name in paths):
+        located = below
+    return located.more(paths, optional=optional)
 
 
 def _upstream(
@@ -160,25 +180,6 @@ def _upstream(
         pins = hub.look_up(pins, revision, settings)
     root = settings.cache_dir / pins.name / str(pins.revision)
     return Located(origin="upstream", root=root, pins=pins, settings=settings)
-
-
-def _in_folder(
-    folder: Path,
-    pins: Pins,
-    paths: Sequence[str],
-    settings: Settings,
-) -> Located:
-    located = Located(origin="data_dir", root=folder, pins=pins, settings=settings)
-    if folder.is_file():
-        check_name(folder)
-        first = {_key(paths[0], folder): folder}
-        located = replace(located, root=folder.parent, files=first)
-        return located.more(paths[1:])
-    # Only one folder is searched from here on, so that two copies never mix.
-    below = replace(located, root=folder / pins.name)
-    if below.matches(paths[0]):
-        return below.more(paths)
-    return located.more(paths)
 
 
 def _key(name: str, path: Path) -> str:

@@ -10,6 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 
+TRICKLE = object()
+"""An answer that never ends."""
+
 
 class MarketServer(ThreadingHTTPServer):
     """Answers by path and `symbol`: text, JSON, a status, or a list of these, the last one for ever."""
@@ -19,6 +22,8 @@ class MarketServer(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
         self.answers: dict[str, Any] = {"/": "", "/consent": "", "/v1/test/getcrumb": "crumb"}
         self.asked: list[str] = []
+        self.yahoo = self.url  # another address if Yahoo is down
+        self.stopped = threading.Event()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -38,6 +43,13 @@ class _Handler(BaseHTTPRequestHandler):
             answer = answer.pop(0) if len(answer) > 1 else answer[0]
         self.send_response(answer if isinstance(answer, int) else 200)
         self.end_headers()
+        while answer is TRICKLE:
+            try:
+                self.wfile.write(b" ")
+            except OSError:  # the client hangs up
+                return
+            if self.server.stopped.wait(0.05):
+                return
         answer = {} if isinstance(answer, int) else answer
         self.wfile.write((answer if isinstance(answer, str) else json.dumps(answer)).encode())
 
@@ -48,6 +60,7 @@ def serving() -> Iterator[MarketServer]:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         yield server
+        server.stopped.set()
         server.shutdown()
         thread.join()
 

@@ -4,16 +4,17 @@ import dataclasses
 import hashlib
 import json
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-import tenacity
-from market_server import MarketServer, chart, serving
+from market_server import TRICKLE, MarketServer, chart, serving
 from typer.testing import CliRunner
 
+from fin_tasks.benchmarks.dynostock import alpha_vantage, yahoo
 from fin_tasks.benchmarks.dynostock import fetch as fetching
 from fin_tasks.benchmarks.dynostock.market import read_market
 from fin_tasks.cli import app
@@ -50,20 +51,19 @@ def server(
     from yfinance import data
 
     with serving() as server:
+        request_elsewhere = Session.request
 
-        class Loopback(Session):  # type: ignore[type-arg]
-            def request(self, method: str, url: str, *args: Any, **options: Any) -> Any:
-                parts = urlsplit(url)
-                assert parts.netloc.endswith("yahoo.com")
-                return super().request(
-                    method, f"{server.url}{parts.path}?{parts.query}", *args, **options
-                )
+        def request(self: Any, method: str, url: str, *args: Any, **options: Any) -> Any:
+            parts = urlsplit(url)
+            assert parts.netloc.endswith("yahoo.com")
+            url = f"{server.yahoo}{parts.path}?{parts.query}"
+            return request_elsewhere(self, method, url, *args, **options)
 
-        monkeypatch.setattr("yfinance.multi.new_session", Loopback)
-        monkeypatch.setattr("yfinance.data.new_session", Loopback)
+        monkeypatch.setattr(Session, "request", request)
         yfinance.set_tz_cache_location(str(tmp_path / "yfinance"))
         data.SingletonMeta._instances.clear()
-        monkeypatch.setattr(tenacity.nap.time, "sleep", lambda seconds: None)
+        monkeypatch.setattr(time, "sleep", lambda seconds: None)
+        monkeypatch.setattr("fin_tasks.web.FIRST_PAUSE", 0.0)
         for name in ("FIN_TASKS_ALPHA_VANTAGE", "FIN_TASKS_GITHUB_RAW"):
             monkeypatch.setenv(name, server.url)
         for name in ("FIN_TASKS_OFFLINE", "HF_HUB_OFFLINE"):
@@ -135,9 +135,40 @@ def test_a_source_that_is_down_stops_and_names_no_key(
     done = fetch("A,B", tmp_path / "m")
     assert "Alpha Vantage: expected JSON" in done.output and KEY not in done.output
     server.answers["/v8/finance/chart/A"] = 429
-    monkeypatch.setattr(fetching, "_BATCH", 1)
+    monkeypatch.setattr(fetching, "BATCH", 1)
     assert "Yahoo gave none of 1 tickers" in fetch("A,B", tmp_path / "n").output
     assert not (tmp_path / "n" / "prices").exists()
+
+
+def test_without_a_connection_one_sentence_comes_soon(server: MarketServer, tmp_path: Path) -> None:
+    server.yahoo = "http://127.0.0.1:9"
+    started = time.monotonic()
+    done = fetch(",".join(f"T{number}" for number in range(60)), tmp_path / "m")
+    assert time.monotonic() - started < 10
+    assert isinstance(done.exception, FetchError)
+    assert str(done.exception).startswith("Yahoo: no connection to https://query2.finance.yahoo")
+    assert "\n" not in str(done.exception) and "listed" not in done.output
+
+
+def test_a_trickling_source_is_left_in_time(
+    server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yahoo, "SECONDS", 1.0)
+    monkeypatch.setattr(alpha_vantage, "SECONDS", 0.3)
+    server.answers["/query?A"] = TRICKLE
+    server.answers["/v8/finance/chart/B"] = TRICKLE
+    started = time.monotonic()
+    assert "B: Yahoo gave no prices" in fetch("A,B", tmp_path / "m").output
+    assert "Alpha Vantage: expected JSON" in fetch("A", tmp_path / "m").output
+    assert time.monotonic() - started < 15
+
+
+def test_a_flooding_source_is_cut(
+    server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yahoo, "MAX_BYTES", 10_000)
+    server.answers["/v8/finance/chart/B"] = "x" * 20_000
+    assert "B: Yahoo gave no prices" in fetch("A,B", tmp_path / "m").output
 
 
 def test_the_authors_reports(

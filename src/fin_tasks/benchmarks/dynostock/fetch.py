@@ -1,4 +1,4 @@
-"""Fill a folder with prices of Yahoo and earnings reports of Alpha Vantage or the authors; existing files are kept."""
+"""Fill a folder with prices and earnings reports; files that are there are kept."""
 
 import json
 import re
@@ -8,34 +8,27 @@ from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import requests
-from tenacity import retry, retry_if_exception_type, stop_after_attempt, wait_exponential
 from tqdm import tqdm
 
+from fin_tasks.benchmarks.dynostock import alpha_vantage, yahoo
 from fin_tasks.data.files import write_file
 from fin_tasks.data.locate import locate
 from fin_tasks.data.pins import load_pins
 from fin_tasks.errors import ConfigError, FetchError
 from fin_tasks.settings import Settings
 
-_BATCH = 25  # tickers that Yahoo is asked about at once
-_PAUSE = 1.2  # seconds between requests; Alpha Vantage's free plan allows one a second
+BATCH = 25
+"""Number of tickers that Yahoo is asked about at once."""
+PAUSE = 1.2
+"""Seconds between requests to Alpha Vantage, whose free plan allows one a second."""
+
 _REPORTS = re.compile(r"data/eps_history/data-(.+)\.json")
-_COLUMNS = {
-    name: name.lower().replace(" ", "_")
-    for name in ("Open", "High", "Low", "Close", "Volume", "Adj Close")
-}
-
-
-class _LimitError(FetchError): ...  # the source answers no more for now
 
 
 def recorded_tickers() -> list[str]:
     """Return the companies of the S&P 500 whose earnings the authors' repository holds."""
-    return [
-        match[1] for pin in load_pins("dynostock").files if (match := _REPORTS.fullmatch(pin.path))
-    ]
+    matches = [_REPORTS.fullmatch(pin.path) for pin in load_pins("dynostock").files]
+    return [match[1] for match in matches if match]
 
 
 def fetch_market(
@@ -47,159 +40,142 @@ def fetch_market(
     earnings: str | None = None,
     settings: Settings,
 ) -> list[str]:
-    """Fetch the files that the folder lacks; return a sentence for each ticker that failed and source that stopped.
+    """Fetch the files that the folder lacks.
 
-    The last day is by default that of the folder, or yesterday for a new one. `earnings` is `alpha-vantage` (the
-    default if there is a key) or `upstream`.
+    Args:
+        folder: A new folder, or one that was fetched with the same options.
+        tickers: Names of the stocks.
+        start: First day of prices.
+        end: Last day, by default that of the folder, or yesterday for a new one.
+        earnings: `alpha-vantage` (the default if there is a key) or `upstream`.
+        settings: Key and addresses.
+
+    Returns:
+        A sentence for each ticker that failed and each source that stopped.
     """
     if settings.offline:
-        raise FetchError(
-            "market data: downloads are switched off. Unset FIN_TASKS_OFFLINE and HF_HUB_OFFLINE."
-        )
+        remedy = "Unset FIN_TASKS_OFFLINE and HF_HUB_OFFLINE."
+        raise FetchError(f"market data: downloads are switched off. {remedy}")
     source = earnings or ("alpha-vantage" if settings.alpha_vantage_key else "upstream")
-    if source != "upstream" and not settings.alpha_vantage_key:
-        raise ConfigError(
-            "earnings: expected ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co, got none."
-        )
-    manifest, prices, reports = folder / "manifest.json", folder / "prices", folder / "earnings"
-    before = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}
-    yesterday = datetime.now(timezone.utc).date() - timedelta(
-        days=1
-    )  # a price of today is not final
-    end = end or date.fromisoformat(before.get("end", f"{yesterday}"))
+    if source == "alpha-vantage" and not settings.alpha_vantage_key:
+        expected = "ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co"
+        raise ConfigError(f"earnings: expected {expected}, got none.")
+    last = _agree_with_folder(folder, source, start, end)
+    prices = folder / "prices"
+    reports = folder / "earnings"
+    unpriced = [ticker for ticker in tickers if not _price_file(prices, ticker).is_file()]
+    problems = _fetch_prices(prices, unpriced, start, last)
+    priced = [ticker for ticker in tickers if _price_file(prices, ticker).is_file()]
+    unreported = [ticker for ticker in priced if not _report_file(reports, ticker).is_file()]
+    if source == "alpha-vantage":
+        problems += _fetch_reports(reports, unreported, settings)
+    else:
+        problems += _copy_reports(reports, unreported, settings)
+    return problems
+
+
+def _agree_with_folder(folder: Path, source: str, start: date, end: date | None) -> date:
+    """Write the folder's manifest, or check that it is the same; return the last day of prices."""
+    manifest = folder / "manifest.json"
+    before: dict[str, str] = {}
+    if manifest.is_file():
+        before = json.loads(manifest.read_text(encoding="utf-8"))
+    if end is None:
+        # A price of today is not final.
+        yesterday = datetime.now(timezone.utc).date() - timedelta(days=1)
+        end = date.fromisoformat(before.get("end", f"{yesterday}"))
     if start > end:
         raise ConfigError(f"market data: expected --start before --end, got {start} and {end}.")
-    named = source if source == "alpha-vantage" else f"upstream@{load_pins('dynostock').revision}"
+    if source == "upstream":
+        source = f"upstream@{load_pins('dynostock').revision}"
     plan = {
         "prices": "yahoo",
-        "earnings": named,
+        "earnings": source,
         "start": f"{start}",
         "end": f"{end}",
         "basis": "split-adjusted",
     }
     if before not in ({}, plan):
-        raise ConfigError(
-            f"{folder}: expected a folder fetched with {plan}, got {before}. Choose another with --out."
-        )
+        problem = f"expected a folder fetched with {plan}, got {before}"
+        raise ConfigError(f"{folder}: {problem}. Choose another with --out.")
     write_file(manifest, json.dumps(plan, indent=1).encode())
-    missing = [name for name in tickers if not (prices / f"{name}.parquet").is_file()]
-    problems = _fetch_prices(prices, missing, start, end)
-    priced = [name for name in tickers if (prices / f"{name}.parquet").is_file()]
-    missing = [name for name in priced if not (reports / f"{name}.json").is_file()]
-    return problems + _fetch_reports(reports, missing, source, settings)
+    return end
 
 
-def _fetch_prices(folder: Path, tickers: Sequence[str], start: date, end: date) -> list[str]:
-    problems: list[str] = []
-    for first in tqdm(range(0, len(tickers), _BATCH), desc="Prices", unit="batch", disable=None):
-        batch = tickers[first : first + _BATCH]
-        frame = _download(batch, start)
-        tables = {ticker: _prices_of(frame, ticker, end) for ticker in batch}
-        for ticker, table in tables.items():
-            if len(table):
-                write_file(folder / f"{ticker}.parquet", table.to_parquet(index=False))
-            else:
-                problems.append(f"{ticker}: Yahoo gave no prices. Is it listed under this name?")
-        if not any(map(len, tables.values())):
-            return [
-                *problems,
-                f"Yahoo gave none of {len(batch)} tickers. Run the same command again in an hour.",
-            ]
-    return problems
+def _price_file(folder: Path, ticker: str) -> Path:
+    return folder / f"{ticker}.parquet"
 
 
-def _download(tickers: Sequence[str], start: date) -> pd.DataFrame:
-    """Return yfinance's table from `start` until today, since today's prices hold all later splits."""
-    try:
-        import yfinance
-
-        yfinance.config.network.retries = 3
-        options = {"auto_adjust": False, "actions": True, "group_by": "ticker", "progress": False}
-        return yfinance.download(list(tickers), start=f"{start}", **options)
-    except ImportError as error:
-        raise ConfigError(
-            "prices: expected yfinance, found none. Run `pip install 'fin-tasks[market]'`."
-        ) from error
-    except Exception as error:  # yfinance raises whatever its libraries do
-        raise FetchError(
-            f"Yahoo: expected prices, but yfinance failed ({error}). Run the command again."
-        ) from error
+def _report_file(folder: Path, ticker: str) -> Path:
+    return folder / f"{ticker}.json"
 
 
-def _prices_of(frame: pd.DataFrame, ticker: str, end: date) -> pd.DataFrame:
-    own = frame.get(ticker, pd.DataFrame(columns=["Close"])).dropna(subset=["Close"])
-    if own.empty:
-        return own
-    ratio = own["Stock Splits"].where(own["Stock Splits"] > 0, 1.0)
-    days = own.index.tz_localize(None).normalize()
-    table = own.assign(ticker=ticker, date=days, splits_after=ratio[::-1].cumprod()[::-1] / ratio)
-    table = table.rename(columns=_COLUMNS)[["ticker", "date", *_COLUMNS.values(), "splits_after"]]
-    return table[days <= pd.Timestamp(end)].reset_index(drop=True)
-
-
-def _fetch_reports(
-    folder: Path, tickers: Sequence[str], source: str, settings: Settings
+def _fetch_prices(
+    folder: Path,
+    tickers: Sequence[str],
+    start: date,
+    end: date,
 ) -> list[str]:
     problems: list[str] = []
-    names = {
-        ticker: f"data/eps_history/data-{ticker}.json" for ticker in tickers if source == "upstream"
-    }
-    pinned = [pin.path for pin in load_pins("dynostock").files if pin.path in names.values()]
-    files = locate("dynostock", pinned, source="upstream", settings=settings).files
-    for i, ticker in enumerate(tqdm(tickers, desc="Earnings", unit="ticker", disable=None)):
-        try:
-            if source == "alpha-vantage":
-                time.sleep(_PAUSE if i else 0)
-                answer = _alpha_vantage(ticker, settings)
-            elif names[ticker] in files:
-                answer = json.loads(files[names[ticker]].read_text(encoding="utf-8"))
-            else:
-                raise FetchError(f"the authors have no earnings of {ticker}")
-        except _LimitError as error:
-            return [
-                *problems,
-                f"{error} {len(tickers) - i} tickers are left. Run the command again later.",
-            ]
-        except FetchError as error:
-            problems.append(f"{ticker}: {error}")
-        else:  # the source may spell the ticker in its own way
-            write_file(
-                folder / f"{ticker}.json",
-                json.dumps({**answer, "symbol": ticker}, indent=1).encode(),
-            )
+    beginnings = range(0, len(tickers), BATCH)
+    for beginning in tqdm(beginnings, desc="Prices", unit="batch", disable=None):
+        batch = tickers[beginning : beginning + BATCH]
+        yahoo.check_connection()
+        tables = yahoo.download(batch, start, end)
+        unknown = [ticker for ticker in batch if tables[ticker].empty]
+        if len(unknown) == len(batch):
+            remedy = "Run the same command again in an hour."
+            return [*problems, f"Yahoo gave none of {len(batch)} tickers. {remedy}"]
+        for ticker in unknown:
+            problems.append(f"{ticker}: Yahoo gave no prices. Is it listed under this name?")
+        for ticker, table in tables.items():
+            if not table.empty:
+                write_file(_price_file(folder, ticker), table.to_parquet(index=False))
     return problems
 
 
-def _alpha_vantage(ticker: str, settings: Settings) -> dict[str, Any]:
-    key, address = str(settings.alpha_vantage_key), f"{settings.alpha_vantage}/query"
-    try:
-        answer: dict[str, Any] = _ask(
-            address, {"function": "EARNINGS", "symbol": ticker, "apikey": key}
-        )
-    except requests.RequestException as error:  # its text may hold the query with the key
-        raise _LimitError(
-            f"Alpha Vantage: expected JSON from {address}, got {type(error).__name__}."
-        ) from None
-    refusal = " ".join(
-        str(answer.get(name, "")) for name in ("Error Message", "Note", "Information")
-    ).strip()
-    refusal = refusal.replace(key, "(your key)")
-    if refusal and ("Error Message" not in answer or "apikey" in refusal):
-        raise _LimitError(f"Alpha Vantage: {refusal}")
-    if refusal or not answer.get("quarterlyEarnings"):
-        raise FetchError(f"Alpha Vantage knows no earnings of {ticker}. {refusal}".strip())
-    return answer
+def _fetch_reports(folder: Path, tickers: Sequence[str], settings: Settings) -> list[str]:
+    from fin_tasks.web import Web
+
+    problems: list[str] = []
+    with Web() as web:
+        for number, ticker in enumerate(_with_progress(tickers)):
+            time.sleep(PAUSE if number else 0)
+            try:
+                answer = alpha_vantage.earnings_of(ticker, web, settings)
+            except alpha_vantage.LimitError as error:
+                n_left = len(tickers) - number
+                remedy = f"{n_left} tickers are left. Run the command again later."
+                return [*problems, f"{error} {remedy}"]
+            except FetchError as error:
+                problems.append(f"{ticker}: {error}")
+            else:
+                _write_report(folder, ticker, answer)
+    return problems
 
 
-@retry(
-    retry=retry_if_exception_type(requests.RequestException),
-    stop=stop_after_attempt(5),
-    wait=wait_exponential(5, 60),
-    reraise=True,
-)
-def _ask(address: str, query: dict[str, str]) -> Any:
-    reply = requests.get(
-        address, query, headers={"User-Agent": "fin-tasks"}, timeout=30, allow_redirects=False
-    )
-    reply.raise_for_status()
-    return reply.json()
+def _copy_reports(folder: Path, tickers: Sequence[str], settings: Settings) -> list[str]:
+    """Take reports from the authors' repository."""
+    name_by_ticker = {ticker: f"data/eps_history/data-{ticker}.json" for ticker in tickers}
+    published = {pin.path for pin in load_pins("dynostock").files}
+    names = [name for name in name_by_ticker.values() if name in published]
+    files = locate("dynostock", names, source="upstream", settings=settings).files
+    problems = []
+    for ticker in _with_progress(tickers):
+        file = files.get(name_by_ticker[ticker])
+        if file is None:
+            problems.append(f"{ticker}: the authors have no earnings of {ticker}")
+        else:
+            answer = json.loads(file.read_text(encoding="utf-8"))
+            _write_report(folder, ticker, answer)
+    return problems
+
+
+def _with_progress(tickers: Sequence[str]) -> "tqdm[str]":
+    return tqdm(tickers, desc="Earnings", unit="ticker", disable=None)
+
+
+def _write_report(folder: Path, ticker: str, answer: dict[str, Any]) -> None:
+    # The source may spell the ticker in its own way.
+    report = {**answer, "symbol": ticker}
+    write_file(_report_file(folder, ticker), json.dumps(report, indent=1).encode())

@@ -1,0 +1,110 @@
+"""Daily prices from Yahoo, which yfinance asks, within limits of time and size."""
+
+import logging
+import time
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+import pandas as pd
+
+from fin_tasks.errors import ConfigError, FetchError
+
+SECONDS = 120.0
+"""Time for the prices of one batch of tickers."""
+MAX_BYTES = 32 << 20
+"""Size of one answer; 25 years of one ticker have a megabyte."""
+CONNECTION_SECONDS = 5.0
+"""Time for the first answer."""
+
+_ADDRESS = "https://query2.finance.yahoo.com"
+_RETRIES = 3
+_COLUMNS = {
+    "Open": "open",
+    "High": "high",
+    "Low": "low",
+    "Close": "close",
+    "Volume": "volume",
+    "Adj Close": "adj_close",
+}
+
+
+def check_connection() -> None:
+    """Raise FetchError if Yahoo cannot be reached, ConfigError if yfinance is not installed."""
+    _yfinance()
+    session = _session(CONNECTION_SECONDS)
+    try:
+        session.get(_ADDRESS)  # any answer will do
+    except Exception as error:  # the session raises its own errors and those of curl
+        reason = str(error).partition(". See ")[0]
+        remedy = "Check the network, and run the same command again."
+        raise FetchError(f"Yahoo: no connection to {_ADDRESS} ({reason}). {remedy}") from error
+
+
+def download(tickers: Sequence[str], start: date, end: date) -> dict[str, pd.DataFrame]:
+    """Return the prices of each ticker from `start` to `end`; a table is empty if there are none."""
+    # Until today, since today's prices hold all later splits.
+    frame = _download(tickers, start)
+    return {ticker: _prices_of(frame, ticker, end) for ticker in tickers}
+
+
+def _download(tickers: Sequence[str], start: date) -> pd.DataFrame:
+    yfinance = _yfinance()
+    # Our own messages name the tickers that failed.
+    logging.getLogger("yfinance").setLevel(logging.CRITICAL)
+    yfinance.config.network.retries = _RETRIES
+    try:
+        return yfinance.download(
+            list(tickers),
+            start=f"{start}",
+            auto_adjust=False,
+            actions=True,
+            group_by="ticker",
+            progress=False,
+            session=_session(SECONDS),
+        )
+    except Exception as error:  # yfinance raises whatever its libraries do
+        problem = f"expected prices, but yfinance failed ({error})"
+        raise FetchError(f"Yahoo: {problem}. Run the command again.") from error
+
+
+def _yfinance() -> Any:
+    try:
+        import yfinance
+    except ImportError as error:
+        remedy = "Run `pip install 'fin-tasks[market]'`."
+        raise ConfigError(f"prices: expected yfinance, found none. {remedy}") from error
+    return yfinance
+
+
+def _prices_of(frame: pd.DataFrame, ticker: str, end: date) -> pd.DataFrame:
+    empty = pd.DataFrame(columns=["Close"])
+    own = frame.get(ticker, empty).dropna(subset=["Close"])
+    if own.empty:
+        return own
+    splits = own["Stock Splits"]
+    ratios = splits.where(splits > 0, 1.0)
+    until_today = ratios[::-1].cumprod()[::-1]
+    days = own.index.tz_localize(None).normalize()
+    table = own.assign(ticker=ticker, date=days, splits_after=until_today / ratios)
+    table = table.rename(columns=_COLUMNS)
+    table = table[["ticker", "date", *_COLUMNS.values(), "splits_after"]]
+    return table[days <= pd.Timestamp(end)].reset_index(drop=True)
+
+
+def _session(seconds: float) -> Any:
+    """Return a session whose requests take no longer than this together."""
+    from curl_cffi import CurlOpt, requests
+
+    deadline = time.monotonic() + seconds
+
+    class Session(requests.Session):  # type: ignore[misc]
+        def request(self, method: Any, url: str, *args: Any, **options: Any) -> Any:
+            seconds_left = deadline - time.monotonic()
+            if seconds_left <= 0:
+                raise FetchError(f"it took more than {seconds:g} seconds")
+            wish = options.get("timeout") or seconds_left
+            options["timeout"] = min(wish, seconds_left)
+            return super().request(method, url, *args, **options)
+
+    return Session(impersonate="chrome", curl_options={CurlOpt.MAXFILESIZE_LARGE: MAX_BYTES})
