@@ -12,11 +12,16 @@ from fin_tasks import sandbox
 from fin_tasks.adapters.task_file import rubric_of
 from fin_tasks.benchmarks.scored_task import VARIANTS, ran
 from fin_tasks.errors import SandboxError
+from fin_tasks.interrupt import on_interrupt
 from fin_tasks.judging.judge import JudgeModel, answer_reader_from, judge_from
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.judging.step import JudgeStep
 from fin_tasks.settings import Settings
 
+_KEPT = (
+    "the judge's replies so far are kept in the cache, "
+    "and the model's responses only if lm_eval runs with --use_cache"
+)
 _log = logging.getLogger(__name__)
 Responses = Iterable[Sequence[Any]]
 Docs = Sequence[Mapping[str, Any]]
@@ -111,7 +116,8 @@ class AskJudge(JudgeStep, Filter):  # type: ignore[misc]
         responses = [[_given(response) for response in of_doc] for of_doc in resps]
         if self.optional and self.judge is None:
             return responses
-        return self.judge_responses(docs, responses)
+        with on_interrupt(_KEPT):
+            return self.judge_responses(docs, responses)
 
 
 class AskAnswerReader(AskJudge):

@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from fin_tasks.charts.candlestick import Chart, draw
 from fin_tasks.errors import ConfigError, DataError, FinTasksError
+from fin_tasks.interrupt import start_workers
 
 _log = logging.getLogger(__name__)
 
@@ -59,10 +60,16 @@ def draw_charts(
 
     folder.mkdir(parents=True, exist_ok=True)
     backend = _backend(engine, jobs)
-    with FileLock(folder / ".lock"), joblib.parallel_config(**backend):
+    with (
+        FileLock(folder / ".lock"),
+        joblib.parallel_config(**backend),
+        joblib.Parallel(n_jobs=jobs, batch_size=1) as parallel,
+    ):
+        if backend["backend"] == "loky":
+            start_workers(parallel)
         for left_by_a_killed_run in folder.glob("*.part"):
             left_by_a_killed_run.unlink(missing_ok=True)
-        errors = joblib.Parallel(n_jobs=jobs, batch_size=1)(missing())
+        errors = parallel(missing())
     messages = [error for error in errors if error]
     if messages:
         problem = f"{len(messages)} charts could not be drawn, all others are there"

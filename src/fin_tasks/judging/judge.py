@@ -16,6 +16,7 @@ from fin_tasks.endpoints.chat import Chat, Usage
 from fin_tasks.endpoints.prices import Prices, read_prices
 from fin_tasks.endpoints.reply import ChatReply
 from fin_tasks.errors import ConfigError, EndpointError, FinTasksError, JudgeError
+from fin_tasks.interrupt import without_interrupts
 from fin_tasks.judging.item import Item, Judged, Reply, no_response
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.settings import Settings
@@ -149,8 +150,9 @@ def judge_items(
     chat.usage = judge.usage
     with chat, ThreadPoolExecutor(judge.concurrency, "fin-tasks-judge") as pool:
         work = _Work(chat, rubric, judge)
-        jobs = {pool.submit(work.judge, items[at]): at for at in waiting}
         try:
+            with without_interrupts():  # the pool forgets a thread that is interrupted at its start
+                jobs = {pool.submit(work.judge, items[at]): at for at in waiting}
             for job in tqdm(
                 as_completed(jobs), "Judging", len(jobs), unit="response", disable=None
             ):

@@ -18,6 +18,7 @@ from scipy.special import comb
 from tqdm import tqdm
 
 from fin_tasks.errors import DataError
+from fin_tasks.interrupt import start_workers
 from fin_tasks.report import inspect_logs
 from fin_tasks.report.model import BREAKDOWNS, WEIGHT, largest, texts_column
 
@@ -39,9 +40,10 @@ def for_each(
     many = len(calls) > _MANY
     shown = tqdm(calls, name, unit="file", disable=None if many else True)
     jobs = min(_PROCESSES, joblib.cpu_count()) if many else 1
-    return list(
-        joblib.Parallel(n_jobs=jobs)(joblib.delayed(_said)(function, call) for call in shown)
-    )
+    with joblib.Parallel(n_jobs=jobs) as parallel:
+        if many:
+            start_workers(parallel)
+        return list(parallel(joblib.delayed(_said)(function, call) for call in shown))
 
 
 def _said(function: Callable[..., Any], call: tuple[Any, ...]) -> Any:

@@ -1,0 +1,22 @@
+"""The `fin-tasks` command, also as `python -m fin_tasks`."""
+
+import signal
+import sys
+
+from fin_tasks.interrupt import on_interrupt, what_is_kept
+
+
+def main() -> None:
+    """Run the command. Ctrl-C ends it with one sentence, also while its modules are imported."""
+    try:
+        with on_interrupt(what_is_kept(sys.argv[1:])):
+            from fin_tasks.cli import main as run_command
+
+            run_command()
+    finally:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback while Python exits
+
+
+if __name__ == "__main__":
+    main()
