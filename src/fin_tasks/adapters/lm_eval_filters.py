@@ -19,7 +19,7 @@ from fin_tasks.judging.step import JudgeStep
 from fin_tasks.settings import Settings
 
 _KEPT = (
-    "the judge's replies so far are kept in the cache, "
+    "replies so far are kept in the cache, "
     "and the model's responses only if lm_eval runs with --use_cache"
 )
 _log = logging.getLogger(__name__)
