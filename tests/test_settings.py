@@ -40,6 +40,9 @@ def test_variables_are_read_and_secrets_are_not_shown() -> None:
         settings.api_keys["OPENAI_API_KEY"],
     ) == ("secret",) * 3
     assert "secret" not in repr(settings)
+    assert (
+        Settings.from_environ({"OPENAI_API_KEY": "sk-1\r\n"}).api_keys["OPENAI_API_KEY"] == "sk-1"
+    )
     assert (settings.judge_base_urls, settings.metadata) == (("http://a", "http://b"), {"n": 1})
     own = Settings.from_environ(
         {"FIN_TASKS_OFFLINE": "yes", "FIN_TASKS_CACHE": "/own", "XDG_CACHE_HOME": "/cache"}

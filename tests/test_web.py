@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from slow_server import BODY, HEADERS, endless
@@ -97,9 +98,43 @@ def test_what_will_not_pass_is_tried_once() -> None:
         assert read(url) == b"42"
 
 
-def test_a_server_that_is_down() -> None:
-    with pytest.raises(WebError, match="ConnectError"):
-        read("http://127.0.0.1:9", Limits(seconds=5, n_bytes=1))
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("http://127.0.0.1:9", "ConnectError"),
+        ("http://127.0.0.1:port", "InvalidURL"),
+        ("http://", "Unsupported|InvalidURL|LocalProtocolError"),
+    ],
+)
+def test_a_server_that_cannot_be_asked(url: str, problem: str) -> None:
+    with pytest.raises(WebError, match=problem):
+        read(url, Limits(seconds=5, n_bytes=1))
+
+
+def test_redirects_in_a_circle_end() -> None:
+    with (
+        serve((302, {"Location": "/"}, b"")) as url,
+        Web(follow_redirects=True) as web,
+        pytest.raises(WebError, match="TooManyRedirects"),
+    ):
+        web.send(Request(url=url), Limits(seconds=5, n_bytes=1)).result()
+
+
+def test_a_download_is_a_whole_file_or_none(tmp_path: Path) -> None:
+    sizes: list[int] = []
+    limits = Limits(seconds=10, n_bytes=1 << 30)
+    with serve((200, {}, b"42")) as url, Web() as web:
+        done = web.download(Request(url=url), limits, tmp_path / "a" / "b", progress=sizes.append)
+        done.result()
+    assert (tmp_path / "a" / "b").read_bytes() == b"42"
+    assert sum(sizes) == 2
+    received = threading.Event()
+    with endless(BODY) as url, pytest.raises(KeyboardInterrupt), Web() as web:
+        request = Request(url=url)
+        web.download(request, limits, tmp_path / "c", progress=lambda size: received.set())
+        assert received.wait(10)
+        raise KeyboardInterrupt
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 def test_the_end_of_the_block_stops_requests_under_way() -> None:

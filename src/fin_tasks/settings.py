@@ -60,7 +60,9 @@ class Settings:
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> "Settings":
         """Read the settings from `environ`, by default the environment of this process."""
         variables = os.environ if environ is None else environ
-        env = {name: value for name, value in variables.items() if value}
+        # A key read from a file may end in a line break, which no header can hold.
+        stripped = {name: value.strip() for name, value in variables.items()}
+        env = {name: value for name, value in stripped.items() if value}
         keys = {name: value for name, value in env.items() if name.endswith("_KEY")}
         return cls(
             data_dir=_data_dir(env),

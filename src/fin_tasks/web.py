@@ -154,8 +154,10 @@ class Web:
             except TimeoutError:
                 error = WebError(f"it took more than {limits.seconds:g} seconds", pause=0.0)
                 n_late += 1
-            except httpx2.TransportError as failure:
+            except httpx2.RequestError as failure:
                 error = WebError(_text_of(failure), pause=0.0)
+            except httpx2.InvalidURL as failure:
+                error = WebError(_text_of(failure))
             except WebError as refusal:
                 error = refusal
             if error.pause is None or n_failed == limits.retries or n_late == 2:
@@ -233,5 +235,5 @@ def _pause_after(n_failed: int) -> float:
     return pause * random.uniform(0.75, 1.0)  # noqa: S311 - nothing is secret
 
 
-def _text_of(failure: httpx2.TransportError) -> str:
+def _text_of(failure: httpx2.RequestError | httpx2.InvalidURL) -> str:
     return f"{type(failure).__name__}: {failure}".removesuffix(": ")

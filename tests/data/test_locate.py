@@ -62,7 +62,7 @@ def test_a_file_is_downloaded_once_and_checked_each_time(
     server: Loopback, settings: Settings
 ) -> None:
     server.faults[GITHUB + CSV] = [503, 429]  # a busy server is asked again
-    found = xfinbench(settings).more([PICTURE, "dataset/figures/b.png"], optional=True)
+    found = xfinbench(settings).with_files([PICTURE, "dataset/figures/b.png"], optional=True)
     assert {name: path.read_bytes() for name, path in found.files.items()} == {
         CSV: BODIES[CSV],
         PICTURE: b"picture",
@@ -221,7 +221,7 @@ def test_a_folder_is_laid_out_like_the_repository_or_flat(
     for path, body in ((csv, BODIES[CSV]), (csv.parent / "figures" / "a.jpg", b"picture")):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(body)
-    found = xfinbench(replace(settings, data_dir=tmp_path / "data")).more(
+    found = xfinbench(replace(settings, data_dir=tmp_path / "data")).with_files(
         [PICTURE, BANK], optional=True
     )
     assert (dict(found.files), found.commit) == (

@@ -136,6 +136,14 @@ def test_an_address_with_a_key_is_refused(part: str) -> None:
         assert "sk-secret" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:8000/v1", "ftp://host/v1", "http:///v1", "http://h:99999/v1", "http://[/v1"]
+)
+def test_an_address_that_is_none_is_refused(settings: Settings, url: str) -> None:
+    with pytest.raises(ConfigError, match="expected an address such as"):
+        Chat("m", [url], settings)
+
+
 def test_a_limit_of_requests_a_minute_holds(settings: Settings) -> None:
     with (
         serve(lambda _: completion("4"), pause=0.02) as served,

@@ -37,7 +37,7 @@ def refuse_typos(
             raise ConfigError(f"{benchmark} metadata: {problem}. Did you mean {similar[0]!r}?")
 
 
-def draw(
+def draw_rows(
     benchmark: str,
     rows: Sequence[_Row],
     n: int | None,

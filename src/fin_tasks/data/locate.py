@@ -54,7 +54,7 @@ class Located:
         """The commit of downloaded files, else None."""
         return self.pins.revision if self.origin == "upstream" else None
 
-    def more(
+    def with_files(
         self,
         names: Iterable[str],
         *,
@@ -152,7 +152,7 @@ def locate(
         raise ConfigError(f"{benchmark} source: expected one of {expected}, got {source!r}.")
     own_folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
     if source == "upstream" or (source == "auto" and own_folder is None):
-        return _upstream(pins, revision, settings).more(paths, optional=optional)
+        return _upstream(pins, revision, settings).with_files(paths, optional=optional)
     folder = sample if source == "sample" else own_folder
     if folder is None:
         remedy = "Set data_dir or FIN_TASKS_DATA."
@@ -163,12 +163,12 @@ def locate(
         check_name(folder)
         only = {_key(paths[0], folder): folder}
         located = replace(located, root=folder.parent, files=only)
-        return located.more(paths[1:], optional=optional)
+        return located.with_files(paths[1:], optional=optional)
     # Only one folder is searched from here on, so that two copies never mix.
     below = replace(located, root=folder / benchmark)
     if origin == "data_dir" and any(below.matches(name) for name in paths):
         located = below
-    return located.more(paths, optional=optional)
+    return located.with_files(paths, optional=optional)
 
 
 def _upstream(

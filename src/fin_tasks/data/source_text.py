@@ -17,7 +17,7 @@ Known = dict[str, Any]
 """Values by the source of their expression: `line['question']`, or `load()` for any call of `load`."""
 
 
-def follow(
+def follow_statements(
     body: Sequence[ast.stmt],
     known: Known,
 ) -> None:
@@ -29,7 +29,7 @@ def follow(
     for statement in body:
         if isinstance(statement, ast.If):
             condition = value_of(statement.test, known)
-            follow(statement.body if condition else statement.orelse, known)
+            follow_statements(statement.body if condition else statement.orelse, known)
         elif isinstance(statement, ast.Assign):
             _assign(statement.targets[0], statement.value, known)
         elif isinstance(statement, ast.AugAssign):

@@ -16,14 +16,18 @@ _SHORTEST_TOKEN = 12  # characters of a part of a path; shorter ones are words s
 
 def check_address(url: str) -> None:
     """Refuse an address that is not HTTP, or whose user, password or query may hold a key."""
-    parts = urlsplit(url)
+    expected = "expected an address such as http://127.0.0.1:8000/v1"
+    try:
+        parts = urlsplit(url)
+        has_host = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        raise ConfigError(f"endpoint: {expected}, got an impossible host or port.") from None
     if parts.username or parts.password or parts.query or parts.fragment:
         problem = "expected an address without user, password, `?` and `#`, got one of these"
         remedy = "Put the key into an environment variable."
         raise ConfigError(f"endpoint {parts.hostname}: {problem}. {remedy}")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        expected = "an address such as http://127.0.0.1:8000/v1"
-        raise ConfigError(f"endpoint: expected {expected}, got one without http:// or a host.")
+    if parts.scheme not in ("http", "https") or not has_host:
+        raise ConfigError(f"endpoint: {expected}, got one without http:// or a host.")
 
 
 def shown_address(url: str) -> str:

@@ -164,7 +164,7 @@ def draw(
     ends = [round(goal * end / total) for end in accumulate(weights.values(), initial=0)]
     for name, start, end in zip(weights, ends, ends[1:], strict=False):
         if end > start:  # the same number may stand for questions of two tasks
-            found.rows += documents.draw(
+            found.rows += documents.draw_rows(
                 study.benchmark,
                 strata[name],
                 end - start,

@@ -11,7 +11,7 @@ from fin_tasks.benchmarks.bizbench import VERSION, prompts
 from fin_tasks.benchmarks.bizbench.formulas import reference_of
 from fin_tasks.benchmarks.bizbench.score import PAPER_PARTS
 from fin_tasks.benchmarks.final_answer import READER_OPTIONS
-from fin_tasks.data.documents import dataset_of, draw, refuse_typos
+from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos
 from fin_tasks.data.locate import locate
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
@@ -47,7 +47,7 @@ def load(
 
     `part` is one of `PARTS`, or a column of the long XFinBench paper (`PAPER_PARTS`); these two are drawn together, 500
     rows if `n` is None. `mode` is `cot`, `pot` (a program computes the number) or `code` (the function asked for).
-    `source`, `data_dir` and `data_revision` are those of `data.files.locate`; `unknown` are the model's arguments.
+    `source`, `data_dir` and `data_revision` are those of `data.locate.locate`; `unknown` are the model's arguments.
     """
     refuse_typos("bizbench", unknown, _OPTIONS)
     there = "test" if source == "sample" else split
@@ -74,7 +74,7 @@ def load(
         # Of the paper's 500 rows 141 have choices, as that number alone fits all figures of its Table 3.
         n_choices = min(len(choices), max(round(n * 141 / 500), n - len(numbers)))
         chosen, drawn = (choices, n_choices) if part == "paper_choice" else (numbers, n - n_choices)
-    chosen = draw("bizbench", chosen, drawn, seed, lambda row: str(row["id"]))
+    chosen = draw_rows("bizbench", chosen, drawn, seed, lambda row: str(row["id"]))
     if not chosen:
         found = ", ".join(sorted({row["part"] for row in rows})) or "none"
         raise DataError(

@@ -12,7 +12,7 @@ from fin_tasks.benchmarks.dynostock.market import ALPHA_VANTAGE, Market
 from fin_tasks.benchmarks.dynostock.prompts import Prompt, statement_direction
 from fin_tasks.benchmarks.dynostock.windows import Window, shown_prices
 from fin_tasks.data.locate import locate
-from fin_tasks.data.source_text import follow, value_of
+from fin_tasks.data.source_text import follow_statements, value_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
@@ -95,7 +95,7 @@ class UpstreamPrompts:
                     shown.to_string(header=True, index=False),
                     "\n".join(told),
                 )
-        follow(self.functions["construct_instruction"].body, known)
+        follow_statements(self.functions["construct_instruction"].body, known)
         if "instruction" not in known:
             raise DataError(
                 "gen.py of DynoStock's authors: expected sentences, found other code. Use prompts: house."

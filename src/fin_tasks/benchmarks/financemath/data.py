@@ -12,7 +12,7 @@ from typing import Any
 from fin_tasks.benchmarks.final_answer import READER_OPTIONS
 from fin_tasks.benchmarks.financemath import VERSION
 from fin_tasks.benchmarks.financemath.score import TOPICS
-from fin_tasks.data.documents import dataset_of, draw, refuse_typos
+from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos
 from fin_tasks.data.locate import locate
 from fin_tasks.data.tables import read_json
 from fin_tasks.errors import DataError, SandboxError
@@ -46,7 +46,7 @@ def load(
 ) -> dict[str, Any]:
     """Load the documents of one task, `cot` or `pot`, as `{split: Dataset}` with the provenance in `info.description`.
 
-    `source` and `data_dir` are those of `data.files.locate`; `n` and `seed` name a random sample. The authors publish
+    `source` and `data_dir` are those of `data.locate.locate`; `n` and `seed` name a random sample. The authors publish
     no truths of the test split, so it needs a file of yours. lm-eval adds the arguments of the model.
     """
     refuse_typos("financemath", unknown, _OPTIONS)
@@ -55,7 +55,7 @@ def load(
     files = locate(
         "financemath", [name], source=source, data_dir=data_dir, settings=settings, sample=_SAMPLE
     )
-    rows = draw(
+    rows = draw_rows(
         "financemath",
         read_rows(files.files[name], "question"),
         n,

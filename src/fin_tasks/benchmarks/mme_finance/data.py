@@ -11,7 +11,7 @@ from fin_tasks.benchmarks.mme_finance import prompts as texts
 from fin_tasks.benchmarks.mme_finance.exact import parse_truth
 from fin_tasks.benchmarks.mme_finance.images import Pictures, is_usable, unpack
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
-from fin_tasks.data.documents import dataset_of, draw, refuse_typos
+from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import Located, locate
 from fin_tasks.data.pictures import upright_files
@@ -78,14 +78,14 @@ def load(
         settings=settings,
         sample=_SAMPLE,
         revision=data_revision,
-    ).more([f"{stem}.zip"], optional=True)
+    ).with_files([f"{stem}.zip"], optional=True)
     rows, left_out, data = _read(files, stem, part, settings)
     counts = ", ".join(
         f"{kind} {len(ids)} ({', '.join(ids[:5])})" for kind, ids in left_out.items()
     )
     if counts:
         _log.warning("mme_finance %s, %s: rows left out: %s", part, language, counts)
-    rows = draw("mme_finance", rows, n, seed, lambda row: row.cells["index"])
+    rows = draw_rows("mme_finance", rows, n, seed, lambda row: row.cells["index"])
     if not rows:
         where = f"{files.files[f'{stem}.tsv']} (left out: {counts or 'nothing'})"
         raise DataError(

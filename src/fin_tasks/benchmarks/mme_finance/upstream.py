@@ -10,7 +10,7 @@ from pydantic import Field
 from fin_tasks.benchmarks.mme_finance.prompts import Wording
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import locate
-from fin_tasks.data.source_text import follow
+from fin_tasks.data.source_text import follow_statements
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item
 from fin_tasks.judging.rubric import Rubric, load_rubric, with_picture
@@ -31,7 +31,7 @@ def wording(language: str, *, source: str, data_dir: str | None) -> Wording:
         "line['task_category']": "OCR",
         "line['background']": _BACKGROUND,
     }
-    follow(_function(path, *_PROMPTS[language]).body, known)
+    follow_statements(_function(path, *_PROMPTS[language]).body, known)
     try:
         requirements = known["format_prompt"]
         before_question, rest = known["prompt"].split(_QUESTION)
@@ -58,7 +58,7 @@ class UpstreamRubric(Rubric):
         row = {"question": item.question, "answer": item.answer, "prediction": item.response}
         row["task_category"] = item.category
         known: dict[str, Any] = {f"line['{name}']": value for name, value in row.items()}
-        follow(self.function.body, known)
+        follow_statements(self.function.body, known)
         text = known.get("gpt4_prompt")
         if not isinstance(text, str):
             raise DataError(

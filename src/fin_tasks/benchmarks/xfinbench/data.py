@@ -15,7 +15,7 @@ from fin_tasks.benchmarks.xfinbench import VERSION
 from fin_tasks.benchmarks.xfinbench import prompts as wording
 from fin_tasks.benchmarks.xfinbench.math_types import read_labels
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES, parse_truth
-from fin_tasks.data.documents import dataset_of, draw, refuse_typos
+from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import Located, locate
 from fin_tasks.data.tables import read_csv
@@ -109,7 +109,7 @@ def load(
             row["math_types"] = labels.get(row["id"], [])
     terms: list[list[wording.Term]] = [[] for _ in rows]
     if knowledge != "none":
-        bank = files.more(["dataset/knowledge_bank.csv"]).files["dataset/knowledge_bank.csv"]
+        bank = files.with_files(["dataset/knowledge_bank.csv"]).files["dataset/knowledge_bank.csv"]
         terms, facts["retrieval"] = wording.find_terms(
             rows, bank, knowledge, top_k, encoder, settings
         )
@@ -156,7 +156,9 @@ def _choose(
         provenance = found.provenance() if visual else provenance
     own = [row for row in rows if row["task"] != "mcq" or bool(row["figure"]) == visual]
     usable = [row for row in (rows if study else own) if not row["flaw"]]
-    asked = [row for row in draw("xfinbench", usable, n, seed, lambda row: row["id"]) if row in own]
+    asked = [
+        row for row in draw_rows("xfinbench", usable, n, seed, lambda row: row["id"]) if row in own
+    ]
     left_out: dict[str, list[str]] = {}
     for row in own:
         if flaw := row.pop("flaw"):
@@ -185,7 +187,7 @@ def _find_figures(files: Located, rows: Sequence[dict[str, Any]]) -> Located:
     paths = [
         f"dataset/figures/{name}.{suffix}" for suffix in ("jpeg", "jpg", "png") for name in names
     ]
-    found = files.more(paths, optional=True)
+    found = files.with_files(paths, optional=True)
     pictures = {path.stem: str(path) for path in found.files.values() if path.suffix != ".csv"}
     for row in rows:
         row["figure_path"] = pictures.get(row["figure"], "")

@@ -104,7 +104,7 @@ def upstream_prompts(files: Located) -> PromptSet:
     names = {(task, mode): f"{task}_{modes[mode]}.txt" for task, mode in house_prompts().user}
     names |= {("", mode): f"Sys_msg/{name}.txt" for mode, name in modes.items()}
     paths = {kind: f"evaluate/prompt_template/{name}" for kind, name in names.items()}
-    found = files.more(paths.values()).files
+    found = files.with_files(paths.values()).files
     user = {
         kind: found[path].read_text("utf-8", "replace").replace("\\n", "\n")
         for kind, path in paths.items()
