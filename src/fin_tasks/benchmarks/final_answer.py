@@ -5,6 +5,7 @@ the answer or NONE, and our rules read the reply.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from string import ascii_uppercase
 from typing import Any, Literal
 
@@ -41,13 +42,11 @@ def item_of(
     if not reply or is_reasoning_open(response):
         return None
     question = doc.get("question") or doc.get("prompt") or "-"
-    lettered = [
-        f"{letter}. {choice}" for letter, choice in zip(ascii_uppercase, choices, strict=False)
-    ]
+    lines = [f"{ascii_uppercase[place]}. {choice}" for place, choice in enumerate(choices[:26])]
     return Item(
         question=question[-_SHOWN_QUESTION:],
         answer="-",
-        background="\n".join(lettered),
+        background="\n".join(lines),
         response=reply[-_SHOWN_RESPONSE:],
         category=kind,
     )
@@ -61,24 +60,27 @@ def was_asked(judged: Judged) -> bool:
 def read_by_model(
     kind: Kind, judged: Judged, *, variant: str, choices: Sequence[str] = ()
 ) -> Reading:
-    """Read the model's last reply. The response is unscored if there is none, or if it is no copy of an answer."""
-    answer: int | str | float | Number | None = None
-    reason = judged.error
-    if not reason:
-        reply = strip_reasoning(judged.replies[-1].text).strip().strip('"`*.').strip()
-        if reply.lower() != _NONE:
-            answer = _answer_in(kind, reply, judged.response, choices)
-            if answer is None:
-                reason = f"expected an answer of the response from the model, got {reply[:80]!r}"
-    found_none = answer is None and not reason
-    return Reading(
+    """Read the model's last reply.
+
+    The response is unscored if there is no reply, or if the reply is no copy of an answer.
+    """
+    reading = Reading(
         variant=variant,
-        answer=answer,
-        reason="the model found no final answer" if found_none else reason,
-        unscored=bool(reason),
+        answer=None,
         by="model",
         replies=tuple(reply.text for reply in judged.replies),
     )
+    if judged.error:
+        return replace(reading, reason=judged.error, unscored=True)
+    reply = strip_reasoning(judged.replies[-1].text)
+    reply = reply.strip().strip('"`*.').strip()
+    if reply.lower() == _NONE:
+        return replace(reading, reason="the model found no final answer")
+    answer = _answer_in(kind, reply, judged.response, choices)
+    if answer is None:
+        reason = f"expected an answer of the response from the model, got {reply[:80]!r}"
+        return replace(reading, reason=reason, unscored=True)
+    return replace(reading, answer=answer)
 
 
 def share_read_by_model(readings: Iterable[Reading]) -> float:
@@ -97,10 +99,14 @@ def _answer_in(
         return read_verdict(f"{MARKER} {reply}.").answer
     if kind == "letter":
         letter = read_choice(f"{MARKER} {reply}.", choices).answer
-        letters = ascii_uppercase[: len(choices)] if choices else ascii_uppercase
-        return letter if letter is not None and letter in letters else None
+        n_choices = len(choices) or len(ascii_uppercase)
+        if letter is None or letter not in ascii_uppercase[:n_choices]:
+            return None
+        return letter
     number = read_quantity(f"{MARKER} [{reply}].").answer
-    return number if number and _is_in(number, strip_reasoning(response)) else None
+    if number is None or not _is_in(number, strip_reasoning(response)):
+        return None
+    return number
 
 
 def _is_in(number: Number, response: str) -> bool:

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from fin_tasks.errors import FinTasksError
@@ -13,7 +12,10 @@ from fin_tasks.judging.rubric import Rubric
 from fin_tasks.sandbox import Ran
 
 _log = logging.getLogger(__name__)
+
 Document = Mapping[str, Any]
+Response = str | Ran
+JudgedResponse = Judged | Ran
 ItemOf = Callable[[Document, str], Item | None]
 
 
@@ -28,58 +30,71 @@ class JudgeStep:
         self.rubric = rubric
         self.judge = judge
         self.facts: dict[str, Any] = judge.facts(rubric) if judge else {}
-        self._last: tuple[list[Item], list[Judged]] | None = None
+        self._asked: list[Item] | None = None
+        self._judged: list[Judged] = []
 
     def judge_responses(
-        self, docs: Sequence[Document], responses: Sequence[Sequence[str | Ran]]
-    ) -> list[list[Judged | Ran]]:
+        self, docs: Sequence[Document], responses: Sequence[Sequence[Response]]
+    ) -> list[list[JudgedResponse]]:
         """Return each document's responses with the judge's replies.
 
         A response whose program ran stays as it is. If the judge failed too often, all responses are
         unscored, and nothing raises.
         """
-        items: list[list[Item | None]] = []
+        items_by_doc: list[list[Item | None]] = []
+        asked: list[Item] = []
         for doc, doc_responses in zip(docs, responses, strict=True):
-            items.append([self._item_of(doc, response) for response in doc_responses])
-        asked = [item for item in chain.from_iterable(items) if item is not None]
+            items = [self._item_of(doc, response) for response in doc_responses]
+            items_by_doc.append(items)
+            asked += filter(None, items)
         answers = iter(self._ask(asked))
-        judged: list[list[Judged | Ran]] = []
-        for doc_responses, doc_items in zip(responses, items, strict=True):
-            pairs = zip(doc_responses, doc_items, strict=True)
-            judged.append([_with_replies(response, item, answers) for response, item in pairs])
+        judged: list[list[JudgedResponse]] = []
+        for doc_responses, items in zip(responses, items_by_doc, strict=True):
+            pairs = zip(doc_responses, items, strict=True)
+            judged.append([_with_answer(response, item, answers) for response, item in pairs])
         return judged
 
-    def _item_of(self, doc: Document, response: str | Ran) -> Item | None:
-        if isinstance(response, Ran) and response.outcomes:
+    def _item_of(self, doc: Document, response: Response) -> Item | None:
+        if has_result(response):
             return None
         return self.item(doc, text_of(response))
 
     def _ask(self, items: list[Item]) -> list[Judged]:
         if self.judge is None:
             return [Judged(item.response) for item in items]
-        if self._last is None or self._last[0] != items:
-            try:
-                judged = judge_items(items, self.rubric, self.judge)
-                check_failures(judged, self.rubric, self.judge.max_failed)
-            except (FinTasksError, OSError) as error:
-                _log.error("All responses that were to be judged stay unscored: %s", error)
-                judged = [Judged(item.response, (), str(error)) for item in items]
+        if self._asked != items:
+            self._judged = self._ask_judge(items, self.judge)
+            self._asked = items
             self.facts["usage"] = self.judge.spent()
-            self._last = (items, judged)
-        return self._last[1]
+        return self._judged
+
+    def _ask_judge(self, items: list[Item], judge: JudgeModel) -> list[Judged]:
+        try:
+            judged = judge_items(items, self.rubric, judge)
+            check_failures(judged, self.rubric, judge.max_failed)
+        except (FinTasksError, OSError) as error:
+            _log.error("All responses that were to be judged stay unscored: %s", error)
+            return [Judged(item.response, (), str(error)) for item in items]
+        return judged
 
 
-def _with_replies(
-    response: str | Ran, item: Item | None, answers: Iterator[Judged]
-) -> Judged | Ran:
-    if item is not None:
-        # An item may show only a part of the response.
-        return replace(next(answers), response=text_of(response))
-    if isinstance(response, Ran) and response.outcomes:
-        return response
-    return Judged(text_of(response))
+def has_result(response: Response) -> bool:
+    """Return whether programs of a response were run."""
+    return isinstance(response, Ran) and bool(response.outcomes)
 
 
-def text_of(response: str | Ran) -> str:
+def text_of(response: Response) -> str:
     """Return the text of a response."""
     return response.response if isinstance(response, Ran) else response
+
+
+def _with_answer(
+    response: Response, item: Item | None, answers: Iterator[Judged]
+) -> JudgedResponse:
+    text = text_of(response)
+    if item is not None:
+        # An item may show only a part of the response.
+        return replace(next(answers), response=text)
+    if isinstance(response, Ran) and response.outcomes:
+        return response
+    return Judged(text)

@@ -20,15 +20,27 @@ from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 
 _log = logging.getLogger(__name__)
+
+Row = dict[str, Any]
+"""A row of a file, or a document made of it."""
+
 _SAMPLE = Path(__file__).with_name("sample")
 _OPTIONS = ("split", "source", "data_dir", "n", "seed", "sampling", *READER_OPTIONS)
+_COPIED = ("question_id", "ground_truth", "python_solution", "topic")
+
 _SYSTEM = {
-    "cot": "You are a finance professional who works problems out on paper. Go through the calculation in order, then "
-    'close with one line of the form "Therefore, the answer is X.", where X is the number asked for and nothing but a '
-    "number with its sign and, where it has one, its unit.",
-    "pot": "You are a finance professional who solves problems in Python. Write one function `solution()` that takes "
-    "no arguments, names the given quantities, computes the result step by step and returns it as a single number. "
-    "Standard library and numpy only; no input, no printing. Give the program alone, in a Python code block.",
+    "cot": (
+        "You are a finance professional who works problems out on paper. Go through the "
+        "calculation in order, then close with one line of the form "
+        '"Therefore, the answer is X.", where X is the number asked for and nothing but a '
+        "number with its sign and, where it has one, its unit."
+    ),
+    "pot": (
+        "You are a finance professional who solves problems in Python. Write one function "
+        "`solution()` that takes no arguments, names the given quantities, computes the result "
+        "step by step and returns it as a single number. Standard library and numpy only; no "
+        "input, no printing. Give the program alone, in a Python code block."
+    ),
 }
 _ASK = {"cot": "Solve this step by step.", "pot": "Write the function that computes this."}
 _CUE = {"cot": "Let us go step by step.", "pot": "```python\ndef solution():"}
@@ -50,102 +62,108 @@ def load(
     no truths of the test split, so it needs a file of yours. lm-eval adds the arguments of the model.
     """
     refuse_typos("financemath", unknown, _OPTIONS)
-    name = f"data/{'validation' if source == 'sample' else split}.json"
-    settings = Settings.from_environ()
+    file_split = "validation" if source == "sample" else split
+    name = f"data/{file_split}.json"
     files = locate(
-        "financemath", [name], source=source, data_dir=data_dir, settings=settings, sample=_SAMPLE
-    )
-    rows = draw_rows(
         "financemath",
-        read_rows(files.files[name], "question"),
-        n,
-        seed,
-        lambda row: str(row["question_id"]),
+        [name],
+        source=source,
+        data_dir=data_dir,
+        settings=Settings.from_environ(),
+        sample=_SAMPLE,
     )
+    all_rows = read_rows(files.files[name], "question")
+    rows = draw_rows("financemath", all_rows, n, seed, lambda row: str(row["question_id"]))
     docs, rounded = scoring_docs(rows, mode)
+    for doc, row in zip(docs, rows, strict=True):
+        doc |= _prompt(row, mode)
     wording = json.dumps([_SYSTEM[mode], _ASK[mode], _CUE[mode]])
-    facts = {
-        **{"scorer": VERSION, "split": split, "mode": mode},
+    facts: dict[str, Any] = {
+        "scorer": VERSION,
+        "split": split,
+        "mode": mode,
         "prompts": {"set": "house", "sha256": hashlib.sha256(wording.encode()).hexdigest()},
         "data": files.provenance(),
         "truths": {"rounded": rounded},
-        **({} if n is None else {"n": n, "seed": seed}),
     }
-    return {
-        split: dataset_of(
-            [doc | _prompt(row, mode) for doc, row in zip(docs, rows, strict=True)], facts
-        )
-    }
+    if n is not None:
+        facts |= {"n": n, "seed": seed}
+    return {split: dataset_of(docs, facts)}
 
 
-def read_rows(path: Path, column: str) -> list[dict[str, Any]]:
+def read_rows(path: Path, column: str) -> list[Row]:
     """Read questions or recordings, which have their text in `column`."""
     aliases = {"question_id": "id", "output": "model_response"}
     rows = read_json(path, ("question_id", "ground_truth", column), aliases=aliases)
     for row in rows:
+        truth = row["ground_truth"]
+        number = math.nan
         with suppress(TypeError, ValueError):
-            row |= {
-                "question_id": str(row["question_id"]),
-                "ground_truth": float(row["ground_truth"]),
-            }
-        if not isinstance(row["ground_truth"], float) or not math.isfinite(row["ground_truth"]):
-            expected = "expected a finite number as ground_truth"
+            number = float(truth)
+        if not math.isfinite(number):
             raise DataError(
-                f"{path}, {row['question_id']}: {expected}, got {row['ground_truth']!r}."
+                f"{path}, {row['question_id']}: expected a finite number as ground_truth, "
+                f"got {truth!r}."
             )
+        row["question_id"] = str(row["question_id"])
+        row["ground_truth"] = number
     return rows
 
 
-def scoring_docs(
-    rows: Sequence[dict[str, Any]], mode: str
-) -> tuple[list[dict[str, Any]], list[str]]:
+def scoring_docs(rows: Sequence[Row], mode: str) -> tuple[list[Row], list[str]]:
     """Return documents with what scoring needs, and the ids whose own program gives no number for the exact truth.
 
     Their exact truth is that of the file, which is rounded to 3 decimals.
     """
-    programs = [row.get("python_solution") for row in rows]
-    numbers: list[float | None] = [None] * len(rows)
-    try:
-        if any(programs):
-            numbers = [
-                outcome.number
-                for outcome in run_programs(programs, settings=Settings.from_environ())
-            ]
-    except SandboxError as error:
-        _log.warning(
-            "financemath: truths stay rounded to 3 decimals, as no sandbox works: %s", error
-        )
-    docs, rounded = [], []
-    for row, exact in zip(rows, numbers, strict=True):
-        doc = {
-            name: row.get(name)
-            for name in ("question_id", "ground_truth", "python_solution", "topic")
-        }
-        if exact is None or not math.isfinite(exact):
+    docs: list[Row] = []
+    rounded: list[str] = []
+    for row, result in zip(rows, _results_of_programs(rows), strict=True):
+        exact_truth = row["ground_truth"]
+        if result is not None and math.isfinite(result):
+            exact_truth = result
+        else:
             rounded.append(row["question_id"])
-            exact = row["ground_truth"]
-        docs.append(
-            {
-                **doc,
-                "exact_truth": exact,
-                "topic_name": TOPICS.get(row.get("topic") or "", ""),
-                "mode": mode,
-            }
-        )
+        doc = {name: row.get(name) for name in _COPIED}
+        doc["exact_truth"] = exact_truth
+        doc["topic_name"] = TOPICS.get(row.get("topic") or "", "")
+        doc["mode"] = mode
+        docs.append(doc)
     return docs, rounded
 
 
-def _prompt(row: dict[str, Any], mode: str) -> dict[str, Any]:
-    texts = row.get("tables") or []
-    tables = [
-        f"Table{f' {n}' if len(texts) > 1 else ''}:\n{text.strip()}"
-        for n, text in enumerate(texts, start=1)
-    ]
-    words = f"Therefore, the answer is {row['ground_truth']:.12g}."
+def _results_of_programs(rows: Sequence[Row]) -> list[float | None]:
+    """Return what the reference programs return; None for a row without a result."""
+    programs = [row.get("python_solution") for row in rows]
+    nothing: list[float | None] = [None] * len(rows)
+    if not any(programs):
+        return nothing
+    try:
+        outcomes = run_programs(programs, settings=Settings.from_environ())
+    except SandboxError as error:
+        message = "financemath: truths stay rounded to 3 decimals, as no sandbox works: %s"
+        _log.warning(message, error)
+        return nothing
+    return [outcome.number for outcome in outcomes]
+
+
+def _prompt(row: Row, mode: str) -> Row:
+    question = row["question"].strip()
+    tables = _tables_of(row)
+    if mode == "cot":
+        target = f"Therefore, the answer is {row['ground_truth']:.12g}."
+    else:
+        target = f"```python\n{row.get('python_solution')}\n```"
     return {
         "has_table": bool(tables),
-        "target": words if mode == "cot" else f"```python\n{row.get('python_solution')}\n```",
+        "target": target,
         "system": _SYSTEM[mode],
-        "prompt": "\n\n".join([f"Question: {row['question'].strip()}", *tables, _ASK[mode]]),
+        "prompt": "\n\n".join([f"Question: {question}", *tables, _ASK[mode]]),
         "cue": _CUE[mode],
     }
+
+
+def _tables_of(row: Row) -> list[str]:
+    texts = row.get("tables") or []
+    if len(texts) == 1:
+        return [f"Table:\n{texts[0].strip()}"]
+    return [f"Table {n}:\n{text.strip()}" for n, text in enumerate(texts, start=1)]

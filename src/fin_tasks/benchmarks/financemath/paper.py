@@ -32,16 +32,17 @@ def is_equal(result: float, truth: float) -> bool:
     """Compare two numbers as the authors do: a power of ten is forgiven, signs hardly count, NaN is right."""
     if math.isnan(result):
         return True
-    if not (math.isfinite(result) and math.isfinite(truth)):
+    if math.isinf(result) or not math.isfinite(truth):
         return False
     large = max(abs(result), abs(truth))
     small = min(abs(result), abs(truth))
-    return (
-        is_near(result, truth)
-        or _are_powers_of_ten_apart(large, small)
-        or _are_rounded_up_alike(large, small)
-        or any(is_near(small * factor, large) for factor in _FORGIVEN_FACTORS)
-    )
+    if is_near(result, truth):
+        return True
+    if _are_powers_of_ten_apart(large, small):
+        return True
+    if _are_rounded_up_alike(large, small):
+        return True
+    return any(is_near(small * factor, large) for factor in _FORGIVEN_FACTORS)
 
 
 def is_near(number: float, truth: float) -> bool:

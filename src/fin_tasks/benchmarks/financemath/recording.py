@@ -7,67 +7,78 @@ from typing import Any
 
 import fin_tasks
 from fin_tasks.benchmarks.financemath import VERSION
-from fin_tasks.benchmarks.financemath.data import read_rows, scoring_docs
+from fin_tasks.benchmarks.financemath.data import Row, read_rows, scoring_docs
+from fin_tasks.benchmarks.financemath.score import Document
 from fin_tasks.benchmarks.scored_task import texts_of
 from fin_tasks.errors import DataError
 from fin_tasks.stats.averages import average_or_none
 
+Values = Mapping[str, Sequence[Mapping[str, float | None]]]
+"""Metrics by variant and document."""
+Rates = dict[str, float | None]
 
-def read(path: Path, *, mode: str) -> list[tuple[dict[str, Any], str]]:
+_SPLITS = ("validation", "test", "sample")
+_RATES = (
+    ("execution_rate", "paper", "execution_rate"),
+    ("acc", "paper", "acc"),
+    ("robust_acc", "robust", "acc"),
+)
+"""A rate of the summary, and the variant and metric whose mean it is."""
+
+
+def read(path: Path, *, mode: str) -> list[tuple[Row, str]]:
     """Return pairs of document and response. Of several responses the first counts, in lm-eval's samples all count."""
     rows = read_rows(path, "output")
-    found = []
-    for doc, row in zip(scoring_docs(rows, mode)[0], rows, strict=True):
+    scoring, _ = scoring_docs(rows, mode)
+    pairs: list[tuple[Row, str]] = []
+    for fields, row in zip(scoring, rows, strict=True):
+        name = fields["question_id"]
+        doc = {"id": name, "question": row.get("question", ""), **fields}
         for text in texts_of(row["output"]):
             if not isinstance(text, str | None):
-                raise DataError(
-                    f"{path}, {doc['question_id']}: expected text as output, got {text!r:.200}."
-                )
-            asked = {"id": doc["question_id"], "question": row.get("question", ""), **doc}
-            found.append((asked, text or ""))
-    return found
+                raise DataError(f"{path}, {name}: expected text as output, got {text!r:.200}.")
+            pairs.append((doc, text or ""))
+    return pairs
 
 
-def summary(
-    docs: Sequence[Mapping[str, Any]],
-    values: Mapping[str, Sequence[Mapping[str, float | None]]],
-    **facts: Any,
-) -> dict[str, Any]:
+def summary(docs: Sequence[Document], values: Values, **facts: Any) -> dict[str, Any]:
     """Return the summary of `fin-tasks replay financemath --json`: fractions of the scored rows, counts and `facts`.
 
-    `values` are metrics by variant and document. All but `robust_acc` is under `paper`.
+    All but `robust_acc` is under `paper`.
     """
-    paper = "paper"
-    columns = {
-        "execution_rate": (paper, "execution_rate"),
-        "acc": (paper, "acc"),
-        "robust_acc": ("robust", "acc"),
-    }
-
-    def rates(topic: str | None = None) -> dict[str, Any]:
-        places = [at for at, doc in enumerate(docs) if topic in (None, doc["topic"])]
-        means = {
-            name: [values[of][at][metric] for at in places]
-            for name, (of, metric) in columns.items()
-        }
-        return {
-            "n": len(places),
-            **{name: average_or_none(column) for name, column in means.items()},
-        }
-
-    splits = {re.sub(r"-\d+$", "", doc["id"]) for doc in docs}
+    topics = sorted({doc["topic"] for doc in docs if doc["topic"]})
+    by_topic: dict[str, Rates] = {}
+    for topic in topics:
+        rows = [number for number, doc in enumerate(docs) if doc["topic"] == topic]
+        by_topic[topic] = _rates(values, rows)
+    paper_rows = values["paper"]
     return {
-        **rates(),
-        "no_answer": sum(row["execution_rate"] == 0 for row in values[paper]),
-        "unscored": sum(row["unscored"] == 1 for row in values[paper]),
-        "by_topic": {
-            topic: rates(topic) for topic in sorted({doc["topic"] for doc in docs if doc["topic"]})
-        }
-        or None,
-        **{"benchmark": "financemath", "mode": docs[0]["mode"]},
-        "split": splits.pop()
-        if len(splits) == 1 and splits <= {"validation", "test", "sample"}
-        else None,
-        **{"scorer": VERSION, "fin_tasks": fin_tasks.__version__},
+        **_rates(values, range(len(docs))),
+        "no_answer": [row["execution_rate"] for row in paper_rows].count(0.0),
+        "unscored": [row["unscored"] for row in paper_rows].count(1.0),
+        "by_topic": by_topic or None,
+        "benchmark": "financemath",
+        "mode": docs[0]["mode"],
+        "split": _split_of(docs),
+        "scorer": VERSION,
+        "fin_tasks": fin_tasks.__version__,
         **facts,
     }
+
+
+def _rates(values: Values, rows: Sequence[int]) -> Rates:
+    """Return how many rows there are, and the mean of each rate over them."""
+    rates: Rates = {"n": len(rows)}
+    for name, variant, metric in _RATES:
+        column = [values[variant][row][metric] for row in rows]
+        rates[name] = average_or_none(column)
+    return rates
+
+
+def _split_of(docs: Sequence[Document]) -> str | None:
+    """Return the split that all ids name, such as `validation-12`; None if they name none."""
+    names = {re.sub(r"-\d+$", "", doc["id"]) for doc in docs}
+    if len(names) > 1:
+        return None
+    name: str = names.pop()
+    return name if name in _SPLITS else None

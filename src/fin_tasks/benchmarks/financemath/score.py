@@ -16,6 +16,10 @@ from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import REASONS, Outcome, Ran, Status, execution_values
 from fin_tasks.stats.averages import average_or_none, rate
 
+Document = Mapping[str, Any]
+Response = str | Ran | Judged
+Values = dict[str, float | None]
+
 TOPICS: Mapping[str, str] = {
     "Accounting": "accounting",
     "Asset Classes & Derivatives": "asset_classes",
@@ -38,7 +42,7 @@ class ResultReading(Reading):
     """In `paper`: the result is not a number, which the authors count as right."""
 
 
-def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[str | None, ...]:
+def programs(doc: Document, response: str, *, variant: str) -> tuple[str | None, ...]:
     """Return the program in a response; nothing unless the task asks for programs."""
     if doc["mode"] != "pot":
         return ()
@@ -47,14 +51,14 @@ def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[st
     return (paper.financemath_program(response),)
 
 
-def reader_item(doc: Mapping[str, Any], response: str) -> Item | None:
+def reader_item(doc: Document, response: str) -> Item | None:
     """Return what a model is shown that reads answers; None if the rules read one."""
     if read_quantity(response).answer is not None:
         return None
     return final_answer.item_of("number", doc, response)
 
 
-def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) -> Reading:
+def read(doc: Document, response: Response, *, variant: str) -> Reading:
     """Read the number that a response gives, that a model copied from it, or that its program returned.
 
     A model may read for both variants, because the authors let one read all responses.
@@ -63,38 +67,51 @@ def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) 
         return _read_result(response.outcomes[0], variant)
     if isinstance(response, Judged) and final_answer.was_asked(response):
         reading = final_answer.read_by_model("number", response, variant=variant)
+    elif isinstance(response, Judged):
+        reading = _read_by_rules(response.response, variant)
     else:
-        text = response.response if isinstance(response, Judged) else response
-        extraction = read_quantity(text)
-        reading = Reading(
-            variant=variant,
-            answer=extraction.answer,
-            reason=extraction.reason,
-            rule=extraction.rule,
-        )
+        reading = _read_by_rules(response, variant)
     if variant == "paper" and isinstance(reading.answer, Number):
         # The authors drop the unit.
         return replace(reading, answer=as_written(reading.answer))
     return reading
 
 
-def _read_result(outcome: Outcome, variant: str) -> ResultReading:
-    result = outcome.number if outcome.ran else None
-    number = None if result is None else number_from_float(result)
-    reason = ""
-    if not outcome.ran:
-        reason = f"{outcome.status.value}: {outcome.detail}"
-    elif number is None:
-        reason = "no finite number returned"
-    return ResultReading(
+def _read_by_rules(response: str, variant: str) -> Reading:
+    extraction = read_quantity(response)
+    return Reading(
         variant=variant,
-        answer=number if variant == "robust" else _recorded(outcome, number),
-        exact=number.value if number else None,
-        is_nan=variant == "paper" and result is not None and math.isnan(result),
-        reason=reason,
-        unscored=outcome.status in (Status.broken, Status.unsupported),
-        status=outcome.status.value,
+        answer=extraction.answer,
+        reason=extraction.reason,
+        rule=extraction.rule,
     )
+
+
+def _read_result(outcome: Outcome, variant: str) -> ResultReading:
+    status = outcome.status
+    if not outcome.ran:
+        return ResultReading(
+            variant=variant,
+            answer=None,
+            reason=f"{status.value}: {outcome.detail}",
+            unscored=status in (Status.broken, Status.unsupported),
+            status=status.value,
+        )
+    result = outcome.number
+    number = None
+    if result is not None:
+        number = number_from_float(result)
+    reading = ResultReading(
+        variant=variant,
+        answer=number,
+        exact=number.value if number else None,
+        reason="" if number else "no finite number returned",
+        status=status.value,
+    )
+    if variant == "robust":
+        return reading
+    is_nan = result is not None and math.isnan(result)
+    return replace(reading, answer=_recorded(outcome, number), is_nan=is_nan)
 
 
 def _recorded(outcome: Outcome, number: Number | None) -> float | str | None:
@@ -104,22 +121,28 @@ def _recorded(outcome: Outcome, number: Number | None) -> float | str | None:
     return outcome.value
 
 
-def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
+def compare(doc: Document, reading: Reading) -> Score:
     """Compare a reading with the exact truth; in `paper`, words with the rounded truth, as the authors do."""
     answer = reading.answer
-    written = answer.value if isinstance(answer, Number) else answer
     if reading.unscored:
-        written = correct = None
-    elif isinstance(answer, Number):
-        correct = _is_right(answer, doc["exact_truth"])
+        return _score(reading, None, None)
+    if isinstance(answer, Number):
+        return _score(reading, answer.value, _is_right(answer, doc["exact_truth"]))
+    return _score(reading, answer, _is_right_for_authors(doc, reading))
+
+
+def _score(reading: Reading, written: int | float | str | None, correct: bool | None) -> Score:
+    if correct:
+        reason = "right"
+    elif reading.answer is None:
+        reason = reading.reason or "no answer"
     else:
-        correct = _is_right_for_authors(doc, reading)
-    reason = reading.reason or ("no answer" if answer is None else "wrong")
+        reason = reading.reason or "wrong"
     return Score(
         answer=written,
         correct=correct,
         correct_err=None,
-        reason="right" if correct else reason,
+        reason=reason,
         status=reading.status,
     )
 
@@ -130,7 +153,7 @@ def _is_right(number: Number, truth: float) -> bool:
     return equal_reading(number, truth, 0.0) is not None
 
 
-def _is_right_for_authors(doc: Mapping[str, Any], reading: Reading) -> bool:
+def _is_right_for_authors(doc: Document, reading: Reading) -> bool:
     if isinstance(reading, ResultReading):
         result = math.nan if reading.is_nan else reading.exact
         return result is not None and paper.is_equal(result, doc["exact_truth"])
@@ -138,7 +161,7 @@ def _is_right_for_authors(doc: Mapping[str, Any], reading: Reading) -> bool:
     return isinstance(answer, float) and paper.is_equal(answer, doc["ground_truth"])
 
 
-def score(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) -> Score:
+def score(doc: Document, response: Response, *, variant: str) -> Score:
     """Score a response, or the result of its program, under `paper` or `robust`."""
     return compare(doc, read(doc, response, variant=variant))
 
@@ -147,30 +170,36 @@ def metrics_of(*, mode: str, **_: Any) -> dict[str, bool]:
     """Name the metrics of a task, the headline first, and whether more is better."""
     higher_is_better = ["acc", *(f"acc_{topic}" for topic in TOPICS.values()), "execution_rate"]
     lower_is_better = ["no_answer", "unscored"]
-    lower_is_better += REASONS if mode == "pot" else (READ_BY_MODEL,)
+    if mode == "pot":
+        lower_is_better += REASONS
+    else:
+        lower_is_better.append(READ_BY_MODEL)
     return dict.fromkeys(higher_is_better, True) | dict.fromkeys(lower_is_better, False)
 
 
-def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> dict[str, float | None]:
+def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
     """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored."""
     rows = [_values(doc, reading) for reading in readings]
-    names = metrics_of(mode=doc["mode"])
-    return {name: average_or_none(row.get(name) for row in rows) for name in names}
+    means: Values = {}
+    for name in metrics_of(mode=doc["mode"]):
+        means[name] = average_or_none(row.get(name) for row in rows)
+    return means
 
 
-def _values(doc: Mapping[str, Any], reading: Reading) -> dict[str, float | None]:
+def _values(doc: Document, reading: Reading) -> Values:
     correct = rate(compare(doc, reading).correct)
     is_silent = reading.answer is None
     if isinstance(reading, ResultReading):
         is_silent = reading.exact is None and not reading.is_nan
-    values = {
+    values: Values = {
         "acc": correct,
         f"acc_{doc['topic_name']}": correct,
-        "execution_rate": None if reading.unscored else float(not is_silent),
-        "no_answer": None if reading.unscored else float(is_silent),
         "unscored": float(reading.unscored),
         READ_BY_MODEL: share_read_by_model([reading]),
     }
+    if not reading.unscored:
+        values["execution_rate"] = float(not is_silent)
+        values["no_answer"] = float(is_silent)
     if reading.status:
         values |= execution_values(reading.status)
     return values

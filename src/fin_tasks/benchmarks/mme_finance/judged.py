@@ -1,39 +1,56 @@
 """Score saved predictions by the replies of a judge, for `fin-tasks judge`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from fin_tasks.benchmarks.mme_finance import paper
 from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
 from fin_tasks.judging.item import Judged, response_sha256
 from fin_tasks.judging.rubric import Rubric
 
+Document = Mapping[str, Any]
+Values = dict[str, float | None]
+
+
+class JudgedRow(TypedDict):
+    """What was read in a judge's replies, as samples files have it."""
+
+    variant: str
+    answer: int | None
+    reason: str
+    unscored: bool
+    replies: list[str]
+    response_sha256: str
+
+
 _OVERALL = "overall"
 """The dimension that counts, where a judge scores several."""
 
 
-def score_judged(
-    rubric: Rubric, docs: Sequence[Mapping[str, Any]], judged: Sequence[Judged]
-) -> ScoredTask:
+def score_judged(rubric: Rubric, docs: Sequence[Document], judged: Sequence[Judged]) -> ScoredTask:
     """Read a judge's replies under both variants; scores are percent of the rubric's scale."""
-    readings: dict[str, list[list[dict[str, Any]]]] = {}
-    values: dict[str, list[dict[str, float | None]]] = {}
+    readings: dict[str, list[list[JudgedRow]]] = {}
+    values: dict[str, list[Values]] = {}
     for variant in VARIANTS:
-        readings[variant] = [[_read(rubric, item, variant)] for item in judged]
-        values[variant] = [_values(rubric, reading) for (reading,) in readings[variant]]
+        rows = [_read(rubric, response, variant) for response in judged]
+        readings[variant] = [[row] for row in rows]
+        values[variant] = [_values(rubric, row["answer"]) for row in rows]
     return ScoredTask(
         name=rubric.name,
         docs=docs,
-        responses=[[item.response] for item in judged],
+        responses=[[response.response] for response in judged],
         readings=readings,
         values=values,
         metrics={"score": True, "unscored": False},
     )
 
 
-def _read(rubric: Rubric, judged: Judged, variant: str) -> dict[str, Any]:
-    verdict = paper.read_verdict(rubric, judged) if variant == "paper" else rubric.read(judged)
-    points = verdict.score[_OVERALL] if isinstance(verdict.score, dict) else verdict.score
+def _read(rubric: Rubric, judged: Judged, variant: str) -> JudgedRow:
+    read_verdict = paper.read_verdict if variant == "paper" else Rubric.read
+    verdict = read_verdict(rubric, judged)
+    points = verdict.score
+    if isinstance(points, dict):
+        points = points[_OVERALL]
     return {
         "variant": variant,
         "answer": points,
@@ -44,8 +61,8 @@ def _read(rubric: Rubric, judged: Judged, variant: str) -> dict[str, Any]:
     }
 
 
-def _values(rubric: Rubric, reading: Mapping[str, Any]) -> dict[str, float | None]:
-    if reading["unscored"]:
+def _values(rubric: Rubric, points: int | None) -> Values:
+    if points is None:
         return {"score": None, "unscored": 1.0}
-    points = reading["answer"] - rubric.lowest
-    return {"score": 100 * points / (rubric.highest - rubric.lowest), "unscored": 0.0}
+    scale = rubric.highest - rubric.lowest
+    return {"score": 100 * (points - rubric.lowest) / scale, "unscored": 0.0}

@@ -7,17 +7,17 @@ from fin_tasks.adapters.lm_eval_filters import AskJudge
 from fin_tasks.judging.item import Judged, Reply, no_response, response_sha256
 from fin_tasks.judging.judge import MAX_FAILED
 from fin_tasks.judging.rubric import Rubric
-from fin_tasks.judging.step import text_of
+from fin_tasks.judging.step import JudgedResponse, Response, text_of
 from fin_tasks.report.model import TaskResult
 from fin_tasks.report.verify.checks import Checks, Row
 from fin_tasks.sandbox import Ran
 
 
 def kept_judgments(
-    step: AskJudge, rows: Sequence[Row], responses: Sequence[Sequence[str | Ran]]
-) -> list[list[Judged | Ran]]:
+    step: AskJudge, rows: Sequence[Row], responses: Sequence[Sequence[Response]]
+) -> list[list[JudgedResponse]]:
     """Return the responses with the judge's replies that the submission kept, as the filter that asks would."""
-    judged: list[list[Judged | Ran]] = []
+    judged: list[list[JudgedResponse]] = []
     for row, row_responses in zip(rows, responses, strict=True):
         pairs = zip(row_responses, row.readings, strict=True)
         judged.append([_judged(step, row, response, reading) for response, reading in pairs])
@@ -25,8 +25,8 @@ def kept_judgments(
 
 
 def _judged(
-    step: AskJudge, row: Row, response: str | Ran, reading: Mapping[str, Any]
-) -> Judged | Ran:
+    step: AskJudge, row: Row, response: Response, reading: Mapping[str, Any]
+) -> JudgedResponse:
     if isinstance(response, Ran) and response.outcomes:
         return response
     text = text_of(response)
