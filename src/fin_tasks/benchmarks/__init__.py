@@ -1,1 +1,77 @@
-"""The benchmarks, a folder each."""
+"""The benchmarks, a folder each, and those that other packages register.
+
+A package registers a benchmark under the entry-point group `fin_tasks.benchmarks`; the value names
+its `Benchmark` object, such as `my_package.my_benchmark:BENCHMARK`.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pkgutil import iter_modules
+
+from fin_tasks.benchmarks.contract import Benchmark
+from fin_tasks.errors import ConfigError
+
+GROUP = "fin_tasks.benchmarks"
+_log = logging.getLogger(__name__)
+
+
+@cache
+def all_benchmarks() -> Mapping[str, Benchmark]:
+    """Return all benchmarks by name: ours in the order of reports, then others."""
+    found = {}
+    for benchmark in sorted(_own(), key=lambda benchmark: benchmark.order):
+        found[benchmark.name] = benchmark
+    for benchmark in _registered():
+        if benchmark.name in found:
+            raise ConfigError(
+                f"entry point {GROUP}: expected a new name, got {benchmark.name!r}, "
+                "which another benchmark has. Rename or uninstall one of them."
+            )
+        found[benchmark.name] = benchmark
+    return found
+
+
+def benchmark_of(task: str) -> Benchmark | None:
+    """Return the benchmark that a task belongs to; None for tasks of others."""
+    for benchmark in all_benchmarks().values():
+        if benchmark.has_task(task):
+            return benchmark
+    return None
+
+
+def benchmark_named(name: str) -> Benchmark:
+    """Return a benchmark by its name, or raise ConfigError."""
+    found = all_benchmarks()
+    if name not in found:
+        raise ConfigError(
+            f"benchmark: expected one of {', '.join(found)}, got {name!r:.80}. "
+            f"Other packages register theirs under the entry-point group {GROUP}."
+        )
+    return found[name]
+
+
+def _own() -> Iterator[Benchmark]:
+    for module in iter_modules(__path__):
+        if module.ispkg:
+            benchmark: Benchmark = import_module(f"{__name__}.{module.name}").BENCHMARK
+            yield benchmark
+
+
+def _registered() -> Iterator[Benchmark]:
+    for entry_point in entry_points(group=GROUP):
+        try:
+            benchmark = entry_point.load()
+        except Exception as error:  # noqa: BLE001 - the code of another package
+            _log.warning("entry point %s is left out: %s", entry_point.value, error)
+            continue
+        if isinstance(benchmark, Benchmark):
+            yield benchmark
+        else:
+            _log.warning(
+                "entry point %s is left out: expected a Benchmark, got %s.",
+                entry_point.value,
+                type(benchmark).__name__,
+            )

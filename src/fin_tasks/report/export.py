@@ -13,10 +13,11 @@ from typing import Any, Literal
 
 import yaml
 
+from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.data.pins import load_pins
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.comparable import text_of
-from fin_tasks.report.model import BENCHMARKS, largest
+from fin_tasks.report.model import largest
 from fin_tasks.report.values import CONDITIONS
 
 _SCHEMA = "0.3.0"  # of every_eval_ever
@@ -121,7 +122,7 @@ def _result(entry: Mapping[str, Any]) -> dict[str, Any]:
         "evaluation_name": run["task"],
         "source_data": {
             **home,
-            "dataset_name": BENCHMARKS[task["benchmark"]],
+            "dataset_name": benchmark_named(task["benchmark"]).title,
             "additional_details": data,
         },
         "metric_config": metric,
@@ -137,7 +138,7 @@ def _card(found: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]], out: Pat
         pins = load_pins(benchmark)
         if pins.host != "hub":
             left_out.add(
-                f"{BENCHMARKS[benchmark]} is left out of the model card, as it is no data set of the hub."
+                f"{benchmark_named(benchmark).title} is left out of the model card, as it is no data set of the hub."
             )
             continue
         for entry in entries:

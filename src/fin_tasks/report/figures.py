@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.charts.figures import COLORS, MARKERS, drawing, save
 from fin_tasks.errors import DataError
 from fin_tasks.report.cost import pareto
-from fin_tasks.report.model import BENCHMARKS, Report
+from fin_tasks.report.model import Report
 from fin_tasks.report.tables import values_table, write_costs, write_csv, write_tables
 from fin_tasks.report.values import CONDITIONS
 from fin_tasks.sandbox import escape
@@ -51,10 +52,11 @@ def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> None:
     drawn["panel"] = drawn[list(CONDITIONS)].agg(
         lambda row: " · ".join(one for one in row if one not in ("", "none")), axis=1
     )
-    for benchmark, name in BENCHMARKS.items():
+    for benchmark, about in all_benchmarks().items():
+        name = about.title
         own = drawn[(drawn["benchmark"] == benchmark) & drawn["window"].isna()]
         top = next(
-            (of for metric in ("score", "acc") if len(of := own[own["metric"] == metric])), own
+            (of for metric in about.headlines if len(of := own[own["metric"] == metric])), own
         )
         if top["published"].all():
             continue

@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 import fin_tasks
+from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.report.comparable import conditions_of, differences, reference_of, setting_id
 from fin_tasks.report.cost import costs_of
-from fin_tasks.report.model import BENCHMARKS, Report, Run, TaskResult, metric_of
+from fin_tasks.report.model import Report, Run, TaskResult, metric_of
 from fin_tasks.report.published import figures
 from fin_tasks.report.values import entries_of, six_digits
 from fin_tasks.stats.pairs import ALPHA, compare_all, rank
@@ -76,7 +77,7 @@ def board(
 
     def task_place(task: Mapping[str, Any]) -> tuple[Any, ...]:
         return (
-            list(BENCHMARKS).index(task["benchmark"]),
+            list(all_benchmarks()).index(task["benchmark"]),
             task["bias"],
             task["window"] or 0,
             task["id"],

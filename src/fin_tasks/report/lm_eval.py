@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pydantic import BaseModel, Field, ValidationError
 
+from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.errors import DataError
 from fin_tasks.report import inspect_logs
 from fin_tasks.report.comparable import settings_of, together
-from fin_tasks.report.model import BENCHMARKS, Problem, Run, TaskResult, benchmark_of, texts_column
+from fin_tasks.report.model import Problem, Run, TaskResult, benchmark_of, texts_column
 from fin_tasks.report.redact import without_secrets
 from fin_tasks.report.rows import for_each, parse, printable, read_rows
 
@@ -143,7 +144,9 @@ def _content(file: Path) -> tuple[str, dict[str, Any]]:
     if (size := file.stat().st_size) > _MAX_RESULTS:
         raise DataError(f"{file}: expected at most {_MAX_RESULTS:,} bytes, got {size:,}.")
     content = file.read_bytes()
-    ours = b'"results"' in content and any(f'"{name}'.encode() in content for name in BENCHMARKS)
+    ours = b'"results"' in content and any(
+        f'"{name}'.encode() in content for name in all_benchmarks()
+    )
     return hashlib.sha256(content).hexdigest()[:16], parse(file, content) if ours else {}
 
 

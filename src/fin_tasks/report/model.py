@@ -14,19 +14,21 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-BENCHMARKS: Mapping[str, str] = {
-    "xfinbench": "XFinBench",
-    "mme_finance": "MME-Finance",
-    "dynostock": "DynoStock",
-    "financemath": "FinanceMath",
-    "bizbench": "BizBench",
-}
-"""Names for people, in the order of reports."""
+from fin_tasks import benchmarks
+from fin_tasks.benchmarks import all_benchmarks, benchmark_named
 
-BREAKDOWNS = (
-    *("capability", "math_types", "topic", "part", "category"),
-    *("image_type", "image_style", "arm", "window", "ticker"),
-)
+
+def _breakdown_labels() -> Mapping[str, str]:
+    labels: dict[str, str] = {}
+    for benchmark in all_benchmarks().values():
+        labels.update(benchmark.breakdowns)
+    return labels
+
+
+BREAKDOWN_LABELS = _breakdown_labels()
+"""What the columns are called that rows can be grouped by."""
+
+BREAKDOWNS = tuple(BREAKDOWN_LABELS)
 """What rows can be grouped by; see `docs/design.md`. Several values are joined with `|`."""
 
 COLUMNS = (
@@ -63,7 +65,7 @@ class TaskResult:
     """What one run got for one task, or for a group of tasks."""
 
     run: str  # `Run.id`
-    benchmark: str  # a key of `BENCHMARKS`
+    benchmark: str  # a name of `benchmarks.all_benchmarks()`
     task: str  # lm-eval's name
     n: int = 0  # questions that were asked; 0 if unknown
     n_all: int = 0  # questions of the task; 0 if unknown
@@ -157,29 +159,31 @@ def largest(metric: str) -> float:
 
 
 def headline(result: TaskResult) -> str:
-    """Return the metric that models are ranked by: a judge's `score`, or `acc` if nobody judges."""
-    known = {metric for of_variant in result.totals.values() for metric in of_variant}
-    return (
-        "score"
-        if result.benchmark == "mme_finance" and ("score" in known or "acc" not in known)
-        else "acc"
-    )
+    """Return the metric that models are ranked by."""
+    metrics: list[str] = []
+    for totals in result.totals.values():
+        metrics.extend(totals)
+    return benchmark_named(result.benchmark).headline(metrics)
 
 
 @cache
 def _known() -> dict[str, Metric]:
-    text = files("fin_tasks.report").joinpath("metrics.csv").read_text(encoding="utf-8")
-    return {
-        row["metric"]: Metric(
-            row["label"], row["unit"], _BETTER[row["better"]], row["by"], row["of"]
-        )
-        for row in csv.DictReader(text.splitlines())
-    }
+    texts = [files("fin_tasks.report").joinpath("metrics.csv").read_text(encoding="utf-8")]
+    for benchmark in all_benchmarks().values():
+        texts.append(benchmark.text_of("metrics.csv") or "")
+    metrics = {}
+    for text in texts:
+        for row in csv.DictReader(text.splitlines()):
+            metrics[row["metric"]] = Metric(
+                row["label"], row["unit"], _BETTER[row["better"]], row["by"], row["of"]
+            )
+    return metrics
 
 
 def benchmark_of(task: str) -> str:
-    """Return the benchmark that a task belongs to; empty for tasks of others."""
-    return next((name for name in BENCHMARKS if task == name or task.startswith(f"{name}_")), "")
+    """Return the name of the benchmark that a task belongs to; empty for tasks of others."""
+    benchmark = benchmarks.benchmark_of(task)
+    return benchmark.name if benchmark else ""
 
 
 def texts_column(texts: Sequence[str | None]) -> pd.Categorical:

@@ -2,22 +2,13 @@
 
 import hashlib
 from collections.abc import Collection
-from pathlib import Path
+from io import StringIO
 from typing import Any
 
 import pandas as pd
 
-import fin_tasks
-from fin_tasks.report.model import benchmark_of
+from fin_tasks.benchmarks import all_benchmarks, benchmark_of
 from fin_tasks.report.values import CONDITIONS, entry_of, task_of, without_interval
-
-_PAPERS = {
-    "acl": "XFinBench, ACL version",
-    "long": "XFinBench, long version",
-    "arXiv:2411.03314v1": "MME-Finance, arXiv:2411.03314v1",
-    "paper": "Behavioral Bias of Vision-Language Models: A Behavioral Finance View",
-    "repository": "github.com/mydcxiao/vlm_behavioral_fin, counts beside the recordings",
-}
 
 
 def figures(
@@ -31,28 +22,30 @@ def figures(
     tasks: dict[str, dict[str, Any]] = {}
     entries: list[dict[str, Any]] = []
     runs: dict[str, dict[str, Any]] = {}
-    for folder in ("xfinbench", "mme_finance", "dynostock"):
-        name = f"fin_tasks/benchmarks/{folder}/published.csv"
-        table = pd.read_csv(
-            Path(fin_tasks.__file__).parents[1] / name, dtype=str, keep_default_na=False
-        )
+    for publisher in all_benchmarks().values():
+        text = publisher.text_of("published.csv")
+        if text is None:
+            continue
+        name = f"{publisher.package.replace('.', '/')}/published.csv"
+        table = pd.read_csv(StringIO(text), dtype=str, keep_default_na=False)
         for row in table.to_dict("records"):
-            if (benchmark := benchmark_of(row["column"].partition("/")[0])) not in benchmarks:
+            # A paper prints figures of several benchmarks. One without a column is no metric of ours.
+            benchmark = benchmark_of(row["column"].partition("/")[0])
+            if benchmark is None or benchmark.name not in benchmarks:
                 continue
             task_name, variant, *said = row["column"].split("/")
             source = row.get("paper") or row["source"]
-            paper, judge = _PAPERS.get(source, source), row.get("judge", "")
+            paper = publisher.published.titles.get(source, source)
+            judge = row.get("judge", "")
             run = hashlib.sha256(
                 "\0".join([paper, row["table"], row["model"], judge]).encode()
             ).hexdigest()[:16]
             conditions = {**dict.fromkeys(CONDITIONS, ""), "task": task_name} | dict(
                 one.split("=") for one in said
             )
-            task = task_of(
-                benchmark, conditions, variant, "score" if benchmark == "mme_finance" else "acc"
-            )
-            scale = 1 if benchmark == "mme_finance" else 100
-            value = without_interval(int(row["rows"] or 0), round(float(row["value"]) / scale, 9))
+            task = task_of(benchmark.name, conditions, variant, benchmark.headlines[0])
+            printed = float(row["value"]) / benchmark.published.scale
+            value = without_interval(int(row["rows"] or 0), round(printed, 9))
             entry = entry_of(row["our_metric"], value) | {
                 "task": task["id"],
                 "run": run,

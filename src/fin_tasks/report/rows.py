@@ -1,12 +1,10 @@
 """The rows of a samples file, as lm-eval writes it and logs of inspect_ai hold them: the only reader."""
 
-import hashlib
 import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import pandas as pd
 from scipy.special import comb
 from tqdm import tqdm
 
+from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.errors import DataError
 from fin_tasks.interrupt import start_workers
 from fin_tasks.report import inspect_logs
@@ -277,44 +276,11 @@ def _answer_text(answer: Any) -> str:
 
 def _facts_of(benchmark: str, doc: Mapping[str, Any]) -> dict[str, str]:
     """Return the source and the breakdowns of a document, as texts."""
-    found = {name: doc.get(name) for name in BREAKDOWNS} | {"source": _source(benchmark, doc)}
-    found["capability"] = doc.get("capabilities") if benchmark == "xfinbench" else None
-    joined = {
-        name: "|".join(map(str, of)) if isinstance(of, list) else of for name, of in found.items()
-    }
-    return {name: printable(str(one)) for name, one in joined.items() if one}
-
-
-def _source(benchmark: str, doc: Mapping[str, Any]) -> str:
-    """Name what a document shares with others: figure or exercise, document in the prompt, ticker, or picture."""
-    if benchmark == "dynostock":
-        return str(doc.get("ticker") or "")
-    if benchmark == "mme_finance":
-        return _file_name(doc.get("image_path"))
-    if benchmark == "xfinbench":
-        return _file_name(doc.get("figure")) or _exercise(str(doc.get("question") or "")[:400])
-    prompt = str(doc.get("prompt"))
-    if benchmark == "bizbench" and prompt.startswith("Document:\n"):
-        end = max(
-            prompt.rfind("\n\nQuestion: "), prompt.rfind("\n\nFinish this Python function:\n\n")
-        )
-        return (
-            hashlib.sha256(prompt[:end].encode("utf-8", "replace")).hexdigest()[:16]
-            if end > 0
-            else ""
-        )
-    return ""
-
-
-def _file_name(path: Any) -> str:
-    return re.split(r"[/\\]", str(path or "").rstrip("/\\"))[-1]
-
-
-@lru_cache(maxsize=2**14)
-def _exercise(question: str) -> str:
-    # The first 30 letters of a question name its exercise: with 25, questions that only begin alike fall together,
-    # with 50, statements on one situation fall apart (978 text questions of the validation set, 556 exercises).
-    plain = re.sub(
-        r"\\(?:begin|end)\{[^}]*\}(?:\[[^\]]*\])?(?:\{[^}]*\})?|\\[A-Za-z]+", " ", question
-    )
-    return re.sub(r"[\W_]+", "", plain).lower()[:30]
+    own = benchmark_named(benchmark)
+    facts = {"source": printable(own.source_of(doc))}
+    for column in own.breakdowns:
+        value = doc.get(own.breakdown_fields.get(column, column))
+        if isinstance(value, list):
+            value = "|".join(map(str, value))
+        facts[column] = printable(str(value)) if value else ""
+    return {column: text for column, text in facts.items() if text}

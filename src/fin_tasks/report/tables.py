@@ -4,13 +4,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import yaml
 
+from fin_tasks.benchmarks import all_benchmarks, benchmark_named
 from fin_tasks.report.comparable import text_of
 from fin_tasks.report.cost import COSTS
 from fin_tasks.report.values import CONDITIONS
@@ -70,10 +70,12 @@ def values_table(board: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def write_tables(values: pd.DataFrame, folder: Path) -> None:
-    """Write each table of `tables.yaml` that has a value into a folder."""
-    tables = yaml.safe_load(
-        files("fin_tasks.report").joinpath("tables.yaml").read_text(encoding="utf-8")
-    )
+    """Write each table of the benchmarks' `tables.yaml` that has a value into a folder."""
+    tables: dict[str, Any] = {}
+    for benchmark in all_benchmarks().values():
+        text = benchmark.text_of("tables.yaml")
+        if text:
+            tables.update(yaml.safe_load(text))
     for stem, table in tables.items():
         if parts := list(_sections(table["columns"], values, combined=stem == "combined")):
             text = "\n\n".join([f"# {table['title']}", table["about"], *parts]) + "\n"
@@ -174,12 +176,8 @@ def _sections(columns: Mapping[str, str], values: pd.DataFrame, *, combined: boo
 
 
 def _conditions(one: Mapping[str, Any], combined: bool) -> str:
-    usual = {
-        "xfinbench": "test",
-        "bizbench": "test",
-        "financemath": "validation",
-    }  # of the combined table
-    split = "" if combined and one["split"] == usual[one["benchmark"]] else one["split"]
+    usual = benchmark_named(one["benchmark"]).usual_split
+    split = "" if combined and one["split"] == usual else one["split"]
     said = [
         "packaged sample" if split == "sample" else f"{split} split" if split else "",
         one["mode"],

@@ -1,4 +1,22 @@
 """BizBench: quantitative reasoning about business documents, in eight parts."""
 
-VERSION = 4
-"""The version of all its tasks: a change that moves any score raises it."""
+from fin_tasks.benchmarks.bizbench.sources import source_of
+from fin_tasks.benchmarks.contract import Benchmark
+
+BENCHMARK = Benchmark(
+    name="bizbench",
+    title="BizBench",
+    description="Quantitative questions about business and finance.",
+    version=4,
+    package=__name__,
+    order=4,
+    source_of=source_of,
+    breakdowns={"part": "Part"},
+    part_labels={
+        "": "all parts",
+        "paper_choice": "paper's choices",
+        "paper_quantity": "paper's quantities",
+    },
+    hub_files=("data/test-*.parquet",),
+)
+VERSION = BENCHMARK.version

@@ -1,4 +1,34 @@
 """DynoStock and the Behavioral Bias Index: stock forecasts under recency and authority bias."""
 
-VERSION = 3
-"""The version of all its tasks: a change that moves any score raises it."""
+from collections.abc import Mapping
+from typing import Any
+
+from fin_tasks.benchmarks.contract import Benchmark, Published
+
+
+def ticker_of(doc: Mapping[str, Any]) -> str:
+    """Name the stock of a window, of which there are several windows."""
+    return str(doc.get("ticker") or "")
+
+
+BENCHMARK = Benchmark(
+    name="dynostock",
+    title="DynoStock",
+    description=(
+        "Which way a stock moves after an earnings report, "
+        "and whether recent or authoritative news misleads the model."
+    ),
+    version=3,
+    package=__name__,
+    order=2,
+    source_of=ticker_of,
+    breakdowns={"arm": "Arm", "window": "Window", "ticker": "Stock"},
+    answer_labels={"dynostock": {"0": "falls", "1": "rises"}},
+    published=Published(
+        titles={
+            "paper": "Behavioral Bias of Vision-Language Models: A Behavioral Finance View",
+            "repository": ("github.com/mydcxiao/vlm_behavioral_fin, counts beside the recordings"),
+        }
+    ),
+)
+VERSION = BENCHMARK.version

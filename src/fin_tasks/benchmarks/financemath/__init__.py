@@ -1,4 +1,15 @@
 """FinanceMath: knowledge-intensive calculation questions."""
 
-VERSION = 4
-"""The version of all its tasks: a change that moves any score raises it."""
+from fin_tasks.benchmarks.contract import Benchmark
+
+BENCHMARK = Benchmark(
+    name="financemath",
+    title="FinanceMath",
+    description="Calculations that need knowledge of finance.",
+    version=4,
+    package=__name__,
+    order=3,
+    breakdowns={"topic": "Topic"},
+    usual_split="validation",
+)
+VERSION = BENCHMARK.version

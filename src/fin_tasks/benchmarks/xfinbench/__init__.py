@@ -1,4 +1,29 @@
 """XFinBench: graduate-level finance questions."""
 
-VERSION = 4
-"""The version of all its tasks: a change that moves any score raises it."""
+from fin_tasks.benchmarks.contract import Benchmark, Published
+from fin_tasks.benchmarks.xfinbench.sources import source_of
+
+BENCHMARK = Benchmark(
+    name="xfinbench",
+    title="XFinBench",
+    description="Exam questions from graduate textbooks of finance.",
+    version=4,
+    package=__name__,
+    order=0,
+    source_of=source_of,
+    breakdowns={"capability": "Capability", "math_types": "Mathematical type"},
+    breakdown_fields={"capability": "capabilities"},
+    part_labels={
+        "": "all questions",
+        "text": "all text questions",
+        "bool": "true or false",
+        "mcq": "multiple choice",
+        "mcq_visual": "multiple choice with figures",
+        "calc": "calculations",
+    },
+    answer_labels={"xfinbench_bool": {"0": "false", "1": "true"}},
+    published=Published(
+        titles={"acl": "XFinBench, ACL version", "long": "XFinBench, long version"}
+    ),
+)
+VERSION = BENCHMARK.version

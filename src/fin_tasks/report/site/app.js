@@ -3,13 +3,6 @@
 (() => {
   const VIEWS = { board: "Leaderboard", compare: "Compare two", parts: "Breakdown", samples: "Samples", runs: "Runs" };
   const SCORINGS = { paper: "as the paper's authors score", robust: "by our careful reader" };
-  const ABOUT = {
-    xfinbench: "Exam questions from graduate textbooks of finance.",
-    mme_finance: "Questions about pictures of financial charts and documents, graded by a judge model.",
-    dynostock: "Which way a stock moves after an earnings report, and whether recent or authoritative news misleads the model.",
-    financemath: "Calculations that need knowledge of finance.",
-    bizbench: "Quantitative questions about business and finance.",
-  };
   const MEASURES = {
     acc: "Share of questions answered correctly.",
     acc_em: "Share of calculations with exactly the right number.",
@@ -28,10 +21,8 @@
     execution_rate: "Share of programs that ran and gave a result.",
     exact: "Share of answers that equal the reference.",
   };
-  const BY = {
-    capability: "Capability", category: "Category of question", image_type: "Kind of picture", image_style: "How the picture was taken",
-    topic: "Topic", part: "Part", table: "Question with or without a table", math_types: "Mathematical type", arm: "Arm", window: "Window", ticker: "Stock",
-  };
+  // The benchmarks name their own columns.
+  const BY = { table: "Question with or without a table" };
   const HARNESSES = { replay: "saved responses, scored again", judge: "judged predictions", published: "paper" };
   const SHOW = {
     "": "All questions", right: "Right", wrong: "Wrong", unscored: "Not scored", unread: "No answer read", disagree: "The two scorings differ",
@@ -73,6 +64,7 @@
 
   function start(data) { // joins what leaderboard.json keeps apart
     D = data;
+    Object.assign(BY, D.breakdowns);
     ofRun = new Map(D.runs.map((run) => [run.id, Object.assign(run, { tasks: new Set() })])); // a task for each scoring
     for (const file of D.files) {
       Object.assign(file, D.costs.find((cost) => cost.run === file.id));
@@ -239,7 +231,7 @@
     $("filters").append(choice("Measure", "measure", measures.map((one) => [one, label(one)])));
     $("choice-task").value = task.key;
     $("choice-measure").value = metric;
-    main.append(el("h2", {}, task.name), el("p", { class: "quiet" }, `${ABOUT[task.benchmark]} Answers are scored ${SCORINGS[task.variant]}.`));
+    main.append(el("h2", {}, task.name), el("p", { class: "quiet" }, `${D.about[task.benchmark]} Answers are scored ${SCORINGS[task.variant]}.`));
     const all = entriesOf(task, metric), own = all.filter(isOwn), papers = all.filter((one) => !isOwn(one));
     const found = comparisonOf(task, metric);
     const sides = el("div"), legend = el("aside", { "aria-label": "How to read this" });
@@ -355,7 +347,7 @@
           el("td", { "data-label": "Models" }, String(new Set(own.map((one) => one.run.model)).size)));
       });
       const metric = tasks.length ? headlineOf(tasks[0]) : "acc";
-      main.append(el("h2", {}, el("a", { href: link({ benchmark: name, task: "" }) }, D.benchmarks[name])), el("p", { class: "quiet" }, ABOUT[name]),
+      main.append(el("h2", {}, el("a", { href: link({ benchmark: name, task: "" }) }, D.benchmarks[name])), el("p", { class: "quiet" }, D.about[name]),
         el(
           "table", { class: "plain over" },
           el("thead", {}, el("tr", {}, ["Task", "Leader", `${label(metric)} with 95 % interval`, "How sure", "Models"].map((text) => el("th", { scope: "col" }, text)))),

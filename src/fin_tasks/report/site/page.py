@@ -12,8 +12,9 @@ import jinja2
 import pandas as pd
 
 import fin_tasks
+from fin_tasks.benchmarks import all_benchmarks, benchmark_named
 from fin_tasks.errors import DataError
-from fin_tasks.report.model import BENCHMARKS, Report, Run
+from fin_tasks.report.model import BREAKDOWN_LABELS, Report, Run
 from fin_tasks.report.rows import for_each
 from fin_tasks.report.site.pictures import copy_picture
 from fin_tasks.report.site.samples import CHUNK, script, write_samples
@@ -25,21 +26,6 @@ _OWN = files("fin_tasks.report.site")
 _SCRIPTS = ("vendor/tabulator.min.js", "app.js")
 _STYLES = ("vendor/tabulator_simple.min.css", "app.css")
 _WORDS: Mapping[str, Mapping[str, str]] = {
-    "xfinbench": {
-        **{
-            "": "all questions",
-            "text": "all text questions",
-            "bool": "true or false",
-            "mcq": "multiple choice",
-        },
-        **{"mcq_visual": "multiple choice with figures", "calc": "calculations"},
-    },
-    "bizbench": {
-        "": "all parts",
-        "paper_choice": "paper's choices",
-        "paper_quantity": "paper's quantities",
-    },
-    "mme_finance": {"": "English and Chinese", "en": "English", "zh": "Chinese"},
     "mode": {
         **{"cot": "with reasoning", "da": "direct answers", "pot": "programs"},
         **{"text": "price tables", "image": "price charts"},
@@ -61,7 +47,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
         "aligned": "unbiased statement",
     },
 }
-"""What a task's parts and conditions are called; other names stand as they are."""
+"""What a task's conditions are called; other names stand as they are."""
 
 
 def write_page(
@@ -91,7 +77,9 @@ def write_page(
     shown = dict(zip(results, for_each(write_samples, calls, "Writing samples"), strict=True))
     data = {
         **board,
-        "benchmarks": dict(BENCHMARKS),
+        "benchmarks": {name: own.title for name, own in all_benchmarks().items()},
+        "about": {name: own.description for name, own in all_benchmarks().items()},
+        "breakdowns": dict(BREAKDOWN_LABELS),
         "names": {task["id"]: task_name(task) for task in board["tasks"]},
         "files": [_file(run) for run in report.runs],
         "samples": {name: one for name, one in shown.items() if isinstance(one, dict)},
@@ -110,22 +98,18 @@ def write_page(
 
 def task_name(task: Mapping[str, Any]) -> str:
     """Return what a task asks, in plain words."""
-    benchmark = task["benchmark"]
-    asked = task["task"].removeprefix(benchmark).strip("_")
-    if benchmark == "dynostock":
-        asked = (
-            f"{task['bias']}, {task['window']} reports"
-            if task["window"]
-            else f"{task['bias']}, all windows"
-        )
-    told = {
-        benchmark: asked,
-        **{name: task[name] for name in ("mode", "split", "retrieval", "style", "arm")},
-    }
-    said = [
-        _WORDS.get(name, {}).get(value, value.replace("_", " ")) for name, value in told.items()
-    ]
-    return ", ".join(text for text in [BENCHMARKS[benchmark], *said] if text)
+    benchmark = benchmark_named(task["benchmark"])
+    part = task["task"].removeprefix(benchmark.name).strip("_")
+    words = [benchmark.title]
+    if task["bias"]:
+        windows = f"{task['window']} reports" if task["window"] else "all windows"
+        words.append(f"{task['bias']}, {windows}")
+    else:
+        words.append(benchmark.part_labels.get(part, part.replace("_", " ")))
+    for name in ("mode", "split", "retrieval", "style", "arm"):
+        value = task[name]
+        words.append(_WORDS.get(name, {}).get(value, value.replace("_", " ")))
+    return ", ".join(word for word in words if word)
 
 
 def _file(run: Run) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 import pandas as pd
 
+from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.report.model import BREAKDOWNS, TaskResult, headline
 from fin_tasks.report.rows import flat, printable, prompt_of, read_samples
 
@@ -22,10 +23,6 @@ CHUNK = 200
 _LONGEST, _SHORT, _MOST = 50_000, 300, 40  # characters of a text, of a fact; responses of a sample
 _TRUTHS = ("answer", "ground_truth", "truth", "target")
 _PICTURES = ("image_path", "figure_path", "chart", "figure")
-_WORDS = {
-    "xfinbench_bool": {"0": "false", "1": "true"},
-    "dynostock": {"0": "falls", "1": "rises"},
-}  # for answers
 _NO_FACTS = {
     *_PICTURES,
     "question",
@@ -69,7 +66,7 @@ def write_samples(
             _text(one) for one in flat(sample.get("filtered_resps"))[:_MOST]
         ]
     top, order = headline(result), list(items)
-    words = next((of for task, of in _WORDS.items() if result.task.startswith(task)), {})
+    words = _answer_labels(result)
     listed: dict[str, Any] = {
         "id": order,
         "asked": [_line(*one) for one in docs.values()],
@@ -140,3 +137,10 @@ def _asked(
         "facts": facts,
         "picture": copy(picture) if picture else None,  # "" if it is not found
     }
+
+
+def _answer_labels(result: TaskResult) -> Mapping[str, str]:
+    for start, labels in benchmark_named(result.benchmark).answer_labels.items():
+        if result.task.startswith(start):
+            return labels
+    return {}

@@ -1,0 +1,122 @@
+"""What a benchmark tells the rest of the house: one `Benchmark` object in its package.
+
+By convention the package also has these modules and files:
+
+- `data.py` with `load(**metadata) -> {split: datasets.Dataset}`;
+- `score.py` with the functions of `Scorer`;
+- `metrics.csv`, `tables.yaml` and `published.csv`, each of which may be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+if TYPE_CHECKING:
+    from fin_tasks.answers.types import Reading, Score
+    from fin_tasks.sandbox import Ran
+    from fin_tasks.stats.averages import Metric
+
+Document = Mapping[str, Any]
+"""A question as the harness gets it; each benchmark's `data.py` says which fields it has."""
+
+
+def no_source(doc: Document) -> str:
+    """Return no source: every row stands alone."""
+    del doc
+    return ""
+
+
+class Scorer(Protocol):
+    """The functions of a benchmark's `score.py`; `variant` is `paper` or `robust`."""
+
+    def read(self, doc: Document, response: str | Ran, *, variant: str) -> Reading:
+        """Read the answer in a response, or in the results of its programs once they ran."""
+        ...
+
+    def compare(self, doc: Document, reading: Any) -> Score:
+        """Compare a reading with the truth."""
+        ...
+
+    def metrics_of(self, **options: Any) -> Mapping[str, bool | Metric]:
+        """Name the metrics of a task, the headline first, and whether more is better."""
+        ...
+
+    def metric_values(self, doc: Document, readings: Sequence[Any]) -> Mapping[str, Any]:
+        """Return a document's metrics, each the mean over its responses."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """How to read the benchmark's `published.csv`."""
+
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """The names of its sources for people."""
+    scale: float = 100
+    """A printed value divided by this number is a value of our metric."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """A benchmark: its names, what its rows share, and where the rest of it stands."""
+
+    name: str
+    """Prefix of its tasks in lm-eval, and its name in commands."""
+    title: str
+    description: str
+    """What it asks, in one sentence for the page."""
+    version: int
+    """A change that moves any score raises it."""
+    package: str
+    """The package with `data.py` and `score.py`."""
+    headlines: Sequence[str] = ("acc",)
+    """The metrics that models are ranked by; a result uses the first one that it has."""
+    source_of: Callable[[Document], str] = no_source
+    """Name what a row shares with others, such as a picture; such rows are one cluster."""
+    breakdowns: Mapping[str, str] = field(default_factory=dict)
+    """Columns that rows are grouped by, with their labels."""
+    breakdown_fields: Mapping[str, str] = field(default_factory=dict)
+    """The document's field of a breakdown, where it has another name than the column."""
+    part_labels: Mapping[str, str] = field(default_factory=dict)
+    """What a task asks, by the task's name without the benchmark's."""
+    answer_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Words for answers, by the start of a task's name."""
+    order: int = 100
+    """Place in reports."""
+    usual_split: str = "test"
+    hub_files: Sequence[str] = ()
+    """Files to fetch from a hub, as patterns; without them, those of the pins are fetched."""
+    published: Published = Published()
+    task_folder: Path | None = None
+    """The folder with its task files; None for the package's own folder of task files."""
+
+    def load(self, **metadata: Any) -> Mapping[str, Any]:
+        """Load its documents: a `datasets.Dataset` by split."""
+        documents: Mapping[str, Any] = import_module(f"{self.package}.data").load(**metadata)
+        return documents
+
+    @property
+    def scorer(self) -> Scorer:
+        """The functions of its `score.py`."""
+        return cast("Scorer", import_module(f"{self.package}.score"))
+
+    def text_of(self, name: str) -> str | None:
+        """Return the text of a file of its package; None if it has no such file."""
+        file = files(self.package).joinpath(name)
+        return file.read_text(encoding="utf-8") if file.is_file() else None
+
+    def headline(self, metrics: Sequence[str]) -> str:
+        """Return the metric that a result with these metrics is ranked by."""
+        for headline in self.headlines:
+            if headline in metrics:
+                return headline
+        return self.headlines[0]
+
+    def has_task(self, task: str) -> bool:
+        """Return whether a task of lm-eval belongs to the benchmark, by its name."""
+        return task == self.name or task.startswith(f"{self.name}_")
