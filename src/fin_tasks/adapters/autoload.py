@@ -97,24 +97,25 @@ def with_our_tasks(init: Callable[..., None]) -> Callable[..., None]:
         **kwargs: Any,
     ) -> None:
         if include_defaults:
-            include_path = _with_our_folder(include_path, type(self), init)
+            include_path = _with_our_folders(include_path, type(self), init)
         init(self, verbosity, include_path, include_defaults, *args, **kwargs)
 
     return index
 
 
-def _with_our_folder(include_path: Any, manager: type, init: Callable[..., None]) -> Any:
+def _with_our_folders(include_path: Any, manager: type, init: Callable[..., None]) -> Any:
     try:
-        from fin_tasks.resources import task_yaml_dir
+        from fin_tasks.benchmarks import task_folders
 
-        folder = task_yaml_dir()
         paths = _as_list(include_path)
-        if _is_among(folder, paths) or _finds_tasks(folder, manager, init):
-            return include_path
+        missing = []
+        for folder in task_folders():
+            if not (_is_among(folder, paths) or _finds_tasks(folder, manager, init)):
+                missing.append(folder)
     except Exception as error:  # noqa: BLE001 - the harness goes on without us
         _warn(_LM_EVAL, error)
         return include_path
-    return [folder, *paths]
+    return [*missing, *paths] if missing else include_path
 
 
 def _is_among(folder: Path, paths: Sequence[Any]) -> bool:

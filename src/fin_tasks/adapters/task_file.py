@@ -11,10 +11,10 @@ from typing import Any
 
 import yaml
 
+from fin_tasks.benchmarks import benchmark_of, task_folders
 from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.rubric import Rubric, load_rubric
-from fin_tasks.resources import task_yaml_dir
 
 _PICTURE_COLUMNS = ("image_path", "figure_path", "chart")  # a document has one of them at most
 _RUBRIC_PLACES = ("source", "data_dir")  # metadata that says where the authors' rubric is
@@ -29,7 +29,12 @@ class TaskFile:
             raise ConfigError(f"task {name!r:.80}: expected a task of fin-tasks, found none.")
         config = _read_config(file)
         self.name = name
-        self.benchmark = file.parent.name
+        benchmark = benchmark_of(name)
+        if benchmark is None:
+            raise ConfigError(
+                f"{file}: expected a name that begins with a benchmark's, got {name!r:.80}."
+            )
+        self.benchmark = benchmark.name
         self.config = config
         self.options: dict[str, Any] = config["dataset_kwargs"]
         self.judge: dict[str, Any] | None = config.get("judge")
@@ -69,8 +74,12 @@ def version_of(task: str) -> int | None:
 
 @cache
 def _files_by_name() -> dict[str, Path]:
-    files = sorted(task_yaml_dir().rglob("*.yaml"))
-    return {file.stem: file for file in files if not file.stem.startswith("_")}
+    found: dict[str, Path] = {}
+    for folder in task_folders():
+        for file in sorted(folder.rglob("*.yaml")):
+            if not file.stem.startswith("_"):
+                found.setdefault(file.stem, file)
+    return found
 
 
 def _is_group(file: Path) -> bool:

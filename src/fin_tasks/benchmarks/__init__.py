@@ -9,10 +9,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from pkgutil import iter_modules
 
 from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import ConfigError
+from fin_tasks.resources import task_yaml_dir
 
 GROUP = "fin_tasks.benchmarks"
 _log = logging.getLogger(__name__)
@@ -51,6 +53,15 @@ def benchmark_named(name: str) -> Benchmark:
             f"Other packages register theirs under the entry-point group {GROUP}."
         )
     return found[name]
+
+
+def task_folders() -> list[Path]:
+    """Return the folders with task files: ours, then those of registered benchmarks."""
+    folders = [task_yaml_dir()]
+    for benchmark in all_benchmarks().values():
+        if benchmark.task_folder is not None:
+            folders.append(benchmark.task_folder)
+    return folders
 
 
 def _own() -> Iterator[Benchmark]:

@@ -6,21 +6,15 @@ from typing import Annotated, Literal
 
 import typer
 
+from fin_tasks.benchmarks import all_benchmarks, benchmark_named
 from fin_tasks.cli.options import DAY, Out, Tickers, say, tell, tickers_of
 from fin_tasks.settings import Settings
 
-_FILES = {  # of data sets on the hub, whose files are not pinned
-    "bizbench": ["data/test-*.parquet|*test*.parquet|test.jsonl"],
-    "mme_finance": ["MMfin.tsv", "MMfin.zip", "MMfin_CN.tsv", "MMfin_CN.zip"],
-}
 _MAX_PROBLEMS = 10  # lines
 
 
 def fetch(
-    benchmark: Annotated[
-        Literal["xfinbench", "bizbench", "financemath", "mme_finance", "dynostock"],
-        typer.Argument(),
-    ],
+    benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(all_benchmarks())}.")],
     verify: Annotated[
         bool,
         typer.Option("--verify", help="Download nothing; check the files that tasks would read."),
@@ -74,7 +68,8 @@ def _fetch_files(benchmark: str, settings: Settings, *, verify: bool) -> None:
     from fin_tasks.data.locate import locate
     from fin_tasks.data.pins import load_pins
 
-    names = _FILES.get(benchmark) or [pin.path for pin in load_pins(benchmark).files]
+    hub_files = benchmark_named(benchmark).hub_files
+    names = list(hub_files) or [pin.path for pin in load_pins(benchmark).files]
     if not verify:
         located = locate(benchmark, names, source="upstream", settings=settings)
         say(f"{benchmark}: {len(located.files)} files at commit {located.commit} in {located.root}")

@@ -11,9 +11,10 @@ from string import ascii_uppercase
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from fin_tasks import report
+from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.data import documents
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report.model import headline
@@ -55,7 +56,7 @@ class Study(BaseModel, extra="forbid", frozen=True):
     name: Annotated[str, Field(pattern=r"^[\w-]+$")]
     title: str
     instructions: str
-    benchmark: Literal["xfinbench", "mme_finance", "financemath", "bizbench", "dynostock"]
+    benchmark: Annotated[str, AfterValidator(lambda name: benchmark_named(name).name)]
     tasks: dict[
         str, dict[str, Any]
     ]  # lm-eval's names of tasks, each with the options of its documents

@@ -17,6 +17,6 @@ BENCHMARK = Benchmark(
         "paper_choice": "paper's choices",
         "paper_quantity": "paper's quantities",
     },
-    hub_files=("data/test-*.parquet",),
+    hub_files=("data/test-*.parquet|*test*.parquet|test.jsonl",),
 )
 VERSION = BENCHMARK.version

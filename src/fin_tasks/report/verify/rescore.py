@@ -19,6 +19,7 @@ from tqdm import tqdm
 import fin_tasks
 from fin_tasks import report
 from fin_tasks.adapters.lm_eval_filters import AskJudge
+from fin_tasks.benchmarks import task_folders
 from fin_tasks.errors import DataError, FinTasksError
 from fin_tasks.judging.item import no_response
 from fin_tasks.judging.judge import JudgeModel
@@ -29,7 +30,6 @@ from fin_tasks.report.rows import flat, prompt_of, read_samples, readings_of
 from fin_tasks.report.verify import checks as check
 from fin_tasks.report.verify.checks import Checks, Row, Rows, Scored
 from fin_tasks.report.verify.judged import check_judged, kept_judgments
-from fin_tasks.resources import task_yaml_dir
 
 _OURS = {
     "data_dir",
@@ -287,7 +287,7 @@ def _check_totals(checks: Checks, result: TaskResult, ours: Mapping[str, Any]) -
 @lru_cache(maxsize=16)
 def _manager(metadata: str) -> TaskManager:
     return TaskManager(
-        metadata=json.loads(metadata), include_path=task_yaml_dir(), include_defaults=False
+        metadata=json.loads(metadata), include_path=task_folders(), include_defaults=False
     )
 
 
