@@ -5,6 +5,7 @@ XFinBench and BizBench share this scorer: the long XFinBench paper reports BizBe
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from fin_tasks.answers.numbers import Number, equal_reading, near_reading
@@ -16,6 +17,9 @@ from fin_tasks.benchmarks import short_answers_paper as paper
 from fin_tasks.benchmarks.final_answer import AnyExtraction, Kind
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import Outcome, Ran, Status
+
+Value = int | float | str
+Truth = tuple[Value, float]
 
 _FAILED_PROGRAM = 0.0
 """The authors' answer where a program fails."""
@@ -82,32 +86,33 @@ def _read_as_authors(kind: Kind, response: str) -> AnyExtraction:
 def _read_result(outcome: Outcome, variant: str) -> Reading:
     status = outcome.status.value
     if not outcome.ran:
-        unscored = outcome.status in (Status.broken, Status.unsupported)
-        failed_answer = None if unscored or variant == "robust" else _FAILED_PROGRAM
-        return Reading(
+        reading = Reading(
             variant=variant,
-            answer=failed_answer,
+            answer=None,
             reason=outcome.detail or status,
-            unscored=unscored,
+            unscored=outcome.status in (Status.broken, Status.unsupported),
             status=status,
         )
-    answer: float | Number | None
-    reason = ""
+        if variant == "robust" or reading.unscored:
+            return reading
+        return replace(reading, answer=_FAILED_PROGRAM)
+    answer: float | Number | None = outcome.number
+    reason = "no finite number returned"
     if variant == "robust":
         answer = number_of_result(outcome.number, outcome.value)
     elif outcome.number is None:
         extraction = paper.returned_text(outcome.value)
         answer = extraction.answer
         reason = extraction.reason
-    else:
-        answer = outcome.number if math.isfinite(outcome.number) else None
-    if answer is None:
-        reason = reason or "no finite number returned"
+    elif not math.isfinite(outcome.number):
+        answer = None
+    if answer is not None:
+        reason = ""
     return Reading(variant=variant, answer=answer, reason=reason, status=status)
 
 
 def compare_with(
-    truths: Sequence[tuple[int | float | str, float]],
+    truths: Sequence[Truth],
     reading: Reading,
     *,
     numeric: bool,
@@ -123,14 +128,15 @@ def compare_with(
     """
     answer = reading.answer
     written = answer.value + 0.0 if isinstance(answer, Number) else answer
+    not_near = False if numeric else None
     reason = reading.reason or "wrong"
     if reading.unscored or (flaw and reading.variant == "robust"):
         comparison = _Comparison(written, correct=None, near=None)
         reason = f"unscored: {flaw or reading.reason}"
     elif answer is None:
-        comparison = _Comparison(None, correct=False, near=False if numeric else None)
+        comparison = _Comparison(None, correct=False, near=not_near)
     elif flaw:
-        comparison = _Comparison(written, correct=False, near=False if numeric else None)
+        comparison = _Comparison(written, correct=False, near=not_near)
         reason = f"wrong: {flaw}"
     elif isinstance(answer, Number):
         comparison = _compare_with_care(answer, truths)
@@ -152,14 +158,12 @@ def compare_with(
 class _Comparison(NamedTuple):
     """An answer, and whether it is equal to the truth and near it; None if that is not known."""
 
-    answer: int | float | str | None
+    answer: Value | None
     correct: bool | None
     near: bool | None
 
 
-def _compare_with_care(
-    number: Number, truths: Sequence[tuple[int | float | str, float]]
-) -> _Comparison:
+def _compare_with_care(number: Number, truths: Sequence[Truth]) -> _Comparison:
     """Compare a number under each of its units; the answer is the value that fits."""
     for value, step in truths:
         equal_value = equal_reading(number, float(value), step)
@@ -172,8 +176,6 @@ def _compare_with_care(
     return _Comparison(number.value + 0.0, correct=False, near=False)
 
 
-def _compare_as_authors(
-    answer: int | float | str, truth: int | float | str, numeric: bool
-) -> _Comparison:
+def _compare_as_authors(answer: Value, truth: Value, numeric: bool) -> _Comparison:
     near = paper.near_marked(float(answer), float(truth)) if numeric else None
     return _Comparison(answer, correct=answer == truth, near=near)
