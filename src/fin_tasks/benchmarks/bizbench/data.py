@@ -34,7 +34,7 @@ _OPTIONS = ("split", "source", "data_dir", "data_revision", "n", "seed", *READER
 def load(
     *,
     part: str,
-    mode: str,
+    mode: prompts.Mode,
     split: str = "test",
     source: str = "auto",
     data_dir: str | None = None,
@@ -134,9 +134,18 @@ def _read(paths: Sequence[Path], prefix: str) -> tuple[list[dict[str, Any]], dic
     return rows, left_out
 
 
-def _doc(row: Mapping[str, Any], subset: str, task_mode: str) -> dict[str, Any]:
+def _mode_of(kind: prompts.Kind, task_mode: prompts.Mode) -> prompts.Mode:
+    # A row that is a choice or a function is asked in its own way, whatever the task's mode.
+    if kind == "code":
+        return "code"
+    if kind == "choice" or task_mode == "code":
+        return "cot"
+    return task_mode
+
+
+def _doc(row: Mapping[str, Any], subset: str, task_mode: prompts.Mode) -> dict[str, Any]:
     kind, question, answer, options = row["kind"], row["question"], row["answer"], row["options"]
-    mode = {"choice": "cot", "code": "code"}.get(kind, "cot" if task_mode == "code" else task_mode)
+    mode = _mode_of(kind, task_mode)
     letter = ""
     if kind == "choice":  # the answer is an option's text, letter or index
         names = [*options, *ascii_uppercase[: len(options)], *map(str, range(len(options)))]

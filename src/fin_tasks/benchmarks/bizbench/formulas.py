@@ -5,10 +5,10 @@ They run in the sandbox as two programs, so that the process with the model's co
 
 import ast
 import math
-import random
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -16,22 +16,16 @@ from pydantic import TypeAdapter, ValidationError
 from fin_tasks.answers.programs import extract_function
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.types import Reading
+from fin_tasks.benchmarks.bizbench.arguments import CALLS_BY_KINDS, calls_of
 from fin_tasks.sandbox import Outcome, Status
 
-_CALLS = 8  # with each choice of argument types
+_MAX_CODE = 20_000  # characters
+_MAX_ERROR = 100  # characters of the name of an error
 _DEF = re.compile(r"^def[ \t]+(\w+)[ \t]*\(", re.MULTILINE)
-_IMPORTS = {"math.": "import math", "np.": "import numpy as np", "List[": "from typing import List"}
-_WORDS = {  # a parameter with one of these words in its name, or type, takes this kind of argument; others an amount
-    "list": "list series values flows payments dividends prices returns weights amounts probabilities rates yields",
-    "share": "r g i rate yield growth margin percent percentage pct prob probability discount return volatility sigma"
-    " wacc inflation weight tax alpha beta correlation",
-    "count": "int n m t k num number period periods year years month months day days weeks quarters times count term",
-}
-_DRAW: Mapping[str, Callable[[random.Random], Any]] = {
-    "list": lambda draw: [round(draw.uniform(10.0, 1000.0), 2) for _ in range(4)],
-    "share": lambda draw: round(draw.uniform(0.01, 0.3), 4),
-    "count": lambda draw: draw.randint(2, 9),
-    "amount": lambda draw: round(draw.uniform(10.0, 1000.0), 2),
+_IMPORT_BY_USE = {
+    "math.": "import math",
+    "np.": "import numpy as np",
+    "List[": "from typing import List",
 }
 _HARNESS = """
 _fin_tasks_function = {name}
@@ -50,7 +44,19 @@ def solution():
             results.append(type(error).__name__)
     return repr(results).replace("'", '"')
 """
-_RESULTS = TypeAdapter(list[list[float] | str])  # of each call the numbers, or the error's class
+
+CallResult = list[float] | str
+"""The numbers that a call returned, or the class of its error."""
+_CALL_RESULTS = TypeAdapter(list[CallResult])
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormulaReading(Reading):
+    """How far a function agrees with the reference; the answer is a text such as `7/8`."""
+
+    n_agreeing: int = 0
+    n_calls: int = 0
+    """Calls on which the reference works; 0 without results."""
 
 
 def stub_of(text: str) -> ast.FunctionDef | None:
@@ -59,14 +65,12 @@ def stub_of(text: str) -> ast.FunctionDef | None:
     starts = [match.start() for match in _DEF.finditer(text)] or [0]
     lines = text[starts[-1] :].split("\n")
     for end in range(len(lines), 0, -1):
-        indent = " " * (len(lines[end - 1]) - len(lines[end - 1].lstrip()) or 4)
-        tree = _parse("\n".join([*lines[:end], f"{indent}pass"]))
-        if tree and isinstance(stub := tree.body[-1], ast.FunctionDef):
-            stub.body = [
-                node
-                for node in stub.body
-                if not isinstance(node, ast.Raise | ast.Pass | ast.Return)
-            ]
+        last_line = lines[end - 1]
+        indent = len(last_line) - len(last_line.lstrip()) or 4
+        tree = _parse("\n".join([*lines[:end], f"{' ' * indent}pass"]))
+        if tree and isinstance(tree.body[-1], ast.FunctionDef):
+            stub = tree.body[-1]
+            stub.body = [node for node in stub.body if not _ends_function(node)]
             return stub
     return None
 
@@ -75,7 +79,7 @@ def reference_of(question: str, texts: Sequence[str]) -> str:
     """Return the source of the right function, which one of the texts holds or finishes; empty if none does."""
     for text in filter(str.strip, texts):
         stub = stub_of(question) or stub_of(text)
-        code = stub and _finished(stub, text)
+        code = _finished(stub, text) if stub else None
         if code and _parse(code):
             return code
     return ""
@@ -83,114 +87,139 @@ def reference_of(question: str, texts: Sequence[str]) -> str:
 
 def programs(doc: Mapping[str, Any], response: str) -> tuple[str | None, ...]:
     """Return two programs, None for a missing one: the model's function and the reference, on the same calls."""
-    if (stub := stub_of(doc["stub"]) or stub_of(doc["program"])) is None:
+    stub = stub_of(doc["stub"]) or stub_of(doc["program"])
+    if stub is None:
         return (None, None)
-    harness = _HARNESS.format(name=stub.name, calls=repr(_calls(stub)))
-    return tuple(
-        code + harness if code else None for code in (_finished(stub, response), doc["program"])
+    harness = _HARNESS.format(name=stub.name, calls=repr(calls_of(stub)))
+    model_code = _finished(stub, response)
+    reference_code = doc["program"]
+    return (
+        model_code + harness if model_code else None,
+        reference_code + harness if reference_code else None,
     )
 
 
-def read(outcomes: Sequence[Outcome], *, variant: str) -> Reading:
-    """Compare the results of both programs; the answer is the number of calls that agree, such as `7/8`.
+def read(outcomes: Sequence[Outcome], *, variant: str) -> FormulaReading:
+    """Compare the results of both programs call by call.
 
     Calls on which the reference fails do not count; without any other call the response is unscored.
     """
-    mine, reference = outcomes
-    given, right, status = _results(mine), _results(reference), mine.status.value
-    shapes = [range(start, start + _CALLS) for start in range(0, len(right), _CALLS)]
-    works = [
-        [place for place in shape if right[place] and isinstance(right[place], list)]
-        for shape in shapes
-    ]
-    counted = max(works, key=len, default=[])
-    if not counted or not mine.ran:
-        reason = (
-            mine.detail
-            if counted
-            else f"the reference gives no results. {reference.detail}".strip()
+    model, reference = outcomes
+    status = model.status.value
+    reference_results = _results_of(reference)
+    calls = _usable_calls(reference_results)
+    if not calls:
+        reason = f"the reference gives no results. {reference.detail}".strip()
+        return FormulaReading(
+            variant=variant, answer=None, reason=reason, unscored=True, status=status
         )
-        unscored = not counted or mine.status in (Status.broken, Status.unsupported)
-        return Reading(
-            variant=variant, answer=None, reason=reason or status, unscored=unscored, status=status
-        )
-    results = [given[place] if len(given) == len(right) else [] for place in counted]
-    if all(isinstance(result, str) for result in results):
-        return Reading(
+    if not model.ran:
+        return FormulaReading(
             variant=variant,
             answer=None,
-            reason=str(results[0])[:100],
+            reason=model.detail or status,
+            unscored=model.status in (Status.broken, Status.unsupported),
+            status=status,
+        )
+    model_results = _results_of(model)
+    if len(model_results) != len(reference_results):
+        model_results = [[] for _ in reference_results]
+    results = [model_results[call] for call in calls]
+    if all(isinstance(result, str) for result in results):
+        return FormulaReading(
+            variant=variant,
+            answer=None,
+            reason=str(results[0])[:_MAX_ERROR],
             status=Status.exception.value,
         )
-    agreeing = sum(
-        _agree(result, right[place]) for result, place in zip(results, counted, strict=True)
+    n_agreeing = sum(_agree(model_results[call], reference_results[call]) for call in calls)
+    return FormulaReading(
+        variant=variant,
+        answer=f"{n_agreeing}/{len(calls)}",
+        status=status,
+        n_agreeing=n_agreeing,
+        n_calls=len(calls),
     )
-    return Reading(variant=variant, answer=f"{agreeing}/{len(counted)}", status=status)
+
+
+def _usable_calls(reference_results: Sequence[CallResult]) -> list[int]:
+    # Of each choice of argument kinds, the calls on which the reference works; the best choice counts.
+    best: list[int] = []
+    for start in range(0, len(reference_results), CALLS_BY_KINDS):
+        calls = range(start, min(start + CALLS_BY_KINDS, len(reference_results)))
+        usable = [call for call in calls if _is_numbers(reference_results[call])]
+        if len(usable) > len(best):
+            best = usable
+    return best
+
+
+def _is_numbers(result: CallResult) -> bool:
+    return isinstance(result, list) and bool(result)
 
 
 def _finished(stub: ast.FunctionDef, response: str) -> str | None:
     """Finish the function with a response that holds all of it, its body, or one expression."""
     reply = strip_reasoning(response).replace("\r\n", "\n")
-    head, expression, names = (
-        ast.unparse(stub),
-        reply.partition("```")[0].strip(),
-        set(_DEF.findall(reply)),
-    )
-    codes = [extract_function(reply, name=stub.name, head=head)]
+    head = ast.unparse(stub)
+    candidates = [
+        extract_function(reply, name=stub.name, head=head),
+        _from_expression(head, reply.partition("```")[0].strip()),
+        _under_another_name(stub.name, reply),
+    ]
+    codes = [code for code in candidates if code]
+    if not codes:
+        return None
+    valid = [code for code in codes if _parse(code)]
+    code = valid[0] if valid else codes[0]
+    imports = [line for use, line in _IMPORT_BY_USE.items() if use in code]
+    return "\n".join([*imports, code])
+
+
+def _from_expression(head: str, expression: str) -> str | None:
+    # A response may be nothing but the expression to return.
     tree = _parse(f"({expression})")
-    if tree and any(isinstance(node, ast.BinOp | ast.Call) for node in ast.walk(tree)):
-        codes.append(f"{head}\n    return ({expression})")
-    if len(names) == 1:  # the only function there, under a name of its own
-        other = names.pop()
-        codes.append(f"{extract_function(reply, name=other, head='')}\n\n{stub.name} = {other}")
-    found = [code for code in codes if code]
-    code = next(filter(_parse, found), found[0] if found else None)
-    return code and "\n".join([*(line for used, line in _IMPORTS.items() if used in code), code])
+    if tree is None:
+        return None
+    computes = any(isinstance(node, ast.BinOp | ast.Call) for node in ast.walk(tree))
+    return f"{head}\n    return ({expression})" if computes else None
 
 
-def _calls(stub: ast.FunctionDef) -> list[list[Any]]:
-    parameters = [*stub.args.posonlyargs, *stub.args.args]
-    defaults = dict(zip(reversed(parameters), reversed(stub.args.defaults), strict=False))
-    likely: list[str] = []
-    for parameter in parameters:
-        given = getattr(defaults.get(parameter), "value", None)
-        if isinstance(given, str):
-            break  # no text can be made up: the defaults hold from here on
-        words = set(
-            re.findall("[a-z]+", f"{ast.unparse(parameter)} {type(given).__name__}".lower())
-        )
-        likely.append(
-            next((kind for kind, names in _WORDS.items() if words & set(names.split())), "amount")
-        )
-    # Names mislead: `dividends` may be a list or one number. `read` takes the types on which the reference works best.
-    lists = ["list" if kind == "amount" else kind for kind in likely]
-    numbers = ["amount" if kind == "list" else kind for kind in likely]
-    calls: list[list[Any]] = []
-    for place, kinds in enumerate(dict.fromkeys(map(tuple, (likely, lists, numbers)))):
-        draw = random.Random(f"20240308:{stub.name}:{place}")  # noqa: S311 - made-up numbers, the same in every run
-        calls += [[_DRAW[kind](draw) for kind in kinds] for _ in range(_CALLS)]
-    return calls
+def _under_another_name(name: str, reply: str) -> str | None:
+    # The only function of a response counts under whatever name it has.
+    names = set(_DEF.findall(reply))
+    if len(names) != 1:
+        return None
+    own_name = names.pop()
+    code = extract_function(reply, name=own_name, head="")
+    return f"{code}\n\n{name} = {own_name}"
 
 
-def _results(outcome: Outcome) -> list[list[float] | str]:
+def _ends_function(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Raise | ast.Pass | ast.Return)
+
+
+def _results_of(outcome: Outcome) -> list[CallResult]:
+    if not outcome.ran:
+        return []
     try:
-        return _RESULTS.validate_json(outcome.value or "") if outcome.ran else []
+        return _CALL_RESULTS.validate_json(outcome.value or "")
     except ValidationError:
         return []
 
 
-def _agree(given: list[float] | str, right: list[float] | str) -> bool:
-    if isinstance(given, str) or isinstance(right, str) or len(given) != len(right):
+def _agree(result: CallResult, reference: CallResult) -> bool:
+    if isinstance(result, str) or isinstance(reference, str) or len(result) != len(reference):
         return False
-    return all(
-        math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-12) for a, b in zip(given, right, strict=True)
-    )
+    pairs = zip(result, reference, strict=True)
+    return all(math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-12) for a, b in pairs)
 
 
 def _parse(code: str) -> ast.Module | None:
+    if len(code) > _MAX_CODE:
+        return None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about escapes in strings of the code
-            return ast.parse(code) if len(code) <= 20_000 else None
+            return ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

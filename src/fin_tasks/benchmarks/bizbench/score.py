@@ -64,14 +64,12 @@ def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
         return compare_with(
             truths, reading, numeric=True, flaw="" if truths else "the truth is not one number"
         )
-    calls = str(reading.answer).rpartition("/")[2]
-    right = f"{calls}/{calls}" if doc["kind"] == "code" else doc["letter"]
-    return compare_with(
-        [(right, 0.0)],
-        reading,
-        numeric=False,
-        flaw="" if right else "the truth is none of the options",
-    )
+    right = doc["letter"]
+    if doc["kind"] == "code":
+        n_calls = reading.n_calls if isinstance(reading, formulas.FormulaReading) else 0
+        right = f"{n_calls}/{n_calls}"
+    flaw = "" if right else "the truth is none of the options"
+    return compare_with([(right, 0.0)], reading, numeric=False, flaw=flaw)
 
 
 def _kind_of(doc: Mapping[str, Any]) -> Kind:

@@ -1,0 +1,77 @@
+"""Made-up arguments for the functions of FormulaEval, by the names and types of their parameters."""
+
+import ast
+import random
+import re
+from typing import Literal
+
+ArgumentKind = Literal["list", "share", "count", "amount"]
+Argument = float | list[float]
+
+CALLS_BY_KINDS = 8
+"""Calls with each choice of argument kinds."""
+
+_SEED = "20240308"
+# A parameter with one of these words in its name or type takes this kind; others take an amount.
+_WORDS_BY_KIND: dict[ArgumentKind, str] = {
+    "list": (
+        "list series values flows payments dividends prices returns weights amounts "
+        "probabilities rates yields"
+    ),
+    "share": (
+        "r g i rate yield growth margin percent percentage pct prob probability discount return "
+        "volatility sigma wacc inflation weight tax alpha beta correlation"
+    ),
+    "count": (
+        "int n m t k num number period periods year years month months day days weeks quarters "
+        "times count term"
+    ),
+}
+
+
+def calls_of(stub: ast.FunctionDef) -> list[list[Argument]]:
+    """Return the arguments of all calls, the same in every run.
+
+    Names mislead: `dividends` may be a list or one number. So there are calls with the likely
+    kinds, with lists in place of amounts, and with amounts in place of lists.
+    """
+    likely = _likely_kinds(stub)
+    lists: list[ArgumentKind] = ["list" if kind == "amount" else kind for kind in likely]
+    amounts: list[ArgumentKind] = ["amount" if kind == "list" else kind for kind in likely]
+    choices = dict.fromkeys(tuple(kinds) for kinds in (likely, lists, amounts))
+    calls = []
+    for index, kinds in enumerate(choices):
+        source = random.Random(f"{_SEED}:{stub.name}:{index}")  # noqa: S311 - nothing is secret
+        for _ in range(CALLS_BY_KINDS):
+            calls.append([_draw(kind, source) for kind in kinds])
+    return calls
+
+
+def _likely_kinds(stub: ast.FunctionDef) -> list[ArgumentKind]:
+    parameters = [*stub.args.posonlyargs, *stub.args.args]
+    defaults = dict(zip(reversed(parameters), reversed(stub.args.defaults), strict=False))
+    kinds = []
+    for parameter in parameters:
+        default = getattr(defaults.get(parameter), "value", None)
+        if isinstance(default, str):
+            break  # no text can be made up: the defaults hold from here on
+        description = f"{ast.unparse(parameter)} {type(default).__name__}"
+        kinds.append(_kind_of(set(re.findall("[a-z]+", description.lower()))))
+    return kinds
+
+
+def _kind_of(words: set[str]) -> ArgumentKind:
+    for kind, typical_words in _WORDS_BY_KIND.items():
+        if words & set(typical_words.split()):
+            return kind
+    return "amount"
+
+
+def _draw(kind: ArgumentKind, source: random.Random) -> Argument:
+    if kind == "list":
+        return [round(source.uniform(10.0, 1000.0), 2) for _ in range(4)]
+    if kind == "share":
+        return round(source.uniform(0.01, 0.3), 4)
+    if kind == "count":
+        return source.randint(2, 9)
+    return round(source.uniform(10.0, 1000.0), 2)
