@@ -171,3 +171,10 @@ def test_secrets_are_left_out(tmp_path: Path) -> None:
 def test_saved_predictions_compare_whatever_their_files_are_called() -> None:
     first, second = ({"provenance": {"file": f"{name}.xlsx", "file_sha256": name}} for name in "ab")
     assert settings_of(first) == settings_of(second)
+
+
+def test_a_sample_of_an_older_version_compares_with_one_of_today() -> None:
+    older = {"provenance": {"split": "test", "n": 50, "seed": 7}}
+    now = {"provenance": {"split": "test", "sample": {"n": 50, "seed": 7}}}
+    assert settings_of(older) == settings_of(now)
+    assert settings_of(older) != settings_of({"provenance": {"split": "test"}})

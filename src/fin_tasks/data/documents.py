@@ -12,6 +12,9 @@ from fin_tasks.errors import ConfigError
 if TYPE_CHECKING:
     from datasets import Dataset
 
+SAMPLE_OPTIONS = ("sample_n", "sample_seed")
+"""The metadata of every benchmark that draws a random sample."""
+
 _Row = TypeVar("_Row")
 _SIMILAR = 0.81  # a misspelling is at least as similar to an option, from 0 to 1
 _SHOWN_DIGITS = 16  # of a hash
@@ -23,13 +26,17 @@ def refuse_typos(
     names: Iterable[str],
     options: Sequence[str],
 ) -> None:
-    """Refuse misspelled metadata.
+    """Refuse misspelled metadata, and the old name of `sample_n`.
 
-    Names unlike any option are arguments of the model, which lm-eval adds.
+    Names unlike any option are arguments of the model, which lm-eval adds. `seed` is one of them:
+    nobody can tell it from the old name of `sample_seed`.
     """
     for name in names:
         if name in options:
             continue
+        if name == "n" and "sample_n" in options:
+            problem = "expected sample_n for a random sample, got its old name n"
+            raise ConfigError(f"{benchmark} metadata: {problem}. Its seed is sample_seed.")
         spelled = name.lower().replace("-", "_")
         similar = get_close_matches(spelled, options, n=1, cutoff=_SIMILAR)
         if similar:
@@ -51,7 +58,11 @@ def draw_rows(
     if n is None:
         return list(rows)
     if type(n) is not int or n < 1:
-        raise ConfigError(f"{benchmark} n: expected a whole number from 1, got {n!r}.")
+        expected = "expected a whole number from 1"
+        raise ConfigError(f"{benchmark} sample_n: {expected}, got {n!r}.")
+    if type(seed) is not int:
+        expected = "expected a whole number"
+        raise ConfigError(f"{benchmark} sample_seed: {expected}, got {seed!r}.")
 
     def rank(row_id: str) -> bytes:
         return hashlib.sha256(f"{seed} {row_id}".encode()).digest()
@@ -59,6 +70,13 @@ def draw_rows(
     ids = [id_of(row) for row in rows]
     drawn = set(sorted(ids, key=rank)[:n])
     return [row for row in rows if id_of(row) in drawn]
+
+
+def sample_facts(n: int | str | None, seed: int) -> dict[str, Any]:
+    """Return what the provenance says of a random sample; nothing if all rows are asked."""
+    if n is None:
+        return {}
+    return {"sample": {"n": n, "seed": seed}}
 
 
 def dataset_of(

@@ -40,8 +40,10 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, str]:
     provenance, judge = (metadata.get(name) for name in ("provenance", "judge"))
     if not isinstance(judge, Mapping):
         judge = {"model": metadata.get("judge_model")}
+    if not isinstance(provenance, Mapping):
+        provenance = {"provenance": "unknown"}
     told = {
-        **dict(_flat(provenance if isinstance(provenance, Mapping) else {"provenance": "unknown"})),
+        **dict(_flat(with_sample(provenance))),
         **dict(_flat({f"judge.{name}": judge.get(name) for name in _JUDGE})),
         **dict(_flat(facts)),
     }
@@ -58,6 +60,14 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, str]:
     if kept.get("data.origin") == "sample":  # the packaged sample has the same rows for every split
         kept["split"] = "sample"
     return {name: json.dumps(without_secrets(kept[name]), sort_keys=True) for name in sorted(kept)}
+
+
+def with_sample(provenance: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a provenance whose random sample stands in `sample`; older ones have `n` and `seed`."""
+    if "n" not in provenance or "sample" in provenance:
+        return provenance
+    others = {name: fact for name, fact in provenance.items() if name not in ("n", "seed")}
+    return {**others, "sample": {"n": provenance["n"], "seed": provenance.get("seed")}}
 
 
 def conditions_of(result: TaskResult) -> dict[str, str]:

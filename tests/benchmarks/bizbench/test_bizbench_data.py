@@ -114,20 +114,20 @@ def test_the_papers_sample_leaves_sec_num_out_and_is_drawn_by_seed(tmp_path: Pat
         for task, options in tasks.items()
     ]
     pandas.DataFrame(rows).to_json(tmp_path / "test.jsonl", orient="records", lines=True)
-    here = {"data_dir": str(tmp_path / "test.jsonl"), "n": 50}
+    here = {"data_dir": str(tmp_path / "test.jsonl"), "sample_n": 50}
     (quantity, facts), (choice, _) = (
         loaded("paper_quantity", **here),
         loaded("paper_choice", **here),
     )
     assert (Counter(doc["part"] for doc in quantity), len(choice)) == ({"tatqa_e": 36}, 14)
-    assert facts["sample"] == {"n": 50, "seed": 42}
+    assert facts["sample"] == {"n": 50, "seed": 0}
     ids = {doc["id"] for doc in quantity}
-    assert ids != {doc["id"] for doc in loaded("paper_quantity", seed=1, **here)[0]}
+    assert ids != {doc["id"] for doc in loaded("paper_quantity", sample_seed=1, **here)[0]}
     assert ids == {doc["id"] for doc in loaded("paper_quantity", "pot", **here)[0]}
-    assert [doc["id"] for doc in loaded("secnum", **{**here, "n": 3})[0]] == [
+    assert [doc["id"] for doc in loaded("secnum", **{**here, "sample_n": 3})[0]] == [
         "test_3",
-        "test_33",
-        "test_57",
+        "test_93",
+        "test_114",
     ]
 
 

@@ -77,12 +77,17 @@ def test_the_sample_and_a_part_of_it() -> None:
     assert len(docs) == 25 and set(docs["topic"]) == set(TOPICS)
     assert [round(exact, 3) for exact in docs["exact_truth"]] == pytest.approx(docs["ground_truth"])
     drawn = [
-        data.load(mode=mode, source="sample", n=5, seed=3)["validation"]["question_id"]
+        data.load(mode=mode, source="sample", sample_n=5, sample_seed=3)["validation"][
+            "question_id"
+        ]
         for mode in ("cot", "pot")
     ]
     assert drawn[0] == drawn[1] and len(drawn[0]) == 5
     assert (
-        drawn[0] != data.load(mode="cot", source="sample", n=5, seed=4)["validation"]["question_id"]
+        drawn[0]
+        != data.load(mode="cot", source="sample", sample_n=5, sample_seed=4)["validation"][
+            "question_id"
+        ]
     )
 
 

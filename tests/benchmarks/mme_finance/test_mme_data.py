@@ -106,8 +106,8 @@ def test_rows_with_pictures_in_an_archive(tmp_path: Path, inside: str) -> None:
 
 def test_a_sample_of_the_rows(tmp_path: Path) -> None:
     place = folder(tmp_path, [row(n, image_path="1.jpg") for n in range(20)], {"1.jpg": picture()})
-    docs, facts = docs_of(data_dir=place, n=7, seed=3)
-    assert (len(docs), facts["n"], facts["seed"]) == (7, 7, 3)
+    docs, facts = docs_of(data_dir=place, sample_n=7, sample_seed=3)
+    assert (len(docs), facts["sample"]) == (7, {"n": 7, "seed": 3})
 
 
 def test_rows_that_cannot_be_asked_are_left_out_and_counted(tmp_path: Path) -> None:

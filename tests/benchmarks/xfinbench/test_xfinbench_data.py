@@ -98,15 +98,15 @@ def test_the_authors_templates_are_filled_as_they_are() -> None:
     ("n", "sizes"), [("sensitivity", (180, 67, 253)), (100, (100, 100 + 2, 100))]
 )
 def test_samples(n: int | str, sizes: tuple[int, ...]) -> None:
-    options: dict[str, Any] = {"source": "data_dir", "data_dir": str(REAL), "n": n}
+    options: dict[str, Any] = {"source": "data_dir", "data_dir": str(REAL), "sample_n": n}
     options |= {} if n == "sensitivity" else {"split": "validation"}
     ids = {subset: [doc["id"] for doc in documents(subset, **options)[0]] for subset in SUBSETS}
     assert (len(ids["bool"]), len(ids["mcq"]) + len(ids["mcq_visual"]), len(ids["calc"])) == sizes
     for mode in ("da", "pot"):
         again, facts = documents("calc", mode=mode, **options)
         assert [doc["id"] for doc in again] == ids["calc"]
-        assert (facts["n"], facts["seed"]) == (n, 0)
-    other, _ = documents("calc", seed=1, **options)
+        assert facts["sample"] == {"n": n, "seed": 0}
+    other, _ = documents("calc", sample_seed=1, **options)
     assert [doc["id"] for doc in other] != ids["calc"]
 
 
@@ -184,7 +184,7 @@ def test_house_wording_and_styles(style: str | None) -> None:
     [
         ({"knowledge": "hybrid"}, "expected one of none, bm25, dense, oracle, got 'hybrid'"),
         ({"mode": "da", "style": "cot"}, "Use the task without _da"),
-        ({"n": "humans"}, "expected a whole number from 1, got 'humans'"),
+        ({"sample_n": "humans"}, "expected a whole number from 1, got 'humans'"),
         ({"knowlege": "bm25"}, "got 'knowlege'. Did you mean 'knowledge'?"),
     ],
 )

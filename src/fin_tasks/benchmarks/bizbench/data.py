@@ -11,7 +11,13 @@ from fin_tasks.benchmarks.bizbench import VERSION, prompts
 from fin_tasks.benchmarks.bizbench.formulas import reference_of
 from fin_tasks.benchmarks.bizbench.score import PAPER_PARTS
 from fin_tasks.benchmarks.final_answer import READER_OPTIONS
-from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos
+from fin_tasks.data.documents import (
+    SAMPLE_OPTIONS,
+    dataset_of,
+    draw_rows,
+    refuse_typos,
+    sample_facts,
+)
 from fin_tasks.data.locate import locate
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
@@ -28,7 +34,7 @@ PARTS = (
 )
 _SAMPLE = Path(__file__).with_name("sample")
 _COLUMNS = ["question", "answer", "task", "context", "options", "program"]
-_OPTIONS = ("split", "source", "data_dir", "data_revision", "n", "seed", *READER_OPTIONS)
+_OPTIONS = ("split", "source", "data_dir", "data_revision", *SAMPLE_OPTIONS, *READER_OPTIONS)
 
 
 def load(
@@ -39,14 +45,15 @@ def load(
     source: str = "auto",
     data_dir: str | None = None,
     data_revision: str | None = None,
-    n: int | None = None,
-    seed: int = 42,
+    sample_n: int | None = None,
+    sample_seed: int = 0,
     **unknown: Any,
 ) -> dict[str, Any]:
     """Load `{split: Dataset}` of one task, with the provenance as JSON in `info.description`.
 
-    `part` is one of `PARTS`, or a column of the long XFinBench paper (`PAPER_PARTS`); these two are drawn together, 500
-    rows if `n` is None. `mode` is `cot`, `pot` (a program computes the number) or `code` (the function asked for).
+    `part` is one of `PARTS`, or a column of the long XFinBench paper (`PAPER_PARTS`); these two are
+    drawn together, 500 rows if `sample_n` is None. `mode` is `cot`, `pot` (a program computes the
+    number) or `code` (the function asked for).
     `source`, `data_dir` and `data_revision` are those of `data.locate.locate`; `unknown` are the model's arguments.
     """
     refuse_typos("bizbench", unknown, _OPTIONS)
@@ -62,7 +69,7 @@ def load(
     rows, left_out = _read(
         list(files.files.values()), "sample" if files.origin == "sample" else split
     )
-    n = 500 if n is None and part in PAPER_PARTS else n
+    n = 500 if sample_n is None and part in PAPER_PARTS else sample_n
     chosen, drawn = [row for row in rows if row["part"] == part], n
     if part in PAPER_PARTS and type(n) is int:
         choices = [row for row in rows if row["kind"] == "choice"]
@@ -74,7 +81,7 @@ def load(
         # Of the paper's 500 rows 141 have choices, as that number alone fits all figures of its Table 3.
         n_choices = min(len(choices), max(round(n * 141 / 500), n - len(numbers)))
         chosen, drawn = (choices, n_choices) if part == "paper_choice" else (numbers, n - n_choices)
-    chosen = draw_rows("bizbench", chosen, drawn, seed, lambda row: str(row["id"]))
+    chosen = draw_rows("bizbench", chosen, drawn, sample_seed, lambda row: str(row["id"]))
     if not chosen:
         found = ", ".join(sorted({row["part"] for row in rows})) or "none"
         raise DataError(
@@ -93,7 +100,7 @@ def load(
             "set": "house",
             "sha256": prompts.sha256(),
         },  # the authors publish no prompts with the data
-        "sample": None if n is None else {"n": n, "seed": seed},
+        **sample_facts(n, sample_seed),
         "left_out": left_out,
     }
     return {split: dataset_of(docs, facts)}

@@ -12,7 +12,13 @@ from typing import Any
 from fin_tasks.benchmarks.final_answer import READER_OPTIONS
 from fin_tasks.benchmarks.financemath import VERSION
 from fin_tasks.benchmarks.financemath.score import TOPICS
-from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos
+from fin_tasks.data.documents import (
+    SAMPLE_OPTIONS,
+    dataset_of,
+    draw_rows,
+    refuse_typos,
+    sample_facts,
+)
 from fin_tasks.data.locate import locate
 from fin_tasks.data.tables import read_json
 from fin_tasks.errors import DataError, SandboxError
@@ -25,7 +31,7 @@ Row = dict[str, Any]
 """A row of a file, or a document made of it."""
 
 _SAMPLE = Path(__file__).with_name("sample")
-_OPTIONS = ("split", "source", "data_dir", "n", "seed", "sampling", *READER_OPTIONS)
+_OPTIONS = ("split", "source", "data_dir", *SAMPLE_OPTIONS, "sampling", *READER_OPTIONS)
 _COPIED = ("question_id", "ground_truth", "python_solution", "topic")
 
 _SYSTEM = {
@@ -52,14 +58,15 @@ def load(
     split: str = "validation",
     source: str = "auto",
     data_dir: str | Path | None = None,
-    n: int | None = None,
-    seed: int = 0,
+    sample_n: int | None = None,
+    sample_seed: int = 0,
     **unknown: Any,
 ) -> dict[str, Any]:
     """Load the documents of one task, `cot` or `pot`, as `{split: Dataset}` with the provenance in `info.description`.
 
-    `source` and `data_dir` are those of `data.locate.locate`; `n` and `seed` name a random sample. The authors publish
-    no truths of the test split, so it needs a file of yours. lm-eval adds the arguments of the model.
+    `source` and `data_dir` are those of `data.locate.locate`; `sample_n` and `sample_seed` name a
+    random sample. The authors publish no truths of the test split, so it needs a file of yours.
+    lm-eval adds the arguments of the model.
     """
     refuse_typos("financemath", unknown, _OPTIONS)
     file_split = "validation" if source == "sample" else split
@@ -73,7 +80,9 @@ def load(
         sample=_SAMPLE,
     )
     all_rows = read_rows(files.files[name], "question")
-    rows = draw_rows("financemath", all_rows, n, seed, lambda row: str(row["question_id"]))
+    rows = draw_rows(
+        "financemath", all_rows, sample_n, sample_seed, lambda row: str(row["question_id"])
+    )
     docs, rounded = scoring_docs(rows, mode)
     for doc, row in zip(docs, rows, strict=True):
         doc |= _prompt(row, mode)
@@ -85,9 +94,8 @@ def load(
         "prompts": {"set": "house", "sha256": hashlib.sha256(wording.encode()).hexdigest()},
         "data": files.provenance(),
         "truths": {"rounded": rounded},
+        **sample_facts(sample_n, sample_seed),
     }
-    if n is not None:
-        facts |= {"n": n, "seed": seed}
     return {split: dataset_of(docs, facts)}
 
 

@@ -11,7 +11,7 @@ from fin_tasks.benchmarks.mme_finance import prompts as texts
 from fin_tasks.benchmarks.mme_finance.exact import parse_truth
 from fin_tasks.benchmarks.mme_finance.images import Pictures, is_usable, unpack
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
-from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos
+from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos, sample_facts
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import Located, locate
 from fin_tasks.data.pictures import upright_files
@@ -52,8 +52,8 @@ def load(
     data_dir: str | None = None,
     data_revision: str | None = None,
     prompts: str = "house",
-    n: int | None = None,
-    seed: int = 0,
+    sample_n: int | None = None,
+    sample_seed: int = 0,
     **unknown: Any,
 ) -> dict[str, Any]:
     """Return `{"test": datasets.Dataset}` of one part and language; `info.description` holds the provenance as JSON."""
@@ -85,7 +85,7 @@ def load(
     )
     if counts:
         _log.warning("mme_finance %s, %s: rows left out: %s", part, language, counts)
-    rows = draw_rows("mme_finance", rows, n, seed, lambda row: row.cells["index"])
+    rows = draw_rows("mme_finance", rows, sample_n, sample_seed, lambda row: row.cells["index"])
     if not rows:
         where = f"{files.files[f'{stem}.tsv']} (left out: {counts or 'nothing'})"
         raise DataError(
@@ -103,7 +103,7 @@ def load(
         "prompts": {"set": prompts, "sha256": wording.sha256()},
         "data": data,
         "left_out": left_out,
-        **({} if n is None else {"n": n, "seed": seed}),
+        **sample_facts(sample_n, sample_seed),
     }
     docs = [doc for row in rows for doc in _docs(row, part, language, na, wording)]
     return {"test": dataset_of(docs, facts)}

@@ -15,7 +15,7 @@ from fin_tasks.benchmarks.xfinbench import VERSION
 from fin_tasks.benchmarks.xfinbench import prompts as wording
 from fin_tasks.benchmarks.xfinbench.math_types import read_labels
 from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES, parse_truth
-from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos
+from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos, sample_facts
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import Located, locate
 from fin_tasks.data.tables import read_csv
@@ -62,8 +62,8 @@ def load(
     knowledge: str = "none",
     top_k: int = 3,
     encoder: str | None = None,
-    n: Any = None,
-    seed: int = 0,
+    sample_n: Any = None,
+    sample_seed: int = 0,
     sampling: str | None = None,
     math_types: str | None = None,
     **unknown: Any,
@@ -71,7 +71,7 @@ def load(
     """Return `{split: datasets.Dataset}` of one subset; `info.description` holds the provenance as JSON."""
     known = set(load.__kwdefaults__ or ()) - {"mode"}  # `model` is no typo of it
     refuse_typos("xfinbench", unknown, [*sorted(known), *READER_OPTIONS])
-    preset, sizes = PRESETS.get(str(n), ("test", None))
+    preset, sizes = PRESETS.get(str(sample_n), ("test", None))
     split = split or preset
     options = {
         "subset": (subset, SUBSETS),
@@ -89,17 +89,15 @@ def load(
     files = locate(
         "xfinbench", [table], source=source, data_dir=data_dir, settings=settings, sample=_SAMPLE
     )
-    rows, facts = _choose(
-        files, table, subset, sizes[task] if sizes else n, seed, study=sizes is not None
-    )
+    n = sizes[task] if sizes else sample_n
+    rows, facts = _choose(files, table, subset, n, sample_seed, study=sizes is not None)
     facts |= {
         "scorer": VERSION,
         "split": split,
         "style": chosen._asdict(),
         "blank_image": blank_image,
+        **sample_facts(sample_n, sample_seed),
     }
-    if n is not None:
-        facts |= {"n": n, "seed": seed}
     if sampling is not None:
         facts["sampling"] = sampling
     if math_types and task == "calcu":
@@ -167,9 +165,10 @@ def _choose(
     if counts:
         _log.warning("xfinbench %s: rows of %s left out: %s", subset, table, counts)
     if not asked:
-        where = f"{files.files[table]} (n: {n}, left out: {counts or 'nothing'})"
+        where = f"{files.files[table]} (sample_n: {n}, left out: {counts or 'nothing'})"
         raise DataError(
-            f"xfinbench {subset}: no row to ask in {where}. Leave out this task, or take another seed."
+            f"xfinbench {subset}: no row to ask in {where}. "
+            "Leave out this task, or take another sample_seed."
         )
     return asked, {"data": provenance, "left_out": left_out}
 

@@ -24,7 +24,7 @@ from fin_tasks.errors import DataError, FinTasksError
 from fin_tasks.judging.item import no_response
 from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.rubric import rubric_names
-from fin_tasks.report.comparable import settings_of
+from fin_tasks.report.comparable import settings_of, with_sample
 from fin_tasks.report.model import Run, TaskResult, headline, largest
 from fin_tasks.report.rows import flat, prompt_of, read_samples, readings_of
 from fin_tasks.report.verify import checks as check
@@ -301,6 +301,9 @@ def _options(result: TaskResult) -> dict[str, Any]:
         "data_revision": data.get("commit"),
         **result.metadata,
     }
+    sample = with_sample(result.provenance).get("sample")
+    if isinstance(sample, Mapping):
+        taken |= {"sample_n": sample.get("n"), "sample_seed": sample.get("seed")}
     found = {name: taken[name] for name in known & taken.keys() if _is_plain(taken[name])}
     if data.get("origin") == "sample":
         found["source"] = "sample"
