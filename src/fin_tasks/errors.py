@@ -56,5 +56,5 @@ class SandboxError(FinTasksError):
 def first_problem(error: "ValidationError") -> str:
     """Return the place and the message of the first problem that pydantic found."""
     problem = error.errors(include_url=False, include_input=False)[0]
-    place = ".".join(str(part) for part in problem["loc"])
-    return f"{place}: {problem['msg']}" if place else problem["msg"]
+    field = ".".join(str(part) for part in problem["loc"])
+    return f"{field}: {problem['msg']}".removeprefix(": ")

@@ -31,8 +31,7 @@ def stock_prices_file() -> Path:
     # The package is not imported, because its import reads all of its data.
     path = Path(str(distribution("bokeh-sampledata").locate_file(_STOCK_PRICES)))
     if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != _STOCK_PRICES_SHA256:
-        raise DataError(
-            "sample prices: expected stocks.csv.gz as in bokeh-sampledata 2026.1, found none or another. "
-            "Run `pip install --force-reinstall 'bokeh-sampledata>=2026.1'`."
-        )
+        problem = "expected stocks.csv.gz as in bokeh-sampledata 2026.1, found none or another"
+        remedy = "Run `pip install --force-reinstall 'bokeh-sampledata>=2026.1'`."
+        raise DataError(f"sample prices: {problem}. {remedy}")
     return path

@@ -101,9 +101,12 @@ def _address(env: Mapping[str, str], name: str, default: str) -> str:
 
 
 def _judge_base_urls(env: Mapping[str, str]) -> tuple[str, ...]:
-    listed = env.get("FIN_TASKS_JUDGE_BASE_URL", OPENAI).split(",")
-    urls = [url.strip().rstrip("/") for url in listed]
-    return tuple(url for url in urls if url)
+    urls = []
+    for listed in env.get("FIN_TASKS_JUDGE_BASE_URL", OPENAI).split(","):
+        url = listed.strip().rstrip("/")
+        if url:
+            urls.append(url)
+    return tuple(urls)
 
 
 def _sandbox(env: Mapping[str, str]) -> str:

@@ -77,11 +77,12 @@ def running(code: str, url: str, cache: Path) -> Iterator["subprocess.Popen[str]
             process.kill()
 
 
+@pytest.mark.parametrize("handler", ["signal.default_int_handler", "lambda *_: sys.exit(130)"])
 @pytest.mark.parametrize("loop", LOOPS)
-def test_ctrl_c_ends_requests_without_noise(settings: Settings, loop: str) -> None:
-    code = "try:\n"
+def test_ctrl_c_ends_requests_without_noise(settings: Settings, loop: str, handler: str) -> None:
+    code = f"import signal\nsignal.signal(signal.SIGINT, {handler})\ntry:\n"
     code += "".join(f"    {line}\n" for line in LOOPS[loop].splitlines())
-    code += "except KeyboardInterrupt:\n    print('stopped')"
+    code += "except (KeyboardInterrupt, SystemExit):\n    print('stopped')"
     asked = threading.Event()
     with (
         endless(HEADERS, asked=asked) as url,

@@ -26,8 +26,8 @@ def check_name(path: Path) -> None:
     try:
         str(path).encode()
     except UnicodeEncodeError:
-        shown = os.fsencode(path).decode("utf-8", "backslashreplace")
-        raise DataError(f"{shown}: expected a path in UTF-8. Rename the file or folder.") from None
+        name = os.fsencode(path).decode("utf-8", "backslashreplace")
+        raise DataError(f"{name}: expected a path in UTF-8. Rename the file or folder.") from None
 
 
 def write_file(target: Path, content: bytes) -> None:

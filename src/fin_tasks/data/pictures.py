@@ -77,7 +77,7 @@ def upright_files(
     paths: Iterable[Path],
     folder: Path,
 ) -> dict[Path, Path]:
-    """Return `upright_file` of each picture; a bar shows progress, as one may take half a second."""
+    """Return `upright_file` of each picture, which may take half a second; a bar shows progress."""
     unique = list(dict.fromkeys(paths))
     bar = tqdm(
         unique,

@@ -14,7 +14,7 @@ _UNKNOWN = (DataError, KeyError, TypeError, ValueError)
 _MAX_SHOWN = 80  # characters
 
 Known = dict[str, Any]
-"""Values by the source of their expression: `line['question']`, or `load()` for any call of `load`."""
+"""Values by the source of their expression, `line['question']`, or `load()` for any call of it."""
 
 
 def follow_statements(

@@ -1,4 +1,4 @@
-"""Ask a chat model at one or several OpenAI-compatible addresses; each reply is kept as it comes."""
+"""Ask a chat model at OpenAI-compatible addresses; each reply is kept as it comes."""
 
 import json
 import threading

@@ -45,9 +45,9 @@ def embed(
     except (WebError, ValueError) as error:
         text = " ".join(str(error).split())
         problem = Secrets(key, [base_url]).hide(text)[:_MAX_PROBLEM]
-        place = f"{model} at {shown_address(base_url)}"
+        endpoint = f"{model} at {shown_address(base_url)}"
         raise EndpointError(
-            f"{place}: expected one vector per text, got {problem}. "
+            f"{endpoint}: expected one vector per text, got {problem}. "
             "Does this address serve embeddings?"
         ) from None  # the cause may show a secret
     return vectors

@@ -29,7 +29,7 @@ def map_in_threads(
         try:
             for future in tqdm(as_completed(futures), title, len(futures), disable=None):
                 future.result()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):  # Ctrl-C
             for chat in chats:
                 chat.stop()
             raise

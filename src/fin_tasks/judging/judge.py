@@ -157,7 +157,7 @@ def judge_items(
                 as_completed(jobs), "Judging", len(jobs), unit="response", disable=None
             ):
                 judged[jobs[job]] = job.result()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):  # Ctrl-C
             chat.stop()
             raise
         finally:

@@ -42,7 +42,7 @@ def check_connection() -> None:
 
 
 def download(tickers: Sequence[str], start: date, end: date) -> dict[str, pd.DataFrame]:
-    """Return the prices of each ticker from `start` to `end`; a table is empty if there are none."""
+    """Return the prices of each ticker from `start` to `end`, an empty table if there are none."""
     # Until today, since today's prices hold all later splits.
     frame = _download(tickers, start)
     return {ticker: _prices_of(frame, ticker, end) for ticker in tickers}

@@ -7,7 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from string import ascii_uppercase
@@ -153,7 +153,8 @@ class Maker:
         messages.append({"role": "user", "content": prompt})
         reply = self.models[role].ask(messages, temperature=0.0, max_tokens=4096)
         self.replies.append({"role": role, "purpose": purpose, "source": source, **vars(reply)})
-        return replace(reply, text=reply.text.rpartition("</think>")[2])
+        text = reply.text.rpartition("</think>")[2]
+        return reply.model_copy(update={"text": text})
 
     def _make(self, source: Mapping[str, Any], kind: str) -> list[Question]:
         fields = {"source_question": source["question"], "source_answer": source["answer"]}
