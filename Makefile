@@ -10,8 +10,12 @@ JOBS ?= 2
 # VLMEvalKit has a virtual environment of its own, as its packages and those of lm-eval need not agree.
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 VLMEVAL_VENV ?= $(CACHE)/fin-tasks-ci/vlmeval-$(shell sha256sum pyproject.toml | cut -c1-16)
+# `make newest` makes these two anew every time.
+NEWEST_VENV ?= $(CACHE)/fin-tasks-ci/newest
+NEWEST_VLMEVAL_VENV ?= $(CACHE)/fin-tasks-ci/newest-vlmeval
+CONTRACT_TESTS ?= tests/contract
 
-.PHONY: help demo test check format bench docs dist vlmevalkit clean
+.PHONY: help demo test check format bench docs dist vlmevalkit newest clean
 help:
 	@grep -E '^[a-z]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 12
 
@@ -67,6 +71,19 @@ $(VLMEVAL_VENV)/.installed: pyproject.toml tests/contract/upstream_requirements.
 	$(VLMEVAL_VENV)/bin/python -m pip install --quiet --editable '.[vlmevalkit]'
 	$(VLMEVAL_VENV)/bin/python -m pip install --quiet --no-deps --upgrade --target $(VLMEVAL_VENV)/upstream --requirement tests/contract/upstream_requirements.txt
 	touch $@
+
+newest: ## the contract tests with the newest release of each harness, for a job at night (some 12 GB)
+	$(PYTHON) -m venv --clear $(NEWEST_VENV)
+	$(NEWEST_VENV)/bin/python -m pip install --quiet $(TORCH)
+	$(NEWEST_VENV)/bin/python -m pip install --quiet --editable '.[dev]'
+	@echo 'pip names it here if a release is newer than pyproject.toml allows, and installs it all the same:'
+	$(NEWEST_VENV)/bin/python -m pip install --quiet --upgrade 'lm-eval[api]' inspect-ai
+	$(PYTHON) -m venv --clear $(NEWEST_VLMEVAL_VENV)
+	$(NEWEST_VLMEVAL_VENV)/bin/python -m pip install --quiet --editable '.[vlmevalkit]'
+	$(NEWEST_VLMEVAL_VENV)/bin/python -m pip install --quiet --upgrade nvidia-vlmeval
+	$(NEWEST_VENV)/bin/python -m pip list | grep -E '^(lm[-_]eval|inspect[-_]ai) '
+	$(NEWEST_VLMEVAL_VENV)/bin/python -m pip list | grep -E '^nvidia[-_]vlmeval '
+	FIN_TASKS_VLMEVAL_PYTHON=$(NEWEST_VLMEVAL_VENV)/bin/python $(NEWEST_VENV)/bin/python -m pytest $(CONTRACT_TESTS)
 
 clean:
 	rm -rf $(VENV) build dist site
