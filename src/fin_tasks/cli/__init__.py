@@ -70,19 +70,16 @@ def demo(
     Example: fin-tasks demo --limit 2
     """
     from fin_tasks import demo as small_model
+    from fin_tasks.demo import scores
 
-    model_results = small_model.ask(limit=limit, output=out)
-    for title, file in (
-        ("A small model. So few questions say nothing about finance", model_results),
-        (
-            "Example responses, written by us: right and wrong ones",
-            small_model.replay_examples(out),
-        ),
-    ):
-        print_table(title, small_model.scores(file))
-        print(f"{file}\n")
-    report.report([out], out=out.with_name("report"))
-    print(small_model.NEXT)
+    by_model = small_model.ask(limit=limit, output=out)
+    print_table("A small model. So few questions say nothing about finance", scores(by_model))
+    print(f"{by_model}\n")
+    by_us = small_model.replay_examples(out)
+    print_table("Example responses, written by us: right and wrong ones", scores(by_us))
+    print(f"{by_us}\n")
+    report.report([out], out=out / "report")
+    print(small_model.next_steps(out))
 
 
 @app.command(rich_help_panel="Start")
