@@ -19,7 +19,7 @@ from uuid import uuid4
 from fin_tasks.endpoints.reply import ChatReply
 from fin_tasks.errors import EndpointError
 
-CLAIM_SECONDS = 60.0
+CLAIM_SECONDS = 6.0
 """A claim that is not renewed for so long has been left by a run that was killed."""
 
 _BUSY_SECONDS = 60.0  # wait for another process to write

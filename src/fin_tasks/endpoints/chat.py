@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fin_tasks.web import Limits, Request, Web
 
 MAX_REPLY_BYTES = 4 << 20
-RENEW_SECONDS = 20.0
+RENEW_SECONDS = 2.0
 """A claim is renewed after each of these intervals."""
 GRACE_SECONDS = 5.0
 """Time for replies that are on their way when a run is stopped."""
