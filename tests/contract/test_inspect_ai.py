@@ -17,7 +17,16 @@ from fin_tasks.errors import ConfigError
 pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog
-from inspect_ai.model import Model, ModelOutput, ModelUsage, get_model
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessageAssistant,
+    ContentReasoning,
+    ContentText,
+    Model,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+)
 
 from fin_tasks.adapters.inspect_ai import _task
 
@@ -123,6 +132,38 @@ def test_scores_equal_those_of_lm_eval(tmp_path: Path) -> None:
     tasks += ("financemath_pot", "mme_finance_binary_zh", "xfinbench_mcq_visual")
     found = run(*tasks, answer=lambda doc: said_to(doc["prompt"]), sees=True, limit=6)
     compare_both(tasks, ask(*tasks, limit=6), found, tmp_path)
+
+
+def test_responses_that_were_cut_off(tmp_path: Path) -> None:
+    thought = ContentReasoning(reasoning="First")
+    replies: list[Any] = [
+        ("The statement is", "max_tokens"),
+        ([thought, ContentText(text="")], "stop"),
+        ("<think>First", "stop"),
+        ([thought, ContentText(text="Therefore, my answer is [True].")], "stop"),
+    ]
+    expected = [1.0, 1.0, 1.0, 0.0]
+
+    def output(*_: Any) -> ModelOutput:
+        content, reason = replies[next(turns)]
+        message = ChatMessageAssistant(content=content)
+        choice = ChatCompletionChoice(message=message, stop_reason=reason)
+        usage = ModelUsage(input_tokens=7, output_tokens=3, total_tokens=10)
+        return ModelOutput(model="mockllm/tested", choices=[choice], usage=usage)
+
+    turns = iter(range(4))
+    model = get_model("mockllm/tested", custom_outputs=output)
+    arguments = {"source": "sample"}
+    (log,) = inspect_eval(
+        "fin_tasks/xfinbench_bool", model=model, task_args=arguments, limit=4, display="none"
+    )
+    assert log.status == "success", log.error
+    (mean,) = (one.metrics["mean"] for one in log.results.scores if one.name == "cut_off,robust")
+    assert mean.value == 0.75
+    (run_read,), rows, problems = report.read([tmp_path / "logs"])
+    assert not problems
+    assert sorted(rows[rows.variant == "paper"].cut_off) == sorted(expected)
+    assert run_read.tasks[0].metadata["cut_off"] == {"limit": 1024, "told_by": "model"}
 
 
 def test_the_grader_is_the_judge(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from fin_tasks.adapters.task_file import (
     rubric_of,
     task_names,
 )
+from fin_tasks.answers.cut_off import CutOffResponse, mark_reading, mark_response
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.final_answer import RUBRIC
 from fin_tasks.benchmarks.scored_task import VARIANTS
@@ -114,7 +115,8 @@ def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitab
         rubric = _rubric_of(spec, metadata) if step else None
 
         async def score(state: TaskState, _: Target) -> Score:
-            doc, response = state.metadata, state.output.completion
+            doc = state.metadata
+            response = _response_of(state.output)
             given: Any = response
             if spec.runs_programs:
                 programs = tuple(spec.rules.programs(doc, response, variant=variant))
@@ -129,7 +131,7 @@ def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitab
                 given = _judged.pop(state.uuid, None) or await _ask(rubric, item, response, role)
                 if variant == VARIANTS[0]:
                     _judged[state.uuid] = given
-            reading = spec.rules.read(doc, given, variant=variant)
+            reading = mark_reading(spec.rules.read(doc, given, variant=variant), response)
             values, told = spec.rules.metric_values(doc, [reading]), json.loads(str(reading))
             return Score(
                 value={
@@ -165,6 +167,17 @@ def _failure_of(reading: Reading, role: str) -> Literal["grader_failed", "scorin
     """Return inspect_ai's word for why a response is unscored."""
     by_model = role == _GRADER or reading.by == "model"
     return "grader_failed" if by_model else "scoring_failed"
+
+
+def _response_of(output: model.ModelOutput) -> str:
+    """Return the text of a response, marked if it was cut off or if nothing follows its reasoning."""
+    text = output.completion
+    content = output.message.content if output.choices else ""
+    parts = [] if isinstance(content, str) else content
+    has_thoughts = any(isinstance(part, model.ContentReasoning) for part in parts)
+    if has_thoughts and not text.strip():
+        return CutOffResponse(text)
+    return mark_response(text, output.stop_reason)
 
 
 async def _ask(rubric: Rubric, item: Item | None, response: str, role: str) -> Judged:

@@ -4,6 +4,7 @@ import base64
 import functools
 import hashlib
 import json
+import logging
 import re
 import sys
 import time
@@ -19,8 +20,11 @@ from lm_eval.api.task import ConfigurableTask
 from lm_eval.models.api_models import JsonChatStr
 
 from fin_tasks import sandbox
+from fin_tasks.adapters.lm_eval_cut_off import mark_full_responses, mark_readings, warning_of
 from fin_tasks.adapters.lm_eval_filters import AskAnswerReader, AskJudge, filter_list
+from fin_tasks.adapters.lm_eval_private import marking_cut_offs, model_of, token_counts
 from fin_tasks.adapters.task_file import generation_kwargs, pictures_of, refuse_fixed
+from fin_tasks.answers.cut_off import is_cut_off
 from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.settings import Settings
@@ -28,6 +32,7 @@ from fin_tasks.stats.averages import Metric, average, standard_error
 
 _IN_GROUPS = ("acc", "acc_err", "score")  # metrics that groups average
 _IMAGE = "<image>\n"  # marks a picture in a prompt
+_log = logging.getLogger(__name__)
 _clock: dict[str, float] = {}  # `start` and `seconds` from the last request to the first response
 
 
@@ -52,6 +57,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         ]
         self._with_stderr = [name for name, one in metrics.items() if not isinstance(one, Metric)]
         self._lm: Any = None
+        self._tells_cut_offs = False
         draw_blank = config.pop("blank_image", None)
         if metadata.get("blank_image") and config.get("doc_to_image") is None:
             config["doc_to_image"] = draw_blank
@@ -123,24 +129,47 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         _clock["start"] = time.monotonic()
 
     def apply_filters(self) -> Any:
-        """Count tokens, replace pictures in requests by their hash, then filter the responses."""
+        """Count tokens, replace pictures in requests by their hash, then filter the responses.
+
+        The readings say which responses were cut off.
+        """
         # the model has answered all tasks when the first one is filtered
         seconds = _clock.setdefault("seconds", round(time.monotonic() - _clock["start"], 3))
         for request in self.instances:
             request.arguments = _without_pictures(request.arguments)
-        usage = {**_usage_of(self.instances, self._lm), "seconds_of_all_tasks": seconds}
-        usage["estimated"] = (
-            usage["estimated"] or self.config.doc_to_image is not None
-        )  # pictures are not counted
-        self.config.metadata = {**self.config.metadata, "usage": usage}
-        return super().apply_filters()
+        responses = [text or "" for request in self.instances for text in request.resps]
+        response_tokens = token_counts(self._lm, responses)
+        usage = _usage_of(self.instances, self._lm, response_tokens)
+        usage["seconds_of_all_tasks"] = seconds
+        if self.config.doc_to_image is not None:
+            usage["estimated"] = True  # pictures are not counted
+        facts = {"usage": usage, "cut_off": self._mark_cut_offs(response_tokens)}
+        self.config.metadata = {**self.config.metadata, **facts}
+        filtered = super().apply_filters()
+        mark_readings(self.instances)
+        return filtered
+
+    def _mark_cut_offs(self, response_tokens: Sequence[int] | None) -> dict[str, Any]:
+        """Mark cut-off responses where the model does not; return the limit and who tells."""
+        told_by = "text"
+        if self._tells_cut_offs:
+            told_by = "model"
+        elif response_tokens is not None:
+            told_by = "tokens"
+            mark_full_responses(self.instances, response_tokens)
+        return {"limit": self.config.generation_kwargs["max_gen_toks"], "told_by": told_by}
 
     def override_metric(self, metric_name: str) -> None:
         """Run no program and ask no judge under `--predict_only`, for which lm-eval calls this."""
         super().override_metric(metric_name)
         self._filters = [FilterEnsemble(name="none", filters=[])]
         self._with_stderr = []
-        self.config.process_results = lambda *_: dict.fromkeys(self._metric_fn_list)
+        unscored = dict.fromkeys(self._metric_fn_list)
+
+        def only_cut_offs(_: Any, responses: Sequence[str]) -> dict[str, float | None]:
+            return {**unscored, "cut_off": average(map(is_cut_off, responses))}
+
+        self.config.process_results = only_cut_offs
 
     def process_results(
         self, doc: dict[str, Any], results: Sequence[Any]
@@ -269,30 +298,31 @@ def _without_pictures(arguments: Any) -> Any:
     )
 
 
-def _usage_of(requests: Sequence[Any], lm: Any) -> dict[str, Any]:
+def _usage_of(
+    requests: Sequence[Any], lm: Any, response_tokens: Sequence[int] | None
+) -> dict[str, Any]:
     """Count `prompt_tokens` and `response_tokens`, pictures left out.
 
     `estimated` is true if the model has no tokenizer: the counts are then characters divided by four. It is also true
     if several processes ask: each is taken to use as many tokens as this one.
     """
-    processes = getattr(lm, "world_size", 1)
-    prompts = [
-        getattr(request.args[0], "prompt", request.args[0])
-        for request in requests
-        for _ in request.resps
-    ]
-    texts = (prompts, [text or "" for request in requests for text in request.resps])
-    # The instance's own: as a property of the class a tokenizer may be downloaded.
-    encode: Any = getattr(getattr(lm, "__dict__", {}).get("tokenizer"), "encode", None)
-    try:
-        counts, estimated = [sum(len(encode(text)) for text in several) for several in texts], False
-    except Exception:  # noqa: BLE001 - no tokenizer, or one of any kind; a count is not worth a run
-        counts, estimated = [sum(map(len, several)) // 4 for several in texts], True
-    prompt, response = (processes * count for count in counts)
+    prompts: list[str] = []
+    responses: list[str] = []
+    for request in requests:
+        prompt = getattr(request.args[0], "prompt", request.args[0])
+        prompts += [prompt] * len(request.resps)
+        responses += [response or "" for response in request.resps]
+    prompt_tokens = token_counts(lm, prompts)
+    n_processes = getattr(lm, "world_size", 1)
+    is_estimated = n_processes > 1
+    if prompt_tokens is None or response_tokens is None:
+        is_estimated = True
+        prompt_tokens = [sum(map(len, prompts)) // 4]
+        response_tokens = [sum(map(len, responses)) // 4]
     return {
-        "prompt_tokens": prompt,
-        "response_tokens": response,
-        "estimated": estimated or processes > 1,
+        "prompt_tokens": n_processes * sum(prompt_tokens),
+        "response_tokens": n_processes * sum(response_tokens),
+        "estimated": is_estimated,
     }
 
 
@@ -307,23 +337,36 @@ _evaluate, _excepthook = evaluator.evaluate, sys.excepthook
 
 @functools.wraps(_evaluate)
 def _evaluate_with_checks(lm: Any, task_dict: Any, *args: Any, **kwargs: Any) -> Any:
-    """Refuse figure questions for text models in a sentence that helps, and let tasks count with the tokenizer."""
+    """Check our tasks before the run, give them the model, and warn of cut-off responses at the end."""
     loaded = task_dict.get("tasks", {}) if isinstance(task_dict, Mapping) else {}
     ours = {name: task for name, task in loaded.items() if isinstance(task, FinTask)}
-    blind = (
-        []
-        if getattr(lm, "MULTIMODAL", False)
-        else [n for n, task in ours.items() if task.config.doc_to_image]
-    )
-    if blind:
+    if not ours:
+        return _evaluate(lm, task_dict, *args, **kwargs)
+    _refuse_pictures(lm, ours)
+    with marking_cut_offs(lm) as is_told:
+        for task in ours.values():
+            task._lm = lm
+            # A cache of earlier runs may hold responses without the mark.
+            task._tells_cut_offs = is_told and lm is model_of(lm)
+        results = _evaluate(lm, task_dict, *args, **kwargs)
+    # Only the first of several processes has results.
+    warning = warning_of(results, ours) if results is not None else ""
+    if warning:
+        _log.warning("fin-tasks: %s", warning)
+    return results
+
+
+def _refuse_pictures(lm: Any, tasks: Mapping[str, FinTask]) -> None:
+    """Refuse figure questions for text models in a sentence that helps."""
+    if getattr(lm, "MULTIMODAL", False):
+        return
+    with_pictures = [name for name, task in tasks.items() if task.config.doc_to_image]
+    if with_pictures:
         raise ConfigError(
-            f"{', '.join(blind)}: these tasks show pictures, and this model takes text only. Take a text task, as "
-            "xfinbench_text or dynostock_text, or a model that sees: hf-multimodal, vllm-vlm, or an API model with "
-            "--apply_chat_template."
+            f"{', '.join(with_pictures)}: these tasks show pictures, and this model takes text "
+            "only. Take a text task, as xfinbench_text or dynostock_text, or a model that sees: "
+            "hf-multimodal, vllm-vlm, or an API model with --apply_chat_template."
         )
-    for task in ours.values():
-        task._lm = lm
-    return _evaluate(lm, task_dict, *args, **kwargs)
 
 
 def _show_error(

@@ -9,10 +9,11 @@ from dataclasses import replace
 from string import ascii_uppercase
 from typing import Any, Literal
 
+from fin_tasks.answers.cut_off import is_cut_off
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import Number, find_numbers
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
-from fin_tasks.answers.reasoning import is_reasoning_open, strip_reasoning
+from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.types import Extraction, Reading
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.judging.item import Item, Judged
@@ -39,7 +40,7 @@ def item_of(
 ) -> Item | None:
     """Return what the model is shown; None for a response without a reply, such as one that was cut off."""
     reply = strip_reasoning(response).strip()
-    if not reply or is_reasoning_open(response):
+    if not reply or is_cut_off(response):
         return None
     question = doc.get("question") or doc.get("prompt") or "-"
     lines = [f"{ascii_uppercase[place]}. {choice}" for place, choice in enumerate(choices[:26])]

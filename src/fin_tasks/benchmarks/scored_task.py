@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks import sandbox
+from fin_tasks.answers.cut_off import mark_reading
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.final_answer import READ_BY_MODEL, RUBRIC
+from fin_tasks.judging.item import Judged
 from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.judging.step import JudgeStep
@@ -92,11 +94,13 @@ def score_task(
             if variant == "robust" and place in failed:
                 readings[variant].append([lost])
                 values[variant].append({**dict.fromkeys(metrics), "unscored": 1.0})
-            else:
-                readings[variant].append(
-                    [scorer.read(doc, text, variant=variant) for text in texts]
-                )
-                values[variant].append(scorer.metric_values(doc, readings[variant][-1]))
+                continue
+            read = []
+            for text in texts:
+                reading = scorer.read(doc, text, variant=variant)
+                read.append(mark_reading(reading, _text_of(text)))
+            readings[variant].append(read)
+            values[variant].append(scorer.metric_values(doc, read))
     return ScoredTask(
         name=name,
         docs=docs,
@@ -134,6 +138,11 @@ def texts_of(output: Any) -> list[str | None]:
     if listed and isinstance(listed[0], list):
         return [text for several in listed for text in several] or [None]
     return listed[:1] or [None]
+
+
+def _text_of(response: str | sandbox.Ran | Judged) -> str:
+    """Return the text of a response, of one whose programs ran, or of one that was judged."""
+    return response if isinstance(response, str) else response.response
 
 
 def ran(

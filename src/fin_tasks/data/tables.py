@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fin_tasks.answers.cut_off import responses_of_sample
 from fin_tasks.data.files import check_name
 from fin_tasks.errors import DataError
 
@@ -78,7 +79,7 @@ def read_json(
     """Read the objects of a JSON list, or of JSON lines, in UTF-8.
 
     Each object must have these columns or their aliases. A row of lm-eval's samples becomes its
-    document, with the responses as `output`.
+    document, with the responses as `output`; those that were cut off are marked.
     """
     check_name(path)
     rows = _json_rows(path)
@@ -125,7 +126,7 @@ def _documents_of(samples: Sequence[dict[str, Any]]) -> list[Any]:
     documents = []
     for sample in samples:
         if sample.get("filter") == samples[0].get("filter"):
-            document = {**sample["doc"], "output": sample.get("resps")}
+            document = {**sample["doc"], "output": responses_of_sample(sample)}
             documents.append(document)
     return documents
 

@@ -83,6 +83,7 @@ def _results(log: Any) -> tuple[str, dict[str, Any]]:
             "estimated": False,
         }
         metadata["usage"] = {**spent, "seconds": (ended - begun).total_seconds()}
+    metadata["cut_off"] = {"limit": log.plan.config.max_tokens, "told_by": "model"}
     asked = log.results.completed_samples // epochs
     return json.dumps([spec.run_id, spec.model, spec.task_args], sort_keys=True, default=str), {
         "results": {task: totals},

@@ -95,5 +95,6 @@ def test_f1_counts_as_the_authors_do() -> None:
         "acc": None,
         "f1": None,
         "no_answer": None,
+        "cut_off": 0.0,
         "unscored": 1.0,
     }

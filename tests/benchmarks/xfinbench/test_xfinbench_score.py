@@ -106,6 +106,7 @@ def test_metrics_of_a_document() -> None:
             "acc_err_TU": 1.0,
             "acc_err_NM": 1.0,
             "no_answer": 0.0,
+            "cut_off": 0.0,
             "unscored": 0.0,
             "read_by_model": 0.0,
         },
@@ -114,6 +115,7 @@ def test_metrics_of_a_document() -> None:
     assert next(iter(higher_is_better)) == "acc"
     assert [name for name, better in higher_is_better.items() if not better] == [
         "no_answer",
+        "cut_off",
         "unscored",
         "read_by_model",
     ]

@@ -85,12 +85,12 @@ def metrics_of(*, part: str, mode: str, **_: Any) -> dict[str, bool]:
     """Name the metrics of a task and whether more is better; without numbers, `acc_err` is `acc`."""
     names = ["acc", "acc_err"]
     names += [f"acc_{name}" for name in PAPER_PARTS.get(part, ())]
-    names += ["no_answer", "unscored"]
+    names += ["no_answer", "cut_off", "unscored"]
     if mode != "pot":
         names.append(READ_BY_MODEL)
     if mode != "cot":
         names += ["execution_rate", *REASONS]
-    lower_is_better = ("no_answer", "unscored", READ_BY_MODEL, *REASONS)
+    lower_is_better = ("no_answer", "cut_off", "unscored", READ_BY_MODEL, *REASONS)
     return {name: name not in lower_is_better for name in names}
 
 
@@ -104,6 +104,7 @@ def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> dict[s
         row = {"acc": acc, f"acc_{doc['part']}": acc, "unscored": float(unscored)}
         row["acc_err"] = rate(scored.correct_err) if doc["kind"] == "number" else acc
         row["no_answer"] = None if unscored else float(scored.answer is None)
+        row["cut_off"] = float(reading.cut_off)
         row[READ_BY_MODEL] = share_read_by_model([reading])
         if scored.status:
             row |= execution_values(scored.status)

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from fin_tasks.answers.cut_off import mark_response
 from fin_tasks.benchmarks.dynostock.experiment import COLUMNS
 from fin_tasks.benchmarks.dynostock.windows import window_id
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
@@ -32,6 +33,7 @@ class _Row(BaseModel):
     bias: Literal[0, 1]
     gt: Literal[0, 1]
     response: str | None
+    finish_reason: str | None = None
 
 
 _ROWS = TypeAdapter(list[_Row])
@@ -61,6 +63,7 @@ def read_recording(path: Path) -> Recording:
         ) from error
     bias, window = named[1], int(named[2])
     docs: list[dict[str, Any]] = []
+    responses: list[list[str]] = []
     seen = Counter[str]()
     for row in rows:
         name = window_id(bias, window, row.ticker, row.end_time)
@@ -82,7 +85,8 @@ def read_recording(path: Path) -> Recording:
             "anonymized": False,
         }
         docs.append(doc)
-    return Recording(path, bias, window, docs, [[row.response or ""] for row in rows])
+        responses.append([mark_response(row.response or "", row.finish_reason)])
+    return Recording(path, bias, window, docs, responses)
 
 
 def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fin_tasks.answers.cut_off import cut_off_share
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.dynostock.paper import paper_probability
 from fin_tasks.benchmarks.dynostock.probability import robust_probability
@@ -105,7 +106,7 @@ def metrics_of(*, bias: str, **_: Any) -> dict[str, bool | Metric]:
         metrics["bias_index"] = Metric(higher_is_better=False, aggregate=bias_index)
         metrics |= {"bias_percentage": False, "follows_signal": False}
         metrics["signal_probability"] = Metric(higher_is_better=None, aggregate=_average)
-    metrics |= dict.fromkeys(("no_answer", "unscored", "brier"), False)
+    metrics |= dict.fromkeys(("no_answer", "cut_off", "unscored", "brier"), False)
     metrics["ece"] = Metric(higher_is_better=False, aggregate=_calibration_error)
     metrics["mean_probability"] = Metric(higher_is_better=None, aggregate=_average)
     return metrics
@@ -137,6 +138,7 @@ def metric_values(doc: Mapping[str, Any], readings: Sequence[Forecast]) -> dict[
         if signal is None
         else average_or_none(p if signal else 1 - p for p in stated),
         "no_answer": average_or_none(float(one.answer is None) for one in scores),
+        "cut_off": cut_off_share(readings),
         "unscored": float(truth is None),
         "brier": brier_score(stated, truths) if truths else None,
         "ece": [[probability, truth] for probability in stated] if truths else None,

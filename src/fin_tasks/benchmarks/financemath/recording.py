@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import fin_tasks
+from fin_tasks.answers.cut_off import mark_response
 from fin_tasks.benchmarks.financemath import VERSION
 from fin_tasks.benchmarks.financemath.data import Row, read_rows, scoring_docs
 from fin_tasks.benchmarks.financemath.score import Document
@@ -37,7 +38,8 @@ def read(path: Path, *, mode: str) -> list[tuple[Row, str]]:
         for text in texts_of(row["output"]):
             if not isinstance(text, str | None):
                 raise DataError(f"{path}, {name}: expected text as output, got {text!r:.200}.")
-            pairs.append((doc, text or ""))
+            response = "" if text is None else text
+            pairs.append((doc, mark_response(response, row.get("finish_reason"))))
     return pairs
 
 

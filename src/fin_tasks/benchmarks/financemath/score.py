@@ -169,7 +169,7 @@ def score(doc: Document, response: Response, *, variant: str) -> Score:
 def metrics_of(*, mode: str, **_: Any) -> dict[str, bool]:
     """Name the metrics of a task, the headline first, and whether more is better."""
     higher_is_better = ["acc", *(f"acc_{topic}" for topic in TOPICS.values()), "execution_rate"]
-    lower_is_better = ["no_answer", "unscored"]
+    lower_is_better = ["no_answer", "cut_off", "unscored"]
     if mode == "pot":
         lower_is_better += REASONS
     else:
@@ -194,6 +194,7 @@ def _values(doc: Document, reading: Reading) -> Values:
     values: Values = {
         "acc": correct,
         f"acc_{doc['topic_name']}": correct,
+        "cut_off": float(reading.cut_off),
         "unscored": float(reading.unscored),
         READ_BY_MODEL: share_read_by_model([reading]),
     }

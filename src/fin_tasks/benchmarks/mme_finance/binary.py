@@ -55,7 +55,13 @@ def values(doc: Mapping[str, Any], reading: Reading) -> dict[str, float | None]:
     part = float(truth == _YES) if said == _YES else 0.0 if missed else None
     unclear = None if reading.unscored else float(said not in (_YES, _NO))
     correct = rate(compare(doc, reading).correct)
-    return {"acc": correct, "f1": part, "no_answer": unclear, "unscored": float(reading.unscored)}
+    return {
+        "acc": correct,
+        "f1": part,
+        "no_answer": unclear,
+        "cut_off": float(reading.cut_off),
+        "unscored": float(reading.unscored),
+    }
 
 
 def metrics() -> dict[str, bool | Metric]:
@@ -64,6 +70,7 @@ def metrics() -> dict[str, bool | Metric]:
         "acc": True,
         "f1": Metric(higher_is_better=True, aggregate=f1),
         "no_answer": False,
+        "cut_off": False,
         "unscored": False,
     }
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+from fin_tasks.answers.cut_off import is_cut_off
 from fin_tasks.benchmarks.mme_finance import paper
 from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
 from fin_tasks.judging.item import Judged, response_sha256
@@ -19,6 +20,7 @@ class JudgedRow(TypedDict):
     answer: int | None
     reason: str
     unscored: bool
+    cut_off: bool
     replies: list[str]
     response_sha256: str
 
@@ -34,14 +36,14 @@ def score_judged(rubric: Rubric, docs: Sequence[Document], judged: Sequence[Judg
     for variant in VARIANTS:
         rows = [_read(rubric, response, variant) for response in judged]
         readings[variant] = [[row] for row in rows]
-        values[variant] = [_values(rubric, row["answer"]) for row in rows]
+        values[variant] = [_values(rubric, row) for row in rows]
     return ScoredTask(
         name=rubric.name,
         docs=docs,
         responses=[[response.response] for response in judged],
         readings=readings,
         values=values,
-        metrics={"score": True, "unscored": False},
+        metrics={"score": True, "cut_off": False, "unscored": False},
     )
 
 
@@ -56,13 +58,16 @@ def _read(rubric: Rubric, judged: Judged, variant: str) -> JudgedRow:
         "answer": points,
         "reason": verdict.reason,
         "unscored": points is None,
+        "cut_off": is_cut_off(judged.response),
         "replies": [reply.text for reply in judged.replies],
         "response_sha256": response_sha256(judged.response),
     }
 
 
-def _values(rubric: Rubric, points: int | None) -> Values:
+def _values(rubric: Rubric, row: JudgedRow) -> Values:
+    points = row["answer"]
+    values: Values = {"score": None, "cut_off": float(row["cut_off"]), "unscored": 1.0}
     if points is None:
-        return {"score": None, "unscored": 1.0}
+        return values
     scale = rubric.highest - rubric.lowest
-    return {"score": 100 * (points - rubric.lowest) / scale, "unscored": 0.0}
+    return values | {"score": 100 * (points - rubric.lowest) / scale, "unscored": 0.0}

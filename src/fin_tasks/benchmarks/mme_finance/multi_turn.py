@@ -73,4 +73,9 @@ def values(_: Mapping[str, Any], reading: Any) -> dict[str, float | None]:
             points if was_read or reading.unscored or reading.variant != "paper" else 0.0
         )
         found[f"{metric}_read"] = points
-    return {**found, "judge_error": rate(reading.judge_error), "unscored": float(reading.unscored)}
+    return {
+        **found,
+        "judge_error": rate(reading.judge_error),
+        "cut_off": float(reading.cut_off),
+        "unscored": float(reading.unscored),
+    }

@@ -126,7 +126,7 @@ def metrics_of(*, part: str = "open", na: bool = False, **_: Any) -> dict[str, b
     """Return the names of a task's metrics, the headline first, and whether more is better."""
     if part == "binary":
         return binary.metrics()
-    lower = ("declined", "judge_error", "unscored")
+    lower = ("declined", "judge_error", "cut_off", "unscored")
     blank = JudgedReading(variant="paper", answer=None, unscored=True)
     if part == "multi_turn":
         names = list(multi_turn.values({}, blank))
@@ -144,4 +144,9 @@ def _values(doc: Mapping[str, Any], reading: Any) -> dict[str, float | None]:
     values["exact"] = rate(reading.exact)
     if doc["na"]:
         values["declined"] = rate(reading.declined)
-    return {**values, "judge_error": rate(reading.judge_error), "unscored": float(reading.unscored)}
+    return {
+        **values,
+        "judge_error": rate(reading.judge_error),
+        "cut_off": float(reading.cut_off),
+        "unscored": float(reading.unscored),
+    }

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.answers.cut_off import mark_response
 from fin_tasks.benchmarks.scored_task import (
     RunPrograms,
     ScoredTask,
@@ -126,7 +127,8 @@ def _pairs(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
         rows = read_json(path, _COLUMNS, aliases={"model_response": "output"})
     for row in rows:
         for text in texts_of(row.get("model_response")):
-            yield row, _text(text)  # a lost response counts as an empty one
+            response = _text(text)  # a lost response counts as an empty one
+            yield row, mark_response(response, row.get("finish_reason"))
 
 
 def _known_rows(data_dir: Path | None) -> dict[str, dict[str, Any]]:

@@ -86,13 +86,19 @@ def score(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str)
 
 def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> dict[str, float | None]:
     """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored."""
-    values = over_responses([values_of(doc, compare(doc, reading)) for reading in readings])
+    rows = []
+    for reading in readings:
+        scored = compare(doc, reading)
+        rows.append(values_of(doc, scored, cut_off=reading.cut_off))
+    values = over_responses(rows)
     if doc["mode"] != "pot":
         values[READ_BY_MODEL] = share_read_by_model(readings)
     return values
 
 
-def values_of(doc: Mapping[str, Any], score: Score) -> dict[str, float | None]:
+def values_of(
+    doc: Mapping[str, Any], score: Score, *, cut_off: bool = False
+) -> dict[str, float | None]:
     """Return the metrics of one scored response, the headline first."""
     correct, near, unscored = rate(score.correct), rate(score.correct_err), score.correct is None
     parts = {code: code in doc["capabilities"] for code in CAPABILITIES}
@@ -112,6 +118,7 @@ def values_of(doc: Mapping[str, Any], score: Score) -> dict[str, float | None]:
     values |= {f"acc_{code}": correct if named else None for code, named in parts.items()}
     values |= {
         "no_answer": None if unscored else float(score.answer is None),
+        "cut_off": float(cut_off),
         "unscored": float(unscored),
     }
     return values | (execution_values(score.status or "broken") if doc["mode"] == "pot" else {})
@@ -126,5 +133,5 @@ def metrics_of(
     names = list(values_of(doc, Score(answer=None, correct=None, correct_err=None, reason="")))
     if mode != "pot":
         names.append(READ_BY_MODEL)
-    lower_is_better = ("no_answer", "unscored", READ_BY_MODEL, *REASONS)
+    lower_is_better = ("no_answer", "cut_off", "unscored", READ_BY_MODEL, *REASONS)
     return {name: name not in lower_is_better for name in names}

@@ -19,6 +19,8 @@ from tqdm import tqdm
 import fin_tasks
 from fin_tasks import report
 from fin_tasks.adapters.lm_eval_filters import AskJudge
+from fin_tasks.answers.cut_off import CutOffResponse, mark_reading
+from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks import task_folders
 from fin_tasks.errors import DataError, FinTasksError
 from fin_tasks.judging.item import no_response
@@ -241,15 +243,25 @@ class _Task:
             else:
                 now = step.apply(now, docs)
         scored = []
-        for row, readings in zip(rows, now, strict=True):
+        for row, unmarked in zip(rows, now, strict=True):
+            readings = _with_cut_offs(row, unmarked)
             values = self.task.process_results(row.doc, [readings])
             failed = any(text.strip() and no_response(text) for text in row.responses)
             if (
                 failed and self.run.harness == "VLMEvalKit" and variant == "robust"
             ):  # the response says so
                 values = {**dict.fromkeys(values), "unscored": 1.0}
-            scored.append((list(readings), values))
+            scored.append((readings, values))
         return scored
+
+
+def _with_cut_offs(row: Row, readings: Sequence[Reading]) -> list[Reading]:
+    """Mark the readings of responses that were cut off; only who asked the model knows of all."""
+    marked = []
+    for response, theirs, ours in zip(row.responses, row.readings, readings, strict=True):
+        is_claimed = theirs.get("cut_off") is True
+        marked.append(mark_reading(ours, CutOffResponse(response) if is_claimed else response))
+    return marked
 
 
 def _check_group(checks: Checks, group: TaskResult, again: Mapping[str, _Task]) -> None:

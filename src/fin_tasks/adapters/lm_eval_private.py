@@ -1,0 +1,166 @@
+"""What fin-tasks does with names of lm-eval that are no public interface.
+
+A release of lm-eval may change each of these names. `tests/adapters/test_lm_eval_private.py` has a
+test for each of them.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from lm_eval.api.model import CachingLM
+from lm_eval.models.api_models import LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER
+
+from fin_tasks.answers.cut_off import CutOffResponse, mark_response
+
+# The modules whose `generate_until` calls `_model_generate` for a batch of requests, and then
+# `postprocess_generated_text` for each of its responses.
+_BATCH_MODELS = ("lm_eval.models.huggingface", "lm_eval.models.vllm_causallms")
+_THOUGHTS = ("reasoning_content", "reasoning")
+"""Where servers with a reasoning parser put the reasoning of a message."""
+
+_MISSING = object()
+
+
+def model_of(lm: Any) -> Any:
+    """Return the model itself; `--use_cache` wraps it."""
+    while isinstance(lm, CachingLM):
+        lm = lm.lm
+    return lm
+
+
+def token_counts(lm: Any, texts: Sequence[str]) -> list[int] | None:
+    """Return the number of tokens in each text; None if the model has no tokenizer that tells."""
+    # Read the attribute of the instance; the property of the class may download a tokenizer.
+    tokenizer: Any = getattr(model_of(lm), "__dict__", {}).get("tokenizer")
+    try:
+        return [len(tokenizer.encode(text)) for text in texts]
+    except Exception:  # noqa: BLE001 - of no tokenizer, or one of any kind; a count is not worth a run
+        return None
+
+
+@contextmanager
+def marking_cut_offs(lm: Any) -> Iterator[bool]:
+    """Mark the responses that the model cuts off, as long as the context is open.
+
+    Yield whether the model tells which: API models and vLLM by the finish reason, hf by its tokens.
+    """
+    model = model_of(lm)
+    generate_until: Any = getattr(model, "generate_until", None)
+    with ExitStack() as stack:
+        if hasattr(model, "parse_generations"):
+            parse = _marking_replies(model.parse_generations)
+            stack.enter_context(_replaced(vars(model), "parse_generations", parse))
+            yield True
+        elif getattr(generate_until, "__module__", "") in _BATCH_MODELS:
+            flags: deque[bool] = deque()
+            module = generate_until.__globals__
+            generate = _noting_flags(model, flags)
+            postprocess = _marking_texts(module["postprocess_generated_text"], flags)
+            stack.enter_context(_replaced(vars(model), "_model_generate", generate))
+            stack.enter_context(_replaced(module, "postprocess_generated_text", postprocess))
+            yield True
+        else:
+            yield False
+
+
+def _marking_replies(parse: Callable[..., list[str | None]]) -> Callable[..., list[str | None]]:
+    """Wrap `parse_generations` of an API model, which drops the finish reasons."""
+
+    def parse_and_mark(outputs: Any, **kwargs: Any) -> list[str | None]:
+        texts = parse(outputs=outputs, **kwargs)
+        reasons = _finish_reasons(outputs)
+        if len(reasons) != len(texts):
+            return texts
+        marked: list[str | None] = []
+        for text, reason in zip(texts, reasons, strict=True):
+            # lm-eval replaces None by the same text, but warns each time.
+            content = LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER if text is None else text
+            response = mark_response(content, reason)
+            marked.append(response if isinstance(response, CutOffResponse) else text)
+        return marked
+
+    return parse_and_mark
+
+
+def _finish_reasons(outputs: Any) -> list[str]:
+    """Return the finish reason of each text in the replies of an API; empty if they are not known."""
+    reasons: list[str] = []
+    try:
+        for output in outputs if isinstance(outputs, list) else [outputs]:
+            reasons += _reasons_of_reply(output)
+    except (AttributeError, KeyError, TypeError):
+        return []
+    return reasons
+
+
+def _reasons_of_reply(output: Mapping[str, Any]) -> list[str]:
+    if "choices" in output:  # OpenAI and all servers like it
+        choices = sorted(output["choices"], key=lambda choice: choice["index"])
+        return [_reason_of_choice(choice) for choice in choices]
+    if "meta_info" in output:  # SGLang
+        return [str(output["meta_info"]["finish_reason"]["type"])]
+    return [str(output["stop_reason"])] * len(output["content"])  # Anthropic
+
+
+def _reason_of_choice(choice: Mapping[str, Any]) -> str:
+    message = choice.get("message") or {}
+    has_thoughts = any(message.get(name) for name in _THOUGHTS)
+    if has_thoughts and not message.get("content"):
+        return "length"  # the reasoning never ended in a reply
+    return str(choice.get("finish_reason"))
+
+
+def _noting_flags(model: Any, flags: deque[bool]) -> Callable[..., Any]:
+    """Wrap `_model_generate` of hf and vLLM to note which responses of a batch were cut off."""
+    generate = model._model_generate
+
+    def generate_and_note(*args: Any, **kwargs: Any) -> Any:
+        batch = generate(*args, **kwargs)
+        flags.clear()
+        if hasattr(batch, "shape"):
+            flags.extend(_full_rows(model, batch, kwargs))
+        else:
+            flags.extend(output.outputs[0].finish_reason == "length" for output in batch)
+        return batch
+
+    return generate_and_note
+
+
+def _full_rows(model: Any, tokens: Any, asked: Mapping[str, Any]) -> list[bool]:
+    """Return for each row of an hf batch whether it reached the limit without an end token."""
+    if tokens.shape[1] < asked["max_length"]:
+        return [False] * len(tokens)
+    if model.backend == "causal":
+        tokens = tokens[:, asked["context"].shape[1] :]
+    end_tokens = {model.tokenizer.eos_token_id, model.tokenizer.pad_token_id}
+    named = model.model.generation_config.eos_token_id
+    end_tokens.update(named if isinstance(named, list) else [named])
+    return [end_tokens.isdisjoint(row) for row in tokens.tolist()]
+
+
+def _marking_texts(postprocess: Callable[..., str], flags: deque[bool]) -> Callable[..., str]:
+    """Wrap `postprocess_generated_text`, which drops reasoning and what follows a stop text."""
+
+    def postprocess_and_mark(generation: str, stop: Any, think_end_token: str | None) -> str:
+        response = postprocess(generation, stop, think_end_token)
+        is_cut_off = flags.popleft() if flags else False
+        # What ended at a stop text is complete, even if the rest of its batch went on.
+        ended_at_stop = response != postprocess(generation, None, think_end_token)
+        return CutOffResponse(response) if is_cut_off and not ended_at_stop else response
+
+    return postprocess_and_mark
+
+
+@contextmanager
+def _replaced(names: dict[str, Any], name: str, value: Any) -> Iterator[None]:
+    before = names.get(name, _MISSING)
+    names[name] = value
+    try:
+        yield
+    finally:
+        if before is _MISSING:
+            del names[name]
+        else:
+            names[name] = before

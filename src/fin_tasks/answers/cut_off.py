@@ -1,0 +1,83 @@
+"""Responses that ended at the limit of tokens before they were complete."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import chain
+from typing import Any, TypeVar
+
+from fin_tasks.answers.reasoning import is_reasoning_open
+from fin_tasks.answers.types import Reading
+
+AnyReading = TypeVar("AnyReading", bound=Reading)
+
+# What APIs, servers and harnesses call it when the limit of tokens ended a response.
+_LIMIT_REASONS = frozenset(("length", "max_tokens", "max_output_tokens", "model_length"))
+
+
+class CutOffResponse(str):
+    """A response of which the backend says that the limit of tokens ended it.
+
+    Harnesses hand responses on as texts, so the type of the text is the mark. The cache of lm-eval
+    stores this type by its name: do not rename or move it.
+    """
+
+    __slots__ = ()
+
+
+def mark_response(response: str, finish_reason: object) -> str:
+    """Return the response, marked if its finish reason names the limit of tokens."""
+    if str(finish_reason).lower() in _LIMIT_REASONS:
+        return CutOffResponse(response)
+    return response
+
+
+def is_cut_off(response: str) -> bool:
+    """Return whether a response was cut off: the backend says so, or its reasoning never ends."""
+    return isinstance(response, CutOffResponse) or is_reasoning_open(response)
+
+
+def mark_reading(reading: AnyReading, response: str) -> AnyReading:
+    """Return the reading with `cut_off` as the response has it."""
+    return replace(reading, cut_off=is_cut_off(response))
+
+
+def responses_of_sample(sample: Mapping[str, Any]) -> Any:
+    """Return the responses in a line of lm-eval's samples; those that were cut off are marked.
+
+    The readings of a line say which of its responses were cut off. A line without readings has
+    only the share of its responses that were.
+    """
+    responses = sample.get("resps")
+    share = sample.get("cut_off")
+    if not share:
+        return responses
+    texts = _flat(responses)
+    readings = _flat(sample.get("filtered_resps"))
+    if len(readings) != len(texts):
+        return responses
+    marked = []
+    for text, reading in zip(texts, readings, strict=True):
+        is_marked = share == 1 or _says_cut_off(reading)
+        marked.append(CutOffResponse(text) if is_marked and isinstance(text, str) else text)
+    return [marked]
+
+
+def _flat(lists: Any) -> list[Any]:
+    """Return the values in a list of lists; empty if it is something else."""
+    if not isinstance(lists, list) or not all(isinstance(inner, list) for inner in lists):
+        return []
+    return list(chain.from_iterable(lists))
+
+
+def _says_cut_off(reading: Any) -> bool:
+    try:
+        return json.loads(reading)["cut_off"] is True
+    except (KeyError, TypeError, ValueError):
+        return False
+
+
+def cut_off_share(readings: Iterable[Reading]) -> float:
+    """Return the share of a document's responses that were cut off."""
+    flags = [reading.cut_off for reading in readings]
+    return sum(flags) / len(flags)
