@@ -233,6 +233,35 @@ def test_a_folder_is_laid_out_like_the_repository_or_flat(
     )
 
 
+def test_files_that_are_not_the_authors_are_own(settings: Settings, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    table = folder / "test_set.csv"
+    table.write_bytes(BODIES[CSV])
+    (folder / "knowledge_bank.csv").write_bytes(b"a bank, which has no hash")
+    at_folder = {"data_dir": folder}
+    assert not xfinbench(settings, CSV, BANK, **at_folder).is_own
+    assert not xfinbench(settings, CSV).is_own
+    table.write_bytes(b"id,question\nown,Is it?\n")
+    found = xfinbench(settings, CSV, BANK, **at_folder)
+    assert found.is_own and found.provenance()["is_own"]
+    assert not xfinbench(settings, CSV, source="sample", sample=folder).is_own
+
+
+def test_own_files_of_a_data_set_on_the_hub_are_known_after_its_hashes(
+    server: Loopback, settings: Settings, tmp_path: Path
+) -> None:
+    (tmp_path / "test.jsonl").write_bytes(b"{}")
+    at_folder = {"data_dir": tmp_path, "settings": settings}
+    assert not locate("bizbench", TEST_SET, **at_folder).is_own  # type: ignore[arg-type]
+    files = [{"rfilename": "test.jsonl", "lfs": {"sha256": "a" * 64}}]
+    server.files["/api/datasets/kensho/bizbench"] = json.dumps(
+        {"sha": COMMIT, "siblings": files}
+    ).encode()
+    hub.look_up(load_pins("bizbench"), None, settings)
+    assert locate("bizbench", TEST_SET, **at_folder).is_own  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

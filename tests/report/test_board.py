@@ -206,6 +206,17 @@ def test_claims_that_rows_do_not_bear_out_are_marked(tmp_path: Path) -> None:
     assert "claims 0.99" in entry["marks"][0]
 
 
+def test_own_questions_are_not_beside_published_figures(tmp_path: Path) -> None:
+    own = {"provenance": {**PROVENANCE, "split": "own"}}
+    write_run(tmp_path, {TASK: answers(1)}, metadata=own)
+    document = made(tmp_path)
+    printed = {run["id"] for run in document["runs"] if run["source"] == "published"}
+    columns: dict[bool, set[str]] = {True: set(), False: set()}
+    for entry in document["entries"]:
+        columns[entry["run"] in printed].add(entry["task"])
+    assert columns[False] and columns[True].isdisjoint(columns[False])
+
+
 def test_published_figures_stand_apart(tmp_path: Path) -> None:
     write_run(tmp_path, {TASK: answers(1)})
     document = made(tmp_path)

@@ -122,6 +122,14 @@ def test_other_data_is_not_compared(tmp_path: Path) -> None:
     assert any("data.revision: newer" in note for note in found.notes)
 
 
+def test_questions_of_an_unknown_split_are_not_the_test_set(tmp_path: Path) -> None:
+    without = {name: fact for name, fact in PROVENANCE.items() if name != "split"}
+    write_run(tmp_path / "a", {TASK: scored(1, 0)}, model="a")
+    write_run(tmp_path / "b", {TASK: scored(1, 0)}, model="b", metadata={"provenance": without})
+    found = compared(tmp_path / "a", tmp_path / "b")
+    assert not found.lines["against"].any()
+
+
 def test_newest_of_repeated_runs_counts(tmp_path: Path) -> None:
     write_run(tmp_path / "a", {TASK: scored(1, 1)}, model="a")
     write_run(

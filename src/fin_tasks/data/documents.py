@@ -86,14 +86,18 @@ def dataset_of(
     """Return documents as a data set whose `info.description` is the JSON of the facts.
 
     There is at least one document, and all have the same keys. Our version, the number of rows and
-    the hash of all facts, as `hash`, are added. Equal facts mean equal documents.
+    the hash of all facts, as `hash`, are added. Equal facts mean equal documents. The split is
+    called `sample` or `own` if the files are not the authors'.
     """
     from datasets import Dataset, DatasetInfo
     from datasets.table import InMemoryTable
 
     facts = {"fin_tasks": fin_tasks.__version__, "rows": len(docs), **facts}
-    if facts.get("data", {}).get("origin") == "sample":
+    data = facts.get("data", {})
+    if data.get("origin") == "sample":
         facts["split"] = "sample"  # whatever split the rows stand for
+    elif data.get("is_own"):
+        facts["split"] = "own"
     text = json.dumps(facts, sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()
     columns = {}

@@ -1,7 +1,7 @@
 """Ask the hub for the commit, the files and the hashes of a data set."""
 
 from dataclasses import replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
@@ -56,8 +56,7 @@ def look_up(
 
     The revision is a commit, branch or tag; by default it is the newest commit.
     """
-    name = revision or "main"
-    answer = settings.cache_dir / pins.name / f"files-{quote(name, safe='')}.json"
+    answer = _answer_file(pins, revision, settings)
     if answer.is_file():
         return PINS_FILE.validate_json(answer.read_bytes())
     listing = _ask(pins, revision, settings)
@@ -65,6 +64,25 @@ def look_up(
     known = replace(pins, revision=listing.sha, files=files)
     write_file(answer, PINS_FILE.dump_json(known))
     return known
+
+
+def known_pins(
+    pins: Pins,
+    revision: str | None,
+    settings: Settings,
+) -> Pins:
+    """Return the pins of a revision if the hub was asked for it before, else pins without files."""
+    answer = _answer_file(pins, revision, settings)
+    return PINS_FILE.validate_json(answer.read_bytes()) if answer.is_file() else pins
+
+
+def _answer_file(
+    pins: Pins,
+    revision: str | None,
+    settings: Settings,
+) -> Path:
+    name = quote(revision or "main", safe="")
+    return settings.cache_dir / pins.name / f"files-{name}.json"
 
 
 def _ask(

@@ -35,6 +35,8 @@ class Provenance(TypedDict):
     commit: str | None
     revision: str
     """Hash of all names and hashes, which only equal files have in common."""
+    is_own: bool
+    """Whether some files are not the authors'."""
     files: dict[str, str]
     """SHA-256 by name."""
 
@@ -104,6 +106,25 @@ class Located:
                 names.append(name)
         return names
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the user's folder holds files that are not the authors'.
+
+        Nobody can tell it while no hash is known, as for a data set of the hub that was never
+        looked up.
+        """
+        if self.origin != "data_dir":
+            return False
+        known_hashes = set()
+        unhashed_names = set()
+        for pin in self.pins.files:
+            if pin.sha256 is None:
+                unhashed_names.add(pin.path)
+            else:
+                known_hashes.add(pin.sha256)
+        hashed = [path for name, path in self.files.items() if name not in unhashed_names]
+        return bool(known_hashes) and any(sha256_of(path) not in known_hashes for path in hashed)
+
     def provenance(self) -> Provenance:
         """Return origin, commit and hashes of the files."""
         hashes = {}
@@ -117,6 +138,7 @@ class Located:
             "origin": self.origin,
             "commit": self.commit,
             "revision": digest[:_REVISION_DIGITS],
+            "is_own": self.is_own,
             "files": hashes,
         }
 
@@ -158,6 +180,8 @@ def locate(
         remedy = "Set data_dir or FIN_TASKS_DATA."
         raise ConfigError(f"{benchmark} source: {source} needs a folder, got none. {remedy}")
     origin: Origin = "sample" if source == "sample" else "data_dir"
+    if origin == "data_dir" and pins.host == "hub":
+        pins = hub.known_pins(pins, revision, settings)
     located = Located(origin=origin, root=folder, pins=pins, settings=settings)
     if origin == "data_dir" and folder.is_file():
         check_name(folder)

@@ -260,9 +260,6 @@ def _sets(
         for run in sorted(report.runs, key=lambda run: run.date):
             for result in sorted(run.tasks, key=lambda result: not result.members):
                 conditions = conditions_of(result)
-                conditions["split"] = (
-                    conditions["split"] or "test"
-                )  # judged files do not say theirs
                 same = [value for name, value in conditions.items() if name not in apart]
                 heading = " · ".join(
                     one for one in (*same, run.model if factor else "") if one not in ("", "none")

@@ -178,8 +178,9 @@ def _sections(columns: Mapping[str, str], values: pd.DataFrame, *, combined: boo
 def _conditions(one: Mapping[str, Any], combined: bool) -> str:
     usual = benchmark_named(one["benchmark"]).usual_split
     split = "" if combined and one["split"] == usual else one["split"]
+    named = {"": "", "sample": "packaged sample", "own": "own data"}
     said = [
-        "packaged sample" if split == "sample" else f"{split} split" if split else "",
+        named.get(split, f"{split} split"),
         one["mode"],
         one["style"],
     ]

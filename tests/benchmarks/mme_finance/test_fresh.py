@@ -215,6 +215,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_tasks_read_a_set(built: Path, language: Any) -> None:
     documents = load(language=language, data_dir=str(built))["test"]
+    assert json.loads(documents.info.description)["split"] == "own"
     assert len(documents) == 12
     assert {document["category"] for document in documents} == set(CATEGORIES)
     for document in documents:

@@ -130,6 +130,14 @@ def test_odd_rows_are_left_out_or_kept_and_never_end_the_run(subset: str, tmp_pa
     assert len(docs) == 1 + len(odd) - left_out.total()
 
 
+@real_file
+def test_only_the_authors_files_have_the_name_of_a_split(tmp_path: Path) -> None:
+    real = {"source": "data_dir", "data_dir": str(REAL), "split": "validation"}
+    assert documents(**real)[1]["split"] == "validation"
+    assert documents(**write(tmp_path, {}))[1]["split"] == "own"
+    assert documents()[1]["split"] == "sample"
+
+
 def test_a_row_of_too_few_cells_is_left_out(tmp_path: Path) -> None:
     options = write(tmp_path, {})
     with (tmp_path / "validation_set.csv").open("a") as file:

@@ -148,7 +148,14 @@ def _read(
     return (
         shown,
         left_out,
-        {"origin": files.origin, "commit": files.commit, "revision": revision, "files": hashed},
+        {
+            "origin": files.origin,
+            "commit": files.commit,
+            "revision": revision,
+            # only fresh questions have a truth that needs no judge
+            "is_own": files.is_own or any(row.cells["truth"] for row in rows),
+            "files": hashed,
+        },
     )
 
 

@@ -32,6 +32,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
     },
     "split": {
         **{"test": "test questions", "validation": "validation questions"},
+        **{"own": "own data", "unknown": "unknown questions"},
         **{"sample": "packaged sample", "test_500": "500 test questions"},
     },
     "retrieval": {
