@@ -82,7 +82,8 @@ def label_math(
     import pandas as pd
 
     from fin_tasks.benchmarks.xfinbench.data import SPLITS, read_rows
-    from fin_tasks.benchmarks.xfinbench.math_types import MATH_TYPES, PUBLISHED, label_rows
+    from fin_tasks.benchmarks.xfinbench.labeling import label_rows
+    from fin_tasks.benchmarks.xfinbench.math_types import MATH_TYPES, PUBLISHED
     from fin_tasks.benchmarks.xfinbench.prompts import load_templates
     from fin_tasks.data.files import write_file
     from fin_tasks.data.locate import locate

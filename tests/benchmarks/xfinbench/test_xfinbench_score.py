@@ -1,5 +1,7 @@
 """Scores in both variants: the case file, programs, and numbers and texts that hypothesis makes up."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,11 +14,11 @@ from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.xfinbench.score import (
     metric_values,
     metrics_of,
-    parse_truth,
     programs,
     read,
     score,
 )
+from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.sandbox import Outcome, Ran, Runner, Status, open_runner
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -133,3 +135,13 @@ def test_results_of_programs(value: float, truth: float) -> None:
     assert paper.correct is (value == truth)
     assert robust.correct or value != truth
     assert robust.correct_err or not robust.correct  # equal is also near
+
+
+@pytest.mark.parametrize("benchmark", ["xfinbench", "bizbench", "financemath", "dynostock"])
+def test_a_scorer_imports_no_client_of_models(benchmark: str) -> None:
+    program = (
+        f"import sys, fin_tasks.benchmarks.{benchmark}.score\n"
+        "print([name for name in sys.modules if name.startswith('fin_tasks.endpoints')])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done

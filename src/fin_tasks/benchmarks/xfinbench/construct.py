@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from fin_tasks.benchmarks.xfinbench.data import COLUMNS, SPLITS, items_of, lettered, parse_choices
+from fin_tasks.benchmarks.xfinbench.document import XFinBenchDocument
 from fin_tasks.benchmarks.xfinbench.prompts import Style, Templates, house_prompts
 from fin_tasks.benchmarks.xfinbench.score import programs, score
 from fin_tasks.data.files import write_file
@@ -65,9 +66,17 @@ class Question:
         return f"{self.context} {self.text}".strip()
 
     @property
-    def doc(self) -> dict[str, Any]:
-        """Return a calculation, to be answered by a program, as `score` wants it."""
-        return {"task": "calcu", "mode": "pot", "ground_truth": self.answer, "choices": ()}
+    def doc(self) -> XFinBenchDocument:
+        """A calculation, to be answered by a program, as `score` wants it."""
+        return {
+            "task": "calcu",
+            "subset": "calc",
+            "mode": "pot",
+            "ground_truth": self.answer,
+            "choices": (),
+            "capabilities": (),
+            "has_table": None,
+        }
 
 
 @dataclass

@@ -13,8 +13,9 @@ from fin_tasks.benchmarks.final_answer import READER_OPTIONS
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.xfinbench import VERSION
 from fin_tasks.benchmarks.xfinbench import prompts as wording
+from fin_tasks.benchmarks.xfinbench.document import CAPABILITIES
 from fin_tasks.benchmarks.xfinbench.math_types import read_labels
-from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES, parse_truth
+from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos, sample_facts
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import Located, locate

@@ -1,15 +1,11 @@
 """Mathematical types of calculations, of which a model names at most two for each question."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
 
 from fin_tasks.benchmarks.short_answers_paper import MARKER
-from fin_tasks.benchmarks.xfinbench.prompts import Templates
 from fin_tasks.data.tables import read_csv
-from fin_tasks.endpoints.chat import Chat
-from fin_tasks.endpoints.threads import map_in_threads
 from fin_tasks.errors import DataError
 
 MATH_TYPES: Mapping[str, str] = {
@@ -22,10 +18,21 @@ MATH_TYPES: Mapping[str, str] = {
     "scientific": "scien",
 }
 """The seven types, each with how its name begins in a reply."""
-PUBLISHED: Mapping[str, float] = dict(
-    zip(MATH_TYPES, (0.808, 0.779, 0.053, 0.108, 0.236), strict=False)
-)
+PUBLISHED: Mapping[str, float] = {
+    "arithmetic": 0.808,
+    "statistical": 0.779,
+    "algebraic": 0.053,
+    "numeric_commonsense": 0.108,
+    "logical": 0.236,
+}
 """The five types of the paper's tables, each with the share of calculations that need it."""
+
+_MOST_TYPES = 2
+_ITEM_NUMBER = re.compile(r"^\s*\d+[.)]\s*", re.MULTILINE)
+_EXPLANATION = re.compile(r":[^\n]*|\([^)]*\)")
+_END_OF_LIST = re.compile(r"\.(?:\W|$)|\n\s*\n")
+_BETWEEN_TYPES = re.compile(r"[,;/&\n]|\band\b")
+_WORD = re.compile(r"[a-z]")
 
 
 def read_types(reply: str) -> tuple[list[str], str]:
@@ -33,42 +40,42 @@ def read_types(reply: str) -> tuple[list[str], str]:
     _, marker, behind = reply.rpartition(MARKER)
     if not marker:
         return [], "no marker"
-    listed = re.sub(r"^\s*\d+[.)]\s*", "", behind.strip(" :*\n"), flags=re.MULTILINE)
-    sentence = re.sub(r":[^\n]*|\([^)]*\)", "", re.split(r"\.(?:\W|$)|\n\s*\n", listed)[0])
-    found: list[str] = []
-    for item in filter(re.compile("[a-z]").search, re.split(r"[,;/&\n]|\band\b", sentence.lower())):
-        named = [name for name, words in MATH_TYPES.items() if re.search(rf"\b(?:{words})", item)]
+    listed = _ITEM_NUMBER.sub("", behind.strip(" :*\n"))
+    first_list = _END_OF_LIST.split(listed)[0]
+    plain_list = _EXPLANATION.sub("", first_list).lower()
+    types: list[str] = []
+    for item in _BETWEEN_TYPES.split(plain_list):
+        if not _WORD.search(item):
+            continue
+        named = _types_in(item)
         if not named:
             return [], f"unknown type {item.strip()!r}"
-        found += [name for name in named if name not in found]
-    return (found, "") if 0 < len(found) <= 2 else ([], f"{len(found) or 'no'} types")
+        types += [name for name in named if name not in types]
+    if not types:
+        return [], "no types"
+    if len(types) > _MOST_TYPES:
+        return [], f"{len(types)} types"
+    return types, ""
 
 
-def label_rows(
-    rows: Sequence[Mapping[str, Any]], chat: Chat, prompts: Templates
-) -> list[dict[str, str]]:
-    """Ask a model about calculations; return the `id` of each, its `math_types`, and the `reason` if it has none."""
-
-    def label(row: Mapping[str, Any]) -> dict[str, str]:
-        text = prompts.fill("math_types", question=row["question"], answer=row["ground_truth"])
-        reply = chat.ask([{"role": "user", "content": text}], temperature=0.0, max_tokens=2048)
-        named, reason = read_types(reply.text)
-        return {"id": row["id"], "math_types": ";".join(named), "reason": reason}
-
-    return map_in_threads(label, rows, chats=[chat], n_threads=16, title="Labeling")
+def _types_in(item: str) -> list[str]:
+    return [name for name, begin in MATH_TYPES.items() if re.search(rf"\b(?:{begin})", item)]
 
 
 def read_labels(path: Path, ids: Collection[str]) -> dict[str, list[str]]:
     """Read the types of some of these questions from a CSV file with the columns `id` and `math_types`."""
-    labels: dict[str, list[str]] = {}
+    types_by_id: dict[str, list[str]] = {}
     for record in read_csv(path, ("id", "math_types")):
-        named = [name for name in map(str.strip, record.cells["math_types"].split(";")) if name]
-        if unknown := sorted(set(named) - MATH_TYPES.keys()):
+        names = [name.strip() for name in record.cells["math_types"].split(";")]
+        types = [name for name in names if name]
+        unknown = sorted(set(types) - MATH_TYPES.keys())
+        if unknown:
             expected = f"types of {', '.join(MATH_TYPES)}, separated by `;`"
             raise DataError(f"{path}, line {record.line}: expected {expected}, got {unknown[0]!r}.")
-        labels[record.cells["id"].strip()] = named
-    if not any(labels.get(one) for one in ids):
+        question_id = record.cells["id"].strip()
+        types_by_id[question_id] = types
+    if not any(types_by_id.get(question_id) for question_id in ids):
         raise DataError(
             f"{path}: expected types of the questions that are asked, got none. Is it for another split?"
         )
-    return labels
+    return types_by_id

@@ -17,7 +17,7 @@ from fin_tasks.benchmarks.scored_task import (
     texts_of,
 )
 from fin_tasks.benchmarks.xfinbench.data import SPLITS, SUBSETS, items_of, parse_choices, read_rows
-from fin_tasks.benchmarks.xfinbench.score import CAPABILITIES
+from fin_tasks.benchmarks.xfinbench.document import CAPABILITIES
 from fin_tasks.data.locate import locate
 from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import ConfigError, DataError

@@ -1,0 +1,45 @@
+"""The names of XFinBench's parts, and a question as it is scored."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypedDict
+
+Task = Literal["bool", "mcq", "calcu"]
+"""The file's column `task`."""
+Subset = Literal["bool", "mcq", "mcq_visual", "calc"]
+"""What a task of lm-eval asks."""
+Mode = Literal["cot", "da", "pot"]
+"""How the model answers: it reasons, answers directly, or writes a program."""
+
+TASKS: Mapping[Subset, Task] = {
+    "bool": "bool",
+    "mcq": "mcq",
+    "mcq_visual": "mcq",
+    "calc": "calcu",
+}
+CAPABILITIES: Mapping[str, str] = {
+    "TU": "terminology understanding",
+    "TR": "temporal reasoning",
+    "FF": "future forecasting",
+    "SP": "scenario planning",
+    "NM": "numerical modelling",
+}
+
+
+class _Labeled(TypedDict, total=False):
+    math_types: Sequence[str]
+    """Of a calculation, if the task was given a file with labels."""
+
+
+class XFinBenchDocument(_Labeled):
+    """What the scorer must know of a question."""
+
+    task: Task
+    subset: Subset
+    mode: Mode
+    ground_truth: str
+    """As in the file."""
+    choices: Sequence[str]
+    """Without their letters."""
+    capabilities: Sequence[str]
+    has_table: bool | None
+    """None if nobody knows."""

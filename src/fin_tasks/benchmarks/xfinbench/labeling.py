@@ -1,0 +1,39 @@
+"""Have a model name the mathematical types of calculations."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+from fin_tasks.benchmarks.xfinbench.math_types import read_types
+from fin_tasks.benchmarks.xfinbench.prompts import Templates
+from fin_tasks.endpoints.chat import Chat
+from fin_tasks.endpoints.threads import map_in_threads
+
+_MAX_TOKENS = 2048
+_N_THREADS = 16
+
+
+class Label(TypedDict):
+    """What a model said of one calculation."""
+
+    id: str
+    math_types: str
+    """Separated by `;`; empty if the reply cannot be used."""
+    reason: str
+    """Why there are no types."""
+
+
+def label_rows(
+    rows: Sequence[Mapping[str, str]],
+    chat: Chat,
+    templates: Templates,
+) -> list[Label]:
+    """Ask a model about the `question` and the `ground_truth` of each row."""
+
+    def label(row: Mapping[str, str]) -> Label:
+        prompt = templates.fill("math_types", question=row["question"], answer=row["ground_truth"])
+        message = {"role": "user", "content": prompt}
+        reply = chat.ask([message], temperature=0.0, max_tokens=_MAX_TOKENS)
+        types, reason = read_types(reply.text)
+        return {"id": row["id"], "math_types": ";".join(types), "reason": reason}
+
+    return map_in_threads(label, rows, chats=[chat], n_threads=_N_THREADS, title="Labeling")
