@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from fin_tasks.answers.cut_off import CutOffResponse
 from fin_tasks.benchmarks.bizbench import score as bizbench
 from fin_tasks.benchmarks.final_answer import Kind, item_of, read_by_model, share_read_by_model
 from fin_tasks.benchmarks.xfinbench import score as xfinbench
@@ -49,6 +50,7 @@ def test_the_model_sees_question_choices_and_response_and_not_the_truth(
         "<think>It may be true or",
         "",
         "<think>true</think>  ",
+        CutOffResponse(SILENT["verdict"]),
     ],
 )
 def test_the_model_is_not_asked(response: str) -> None:

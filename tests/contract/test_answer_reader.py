@@ -93,6 +93,15 @@ def test_a_response_that_was_cut_off_is_not_shown() -> None:
     assert found["results"]["xfinbench_bool"]["no_answer,robust"] == 1.0
 
 
+def test_a_response_of_which_the_server_says_that_it_was_cut_off_is_not_shown() -> None:
+    unfinished = completion("One could call it true, and one could", "length")
+    with serve(lambda _: unfinished) as asked, serve(copy) as served:
+        found = run("xfinbench_bool", served=asked, limit=3, **keys(served))
+    assert not served.bodies
+    results = found["results"]["xfinbench_bool"]
+    assert (results["cut_off,robust"], results["read_by_model,robust"]) == (1.0, 0.0)
+
+
 def test_a_model_that_is_down_is_unscored_and_never_wrong(caplog: pytest.LogCaptureFixture) -> None:
     read = "Therefore, my answer is true."
 
