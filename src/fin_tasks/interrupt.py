@@ -43,7 +43,7 @@ def what_is_kept(arguments: Sequence[str]) -> str:
 
 
 @contextmanager
-def on_interrupt(kept: str) -> Iterator[None]:
+def on_interrupt(sentence: str) -> Iterator[None]:
     """Let Ctrl-C print what is kept and exit with status 130; a second Ctrl-C ends the process at once.
 
     The outermost `with` speaks. Nothing changes where Ctrl-C is ignored, and outside the main thread.
@@ -53,7 +53,7 @@ def on_interrupt(kept: str) -> Iterator[None]:
     if not is_main or before is signal.SIG_IGN or isinstance(before, _Exit):
         yield
         return
-    handler = _Exit(kept)
+    handler = _Exit(sentence)
     signal.signal(signal.SIGINT, handler)
     try:
         yield
@@ -99,13 +99,13 @@ def start_workers(parallel: Any) -> None:
 
 
 class _Exit:
-    def __init__(self, kept: str) -> None:
-        self.kept = kept
+    def __init__(self, sentence: str) -> None:
+        self.sentence = sentence
         self.was_called = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         self.was_called = True
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         # Not `print`: the signal may come in the middle of another print.
-        os.write(_STDERR, f"\nfin-tasks: interrupted: {self.kept}.\n".encode())
+        os.write(_STDERR, f"\nfin-tasks: interrupted: {self.sentence}.\n".encode())
         raise SystemExit(_STATUS)

@@ -32,7 +32,7 @@ class HarnessFinder:
     def __init__(self) -> None:
         self.waiting = set(_ADVICE_BY_MODULE)
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """Return the spec of a harness's module, which patches the module after running it."""
         if name not in self.waiting:
             return None
@@ -89,12 +89,12 @@ def with_our_tasks(init: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(init)
     def index(
-        self: Any,
-        verbosity: Any = None,
-        include_path: Any = None,
+        self: object,
+        verbosity: object = None,
+        include_path: object = None,
         include_defaults: bool = True,
-        *args: Any,
-        **kwargs: Any,
+        *args: object,
+        **kwargs: object,
     ) -> None:
         if include_defaults:
             include_path = _with_our_folders(include_path, type(self), init)
@@ -103,7 +103,7 @@ def with_our_tasks(init: Callable[..., None]) -> Callable[..., None]:
     return index
 
 
-def _with_our_folders(include_path: Any, manager: type, init: Callable[..., None]) -> Any:
+def _with_our_folders(include_path: object, manager: type, init: Callable[..., None]) -> object:
     try:
         from fin_tasks.benchmarks import task_folders
 
@@ -118,10 +118,10 @@ def _with_our_folders(include_path: Any, manager: type, init: Callable[..., None
     return [*missing, *paths] if missing else include_path
 
 
-def _is_among(folder: Path, paths: Sequence[Any]) -> bool:
+def _is_among(folder: Path, paths: Sequence[object]) -> bool:
     from pathlib import Path
 
-    return any(Path(path).resolve() == folder for path in paths)
+    return any(Path(str(path)).resolve() == folder for path in paths)
 
 
 def _finds_tasks(folder: Path, manager: type, init: Callable[..., None]) -> bool:
@@ -132,7 +132,7 @@ def _finds_tasks(folder: Path, manager: type, init: Callable[..., None]) -> bool
     return not ours.isdisjoint(bare.all_tasks)
 
 
-def _as_list(include_path: Any) -> Sequence[Any]:
+def _as_list(include_path: object) -> Sequence[object]:
     if isinstance(include_path, (list, tuple)):
         return include_path
     return [include_path] if include_path else []

@@ -150,7 +150,7 @@ def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitab
     return make
 
 
-def _step_of(spec: TaskFile) -> tuple[dict[str, Any] | None, str]:
+def _step_of(spec: TaskFile) -> tuple[Mapping[str, Any] | None, str]:
     """Return the task's step that asks a model about responses, and the role of that model for --model-role."""
     if spec.judge:
         return spec.judge, _GRADER

@@ -1,4 +1,7 @@
-"""The one reader of our task files, for all who load a task without lm-eval: documents, settings, rubric, pictures."""
+"""The one reader of our task files, for all who load a task without lm-eval.
+
+It returns documents, generation settings, rubric and pictures.
+"""
 
 import importlib
 import json
@@ -17,28 +20,42 @@ from fin_tasks.errors import ConfigError
 from fin_tasks.judging.rubric import Rubric, load_rubric
 
 _PICTURE_COLUMNS = ("image_path", "figure_path", "chart")  # a document has one of them at most
-_RUBRIC_PLACES = ("source", "data_dir")  # metadata that says where the authors' rubric is
+_RUBRIC_ORIGIN = ("source", "data_dir")  # metadata that says where the authors' rubric is
+
+Mapped = Mapping[str, Any]
+"""What a YAML or JSON file holds: a task's settings, its options, metadata, or a document."""
 
 
 class TaskFile:
-    """A task's file with what it includes; functions stay names until somebody needs them."""
+    """A task's file with what it includes; functions stay names until somebody needs them.
+
+    Attributes:
+        name: Name of the task.
+        benchmark: Name of its benchmark.
+        config: The file's settings, with those of the files that it includes.
+        options: What the task itself decides, such as its part and mode.
+        judge: How it asks a judge, or None.
+        answer_reader: How it asks a model for answers that rules do not find, or None.
+        runs_programs: Whether its responses hold programs.
+        is_conversation: Whether its documents are turns of conversations.
+    """
 
     def __init__(self, name: str) -> None:
         file = _files_by_name().get(name)
         if file is None or _is_group(file):
             raise ConfigError(f"task {name!r:.80}: expected a task of fin-tasks, found none.")
-        config = _read_config(file)
-        self.name = name
         benchmark = benchmark_of(name)
         if benchmark is None:
             raise ConfigError(
                 f"{file}: expected a name that begins with a benchmark's, got {name!r:.80}."
             )
+        config = _read_config(file)
+        self.name = name
         self.benchmark = benchmark.name
         self.config = config
-        self.options: dict[str, Any] = config["dataset_kwargs"]
-        self.judge: dict[str, Any] | None = config.get("judge")
-        self.answer_reader: dict[str, Any] | None = config.get("answer_reader")
+        self.options: Mapped = config["dataset_kwargs"]
+        self.judge: Mapped | None = config.get("judge")
+        self.answer_reader: Mapped | None = config.get("answer_reader")
         self.runs_programs = "programs" in config
         self.is_conversation = config["class"].endswith(".ConversationTask")
 
@@ -54,32 +71,37 @@ class TaskFile:
         version: int = resolve_name(self.config["metadata"]["version"])
         return version
 
-    def load(self, metadata: Mapping[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def load(self, metadata: Mapped) -> tuple[list[Mapped], Mapped]:
         """Return the documents and their provenance."""
         refuse_fixed(self.name, self.options, metadata)
         load = resolve_name(self.config["custom_dataset"])
-        (documents,) = load(**metadata, **self.options).values()
-        return documents.to_list(), json.loads(documents.info.description)
+        splits = load(**metadata, **self.options)
+        (documents,) = splits.values()
+        provenance = json.loads(documents.info.description)
+        return documents.to_list(), provenance
 
 
 def task_names() -> list[str]:
     """Return the names of all tasks, without groups."""
-    return [name for name, file in _files_by_name().items() if not _is_group(file)]
+    files = _files_by_name()
+    return [name for name, file in files.items() if not _is_group(file)]
 
 
 def version_of(task: str) -> int | None:
     """Return the version of a task, or None if no task has this name."""
-    return TaskFile(task).version if task in task_names() else None
+    if task not in task_names():
+        return None
+    return TaskFile(task).version
 
 
 @cache
 def _files_by_name() -> dict[str, Path]:
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for folder in task_folders():
         for file in sorted(folder.rglob("*.yaml")):
             if not file.stem.startswith("_"):
-                found.setdefault(file.stem, file)
-    return found
+                files.setdefault(file.stem, file)
+    return files
 
 
 def _is_group(file: Path) -> bool:
@@ -98,15 +120,16 @@ _Loader.add_constructor("!function", _function_name)
 
 
 @cache
-def _read_config(file: Path) -> dict[str, Any]:
-    config: dict[str, Any] = yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506
+def _read_config(file: Path) -> Mapped:
+    text = file.read_text(encoding="utf-8")
+    config: Mapped = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
     if "include" not in config:
         return config
     included = _read_config(file.with_name(config["include"]))
     return {**included, **config}
 
 
-def refuse_fixed(task: str, options: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
+def refuse_fixed(task: str, options: Mapped, metadata: Mapped) -> None:
     """Refuse metadata for what the task itself decides."""
     fixed = sorted(metadata.keys() & options.keys())
     if fixed:
@@ -116,28 +139,30 @@ def refuse_fixed(task: str, options: Mapping[str, Any], metadata: Mapping[str, A
         )
 
 
-def generation_kwargs(config: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a task's generation settings, with the paper's if the metadata says `sampling: paper`."""
-    changes: dict[str, dict[str, Any]] = {"greedy": {}}
+def generation_kwargs(config: Mapped, metadata: Mapped) -> dict[str, Any]:
+    """Return a task's generation settings; metadata `sampling: paper` takes those of the paper."""
+    changes: dict[str, Mapped] = {"greedy": {}}
     if "paper_sampling" in config:  # not every paper names its settings
         changes["paper"] = config["paper_sampling"]
     sampling = metadata.get("sampling", "greedy")
     if sampling not in changes:
+        task = config["task"]
         expected = " or ".join(changes)
-        raise ConfigError(
-            f"metadata sampling: {config['task']} expected {expected}, got {sampling!r}."
-        )
+        raise ConfigError(f"metadata sampling: {task} expected {expected}, got {sampling!r}.")
     return {**config["generation_kwargs"], **changes[sampling]}
 
 
-def rubric_of(
-    judge: Mapping[str, Any], options: Mapping[str, Any], metadata: Mapping[str, Any]
-) -> Rubric:
-    """Return the rubric that the metadata or the task names; the task's scorer fits one scale only."""
+def rubric_of(judge: Mapped, options: Mapped, metadata: Mapped) -> Rubric:
+    """Return the rubric that the metadata names, else the task's own.
+
+    Raises:
+        ConfigError: The task's scorer does not fit the rubric's scale.
+    """
     default = load_rubric(judge["rubric"].format(**options))
     name = str(metadata.get("rubric") or default.name)
-    place = {key: metadata[key] for key in _RUBRIC_PLACES if key in metadata}
-    rubric = rubric_named(name, language=options.get("language", "en"), **place)
+    language = options.get("language", "en")
+    origin = {key: metadata[key] for key in _RUBRIC_ORIGIN if key in metadata}
+    rubric = rubric_named(name, language=language, **origin)
     expected = _scale_of(default)
     got = _scale_of(rubric)
     if got != expected:
@@ -151,7 +176,13 @@ def _scale_of(rubric: Rubric) -> tuple[str, int, int]:
     return (rubric.parser, rubric.lowest, rubric.highest)
 
 
-def pictures_of(doc: Mapping[str, Any]) -> Sequence[str]:
+def pictures_of(doc: Mapped) -> Sequence[str]:
     """Return the files of the pictures that a document shows."""
     paths: Sequence[str] = doc.get("image_paths") or ()
-    return paths or [doc[column] for column in _PICTURE_COLUMNS if doc.get(column)]
+    if paths:
+        return paths
+    for column in _PICTURE_COLUMNS:
+        path = doc.get(column)
+        if path:
+            return [path]
+    return []

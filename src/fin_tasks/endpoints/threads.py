@@ -7,6 +7,7 @@ from typing import TypeVar
 from tqdm import tqdm
 
 from fin_tasks.endpoints.chat import Chat
+from fin_tasks.interrupt import without_interrupts
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -25,8 +26,9 @@ def map_in_threads(
     After an exception no further item is begun. After Ctrl-C the models are stopped too.
     """
     with ThreadPoolExecutor(n_threads, "fin-tasks-chat") as pool:
-        futures = [pool.submit(function, item) for item in items]
         try:
+            with without_interrupts():  # the pool forgets a thread that is interrupted at its start
+                futures = [pool.submit(function, item) for item in items]
             for future in tqdm(as_completed(futures), title, len(futures), disable=None):
                 future.result()
         except (KeyboardInterrupt, SystemExit):  # Ctrl-C
