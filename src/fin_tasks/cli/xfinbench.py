@@ -1,8 +1,9 @@
 """`fin-tasks build xfinbench` and `fin-tasks label math`: XFinBench's questions and labels by a model."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -15,8 +16,12 @@ from fin_tasks.cli.options import (
     Seed,
     TokenPrices,
     show,
+    tell,
 )
 from fin_tasks.settings import OPENAI, Settings
+
+if TYPE_CHECKING:
+    from fin_tasks.benchmarks.xfinbench.labeling import Label
 
 
 def build_xfinbench(
@@ -36,6 +41,14 @@ def build_xfinbench(
             metavar="DIR", help="The authors' construct_data/prompts, to ask in their words."
         ),
     ] = None,
+    rules: Annotated[
+        Literal["house", "paper"],
+        typer.Option(help="What drops a question: our rules, or the authors'."),
+    ] = "house",
+    ask_again: Annotated[
+        bool,
+        typer.Option("--ask-again", help="Ask again where an earlier reply could not be used."),
+    ] = False,
     validation: Annotated[
         float, typer.Option(min=0, max=1, help="Share of sources in the validation split.")
     ] = 0.25,
@@ -45,22 +58,42 @@ def build_xfinbench(
 ) -> None:
     """Make questions like XFinBench's: a model writes and verifies them. A second run goes on where the first stopped.
 
+    The status is 1 if every question was dropped.
+
     Example: fin-tasks build xfinbench --from qa.csv --model gpt-4o --out own
     """
-    from fin_tasks.benchmarks.xfinbench.construct import Maker
-    from fin_tasks.benchmarks.xfinbench.prompts import load_templates
+    from fin_tasks.benchmarks.xfinbench.construct.build import Maker
+    from fin_tasks.benchmarks.xfinbench.construct.rules import RULE_SETS
+    from fin_tasks.benchmarks.xfinbench.construct.templates import load_templates
     from fin_tasks.endpoints.chat import Chat
     from fin_tasks.endpoints.prices import read_prices
 
     settings = Settings.from_environ()
-    prompts = load_templates(upstream_prompts)
-    known = read_prices(token_prices) if token_prices else None
+    templates = load_templates(upstream_prompts)
+    prices = read_prices(token_prices) if token_prices else None
     with (
         Chat(model, [base_url], settings) as writer,
         Chat(verify_model or model, [base_url], settings) as verifier,
     ):
-        maker = Maker({"writer": writer, "verifier": verifier}, prompts, settings, known, seed=seed)
-        show(maker.build(table, out, validation=validation), as_json=as_json)
+        maker = Maker(
+            models={"writer": writer, "verifier": verifier},
+            templates=templates,
+            rules=RULE_SETS[rules],
+            settings=settings,
+            prices=prices,
+            seed=seed,
+            ask_again=ask_again,
+        )
+        report = maker.build(table, out, validation=validation)
+    show(report, as_json=as_json)
+    if report["kept"] == 0:
+        tell(
+            [
+                f"build xfinbench: expected questions to keep, got {report['dropped']} that "
+                f"were all dropped; {out / 'questions.jsonl'} says why. Take another model or "
+                "other exercises, or --ask-again if replies could not be used."
+            ]
+        )
 
 
 def label_math(
@@ -81,30 +114,37 @@ def label_math(
     """
     import pandas as pd
 
-    from fin_tasks.benchmarks.xfinbench.data import SPLITS, read_rows
+    from fin_tasks.benchmarks.xfinbench.construct.templates import load_templates
     from fin_tasks.benchmarks.xfinbench.labeling import label_rows
-    from fin_tasks.benchmarks.xfinbench.math_types import MATH_TYPES, PUBLISHED
-    from fin_tasks.benchmarks.xfinbench.prompts import load_templates
+    from fin_tasks.benchmarks.xfinbench.rows import SPLITS, read_rows
     from fin_tasks.data.files import write_file
     from fin_tasks.data.locate import locate
     from fin_tasks.endpoints.chat import Chat
-    from fin_tasks.stats.averages import average_or_none
 
     settings = Settings.from_environ()
     files = locate("xfinbench", [SPLITS[split]], data_dir=data_dir, settings=settings)
-    rows = [row for row in read_rows(files.files[SPLITS[split]]) if row["task"] == "calcu"]
+    rows = read_rows(files.files[SPLITS[split]])
+    calculations = [row for row in rows if row["task"] == "calcu"]
     with Chat(model, [base_url], settings) as chat:
-        labels = label_rows(rows, chat, load_templates())
-    write_file(
-        out,
-        pd.DataFrame(labels, columns=["id", "math_types", "reason"]).to_csv(index=False).encode(),
-    )
-    named = [one["math_types"].split(";") for one in labels if one["math_types"]]
-    found = {
+        labels = label_rows(calculations, chat, load_templates())
+    content = pd.DataFrame(labels, columns=["id", "math_types", "reason"]).to_csv(index=False)
+    write_file(out, content.encode())
+    show(_summary_of(labels), as_json=as_json)
+
+
+def _summary_of(labels: "Sequence[Label]") -> Mapping[str, Any]:
+    """Return how many calculations need each type, beside the paper's shares."""
+    from fin_tasks.benchmarks.xfinbench.math_types import MATH_TYPES, PUBLISHED
+    from fin_tasks.stats.averages import average_or_none
+
+    types_of_labels = [label["math_types"].split(";") for label in labels if label["math_types"]]
+    shares = {}
+    for name in MATH_TYPES:
+        shares[name] = average_or_none(float(name in types) for types in types_of_labels)
+    return {
         "n": len(labels),
-        "labeled": len(named),
-        "shares": {name: average_or_none(float(name in of) for of in named) for name in MATH_TYPES},
+        "labeled": len(types_of_labels),
+        "shares": shares,
         "shares_in_paper": PUBLISHED,
-        "not_labeled": Counter(one["reason"] for one in labels if one["reason"]),
+        "not_labeled": Counter(label["reason"] for label in labels if label["reason"]),
     }
-    show(found, as_json=as_json)

@@ -47,7 +47,7 @@ def refuse_typos(
 def draw_rows(
     benchmark: str,
     rows: Sequence[_Row],
-    n: int | None,
+    n: int | str | None,
     seed: int,
     id_of: Callable[[_Row], str],
 ) -> list[_Row]:

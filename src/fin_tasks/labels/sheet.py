@@ -12,7 +12,7 @@ from openpyxl.styles import Alignment, PatternFill
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
 
-from fin_tasks.benchmarks.xfinbench.data import lettered
+from fin_tasks.benchmarks.xfinbench.rows import lettered
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.draw import Draw, Row
 

@@ -12,19 +12,20 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import yaml
 from case_files import name_of, rows
 from chat_server import Answer, completion, serve
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.xfinbench import data as xfinbench
-from fin_tasks.benchmarks.xfinbench.construct import read_questions
+from fin_tasks.benchmarks.xfinbench.construct.reading import read_questions
+from fin_tasks.benchmarks.xfinbench.construct.rules import RULE_SETS
+from fin_tasks.benchmarks.xfinbench.construct.templates import load_templates
 from fin_tasks.benchmarks.xfinbench.data import load
 from fin_tasks.benchmarks.xfinbench.math_types import read_types
-from fin_tasks.benchmarks.xfinbench.prompts import load_templates
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError, EndpointError
 
+REAL_PROMPTS = Path(__file__).resolve().parents[4] / "shared/data/xfinbench/construct_data/prompts"
 SOURCE = {
     "source": "A textbook",
     "chapter": "3",
@@ -105,10 +106,11 @@ def build(
     return json.loads(found.output), list(map(json.loads, lines))
 
 
-def run(folder: Path, url: str, file: Path, **options: str) -> Any:
-    more = [
-        part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value)
-    ]
+def run(folder: Path, url: str, file: Path, **options: str | None) -> Any:
+    """Run the command; an option without a value is a switch."""
+    more = []
+    for name, value in options.items():
+        more += [f"--{name.replace('_', '-')}", *([] if value is None else [value])]
     command = [
         "build",
         "xfinbench",
@@ -175,7 +177,7 @@ def test_a_bad_reply_drops_its_question_only(tmp_path: Path, case: dict[str, str
     )
     (dropped,) = (one for one in questions if one["dropped"])
     assert dropped["dropped"] == rule and reply.splitlines()[-1] in dropped["why"]
-    assert report["rules"]["all"] == {"kept": 3, rule: 1} and report["dropped"] == 0.25
+    assert report["rules"]["all"] == {"kept": 3, rule: 1} and report["dropped_share"] == 0.25
     assert sum(report["splits"].values()) == 3
 
 
@@ -199,7 +201,7 @@ def test_numbers_and_cut_replies() -> None:
     many = "Context: None\n" + "\n".join(
         f"Question: {n}?\nAnswer: {n}" for n in ("-1.50", "1/8", ".5", "1/0", "7")
     )
-    read = read_questions("s", "calcu", many, cut=True, seed=0)
+    read = read_questions("s", "calcu", many, RULE_SETS["house"], is_cut=True, seed=0)
     assert [(one.answer, one.dropped) for one in read] == [
         *(("-1.50", ""), ("0.125", ""), (".5", ""), ("1/0", "not_a_number"), ("7", "incomplete")),
     ]
@@ -245,29 +247,134 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     assert report["models"]["verifier"]["replies"] == 6 * 7
 
 
+def upstream_folder(folder: Path) -> Path:
+    """Write our templates as the authors lay theirs out, with their names of fields."""
+    fields = {
+        **{"source_question": "orig_ques", "source_answer": "orig_ans"},
+        **{"true_statement": "statement_1", "false_statement": "statement_0"},
+    }
+    files = {
+        "statement_true": "bool_true",
+        "statement_false": "bool_false",
+        "pair": "bool_deduplicate",
+    }
+    for purpose, text in load_templates().texts.items():
+        name = purpose.removeprefix("verify_")
+        if purpose == "math_types":
+            continue
+        for ours, theirs in fields.items():
+            text = text.replace(f"{{{ours}}}", f"{{{theirs}}}")
+        if purpose == "pair":
+            text = text.replace("{context}", "{context_1}")
+        step = (
+            "generate"
+            if purpose in ("statement_true", "statement_false", "mcq", "calcu")
+            else "verify"
+        )
+        path = folder / step / f"{files.get(name, name)}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"AUTHORS $\\frac{{a}}{{b}}$\\n{text}", encoding="utf-8")
+    return folder
+
+
 def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
-    """They are found by the papers' words, which may go over two lines, and name some fields in their own way."""
-    house = yaml.safe_load(
-        Path(xfinbench.__file__).with_name("construct_prompts.yaml").read_text(encoding="utf-8")
-    )
-    names = {"source_question": "after-class question", "source_answer": "after-class solution"}
-    del house["math_types"]
-    for purpose, one in house.items():
-        words = one["upstream"].replace(" ", "\n", 1)
-        text = f"AUTHORS $\\frac{{a}}{{b}}$ {words} {one['text']}"
-        for ours, theirs in {**names, "_statement": " statement"}.items():
-            text = text.replace(ours, theirs)
-        (tmp_path / f"{purpose}.txt").write_text(text, encoding="utf-8")
+    theirs = upstream_folder(tmp_path / "prompts")
     seen: list[str] = []
     report, _ = build(
-        tmp_path, lambda prompt: seen.append(prompt) or good(prompt), upstream_prompts=str(tmp_path)
+        tmp_path, lambda prompt: seen.append(prompt) or good(prompt), upstream_prompts=str(theirs)
     )
     assert report["rules"]["all"] == {"kept": 4} and report["prompts"]["set"] == "upstream"
-    theirs = [prompt for prompt in seen if prompt.startswith("AUTHORS $\\frac{a}{b}$")]
-    assert len(theirs) == 4 + 4 + 1 and SOURCE["question"] in theirs[0]
-    (tmp_path / "verify_calcu.txt").write_text("necessary information for the calculation")
-    with pytest.raises(ConfigError):
-        load_templates(tmp_path)
+    asked = [prompt for prompt in seen if prompt.startswith("AUTHORS $\\frac{a}{b}$\\n")]
+    assert len(asked) == 4 + 4 + 1 and SOURCE["question"] in asked[0]
+    assert not any("orig_" in prompt or "statement_" in prompt for prompt in asked)
+    (theirs / "verify" / "calcu.txt").write_text("{orig_ques}", encoding="utf-8")
+    with pytest.raises(
+        ConfigError, match=r"calcu\.txt: expected a template with {source_answer}, "
+    ):
+        load_templates(theirs)
+    (theirs / "verify" / "calcu.txt").unlink()
+    with pytest.raises(ConfigError, match=r"calcu\.txt: .* got No such file"):
+        load_templates(theirs)
+
+
+@pytest.mark.skipif(not REAL_PROMPTS.is_dir(), reason="the authors' prompts are not here")
+def test_the_authors_real_folder_works(tmp_path: Path) -> None:
+    def say(prompt: str) -> str:
+        return CALCU if prompt.rstrip().endswith(SOURCE["answer"]) else "Q1: Yes\nQ2: Yes"
+
+    options = {"upstream_prompts": str(REAL_PROMPTS), "rules": "paper"}
+    report, (question,) = build(tmp_path, say, {"kinds": "calcu"}, **options)
+    assert (report["kept"], report["rule_set"], question["answer"]) == (1, "paper", "42")
+    for purpose, text in load_templates(REAL_PROMPTS).texts.items():
+        assert "{orig_" not in text, purpose
+
+
+@pytest.mark.parametrize(
+    ("reply", "n_questions", "verified"),
+    [
+        ("Q1: Yes\nQ2: Yes", 2, True),
+        ("Q1: Yes", 2, True),
+        ("1. Yes", 1, True),
+        ("Q1 and Q2: Yes", 2, True),
+        ("Q1-Q4: Yes", 4, True),
+        ("Yes", 2, True),
+        ("1. Yes, there is no doubt.\n2. Yes", 2, True),
+        ("Q1: Yes\nQ2: Unclear", 2, False),
+        ("Yes, No", 2, False),
+        ("1. Yes 2. No", 2, False),
+        ("I cannot say.", 1, False),
+        ("", 1, False),
+    ],
+)
+def test_a_question_is_verified_by_yes(reply: str, n_questions: int, verified: bool) -> None:
+    assert RULE_SETS["house"].all_yes(reply, n_questions) is verified
+
+
+def test_the_rules_of_the_paper(tmp_path: Path) -> None:
+    """A number may have a minus inside, and any "no" drops, as in "know"; nothing is solved again."""
+    replies = {"calcu": CALCU.replace("42", "45-3"), "verify_mcq": "Yes, as you know."}
+    report, questions = build(
+        tmp_path, lambda prompt: replies.get(purpose_of(prompt)) or good(prompt), rules="paper"
+    )
+    dropped = {question["kind"]: question["dropped"] for question in questions}
+    assert dropped.pop("mcq") == "verification" and set(dropped.values()) == {""}
+    assert [one["answer"] for one in questions if one["kind"] == "calcu"] == ["45-3"]
+    assert (report["rule_set"], report["models"]["verifier"]["replies"]) == ("paper", 4 + 1)
+
+
+def test_replies_that_cannot_be_used_are_asked_for_again(tmp_path: Path) -> None:
+    useless = {"calcu": "I am sorry.", "verify_true": "Hm."}
+    asked: list[str] = []
+
+    def answer(body: dict[str, Any]) -> Answer:
+        prompt = body["messages"][-1]["content"]
+        asked.append(purpose_of(prompt))
+        return completion(useless.get(asked[-1]) or good(prompt))
+
+    file = table(tmp_path, {})
+    with serve(answer) as served:
+        first = json.loads(run(tmp_path, served.base_url, file).output)
+        assert first["rules"]["all"] == {"kept": 2, "no_question": 1, "verification": 1}
+        useless.clear()
+        asked.clear()
+        assert json.loads(run(tmp_path, served.base_url, file).output) == first and not asked
+        again = json.loads(run(tmp_path, served.base_url, file, ask_again=None).output)
+        assert (again["kept"], again["dropped"]) == (4, 0)
+        new = {"calcu", "verify_true", "verify_calcu", "solve", "program", "pair"}
+        assert set(asked) == new and len(asked) == len(new)
+        asked.clear()
+        run(tmp_path, served.base_url, file, ask_again=None)
+        assert not asked
+
+
+def test_a_build_that_keeps_nothing_is_an_error(tmp_path: Path) -> None:
+    file = table(tmp_path, {})
+    with serve(lambda body: completion("I am sorry.")) as served:
+        done = run(tmp_path, served.base_url, file)
+    assert done.exit_code == 1 and "got 4 that were all dropped" in done.stderr
+    report = json.loads(done.stdout)
+    assert (report["kept"], report["dropped"], report["dropped_share"]) == (0, 4, 1.0)
+    assert len((tmp_path / "own" / "questions.jsonl").read_text().splitlines()) == 4
 
 
 @pytest.mark.parametrize("row", [{"answer": " "}, {"id": "s1"}, {"kinds": "bool;calc"}])

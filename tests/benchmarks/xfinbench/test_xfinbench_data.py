@@ -2,17 +2,22 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from case_files import rows
 
 from fin_tasks.benchmarks.xfinbench import data as xfinbench
-from fin_tasks.benchmarks.xfinbench.data import figure, load, parse_choices, read_rows
+from fin_tasks.benchmarks.xfinbench.data import figure, load
+from fin_tasks.benchmarks.xfinbench.document import TASKS
 from fin_tasks.benchmarks.xfinbench.prompts import STYLES
+from fin_tasks.benchmarks.xfinbench.rows import parse_choices, read_rows
 from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.retrieval import dense
 
 REAL = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 real_file = pytest.mark.skipif(
@@ -33,7 +38,7 @@ GOOD = dict(
     zip(COLUMNS, ("q", "bool", "Cash is an asset.", "", "1.0", "", "TU", "t1;t2"), strict=True)
 )
 MCQ = {"task": "mcq", "question": "Which?", "choice": "A. up\nB. down", "ground_truth": "A"}
-SUBSETS = tuple(xfinbench.SUBSETS)
+SUBSETS = tuple(TASKS)
 
 
 def documents(subset: str = "bool", **options: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -83,9 +88,9 @@ def test_the_authors_templates_are_filled_as_they_are() -> None:
         for one in read_rows(REAL / "xfinbench" / "validation_set.csv")
         if one["id"] == doc["id"]
     )
-    template = (
-        (REAL / "xfinbench" / "prompt_template" / "mcq_CoT.txt").read_text().replace("\\n", "\n")
-    )
+    # The characters `\\n` of the template reach the model, those of the file's choices do not.
+    template = (REAL / "xfinbench" / "prompt_template" / "mcq_CoT.txt").read_text()
+    assert "\\n{choices}" in template
     filled = template.replace("{knowledge}", "").replace("{question}", row["question"])
     assert doc["prompt"] == filled.replace("{choices}", row["choice"].replace("\\n", "\n"))
     assert facts["prompts"]["set"] == "upstream"
@@ -99,7 +104,7 @@ def test_the_authors_templates_are_filled_as_they_are() -> None:
 )
 def test_samples(n: int | str, sizes: tuple[int, ...]) -> None:
     options: dict[str, Any] = {"source": "data_dir", "data_dir": str(REAL), "sample_n": n}
-    options |= {} if n == "sensitivity" else {"split": "validation"}
+    options["split"] = "validation"
     ids = {subset: [doc["id"] for doc in documents(subset, **options)[0]] for subset in SUBSETS}
     assert (len(ids["bool"]), len(ids["mcq"]) + len(ids["mcq_visual"]), len(ids["calc"])) == sizes
     for mode in ("da", "pot"):
@@ -108,6 +113,37 @@ def test_samples(n: int | str, sizes: tuple[int, ...]) -> None:
         assert facts["sample"] == {"n": n, "seed": 0}
     other, _ = documents("calc", sample_seed=1, **options)
     assert [doc["id"] for doc in other] != ids["calc"]
+
+
+def test_the_sensitivity_study_draws_from_the_test_set_and_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    without_figure = [{**MCQ, "question": f"Which is {at}?"} for at in range(100)]
+    options = write(tmp_path, *without_figure, split="test")
+    del options["split"]
+    with caplog.at_level("INFO"):
+        docs, _ = documents("mcq", sample_n="sensitivity", **options)
+    assert len(docs) == 67
+    assert "sample_n sensitivity draws 67 of 100 usable rows (mcq) of " in caplog.text
+    assert "test_set.csv; this task asks 67 of them" in caplog.text
+    with pytest.raises(DataError, match=r"got none among 67 of 100 usable .* Leave out this task"):
+        documents("mcq_visual", sample_n="sensitivity", **options)
+
+
+def test_the_choices_of_a_study_need_no_pictures(tmp_path: Path) -> None:
+    """Only whether there is a picture counts for the draw, so none is downloaded or opened."""
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "one.jpg").write_bytes(b"")
+    rows_of_file = [{**MCQ, "question": f"Which is {at}?"} for at in range(4)]
+    rows_of_file[0]["figure"] = "one"
+    rows_of_file[1]["figure"] = "two"
+    options = write(tmp_path, *rows_of_file, split="test")
+    asked, facts = documents("mcq", sample_n="sensitivity", **options)
+    assert [doc["id"] for doc in asked] == ["q2", "q3"]
+    assert list(facts["data"]["files"]) == ["dataset/test_set.csv"]
+    shown, facts = documents("mcq_visual", sample_n="sensitivity", **options)
+    assert [doc["id"] for doc in shown] == ["q0"]
+    assert facts["left_out"] == {"missing-figure": ["q1"]}
 
 
 @pytest.mark.parametrize("subset", SUBSETS)
@@ -174,6 +210,23 @@ def test_knowledge(tmp_path: Path) -> None:
     assert facts["prompts"] != documents(**options)[1]["prompts"]
     with pytest.raises(ConfigError, match="top_k"):
         documents(knowledge="bm25", top_k=0, **options)
+
+
+def test_embedded_texts_have_no_line_breaks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedded: list[str] = []
+
+    def embed(texts: Sequence[str], *_: Any) -> Any:
+        embedded.extend(texts)
+        return np.ones((len(texts), 2))
+
+    monkeypatch.setattr(dense, "embed_texts", embed)
+    options = write(tmp_path, {"question": "Which\ncoupon?\n\nThis."})
+    bank = 'id,term_name,term_definition\nt1,Coupon,"A\nrate."\n'
+    (tmp_path / "knowledge_bank.csv").write_text(bank)
+    documents(knowledge="dense", encoder="endpoint:m", **options)
+    assert sorted(embedded) == ["Coupon A rate.", "Which coupon?  This."]
 
 
 @pytest.mark.parametrize("style", [None, *STYLES])

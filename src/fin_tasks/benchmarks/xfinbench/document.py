@@ -10,12 +10,13 @@ Subset = Literal["bool", "mcq", "mcq_visual", "calc"]
 Mode = Literal["cot", "da", "pot"]
 """How the model answers: it reasons, answers directly, or writes a program."""
 
-TASKS: Mapping[Subset, Task] = {
+TASKS: Mapping[str, Task] = {
     "bool": "bool",
     "mcq": "mcq",
     "mcq_visual": "mcq",
     "calc": "calcu",
 }
+"""The file's word for each subset."""
 CAPABILITIES: Mapping[str, str] = {
     "TU": "terminology understanding",
     "TR": "temporal reasoning",
@@ -43,3 +44,32 @@ class XFinBenchDocument(_Labeled):
     capabilities: Sequence[str]
     has_table: bool | None
     """None if nobody knows."""
+
+
+class NamedTerm(TypedDict):
+    """A finance term that stands before a question."""
+
+    id: str
+    name: str
+    score: float | None
+    """Of the retriever; None for the right terms."""
+
+
+class AskedDocument(XFinBenchDocument):
+    """A question as a harness gets it."""
+
+    id: str
+    question: str
+    """As in the file."""
+    figure: str
+    figure_path: str
+    """The file of the figure; empty without one."""
+    gold_terms: Sequence[str]
+    """Ids of the finance terms that help."""
+    terms: Sequence[NamedTerm]
+    """The terms that the prompt shows."""
+    target: str
+    """The right answer as a response."""
+    system: str
+    prompt: str
+    cue: str

@@ -1,10 +1,11 @@
 """Have a model name the mathematical types of calculations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypedDict
 
+from fin_tasks.benchmarks.xfinbench.construct.templates import Templates
 from fin_tasks.benchmarks.xfinbench.math_types import read_types
-from fin_tasks.benchmarks.xfinbench.prompts import Templates
+from fin_tasks.benchmarks.xfinbench.rows import Row
 from fin_tasks.endpoints.chat import Chat
 from fin_tasks.endpoints.threads import map_in_threads
 
@@ -23,13 +24,13 @@ class Label(TypedDict):
 
 
 def label_rows(
-    rows: Sequence[Mapping[str, str]],
+    rows: Sequence[Row],
     chat: Chat,
     templates: Templates,
 ) -> list[Label]:
     """Ask a model about the `question` and the `ground_truth` of each row."""
 
-    def label(row: Mapping[str, str]) -> Label:
+    def label(row: Row) -> Label:
         prompt = templates.fill("math_types", question=row["question"], answer=row["ground_truth"])
         message = {"role": "user", "content": prompt}
         reply = chat.ask([message], temperature=0.0, max_tokens=_MAX_TOKENS)

@@ -16,8 +16,9 @@ from fin_tasks.benchmarks.scored_task import (
     score_task,
     texts_of,
 )
-from fin_tasks.benchmarks.xfinbench.data import SPLITS, SUBSETS, items_of, parse_choices, read_rows
 from fin_tasks.benchmarks.xfinbench.document import CAPABILITIES
+from fin_tasks.benchmarks.xfinbench.document import TASKS as SUBSETS
+from fin_tasks.benchmarks.xfinbench.rows import SPLITS, items_of, parse_choices, read_rows
 from fin_tasks.data.locate import locate
 from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import ConfigError, DataError
@@ -131,9 +132,9 @@ def _pairs(path: Path) -> Iterator[tuple[Mapping[str, Any], str]]:
             yield row, mark_response(response, row.get("finish_reason"))
 
 
-def _known_rows(data_dir: Path | None) -> dict[str, dict[str, Any]]:
+def _known_rows(data_dir: Path | None) -> dict[str, Mapping[str, Any]]:
     settings = Settings.from_environ()
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Mapping[str, Any]] = {}
     for table in SPLITS.values() if data_dir or settings.data_dir else ():
         with suppress(DataError):  # a folder may hold one split only
             files = locate(

@@ -1,0 +1,114 @@
+"""Choose the rows that a task asks: the usable ones, or a random sample of them."""
+
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fin_tasks.benchmarks.xfinbench.document import TASKS, Subset, Task
+from fin_tasks.benchmarks.xfinbench.rows import Row, read_rows
+from fin_tasks.data.documents import draw_rows
+from fin_tasks.data.locate import Located, Provenance
+from fin_tasks.errors import DataError
+
+STUDIES: Mapping[str, Mapping[Task, int]] = {
+    "human": {"bool": 400, "mcq": 170, "calcu": 430},
+    "sensitivity": {"bool": 180, "mcq": 67, "calcu": 253},
+}
+"""How many rows of the test set the studies of the paper asked; its figures fit no other numbers."""
+
+_FIGURE_SUFFIXES = ("jpeg", "jpg", "png")
+"""A figure with several files is the last one."""
+_FIGURE_NAME = re.compile(r"[\w-]+")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """The rows that a task asks, and what the provenance says of them."""
+
+    rows: Sequence[Row]
+    figure_paths: Mapping[str, str]
+    """The file of each figure, by its name in the table."""
+    data: Provenance
+    left_out: Mapping[str, Sequence[str]]
+    """Ids of the rows that cannot be asked, by their flaw."""
+
+
+def choose_rows(
+    files: Located,
+    table: str,
+    subset: Subset,
+    *,
+    sample_n: int | str | None,
+    sample_seed: int,
+) -> Chosen:
+    """Return the usable rows of a subset, or a random sample: so many of them, or those of a study.
+
+    A study draws from choices with and without a figure at once.
+    """
+    task = TASKS[subset]
+    study = STUDIES.get(str(sample_n))
+    rows = [row for row in read_rows(files.files[table]) if row["task"] in (task, "")]
+    if subset == "mcq_visual" or (study and task == "mcq"):
+        _mark_missing_figures(files, rows)
+    own_rows = [row for row in rows if _is_own(row, subset)]
+    left_out = _flawed_ids(own_rows)
+    counts = ", ".join(f"{flaw} {len(ids)}" for flaw, ids in left_out.items())
+    if counts:
+        _log.warning("xfinbench %s: rows of %s left out: %s", subset, table, counts)
+    candidates = [row for row in (rows if study else own_rows) if not row["flaw"]]
+    n_rows = study[task] if study else sample_n
+    drawn = draw_rows("xfinbench", candidates, n_rows, sample_seed, lambda row: row["id"])
+    asked = [row for row in drawn if _is_own(row, subset)]
+    what = f"{len(drawn):,} of {len(candidates):,} usable rows ({task}) of {files.files[table]}"
+    if sample_n is not None:
+        message = "xfinbench %s: sample_n %s draws %s; this task asks %d of them"
+        _log.info(message, subset, sample_n, what, len(asked))
+    if not asked:
+        raise DataError(
+            f"xfinbench {subset}: expected a row to ask, got none among {what} "
+            f"(sample_n: {sample_n}, left out: {counts or 'nothing'}). "
+            "Leave out this task, or take another sample_seed."
+        )
+    if subset == "mcq_visual":
+        files = files.with_files(_figure_files(rows), optional=True)
+    paths = [path for name, path in files.files.items() if name != table]
+    return Chosen(
+        rows=asked,
+        figure_paths={path.stem: str(path) for path in paths},
+        data=files.provenance(),
+        left_out=left_out,
+    )
+
+
+def _is_own(row: Row, subset: Subset) -> bool:
+    """Return whether a row of the task belongs to the subset: choices have a figure or none."""
+    shows_figures = subset == "mcq_visual"
+    return row["task"] != "mcq" or bool(row["figure"]) == shows_figures
+
+
+def _flawed_ids(rows: Sequence[Row]) -> dict[str, list[str]]:
+    ids_by_flaw: dict[str, list[str]] = {}
+    for row in rows:
+        if row["flaw"]:
+            ids_by_flaw.setdefault(row["flaw"], []).append(row["id"])
+    return ids_by_flaw
+
+
+def _mark_missing_figures(files: Located, rows: Sequence[Row]) -> None:
+    """Mark the rows whose figure the authors, or the user's folder, do not have."""
+    published = {name for name in _figure_files(rows) if files.matches(name)}
+    stems = {name.rpartition("/")[2].rpartition(".")[0] for name in published}
+    for row in rows:
+        if row["figure"] and row["figure"] not in stems:
+            row["flaw"] = "missing-figure"
+
+
+def _figure_files(rows: Sequence[Row]) -> list[str]:
+    """Return the names that the files of all figures may have."""
+    figures = sorted({row["figure"] for row in rows if _FIGURE_NAME.fullmatch(row["figure"])})
+    names = []
+    for suffix in _FIGURE_SUFFIXES:
+        names += [f"dataset/figures/{figure}.{suffix}" for figure in figures]
+    return names
