@@ -19,7 +19,10 @@ VIEWS = ("board", "compare", "parts", "samples", "runs")
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Two good models and a hostile one on two benchmarks, and a judge's scores."""
+    """Two good models and a hostile one on two benchmarks, and a judge's scores.
+
+    In FinanceMath 30 wrong responses of org/weak were cut off.
+    """
     folder = tmp_path_factory.mktemp("page")
     docs: list[dict[str, Any]] = [
         {"prompt": f"{HOSTILE} {at}", "capabilities": ["TU"], "topic": "Risk", "category": "OCR"}
@@ -33,7 +36,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
         judged: list[dict[str, Any]] = [
             {"score": 100.0 * (at < right), "score_OCR": 20.0} for at in range(40)
         ]
-        tasks = {"xfinbench_bool": exact, "financemath": exact}
+        n_cut_off = 30 if model == "org/weak" else 0
+        finished = [
+            {**row, "cut_off": float(right <= at < right + n_cut_off)}
+            for at, row in enumerate(exact)
+        ]
+        tasks = {"xfinbench_bool": exact, "financemath": finished}
         write_run(folder / "runs" / str(right), tasks, model=model, docs=docs)
         metadata = {"judge": {"model": "some/judge", "rubric": HOSTILE}}
         write_run(
@@ -90,6 +98,7 @@ def test_every_view_is_accessible_and_fits_the_screen(
     page.emulate_media(color_scheme=scheme)
     more = (
         "view=board&benchmark=xfinbench",
+        "view=board&benchmark=financemath",
         "view=samples&benchmark=financemath&sample=financemath-3",
     )
     for place in (*(f"view={view}" for view in VIEWS), *more):
@@ -145,6 +154,33 @@ def test_samples_gained_and_lost_between_two_runs(page: Any, address: str) -> No
     said = page.locator("article").inner_text()
     assert "xfinbench_bool-9" in said
     assert said.index("right") < said.index("Response of org/weak") < said.rindex("wrong")
+
+
+def test_a_lower_bound_is_marked_with_its_upper_bound(page: Any, address: str) -> None:
+    show(page, address, "view=board&benchmark=financemath")
+    page.wait_for_selector(".tabulator-row")
+    row = page.locator(".tabulator-row", has_text="org/weak").inner_text()
+    assert "≥\u00a020.0\u00a0%" in row
+    assert "at most 95.0\u00a0%; finished ones 80.0\u00a0%" in row
+    assert "lower bound: 75.0% of the responses were cut off" in row
+    assert "rank 1 to 2 if cut-off responses were finished" in row
+    assert page.locator(".tabulator-row svg .open").count() == 1
+    lead = page.locator(".lead").inner_text()
+    assert "org/strong leads with 90.0" in lead
+    assert "Not certain: responses were cut off, and org/weak may be ahead." in lead
+    assert "More than 2 % of the responses were cut off" in page.locator("aside").inner_text()
+
+
+def test_samples_that_were_cut_off(page: Any, address: str) -> None:
+    show(page, address, "view=samples&benchmark=financemath")
+    page.select_option("#choice-run", label="org/weak")
+    page.select_option("#choice-show", "cut")
+    page.wait_for_function("document.getElementById('status').textContent.startsWith('30 of 40')")
+    page.locator(".list a").nth(0).click()
+    page.wait_for_selector("#sample-title")
+    assert "The response was cut off." in page.locator("article").inner_text()
+    show(page, address, "view=samples&benchmark=xfinbench")
+    assert page.locator("#choice-show option[value=cut]").count() == 0
 
 
 def test_judged_samples_have_points_and_no_reading(page: Any, address: str) -> None:

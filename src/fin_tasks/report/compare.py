@@ -12,6 +12,7 @@ import pandas as pd
 from fin_tasks.benchmarks.dynostock import experiment
 from fin_tasks.benchmarks.dynostock.windows import BIASES
 from fin_tasks.errors import DataError
+from fin_tasks.report import cut_off
 from fin_tasks.report.comparable import conditions_of, differences, setting_id
 from fin_tasks.report.model import Report, TaskResult, headline, largest
 from fin_tasks.report.rows import read_samples
@@ -134,6 +135,8 @@ def compare(
             found = _lines(one, first, name, "" if inner or by == "task" else by)
             if not found:
                 notes.append(f"{heading}: {one.label} has no {variant} value of {name}.")
+            if not inner:
+                notes += _cut_off_notes(heading, one, name)
             if factor == "knowledge" and (shown := hits(one.result)):
                 found.append(
                     {"metric": "hit_rate", "unit": 1.0, "n": len(shown), "value": fmean(shown)}
@@ -160,6 +163,13 @@ def compare(
     if not table["against"].any():
         notes.append("Nothing is compared: name several runs, or --by style or --by knowledge.")
     return Comparisons(table, tuple(notes))
+
+
+def _cut_off_notes(heading: str, entry: _Entry, metric: str) -> list[str]:
+    limit = cut_off.limit_of([entry.result])
+    cut_offs = cut_off.cut_offs_of(entry.rows, metric, limit=limit)
+    note = cut_off.note_of(cut_offs, metric)
+    return [f"{heading}: {entry.label} has a {note}."] if note else []
 
 
 def compare_statements(

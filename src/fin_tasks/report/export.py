@@ -116,6 +116,9 @@ def _result(entry: Mapping[str, Any]) -> dict[str, Any]:
         }
     details = {name: task[name] for name in (*CONDITIONS[1:], "variant") if task[name]}
     details["unscored"] = str(entry["unscored"])
+    if entry["cut_off"]:
+        details["cut_off"] = str(entry["cut_off"]["share"])
+        details["value_if_finished_right"] = str(entry["cut_off"]["upper"])
     data = {name: value for name, value in settings.items() if name.startswith("data.")}
     return {
         "evaluation_result_id": f"{run['task']}/{task['variant']}/{entry['metric']}",
@@ -148,7 +151,7 @@ def _card(found: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]], out: Pat
                 told[benchmark][task["id"]] = {
                     "dataset": {"id": pins.repo, "task_id": run["task"]},
                     "value": entry["value"],
-                    "notes": ", ".join(["fin-tasks, robust", *said]),
+                    "notes": ", ".join(["fin-tasks, robust", *said, *entry["notes"]]),
                     **({"date": run["date"]} if run["date"] else {}),
                 }
     (out / ".eval_results").mkdir(parents=True, exist_ok=True)

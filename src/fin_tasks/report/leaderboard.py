@@ -7,22 +7,19 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
 import fin_tasks
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.report.comparable import conditions_of, differences, reference_of, setting_id
 from fin_tasks.report.cost import costs_of
-from fin_tasks.report.model import Report, Run, TaskResult, metric_of
+from fin_tasks.report.model import Report, metric_of
 from fin_tasks.report.published import figures
-from fin_tasks.report.values import entries_of, six_digits
-from fin_tasks.stats.pairs import ALPHA, compare_all, rank
+from fin_tasks.report.ranking import Results, rank_runs
+from fin_tasks.report.values import entries_of
+from fin_tasks.stats.pairs import ALPHA
 
-FORMAT, VERSION = "fin-tasks leaderboard", "2.0"
-_SAME_ROWS, _ENOUGH = 0.98, 0.5
-_Results = Mapping[str, tuple[Run, TaskResult]]  # by `TaskResult.id`
+FORMAT = "fin-tasks leaderboard"
+VERSION = "2.1"
 
 
 def board(
@@ -116,104 +113,67 @@ def _compare(
     report: Report,
     tasks: Mapping[str, Mapping[str, Any]],
     entries: Sequence[dict[str, Any]],
-    results: _Results,
+    results: Results,
     reference: str,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the entries of `comparisons` and notes, and add marks to entries that are not comparable or not ranked."""
-    columns: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    headlines: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for entry in entries:
         if entry["metric"] == tasks[entry["task"]]["headline"]:
-            columns[entry["task"]].append(entry)
+            headlines[entry["task"]].append(entry)
     comparisons: list[dict[str, Any]] = []
     notes: list[str] = []
     marks: dict[tuple[str, str], list[str]] = {}
-    for column, own in columns.items():
-        standard = reference_of([results[entry["run"]][1] for entry in own], reference)
-        for group in sorted(
-            {entry["group"] for entry in own}, key=lambda one: (one != setting_id(standard), one)
-        ):
-            members = [entry for entry in own if entry["group"] == group]
-            found, left_out = _ranked(report, members, tasks[column], results)
-            comparisons.append(found)
-            for one in found["ranks"]:
-                run, result = results[one["run"]]
-                if lacking := found["rows"] - len(report.rows_of(result, tasks[column]["variant"])):
-                    notes.append(
-                        f"{column}: {run.name} lacks {lacking} rows; compared on the rows in common."
-                    )
+    for name, of_task in headlines.items():
+        standard = reference_of([results[entry["run"]][1] for entry in of_task], reference)
+        for members in _groups_of(of_task, setting_id(standard)):
+            comparison, left_out = rank_runs(report, members, tasks[name], results)
+            comparisons.append(comparison)
+            notes += _missing_rows(report, comparison, tasks[name], results)
+            _note_open_ranks(members, comparison)
             for entry in members:
-                apart = differences(results[entry["run"]][1], standard)
                 why = left_out.get(entry["run"])
-                marks[column, entry["run"]] = apart or ([f"not ranked: {why}"] if why else [])
+                not_ranked = [f"not ranked: {why}"] if why else []
+                apart = differences(results[entry["run"]][1], standard)
+                marks[name, entry["run"]] = apart or not_ranked
     for entry in entries:
         entry["marks"] += marks.get((entry["task"], entry["run"]), [])
     return comparisons, notes
 
 
-def _ranked(
-    report: Report, members: Sequence[Mapping[str, Any]], task: Mapping[str, Any], results: _Results
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Rank runs and test their pairs; return an entry of `comparisons`, and why a run is left out.
-
-    The run with most scored rows is the standard. A run that was not asked 98 % of these rows is left out, and so is a
-    run that scored less than half of them. All others are compared pair by pair on the rows in common. Of several runs
-    of one model only the last is ranked.
-    """
-    metric, left_out = task["headline"], dict[str, str]()
-    newest: dict[str, str] = {}
-    for entry in sorted(members, key=lambda entry: results[entry["run"]][0].date):
-        if earlier := newest.get(entry["model"]):
-            left_out[earlier] = "the same model ran again later with the same settings"
-        newest[entry["model"]] = entry["run"]
-    scores: dict[str, pd.Series] = {}
-    sources: dict[int, int] = {}
-    for identity in newest.values():
-        rows = report.rows_of(results[identity][1], task["variant"])
-        if metric in rows and rows[metric].notna().any():
-            keys = rows["task"].cat.codes.to_numpy(np.int64) << 32 | rows[
-                "doc_id"
-            ].cat.codes.to_numpy(np.int64)
-            scores[identity] = pd.Series(rows[metric].to_numpy(), index=keys)
-            sources |= zip(keys.tolist(), rows["source"].cat.codes.tolist(), strict=True)
-        else:
-            left_out[identity] = "no row is scored" if len(rows) else "its rows are not known"
-    standard = max((of.dropna().index for of in scores.values()), key=len, default=pd.Index([]))
-    for identity, of in list(scores.items()):
-        asked, scored = (int(standard.isin(one.index).sum()) for one in (of, of.dropna()))
-        if asked < _SAME_ROWS * len(standard) or scored < _ENOUGH * len(standard):
-            left_out[identity] = (
-                f"it has {asked} and scored {scored} of {len(standard)} rows that another run scored"
-            )
-            del scores[identity]
-    table = pd.DataFrame(scores)
-    clusters = np.array([sources[key] for key in table.index], dtype=np.int64)
-    aligned = {identity: table[identity].to_numpy() for identity in scores}
-    pairs = compare_all(aligned, clusters=clusters)
-    places = rank(aligned, pairs, higher_is_better=metric_of(metric).higher_is_better is not False)
-    found = {
-        "task": task["id"],
-        "metric": metric,
-        "group": members[0]["group"],
-        "rows": len(table),
-        "sources": int((clusters < 0).sum()) + len(set(clusters[clusters >= 0].tolist())),
-        "test": "McNemar" if pairs and all(pair.test == "McNemar" for pair in pairs) else "t",
-        "ranks": [
-            {"run": one.run, "rank": one.rank, "best": one.best, "worst": one.worst}
-            for one in places
-        ],
-        "pairs": [
-            {"first": one.first, "second": one.second, "n": one.n}
-            | {
-                name: six_digits(getattr(one, name))
-                for name in ("difference", "low", "high", "p", "p_holm")
-            }
-            for one in pairs
-        ],
-    }
-    return found, left_out
+def _groups_of(entries: Sequence[dict[str, Any]], first: str) -> list[list[dict[str, Any]]]:
+    """Return the entries that may be compared with each other, those with the reference first."""
+    by_group: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for entry in entries:
+        by_group[entry["group"]].append(entry)
+    order = sorted(by_group, key=lambda group: (group != first, group))
+    return [by_group[group] for group in order]
 
 
-def _runs(results: _Results) -> list[dict[str, Any]]:
+def _missing_rows(
+    report: Report, comparison: Mapping[str, Any], task: Mapping[str, Any], results: Results
+) -> list[str]:
+    notes = []
+    for place in comparison["ranks"]:
+        run, result = results[place["run"]]
+        n_missing = comparison["rows"] - len(report.rows_of(result, task["variant"]))
+        if n_missing:
+            note = f"{run.name} lacks {n_missing} rows; compared on the rows in common."
+            notes.append(f"{task['id']}: {note}")
+    return notes
+
+
+def _note_open_ranks(members: Sequence[dict[str, Any]], comparison: Mapping[str, Any]) -> None:
+    """Say of runs that another rank is possible, as responses of theirs or of others were cut off."""
+    places = {place["run"]: place for place in comparison["ranks"]}
+    for entry in members:
+        place = places.get(entry["run"])
+        if place and place["best_if_finished"] < place["worst_if_finished"]:
+            ranks = f"{place['best_if_finished']} to {place['worst_if_finished']}"
+            entry["notes"].append(f"rank {ranks} if cut-off responses were finished")
+
+
+def _runs(results: Results) -> list[dict[str, Any]]:
     """Return `runs`. If a model was asked the same in the same way more than once, labels name the time or the file."""
     asked = {
         identity: (run.model, *conditions_of(one).values())

@@ -28,6 +28,8 @@ _FORMULA = (
     "－",
     "＠",
 )  # spreadsheets run cells that begin with these
+_OPEN = "not certain, as responses were cut off"
+"""Note on a mean over windows, whose values have notes of their own."""
 _MARKUP = re.compile(r"([\\`*_\[\]|~$#@])|(:)(?=//)")
 
 
@@ -50,10 +52,13 @@ def values_table(board: Mapping[str, Any]) -> pd.DataFrame:
             name: entry[name]
             for name in ("judge", "metric", "value", "low", "high", "n", "unscored")
         }
-        line |= {
-            "unit": board["metrics"][entry["metric"]]["unit"],
-            "marks": "; ".join(entry["marks"]),
-        }
+        cut_off = entry["cut_off"] or {}
+        line["cut_off"] = cut_off.get("share")
+        line["upper"] = cut_off.get("upper")
+        line["finished"] = cut_off.get("finished")
+        line["unit"] = board["metrics"][entry["metric"]]["unit"]
+        line["marks"] = "; ".join(entry["marks"])
+        line["notes"] = "; ".join(entry["notes"])
         line |= {name: run[name] for name in ("source", "date", "path")} | {"group": entry["group"]}
         for name in (
             "data.revision",
@@ -162,7 +167,7 @@ def _sections(columns: Mapping[str, str], values: pd.DataFrame, *, combined: boo
             for at, header in enumerate(headers):
                 one = rows[label, published].get(header)
                 text = "–" if one is None else _number(one)
-                note = one["marks"] if one else ""
+                note = _note_of(one) if one else ""
                 is_best = (
                     one and not note and not published and order[label, published][at] == best[at]
                 )
@@ -173,6 +178,10 @@ def _sections(columns: Mapping[str, str], values: pd.DataFrame, *, combined: boo
         yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
         if notes:
             yield "\n".join(f"- ({number}) {safe(note)}" for note, number in notes.items())
+
+
+def _note_of(value: Mapping[str, Any]) -> str:
+    return "; ".join(filter(None, [value["marks"], value["notes"]]))
 
 
 def _conditions(one: Mapping[str, Any], combined: bool) -> str:
@@ -210,6 +219,7 @@ def _over_windows(values: pd.DataFrame, task: str, metric: str) -> pd.DataFrame:
         std=("value", lambda of: of.std(ddof=0)),
         windows=("value", "size"),
         marks=("marks", lambda of: "; ".join(dict.fromkeys(filter(None, of)))),
+        notes=("notes", lambda of: _OPEN if any(of) else ""),
         **{name: (name, "first") for name in ("benchmark", "source", "unit")},
     )
     means = means.reset_index().assign(task=task, metric=metric, low=math.nan)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fin_tasks.report import cut_off
 from fin_tasks.report.comparable import conditions_of, setting_id, text_of
+from fin_tasks.report.cut_off import CutOffs
 from fin_tasks.report.model import (
     COLUMNS,
     WEIGHT,
@@ -20,7 +22,7 @@ from fin_tasks.report.model import (
     largest,
     metric_of,
 )
-from fin_tasks.stats.means import Estimate, estimate
+from fin_tasks.stats.means import Estimate, Floats, estimate
 
 CONDITIONS = ("task", "split", "mode", "style", "retrieval", "arm")
 """What a task is asked under, by the names of `comparable.conditions_of`."""
@@ -78,17 +80,7 @@ def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Est
         claim = claims.get(name)
         found[name] = without_interval(result.n, claim)
         if name in measured:
-            own = value_of(rows, name)
-            if result.members and not agree(own.mean, claim):  # each task counts the same
-                counted = rows[WEIGHT] if name == "bias_index" else rows[name].notna()
-                sizes = (
-                    counted.groupby(rows["task"], observed=True).transform("sum").to_numpy(float)
-                )
-                own = value_of(
-                    rows,
-                    name,
-                    weights=np.divide(1, sizes, out=np.zeros(len(rows)), where=sizes > 0),
-                )
+            own = value_of(rows, name, weights=_weights_of(rows, name, result, claim))
             if agree(own.mean, claim) or (name == top and not result.members):
                 found[name] = own
     if result.benchmark == "mme_finance" and "score" in measured:
@@ -98,11 +90,27 @@ def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Est
     return found
 
 
+def _weights_of(
+    rows: pd.DataFrame, metric: str, result: TaskResult, claim: float | None
+) -> Floats | None:
+    """Return the weights of rows in the mean of a metric; None if each counts the same.
+
+    In a group that averages its tasks, each task counts the same.
+    """
+    if not result.members or agree(value_of(rows, metric).mean, claim):
+        return None
+    counted = rows[WEIGHT] if metric == "bias_index" else rows[metric].notna()
+    sizes = counted.groupby(rows["task"], observed=True).transform("sum").to_numpy(float)
+    weights: Floats = np.divide(1, sizes, out=np.zeros(len(rows)), where=sizes > 0)
+    return weights
+
+
 def entries_of(
     report: Report, run: Run, result: TaskResult, variant: str
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return a task under a variant and its values, as `tasks` and `entries` of a leaderboard have them."""
-    top, rows = headline(result), report.rows_of(result, variant)
+    top = headline(result)
+    rows = report.rows_of(result, variant)
     task = task_of(result.benchmark, conditions_of(result), variant, top)
     judged = [
         text_of(result.settings[name])
@@ -111,6 +119,8 @@ def entries_of(
     ]
     shared = {"task": task["id"], "run": result.id, "model": run.model}
     shared |= {"judge": ", ".join(judged), "group": setting_id(result)}
+    names = result.members or (result.task,)
+    limit = cut_off.limit_of(task for task in run.tasks if task.task in names)
     entries = []
     for metric, value in values_of(report, result, variant).items():
         claim = result.totals.get(variant, {}).get(metric)
@@ -121,8 +131,34 @@ def entries_of(
             ]
         if metric == top and top in rows and rows[top].notna().any():
             entry["unscored"] = int(rows[top].isna().sum())
+        cut_offs = _cut_offs_of(rows, result, variant, metric, value.mean, limit)
+        entry["cut_off"] = cut_off.rounded(cut_offs)
+        note = cut_off.note_of(cut_offs, metric)
+        if note:
+            entry["notes"] = [note]
         entries.append(entry)
     return task, entries
+
+
+def _cut_offs_of(
+    rows: pd.DataFrame,
+    result: TaskResult,
+    variant: str,
+    metric: str,
+    value: float,
+    limit: int | None,
+) -> CutOffs | None:
+    """Return the cut-off responses behind a value; None if there are none, or if it is no mean over rows."""
+    claims = result.totals.get(variant, {})
+    if rows.empty:
+        share = claims.get(cut_off.METRIC)
+        return cut_off.claimed_cut_offs(value, share, metric, limit)
+    if metric not in rows or not cut_off.has_cut_offs(rows):
+        return None
+    weights = _weights_of(rows, metric, result, claims.get(metric))
+    if not agree(value, value_of(rows, metric, weights=weights).mean):
+        return None
+    return cut_off.cut_offs_of(rows, metric, weights=weights, limit=limit)
 
 
 def task_of(
@@ -154,6 +190,8 @@ def entry_of(metric: str, value: Estimate) -> dict[str, Any]:
         "judge": "",
         "group": "",
         "marks": [],
+        "notes": [],
+        "cut_off": None,
     }
 
 

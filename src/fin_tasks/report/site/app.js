@@ -16,6 +16,7 @@
     brier: "Mean squared error of stated probabilities; 0 is best.",
     ece: "Distance between stated probabilities and what came true; 0 is best.",
     no_answer: "Share of responses in which no answer was found. They count as wrong.",
+    cut_off: "Share of responses that reached the limit of tokens, or whose reasoning never ended. Most of them count as wrong.",
     unscored: "Share of responses that could not be scored, for example because a judge failed. They count neither way.",
     read_by_model: "Share of responses in which the rules found no answer and a model looked for one.",
     execution_rate: "Share of programs that ran and gave a result.",
@@ -25,7 +26,7 @@
   const BY = { table: "Question with or without a table" };
   const HARNESSES = { replay: "saved responses, scored again", judge: "judged predictions", published: "paper" };
   const SHOW = {
-    "": "All questions", right: "Right", wrong: "Wrong", unscored: "Not scored", unread: "No answer read", disagree: "The two scorings differ",
+    "": "All questions", right: "Right", wrong: "Wrong", unscored: "Not scored", unread: "No answer read", cut: "Cut off", disagree: "The two scorings differ",
     gained: "Gained: better than the other run", lost: "Lost: worse than the other run",
   };
   const PAGE = 50;
@@ -124,15 +125,23 @@
     return unit === "fraction" ? `${(100 * value).toFixed(1)}\u00a0%` : unit === "points" ? value.toFixed(1) : value.toPrecision(3);
   }
 
+  // A value of which many responses were cut off is at least what it is.
+  const atLeast = (one) => `${one.cut_off?.is_lower_bound ? "≥\u00a0" : ""}${number(one.value, one.metric)}`;
+  const finished = (one) => one.cut_off?.is_lower_bound && [
+    `at most ${number(one.cut_off.upper, one.metric)}`,
+    one.cut_off.finished === null ? "" : `finished ones ${number(one.cut_off.finished, one.metric)}`,
+  ].filter(Boolean).join("; ");
+  const remarks = (one) => [...one.marks, ...one.notes];
   const range = (one, metric = one.metric) => (one.low === null ? "" : `${number(one.low, metric).replace("\u00a0%", "")} to ${number(one.high, metric)}`);
   const label = (metric) => D.metrics[metric]?.label || metric;
   const baseOf = (metric) => ["acc_em", "acc_err", "acc", "score"].find((base) => metric === base || metric.startsWith(`${base}_`)) || metric;
 
-  function bar(low, value, high, from, to, text) {
+  function bar(low, value, high, from, to, text, upper = null) { // upper: of a value that is a lower bound
     const x = (one) => 2 + 96 * Math.min(1, Math.max(0, (one - from) / (to - from || 1)));
     const zero = from < 0 ? x(0) : 2;
     const made = el("svg", { class: "bar", viewBox: "0 0 100 12", preserveAspectRatio: "none", role: "img", "aria-label": text });
     made.append(el("line", { class: "axis", x1: 2, x2: 98, y1: 6, y2: 6 }), el("line", { class: "axis", x1: zero, x2: zero, y1: 1, y2: 11 }));
+    if (upper !== null) made.append(el("line", { class: "open", x1: x(value), x2: x(upper), y1: 6, y2: 6 }));
     if (low !== null) made.append(el("line", { class: "range", x1: x(low), x2: x(high), y1: 6, y2: 6 }));
     if (value !== null) made.append(el("line", { class: "dot", stroke: "currentColor", "stroke-width": 1.6, x1: x(value), x2: x(value), y1: 1.5, y2: 10.5 }));
     return made;
@@ -265,6 +274,11 @@
     if (own.some((one) => one.judge)) told.push(["Judge", [...new Set(own.map((one) => one.judge))].filter(Boolean).join("; ")]);
     if (task.metrics.includes("no_answer") && metric !== "no_answer") told.push(["No answer", MEASURES.no_answer]);
     if (own.some((one) => one.unscored)) told.push(["Not scored", MEASURES.unscored]);
+    if (own.some((one) => one.cut_off)) told.push(["Cut off", MEASURES.cut_off]);
+    if (own.some((one) => one.cut_off?.is_lower_bound)) told.push([
+      "≥ and dotted line",
+      "More than 2 % of the responses were cut off, so the value is a lower bound. The dotted line ends where it would be if they were all right."
+    ]);
     return told.filter(([, text]) => text).map(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]);
   }
 
@@ -273,11 +287,13 @@
     if (!found || !found.ranks.length) return null;
     const [first, ...others] = found.ranks, close = others.filter((one) => one.best === 1).map(named);
     const entry = entriesOf(task, metric).find((one) => one.run.id === first.run);
+    const open = others.filter((one) => one.best_if_finished === 1 && one.best > 1).map(named);
     const some = (names) => names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
     const ranked = new Set(found.ranks.map((one) => one.run));
     const apart = entriesOf(task, metric).filter((one) => isOwn(one) && !ranked.has(one.run.id)).map((one) => one.run.label);
     const more = apart.length ? ` Not ranked: ${some(apart)} (see the notes).` : "";
     if (!others.length) return { name: named(first), entry, sure: false, text: apart.length ? more : "Only this model was run." };
+    if (open.length) return { name: named(first), entry, sure: false, text: `Not certain: responses were cut off, and ${some([...close, ...open])} may be ahead.${more}` };
     if (!close.length) return { name: named(first), entry, sure: true, text: `Clearly ahead of all others.${more}` };
     return { name: named(first), entry, sure: false, text: `Not certain: ${some(close)} may be as good.${more}` };
   }
@@ -289,7 +305,7 @@
       metric === task.headline ? "No run can be ranked; the notes say why." : "Models are ranked by accuracy only; this table is sorted by the value."
     );
     const verb = found.ranks.length > 1 ? " leads with " : " reaches ";
-    return el("p", { class: "lead" }, el("strong", {}, said.name), verb, number(said.entry.value, metric), ` (95 % interval ${range(said.entry)}). `,
+    return el("p", { class: "lead" }, el("strong", {}, said.name), verb, atLeast(said.entry), ` (95 % interval ${range(said.entry)}). `,
       el("span", { class: said.sure ? "sure" : "unsure" }, said.text));
   }
 
@@ -299,16 +315,23 @@
     const down = D.metrics[metric].higher_is_better === false ? -1 : 1, most = scale(all, metric), published = !isOwn(entries[0]);
     const rows = entries.map((one, at) => ({ ...one, at, rank: ranks.get(one.run.id)?.rank ?? 1e6, silent: silent.get(one.run.id), name: one.run.label }))
       .sort((a, b) => a.rank - b.rank || down * ((b.value ?? -1e9) - (a.value ?? -1e9)));
-    const span = (one) => { const r = ranks.get(one.run.id); return !r ? "–" : r.best === r.worst ? `${r.rank}` : `${r.rank} (${r.best} to ${r.worst})`; };
+    const span = (one) => {
+      const r = ranks.get(one.run.id);
+      if (!r) return "–";
+      const sure = r.best === r.worst ? `${r.rank}` : `${r.rank} (${r.best} to ${r.worst})`;
+      const open = r.best_if_finished < r.worst_if_finished;
+      return el("span", {}, sure, open && el("span", { class: "small" }, "may change"));
+    };
     grid(host, published ? "Published figures" : "Measured runs", rows, [
       ...(ranks.size ? [{ title: "Rank", field: "rank", width: 92, formatter: cell(span), responsive: 0 }] : []),
       { title: "Model", field: "name", minWidth: narrow() ? 100 : 130, widthGrow: 2, responsive: 0, formatter: cell((one) => one.name) },
       { title: label(metric), field: "value", width: 105, responsive: 0, formatter: cell((one) => el(
-        "span", {}, el("strong", {}, number(one.value, metric)), narrow() && el("span", { class: "small" }, range(one))
+        "span", {}, el("strong", {}, atLeast(one)), narrow() && el("span", { class: "small" }, range(one)),
+        finished(one) && el("span", { class: "small" }, finished(one))
       )) },
       { title: "95 % interval", field: "low", minWidth: 150, widthGrow: 2, headerSort: false, responsive: published ? 5 : 1, visible: !published,
         formatter: cell((one) => el(
-          "div", {}, bar(one.low, one.value, one.high, 0, most, `${number(one.value, metric)}, ${range(one)}`),
+          "div", {}, bar(one.low, one.value, one.high, 0, most, `${atLeast(one)}, ${range(one)}`, one.cut_off?.is_lower_bound ? one.cut_off.upper : null),
           el("span", { class: "small" }, range(one))
         )) },
       { title: "Questions", field: "n", width: 122, responsive: 3, formatter: cell((one) => (one.n ? one.n.toLocaleString("en") : "unknown")) },
@@ -317,7 +340,7 @@
       { title: "From", field: "run.paper", minWidth: 150, widthGrow: 2, responsive: 2, visible: published, formatter: cell((one) => one.run.paper) },
       {
         title: "Notes", field: "marks", minWidth: 170, widthGrow: 2, headerSort: false, responsive: 2,
-        visible: entries.some((one) => one.marks.length), formatter: cell((one) => notes(one.marks))
+        visible: entries.some((one) => remarks(one).length), formatter: cell((one) => notes(remarks(one)))
       },
     ]);
   }
@@ -334,7 +357,7 @@
         const metric = headlineOf(task), found = comparisonOf(task, metric), said = verdict(task, metric, found);
         const own = entriesOf(task, metric).filter(isOwn);
         const value = said ? el(
-          "span", {}, el("strong", {}, number(said.entry.value, metric)),
+          "span", {}, el("strong", {}, atLeast(said.entry)),
           bar(said.entry.low, said.entry.value, said.entry.high, 0, scale(own, metric), range(said.entry)),
           el("span", { class: "small" }, range(said.entry))
         ) : "–";
@@ -408,8 +431,8 @@
       const clear = pair && pair.p_holm !== null && pair.p_holm < D.alpha;
       const better = pair && (sign * pair.difference > 0) === up ? a : b;
       const open = D.samples[one.first.run.id] && D.samples[one.second.run.id];
-      return el("tr", {}, el("th", { scope: "row" }, one.task.name), el("td", { "data-label": a }, number(one.first.value, metric)), el(
-        "td", { "data-label": b }, number(one.second.value, metric)
+      return el("tr", {}, el("th", { scope: "row" }, one.task.name), el("td", { "data-label": a }, atLeast(one.first)), el(
+        "td", { "data-label": b }, atLeast(one.second)
       ),
         pair ? el(
           "td", { "data-label": "Difference" }, `${points(sign * pair.difference)} points`,
@@ -494,7 +517,7 @@
       el("tbody", {}, sorted.map(([name, row]) => el("tr", { class: row.own ? null : "paper" }, el("th", { scope: "row" }, name), columns.map(([part], at) => {
         const one = row.cells[at];
         if (!one || one.value === null) return el("td", { "data-label": part }, "–");
-        const made = el("span", { class: "part" }, number(one.value, one.metric));
+        const made = el("span", { class: "part" }, atLeast(one));
         made.style.setProperty("--share", `${100 * one.value / scale([one], one.metric)}%`);
         return el("td", { "data-label": part }, made, el("span", { class: "small" }, [range(one), one.n ? `${one.n} questions` : ""].filter(Boolean).join("; ")));
       })))))));
@@ -526,7 +549,7 @@
     if (now !== drawn || !list) return;
     const variant = list.by[state.scoring] ? state.scoring : Object.keys(list.by)[0], own = list.by[variant], apart = Object.keys(list.by).find((one) => one !== variant);
     const place = new Map((second?.id || []).map((id, at) => [id, at])), theirs = second?.by[variant];
-    const options = Object.entries(SHOW).filter(([key]) => (second || !["gained", "lost"].includes(key)) && (apart || key !== "disagree"));
+    const options = Object.entries(SHOW).filter(([key]) => (second || !["gained", "lost"].includes(key)) && (apart || key !== "disagree") && (key !== "cut" || own.cut_off.includes(true)));
     $("filters").append(choice("Show", "show", options, { sample: "" }));
     const kinds = Object.entries(list.parts).flatMap(([by, of]) => [...new Set(of.flatMap((one) => one?.split("|") || []))].sort().map((part) => [
       `${by}:${part}`, label(`acc_${part}`).replace(`acc_${part}`, part), BY[by] || by
@@ -540,13 +563,13 @@
       const value = own.value[at], next = theirs?.value[place.get(id)], differs = apart && list.by[apart].value[at] !== value;
       const fits = {
         right: value >= full, wrong: value !== null && value < full, unscored: value === null,
-        unread: own.answer[at] === null && full === 1, disagree: differs, gained: next !== null && value > next,
+        unread: own.answer[at] === null && full === 1, cut: own.cut_off[at], disagree: differs, gained: next !== null && value > next,
         lost: value !== null && value < next
       }[state.show];
       if (state.show && !fits) return;
       if (by && !(list.parts[by]?.[at] || "").split("|").includes(part)) return;
       if (wanted && ![id, list.asked[at], own.answer[at]].some((text) => text?.toLowerCase().includes(wanted))) return;
-      rows.push({ at, id, asked: list.asked[at], answer: own.answer[at], value, next });
+      rows.push({ at, id, asked: list.asked[at], answer: own.answer[at], cut: own.cut_off[at], value, next });
     });
     const told = `${rows.length.toLocaleString("en")} of ${count(list.id.length, "question")}`;
     $("status").textContent = told;
@@ -554,7 +577,10 @@
     const left = el("div", { class: "list" }), right = el("div", { id: "shown" });
     main.append(el("div", { class: state.sample ? "two open" : "two" }, left, right));
     const pager = el("div", { class: "pages" });
-    const result = (one, which, name) => ({ title: name, field: which, width: 130, responsive: 0, formatter: cell((row) => { const [text, kind] = outcome(row[which], one); return el("span", { class: kind }, text); }) });
+    const result = (one, which, name) => ({ title: name, field: which, width: 130, responsive: 0, formatter: cell((row) => {
+      const [text, kind] = outcome(row[which], one);
+      return el("span", { class: kind }, text, which === "value" && row.cut && el("span", { class: "small" }, "cut off"));
+    }) });
     if (rows.length) grid(left, "Samples", rows, [
       { title: "Question", field: "asked", minWidth: 150, widthGrow: 3, responsive: 0, formatter: cell((row) => el(
         "a",
@@ -592,6 +618,7 @@
         el("h3", {}, `Scored ${SCORINGS[variant] || variant}: `, el("span", { class: kind }, text)),
         whole(run) && el("p", {}, own.answer[place] === null ? "No answer was read." : ["Answer read: ", el("strong", {}, own.answer[place])]),
         own.reason[place] && el("p", {}, `Reason: ${own.reason[place]}`),
+        own.cut_off[place] && el("p", {}, "The response was cut off."),
         el("details", {}, el("summary", {}, "More about this scoring"), read.map(reading).map(facts)),
       ];
     };

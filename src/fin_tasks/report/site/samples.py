@@ -14,6 +14,7 @@ import orjson
 import pandas as pd
 
 from fin_tasks.benchmarks import benchmark_named
+from fin_tasks.report import cut_off
 from fin_tasks.report.model import BREAKDOWNS, TaskResult, headline
 from fin_tasks.report.rows import flat, printable, prompt_of, read_samples
 
@@ -74,7 +75,7 @@ def write_samples(
         "by": {},
     }
     for variant, of in rows.groupby("variant", observed=True):
-        columns = [top, "answer", "reason", *BREAKDOWNS]
+        columns = [top, "answer", "reason", cut_off.METRIC, *BREAKDOWNS]
         told = of.set_index("doc_id").reindex(index=order, columns=columns).astype(object)
         answers = told["answer"].replace(words).tolist()
         values = told[top].astype(float).round(6).tolist()
@@ -82,6 +83,7 @@ def write_samples(
             "value": values,
             "answer": answers,
             "reason": told["reason"].tolist(),
+            "cut_off": (told[cut_off.METRIC].astype(float) > 0).tolist(),
         }
         listed["parts"] = {
             name: told[name].tolist() for name in BREAKDOWNS if told[name].nunique() > 1

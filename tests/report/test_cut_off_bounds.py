@@ -1,0 +1,193 @@
+"""Values with cut-off responses: bounds, the value among finished ones, and ranks that are open."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_files import write_run
+from test_board import TASK, comparison, made
+
+from fin_tasks import report
+from fin_tasks.report.compare import compare
+from fin_tasks.report.tables import values_table, write_tables
+
+LIMIT = {"cut_off": {"limit": 64, "told_by": "model"}}
+
+
+def rows(*pairs: tuple[float | None, float | None]) -> list[dict[str, float | None]]:
+    """Return rows with accuracy and share of cut-off responses."""
+    return [{"acc": acc, "cut_off": share, "unscored": float(acc is None)} for acc, share in pairs]
+
+
+HALF = rows(*[(1.0, 0.0)] * 5, *[(0.0, 1.0)] * 4, (0.0, 0.0))
+SEVEN = rows(*[(1.0, 0.0)] * 7, *[(0.0, 0.0)] * 3)
+NONE = rows(*[(0.0, 0.0)] * 10)
+
+
+def entry(
+    document: dict[str, Any], model: str = "org/model", metric: str = "acc"
+) -> dict[str, Any]:
+    (found,) = (
+        one
+        for one in document["entries"]
+        if (one["model"], one["metric"]) == (model, metric) and "/robust" in one["task"]
+    )
+    return dict(found)
+
+
+def places(document: dict[str, Any]) -> dict[str, tuple[int, int, int]]:
+    """Return the rank of each model, and the best and worst one if all had been finished."""
+    models = {run["id"]: run["model"] for run in document["runs"]}
+    names = ("rank", "best_if_finished", "worst_if_finished")
+    ranks = comparison(document)["ranks"]
+    return {models[one["run"]]: tuple(one[name] for name in names) for one in ranks}
+
+
+def test_a_value_with_cut_off_responses_is_a_lower_bound(tmp_path: Path) -> None:
+    write_run(tmp_path, {TASK: HALF}, metadata=LIMIT)
+    document = made(tmp_path)
+    found = entry(document)
+    assert found["value"] == 0.5
+    assert found["cut_off"] == {
+        "share": 0.4,
+        "upper": 0.9,
+        "finished": pytest.approx(5 / 6, rel=1e-5),
+        "n_finished": 6,
+        "limit": 64,
+        "is_lower_bound": True,
+    }
+    assert found["notes"] == [
+        "lower bound: 40.0% of the responses were cut off at 64 tokens; 90.0% if they were all "
+        "right, 83.3% over the 6 finished questions"
+    ]
+    assert entry(document, metric="cut_off")["value"] == 0.4
+    assert entry(document, metric="cut_off")["cut_off"] is None
+
+
+def test_few_cut_off_responses_leave_the_value_unmarked(tmp_path: Path) -> None:
+    write_run(tmp_path, {TASK: rows((0.0, 1.0), *[(1.0, 0.0)] * 49)}, metadata=LIMIT)
+    found = entry(made(tmp_path))
+    assert (found["cut_off"]["share"], found["cut_off"]["upper"]) == (0.02, 1.0)
+    assert (found["cut_off"]["is_lower_bound"], found["notes"]) == (False, [])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "share", "upper", "finished"),
+    [
+        # Of several responses each counts its part.
+        ([(0.5, 0.25), (1.0, 0.0)], 0.125, 0.875, 1.0),
+        # A response may be right and cut off.
+        ([(1.0, 1.0), (0.0, 0.0)], 0.5, 0.5, 0.0),
+        # What is not scored counts neither way.
+        ([(None, 1.0), (0.0, 1.0), (1.0, 0.0)], 0.5, 1.0, 1.0),
+        # VLMEvalKit's failed requests have no metrics.
+        ([(None, None), (0.0, 1.0), (1.0, 0.0)], 0.5, 1.0, 1.0),
+        ([(0.0, 1.0), (0.0, 1.0)], 1.0, 1.0, None),
+    ],
+)
+def test_bounds_of_rows(
+    pairs: list[tuple[float | None, float | None]],
+    share: float,
+    upper: float,
+    finished: float | None,
+    tmp_path: Path,
+) -> None:
+    write_run(tmp_path, {TASK: rows(*pairs)})
+    cut_off = entry(made(tmp_path))["cut_off"]
+    assert (cut_off["share"], cut_off["upper"], cut_off["finished"]) == (share, upper, finished)
+    assert cut_off["limit"] is None
+
+
+@pytest.mark.parametrize("own", [SEVEN, [{"acc": 1.0}, {"acc": 0.0}]])
+def test_without_cut_off_responses_nothing_is_said(own: Any, tmp_path: Path) -> None:
+    write_run(tmp_path / "a", {TASK: own}, model="a")
+    write_run(tmp_path / "b", {TASK: own}, model="b")
+    document = made(tmp_path)
+    assert [one["cut_off"] for one in document["entries"] if one["cut_off"]] == []
+    assert places(document) == {"a": (1, 1, 1), "b": (1, 1, 1)}
+
+
+def test_a_rank_that_could_change_says_so(tmp_path: Path) -> None:
+    for model, own in (("half", HALF), ("seven", SEVEN), ("none", NONE)):
+        write_run(tmp_path / model, {TASK: own}, model=model)
+    document = made(tmp_path)
+    assert places(document) == {"seven": (1, 1, 2), "half": (2, 1, 2), "none": (3, 3, 3)}
+    note = "rank 1 to 2 if cut-off responses were finished"
+    assert entry(document, "half")["notes"][1:] == [note]
+    assert entry(document, "seven")["notes"] == [note]
+    assert entry(document, "none")["notes"] == []
+
+
+def test_points_of_a_judge(tmp_path: Path) -> None:
+    points = [{"score": 40.0, "cut_off": 0.0}, {"score": 20.0, "cut_off": 1.0}]
+    write_run(tmp_path, {"mme_finance_en": points})
+    found = entry(made(tmp_path), metric="score")
+    assert (found["cut_off"]["upper"], found["cut_off"]["finished"]) == (70.0, 40.0)
+    assert "; 70.0 if they were all right, 40.0 over" in found["notes"][0]
+
+
+def test_a_group_that_averages_its_tasks(tmp_path: Path) -> None:
+    names = ("xfinbench_bool", "xfinbench_mcq")
+    file = write_run(
+        tmp_path,
+        {names[0]: rows((0.0, 1.0), (1.0, 0.0)), names[1]: rows(*[(1.0, 0.0)] * 8)},
+        groups={"xfinbench_text": names},
+        metadata=LIMIT,
+    )
+    content = json.loads(file.read_text())
+    for variant in ("paper", "robust"):
+        content["results"]["xfinbench_text"][f"acc,{variant}"] = 0.75  # the mean of both tasks
+    file.write_text(json.dumps(content))
+    found = [
+        one
+        for one in made(tmp_path)["entries"]
+        if one["task"].startswith("xfinbench_text/robust") and one["metric"] == "acc"
+    ]
+    assert found[0]["value"] == 0.75
+    cut_off = found[0]["cut_off"]
+    assert (cut_off["share"], cut_off["upper"], cut_off["limit"]) == (0.25, 1.0, 64)
+
+
+def test_a_run_without_samples_has_bounds_of_what_it_claims(tmp_path: Path) -> None:
+    write_run(tmp_path, {TASK: HALF}, metadata=LIMIT)
+    for file in tmp_path.glob("samples_*"):
+        file.unlink()
+    found = entry(made(tmp_path))
+    assert (found["value"], found["cut_off"]["upper"]) == (0.5, 0.9)
+    assert (found["cut_off"]["finished"], found["cut_off"]["n_finished"]) == (None, 0)
+
+
+@pytest.mark.parametrize("limit", [True, -1, 0, "64", None, [64]])
+def test_a_limit_that_is_none(limit: Any, tmp_path: Path) -> None:
+    metadata = {"cut_off": {"limit": limit} if limit != [64] else "64"}
+    write_run(tmp_path, {TASK: HALF}, metadata=metadata)
+    assert entry(made(tmp_path))["cut_off"]["limit"] is None
+
+
+def test_tables_and_csv(tmp_path: Path) -> None:
+    for model, own in (("half", HALF), ("seven", SEVEN)):
+        write_run(tmp_path / model, {TASK: own}, model=model)
+    values = values_table(made(tmp_path))
+    of_half = values[(values.label == "half") & (values.metric == "acc")].iloc[0]
+    assert (of_half.cut_off, of_half.upper, of_half.marks) == (0.4, 0.9, "")
+    assert of_half.notes.startswith("lower bound: 40.0%")
+    write_tables(values, tmp_path)
+    text = (tmp_path / "financemath.md").read_text()
+    assert "lower bound: 40.0% of the responses were cut off" in text
+    order = [
+        line.split(" | ")[0] for line in text.splitlines() if "half" in line or "seven" in line
+    ]
+    assert order[0] == "| seven"
+    assert "**70.0" not in text  # the best only if nothing is open
+
+
+def test_compare_names_lower_bounds(tmp_path: Path) -> None:
+    reports = {}
+    for model, own in (("half", HALF), ("seven", SEVEN)):
+        write_run(tmp_path / model, {TASK: own}, model=model, metadata=LIMIT)
+        reports[model] = report.read([tmp_path / model])
+    found = compare(reports)
+    notes = [note for note in found.notes if "lower bound" in note]
+    assert len(notes) == 1
+    assert "half has a lower bound: 40.0% of the responses were cut off at 64 tokens" in notes[0]
