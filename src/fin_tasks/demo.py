@@ -40,8 +40,8 @@ Next, the same model on another task, offline:
 --metadata '{{"source": "sample"}}' --limit 4 --gen_kwargs max_gen_toks=256 --apply_chat_template \
 --output_path {out} --log_samples
 A model of your choice:
-  lm_eval --model hf --model_args pretrained=Qwen/Qwen3-8B --tasks xfinbench_text \
---apply_chat_template --output_path {out} --log_samples
+  lm_eval --model hf --model_args pretrained=Qwen/Qwen3-8B --gen_kwargs max_gen_toks=16384 \
+--tasks xfinbench_text --apply_chat_template --output_path {out} --log_samples
 Then:
   fin-tasks report {out} --out {out}/report
   fin-tasks doctor"""
