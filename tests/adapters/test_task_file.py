@@ -8,6 +8,7 @@ import pytest
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 
+from fin_tasks.adapters.task_defaults import complete
 from fin_tasks.adapters.task_file import TaskFile, task_names, version_of
 from fin_tasks.errors import ConfigError
 from fin_tasks.resources import task_yaml_dir
@@ -35,7 +36,7 @@ def test_a_file_is_read_as_lm_eval_reads_it(manager: TaskManager) -> None:
     for name in task_names():
         theirs = load_yaml(manager.task_index[name].yaml_path)
         ours = {key: value for key, value in TaskFile(name).config.items() if key != "include"}
-        assert resolved(ours) == theirs, name
+        assert resolved(ours) == resolved(complete(theirs)), name
 
 
 @pytest.mark.parametrize("name", task_names())

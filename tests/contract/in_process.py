@@ -1,14 +1,16 @@
 """lm-eval in this process, with a model that answers as a function of the document says, or one on a server."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from chat_server import Served
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
+from lm_eval.loggers import EvaluationTracker
 from lm_eval.tasks import TaskManager
 
-from fin_tasks.resources import task_yaml_dir
+from fin_tasks.benchmarks import task_folders
 
 
 class Scripted(LM):
@@ -51,7 +53,7 @@ def run(
         tasks=list(tasks),
         task_manager=TaskManager(
             metadata={"source": "sample", **metadata},
-            include_path=task_yaml_dir(),
+            include_path=task_folders(),
             include_defaults=False,
         ),
         limit=limit,
@@ -65,3 +67,15 @@ def run(
 
 def samples(found: Mapping[str, Any], task: str, variant: str = "paper") -> list[dict[str, Any]]:
     return [sample for sample in found["samples"][task] if sample["filter"] == variant]
+
+
+def saved(found: dict[str, Any], folder: Path, model: str = "model") -> Path:
+    """Save a run of lm-eval as its command does."""
+    samples = found.pop("samples")
+    tracker = EvaluationTracker(output_path=str(folder))
+    tracker.general_config_tracker.model_name = model
+    tracker.general_config_tracker.model_name_sanitized = model
+    tracker.save_results_aggregated(results={"model_name": model, **found}, samples=samples)
+    for task, task_samples in samples.items():
+        tracker.save_results_samples(task_name=task, samples=task_samples)
+    return folder

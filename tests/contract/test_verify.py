@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from chat_server import completion, serve
-from in_process import run
-from lm_eval.loggers import EvaluationTracker
+from in_process import run, saved
 from test_mme_finance_tasks import points
 from typer.testing import CliRunner
 
@@ -17,19 +16,6 @@ from fin_tasks.cli import app
 
 Change = Callable[[Path], None]
 SAMPLE = ("--source", "sample")
-
-
-def saved(found: dict[str, Any], folder: Path) -> Path:
-    """Save a run of lm-eval as its command does."""
-    samples = found.pop("samples")
-    tracker = EvaluationTracker(output_path=str(folder))
-    tracker.general_config_tracker.model_name = (
-        tracker.general_config_tracker.model_name_sanitized
-    ) = "model"
-    tracker.save_results_aggregated(results={"model_name": "model", **found}, samples=samples)
-    for task, of_task in samples.items():
-        tracker.save_results_samples(task_name=task, samples=of_task)
-    return folder
 
 
 def verify(*arguments: str | Path) -> tuple[int, dict[str, str], str]:

@@ -23,7 +23,8 @@ from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_cut_off import mark_full_responses, mark_readings, warning_of
 from fin_tasks.adapters.lm_eval_filters import AskAnswerReader, AskJudge, filter_list
 from fin_tasks.adapters.lm_eval_private import marking_cut_offs, model_of, token_counts
-from fin_tasks.adapters.task_file import generation_kwargs, pictures_of, refuse_fixed
+from fin_tasks.adapters.task_defaults import complete, function_of, load_documents
+from fin_tasks.adapters.task_file import generation_kwargs, pictures_of
 from fin_tasks.answers.cut_off import is_cut_off
 from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError, FinTasksError
@@ -46,12 +47,14 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
-        config = {name: value for name, value in config.items() if name != "class"}
+        config = complete({name: value for name, value in config.items() if name != "class"})
+        for name in ("custom_dataset", "process_results"):
+            config[name] = function_of(config[name])
         metadata, options = dict(config["metadata"]), config["dataset_kwargs"]
         named = {
             name: metadata[name] for name in ("math_types",) if name in metadata
         }  # metadata that adds metrics
-        metrics: dict[str, bool | Metric] = config.pop("metrics")(**options, **named)
+        metrics: dict[str, bool | Metric] = function_of(config.pop("metrics"))(**options, **named)
         config["metric_list"] = [
             entry for name, metric in metrics.items() for entry in _declare(name, metric)
         ]
@@ -65,7 +68,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         config.pop("paper_sampling", None)
         judge = config.pop("judge", None)
         answer_reader = config.pop("answer_reader", None)
-        reader = config.pop("reader")
+        reader = function_of(config.pop("reader"))
         programs = config.pop("programs", None)
         config["filter_list"] = filter_list(reader, programs, judge or answer_reader)
         # Errors come before the model answers.
@@ -87,9 +90,10 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
 
     def download(self, dataset_kwargs: dict[str, Any] | None = None, **_: Any) -> None:
         """Load the documents and record where they come from."""
-        metadata, options = self.config.metadata, dataset_kwargs or {}
-        refuse_fixed(self.config.task, options, metadata)
-        ((split, documents),) = self.config.custom_dataset(**metadata, **options).items()
+        load, metadata = self.config.custom_dataset, self.config.metadata
+        split, documents = load_documents(self.config.task, load, dataset_kwargs or {}, metadata)
+        if "system" not in documents.features:
+            self.config.description = None  # lm-eval would take the name for the text
         # As dicts: lm-eval goes over the documents four times, and Arrow makes each dict anew every time.
         self.dataset = {split: UserList(documents.to_list())}
         self.dataset[split].features = documents.features  # type: ignore[attr-defined]

@@ -8,12 +8,12 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from pkgutil import resolve_name
 from types import ModuleType
 from typing import Any
 
 import yaml
 
+from fin_tasks.adapters.task_defaults import complete, function_of, load_documents
 from fin_tasks.benchmarks import benchmark_of, task_folders
 from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
 from fin_tasks.errors import ConfigError
@@ -41,17 +41,12 @@ class TaskFile:
     """
 
     def __init__(self, name: str) -> None:
-        file = _files_by_name().get(name)
-        if file is None or _is_group(file):
+        if name not in _configs():
             raise ConfigError(f"task {name!r:.80}: expected a task of fin-tasks, found none.")
+        config = complete(_configs()[name])
         benchmark = benchmark_of(name)
-        if benchmark is None:
-            raise ConfigError(
-                f"{file}: expected a name that begins with a benchmark's, got {name!r:.80}."
-            )
-        config = _read_config(file)
         self.name = name
-        self.benchmark = benchmark.name
+        self.benchmark = benchmark.name if benchmark else ""
         self.config = config
         self.options: Mapped = config["dataset_kwargs"]
         self.judge: Mapped | None = config.get("judge")
@@ -68,44 +63,39 @@ class TaskFile:
     @property
     def version(self) -> int:
         """Return the version of the benchmark."""
-        version: int = resolve_name(self.config["metadata"]["version"])
+        version: int = self.config["metadata"]["version"]
         return version
 
     def load(self, metadata: Mapped) -> tuple[list[Mapped], Mapped]:
         """Return the documents and their provenance."""
-        refuse_fixed(self.name, self.options, metadata)
-        load = resolve_name(self.config["custom_dataset"])
-        splits = load(**metadata, **self.options)
-        (documents,) = splits.values()
+        load = function_of(self.config["custom_dataset"])
+        _, documents = load_documents(self.name, load, self.options, metadata)
         provenance = json.loads(documents.info.description)
         return documents.to_list(), provenance
 
 
 def task_names() -> list[str]:
     """Return the names of all tasks, without groups."""
-    files = _files_by_name()
-    return [name for name, file in files.items() if not _is_group(file)]
+    return list(_configs())
 
 
 def version_of(task: str) -> int | None:
     """Return the version of a task, or None if no task has this name."""
-    if task not in task_names():
+    if task not in _configs():
         return None
     return TaskFile(task).version
 
 
 @cache
-def _files_by_name() -> dict[str, Path]:
-    files: dict[str, Path] = {}
+def _configs() -> dict[str, Mapped]:
+    """Return what the files of all tasks say, by the task's name; groups and other files are left out."""
+    configs: dict[str, Mapped] = {}
     for folder in task_folders():
         for file in sorted(folder.rglob("*.yaml")):
-            if not file.stem.startswith("_"):
-                files.setdefault(file.stem, file)
-    return files
-
-
-def _is_group(file: Path) -> bool:
-    return "group" in _read_config(file)
+            config = _read_config(file)
+            if "task" in config and "class" in config:
+                configs.setdefault(config["task"], config)
+    return configs
 
 
 class _Loader(yaml.SafeLoader):
@@ -121,22 +111,17 @@ _Loader.add_constructor("!function", _function_name)
 
 @cache
 def _read_config(file: Path) -> Mapped:
-    text = file.read_text(encoding="utf-8")
-    config: Mapped = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
+    try:
+        text = file.read_text(encoding="utf-8")
+        config = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ConfigError(f"{file}: expected a task file in YAML, got {error}.") from error
+    if not isinstance(config, dict):
+        return {}
     if "include" not in config:
         return config
     included = _read_config(file.with_name(config["include"]))
     return {**included, **config}
-
-
-def refuse_fixed(task: str, options: Mapped, metadata: Mapped) -> None:
-    """Refuse metadata for what the task itself decides."""
-    fixed = sorted(metadata.keys() & options.keys())
-    if fixed:
-        raise ConfigError(
-            f"{task}: metadata sets {', '.join(fixed)}, which this task fixes. "
-            "Choose the task with the value you want."
-        )
 
 
 def generation_kwargs(config: Mapped, metadata: Mapped) -> dict[str, Any]:

@@ -17,12 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
+    from datasets import Dataset
+
     from fin_tasks.answers.types import Reading, Score
     from fin_tasks.sandbox import Ran
     from fin_tasks.stats.averages import Metric
 
 Document = Mapping[str, Any]
 """A question as the harness gets it; each benchmark's `data.py` says which fields it has."""
+
+Load = Callable[..., Mapping[str, "Dataset"]]
+"""Loads the documents of one split, by its name; takes the options of the task and metadata."""
 
 
 def no_source(doc: Document) -> str:
@@ -95,15 +100,32 @@ class Benchmark:
     task_folder: Path | None = None
     """The folder with its task files; None for the package's own folder of task files."""
 
-    def load(self, **metadata: Any) -> Mapping[str, Any]:
-        """Load its documents: a `datasets.Dataset` by split."""
-        documents: Mapping[str, Any] = import_module(f"{self.package}.data").load(**metadata)
-        return documents
+    @property
+    def load(self) -> Load:
+        """The function `load` of its `data.py`."""
+        load: Load = import_module(f"{self.package}.data").load
+        return load
 
     @property
     def scorer(self) -> Scorer:
         """The functions of its `score.py`."""
         return cast("Scorer", import_module(f"{self.package}.score"))
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its package."""
+        return Path(str(files(self.package)))
+
+    def parts_of(self, doc: Document) -> dict[str, list[str]]:
+        """Return what a document is in each breakdown; columns that it lacks are left out."""
+        parts: dict[str, list[str]] = {}
+        for column in self.breakdowns:
+            value = doc.get(self.breakdown_fields.get(column, column))
+            values = value if isinstance(value, list) else [value]
+            named = [str(name) for name in values if name]
+            if named:
+                parts[column] = named
+        return parts
 
     def text_of(self, name: str) -> str | None:
         """Return the text of a file of its package; None if it has no such file."""

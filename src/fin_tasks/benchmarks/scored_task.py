@@ -1,6 +1,5 @@
 """Score the responses to one task's documents with the benchmark's own `score.py`, both variants side by side."""
 
-import importlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,6 +9,7 @@ from typing import Any
 from fin_tasks import sandbox
 from fin_tasks.answers.cut_off import mark_reading
 from fin_tasks.answers.types import Reading
+from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.benchmarks.final_answer import READ_BY_MODEL, RUBRIC
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.judge import JudgeModel
@@ -73,7 +73,7 @@ def score_task(
     tasks without programs. `answer_reader` is a model that reads responses in which the rules find no answer.
     `failed` are positions of documents to which the model gave no response: `robust` leaves them unscored.
     """
-    scorer = importlib.import_module(f"fin_tasks.benchmarks.{benchmark}.score")
+    scorer: Any = benchmark_named(benchmark).scorer
     metrics = scorer.metrics_of(**options)
     lost = Reading(
         variant="robust", answer=None, reason="the model gave no response", unscored=True

@@ -41,7 +41,7 @@ def compare(
     wanted = set(by or [])
     factor, group, statements = (
         next(iter(wanted & set(names)), "")
-        for names in (comparing.FACTORS, comparing.GROUPS, ("arm", "window"))
+        for names in (comparing.FACTORS, comparing.GROUPS, comparing.STATEMENTS)
     )
     if wanted != {factor, group} - {""} and wanted != {statements}:
         raise ConfigError(

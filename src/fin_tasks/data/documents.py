@@ -4,9 +4,11 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import fin_tasks
+from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -109,3 +111,14 @@ def dataset_of(
         info=DatasetInfo(description=description),
         fingerprint=digest[:_FINGERPRINT_DIGITS],  # saves hashing the table
     )
+
+
+def documents_of_file(
+    docs: Sequence[Mapping[str, Any]],
+    file: Path,
+    *,
+    split: str = "test",
+) -> "dict[str, Dataset]":
+    """Return documents that a benchmark made of a file of its own package, by split."""
+    data = {"origin": "package", "revision": sha256_of(file)[:_SHOWN_DIGITS]}
+    return {split: dataset_of(docs, {"split": split, "data": data})}

@@ -69,8 +69,16 @@ def pinned_benchmarks() -> tuple[str, ...]:
 
 def load_pins(benchmark: str) -> Pins:
     """Return a benchmark's pins, as packaged."""
-    names = pinned_benchmarks()
-    if benchmark not in names:
-        raise ConfigError(f"benchmark: expected one of {', '.join(names)}, got {benchmark!r}.")
+    pins = find_pins(benchmark)
+    if pins is None:
+        names = ", ".join(pinned_benchmarks())
+        raise ConfigError(f"benchmark with files to fetch: expected {names}, got {benchmark!r}.")
+    return pins
+
+
+def find_pins(benchmark: str) -> Pins | None:
+    """Return a benchmark's pins; None for one of another package, which brings its own files."""
+    if benchmark not in pinned_benchmarks():
+        return None
     content = (_FOLDER / f"{benchmark}.json").read_bytes()
     return PINS_FILE.validate_json(content)

@@ -1,7 +1,6 @@
 """Studies (see `docs/labels.md`), and the rows that they draw from a run or from a benchmark's documents."""
 
 import hashlib
-import importlib
 import json
 from collections import defaultdict
 from collections.abc import Mapping
@@ -11,7 +10,7 @@ from string import ascii_uppercase
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
 
 from fin_tasks import report
 from fin_tasks.benchmarks import benchmark_named
@@ -61,7 +60,7 @@ class Study(BaseModel, extra="forbid", frozen=True):
         str, dict[str, Any]
     ]  # lm-eval's names of tasks, each with the options of its documents
     wrong: bool = False  # whether only wrong responses are drawn
-    strata: Literal["", "task", "capability", "category", "topic"] = ""
+    strata: str = ""  # `task`, or a breakdown of the benchmark
     n: int | dict[str, int]  # rows, or rows by stratum
     annotators: int = Field(3, ge=1, le=50)
     show: list[
@@ -71,6 +70,13 @@ class Study(BaseModel, extra="forbid", frozen=True):
     minutes: dict[
         str, float
     ] = {}  # in place of `questions`: people answer themselves, in this time for each task
+
+    @model_validator(mode="after")
+    def _check_strata(self) -> "Study":
+        known = ["", "task", *benchmark_named(self.benchmark).breakdowns]
+        if self.strata not in known:
+            raise ValueError(f"strata: expected one of {known[1:]}, got {self.strata!r}")
+        return self
 
     def columns(self) -> dict[str, str]:
         """Return the columns that people fill in, each with its question."""
@@ -208,17 +214,16 @@ def _read_run(found: Draw, path: Path, options: Mapping[str, Any]) -> None:
 
 def _questions(found: Draw, task: str, options: Mapping[str, Any]) -> list[Row]:
     """Return the documents of a task as rows, and add its provenance."""
-    load = importlib.import_module(f"fin_tasks.benchmarks.{found.study.benchmark}.data").load
+    benchmark = benchmark_named(found.study.benchmark)
     given = {name: value for name, value in options.items() if value is not None}
-    (data,) = load(**found.study.tasks[task], **given).values()
+    (data,) = benchmark.load(**found.study.tasks[task], **given).values()
     about = json.loads(data.info.description)
     found.provenance[task] = {
         name: about[name] for name in ("split", "data", "scorer") if name in about
     }
     rows = []
     for doc in data:
-        facts = {"task": [doc.get("task") or task], "capability": doc.get("capabilities") or []}
-        facts |= {name: [doc[name]] for name in ("category", "topic") if doc.get(name)}
+        facts = {"task": [doc.get("task") or task], **benchmark.parts_of(doc)}
         rows.append(Row(doc_id=id_of(doc), task=task, doc=doc, facts=facts))
     return rows
 

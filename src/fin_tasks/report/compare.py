@@ -14,7 +14,7 @@ from fin_tasks.benchmarks.dynostock.windows import BIASES
 from fin_tasks.errors import DataError
 from fin_tasks.report import cut_off
 from fin_tasks.report.comparable import conditions_of, differences, setting_id
-from fin_tasks.report.model import Report, TaskResult, headline, largest
+from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult, headline, largest
 from fin_tasks.report.rows import read_samples
 from fin_tasks.report.values import value_of
 from fin_tasks.stats.pairs import compare_pair, holm
@@ -22,17 +22,10 @@ from fin_tasks.stats.pairs import compare_pair, holm
 FACTORS: Mapping[str, tuple[str, ...]] = {"style": ("mode", "style"), "knowledge": ("retrieval",)}
 """What one model's results may differ in, with the conditions that say so."""
 
-GROUPS = (
-    "capability",
-    "topic",
-    "part",
-    "category",
-    "image_type",
-    "image_style",
-    "math_types",
-    "ticker",
-    "task",
-)
+STATEMENTS = ("arm", "window")
+"""Columns that `compare_statements` compares."""
+
+GROUPS = (*(name for name in BREAKDOWNS if name not in STATEMENTS), "task")
 """Columns by which rows can be grouped; `task` means no groups."""
 
 _BASELINES = ("cot", "none")

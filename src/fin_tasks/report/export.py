@@ -14,7 +14,7 @@ from typing import Any, Literal
 import yaml
 
 from fin_tasks.benchmarks import benchmark_named
-from fin_tasks.data.pins import load_pins
+from fin_tasks.data.pins import find_pins
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.comparable import text_of
 from fin_tasks.report.model import largest
@@ -85,10 +85,12 @@ def _record(benchmark: str, entries: Sequence[Mapping[str, Any]], out: Path) -> 
 
 
 def _result(entry: Mapping[str, Any]) -> dict[str, Any]:
-    task, run, pins = entry["task"], entry["run"], load_pins(entry["task"]["benchmark"])
+    task, run, pins = entry["task"], entry["run"], find_pins(entry["task"]["benchmark"])
     settings = {name: text_of(value) for name, value in run["provenance"].items()}
-    home: dict[str, Any] = {"source_type": "url", "url": [pins.homepage]}
-    if pins.host == "hub":
+    home: dict[str, Any] = {"source_type": "other"}
+    if pins is not None:
+        home = {"source_type": "url", "url": [pins.homepage]}
+    if pins is not None and pins.host == "hub":
         home = {"source_type": "hf_dataset", "hf_repo": pins.repo}
     most = largest(entry["metric"])
     metric: dict[str, Any] = {
@@ -138,8 +140,8 @@ def _card(found: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]], out: Pat
     left_out: set[str] = set()
     told: dict[str, dict[str, Any]] = defaultdict(dict)
     for (_, benchmark), entries in found.items():
-        pins = load_pins(benchmark)
-        if pins.host != "hub":
+        pins = find_pins(benchmark)
+        if pins is None or pins.host != "hub":
             left_out.add(
                 f"{benchmark_named(benchmark).title} is left out of the model card, as it is no data set of the hub."
             )

@@ -277,10 +277,10 @@ def _answer_text(answer: Any) -> str:
 def _facts_of(benchmark: str, doc: Mapping[str, Any]) -> dict[str, str]:
     """Return the source and the breakdowns of a document, as texts."""
     own = benchmark_named(benchmark)
-    facts = {"source": printable(own.source_of(doc))}
-    for column in own.breakdowns:
-        value = doc.get(own.breakdown_fields.get(column, column))
-        if isinstance(value, list):
-            value = "|".join(map(str, value))
-        facts[column] = printable(str(value)) if value else ""
-    return {column: text for column, text in facts.items() if text}
+    facts = {}
+    source = own.source_of(doc)
+    if source:
+        facts["source"] = printable(source)
+    for column, parts in own.parts_of(doc).items():
+        facts[column] = printable("|".join(parts))
+    return facts

@@ -11,7 +11,6 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-import fin_tasks
 from fin_tasks.benchmarks import all_benchmarks, benchmark_named
 from fin_tasks.errors import DataError
 from fin_tasks.report.model import BREAKDOWN_LABELS, Report, Run
@@ -62,9 +61,11 @@ def write_page(
     own.mkdir(exist_ok=True)
     results = {one.id: one for run in report.runs for one in run.tasks if samples and one.samples}
     settings = Settings.from_environ()
-    ours = [settings.cache_dir, settings.data_dir, Path(fin_tasks.__file__).parent / "benchmarks"]
-    folders = frozenset(filter(None, [*ours, *(one.path.parent for one in report.runs)]))
-    copy = partial(copy_picture, out=own / "pictures", folders=folders)
+    folders = {benchmark.folder for benchmark in all_benchmarks().values()}
+    folders |= {settings.cache_dir, *(run.path.parent for run in report.runs)}
+    if settings.data_dir is not None:
+        folders.add(settings.data_dir)
+    copy = partial(copy_picture, out=own / "pictures", folders=frozenset(folders))
     calls = [
         (
             one.samples,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from fin_tasks.data.pins import load_pins
+from fin_tasks.data.pins import find_pins
 from fin_tasks.report.comparable import differences
 from fin_tasks.report.model import TaskResult
 
@@ -244,7 +244,8 @@ def check_data(checks: Checks, benchmark: str, provenance: Mapping[str, Any]) ->
     """Say with which data the submission was compared; warn unless they are the benchmark's own pinned files."""
     data = provenance.get("data", {})
     hashes = set(data["files"].values()) if isinstance(data.get("files"), Mapping) else set()
-    pinned = {pin.sha256 for pin in load_pins(benchmark).files}
+    pins = find_pins(benchmark)
+    pinned = {pin.sha256 for pin in pins.files} if pins else set()
     facts = {
         "source": data.get("origin"),
         "split": provenance.get("split"),
@@ -253,6 +254,8 @@ def check_data(checks: Checks, benchmark: str, provenance: Mapping[str, Any]) ->
     told = f"compared with {', '.join(f'{name} {value}' for name, value in facts.items())}"
     if data.get("origin") == "upstream" or (hashes and hashes <= pinned):
         checks.add("data", "pass", f"{told}: the benchmark's own pinned files")
+    elif data.get("origin") == "package" and pins is None:
+        checks.add("data", "pass", f"{told}: the files of the benchmark's package")
     else:
         checks.add(
             "data",

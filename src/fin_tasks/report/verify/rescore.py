@@ -1,6 +1,5 @@
 """Score a submission again: documents, filters and totals are those of the task as lm-eval loads it."""
 
-import importlib
 import inspect
 import json
 import logging
@@ -21,7 +20,7 @@ from fin_tasks import report
 from fin_tasks.adapters.lm_eval_filters import AskJudge
 from fin_tasks.answers.cut_off import CutOffResponse, mark_reading
 from fin_tasks.answers.types import Reading
-from fin_tasks.benchmarks import task_folders
+from fin_tasks.benchmarks import benchmark_named, task_folders
 from fin_tasks.errors import DataError, FinTasksError
 from fin_tasks.judging.item import no_response
 from fin_tasks.judging.judge import JudgeModel
@@ -305,7 +304,7 @@ def _manager(metadata: str) -> TaskManager:
 
 def _options(result: TaskResult) -> dict[str, Any]:
     """Return what the submission says the task was loaded with: plain values only, no file, address or package."""
-    load = importlib.import_module(f"fin_tasks.benchmarks.{result.benchmark}.data").load
+    load = benchmark_named(result.benchmark).load
     known = {*inspect.signature(load).parameters, "sampling", "blank_image"} - _OURS
     data = result.provenance.get("data", {})
     taken = {

@@ -1,0 +1,66 @@
+"""The scorer for benchmarks of one's own: the right answer is read in the target."""
+
+from typing import Any
+
+import pytest
+
+from fin_tasks.benchmarks.target_score import compare, metric_values, read, reader_item
+from fin_tasks.judging.item import Judged, Reply
+
+
+def doc(kind: str, answer: str, **more: Any) -> dict[str, Any]:
+    target = f"Therefore, my answer is {answer}."
+    return {"id": "a", "kind": kind, "prompt": "?", "target": target, **more}
+
+
+CHOICES = ["red", "blue"]
+CASES = [
+    (doc("number", "280,000"), "It is 280000.", 1.0, 1.0),
+    (doc("number", "35 %"), "The answer is 0.35.", 1.0, 1.0),
+    (doc("number", "35 %"), "The answer is 35.", 1.0, 1.0),
+    (doc("number", "19700"), "The answer is 19,701.", 0.0, 1.0),
+    (doc("number", "19700"), "The answer is 5.", 0.0, 0.0),
+    (doc("verdict", "false"), "The statement is false.", 1.0, 1.0),
+    (doc("verdict", "false"), "The statement is true.", 0.0, 0.0),
+    (doc("letter", "B"), "Answer: (B)", 1.0, 1.0),
+    (doc("letter", "B", choices=CHOICES), "The answer is blue.", 1.0, 1.0),
+    (doc("letter", "B", choices=None), "Answer: A", 0.0, 0.0),
+]
+
+
+@pytest.mark.parametrize(("document", "response", "acc", "acc_err"), CASES)
+def test_both_variants_read_alike(
+    document: dict[str, Any], response: str, acc: float, acc_err: float
+) -> None:
+    for variant in ("paper", "robust"):
+        reading = read(document, response, variant=variant)
+        assert reading.variant == variant
+        values = metric_values(document, [reading])
+        assert (values["acc"], values["acc_err"]) == (acc, acc_err)
+        assert (values["no_answer"], values["unscored"]) == (0.0, 0.0)
+
+
+def test_no_answer_is_wrong() -> None:
+    document = doc("number", "5")
+    values = metric_values(document, [read(document, "I do not know.", variant="paper")])
+    assert (values["acc"], values["no_answer"], values["unscored"]) == (0.0, 1.0, 0.0)
+
+
+def test_a_target_without_an_answer_is_unscored() -> None:
+    document = doc("number", "a lot")
+    for variant in ("paper", "robust"):
+        reading = read(document, "It is 5.", variant=variant)
+        assert "the target has no number" in compare(document, reading).reason
+        values = metric_values(document, [reading])
+        assert (values["acc"], values["acc_err"], values["unscored"]) == (None, None, 1.0)
+
+
+def test_a_model_may_read() -> None:
+    document = doc("number", "12.5")
+    response = "Let us see. Between 12.5 and 13, hard to say"
+    assert reader_item(document, "The answer is 12.5.") is None
+    item = reader_item(document, response)
+    assert item is not None
+    judged = Judged(response, (Reply(text="12.5", temperature=0.0),))
+    values = metric_values(document, [read(document, judged, variant="robust")])
+    assert (values["acc"], values["no_answer"]) == (1.0, 0.0)
