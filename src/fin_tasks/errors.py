@@ -57,4 +57,5 @@ def first_problem(error: "ValidationError") -> str:
     """Return the place and the message of the first problem that pydantic found."""
     problem = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(str(part) for part in problem["loc"])
-    return f"{field}: {problem['msg']}".removeprefix(": ")
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"{field}: {message}".removeprefix(": ")

@@ -78,7 +78,10 @@ def test_from_a_workbook_to_a_run_folder(tmp_path: Path) -> None:
         found["overall"],
     )  # only what could not be read
 
+    assert (found["split"], found["source"]) == ("unknown", "unknown")
     results = json.loads(Path(found["results"]).read_text())
+    provenance = results["configs"]["mme_finance_en"]["metadata"]["provenance"]
+    assert (provenance["split"], provenance["source"]) == ("unknown", "unknown")
     assert results["model_name"] == "gpt"
     judge = results["configs"]["mme_finance_en"]["metadata"]["judge"]
     assert (judge["model"], judge["rubric"], judge["usage"]["prompt_tokens"]) == (

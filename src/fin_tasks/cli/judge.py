@@ -52,6 +52,7 @@ def judge(
     from fin_tasks.data.files import sha256_of
     from fin_tasks.judging.judge import check_failures, judge_from, judge_items
     from fin_tasks.judging.saved import read_items
+    from fin_tasks.report.recorded import questions_of
     from fin_tasks.report.run_folder import write_run
     from fin_tasks.settings import Settings
     from fin_tasks.stats.averages import average_or_none
@@ -81,7 +82,9 @@ def judge(
         if one.name and file.name.startswith(f"{one.name}_")
     ]
     whose = named.pop() if len(named) == 1 else folders[0] if folders else model_of(file)
-    provenance = {rules.name: {"file": file.name, "file_sha256": sha256_of(file)}}
+    questions = questions_of(file)
+    facts = {"file": file.name, "file_sha256": sha256_of(file), **questions}
+    provenance = {rules.name: facts}
     metadata = {"judge": {**asked.facts(rules), "usage": asked.spent()}}
     path = write_run(
         out,
@@ -107,6 +110,7 @@ def judge(
     found = {
         "n": len(rows),
         "unscored": unscored,
+        **questions,
         "overall": average_or_none(paper),
         "overall_robust": average_or_none(robust),
         "by_category": means(item.category for item in items),

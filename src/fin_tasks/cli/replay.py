@@ -57,23 +57,25 @@ def replay_xfinbench(
     """
     from fin_tasks.benchmarks.scored_task import model_of
     from fin_tasks.benchmarks.xfinbench import VERSION, recording
+    from fin_tasks.benchmarks.xfinbench.saved import split_of
+    from fin_tasks.report.recorded import questions_of
 
     reader = _answer_reader(reader_model, reader_base_url, reader_key)
-    facts = {"style": {"mode": mode}, "scorer": VERSION}
     for file in files:
         with _sandbox(mode) as runner:
-            run_programs = runner.run if runner else None
             scored = recording.score_file(
                 file,
                 task=task,
                 mode=mode,
                 data_dir=data_dir,
-                run_programs=run_programs,
+                run_programs=runner.run if runner else None,
                 answer_reader=reader,
             )
+        questions = questions_of(file, split=split_of(scored.docs))
+        facts = {"style": {"mode": mode}, "scorer": VERSION, **questions}
         _write(out, [scored], model or model_of(file), facts, runner)
-        found = recording.summary(scored, tier=runner.tier if runner else None)
-        show({**found, **scored.reader_facts()}, as_json=as_json)
+        figures = recording.summary(scored, tier=runner.tier if runner else None)
+        show({**figures, **questions, **scored.reader_facts()}, as_json=as_json)
 
 
 @app.command("financemath")
@@ -93,31 +95,28 @@ def replay_financemath(
     """
     from fin_tasks.benchmarks.financemath.recording import read, summary
     from fin_tasks.benchmarks.scored_task import by_document, model_of, score_task
+    from fin_tasks.report.recorded import questions_of
 
     reader = _answer_reader(reader_model, reader_base_url, reader_key)
     name = "financemath" if mode == "cot" else "financemath_pot"
     for file in files:
-        docs, texts = by_document(read(file, mode=mode))
+        docs, responses = by_document(read(file, mode=mode))
         with _sandbox(mode) as runner:
-            run_programs = runner.run if runner else None
             scored = score_task(
                 "financemath",
                 name,
                 docs,
-                texts,
+                responses,
                 options={"mode": mode},
-                run_programs=run_programs,
+                run_programs=runner.run if runner else None,
                 answer_reader=reader,
             )
-        found = summary(docs, scored.values, file=str(file), model=model or model_of(file))
-        _write(
-            out,
-            [scored],
-            found["model"],
-            {fact: found[fact] for fact in ("mode", "split", "scorer")},
-            runner,
-        )
-        show({**found, **scored.reader_facts()}, as_json=as_json)
+        model_name = model or model_of(file)
+        figures = summary(docs, scored.values, file=str(file), model=model_name)
+        questions = questions_of(file, split=figures["split"])
+        facts = {"mode": mode, "scorer": figures["scorer"], **questions}
+        _write(out, [scored], model_name, facts, runner)
+        show({**figures, **questions, **scored.reader_facts()}, as_json=as_json)
 
 
 @app.command("dynostock")
@@ -132,25 +131,19 @@ def replay_dynostock(
     from fin_tasks.benchmarks.dynostock.replay import replay, rows_of
 
     scored = replay(files)
-    runs: dict[Path, list[ScoredTask]] = {}
+    tasks_by_folder: dict[Path, list[ScoredTask]] = {}
     for recording, task in scored:
-        runs.setdefault(recording.file.resolve().parent, []).append(task)
-    for folder, tasks in runs.items():
-        _write(
-            out,
-            tasks,
-            model or folder.name,
-            {"mode": "image", "arm": "signal", "anonymize": False},
-            None,
-        )
+        folder = recording.file.resolve().parent
+        tasks_by_folder.setdefault(folder, []).append(task)
+    facts = {"mode": "image", "arm": "signal", "anonymize": False}
+    for folder, tasks in tasks_by_folder.items():
+        _write(out, tasks, model or folder.name, facts, None)
     table = by_window(rows_of(scored, variant="paper"))
     if not as_json:
-        rates = [
-            f"{name}{part}"
-            for name in ("acc", "bias_index")
-            for part in ("", "_std", "_low", "_high")
-        ]
-        table = table[["model", "bias", "window", "n", *rates]]
+        columns = ["model", "bias", "window", "n"]
+        for metric in ("acc", "bias_index"):
+            columns += [metric, f"{metric}_std", f"{metric}_low", f"{metric}_high"]
+        table = table[columns]
     show({"windows": json.loads(table.to_json(orient="records"))}, as_json=as_json)
 
 
@@ -164,14 +157,13 @@ def _answer_reader(
 
 
 def _sandbox(mode: str) -> "AbstractContextManager[Runner | None]":
+    """Return the sandbox for a mode that asks for programs."""
     from fin_tasks.sandbox import open_runner
 
+    if mode != "pot":
+        return nullcontext()
     settings = Settings.from_environ()
-    return (
-        open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
-        if mode == "pot"
-        else nullcontext()
-    )
+    return open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
 
 
 def _write(
@@ -181,19 +173,20 @@ def _write(
     facts: Mapping[str, Any],
     runner: "Runner | None",
 ) -> None:
+    """Write a run folder if the user named a place for it."""
     from fin_tasks.report.run_folder import write_run
 
-    if out is not None:
-        provenance = {task.name: facts for task in tasks}
-        metadata: dict[str, Any] = {}
-        if runner:
-            metadata["sandbox"] = {"tier": runner.tier, "reason": runner.reason}
-        path = write_run(
-            out,
-            tasks,
-            model=model,
-            made_by="fin-tasks replay",
-            provenance=provenance,
-            metadata=metadata,
-        )
-        print(f"fin-tasks: wrote {path}", file=sys.stderr)
+    if out is None:
+        return
+    metadata: dict[str, Any] = {}
+    if runner:
+        metadata["sandbox"] = {"tier": runner.tier, "reason": runner.reason}
+    path = write_run(
+        out,
+        tasks,
+        model=model,
+        made_by="fin-tasks replay",
+        provenance={task.name: facts for task in tasks},
+        metadata=metadata,
+    )
+    print(f"fin-tasks: wrote {path}", file=sys.stderr)

@@ -19,7 +19,7 @@ _FOLLOWS = {
     "data.commit",
     "data.defects",
 }
-_FOLLOWS |= {"fin_tasks", "file", "file_sha256"}
+_FOLLOWS |= {"fin_tasks", "file", "file_sha256", "source"}
 """Provenance that follows from other settings, is compared elsewhere, or changes no score."""
 _JUDGE = (
     "model",

@@ -112,3 +112,21 @@ def test_recordings(tmp_path: Path) -> None:
     assert (first["exact_truth"], first["mode"]) == (1 / 3, "cot")
     with pytest.raises(DataError, match=r"validation-0: expected text as output, got 3"):
         recording.read(write(tmp_path / "b.json", {**rows[0], "output": 3}), mode="cot")
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"ground_truth": 10**400}, "expected a finite number as ground_truth, got 1000"),
+        ({"python_solution": 5}, "expected text as python_solution, got 5"),
+        ({"topic": {"a": 1}}, "expected text as topic, got {'a': 1}"),
+        ({"question": ["a"]}, "expected text as question"),
+        ({"tables": [5]}, r"expected a list of texts as tables, got \[5\]"),
+        ({"output": {"a": 1}}, "expected text as output, got {'a': 1}"),
+    ],
+)
+def test_a_hostile_row_is_one_sentence(tmp_path: Path, row: dict[str, Any], message: str) -> None:
+    file = write(tmp_path / "m.jsonl", {**RECORDED, "output": "is 5", **row})
+    with pytest.raises(DataError, match=message) as caught:
+        recording.read(file, mode="cot")
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 400

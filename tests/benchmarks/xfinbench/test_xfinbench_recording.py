@@ -136,3 +136,109 @@ def test_the_command_scores_programs_as_the_authors_do(tmp_path: Path) -> None:
     lines = [json.loads(line) for line in samples.read_text().splitlines()]
     answers = [line["answer"] for line in lines if line["filter"] == "paper"]
     assert answers == [answer for _, _, answer in programs]
+
+
+def saved(folder: Path, *rows: dict[str, Any]) -> Path:
+    """Write rows over a right calculation."""
+    file = folder / "model.jsonl"
+    lines = [json.dumps({"id": f"q{at}", **OBJECTS[0], **row}) for at, row in enumerate(rows)]
+    file.write_text("\n".join(lines))
+    return file
+
+
+def test_responses_to_other_questions_are_refused(tmp_path: Path) -> None:
+    answers = ("true", "False", "true")
+    verdicts = [
+        {"ground_truth": at % 2, "model_response": f"Therefore, my answer is {answer}."}
+        for at, answer in enumerate(answers)
+    ]
+    file = saved(tmp_path, *verdicts)
+    with pytest.raises(DataError, match=r"of calc questions a number, .*, got 3 of 3 rows"):
+        recording.read(file, task="calc")
+    assert len(recording.read(file, task="bool")) == 3
+    with pytest.raises(DataError, match="of mcq questions a letter, got 3 of 3 rows"):
+        recording.read(file, task="mcq")
+    ones = [{"ground_truth": at % 2} for at in range(3)]  # with a number as answer
+    assert len(recording.read(saved(tmp_path, *ones), task="calc")) == 3
+    mixed = [{"ground_truth": "two words"}, {}, {}]
+    assert len(recording.read(saved(tmp_path, *mixed), task="calc")) == 3
+
+
+def test_the_data_folder_knows_questions_of_another_task(tmp_path: Path) -> None:
+    columns = "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
+    (tmp_path / "test_set.csv").write_text(columns + "a,bool,Is it?,,1,,SP,\n")
+    row = {name: OBJECTS[0][name] for name in ("ground_truth", "model_response")}
+    (tmp_path / "r.jsonl").write_text(json.dumps({"id": "a", **row}))
+    with pytest.raises(DataError, match="got 1 of 1 rows with others"):
+        recording.read(tmp_path / "r.jsonl", task="calc", data_dir=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"ground_truth": 10**400}, "a number, .*, got 1 of 1 rows"),
+        ({"ground_truth": {"a": 1}}, "ground_truth: expected a text or a number, got {'a': 1}"),
+        ({"capabilities": [["TU"]]}, r"capabilities.0: expected a text or a number, got \['TU'\]"),
+        ({"fin_capability": {"a": 1}}, "fin_capability: Input should be a valid list"),
+        ({"choices": [{"a": 1}]}, "choices.0: expected a text or a number"),
+        ({"question": [1]}, "question: expected a text or a number"),
+        ({"has_table": "perhaps"}, "has_table: "),
+        ({"id": []}, "id: expected a text or a number"),
+        ({"model_response": {"a": 1}}, "response: expected a text or a number, got {'a': 1}"),
+        ({"task": ["calcu"]}, "task: expected a text or a number"),
+    ],
+)
+def test_a_hostile_row_is_one_sentence(tmp_path: Path, row: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        recording.read(saved(tmp_path, row), task="calc")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["r.json", "r.csv"])
+def test_a_file_without_rows_is_one_sentence(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("[]" if name == "r.json" else ",".join(KEYS))
+    with pytest.raises(DataError, match="expected at least one row, got none"):
+        recording.read(tmp_path / name, task="calc")
+
+
+def replayed(file: Path, out: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the command prints, and the provenance in the file it writes."""
+    command = ["replay", "xfinbench", str(file), "--task", "calc", "--out", str(out), "--json"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    (results,) = out.rglob("results_*.json")
+    config = json.loads(results.read_text())["configs"]["xfinbench_calc"]
+    return json.loads(done.stdout), config["metadata"]["provenance"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "split", "source"),
+    [
+        (("test_1", "test_2"), "test", "unknown"),
+        (("vali_1", "vali_2"), "validation", "unknown"),
+        (("sample_1",), "sample", "sample"),
+        (("test_1", "vali_2"), "unknown", "unknown"),
+        (("a", "b"), "unknown", "unknown"),
+    ],
+)
+def test_ids_name_the_split(tmp_path: Path, ids: tuple[str, ...], split: str, source: str) -> None:
+    file = saved(tmp_path, *({"id": name} for name in ids))
+    shown, facts = replayed(file, tmp_path / "out")
+    assert (shown["split"], shown["source"]) == (facts["split"], facts["source"]) == (split, source)
+
+
+def test_samples_keep_the_split_and_source_of_their_run(tmp_path: Path) -> None:
+    stamp = "2026-03-01T10-00-00.123456"
+    file = tmp_path / f"samples_xfinbench_calc_{stamp}.jsonl"
+    file.write_text("\n".join(map(json.dumps, SAMPLES)))
+    provenance = {"split": "own", "data": {"origin": "data_dir", "revision": "1"}}
+    configs = {"xfinbench_calc": {"metadata": {"provenance": provenance}}}
+    results = tmp_path / f"results_{stamp}.json"
+    results.write_text(json.dumps({"configs": configs}))
+    for place in ("first", "again"):
+        _, facts = replayed(file, tmp_path / place)
+        assert (facts["split"], facts["source"]) == ("own", "data_dir")
+        (file,) = (tmp_path / place).rglob("samples_*.jsonl")
+    results.write_text("no JSON")
+    (file,) = tmp_path.glob("samples_*.jsonl")
+    assert replayed(file, tmp_path / "without")[1]["split"] == "unknown"

@@ -32,6 +32,7 @@ Row = dict[str, Any]
 
 _SAMPLE = Path(__file__).with_name("sample")
 _OPTIONS = ("split", "source", "data_dir", *SAMPLE_OPTIONS, "sampling", *READER_OPTIONS)
+_TEXTS = ("question", "python_solution", "topic")
 _COPIED = ("question_id", "ground_truth", "python_solution", "topic")
 
 _SYSTEM = {
@@ -104,18 +105,31 @@ def read_rows(path: Path, column: str) -> list[Row]:
     aliases = {"question_id": "id", "output": "model_response"}
     rows = read_json(path, ("question_id", "ground_truth", column), aliases=aliases)
     for row in rows:
+        place = f"{path}, {row['question_id']!s:.80}"
+        for name in _TEXTS:
+            text = row.get(name)
+            if not isinstance(text, str | None):
+                raise DataError(f"{place}: expected text as {name}, got {text!r:.80}.")
         truth = row["ground_truth"]
         number = math.nan
-        with suppress(TypeError, ValueError):
+        with suppress(TypeError, ValueError, OverflowError):
             number = float(truth)
         if not math.isfinite(number):
             raise DataError(
-                f"{path}, {row['question_id']}: expected a finite number as ground_truth, "
-                f"got {truth!r}."
+                f"{place}: expected a finite number as ground_truth, got {truth!r:.80}."
             )
         row["question_id"] = str(row["question_id"])
         row["ground_truth"] = number
+        row["tables"] = _tables_in(row, place)
     return rows
+
+
+def _tables_in(row: Row, place: str) -> list[str]:
+    tables = row.get("tables") or []
+    is_list = isinstance(tables, list)
+    if not is_list or not all(isinstance(table, str) for table in tables):
+        raise DataError(f"{place}: expected a list of texts as tables, got {tables!r:.80}.")
+    return list(tables)
 
 
 def scoring_docs(rows: Sequence[Row], mode: str) -> tuple[list[Row], list[str]]:
@@ -171,7 +185,7 @@ def _prompt(row: Row, mode: str) -> Row:
 
 
 def _tables_of(row: Row) -> list[str]:
-    texts = row.get("tables") or []
+    texts = row["tables"]
     if len(texts) == 1:
         return [f"Table:\n{texts[0].strip()}"]
     return [f"Table {n}:\n{text.strip()}" for n, text in enumerate(texts, start=1)]

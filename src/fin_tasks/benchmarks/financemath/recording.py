@@ -77,10 +77,9 @@ def _rates(values: Values, rows: Sequence[int]) -> Rates:
     return rates
 
 
-def _split_of(docs: Sequence[Document]) -> str | None:
-    """Return the split that all ids name, such as `validation-12`; None if they name none."""
+def _split_of(docs: Sequence[Document]) -> str:
+    """Return the split that all ids name, such as `validation-12`; `unknown` if they name none."""
     names = {re.sub(r"-\d+$", "", doc["id"]) for doc in docs}
-    if len(names) > 1:
-        return None
-    name: str = names.pop()
-    return name if name in _SPLITS else None
+    if len(names) == 1 and names <= set(_SPLITS):
+        return str(names.pop())
+    return "unknown"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypedDict
 
 import yaml
 
-from fin_tasks.benchmarks.xfinbench.document import Mode, Task
+from fin_tasks.benchmarks.xfinbench.document import MODES, Mode, Task
 from fin_tasks.benchmarks.xfinbench.terms import Term
 from fin_tasks.data.locate import Located
 from fin_tasks.errors import ConfigError
@@ -22,7 +22,6 @@ STYLES = ("cot_role", "da_role", "cot", "da")
 _HEADING = "Finance terms that may be of use:"
 _BETWEEN_TERMS = "\n\n"
 _IN_TERM = ": "
-_MODES: Mapping[str, Mode] = {"cot": "cot", "da": "da", "pot": "pot"}
 _UPSTREAM_MODES: Mapping[Mode, str] = {"cot": "CoT", "da": "DA", "pot": "PoT"}
 _UPSTREAM_FOLDER = "evaluate/prompt_template"
 _FIELD = re.compile(r"\{(\w+)\}")
@@ -47,7 +46,7 @@ class Prompt(TypedDict):
 def style_named(name: str | None, *, mode: str) -> Style:
     """Return a style by its name; None means the task's own mode with the role. Programs stay programs in any style."""
     if name is None:
-        return Style(_MODES[mode], role=True)
+        return Style(MODES[mode], role=True)
     if name not in STYLES:
         raise ConfigError(f"xfinbench style: expected one of {', '.join(STYLES)}, got {name!r}.")
     style_mode, _, role = name.partition("_")
@@ -57,7 +56,7 @@ def style_named(name: str | None, *, mode: str) -> Style:
         )
     if mode == "pot":
         style_mode = "pot"
-    return Style(_MODES[style_mode], role=bool(role))
+    return Style(MODES[style_mode], role=bool(role))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +123,7 @@ def upstream_prompts(files: Located) -> PromptSet:
     r"""Return the authors' wording. The two characters `\n` in their files stay two characters."""
     user_files = {}
     for task, mode in house_prompts().user:
-        name = _UPSTREAM_MODES[_MODES[mode]]
+        name = _UPSTREAM_MODES[MODES[mode]]
         user_files[task, mode] = f"{_UPSTREAM_FOLDER}/{task}_{name}.txt"
     system_files = {}
     for mode, name in _UPSTREAM_MODES.items():

@@ -271,6 +271,7 @@ def check_settings(checks: Checks, theirs: TaskResult, ours: TaskResult, *, reco
     for told in differences(theirs, ours):
         name = told.partition(":")[0]
         named = not recorded or (name in theirs.settings and name in ours.settings)
+        named = named and theirs.settings.get(name) != '"unknown"'  # of a recording
         if named and name != "data.origin" and not name.startswith("judge."):
             (unusual if name in _UNUSUAL else other).append(
                 told.replace(", reference: ", ", ours ")

@@ -318,7 +318,7 @@ def _options(result: TaskResult) -> dict[str, Any]:
     found = {name: taken[name] for name in known & taken.keys() if _is_plain(taken[name])}
     if data.get("origin") == "sample":
         found["source"] = "sample"
-    if found.get("split") in ("sample", "own"):
+    if found.get("split") in ("sample", "own", "unknown"):
         del found["split"]
     rubric = str(result.judge.get("rubric", "")).partition("@")[0]
     if rubric in rubric_names() or rubric.startswith("mme_finance_upstream_"):
