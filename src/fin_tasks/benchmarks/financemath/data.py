@@ -1,7 +1,5 @@
 """FinanceMath's questions as documents of lm-eval, with truths at full precision."""
 
-import hashlib
-import json
 import logging
 import math
 from collections.abc import Sequence
@@ -11,6 +9,13 @@ from typing import Any
 
 from fin_tasks.benchmarks.final_answer import READER_OPTIONS
 from fin_tasks.benchmarks.financemath import VERSION
+from fin_tasks.benchmarks.financemath.prompts import (
+    UPSTREAM_FILE,
+    HousePrompts,
+    Mode,
+    Prompts,
+    upstream_prompts,
+)
 from fin_tasks.benchmarks.financemath.score import TOPICS
 from fin_tasks.data.documents import (
     SAMPLE_OPTIONS,
@@ -19,9 +24,9 @@ from fin_tasks.data.documents import (
     refuse_typos,
     sample_facts,
 )
-from fin_tasks.data.locate import locate
+from fin_tasks.data.locate import Located, locate
 from fin_tasks.data.tables import read_json
-from fin_tasks.errors import DataError, SandboxError
+from fin_tasks.errors import ConfigError, DataError, SandboxError
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 
@@ -31,34 +36,26 @@ Row = dict[str, Any]
 """A row of a file, or a document made of it."""
 
 _SAMPLE = Path(__file__).with_name("sample")
-_OPTIONS = ("split", "source", "data_dir", *SAMPLE_OPTIONS, "sampling", *READER_OPTIONS)
+_OPTIONS = (
+    "split",
+    "source",
+    "data_dir",
+    "prompts",
+    "sampling",
+    *SAMPLE_OPTIONS,
+    *READER_OPTIONS,
+)
 _TEXTS = ("question", "python_solution", "topic")
 _COPIED = ("question_id", "ground_truth", "python_solution", "topic")
-
-_SYSTEM = {
-    "cot": (
-        "You are a finance professional who works problems out on paper. Go through the "
-        "calculation in order, then close with one line of the form "
-        '"Therefore, the answer is X.", where X is the number asked for and nothing but a '
-        "number with its sign and, where it has one, its unit."
-    ),
-    "pot": (
-        "You are a finance professional who solves problems in Python. Write one function "
-        "`solution()` that takes no arguments, names the given quantities, computes the result "
-        "step by step and returns it as a single number. Standard library and numpy only; no "
-        "input, no printing. Give the program alone, in a Python code block."
-    ),
-}
-_ASK = {"cot": "Solve this step by step.", "pot": "Write the function that computes this."}
-_CUE = {"cot": "Let us go step by step.", "pot": "```python\ndef solution():"}
 
 
 def load(
     *,
-    mode: str,
+    mode: Mode,
     split: str = "validation",
     source: str = "auto",
     data_dir: str | Path | None = None,
+    prompts: str = "house",
     sample_n: int | None = None,
     sample_seed: int = 0,
     **unknown: Any,
@@ -85,14 +82,20 @@ def load(
         "financemath", all_rows, sample_n, sample_seed, lambda row: str(row["question_id"])
     )
     docs, rounded = scoring_docs(rows, mode)
+    wording = _prompts_named(prompts, mode, files)
     for doc, row in zip(docs, rows, strict=True):
-        doc |= _prompt(row, mode)
-    wording = json.dumps([_SYSTEM[mode], _ASK[mode], _CUE[mode]])
+        doc |= {
+            "has_table": bool(row["tables"]),
+            "target": _target_of(row, mode),
+            "system": wording.system,
+            "prompt": wording.fill(row["question"], row["tables"]),
+            "cue": wording.cue,
+        }
     facts: dict[str, Any] = {
         "scorer": VERSION,
         "split": split,
         "mode": mode,
-        "prompts": {"set": "house", "sha256": hashlib.sha256(wording.encode()).hexdigest()},
+        "prompts": {"set": wording.name, "sha256": wording.sha256},
         "data": files.provenance(),
         "truths": {"rounded": rounded},
         **sample_facts(sample_n, sample_seed),
@@ -168,24 +171,21 @@ def _results_of_programs(rows: Sequence[Row]) -> list[float | None]:
     return [outcome.number for outcome in outcomes]
 
 
-def _prompt(row: Row, mode: str) -> Row:
-    question = row["question"].strip()
-    tables = _tables_of(row)
+def _prompts_named(name: str, mode: Mode, files: Located) -> Prompts:
+    """Return our prompts, or the authors' from where the questions are; the sample has none of theirs."""
+    if name == "house":
+        return HousePrompts(mode=mode)
+    if name != "upstream":
+        raise ConfigError(f"financemath prompts: expected house or upstream, got {name!r}.")
+    if files.origin == "sample":
+        files = locate("financemath", [UPSTREAM_FILE], settings=files.settings)
+    path = files.with_files([UPSTREAM_FILE]).files[UPSTREAM_FILE]
+    return upstream_prompts(path, mode)
+
+
+def _target_of(row: Row, mode: Mode) -> str:
+    """Return the right answer as a response; empty for a program that the file lacks."""
     if mode == "cot":
-        target = f"Therefore, the answer is {row['ground_truth']:.12g}."
-    else:
-        target = f"```python\n{row.get('python_solution')}\n```"
-    return {
-        "has_table": bool(tables),
-        "target": target,
-        "system": _SYSTEM[mode],
-        "prompt": "\n\n".join([f"Question: {question}", *tables, _ASK[mode]]),
-        "cue": _CUE[mode],
-    }
-
-
-def _tables_of(row: Row) -> list[str]:
-    texts = row["tables"]
-    if len(texts) == 1:
-        return [f"Table:\n{texts[0].strip()}"]
-    return [f"Table {n}:\n{text.strip()}" for n, text in enumerate(texts, start=1)]
+        return f"Therefore, the answer is {row['ground_truth']:.12g}."
+    program = row.get("python_solution")
+    return f"```python\n{program}\n```" if program else ""
