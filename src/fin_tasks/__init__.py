@@ -1,5 +1,26 @@
-"""Finance benchmarks as plug-in tasks for lm-evaluation-harness."""
+"""Finance benchmarks as plug-in tasks for lm-evaluation-harness.
+
+In Python: `tasks` names the tasks, `load` returns the questions of one, `score` scores responses,
+`read_runs` reads results, and `write_report` makes a page of them.
+"""
+
+TYPE_CHECKING = False  # every interpreter imports this module at its start, and `typing` is slow
+if TYPE_CHECKING:
+    from fin_tasks.door import load, read_runs, score, tasks, write_report
 
 __version__ = "0.2.0"
 
-__all__ = ["__version__"]
+__all__ = ["__version__", "load", "read_runs", "score", "tasks", "write_report"]
+
+
+def __getattr__(name: str) -> object:
+    """Import the functions for notebooks when one is used."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module("fin_tasks.door"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

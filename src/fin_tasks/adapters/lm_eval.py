@@ -23,7 +23,12 @@ from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_cut_off import mark_full_responses, mark_readings, warning_of
 from fin_tasks.adapters.lm_eval_filters import AskAnswerReader, AskJudge, filter_list
 from fin_tasks.adapters.lm_eval_private import marking_cut_offs, model_of, token_counts
-from fin_tasks.adapters.task_defaults import complete, function_of, load_documents
+from fin_tasks.adapters.task_defaults import (
+    METRIC_METADATA,
+    complete,
+    function_of,
+    load_documents,
+)
 from fin_tasks.adapters.task_file import generation_kwargs, pictures_of
 from fin_tasks.answers.cut_off import is_cut_off
 from fin_tasks.endpoints.messages import picture_url
@@ -51,9 +56,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         for name in ("custom_dataset", "process_results"):
             config[name] = function_of(config[name])
         metadata, options = dict(config["metadata"]), config["dataset_kwargs"]
-        named = {
-            name: metadata[name] for name in ("math_types",) if name in metadata
-        }  # metadata that adds metrics
+        named = {name: metadata[name] for name in METRIC_METADATA if name in metadata}
         metrics: dict[str, bool | Metric] = function_of(config.pop("metrics"))(**options, **named)
         config["metric_list"] = [
             entry for name, metric in metrics.items() for entry in _declare(name, metric)

@@ -6,10 +6,11 @@ It returns documents, generation settings, rubric and pictures.
 import importlib
 import json
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -18,6 +19,9 @@ from fin_tasks.benchmarks import benchmark_of, task_folders
 from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.rubric import Rubric, load_rubric
+
+if TYPE_CHECKING:
+    from datasets import Dataset
 
 _PICTURE_COLUMNS = ("image_path", "figure_path", "chart")  # a document has one of them at most
 _RUBRIC_ORIGIN = ("source", "data_dir")  # metadata that says where the authors' rubric is
@@ -42,7 +46,7 @@ class TaskFile:
 
     def __init__(self, name: str) -> None:
         if name not in _configs():
-            raise ConfigError(f"task {name!r:.80}: expected a task of fin-tasks, found none.")
+            raise ConfigError(_unknown(name))
         config = complete(_configs()[name])
         benchmark = benchmark_of(name)
         self.name = name
@@ -66,12 +70,23 @@ class TaskFile:
         version: int = self.config["metadata"]["version"]
         return version
 
-    def load(self, metadata: Mapped) -> tuple[list[Mapped], Mapped]:
-        """Return the documents and their provenance."""
+    def dataset(self, metadata: Mapped) -> "Dataset":
+        """Return the documents; the JSON text `info.description` holds their provenance."""
         load = function_of(self.config["custom_dataset"])
         _, documents = load_documents(self.name, load, self.options, metadata)
+        return documents
+
+    def load(self, metadata: Mapped) -> tuple[list[Mapped], Mapped]:
+        """Return the documents and their provenance."""
+        documents = self.dataset(metadata)
         provenance = json.loads(documents.info.description)
         return documents.to_list(), provenance
+
+
+def _unknown(name: str) -> str:
+    similar = get_close_matches(name, _configs(), n=1)
+    advice = f"Did you mean {similar[0]!r}?" if similar else "`fin_tasks.tasks()` names them."
+    return f"task {name!r:.80}: expected a task of fin-tasks, found none. {advice}"
 
 
 def task_names() -> list[str]:

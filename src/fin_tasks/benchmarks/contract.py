@@ -30,6 +30,11 @@ Load = Callable[..., Mapping[str, "Dataset"]]
 """Loads the documents of one split, by its name; takes the options of the task and metadata."""
 
 
+def id_of(doc: Document) -> str:
+    """Return the id of a document of any benchmark."""
+    return str(doc["id"] if "id" in doc else doc["question_id"])
+
+
 def no_source(doc: Document) -> str:
     """Return no source: every row stands alone."""
     del doc

@@ -34,6 +34,8 @@ class ScoredTask:
     metrics: Mapping[str, bool | Metric]
     judge: Mapping[str, Any] = field(default_factory=dict)
     """What results say about the model that read answers; empty without one."""
+    n_all: int = 0
+    """How many documents the task has; 0 if all of them are here."""
 
     def totals(self) -> dict[str, Any]:
         """Return metrics as lm-eval names them, `acc,paper` and `acc_stderr,paper`; None if nothing is scored."""
@@ -81,15 +83,16 @@ def score_task(
     readings: dict[str, list[list[Any]]] = {variant: [] for variant in VARIANTS}
     values: dict[str, list[Mapping[str, Any]]] = {variant: [] for variant in VARIANTS}
     judge_facts: Mapping[str, Any] = {}
-    judged: Sequence[Sequence[Any]] = responses
-    if answer_reader is not None and run_programs is None:
+    step: JudgeStep | None = None
+    if answer_reader is not None:
         step = JudgeStep(scorer.reader_item, load_rubric(RUBRIC), answer_reader)
-        judged = step.judge_responses(docs, responses)
         judge_facts = step.facts
     for variant in VARIANTS:
-        given = judged
+        given: Sequence[Sequence[Any]] = responses
         if run_programs is not None:
             given = ran(partial(scorer.programs, variant=variant), docs, responses, run_programs)
+        if step is not None:
+            given = step.judge_responses(docs, given)
         for place, (doc, texts) in enumerate(zip(docs, given, strict=True)):
             if variant == "robust" and place in failed:
                 readings[variant].append([lost])

@@ -74,6 +74,17 @@ Adjust = Annotated[
 Style = Annotated[Literal["house", "paper"], typer.Option(help="Our drawing, or the authors'.")]
 
 
+def json_options(text: str) -> dict[str, Any]:
+    """Read the JSON object that --metadata gives."""
+    try:
+        options = json.loads(text)
+    except ValueError:
+        options = None
+    if not isinstance(options, dict):
+        raise ConfigError(f"--metadata: expected a JSON object, got {text!r:.80}.")
+    return options
+
+
 def tickers_of(value: str | None) -> list[str] | None:
     """Read the tickers that an option gives, separated by commas; None if it is not given."""
     from fin_tasks.benchmarks.dynostock.market import TICKER

@@ -17,6 +17,7 @@ from fin_tasks.cli.options import (
     ReaderModel,
     ReaderUrl,
     WhoseModel,
+    json_options,
     show,
 )
 from fin_tasks.settings import Settings
@@ -32,6 +33,52 @@ Files = Annotated[
 ]
 
 app = typer.Typer(no_args_is_help=True, help="Score saved responses, without a model.")
+
+
+@app.command("task")
+def replay_task(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A task of any benchmark.")],
+    files: Files,
+    metadata: Annotated[
+        str, typer.Option(metavar="JSON", help="Options of the task, as lm_eval --metadata.")
+    ] = "{}",
+    data_dir: DataDir = None,
+    model: WhoseModel = None,
+    reader_model: ReaderModel = None,
+    reader_base_url: ReaderUrl = None,
+    reader_key: ReaderKey = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Score responses to any task: CSV, JSON or JSON lines with id and response, or lm-eval's samples_*.jsonl.
+
+    Several rows of one id are several responses. Programs run in the sandbox. Judged tasks need fin-tasks judge.
+
+    Example: fin-tasks replay task bizbench_finknow gpt-4o.csv --metadata '{"source": "sample"}' --out results
+    """
+    from fin_tasks.adapters.saved_responses import read_responses, score_responses
+    from fin_tasks.benchmarks.scored_task import model_of
+    from fin_tasks.report.run_folder import write_run
+
+    options = json_options(metadata)
+    if data_dir is not None:
+        options["data_dir"] = str(data_dir)
+    reader = {"model": reader_model, "base_url": reader_base_url or None, "key": reader_key}
+    options |= {f"reader_{key}": value for key, value in reader.items() if value is not None}
+    for file in files:
+        run = score_responses(name, read_responses(file), options)
+        model_name = model or model_of(file)
+        if out is not None:
+            path = write_run(
+                out,
+                [run.scored],
+                model=model_name,
+                made_by="fin-tasks replay",
+                provenance={name: run.provenance},
+                metadata=run.metadata,
+            )
+            print(f"fin-tasks: wrote {path}", file=sys.stderr)
+        show({"model": model_name, **run.summary()}, as_json=as_json)
 
 
 @app.command("xfinbench")
@@ -69,7 +116,7 @@ def replay_xfinbench(
                 mode=mode,
                 data_dir=data_dir,
                 run_programs=runner.run if runner else None,
-                answer_reader=reader,
+                answer_reader=None if runner else reader,
             )
         questions = questions_of(file, split=split_of(scored.docs))
         facts = {"style": {"mode": mode}, "scorer": VERSION, **questions}
@@ -109,7 +156,7 @@ def replay_financemath(
                 responses,
                 options={"mode": mode},
                 run_programs=runner.run if runner else None,
-                answer_reader=reader,
+                answer_reader=None if runner else reader,
             )
         model_name = model or model_of(file)
         figures = summary(docs, scored.values, file=str(file), model=model_name)

@@ -7,9 +7,6 @@ from typing import Annotated, Literal
 import typer
 
 from fin_tasks.cli.options import Json, NewFolder, TokenPrices, say, tell
-from fin_tasks.errors import ConfigError
-
-Collection = Literal["every-eval-ever", "model-card"]
 
 
 def report(
@@ -20,14 +17,16 @@ def report(
     published: Annotated[bool, typer.Option(help="Show the papers' figures too.")] = True,
     title: Annotated[str, typer.Option(help="Title of the page.")] = "Finance benchmarks",
     reference: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Rank runs with the settings of this.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Results file whose settings other runs must match."),
     ] = None,
     token_prices: TokenPrices = None,
     no_samples: Annotated[
         bool, typer.Option("--no-samples", help="Leave out questions and responses.")
     ] = False,
     export: Annotated[
-        Collection | None, typer.Option(help="Also write results for a collection.")
+        Literal["every-eval-ever", "model-card"] | None,
+        typer.Option(help="Also write results for a collection."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -35,42 +34,28 @@ def report(
 
     Example: fin-tasks report results --out report
     """
-    from fin_tasks.endpoints.prices import read_prices
-    from fin_tasks.report import read
-    from fin_tasks.report.export import export as write_export
-    from fin_tasks.report.figures import write_tables_and_figures
-    from fin_tasks.report.leaderboard import board
-    from fin_tasks.report.site.page import replacing, write_page
+    from fin_tasks.report.write import write_report
 
-    found = read(paths)
-    wanted = next(
-        (run.id for run in found.runs if reference and run.path.resolve() == reference.resolve()),
-        "",
+    written = write_report(
+        paths,
+        out,
+        title=title,
+        published=published,
+        reference=reference,
+        token_prices=token_prices,
+        samples=not no_samples,
+        export=export,
     )
-    if reference is not None and not wanted:
-        raise ConfigError(
-            f"--reference: expected a results file among PATHS, got {str(reference)!r}."
-        )
-    known = read_prices(token_prices) if token_prices else None
-    made = board(found, title=title, reference=wanted, papers=published, prices=known)
-    with replacing(out) as folder:
-        (folder / "leaderboard.json").write_text(
-            json.dumps(made, indent=1, allow_nan=False) + "\n", encoding="utf-8"
-        )
-        write_tables_and_figures(found, made, folder)
-        left_out = write_export(export, made, folder) if export else []
-        problems = write_page(found, made, folder, samples=not no_samples)
-    own = [run for run in made["runs"] if run["source"] != "published"]
     summary = {
         "out": str(out),
-        "runs": len({run["path"] for run in own}),
-        "models": len({run["model"] for run in own}),
-        "notes": made["notes"] + left_out,
-        "problems": [problem.message for problem in found.problems] + problems,
+        "runs": written.n_runs,
+        "models": written.n_models,
+        "notes": written.notes,
+        "problems": written.problems,
     }
     if as_json:
         print(json.dumps(summary, allow_nan=False))
     else:
-        done = f"Runs: {summary['runs']}, models: {summary['models']}. Open {out / 'index.html'}"
-        say(*(f"Note: {note}" for note in summary["notes"]), done)
-    tell(summary["problems"])
+        done = f"Runs: {written.n_runs}, models: {written.n_models}. Open {written.page}"
+        say(*(f"Note: {note}" for note in written.notes), done)
+    tell(written.problems)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fin_tasks.cli.options import DataDir, Json, say
-from fin_tasks.errors import ConfigError, FinTasksError
+from fin_tasks.cli.options import DataDir, Json, json_options, say
+from fin_tasks.errors import FinTasksError
 
 if TYPE_CHECKING:
     from fin_tasks.report.verify.checks import Checks
@@ -54,9 +54,7 @@ def verify(
     from fin_tasks.settings import Settings
 
     try:
-        options = json.loads(metadata)
-        if not isinstance(options, dict):
-            raise ConfigError(f"--metadata: expected a JSON object, got {metadata!r:.80}.")
+        options = json_options(metadata)
         places = {"data_dir": str(data_dir) if data_dir else None, "source": source}
         options |= {name: value for name, value in places.items() if value is not None}
         # a judge that only the environment names is not asked, as it may cost money

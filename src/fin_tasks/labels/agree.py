@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.errors import DataError
-from fin_tasks.labels.draw import Draw, id_of
+from fin_tasks.labels.draw import Draw
 from fin_tasks.report.rows import read_samples, readings_of
 
 _REVIEW = 2.0  # people look again at a response whose scores have a larger variance

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_va
 
 from fin_tasks import report
 from fin_tasks.benchmarks import benchmark_named
+from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.data import documents
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report.model import headline
@@ -226,8 +227,3 @@ def _questions(found: Draw, task: str, options: Mapping[str, Any]) -> list[Row]:
         facts = {"task": [doc.get("task") or task], **benchmark.parts_of(doc)}
         rows.append(Row(doc_id=id_of(doc), task=task, doc=doc, facts=facts))
     return rows
-
-
-def id_of(doc: Mapping[str, Any]) -> str:
-    """Return the id of a document of any benchmark."""
-    return str(doc["id"] if "id" in doc else doc["question_id"])

@@ -9,10 +9,14 @@ from fin_tasks.errors import DataError
 if TYPE_CHECKING:
     from fin_tasks.report.model import Problem, Report
 
-__all__ = ["read"]
+__all__ = ["AnyPath", "Paths", "read"]
+
+AnyPath = str | Path
+Paths = AnyPath | Iterable[AnyPath]
+"""One file or folder, or several."""
 
 
-def read(paths: Iterable[Path]) -> "Report":
+def read(paths: Paths) -> "Report":
     """Read all runs of our tasks in files and folders: run folders as lm-eval writes them, and logs of inspect_ai.
 
     Raise DataError if there are none. What is wrong with a single file stands in the report's problems.
@@ -22,11 +26,13 @@ def read(paths: Iterable[Path]) -> "Report":
     from fin_tasks.report.model import Problem, Report, table_of
 
     problems: list[Problem] = []
-    runs, tables = lm_eval.read_runs(_find(list(paths), problems), problems)
+    listed = [paths] if isinstance(paths, AnyPath) else list(paths)
+    files = _find([Path(path) for path in listed], problems)
+    runs, tables = lm_eval.read_runs(files, problems)
     if not runs:
         found = f": {problems[0].message}" if problems else ", found none."
         raise DataError(
-            f"{', '.join(map(str, paths))}: expected run folders with results of our tasks{found}"
+            f"{', '.join(map(str, listed))}: expected run folders with results of our tasks{found}"
         )
     return Report(tuple(runs), table_of(tables), tuple(problems))
 

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,13 @@ def read_samples(path: Path | None) -> Iterator[dict[str, Any]]:
 
 def read_rows(path: Path, benchmark: str) -> pd.DataFrame:
     """Return the rows of a samples file: text columns without run and task, and metrics."""
+    return rows_of(str(path), _lines(path, once=_ONCE), benchmark)
+
+
+def rows_of(
+    source: str, lines: Iterable[tuple[str, Mapping[str, Any]]], benchmark: str
+) -> pd.DataFrame:
+    """Return the rows of samples, each given with where it is."""
     texts: dict[str, list[str | None]] = {
         name: [] for name in ("variant", "doc_id", "answer", "reason")
     }
@@ -68,7 +75,7 @@ def read_rows(path: Path, benchmark: str) -> pd.DataFrame:
     facts: dict[str, dict[str, str]] = {}
     metrics: list[str] = []
     scored: list[int] = []  # responses of each row
-    for where, sample in _lines(path, once=_ONCE):
+    for where, sample in lines:
         variant, doc, names = sample.get("filter"), sample.get("doc"), sample.get("metrics")
         if not isinstance(variant, str) or not isinstance(doc, dict):
             raise DataError(
@@ -109,12 +116,12 @@ def read_rows(path: Path, benchmark: str) -> pd.DataFrame:
     rows = pd.DataFrame({name: texts_column(column) for name, column in texts.items()})
     if rows.empty or rows.duplicated(["variant", "doc_id"]).any():
         raise DataError(
-            f"{path}: expected each document once under a filter, found one twice or no row at all."
+            f"{source}: expected each document once under a filter, found one twice or no row at all."
         )
     found = {
         name: one
         for metric, of in values.items()
-        for name, one in _metric(path, metric, of).items()
+        for name, one in _metric(source, metric, of).items()
     }
     if max(scored) > 1 and "acc" in found:
         found |= _pass_at(found["acc"], np.array(scored))
@@ -237,7 +244,7 @@ def _pass_at(acc: Any, scored: Any) -> dict[str, Any]:
         return {**found, "spread": np.sqrt(right * (scored - right) / (scored * (scored - 1.0)))}
 
 
-def _metric(path: Path, name: str, values: list[Any]) -> dict[str, Any]:
+def _metric(source: str, name: str, values: list[Any]) -> dict[str, Any]:
     """Return the columns of a metric; none if only the metric's own aggregation understands its values."""
     kinds = set(map(type, values))
     if name == "bias_index" and list in kinds:
@@ -258,7 +265,7 @@ def _metric(path: Path, name: str, values: list[Any]) -> dict[str, Any]:
     numbers = np.array(values, dtype=np.float64) if kinds <= _NUMBERS else np.array([math.inf])
     if ((numbers < 0) | (numbers > most) | np.isinf(numbers)).any():
         raise DataError(
-            f"{path}, {name:.80}: expected null or numbers from 0 to {most:g}, got {str(values)[:80]}."
+            f"{source}, {name:.80}: expected null or numbers from 0 to {most:g}, got {str(values)[:80]}."
         )
     return {name: numbers} | (
         {WEIGHT: (~np.isnan(numbers)).astype(float)} if name == "bias_index" else {}

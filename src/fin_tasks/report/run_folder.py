@@ -54,7 +54,7 @@ def write_run(
             }
             for task in tasks
         },
-        "n-samples": {name: {"original": size, "effective": size} for name, size in sizes.items()},
+        "n-samples": {task.name: _counts(task) for task in tasks},
         "config": {"model": made_by, "model_args": {}},
         "date": time.time(),
         "model_name": model,
@@ -76,13 +76,18 @@ def write_run(
             with (folder / f"samples_{task.name}_{stamp}.jsonl").open(
                 "w", encoding="utf-8"
             ) as file:
-                file.writelines(json.dumps(line) + "\n" for line in _lines(task))
+                file.writelines(json.dumps(line) + "\n" for line in sample_lines(task))
         path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise DataError(
             f"--out {out}: expected a folder that can be written, got {error.strerror}."
         ) from error
     return path
+
+
+def _counts(task: ScoredTask) -> dict[str, int]:
+    size = len(task.docs)
+    return {"original": task.n_all or size, "effective": size}
 
 
 def _config(
@@ -99,7 +104,8 @@ def _config(
     return {"task": task.name, "output_type": "generate_until", "metadata": told}
 
 
-def _lines(task: ScoredTask) -> Iterator[dict[str, Any]]:
+def sample_lines(task: ScoredTask) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a task's samples file."""
     for variant, readings in task.readings.items():
         for number, (doc, texts, read) in enumerate(
             zip(task.docs, task.responses, readings, strict=True)

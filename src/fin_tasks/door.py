@@ -1,0 +1,57 @@
+"""The functions for notebooks: `fin_tasks.tasks`, `load`, `score`, `read_runs`, `write_report`.
+
+The commands call the same functions. docs/python.md shows them at work.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from fin_tasks.adapters.saved_responses import Responses, score_responses
+from fin_tasks.adapters.task_file import TaskFile
+from fin_tasks.adapters.task_file import task_names as tasks
+from fin_tasks.report import read as read_runs
+from fin_tasks.report.model import BREAKDOWNS, COLUMNS
+from fin_tasks.report.rows import rows_of
+from fin_tasks.report.run_folder import sample_lines
+from fin_tasks.report.write import write_report
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from pandas import DataFrame
+
+__all__ = ["load", "read_runs", "score", "tasks", "write_report"]
+
+
+def load(task: str, *, split: str | None = None, **metadata: Any) -> "Dataset":
+    """Load the documents of a task; their `prompt` is what a model is asked.
+
+    Args:
+        task: Name of the task.
+        split: The questions, by default those of the task.
+        metadata: Options as in lm-eval's `--metadata`, such as `source="sample"`.
+    """
+    return TaskFile(task).dataset(_options(split, metadata))
+
+
+def score(
+    task: str, responses: Responses, *, split: str | None = None, **metadata: Any
+) -> "DataFrame":
+    """Score responses; return a row for each document under `paper`, and one under `robust`.
+
+    Args:
+        task: Name of the task. A task with programs runs them in the sandbox.
+        responses: A text, or a list of texts, for each document: by id, or in the order of the
+            documents, or a table with the columns `id` and `response`. None is a response that the
+            model did not give.
+        split: The questions, by default those of the task.
+        metadata: Options as in lm-eval's `--metadata`, such as `source="sample"`.
+    """
+    run = score_responses(task, responses, _options(split, metadata))
+    lines = [(task, line) for line in sample_lines(run.scored)]
+    rows = rows_of(task, lines, TaskFile(task).benchmark)
+    unknown = [name for name in ("source", *BREAKDOWNS) if rows[name].isna().all()]
+    texts = [name for name in COLUMNS if name in rows and name not in unknown]
+    return rows.drop(columns=unknown).astype(dict.fromkeys(texts, object))
+
+
+def _options(split: str | None, metadata: dict[str, Any]) -> dict[str, Any]:
+    return metadata if split is None else {**metadata, "split": split}

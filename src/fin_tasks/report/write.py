@@ -1,0 +1,89 @@
+"""Write a report of runs: page, tables, figures and `leaderboard.json`."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from fin_tasks.endpoints.prices import read_prices
+from fin_tasks.errors import ConfigError
+from fin_tasks.report import AnyPath, Paths, read
+from fin_tasks.report.export import export as write_export
+from fin_tasks.report.figures import write_tables_and_figures
+from fin_tasks.report.leaderboard import board
+from fin_tasks.report.model import Report
+from fin_tasks.report.site.page import replacing, write_page
+
+Collection = Literal["every-eval-ever", "model-card"]
+"""Other people's collections of results."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenReport:
+    """What a report was made of, and what could not be used."""
+
+    page: Path
+    leaderboard: Mapping[str, Any]
+    """What `leaderboard.json` holds."""
+    n_runs: int
+    n_models: int
+    notes: Sequence[str]
+    problems: Sequence[str]
+
+
+def write_report(
+    paths: Paths,
+    out: AnyPath,
+    *,
+    title: str = "Finance benchmarks",
+    published: bool = True,
+    reference: AnyPath | None = None,
+    token_prices: AnyPath | None = None,
+    samples: bool = True,
+    export: Collection | None = None,
+) -> WrittenReport:
+    """Write a report of runs into a folder; an older report there is replaced.
+
+    Args:
+        paths: Run folders, results files, or folders that hold some.
+        out: The folder.
+        title: Title of the page.
+        published: Whether the papers' figures are shown, too.
+        reference: Results file whose settings the other runs must match to be ranked.
+        token_prices: YAML file with the prices of models' tokens.
+        samples: Whether the page shows questions and responses.
+        export: A collection for which results are written, too.
+    """
+    report = read(paths)
+    reference_run = _reference_run(report, reference)
+    prices = read_prices(Path(token_prices)) if token_prices else None
+    leaderboard = board(
+        report, title=title, reference=reference_run, papers=published, prices=prices
+    )
+    with replacing(Path(out)) as folder:
+        text = json.dumps(leaderboard, indent=1, allow_nan=False) + "\n"
+        (folder / "leaderboard.json").write_text(text, encoding="utf-8")
+        write_tables_and_figures(report, leaderboard, folder)
+        left_out = write_export(export, leaderboard, folder) if export else []
+        not_shown = write_page(report, leaderboard, folder, samples=samples)
+    measured = [run for run in leaderboard["runs"] if run["source"] != "published"]
+    return WrittenReport(
+        page=Path(out) / "index.html",
+        leaderboard=leaderboard,
+        n_runs=len({run["path"] for run in measured}),
+        n_models=len({run["model"] for run in measured}),
+        notes=[*leaderboard["notes"], *left_out],
+        problems=[*(problem.message for problem in report.problems), *not_shown],
+    )
+
+
+def _reference_run(report: Report, reference: AnyPath | None) -> str:
+    """Return the id of the run that a results file holds; empty without a file."""
+    if reference is None:
+        return ""
+    path = Path(reference).resolve()
+    for run in report.runs:
+        if run.path.resolve() == path:
+            return run.id
+    raise ConfigError(f"--reference: expected a results file among PATHS, got {str(reference)!r}.")

@@ -1,0 +1,215 @@
+"""The functions for notebooks: what docs/python.md shows, and bad input."""
+
+import csv
+import doctest
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import fin_tasks
+from fin_tasks.cli import app
+from fin_tasks.errors import ConfigError, DataError, FinTasksError
+
+PAGE = Path(__file__).parents[1] / "docs" / "python.md"
+BOOL = "xfinbench_bool"
+POT = "xfinbench_calc_pot"
+SAMPLE = {"source": "sample"}
+PROGRAM = "```python\ndef solution():\n    return {}\n```"
+MOST_MICROSECONDS = 30_000
+
+
+def replay(*arguments: object) -> dict[str, Any]:
+    options = ["--metadata", json.dumps(SAMPLE), "--json"]
+    done = CliRunner().invoke(app, ["replay", "task", *map(str, arguments), *options])
+    assert done.exit_code == 0, (done.output, done.exception)
+    summary: dict[str, Any] = json.loads(done.stdout)
+    return summary
+
+
+def save(file: Path, responses: dict[str, str]) -> Path:
+    lines = [json.dumps({"id": name, "response": text}) for name, text in responses.items()]
+    file.write_text("\n".join(lines))
+    return file
+
+
+@pytest.fixture
+def documents() -> Any:
+    return fin_tasks.load(BOOL, **SAMPLE)
+
+
+def test_the_page_shows_what_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    documents = fin_tasks.load("xfinbench_calc", **SAMPLE)
+    saved = save(tmp_path / "my-model.jsonl", dict.fromkeys(documents["id"], "41.6"))
+    replay("xfinbench_calc", saved, "--out", "results")
+    text = PAGE.read_text(encoding="utf-8").replace("\n```\n", "\n\n")
+    test = doctest.DocTestParser().get_doctest(text, {}, PAGE.name, str(PAGE), 0)
+    assert len(test.examples) > 10
+    flags = doctest.NORMALIZE_WHITESPACE
+    runner = doctest.DocTestRunner(verbose=False, optionflags=flags)
+    report: list[str] = []
+    assert runner.run(test, out=report.append).failed == 0, "".join(report)
+
+
+def test_the_package_offers_its_functions_and_is_light() -> None:
+    names = {"load", "read_runs", "score", "tasks", "write_report"}
+    assert names <= set(dir(fin_tasks)) & set(fin_tasks.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'missing'"):
+        _ = fin_tasks.missing  # type: ignore[attr-defined]
+    # The fastest of some starts, because the machine may be busy.
+    assert min(import_time() for _ in range(5)) < MOST_MICROSECONDS
+
+
+def import_time() -> int:
+    """Return the microseconds that `import fin_tasks` takes in a new process."""
+    command = [sys.executable, "-X", "importtime", "-c", "import fin_tasks"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = [line.split("|") for line in done.stderr.splitlines()]
+    (microseconds,) = [line[1] for line in lines if line[-1].strip() == "fin_tasks"]
+    return int(microseconds)
+
+
+def test_responses_by_id_in_order_and_as_a_table_score_alike(documents: Any) -> None:
+    in_order = documents["target"]
+    by_id = dict(zip(documents["id"], in_order, strict=True))
+    table = pd.DataFrame({"id": documents["id"], "response": in_order})
+    expected = fin_tasks.score(BOOL, in_order, **SAMPLE)
+    assert set(expected["variant"]) == {"paper", "robust"}
+    assert (expected["acc"] == 1.0).all()
+    for responses in (by_id, dict(reversed(by_id.items())), table, pd.Series(in_order)):
+        pd.testing.assert_frame_equal(fin_tasks.score(BOOL, responses, **SAMPLE), expected)
+
+
+def test_documents_without_a_response_are_left_out(documents: Any) -> None:
+    name = documents["id"][3]
+    table = fin_tasks.score(BOOL, {name: documents["target"][3]}, **SAMPLE)
+    assert table["doc_id"].tolist() == [name, name]
+
+
+def test_a_response_that_the_model_did_not_give_is_unscored(documents: Any) -> None:
+    name = documents["id"][0]
+    for missing in (None, [None, None], float("nan")):
+        table = fin_tasks.score(BOOL, {name: missing}, **SAMPLE).set_index("variant")
+        assert table["unscored"].to_dict() == {"paper": 0.0, "robust": 1.0}
+        assert (table["acc"]["paper"], table["reason"]["robust"]) == (
+            0.0,
+            "the model gave no response",
+        )
+    table = fin_tasks.score(BOOL, {name: ""}, **SAMPLE)
+    assert (table["unscored"] == 0.0).all()
+
+
+def test_several_responses_count_as_their_mean(documents: Any) -> None:
+    name, target = documents["id"][0], documents["target"][0]
+    for responses in (
+        {name: [target, "No idea."]},
+        pd.DataFrame({"id": [name, name], "response": [target, "No idea."]}),
+    ):
+        table = fin_tasks.score(BOOL, responses, **SAMPLE)
+        assert (table["acc"] == 0.5).all()
+        assert (table["pass@2"] == 1.0).all()
+
+
+def test_programs_run_in_the_sandbox() -> None:
+    documents = fin_tasks.load(POT, **SAMPLE)
+    responses = {}
+    for document in documents.select(range(2)):
+        responses[document["id"]] = PROGRAM.format(document["ground_truth"])
+    table = fin_tasks.score(POT, responses, **SAMPLE)
+    assert (table["acc"] == 1.0).all()
+    assert (table["execution_rate"] == 1.0).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fin_tasks.load("xfinbench_boo"), "Did you mean 'xfinbench_bool'?"),
+        (lambda: fin_tasks.load("?"), "`fin_tasks.tasks()` names them."),
+        (lambda: fin_tasks.load(BOOL, split="tset"), "expected one of test, validation"),
+        (lambda: fin_tasks.load(BOOL, mode="da"), "metadata sets mode, which this task fixes"),
+        (lambda: fin_tasks.score(BOOL, ["true"], **SAMPLE), "documents, got 1. Give them by id"),
+        (lambda: fin_tasks.score(BOOL, "true", **SAMPLE), "documents, got 1."),
+        (lambda: fin_tasks.score(BOOL, {}, **SAMPLE), "at least one response, got none"),
+        (lambda: fin_tasks.score(BOOL, {"x": "a"}, **SAMPLE), "no document has the id 'x'"),
+        (lambda: fin_tasks.score(BOOL, {"x": 5}, **SAMPLE), "x: expected text as response, got 5"),
+        (
+            lambda: fin_tasks.score(BOOL, pd.DataFrame({"id": ["a"], "text": [""]}), **SAMPLE),
+            "expected a table with the columns id and response, got id, text.",
+        ),
+        (lambda: fin_tasks.score("mme_finance_en", []), "`fin-tasks judge`"),
+        (lambda: fin_tasks.score(BOOL, {}, reader_key="K"), "expected a model (reader_model)"),
+        (lambda: fin_tasks.read_runs("nowhere"), "nowhere: expected a results file"),
+        (lambda: fin_tasks.write_report(["nowhere"], "out"), "nowhere: expected a results file"),
+    ],
+)
+def test_bad_input_is_one_sentence(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(FinTasksError) as caught:
+        call()
+    assert isinstance(caught.value, ConfigError | DataError)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_replay_of_any_task_writes_a_run_that_is_read(documents: Any, tmp_path: Path) -> None:
+    wrong = dict.fromkeys(documents["id"], "I cannot say.")
+    responses = wrong | {documents["id"][0]: documents["target"][0]}
+    summary = replay(BOOL, save(tmp_path / "m.jsonl", responses), "--out", tmp_path / "runs")
+    expected = fin_tasks.score(BOOL, responses, **SAMPLE)
+    n = documents.num_rows
+    assert (summary["task"], summary["model"], summary["n"], summary["n_all"]) == (BOOL, "m", n, n)
+    assert summary["robust"]["acc"] == pytest.approx(1 / n)
+    runs, rows, problems = fin_tasks.read_runs(tmp_path / "runs")
+    assert not problems
+    assert [(run.model, run.harness) for run in runs] == [("m", "replay")]
+    for column in ("doc_id", "variant", "answer", "acc", "no_answer"):
+        assert rows[column].astype(object).equals(expected[column].astype(object))
+    verified = CliRunner().invoke(app, ["verify", str(tmp_path / "runs"), "--json"])
+    checks = json.loads(verified.stdout)["checks"]
+    assert {one["check"] for one in checks if one["status"] != "pass"} == {"data"}  # the sample
+
+
+def test_replay_reads_csv_and_samples_of_lm_eval(documents: Any, tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    with file.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["id", "response"])
+        writer.writerow([documents["id"][0], documents["target"][0]])
+        writer.writerow([documents["id"][0], "No idea."])
+    summary = replay(BOOL, file, "--out", tmp_path / "runs", "--model", "org/m")
+    assert (summary["n"], summary["n_all"]) == (1, documents.num_rows)
+    assert summary["robust"]["acc"] == 0.5
+    (samples,) = (tmp_path / "runs" / "org__m").glob("samples_*.jsonl")
+    again = replay(BOOL, samples)
+    assert (again["model"], again["n"], again["robust"]) == ("org/m", 1, summary["robust"])
+
+
+def test_replay_knows_what_was_cut_off(documents: Any, tmp_path: Path) -> None:
+    row = {"id": documents["id"][0], "response": "Let us see.", "finish_reason": "length"}
+    (tmp_path / "r.jsonl").write_text(json.dumps(row))
+    summary = replay(BOOL, tmp_path / "r.jsonl", "--out", tmp_path / "runs")
+    assert summary["robust"]["cut_off"] == 1.0
+    (samples,) = tmp_path.glob("runs/r/samples_*.jsonl")
+    assert replay(BOOL, samples)["robust"]["cut_off"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"id": "a", "text": "b"}', "expected an object with id, response"),
+        ('{"id": "a", "response": {"x": 1}}', "a: expected text as response"),
+        ('{"id": "a", "response": "b"}', "no document has the id 'a'"),
+    ],
+)
+def test_replay_refuses_what_it_cannot_score(content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").write_text(content)
+    options = ["--metadata", json.dumps(SAMPLE)]
+    done = CliRunner().invoke(app, ["replay", "task", BOOL, str(tmp_path / "r.jsonl"), *options])
+    assert isinstance(done.exception, DataError)
+    assert message in str(done.exception)
