@@ -118,7 +118,7 @@ def _documents(
             question = question.strip()
             choices = lettered(row["choices"])
         task = TASKS[subset]
-        asked = templates.fill(task, style, question=question, choices=choices, terms=terms_of_row)
+        prompt = templates.fill(task, style, question=question, choices=choices, terms=terms_of_row)
         doc: AskedDocument = {
             "id": row["id"],
             "task": task,
@@ -136,9 +136,9 @@ def _documents(
             "terms": [
                 {"id": term.id, "name": term.name, "score": term.score} for term in terms_of_row
             ],
-            "system": asked["system"],
-            "prompt": asked["prompt"],
-            "cue": asked["cue"],
+            "system": prompt["system"],
+            "prompt": prompt["prompt"],
+            "cue": prompt["cue"],
         }
         docs.append(doc)
     return docs

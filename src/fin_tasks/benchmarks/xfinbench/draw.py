@@ -57,28 +57,28 @@ def choose_rows(
     counts = ", ".join(f"{flaw} {len(ids)}" for flaw, ids in left_out.items())
     if counts:
         _log.warning("xfinbench %s: rows of %s left out: %s", subset, table, counts)
-    candidates = [row for row in (rows if study else own_rows) if not row["flaw"]]
+    candidates = _without_flaw(rows if study else own_rows)
     n_rows = study[task] if study else sample_n
     drawn = draw_rows("xfinbench", candidates, n_rows, sample_seed, lambda row: row["id"])
-    asked = [row for row in drawn if _is_own(row, subset)]
-    what = f"{len(drawn):,} of {len(candidates):,} usable rows ({task}) of {files.files[table]}"
+    chosen_rows = [row for row in drawn if _is_own(row, subset)]
+    draw = f"{len(drawn):,} of {len(candidates):,} usable rows ({task}) of {files.files[table]}"
     if sample_n is not None:
         message = "xfinbench %s: sample_n %s draws %s; this task asks %d of them"
-        _log.info(message, subset, sample_n, what, len(asked))
-    if not asked:
+        _log.info(message, subset, sample_n, draw, len(chosen_rows))
+    if not chosen_rows:
         raise DataError(
-            f"xfinbench {subset}: expected a row to ask, got none among {what} "
+            f"xfinbench {subset}: expected a row to ask, got none among {draw} "
             f"(sample_n: {sample_n}, left out: {counts or 'nothing'}). "
             "Leave out this task, or take another sample_seed."
         )
+    figure_paths = {}
     if subset == "mcq_visual":
         files = files.with_files(_figure_files(rows), optional=True)
-    paths = [path for name, path in files.files.items() if name != table]
+        for name, path in files.files.items():
+            if name != table:
+                figure_paths[path.stem] = str(path)
     return Chosen(
-        rows=asked,
-        figure_paths={path.stem: str(path) for path in paths},
-        data=files.provenance(),
-        left_out=left_out,
+        rows=chosen_rows, figure_paths=figure_paths, data=files.provenance(), left_out=left_out
     )
 
 
@@ -86,6 +86,10 @@ def _is_own(row: Row, subset: Subset) -> bool:
     """Return whether a row of the task belongs to the subset: choices have a figure or none."""
     shows_figures = subset == "mcq_visual"
     return row["task"] != "mcq" or bool(row["figure"]) == shows_figures
+
+
+def _without_flaw(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if not row["flaw"]]
 
 
 def _flawed_ids(rows: Sequence[Row]) -> dict[str, list[str]]:
@@ -98,17 +102,19 @@ def _flawed_ids(rows: Sequence[Row]) -> dict[str, list[str]]:
 
 def _mark_missing_figures(files: Located, rows: Sequence[Row]) -> None:
     """Mark the rows whose figure the authors, or the user's folder, do not have."""
-    published = {name for name in _figure_files(rows) if files.matches(name)}
-    stems = {name.rpartition("/")[2].rpartition(".")[0] for name in published}
+    figures: set[str] = set()
+    for name in _figure_files(rows):
+        figures.update(path.stem for path in files.matches(name))
     for row in rows:
-        if row["figure"] and row["figure"] not in stems:
+        if row["figure"] and row["figure"] not in figures:
             row["flaw"] = "missing-figure"
 
 
 def _figure_files(rows: Sequence[Row]) -> list[str]:
     """Return the names that the files of all figures may have."""
-    figures = sorted({row["figure"] for row in rows if _FIGURE_NAME.fullmatch(row["figure"])})
+    figures = sorted({row["figure"] for row in rows})
     names = []
     for suffix in _FIGURE_SUFFIXES:
-        names += [f"dataset/figures/{figure}.{suffix}" for figure in figures]
+        for figure in filter(_FIGURE_NAME.fullmatch, figures):
+            names.append(f"dataset/figures/{figure}.{suffix}")
     return names

@@ -37,20 +37,21 @@ _WORD = re.compile(r"[a-z]")
 
 def read_types(reply: str) -> tuple[list[str], str]:
     """Return the types that a reply names behind the last marker; if there are none, also the reason."""
-    _, marker, behind = reply.rpartition(MARKER)
+    _, marker, answer = reply.rpartition(MARKER)
     if not marker:
         return [], "no marker"
-    listed = _ITEM_NUMBER.sub("", behind.strip(" :*\n"))
+    listed = _ITEM_NUMBER.sub("", answer.strip(" :*\n"))
     first_list = _END_OF_LIST.split(listed)[0]
     plain_list = _EXPLANATION.sub("", first_list).lower()
     types: list[str] = []
     for item in _BETWEEN_TYPES.split(plain_list):
         if not _WORD.search(item):
             continue
-        named = _types_in(item)
-        if not named:
+        types_in_item = _types_in(item)
+        if not types_in_item:
             return [], f"unknown type {item.strip()!r}"
-        types += [name for name in named if name not in types]
+        types += types_in_item
+    types = list(dict.fromkeys(types))
     if not types:
         return [], "no types"
     if len(types) > _MOST_TYPES:

@@ -85,8 +85,10 @@ class PromptSet:
         """Return the prompt of a question, with finance terms before it."""
         knowledge = ""
         if terms:
-            shown = [_HEADING, *(term.text for term in terms)]
-            knowledge = _BETWEEN_TERMS.join(shown) + self.after_terms
+            paragraphs = [_HEADING]
+            for term in terms:
+                paragraphs.append(term.text)
+            knowledge = _BETWEEN_TERMS.join(paragraphs) + self.after_terms
         template = self.user[task, style.mode]
         prompt = fill_fields(template, knowledge=knowledge, question=question, choices=choices)
         system = self.system[style.mode] if style.role else ""
@@ -128,8 +130,8 @@ def upstream_prompts(files: Located) -> PromptSet:
     system_files = {}
     for mode, name in _UPSTREAM_MODES.items():
         system_files[mode] = f"{_UPSTREAM_FOLDER}/Sys_msg/{name}.txt"
-    found = files.with_files([*user_files.values(), *system_files.values()]).files
-    texts = {file: path.read_text("utf-8", "replace") for file, path in found.items()}
+    located = files.with_files([*user_files.values(), *system_files.values()])
+    texts = {file: path.read_text("utf-8", "replace") for file, path in located.files.items()}
     return PromptSet(
         name="upstream",
         system={mode: texts[file] for mode, file in system_files.items()},

@@ -49,9 +49,11 @@ def summary(scored: ScoredTask, *, tier: str | None = None) -> dict[str, Any]:
     result["unscored"] = [row["unscored"] for row in robust_rows].count(1.0)
     by_capability = {}
     for capability in CAPABILITIES:
-        places = [at for at, doc in enumerate(docs) if capability in doc["capabilities"]]
-        if places:
-            by_capability[capability] = _rates(scored, places)
+        positions = [
+            position for position, doc in enumerate(docs) if capability in doc["capabilities"]
+        ]
+        if positions:
+            by_capability[capability] = _rates(scored, positions)
     result["by_capability"] = by_capability
     if docs[0]["mode"] == "pot":
         for variant, name in (("paper", "execution_rate"), ("robust", "robust_execution_rate")):
@@ -62,15 +64,15 @@ def summary(scored: ScoredTask, *, tier: str | None = None) -> dict[str, Any]:
     return result
 
 
-def _rates(scored: ScoredTask, places: Sequence[int]) -> dict[str, Any]:
+def _rates(scored: ScoredTask, positions: Sequence[int]) -> dict[str, Any]:
     """Return how many documents there are, and by variant the means of metrics over them."""
     metrics = ["acc", "no_answer"]
     if scored.docs[0]["task"] == "calcu":
         metrics = ["acc_em", "acc_err", "no_answer"]
-    rates: dict[str, Any] = {"n": len(places)}
+    rates: dict[str, Any] = {"n": len(positions)}
     for variant, rows in scored.values.items():
         means = {}
         for name in metrics:
-            means[name] = average_or_none(rows[place][name] for place in places)
+            means[name] = average_or_none(rows[position][name] for position in positions)
         rates[variant] = means
     return rates

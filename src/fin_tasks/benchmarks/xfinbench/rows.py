@@ -107,11 +107,11 @@ def parse_choices(cell: str) -> list[str]:
 
 def lettered(choices: Iterable[str]) -> str:
     """Return choices with their letters, a line each."""
-    lines = [f"{letter}. {text}" for letter, text in zip(ascii_uppercase, choices, strict=False)]
-    return "\n".join(lines)
+    letters = zip(ascii_uppercase, choices, strict=False)
+    return "\n".join(f"{letter}. {text}" for letter, text in letters)
 
 
 def items_of(cell: str, separators: str = _SEPARATORS) -> list[str]:
     """Split a cell into its items, and return each once."""
-    items = [item.strip() for item in re.split(f"[{separators}]", cell)]
+    items = map(str.strip, re.split(f"[{separators}]", cell))
     return list(dict.fromkeys(filter(None, items)))

@@ -103,9 +103,9 @@ def read(
     rows = _read_file(path)
     own_rows = [row for row in rows if row[0].task in ("", task, file_task)]
     if not own_rows:
-        found = sorted({row.task for row, _ in rows})
+        tasks = sorted({row.task for row, _ in rows})
         raise DataError(
-            f"{path}: expected responses to {task} questions, got {found}. Is the task right?"
+            f"{path}: expected responses to {task} questions, got {tasks}. Is the task right?"
         )
     if len(own_rows) < len(rows):
         message = "replay: %d of %d rows belong to other tasks, left out."

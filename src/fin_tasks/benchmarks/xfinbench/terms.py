@@ -52,14 +52,17 @@ def find_terms(
     texts = [f"{term.name} {term.definition}" for term in candidates]
     questions = [row["question"] for row in rows]
     if condition == "dense":
-        texts = [_on_one_line(text) for text in texts]
-        questions = [_on_one_line(question) for question in questions]
+        texts = list(map(_on_one_line, texts))
+        questions = list(map(_on_one_line, questions))
     results = retrieve(
         texts, questions, method=condition, top_k=top_k, encoder=encoder, settings=settings
     )
     terms_of_rows = []
     for hits in results:
-        terms_of_row = [candidates[hit.text_index]._replace(score=hit.score) for hit in hits]
+        terms_of_row = []
+        for hit in hits:
+            term = candidates[hit.text_index]
+            terms_of_row.append(term._replace(score=hit.score))
         terms_of_rows.append(terms_of_row)
     facts["top_k"] = top_k
     facts["retriever"] = retriever_provenance(condition, encoder=encoder)

@@ -1,31 +1,34 @@
 """Make questions with two models: one writes them, one verifies them."""
 
-import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from random import Random
-from typing import Any, Literal, TypedDict, TypeVar
-
-import pandas as pd
+from typing import Any, Literal, TypeVar
 
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import read_quantity
+from fin_tasks.benchmarks.xfinbench.construct.output import (
+    Report,
+    count_questions,
+    split_questions,
+    write_set,
+)
 from fin_tasks.benchmarks.xfinbench.construct.question import (
     KINDS,
     Exercise,
     Kind,
     Question,
+    kept_questions,
     read_exercises,
 )
 from fin_tasks.benchmarks.xfinbench.construct.reading import read_questions
 from fin_tasks.benchmarks.xfinbench.construct.rules import RuleSet, has_yes_or_no
 from fin_tasks.benchmarks.xfinbench.construct.templates import Templates
 from fin_tasks.benchmarks.xfinbench.prompts import Style, house_prompts
-from fin_tasks.benchmarks.xfinbench.rows import COLUMNS, SPLITS, lettered
-from fin_tasks.benchmarks.xfinbench.score import programs, score
-from fin_tasks.data.files import write_file
+from fin_tasks.benchmarks.xfinbench.rows import lettered
+from fin_tasks.benchmarks.xfinbench.score import score
 from fin_tasks.endpoints.chat import Chat
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.endpoints.reply import ChatReply
@@ -40,26 +43,6 @@ _Result = TypeVar("_Result")
 _MAX_TOKENS = 4096
 _N_THREADS = 16
 _END_OF_REASONING = "</think>"
-
-
-class Report(TypedDict):
-    """What became of the questions."""
-
-    sources: int
-    """Number of exercises."""
-    generated: Mapping[str, int]
-    """By task."""
-    kept: int
-    dropped: int
-    dropped_share: float
-    rules: Mapping[str, Mapping[str, int]]
-    """How many questions each rule dropped, by task and over all; `kept` counts the others."""
-    rule_set: str
-    models: Mapping[str, Mapping[str, Any]]
-    """Name, replies, tokens and cost of each model."""
-    prompts: Mapping[str, str]
-    seed: int
-    splits: Mapping[str, int]
 
 
 @dataclass
@@ -87,16 +70,21 @@ class Maker:
         """
         exercises = read_exercises(table)
         questions = self._write_questions(exercises)
-        self._check_programs(questions)
+        self._check_programs(kept_questions(questions, "calcu"))
         self._compare_statements(questions)
-        rows = self._split(questions, validation)
-        report = self._report(exercises, questions, rows)
-        for split, rows_of_split in rows.items():
-            content = pd.DataFrame(rows_of_split, columns=COLUMNS).to_csv(index=False)
-            write_file(out / f"{split}_set.csv", content.encode())
-        _write_lines(out / "questions.jsonl", [asdict(question) for question in questions])
-        _write_lines(out / "replies.jsonl", self.replies)
-        write_file(out / "report.json", json.dumps(report, indent=2).encode())
+        splits = split_questions(questions, validation=validation, seed=self.seed)
+        report: Report = {
+            "sources": len(exercises),
+            **count_questions(questions),
+            "rule_set": self.rules.name,
+            "models": {role: self._spent(role) for role in self.models},
+            "prompts": {"set": self.templates.name, "sha256": self.templates.sha256},
+            "seed": self.seed,
+            "splits": {
+                split: len(questions_of_split) for split, questions_of_split in splits.items()
+            },
+        }
+        write_set(out, splits, questions, self.replies, report)
         return report
 
     def _write_questions(self, exercises: Sequence[Exercise]) -> list[Question]:
@@ -104,32 +92,32 @@ class Maker:
         jobs = []
         for exercise in exercises:
             for task in exercise.tasks:
-                jobs += [(exercise, kind) for kind in KINDS[task]]
-        made = self._map(lambda job: self._make(*job), jobs, "Making questions")
-        questions: list[Question] = []
-        for questions_of_job in made:
-            questions += questions_of_job
+                for kind in KINDS[task]:
+                    jobs.append((exercise, kind))
+        questions_of_jobs = self._map(lambda job: self._make(*job), jobs, "Making questions")
+        questions = list(chain.from_iterable(questions_of_jobs))
         for number, question in enumerate(questions):
             question.id = f"{question.source}_{question.task}_{number}"
         return questions
 
     def _make(self, exercise: Exercise, kind: Kind) -> list[Question]:
-        def read_reply(reply: ChatReply) -> list[Question]:
+        def questions_in(reply: ChatReply) -> list[Question]:
             is_cut = reply.reason == "length"
             return read_questions(
                 exercise.id, kind, reply.text, self.rules, is_cut=is_cut, seed=self.seed
             )
 
-        def is_useful(reply: ChatReply) -> bool:
-            return any(not question.dropped for question in read_reply(reply))
-
         fields = {"source_question": exercise.question, "source_answer": exercise.answer}
-        prompt = self.templates.fill(kind, **fields)
-        reply = self._ask("writer", kind, exercise.id, prompt, is_useful=is_useful)
-        questions = read_reply(reply)
-        for question in questions:
-            if not question.dropped:
-                self._verify(question, fields)
+        reply = self._ask(
+            "writer",
+            kind,
+            exercise.id,
+            self.templates.fill(kind, **fields),
+            is_useful=lambda reply: bool(kept_questions(questions_in(reply))),
+        )
+        questions = questions_in(reply)
+        for question in kept_questions(questions):
+            self._verify(question, fields)
         return questions
 
     def _verify(self, question: Question, fields: Mapping[str, str]) -> None:
@@ -168,33 +156,26 @@ class Maker:
         is_useful: Callable[[ChatReply], bool],
     ) -> str:
         """Show the verifier neither the solution of the exercise nor the answer."""
-        asked = house_prompts().fill(
+        prompt = house_prompts().fill(
             "calcu", Style(mode, role=True), question=question.whole, choices="", terms=[]
         )
         reply = self._ask(
             "verifier",
             f"solve_{mode}",
             question.source,
-            asked["prompt"],
-            system=asked["system"],
+            prompt["prompt"],
+            system=prompt["system"],
             is_useful=is_useful,
         )
         return reply.text
 
-    def _check_programs(self, questions: Sequence[Question]) -> None:
-        """Run the programs of all calculations, and drop those that give another answer."""
-        if not self.rules.solves_calculations:
+    def _check_programs(self, calculations: Sequence[Question]) -> None:
+        """Run the programs that solve calculations, and drop those that give another answer."""
+        if not calculations or not self.rules.solves_calculations:
             return
-        solved = [
-            question for question in questions if question.task == "calcu" and not question.dropped
-        ]
-        if not solved:
-            return
-        sources: list[str | None] = []
-        for question in solved:
-            sources += programs(question.doc, question.why, variant="robust")
+        sources = [extract_program(question.why) for question in calculations]
         outcomes = run_programs(sources, settings=self.settings)
-        for question, outcome in zip(solved, outcomes, strict=True):
+        for question, outcome in zip(calculations, outcomes, strict=True):
             run = Ran(question.why, (outcome,))
             is_near = score(question.doc, run, variant="robust").correct_err
             if is_near is None:
@@ -204,78 +185,27 @@ class Maker:
 
     def _compare_statements(self, questions: Sequence[Question]) -> None:
         """Drop one of two statements of an exercise if the true one gives the false one away."""
-        kept = [question for question in questions if not question.dropped]
-        true_statements = [question for question in kept if question.kind == "statement_true"]
-        false_statements = [question for question in kept if question.kind == "statement_false"]
         pairs = []
-        for true in true_statements:
-            pairs += [(true, false) for false in false_statements if false.source == true.source]
+        for true in kept_questions(questions, "statement_true"):
+            for false in kept_questions(questions, "statement_false"):
+                if true.source == false.source:
+                    pairs.append((true, false))
         verdicts = self._map(lambda pair: self._gives_away(*pair), pairs, "Comparing statements")
         random = Random(self.seed)
         for (true, false), gives_away in zip(pairs, verdicts, strict=True):
             if gives_away and not true.dropped and not false.dropped:
-                _drop_one(true, false, kept, random)
+                _drop_one(true, false, questions, random)
 
     def _gives_away(self, true: Question, false: Question) -> bool:
-        contexts = [context for context in (true.context, false.context) if context]
+        contexts = dict.fromkeys(filter(None, (true.context, false.context)))
         prompt = self.templates.fill(
             "pair",
-            context="\n".join(dict.fromkeys(contexts)),
+            context="\n".join(contexts),
             true_statement=true.text,
             false_statement=false.text,
         )
         reply = self._ask("verifier", "pair", true.source, prompt, is_useful=_has_answer)
         return self.rules.says_yes(reply.text)
-
-    def _split(
-        self,
-        questions: Sequence[Question],
-        validation: float,
-    ) -> dict[str, list[dict[str, str]]]:
-        """Return the kept questions as rows of the splits; those of an exercise stay together."""
-        kept = [question for question in questions if not question.dropped]
-        sources = list(dict.fromkeys(question.source for question in kept))
-        n_validation = round(validation * len(sources))
-        validation_sources = Random(self.seed).sample(sources, n_validation)
-        rows: dict[str, list[dict[str, str]]] = {split: [] for split in SPLITS}
-        for question in kept:
-            split = "validation" if question.source in validation_sources else "test"
-            row = {
-                "id": question.id,
-                "task": question.task,
-                "question": question.whole,
-                "choice": lettered(question.choices),
-                "ground_truth": question.answer,
-            }
-            rows[split].append(row)
-        return rows
-
-    def _report(
-        self,
-        exercises: Sequence[Exercise],
-        questions: Sequence[Question],
-        rows: Mapping[str, Sequence[Mapping[str, str]]],
-    ) -> Report:
-        rules: dict[str, Counter[str]] = {task: Counter() for task in (*KINDS, "all")}
-        for question in questions:
-            rule = question.dropped or "kept"
-            rules[question.task][rule] += 1
-            rules["all"][rule] += 1
-        n_kept = rules["all"]["kept"]
-        n_dropped = len(questions) - n_kept
-        return {
-            "sources": len(exercises),
-            "generated": {task: rules[task].total() for task in KINDS},
-            "kept": n_kept,
-            "dropped": n_dropped,
-            "dropped_share": n_dropped / len(questions),
-            "rules": rules,
-            "rule_set": self.rules.name,
-            "models": {role: self._spent(role) for role in self.models},
-            "prompts": {"set": self.templates.name, "sha256": self.templates.sha256},
-            "seed": self.seed,
-            "splits": {split: len(rows_of_split) for split, rows_of_split in rows.items()},
-        }
 
     def _spent(self, role: Role) -> dict[str, Any]:
         replies = [reply for reply in self.replies if reply["role"] == role]
@@ -345,23 +275,15 @@ def _has_program(reply: ChatReply) -> bool:
 def _drop_one(
     true: Question,
     false: Question,
-    statements: Sequence[Question],
+    questions: Sequence[Question],
     random: Random,
 ) -> None:
     """Drop the statement of which its exercise has more left; a coin decides if it has as many."""
-    left = [
-        statement.kind
-        for statement in statements
-        if statement.source == true.source and not statement.dropped
-    ]
-    n_more_true = left.count(true.kind) - left.count(false.kind)
+    statements = [question for question in questions if question.source == true.source]
+    n_true = len(kept_questions(statements, true.kind))
+    n_more_true = n_true - len(kept_questions(statements, false.kind))
     drops_true = random.random() < 0.5 if n_more_true == 0 else n_more_true > 0
     loser = true if drops_true else false
     winner = false if drops_true else true
     loser.dropped = "gives_away"
     loser.why = winner.text
-
-
-def _write_lines(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
-    lines = [json.dumps(record) + "\n" for record in records]
-    write_file(path, "".join(lines).encode())

@@ -75,6 +75,16 @@ class Question:
         }
 
 
+def kept_questions(
+    questions: Sequence[Question],
+    kind: Kind | None = None,
+) -> list[Question]:
+    """Return the questions that no rule dropped, of one kind or of all."""
+    return [
+        question for question in questions if not question.dropped and kind in (None, question.kind)
+    ]
+
+
 def read_exercises(path: Path) -> list[Exercise]:
     """Read exercises from a CSV file with the columns `id`, `question`, `answer` and `kinds`."""
     exercises: dict[str, Exercise] = {}
@@ -94,10 +104,11 @@ def read_exercises(path: Path) -> list[Exercise]:
 
 def _exercise_of(record: Record) -> Exercise | None:
     """Return the exercise in a row; None if the row is incomplete or names an unknown kind."""
-    cells = {name: cell.strip() for name, cell in record.cells.items()}
-    names = items_of(cells["kinds"])
-    tasks = [task for task in KINDS if task in names or not names]
-    is_complete = cells["id"] and cells["question"] and cells["answer"]
-    if not is_complete or not set(names) <= KINDS.keys():
+    exercise_id = record.cells["id"].strip()
+    question = record.cells["question"].strip()
+    answer = record.cells["answer"].strip()
+    names = items_of(record.cells["kinds"])
+    if not (exercise_id and question and answer and set(names) <= KINDS.keys()):
         return None
-    return Exercise(id=cells["id"], question=cells["question"], answer=cells["answer"], tasks=tasks)
+    tasks = [task for task in KINDS if task in names or not names]
+    return Exercise(id=exercise_id, question=question, answer=answer, tasks=tasks)

@@ -1,0 +1,112 @@
+"""The files of a build: splits in XFinBench's form, all questions, all replies, and a report."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from random import Random
+from typing import Any, TypedDict
+
+import pandas as pd
+
+from fin_tasks.benchmarks.xfinbench.construct.question import KINDS, Question, kept_questions
+from fin_tasks.benchmarks.xfinbench.rows import COLUMNS, SPLITS, lettered
+from fin_tasks.data.files import write_file
+
+
+class Counts(TypedDict):
+    """What became of the questions."""
+
+    generated: Mapping[str, int]
+    """By task."""
+    kept: int
+    dropped: int
+    dropped_share: float
+    rules: Mapping[str, Mapping[str, int]]
+    """How many questions each rule dropped, by task and over all; `kept` counts the others."""
+
+
+class Report(Counts):
+    """The report of a build."""
+
+    sources: int
+    """Number of exercises."""
+    rule_set: str
+    models: Mapping[str, Mapping[str, Any]]
+    """Name, replies, tokens and cost of each model."""
+    prompts: Mapping[str, str]
+    seed: int
+    splits: Mapping[str, int]
+    """Number of questions."""
+
+
+def count_questions(questions: Sequence[Question]) -> Counts:
+    """Count questions by task and by the rule that dropped them."""
+    rules: dict[str, Counter[str]] = {task: Counter() for task in (*KINDS, "all")}
+    for question in questions:
+        rule = question.dropped or "kept"
+        rules[question.task][rule] += 1
+        rules["all"][rule] += 1
+    n_kept = rules["all"]["kept"]
+    n_dropped = len(questions) - n_kept
+    return {
+        "generated": {task: rules[task].total() for task in KINDS},
+        "kept": n_kept,
+        "dropped": n_dropped,
+        "dropped_share": n_dropped / len(questions),
+        "rules": rules,
+    }
+
+
+def split_questions(
+    questions: Sequence[Question],
+    *,
+    validation: float,
+    seed: int,
+) -> dict[str, list[Question]]:
+    """Return the kept questions of each split; those of an exercise stay together.
+
+    `validation` is the share of exercises in the validation split.
+    """
+    kept = kept_questions(questions)
+    sources = list(dict.fromkeys(question.source for question in kept))
+    n_validation = round(validation * len(sources))
+    validation_sources = Random(seed).sample(sources, n_validation)
+    splits: dict[str, list[Question]] = {split: [] for split in SPLITS}
+    for question in kept:
+        split = "validation" if question.source in validation_sources else "test"
+        splits[split].append(question)
+    return splits
+
+
+def write_set(
+    out: Path,
+    splits: Mapping[str, Sequence[Question]],
+    questions: Sequence[Question],
+    replies: Sequence[Mapping[str, Any]],
+    report: Report,
+) -> None:
+    """Write all files into a folder."""
+    for split, questions_of_split in splits.items():
+        rows = list(map(_row_of, questions_of_split))
+        table = pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False)
+        write_file(out / f"{split}_set.csv", table.encode())
+    _write_lines(out / "questions.jsonl", list(map(asdict, questions)))
+    _write_lines(out / "replies.jsonl", replies)
+    write_file(out / "report.json", json.dumps(report, indent=2).encode())
+
+
+def _row_of(question: Question) -> dict[str, str]:
+    return {
+        "id": question.id,
+        "task": question.task,
+        "question": question.whole,
+        "choice": lettered(question.choices),
+        "ground_truth": question.answer,
+    }
+
+
+def _write_lines(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    write_file(path, lines.encode())
