@@ -2,33 +2,51 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
+from typing import NamedTuple, TypeVar
 
 CURRENCY = "¤"  # stands for any currency symbol or code in plain text
 
-_SIGNS_BY_CHARACTER = {
-    "−": "-",
-    "⁃": "-",
-    "×": "x",
-    "✕": "x",
-    "⋅": "x",
-    "·": "x",
-    "∙": "x",
-    "÷": "/",
-    "≃": "≈",
-    "≅": "≈",
-    "∼": "≈",
-    "【": "[",
-    "】": "]",
-    "‘": "'",
-    "’": "'",
-    "“": '"',
-    "”": '"',
-    "~": " ",
-    "。": ". ",
-    "、": ", ",
-    "\t": " ",
+_CHARACTERS_BY_SIGN = {
+    "-": "− ⁃",
+    "x": "× ✕ ⋅ · ∙",
+    "/": "÷",
+    "≈": "≃ ≅ ∼",
+    "[": "【",
+    "]": "】",
+    "'": "‘ ’",
+    '"': "“ ”",
+    " ": "~",
+    ". ": "。",
+    ", ": "、",
 }
 _SIGNS_BY_CATEGORY = {"Pd": "-", "Cf": "", "Zs": " "}
+_COMMANDS_BY_SIGN = {
+    " x ": "times cdot ast",
+    " ≈ ": "approx simeq sim cong",
+    " ± ": "pm",
+    " ln ": "ln",
+    " log ": "log",
+    " exp ": "exp",
+    "/": "div",
+    "%": "percent",
+    "√": "sqrt",
+    "π": "pi",
+    "": "! { }",
+    CURRENCY: "dollar pounds euro",
+}
+# Behind a backslash these stand for themselves.
+_ESCAPED = "\n%$&#_"
+Key = TypeVar("Key")
+
+
+def keys_by_word(words_by_key: Mapping[Key, str]) -> dict[str, Key]:
+    """Return the key of each word; the words of a key are separated by blanks."""
+    keys = {}
+    for key, words in words_by_key.items():
+        for word in words.split():
+            keys[word] = key
+    return keys
 
 
 class _Signs(dict[int, str]):
@@ -45,37 +63,8 @@ class _Signs(dict[int, str]):
         return sign
 
 
-_SIGNS = _Signs({ord(character): sign for character, sign in _SIGNS_BY_CHARACTER.items()})
-
-_LATEX = {
-    "times": " x ",
-    "cdot": " x ",
-    "ast": " x ",
-    "approx": " ≈ ",
-    "simeq": " ≈ ",
-    "sim": " ≈ ",
-    "cong": " ≈ ",
-    "dollar": CURRENCY,
-    "pounds": CURRENCY,
-    "euro": CURRENCY,
-    "ln": " ln ",
-    "log": " log ",
-    "exp": " exp ",
-    "div": "/",
-    "pm": " ± ",
-    "percent": "%",
-    "sqrt": "√",
-    "pi": "π",
-    "!": "",
-    "{": "",
-    "}": "",
-    "\n": "\n",
-    "%": "%",
-    "$": "$",
-    "&": "&",
-    "#": "#",
-    "_": "_",
-}
+_SIGNS = _Signs(str.maketrans({**keys_by_word(_CHARACTERS_BY_SIGN), "\t": " "}))
+_SIGN_BY_COMMAND = keys_by_word(_COMMANDS_BY_SIGN)
 _LATEX_FRACTION = re.compile(r"\\[dtc]?frac\s?(\{[^{}]{1,60}\}|\d)\s?(\{[^{}]{1,60}\}|\d)")
 _LATEX_COMMAND = re.compile(r"\\(?:([A-Za-z]{1,30})\*?|(.))", re.DOTALL)
 _LATEX_BOX = re.compile(r"\\(?:boxed|fbox)\s?\{")
@@ -85,10 +74,9 @@ _TILDE_RANGE = re.compile(r"(?<=\d)\s?~\s?(?=\d)")
 _PYTHON_POWER = re.compile(r"(?<!\d)10\s?\*\*\s?(?=[-+(]?\d)")
 _UNDERSCORE_GROUPS = re.compile(r"(?<![\w.])\d{1,3}(?:_\d{3}){1,20}(?!\w)")
 _EMPHASIS = re.compile(r"\*{2,}|_{2,}|`+|[{}]|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])")
-# `<br>` and a tag with attributes are markup. `<False>` and `<B>` are answers in angle brackets.
-_TAG = re.compile(r"<(/?)([A-Za-z][\w-]{0,20})(\s[^<>\n]{0,40})?/?>")
+# `<br>` is markup. `<False>` and `<B>` are answers in angle brackets.
+_TAG = re.compile(r"<(/?)([A-Za-z][\w-]{0,20})(?:\s[^<>\n]{0,40})?/?>")
 _EMPTY_TAGS = frozenset({"br", "hr", "p", "li", "img"})
-_IN_ANGLES = re.compile(r"<([\w$¤+.(-][^<>\n=]{0,30})>")
 _CURRENCIES = re.compile(
     # `A$` is a currency only before digits: `$\boxed{A}$` has become `$ A$` here.
     r"(?<![A-Za-z])(?:US|CA|HK|AU|NZ|SG|[CAS])\$(?=\s?[-+(]?\d)"
@@ -114,8 +102,15 @@ def plain(text: str) -> str:
     return _CURRENCIES.sub(CURRENCY, text)
 
 
-def last_box(text: str) -> tuple[int, str] | None:
-    r"""Return the start of the content of the last `\boxed{...}`, and the content; None without."""
+class Box(NamedTuple):
+    r"""The content of a `\boxed{...}`, and where it starts."""
+
+    content: str
+    start: int
+
+
+def last_box(text: str) -> Box | None:
+    r"""Return the last `\boxed{...}`, which may lack its closing brace; None without."""
     start = None
     for match in _LATEX_BOX.finditer(text):
         start = match.end()
@@ -128,14 +123,8 @@ def last_box(text: str) -> tuple[int, str] | None:
         elif text[position] == "}":
             depth -= 1
         if depth == 0:
-            return start, text[start:position]
-    return start, text[start:]
-
-
-def boxed(text: str) -> str | None:
-    r"""Return the content of the last `\boxed{...}`, or None."""
-    box = last_box(text)
-    return box[1] if box else None
+            return Box(text[start:position], start)
+    return Box(text[start:], start)
 
 
 def _power_of_superscript(match: re.Match[str]) -> str:
@@ -143,7 +132,8 @@ def _power_of_superscript(match: re.Match[str]) -> str:
 
 
 def _sign_of_command(match: re.Match[str]) -> str:
-    return _LATEX.get(match[1] or match[2], " ")
+    command = match[1] or match[2]
+    return command if command in _ESCAPED else _SIGN_BY_COMMAND.get(command, " ")
 
 
 def _without_underscores(match: re.Match[str]) -> str:
@@ -158,8 +148,7 @@ def _without_tags(text: str) -> str:
 
     def replace_tag(match: re.Match[str]) -> str:
         name = match[2].lower()
-        is_markup = match[1] or match[3] or name in closed or name in _EMPTY_TAGS
+        is_markup = match[1] or name in closed or name in _EMPTY_TAGS
         return " " if is_markup else match[0]
 
-    text = _TAG.sub(replace_tag, text)
-    return _IN_ANGLES.sub(r"[\1]", text)
+    return _TAG.sub(replace_tag, text)

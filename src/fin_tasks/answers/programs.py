@@ -5,17 +5,27 @@ import textwrap
 
 from fin_tasks.answers.reasoning import strip_reasoning
 
+_INDENT = "    "
 _FENCED = re.compile(
-    r"```[ \t]*(?:python3?|py)?[ \t]*\r?\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL | re.IGNORECASE
+    r"```[ \t]*(?:python3?|py)?[ \t]*\r?\n(?P<code>.*?)(?:\n[ \t]*```|\Z)",
+    re.DOTALL | re.IGNORECASE,
 )
-# Without a fence, code ends before a sentence at the margin that follows a blank line.
-_CODE = r"(?:def|class|import|from|if|for|while|with|try|except|else|elif|finally|return|print|@|#)(?:\W|$)"
+# Without a fence, code ends before a sentence at the margin that follows a blank line. A line is no
+# sentence if it begins with a keyword, a comment, an assignment or a call.
 _PROSE = re.compile(
-    rf"(?<=\n)[ \t\r]*\n(?=\S)(?!{_CODE}|[A-Za-z_][\w.]*(?:\[[^\]\n]*\])?[ \t]*(?:[-+*/]?=|\())"
+    r"""
+    (?<=\n) [ \t\r]*\n (?=\S)
+    (?! (?: def | class | import | from | if | for | while | with | try | except | else | elif
+          | finally | return | print | @ | \# ) (?: \W | $ ) )
+    (?! [A-Za-z_][\w.]* (?: \[[^\]\n]*\] )? [ \t]* (?: [-+*/]?= | \( ) )
+    """,
+    re.VERBOSE,
 )
+# A function or class inside a body, with the indented and blank lines below it.
 _NESTED = re.compile(
     r"^([ \t]*)(?:async[ \t]+)?(?:def|class)\b.*(?:\n(?:\1[ \t]+.*|[ \t]*$))*", re.MULTILINE
 )
+_RETURN = re.compile(r"^[ \t]*return\b", re.MULTILINE)
 
 
 def extract_program(response: str) -> str | None:
@@ -24,34 +34,49 @@ def extract_program(response: str) -> str | None:
 
 
 def extract_function(response: str, *, name: str, head: str) -> str | None:
-    """Return the source of the named function; if the response is only its body, that is put below the line `head`."""
+    """Return the source of a function, or None.
+
+    Args:
+        response: What a model wrote.
+        name: Name of the function.
+        head: The line above the body, for a response that is only the body.
+    """
     text = strip_reasoning(response)
-    defines = re.compile(rf"^def[ \t]+{re.escape(name)}[ \t]*\(", re.MULTILINE)
-    blocks = [textwrap.dedent(match[1]) for match in _FENCED.finditer(text)]
-    if defining := [block for block in blocks if defines.search(block)]:
+    definition = re.compile(rf"^def[ \t]+{re.escape(name)}[ \t]*\(", re.MULTILINE)
+    blocks = [textwrap.dedent(match["code"]) for match in _FENCED.finditer(text)]
+    defining = [block for block in blocks if definition.search(block)]
+    if defining:
         return defining[-1]
-    if found := defines.search(text):
-        return _PROSE.split(text[found.start() :].split("\n```", 1)[0], maxsplit=1)[0].rstrip()
-    bodies = [_PROSE.split(text.split("```", 1)[0], maxsplit=1)[0], *blocks]
-    # The body must return something itself; functions that it defines do not count.
-    body = next(
-        (
-            body
-            for body in bodies
-            if re.search(r"^[ \t]*return\b", _NESTED.sub("", body), re.MULTILINE)
-        ),
-        None,
-    )
-    if body is None:
-        return None
-    first, *rest = body.strip("\n").rstrip().split("\n")
-    if not first.startswith((" ", "\t")):
-        widths = [
-            len(line) - len(line.lstrip()) for line in map(str.expandtabs, rest) if line.strip()
-        ]
-        # If only the first line lacks its indentation, the prompt had already indented it.
-        goes_on = (
-            widths and min(widths) > 0 and not (first.rstrip().endswith(":") and widths[0] <= 4)
-        )
-        first, rest = f"    {first}", rest if goes_on else ["    " + line for line in rest]
-    return "\n".join([head, first, *rest])
+    unfenced = definition.search(text)
+    if unfenced:
+        code = text[unfenced.start() :].partition("\n```")[0]
+        return _before_prose(code).rstrip()
+    for body in [_before_prose(text.partition("```")[0]), *blocks]:
+        # The body must return something itself; functions that it defines do not count.
+        if _RETURN.search(_NESTED.sub("", body)):
+            return f"{head}\n{_indented(body)}"
+    return None
+
+
+def _before_prose(code: str) -> str:
+    return _PROSE.split(code, maxsplit=1)[0]
+
+
+def _indented(body: str) -> str:
+    body = body.strip("\n").rstrip()
+    if body.startswith((" ", "\t")):
+        return body
+    first, _, rest = body.partition("\n")
+    if not _continues_prompt(first, rest):
+        rest = textwrap.indent(rest, _INDENT, lambda line: True)
+    return f"{_INDENT}{first}\n{rest}".rstrip()
+
+
+def _continues_prompt(first: str, rest: str) -> bool:
+    # If only the first line lacks its indentation, the prompt had already indented it.
+    lines = [line.expandtabs() for line in rest.split("\n") if line.strip()]
+    widths = [len(line) - len(line.lstrip()) for line in lines]
+    if not widths or min(widths) == 0:
+        return False
+    opens_block = first.rstrip().endswith(":")
+    return not (opens_block and widths[0] <= len(_INDENT))

@@ -74,8 +74,8 @@ def _split_channels(text: str) -> _Parts:
         # What stands before the first channel is no reasoning.
         reply = _CHANNEL_ENDS.split(text, maxsplit=1)[0]
         return _Parts(reply, is_open=True)
-    behind = text[finals[-1].end() :]
-    return _Parts(_CHANNEL_ENDS.split(behind, maxsplit=1)[0], is_open=False)
+    rest = text[finals[-1].end() :]
+    return _Parts(_CHANNEL_ENDS.split(rest, maxsplit=1)[0], is_open=False)
 
 
 def _split_tags(text: str) -> _Parts:

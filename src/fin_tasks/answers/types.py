@@ -9,6 +9,16 @@ from fin_tasks.answers.numbers import Number
 Answer = TypeVar("Answer")
 
 
+@dataclass(frozen=True)
+class Candidate(Generic[Answer]):
+    """An answer in a text, with the name of the wording that gives it."""
+
+    answer: Answer
+    rule: str
+    start: int = 0
+    """Position in the text."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Extraction(Generic[Answer]):
     """The answer that a reader extracted from a text, with the name of the rule that applied."""

@@ -1,272 +1,138 @@
 """Read whether a text calls a statement true or false."""
 
 import re
-from functools import partial
+from dataclasses import replace
 
 from fin_tasks.answers.notation import plain
-from fin_tasks.answers.phrases import Style
-
-_re = partial(re.compile, flags=re.IGNORECASE)
-
-_STATEMENT = "statement|claim|assertion|proposition|sentence|this one"
-_TRUE = "true|correct|accurate|valid"
-_FALSE = "false|incorrect|wrong|inaccurate|invalid|untrue"
-# `no` and `right` are verdicts only where nothing depends on them: not in `no effect`, `the right to buy`.
-_ALONE = r"(?=[^\w.,;:!?-]*(?:[.,;:!?-]|\Z|(?:because|since|as)\b))"
-_VERDICT = (
-    rf"(?P<verdict>(?P<true>{_TRUE}|(?:yes|right){_ALONE})|(?:{_FALSE}|no{_ALONE}))"
-    r"(?!-\w)(?!\w)(?!['’]s)"
+from fin_tasks.answers.phrases.announced import Style
+from fin_tasks.answers.phrases.verdicts import (
+    CORRECTION,
+    EXPLANATION,
+    FRAMES,
+    HYPOTHETICAL,
+    IDIOMS,
+    IGNORED,
+    LEAD,
+    OPENING,
+    REASON,
+    SHORT_FORMS,
+    TERM,
+    UNCLEAR,
 )
-_FILLER = (
-    rf"(?:{_STATEMENT}|be|been|being|considered|said|to|regarded|as|seen|called|deemed|entirely"
-    r"|always|necessarily|fully|quite|completely|strictly|exactly|generally|really|an?|the|in|fact"
-    r"|all|case|that|this|it|is|for|above|given|very|therefore|thus|hence|simply|just|definitely|say"
-    r"|literally|absolutely|technically|clearly)"
-)
-_NOT = (
-    r"(?:\b(?:not|never|cannot|hardly|neither|nor|far\s+from|fails|unlikely|rather\s+than"
-    r"|instead\s+of)|\b\w{0,6}n't)"
-)
-_NEGATION = rf"(?P<not>{_NOT}(?:\s+{_FILLER}){{0,9}}\s+['\"(\[]*)?"
-# `"true" is not the correct answer` turns the verdict too.
-_TURNED = (
-    r"(?P<turned>['\"]?\s+(?:is|was|can)\s?(?:n't|not)\s+(?:be\s+)?(?:the\s+|a\s+)?"
-    r"(?:correct|right|true)\b)?"
-)
-_TOKEN = _re(rf"{_NEGATION}(?<![\w-]){_VERDICT}{_TURNED}")
-_LEAD = _re(
-    rf"(?:[\W_]|\b(?:{_FILLER}|would|i|we|say|my|final|verdict|answer|option|choice|mark|as"
-    r"|overall|so|yes,\sit|am|are)\b)*"
-)
-_EITHER = r"\b(?:true|false|correct|incorrect|right|wrong|yes|no|agree|disagree)\b"
-
-# Wordings that say true or false without these words, rewritten so that negations still apply.
-_IDIOMS = (
-    (_re(r"(\A\W*|\b(?:i|we)(?:'d|'ll)?(?:\s+[\w']+){0,3}?\s+)disagree\b"), r"\1say false"),
-    (_re(r"(\A\W*|\b(?:i|we)(?:'d|'ll)?(?:\s+[\w']+){0,3}?\s+)agree\b"), r"\1say true"),
-    (_re(r"\bnothing\s+(?:false|wrong|incorrect)\s+(?:about|with|in)\b"), "the statement is true,"),
-    (
-        _re(
-            r"\A(\W{0,6})(?:quite|just|exactly)?\s?(?:the\s+(?:reverse|opposite)|(?:on\s+)?the\s+contrary)\b"
-        ),
-        r"\1false",
-    ),
-    (
-        _re(
-            rf"\b((?:{_STATEMENT}|it|this)(?:\s+(?!where\b|when\b)[\w']+){{0,5}}?\s+)(?:holds?(?:\s+(?:true|up|water))?|stands?\s+up)\b"
-        ),
-        r"\1true",
-    ),
-    (
-        _re(
-            rf"\b((?:{_STATEMENT}|this|it)\b[^.;:\n]{{0,40}}?\b)(?:backwards|the\s+wrong\s+way\s+a?round)\b"
-        ),
-        r"\1false",
-    ),
-    (
-        _re(
-            rf"\b((?:{_STATEMENT}|description|definition)\s+)(?:accurately|correctly|rightly)\s+\w+"
-        ),
-        r"\1is true:",
-    ),
-    (
-        _re(
-            rf"\b((?:{_STATEMENT}|description|definition)\s+)(?:incorrectly|wrongly|inaccurately|mis\w+)\s+\w*"
-        ),
-        r"\1is false:",
-    ),
-    (
-        _re(
-            rf"\b(?:go\s+along\s+with|accept|endorse|side\s+with|support)\s+the\s+(?:{_STATEMENT})\b"
-        ),
-        "say true",
-    ),
-    (_re(rf"\b(?:reject|dispute|refute|deny)\s+the\s+(?:{_STATEMENT})\b"), "say false"),
-    (_re(r"\A(\W{0,6})not\s+(?:quite|exactly|really|so)(?=\s?[.,!;:-])"), r"\1false"),
-    (_re(r"\A(\W{0,6})(?:nope|nah)\b"), r"\1no"),
-    (_re(r"\A(\W{0,6})(?:yep|yup|yeah|agreed)\b"), r"\1yes"),
-    (_re(r"\A(\W{0,6})that(?:'s|\sis)\s+right\b"), r"\1true"),
-    (_re(r"\A(\W{0,8}(?:true|false|(?:in)?correct|wrong))\s+statement\b"), r"\1"),
-    # `not true that it is false` denies once.
-    (
-        _re(
-            rf"\bnot\s+(?:true|correct)(?=\s+that\s+(?:(?:the|this|it|is|{_STATEMENT})\s+){{1,4}}{_EITHER})"
-        ),
-        "not ",
-    ),
-    (
-        _re(
-            r"\b(?:wrong|incorrect|false)\s+to\s+(?:say|call|claim)\b(?=[^.\n]{0,60}\b(?:false|untrue|wrong|incorrect)\b)"
-        ),
-        "not ",
-    ),
-)
-# Echoes of the question, concessions, and words such as `the right value`.
-_IGNORED = _re(
-    rf"{_EITHER}\s{{0,2}}(?:or|/|nor)\s{{0,2}}{_EITHER}"
-    rf"|\b(?:whether|if)\b[^.;:\n]{{0,60}}?{_EITHER}"
-    r"|\A\W*(?:although|though|while|whereas|even\sif)\b[^,.]{1,150},"
-    r"|(?<!not the )\b(?:correct|right|wrong|true|valid)\s+"
-    r"(?:answer|choice|option|term|formula|value|way|to|side)\b"
-)
-_UNCLEAR = _re(
-    r"\b(?:part(?:ly|ially)|both|half|sometimes)[\s-]+(?:true|correct|right)\b"
-    r"|\b(?:but|though)\s+not\s+(?:for|in|under|when)\b"
-)
-_REASON = _re(r"[;:]|\s-\s|\s(?:because|since|as|given|although|whereas|while|when|if|unless)\b")
-_CORRECTION = _re(
-    rf"\b(?:no|wait|actually|rather|sorry|{_STATEMENT}|answer|overall|therefore|so)\b"
-)
-_EXPLAINED = _re(r"['\"]?\s?[,(](?!\s?(?:no|yes|not|or|wait|sorry|actually)\b)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\s\"')*\]]+|\n+")
-
-# Behind a label, `T`, `F`, `1` and `0` are verdicts, if nothing but an end or a reason follows.
-_SHORT_END = r"(?=[\W_]*(?:\Z|\n)|[\s)\]'\"*]*[.,;:(-](?!\d)|\s{1,3}(?:because|since|as)\b)"
-_LETTER = re.compile(rf"[\W_]*(?:(?P<true>T)|F)(?!'?\w|-){_SHORT_END}")
-_DIGIT = re.compile(rf"[^\w.-]*(?:(?P<true>1)|0)(?:\.0{{1,3}})?(?![\d%]){_SHORT_END}")
-_CHECK_MARK = re.compile(r"\s{0,3}(?:(?P<true>[✅✓✔])|[❌✗✘✖])\ufe0f?\s{0,3}[.!]?\s{0,3}(?:\n|\Z)")
-
-_ENDS = r"(?:[\W_]*\Z|[\"')*\]]*(?:[.,;:!(]|\s-)|\s+(?:because|since|as|for|with|and|so|when|in\s+(?:that|this))\b)"
-_OPENS = _re(
-    rf"[\W_]*(?:that(?:'s|\sis)\s+)?(?:not\s)?(?:true|false|(?:in)?correct|yes|no|wrong|right){_ENDS}"
-)
-_SUBJECT = rf"(?:\b(?:{_STATEMENT})\b[^.\n]{{0,80}}?)"
-_PRONOUNS = r"(?:\A(?:\W*\b(?:so|therefore|thus|hence|this|it|that|i|we|do|does|is|all|in|clearly|yes)\b)+\W+)"
-_I_SAY = (
-    r"(?:\b(?:i\s?['’]?(?:d|ll)?|we|one)\s(?:would\s|will\s|have\sto\s|must\s|can\s)?"
-    r"(?:have\sto\s)?(?:(?:still|therefore|only|also)\s)?"
-    r"(?:say|go|lean|mark|judge|answer|conclude|call|vote|pick|choose|rate|label|consider|deem)\b"
-    r"(?:\s(?:with|for|towards?|that|it|this|is|as|the|statement|to|be|a|an|marking))*\s['\"*]*)"
-)
-_JUDGED = _re(
-    rf"(?:{_SUBJECT}|{_PRONOUNS}|{_I_SAY}){_NEGATION}(?<![\w-]){_VERDICT}{_TURNED}{_ENDS}"
-)
-# Such sentences weigh a reading, a condition or somebody's opinion; they do not conclude.
-_HYPOTHETICAL = _re(
-    r"\b(?:if|whether|unless|suppose|assuming|(?:would|could|might|may|can|must)\s(?:only\s)?(?:still\s)?be"
-    r"(?:\s(?:considered|called|seen|read))?|were\sto|had\sbeen"
-    r"|reading|interpret\w*|argu\w+|purist|instinct|tempt\w*|at\sfirst|seems?|appears?|looks?"
-    r"|you\smight|one\smight|question\sis|need\sto|let(?:'s|\sus|\sme)|we\smust|depend\w*"
-    r"|(?:first|second|other|one)\s(?:half|part|piece|clause)|part\sof|in\sthat\scase|in\sthis\scase)\b"
-)
-_CONCEDED = _re(r"\b(?:i|we)\s?['’]?(?:d|\swould|ll|\shave\sto|\smust)")
+from fin_tasks.answers.sentences import split_sentences
+from fin_tasks.answers.types import Candidate
 
 
-def announced_verdict(text: str, style: Style) -> int | None:
+def announced_verdict(text: str, style: Style) -> Candidate[int] | None:
     """Read 1 (true) or 0 (false) behind an announcement; None if the verdict contradicts itself."""
     text = plain(text)
-    for short in (_CHECK_MARK, _DIGIT, _LETTER):
-        match = short.match(text)
-        if match:
-            return int(bool(match["true"]))
-    for sentence in _SENTENCE_END.split(_rewritten(text)):
-        is_filled = bool(re.search(r"\w", sentence))
-        if _UNCLEAR.search(sentence):
+    short_form = _short_form(text, alone=False)
+    if short_form:
+        return short_form
+    for sentence in split_sentences(text):
+        words, idiom = _in_verdict_words(sentence.text)
+        if UNCLEAR.search(words):
             return None
-        visible = _IGNORED.sub(" ", sentence)
-        tokens = list(_TOKEN.finditer(visible))
-        if style in ("label", "conclusion") and is_filled and not _leads(visible, tokens):
-            return _framed(sentence)
-        if tokens:
-            return _fold(visible, tokens, leads=_leads(visible, tokens))
+        terms = list(TERM.finditer(words))
+        leads = _leads(words, terms)
+        if style in ("label", "conclusion") and not leads:
+            return _framed(words, idiom)
+        if terms:
+            return _candidate(words, terms, rule=idiom or "verdict word", leads=leads)
     return None
 
 
-def line_verdict(text: str, style: Style) -> int | None:
+def line_verdict(text: str, is_last: bool) -> Candidate[int] | None:
     """Read the verdict with which a line opens or, if it is the last line, ends."""
     text = plain(text)
-    if style == "last line":
-        match = _CHECK_MARK.match(text) or re.match(rf"{_DIGIT.pattern}[\W_]*\Z", text)
-        if match:
-            return int(bool(match["true"]))
-    text = _rewritten(text)
-    sentences = [part for part in _SENTENCE_END.split(text) if re.search(r"\w", part)]
-    if not sentences:
-        return None
-    opening = sentences[0]
-    if _OPENS.match(opening):
-        return announced_verdict(" ".join(sentences[:2]) if len(opening) < 12 else opening, "prose")
-    if style == "last line" and _OPENS.match(sentences[-1]):
-        return announced_verdict(sentences[-1], "prose")
+    if is_last:
+        short_form = _short_form(text, alone=True)
+        if short_form:
+            return short_form
+    sentences = [sentence.text for sentence in split_sentences(text)]
+    places = (0, -1) if is_last else (0,)
+    for place in places:
+        if sentences and OPENING.match(_in_verdict_words(sentences[place])[0]):
+            return announced_verdict(sentences[place], "prose")
     return None
 
 
-def sentence_verdicts(text: str) -> list[tuple[int, int]]:
-    """Return position and verdict of each sentence that calls the statement true or false."""
-    verdicts = []
-    position = 0
-    text = plain(text)
-    for sentence in _sentences(text):
-        verdict = _framed(_rewritten(sentence))
-        if verdict is not None:
-            verdicts.append((position, verdict))
-        position += len(sentence)
-    return verdicts
+def sentence_verdicts(text: str) -> list[Candidate[int]]:
+    """Read each sentence that calls the statement true or false."""
+    candidates = []
+    for sentence in split_sentences(text):
+        candidate = _framed(*_in_verdict_words(plain(sentence.text)))
+        if candidate:
+            candidates.append(replace(candidate, start=sentence.start))
+    return candidates
 
 
-def _sentences(text: str) -> list[str]:
-    # The parts, with their separators, so that positions stay right.
-    parts = []
-    start = 0
-    for match in _SENTENCE_END.finditer(text):
-        parts.append(text[start : match.end()])
-        start = match.end()
-    parts.append(text[start:])
-    return parts
+def _short_form(text: str, *, alone: bool) -> Candidate[int] | None:
+    # Read a sign at the start; `alone` means that no words may follow it.
+    for name, pattern in SHORT_FORMS.items():
+        match = pattern.match(text)
+        if match and not (alone and re.search(r"\w", text[match.end() :])):
+            return Candidate(int(match["true"] is not None), name)
+    return None
 
 
-def _framed(sentence: str) -> int | None:
-    # Read a sentence whose subject is the statement, or in which the model says what it would answer.
-    visible = _IGNORED.sub(" ", sentence)
-    match = _JUDGED.search(visible)
-    if not match or _UNCLEAR.search(sentence):
+def _in_verdict_words(sentence: str) -> tuple[str, str]:
+    # Put idioms into verdict words, and remove verdict words that do not judge the statement.
+    # Also return the name of the last idiom.
+    name = ""
+    for idiom, (pattern, replacement) in IDIOMS.items():
+        if pattern.search(sentence):
+            sentence = pattern.sub(replacement, sentence)
+            name = idiom
+    words = IGNORED.sub(" ", sentence)
+    return " ".join(words.split()), name
+
+
+def _framed(words: str, idiom: str) -> Candidate[int] | None:
+    # Read a sentence that is about the statement, or says what the model would answer.
+    for name, frame in FRAMES.items():
+        match = frame.search(words)
+        if match and not HYPOTHETICAL.search(words[: match.end()]):
+            start = match.start("negation") if match["negation"] else match.start("verdict")
+            terms = list(TERM.finditer(words, start))
+            return _candidate(words, terms, rule=idiom or name, leads=True)
+    return None
+
+
+def _leads(sentence: str, terms: list[re.Match[str]]) -> bool:
+    # Whether a sentence begins with its first verdict.
+    lead = LEAD.match(sentence)
+    return bool(terms and lead and lead.end() >= terms[0].start())
+
+
+def _candidate(
+    sentence: str, terms: list[re.Match[str]], *, rule: str, leads: bool
+) -> Candidate[int] | None:
+    # The first verdict counts, and a later one only behind a correction. A reason is not read.
+    if not terms:
         return None
-    before = visible[: match.end()]
-    if _HYPOTHETICAL.search(before) and not _CONCEDED.search(before):
-        return None
-    if re.match(r"\s?(?:only\s)?if\b", visible[match.end() :]):
-        return None
-    start = match.start("not") if match["not"] else match.start("verdict")
-    return _fold(visible, list(_TOKEN.finditer(visible, start)), leads=True)
-
-
-def _rewritten(text: str) -> str:
-    for pattern, replacement in _IDIOMS:
-        text = pattern.sub(replacement, text)
-    return text
-
-
-def _leads(sentence: str, tokens: list[re.Match[str]]) -> bool:
-    lead = _LEAD.match(sentence)
-    return bool(tokens and lead and lead.end() >= tokens[0].start())
-
-
-def _fold(sentence: str, tokens: list[re.Match[str]], *, leads: bool) -> int | None:
-    # A later token replaces the verdict only behind a correction; a reason is not read.
-    if not tokens:
-        return None
-    verdict = _value(tokens[0])
-    end = tokens[0].end()
-    for token in tokens[1:]:
-        value = _value(token)
-        between = sentence[end : token.start()]
-        reason = _REASON.search(between)
-        correction = _CORRECTION.search(between)
-        if value != verdict and leads and _EXPLAINED.match(between):
-            return verdict
-        if reason and not (correction and correction.start() < reason.start()):
-            return verdict
-        if value != verdict and not correction:
+    verdict = _value(terms[0])
+    end = terms[0].end()
+    for term in terms[1:]:
+        between = sentence[end : term.start()]
+        reason = REASON.search(between)
+        correction = CORRECTION.search(between)
+        is_corrected = correction and not (reason and reason.start() < correction.start())
+        is_contrary = _value(term) != verdict
+        is_explained = is_contrary and leads and EXPLANATION.match(between)
+        if is_explained or (reason and not is_corrected):
+            break
+        if is_contrary and not correction:
             return None
-        verdict = value
-        end = token.end()
-    return verdict
+        verdict = _value(term)
+        end = term.end()
+    return Candidate(verdict, rule)
 
 
-def _value(token: re.Match[str]) -> int:
-    is_true = bool(token["true"])
-    if token["not"]:
+def _value(term: re.Match[str]) -> int:
+    is_true = term["true"] is not None
+    if term["negation"]:
         is_true = not is_true
-    if token["turned"]:
+    if term["denial"]:
         is_true = not is_true
     return int(is_true)

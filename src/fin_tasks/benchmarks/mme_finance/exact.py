@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, FiniteFloat, NonNegativeFloat, ValidationError
 
 from fin_tasks.answers.notation import plain
-from fin_tasks.answers.quantities import read_number
+from fin_tasks.answers.sentence_numbers import read_number
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.errors import DataError
 
@@ -51,9 +51,10 @@ def is_exact(truth: Truth, response: str) -> bool:
     if isinstance(truth.value, str):
         return _normal(answer) == _normal(truth.value)
     spaced = re.sub(r"(?<=[\u4e00-\u9fff])(?=[-+.\d])", " ", plain(answer))
-    number, value = read_number(spaced), truth.value
+    candidate, value = read_number(spaced, rule="number"), truth.value
     margin = truth.tolerance + 1e-9 * max(1.0, abs(value))
-    return number is not None and any(abs(one - value) <= margin for one in number.readings)
+    readings = candidate.answer.readings if candidate else ()
+    return any(abs(reading - value) <= margin for reading in readings)
 
 
 def declines(response: str) -> bool:

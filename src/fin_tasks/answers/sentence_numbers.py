@@ -1,0 +1,200 @@
+"""Decide which number of a sentence is its result."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fin_tasks.answers.notation import CURRENCY
+from fin_tasks.answers.number_words import words_as_digits
+from fin_tasks.answers.numbers import Mention, Number, find_numbers, merged, same_number
+from fin_tasks.answers.phrases.announced import Style
+from fin_tasks.answers.phrases.quantities import (
+    ADJUNCT,
+    ASIDE,
+    CLAUSE_END,
+    CONDITION_WITH_NUMBER,
+    EXPRESSION,
+    IN_OTHER_WORDS,
+    JOINED,
+    LAST_PART_START,
+    LEAD,
+    LOSS,
+    NOISE,
+    OPENER,
+    OPERATOR,
+    OTHER_VERBS,
+    RESULT_VERBS,
+    UNSOLVED,
+    VERB_BEFORE_NUMBER,
+)
+from fin_tasks.answers.phrases.signs import REFUSAL
+from fin_tasks.answers.phrases.table import Table
+from fin_tasks.answers.types import Candidate
+
+EQUALS = re.compile("[=≈]")
+# Characters from the start of a number in which its digits are looked for.
+_LONGEST_NUMBER = 200
+# Characters before a number in which its verb is looked for.
+_VERB_DISTANCE = 60
+
+
+def sentence_number(sentence: str, style: Style) -> Candidate[Number] | None:
+    """Read the number that a sentence states: the leading one, one behind a verb, or the only one."""
+    text = without(NOISE, sentence)
+    text = without(ASIDE, text)
+    is_spelled = not find_numbers(text)
+    text = words_as_digits(text, single=is_spelled)
+    first = leading_number(text)
+    if first and not (style == "conclusion" and _goes_on(text, first, is_spelled=is_spelled)):
+        return Candidate(_signed(text, first), "leading number")
+    if is_spelled:
+        return _stated(text)
+    if style == "label" or UNSOLVED.search(text) or _refuses(text):
+        return None
+    if style == "conclusion":
+        return _concluded(text)
+    only_number = read_number(text, rule="only number")
+    return only_number or _stated(without(ADJUNCT, text)) or _in_main_clause(text)
+
+
+def read_number(text: str, *, rule: str, framed: bool = False) -> Candidate[Number] | None:
+    """Read plain text that should be one number.
+
+    Args:
+        text: A number, an equation, or a name and a number.
+        rule: Name of the wording, for the candidate.
+        framed: The text stood in brackets or a box, where `(5)` is -5.
+    """
+    text = without(NOISE, text)
+    sides = re.split("([=≈])", text)
+    text = "".join(side for side in sides if not EXPRESSION.search(side)).rstrip("=≈")
+    if framed and not find_numbers(text):
+        text = words_as_digits(text)
+    parts = re.split(r"[,;]\s|\s(?:and|or)\s", text)
+    n_equations = sum("=" in part for part in parts)
+    if n_equations > 1:
+        return None
+    right_side = re.split("[=≈]|: ", text)[-1]
+    for part in (right_side, text):
+        mention = merged(find_numbers(part))
+        if mention:
+            return Candidate(_signed(part, mention, framed=framed), rule)
+    return None
+
+
+def leading_number(text: str) -> Mention | None:
+    """Return the number at the start of a text, unless a sum, a list or a range goes on behind it."""
+    lead = LEAD.match(text)
+    begin = lead.end() if lead else 0
+    mentions = find_numbers(text[: begin + _LONGEST_NUMBER])
+    if not mentions or mentions[0].start > begin + 1:
+        return None
+    first, *later = mentions
+    if later and IN_OTHER_WORDS.fullmatch(text[first.end : later[0].start]):
+        both = merged(mentions[:2])
+        if both:
+            return both._replace(end=later[0].end)
+    return None if JOINED.match(text, first.end) else first
+
+
+def has_numbers(text: str) -> bool:
+    """Return whether a text has numbers besides those of conditions, years and the like."""
+    return bool(find_numbers(NOISE.sub(" ", ADJUNCT.sub(" ", text))))
+
+
+def without(pattern: re.Pattern[str], text: str) -> str:
+    """Remove what matches a pattern, if another number is left."""
+    rest = pattern.sub(" ", text)
+    return rest if find_numbers(rest) else text
+
+
+def _refuses(text: str) -> bool:
+    # A refusal behind a result does not count: `It is 5, which cannot be negative`.
+    refusal = REFUSAL.search(text)
+    return refusal is not None and _stated(text[: refusal.start()]) is None
+
+
+def _concluded(text: str) -> Candidate[Number] | None:
+    # The number of the last part, the only number, or one behind a verb, in this order.
+    if OPENER.match(text) or not has_numbers(text):
+        return None
+    last_part = LAST_PART_START.split(text)[-1]
+    candidate = _stated(last_part) if last_part != text else None
+    if candidate:
+        return candidate
+    right_side = EQUALS.split(text)[-1]
+    is_formula = right_side != text and not leading_number(right_side)
+    candidate = None if is_formula else read_number(text, rule="only number")
+    if candidate:
+        return candidate
+    rest = without(ADJUNCT, text)
+    candidate = _stated(rest)
+    if candidate or rest != text:
+        return candidate
+    return _in_main_clause(text)
+
+
+def _in_main_clause(text: str) -> Candidate[Number] | None:
+    # The clause before a condition or a reason, if no other result stands behind it.
+    clause = CLAUSE_END.split(text)[0]
+    rest = text[len(clause) :]
+    if EQUALS.search(rest) or _stated(rest) or CONDITION_WITH_NUMBER.match(rest):
+        return None
+    return read_number(without(ADJUNCT, clause), rule="main clause")
+
+
+def _goes_on(text: str, first: Mention, *, is_spelled: bool) -> bool:
+    # `30 years later it is 56`: the result stands behind the first number.
+    rest = text[first.end :]
+    if is_spelled:
+        return bool(find_numbers(rest))
+    stated = _stated(rest)
+    return stated is not None and not same_number(first.number, stated.answer)
+
+
+def _stated(text: str) -> Candidate[Number] | None:
+    # The only number behind `is`, `=` and the like, unless a sum or a list begins with it.
+    mentions = find_numbers(text)
+    stated = _behind_verbs(text, mentions, RESULT_VERBS)
+    stated = stated or _behind_verbs(text, mentions, OTHER_VERBS)
+    number = merged(list(stated))
+    if number is None or OPERATOR.match(text, number.end):
+        return None
+    for mention in mentions:
+        if mention.start < number.end or same_number(number.number, mention.number):
+            continue
+        if JOINED.match(text, number.end) or VERB_BEFORE_NUMBER.search(_before(text, mention)):
+            return None
+    verb = next(iter(stated.values()))
+    return Candidate(_signed(text, number), f"number behind {verb!r}")
+
+
+def _behind_verbs(text: str, mentions: Sequence[Mention], verbs: Table) -> dict[Mention, str]:
+    # The numbers that stand behind a verb, with the name of the verb.
+    stated = {}
+    for mention in mentions:
+        before = _before(text, mention)
+        for name, verb in verbs.items():
+            if mention not in stated and verb.search(before):
+                stated[mention] = name
+    return stated
+
+
+def _before(text: str, mention: Mention) -> str:
+    return text[max(0, mention.start - _VERB_DISTANCE) : mention.start]
+
+
+def _signed(text: str, mention: Mention, *, framed: bool = False) -> Number:
+    # `($5)`, `$(5)` and a framed `(5)` are -5. So is `a loss of $5`, which may also be 5.
+    number = mention.number
+    before = text[: mention.start]
+    rest = text[mention.end :]
+    is_bare = framed and not re.search(r"\w", before + rest)
+    is_amount = CURRENCY in text[max(0, mention.start - 2) : mention.end] or is_bare
+    is_bracketed = re.search(r"\(\s?\Z", before) and rest.startswith(")")
+    readings = tuple(-reading for reading in number.readings)
+    if is_amount and is_bracketed:
+        return replace(number, value=-number.value, readings=readings)
+    if number.value > 0 and LOSS.search(before):
+        return replace(number, value=-number.value, readings=readings + number.readings)
+    return number

@@ -1,0 +1,76 @@
+"""Put the wordings of other languages into English, the only language that the readers know."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from fin_tasks.answers.phrases.table import Rewriting, compiled
+
+_MIN_WORDS = 3
+_MIN_SHARE_OF_WORDS = 0.15
+# The language of a long text shows at its ends.
+_END_LENGTH = 2_000
+# Full-width signs, such as the colon of Chinese texts, lie this far behind their ASCII forms.
+_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(?:0,\d|\d{1,3},(?:\d{1,2}|\d{4,9})(?![\d,]))")
+_DECIMAL_POINT = re.compile(r"(?<![\d.,])\d{1,9}\.(?:\d{1,2}|\d{4,9})(?!\d)")
+_GROUPING_POINT = re.compile(r"(?<=\d)\.(?=\d{3}(?!\d))")
+_COMMA = re.compile(r"(?<=\d),(?=\d)")
+
+
+@dataclass(frozen=True)
+class Language:
+    """How a language is recognized, and its wordings with their English."""
+
+    labels: re.Pattern[str]
+    """One of these shows the language."""
+    words: re.Pattern[str]
+    """Several of these show the language."""
+    phrases: Sequence[Rewriting]
+
+
+@cache
+def languages() -> Sequence[Language]:
+    """Return the languages of `translations.yaml`."""
+    path = files("fin_tasks.answers.phrases") / "translations.yaml"
+    return [_language(row) for row in yaml.safe_load(path.read_text(encoding="utf-8"))]
+
+
+def in_english(reply: str) -> str:
+    """Return a reply in which the wordings of other languages around the answer are English."""
+    if not _is_foreign(reply):
+        return reply
+    reply = reply.translate(_FULL_WIDTH)
+    for language in languages():
+        for pattern, english in language.phrases:
+            reply = pattern.sub(english, reply)
+    return _with_decimal_points(reply)
+
+
+def _language(row: Mapping[str, Any]) -> Language:
+    phrases = [
+        Rewriting(compiled(phrase["pattern"]), phrase["english"]) for phrase in row["phrases"]
+    ]
+    return Language(compiled(row["labels"]), compiled(row["words"]), phrases)
+
+
+def _is_foreign(text: str) -> bool:
+    ends = text[:_END_LENGTH] + text[-_END_LENGTH:]
+    if any(language.labels.search(ends) for language in languages()):
+        return True
+    n_words = sum(len(language.words.findall(ends)) for language in languages())
+    return n_words >= _MIN_WORDS or n_words > _MIN_SHARE_OF_WORDS * len(ends.split())
+
+
+def _with_decimal_points(text: str) -> str:
+    # Where a text shows decimal commas and no decimal points, `1,766` is 1.766 there.
+    if not _DECIMAL_COMMA.search(text) or _DECIMAL_POINT.search(text):
+        return text
+    text = _GROUPING_POINT.sub("", text)
+    return _COMMA.sub(".", text)
