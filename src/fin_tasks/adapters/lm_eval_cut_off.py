@@ -12,49 +12,64 @@ _MOST_CUT_OFF = 0.02
 _ROOM_TO_THINK = 16_384  # tokens that suffice for most answers of models that reason
 
 
-def mark_full_responses(requests: Sequence[Any], n_tokens: Iterable[int]) -> None:
+def mark_full_responses(
+    requests: Sequence[Any],
+    n_tokens: Iterable[int],
+) -> None:
     """Mark the responses whose tokens, given in order, reach the limit of their request."""
-    remaining = iter(n_tokens)
+    counts = iter(n_tokens)
     for request in requests:
-        limit = _FULL * request.args[1]["max_gen_toks"]
-        marked = []
-        for response in request.resps:
-            is_full = next(remaining) >= limit
-            marked.append(CutOffResponse(response) if is_full else response)
-        request.resps = marked
+        _, generation_kwargs, *_ = request.args
+        limit = generation_kwargs["max_gen_toks"]
+        for number, response in enumerate(request.resps):
+            if next(counts) >= _FULL * limit:
+                request.resps[number] = CutOffResponse(response)
 
 
 def mark_readings(requests: Sequence[Any]) -> None:
     """Set `cut_off` in what all filters read in the responses to requests."""
     for request in requests:
         for readings in request.filtered_resps.values():
-            for at, response in enumerate(request.resps):
-                if isinstance(readings[at], Reading):
-                    # An empty response may be marked, too.
-                    text = "" if response is None else response
-                    readings[at] = mark_reading(readings[at], text)
+            for number, response in enumerate(request.resps):
+                reading = readings[number]
+                if isinstance(reading, Reading) and response is not None:
+                    readings[number] = mark_reading(reading, response)
 
 
-def warning_of(results: Mapping[str, Any], tasks: Mapping[str, Any]) -> str:
+def warning_of(
+    results: Mapping[str, Any],
+    tasks: Mapping[str, Any],
+) -> str:
     """Return what to warn of after a run; empty if no task has many cut-off responses."""
     n_cut_off = 0
     n_responses = 0
     limits = set()
     for name, task in tasks.items():
-        totals = results["results"].get(name, {})
-        share = totals.get("cut_off,robust", totals.get("cut_off,none", 0.0))
-        if isinstance(share, str) or share <= _MOST_CUT_OFF:
+        share = _share_of(results["results"].get(name, {}))
+        if share <= _MOST_CUT_OFF:
             continue
-        n = results["n-samples"][name]["effective"] * task.config.repeats
+        n_questions = results["n-samples"][name]["effective"]
+        n = n_questions * task.config.repeats
         n_responses += n
         n_cut_off += round(share * n)
         limits.add(task.config.generation_kwargs["max_gen_toks"])
     if not limits:
         return ""
-    limit = " or ".join(f"{one:,}" for one in sorted(limits))
+    texts = [f"{limit:,}" for limit in sorted(limits)]
+    at_limit = " or ".join(texts)
     higher = max(_ROOM_TO_THINK, 4 * max(limits))
     return (
-        f"{n_cut_off:,} of {n_responses:,} responses were cut off at {limit} tokens. They count as "
+        f"{n_cut_off:,} of {n_responses:,} responses were cut off at {at_limit} tokens. They count as "
         f"they are, most of them as wrong, so the scores are lower bounds. Run again with "
         f"--gen_kwargs max_gen_toks={higher}"
     )
+
+
+def _share_of(totals: Mapping[str, Any]) -> float:
+    """Return the share of cut-off responses of a task; 0 if nothing is known of it."""
+    # Predictions without scores have the filter `none`.
+    for name in ("cut_off,robust", "cut_off,none"):
+        share = totals.get(name)
+        if isinstance(share, float):
+            return share
+    return 0.0

@@ -7,6 +7,7 @@ test for each of them.
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from operator import itemgetter
 from typing import Any
 
 from lm_eval.api.model import CachingLM
@@ -30,10 +31,14 @@ def model_of(lm: Any) -> Any:
     return lm
 
 
-def token_counts(lm: Any, texts: Sequence[str]) -> list[int] | None:
+def token_counts(
+    lm: Any,
+    texts: Sequence[str],
+) -> list[int] | None:
     """Return the number of tokens in each text; None if the model has no tokenizer that tells."""
     # Read the attribute of the instance; the property of the class may download a tokenizer.
-    tokenizer: Any = getattr(model_of(lm), "__dict__", {}).get("tokenizer")
+    attributes = getattr(model_of(lm), "__dict__", {})
+    tokenizer: Any = attributes.get("tokenizer")
     try:
         return [len(tokenizer.encode(text)) for text in texts]
     except Exception:  # noqa: BLE001 - of no tokenizer, or one of any kind; a count is not worth a run
@@ -73,35 +78,46 @@ def _marking_replies(parse: Callable[..., list[str | None]]) -> Callable[..., li
         reasons = _finish_reasons(outputs)
         if len(reasons) != len(texts):
             return texts
-        marked: list[str | None] = []
-        for text, reason in zip(texts, reasons, strict=True):
-            # lm-eval replaces None by the same text, but warns each time.
-            content = LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER if text is None else text
-            response = mark_response(content, reason)
-            marked.append(response if isinstance(response, CutOffResponse) else text)
-        return marked
+        return list(map(_marked, texts, reasons))
 
     return parse_and_mark
 
 
+def _marked(
+    text: str | None,
+    reason: str,
+) -> str | None:
+    if text is not None:
+        return mark_response(text, reason)
+    # lm-eval puts the same text in place of None, but warns each time.
+    response = mark_response(LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER, reason)
+    is_marked = isinstance(response, CutOffResponse)
+    return response if is_marked else None
+
+
 def _finish_reasons(outputs: Any) -> list[str]:
     """Return the finish reason of each text in the replies of an API; empty if they are not known."""
+    replies = outputs
+    if not isinstance(outputs, list):
+        replies = [outputs]
     reasons: list[str] = []
     try:
-        for output in outputs if isinstance(outputs, list) else [outputs]:
-            reasons += _reasons_of_reply(output)
+        for reply in replies:
+            reasons += _reasons_of_reply(reply)
     except (AttributeError, KeyError, TypeError):
         return []
     return reasons
 
 
-def _reasons_of_reply(output: Mapping[str, Any]) -> list[str]:
-    if "choices" in output:  # OpenAI and all servers like it
-        choices = sorted(output["choices"], key=lambda choice: choice["index"])
+def _reasons_of_reply(reply: Mapping[str, Any]) -> list[str]:
+    if "choices" in reply:  # OpenAI and all servers like it
+        choices = sorted(reply["choices"], key=itemgetter("index"))
         return [_reason_of_choice(choice) for choice in choices]
-    if "meta_info" in output:  # SGLang
-        return [str(output["meta_info"]["finish_reason"]["type"])]
-    return [str(output["stop_reason"])] * len(output["content"])  # Anthropic
+    if "meta_info" in reply:  # SGLang
+        finish_reason = reply["meta_info"]["finish_reason"]
+        return [str(finish_reason["type"])]
+    reason = str(reply["stop_reason"])  # Anthropic
+    return [reason] * len(reply["content"])
 
 
 def _reason_of_choice(choice: Mapping[str, Any]) -> str:
@@ -112,7 +128,10 @@ def _reason_of_choice(choice: Mapping[str, Any]) -> str:
     return str(choice.get("finish_reason"))
 
 
-def _noting_flags(model: Any, flags: deque[bool]) -> Callable[..., Any]:
+def _noting_flags(
+    model: Any,
+    flags: deque[bool],
+) -> Callable[..., Any]:
     """Wrap `_model_generate` of hf and vLLM to note which responses of a batch were cut off."""
     generate = model._model_generate
 
@@ -121,40 +140,65 @@ def _noting_flags(model: Any, flags: deque[bool]) -> Callable[..., Any]:
         flags.clear()
         if hasattr(batch, "shape"):
             flags.extend(_full_rows(model, batch, kwargs))
-        else:
-            flags.extend(output.outputs[0].finish_reason == "length" for output in batch)
+            return batch
+        for output in batch:
+            completion = output.outputs[0]
+            flags.append(completion.finish_reason == "length")
         return batch
 
     return generate_and_note
 
 
-def _full_rows(model: Any, tokens: Any, asked: Mapping[str, Any]) -> list[bool]:
+def _full_rows(
+    model: Any,
+    tokens: Any,
+    arguments: Mapping[str, Any],
+) -> list[bool]:
     """Return for each row of an hf batch whether it reached the limit without an end token."""
-    if tokens.shape[1] < asked["max_length"]:
+    if tokens.shape[1] < arguments["max_length"]:
         return [False] * len(tokens)
     if model.backend == "causal":
-        tokens = tokens[:, asked["context"].shape[1] :]
-    end_tokens = {model.tokenizer.eos_token_id, model.tokenizer.pad_token_id}
-    named = model.model.generation_config.eos_token_id
-    end_tokens.update(named if isinstance(named, list) else [named])
+        n_prompt = arguments["context"].shape[1]
+        tokens = tokens[:, n_prompt:]
+    tokenizer = model.tokenizer
+    end_tokens = {tokenizer.eos_token_id, tokenizer.pad_token_id}
+    # One number, a list of numbers, or None.
+    eos_token_id = model.model.generation_config.eos_token_id
+    if isinstance(eos_token_id, list):
+        end_tokens.update(eos_token_id)
+    else:
+        end_tokens.add(eos_token_id)
     return [end_tokens.isdisjoint(row) for row in tokens.tolist()]
 
 
-def _marking_texts(postprocess: Callable[..., str], flags: deque[bool]) -> Callable[..., str]:
+def _marking_texts(
+    postprocess: Callable[..., str],
+    flags: deque[bool],
+) -> Callable[..., str]:
     """Wrap `postprocess_generated_text`, which drops reasoning and what follows a stop text."""
 
-    def postprocess_and_mark(generation: str, stop: Any, think_end_token: str | None) -> str:
+    def postprocess_and_mark(
+        generation: str,
+        stop: Any,
+        think_end_token: str | None,
+    ) -> str:
         response = postprocess(generation, stop, think_end_token)
-        is_cut_off = flags.popleft() if flags else False
+        without_stop = postprocess(generation, None, think_end_token)
+        is_cut_off = bool(flags) and flags.popleft()
         # What ended at a stop text is complete, even if the rest of its batch went on.
-        ended_at_stop = response != postprocess(generation, None, think_end_token)
-        return CutOffResponse(response) if is_cut_off and not ended_at_stop else response
+        if is_cut_off and response == without_stop:
+            return CutOffResponse(response)
+        return response
 
     return postprocess_and_mark
 
 
 @contextmanager
-def _replaced(names: dict[str, Any], name: str, value: Any) -> Iterator[None]:
+def _replaced(
+    names: dict[str, Any],
+    name: str,
+    value: Any,
+) -> Iterator[None]:
     before = names.get(name, _MISSING)
     names[name] = value
     try:

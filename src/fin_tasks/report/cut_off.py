@@ -42,7 +42,11 @@ class OpenRank(NamedTuple):
 
 
 def cut_offs_of(
-    rows: pd.DataFrame, metric: str, *, weights: Floats | None = None, limit: int | None = None
+    rows: pd.DataFrame,
+    metric: str,
+    *,
+    weights: Floats | None = None,
+    limit: int | None = None,
 ) -> CutOffs | None:
     """Return what cut-off responses do to the mean of a metric over rows; None if nothing was cut off.
 
@@ -58,14 +62,18 @@ def cut_offs_of(
     if not (shares * weights).any():
         return None
     share = float(np.average(shares, weights=weights))
-    upper = np.nan_to_num(if_right(rows, metric))
-    finished = np.where(shares == 0, weights, 0.0)
-    n_finished = int((finished > 0).sum())
-    known = np.nan_to_num(values)
+    raised = np.nan_to_num(if_right(rows, metric))
+    upper = float(np.average(raised, weights=weights))
+    weights_of_finished = np.where(shares == 0, weights, 0.0)
+    n_finished = int((weights_of_finished > 0).sum())
+    finished: float | None = None
+    if n_finished:
+        scored = np.nan_to_num(values)
+        finished = float(np.average(scored, weights=weights_of_finished))
     return CutOffs(
         share=share,
-        upper=float(np.average(upper, weights=weights)),
-        finished=float(np.average(known, weights=finished)) if n_finished else None,
+        upper=upper,
+        finished=finished,
         n_finished=n_finished,
         limit=limit,
         is_lower_bound=share > _MANY,
@@ -73,15 +81,18 @@ def cut_offs_of(
 
 
 def claimed_cut_offs(
-    value: float, share: float | None, metric: str, limit: int | None
+    value: float,
+    share: float | None,
+    metric: str,
+    limit: int | None,
 ) -> CutOffs | None:
     """Return the bounds of a value of which only the results file tells, not its rows."""
     if math.isnan(value) or not share or not _has_bounds(metric):
         return None
-    most = largest(metric)
+    maximum = largest(metric)
     return CutOffs(
         share=share,
-        upper=min(most, value + most * share),
+        upper=min(maximum, value + maximum * share),
         finished=None,
         n_finished=0,
         limit=limit,
@@ -99,13 +110,16 @@ def if_right(rows: pd.DataFrame, metric: str) -> Floats:
     values: Floats = rows[metric].to_numpy()
     if METRIC not in rows or not _has_bounds(metric):
         return values
-    most = largest(metric)
+    maximum = largest(metric)
     shares: Floats = rows[METRIC].fillna(0).to_numpy()
-    raised: Floats = np.minimum(most, values + most * shares)
+    raised: Floats = np.minimum(maximum, values + maximum * shares)
     return raised
 
 
-def open_ranks(lower: Mapping[str, Floats], upper: Mapping[str, Floats]) -> dict[str, OpenRank]:
+def open_ranks(
+    lower: Mapping[str, Floats],
+    upper: Mapping[str, Floats],
+) -> dict[str, OpenRank]:
     """Return the ranks that runs may have if cut-off responses are finished, from both bounds of each row.
 
     A row that is not scored is NaN. Two runs are compared on the rows in common.
@@ -121,7 +135,13 @@ def open_ranks(lower: Mapping[str, Floats], upper: Mapping[str, Floats]) -> dict
     np.fill_diagonal(maybe_ahead, val=False)
     best = 1 + surely_ahead.sum(axis=0)
     worst = 1 + maybe_ahead.sum(axis=0)
-    return {run: OpenRank(int(best[at]), int(worst[at])) for at, run in enumerate(lower)}
+    ranks: dict[str, OpenRank] = {}
+    for number, run in enumerate(lower):
+        ranks[run] = OpenRank(
+            best=int(best[number]),
+            worst=int(worst[number]),
+        )
+    return ranks
 
 
 def limit_of(tasks: Iterable[TaskResult]) -> int | None:
@@ -131,18 +151,24 @@ def limit_of(tasks: Iterable[TaskResult]) -> int | None:
         facts = task.metadata.get(METRIC)
         if isinstance(facts, Mapping):
             limits.add(facts.get("limit"))
-    limit = limits.pop() if len(limits) == 1 else None
-    is_count = isinstance(limit, int) and not isinstance(limit, bool) and limit > 0
-    return limit if is_count else None
+    if len(limits) != 1:
+        return None
+    limit = limits.pop()
+    # A limit is a stranger's: True is an int, too.
+    if type(limit) is not int or limit <= 0:
+        return None
+    return limit
 
 
 def note_of(cut_offs: CutOffs | None, metric: str) -> str:
     """Return what to say beside a value; empty unless it is a lower bound."""
     if cut_offs is None or not cut_offs.is_lower_bound:
         return ""
-    limit = f" at {cut_offs.limit:,} tokens" if cut_offs.limit else ""
-    text = f"lower bound: {cut_offs.share:.1%} of the responses were cut off{limit}; "
-    text += f"{_number(cut_offs.upper, metric)} if they were all right"
+    text = f"lower bound: {cut_offs.share:.1%} of the responses were cut off"
+    if cut_offs.limit:
+        text += f" at {cut_offs.limit:,} tokens"
+    upper = _number(cut_offs.upper, metric)
+    text += f"; {upper} if they were all right"
     if cut_offs.finished is not None:
         finished = _number(cut_offs.finished, metric)
         text += f", {finished} over the {cut_offs.n_finished:,} finished questions"
@@ -165,4 +191,6 @@ def _has_bounds(metric: str) -> bool:
 
 
 def _number(value: float, metric: str) -> str:
-    return f"{value:.1%}" if largest(metric) == 1 else f"{value:.1f}"
+    if largest(metric) == 1:
+        return f"{value:.1%}"
+    return f"{value:.1f}"

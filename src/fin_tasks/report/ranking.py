@@ -33,7 +33,10 @@ class _Scores:
 
 
 def rank_runs(
-    report: Report, members: Sequence[Mapping[str, Any]], task: Mapping[str, Any], results: Results
+    report: Report,
+    members: Sequence[Mapping[str, Any]],
+    task: Mapping[str, Any],
+    results: Results,
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Rank runs and test their pairs; return an entry of `comparisons`, and why a run is left out.
 
@@ -70,7 +73,9 @@ def rank_runs(
 
 
 def _newest_runs(
-    members: Sequence[Mapping[str, Any]], results: Results, left_out: dict[str, str]
+    members: Sequence[Mapping[str, Any]],
+    results: Results,
+    left_out: dict[str, str],
 ) -> list[str]:
     """Return the last run of each model."""
     newest: dict[str, str] = {}
@@ -109,26 +114,33 @@ def _leave_out_short_runs(scores: _Scores) -> None:
 
 
 def _ranks(
-    lower: Mapping[str, Floats], upper: Mapping[str, Floats], pairs: Sequence[Pair], metric: str
+    lower: Mapping[str, Floats],
+    upper: Mapping[str, Floats],
+    pairs: Sequence[Pair],
+    metric: str,
 ) -> list[dict[str, Any]]:
     higher_is_better = metric_of(metric).higher_is_better is not False
-    places = rank(lower, pairs, higher_is_better=higher_is_better)
-    has_cut_offs = any(not np.array_equal(lower[run], upper[run], equal_nan=True) for run in lower)
-    open_ranks = cut_off.open_ranks(lower, upper) if has_cut_offs else {}
+    open_ranks: Mapping[str, cut_off.OpenRank] = {}
+    if any(_differ(lower[run], upper[run]) for run in lower):
+        open_ranks = cut_off.open_ranks(lower, upper)
     ranks = []
-    for place in places:
-        possible = open_ranks.get(place.run, cut_off.OpenRank(place.rank, place.rank))
-        ranks.append(
-            {
-                "run": place.run,
-                "rank": place.rank,
-                "best": place.best,
-                "worst": place.worst,
-                "best_if_finished": possible.best,
-                "worst_if_finished": possible.worst,
-            }
-        )
+    for ranked in rank(lower, pairs, higher_is_better=higher_is_better):
+        certain = cut_off.OpenRank(best=ranked.rank, worst=ranked.rank)
+        possible = open_ranks.get(ranked.run, certain)
+        entry = {
+            "run": ranked.run,
+            "rank": ranked.rank,
+            "best": ranked.best,
+            "worst": ranked.worst,
+            "best_if_finished": possible.best,
+            "worst_if_finished": possible.worst,
+        }
+        ranks.append(entry)
     return ranks
+
+
+def _differ(lower: Floats, upper: Floats) -> bool:
+    return not np.array_equal(lower, upper, equal_nan=True)
 
 
 def _pair_entry(pair: Pair) -> dict[str, Any]:
