@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, FiniteFloat, NonNegativeFloat, ValidationError
 
 from fin_tasks.answers.notation import plain
-from fin_tasks.answers.sentence_numbers import read_number
 from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.sentence_numbers import read_number
 from fin_tasks.errors import DataError
 
 PHRASES = ("not applicable", "无法回答", "不适用")
