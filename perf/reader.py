@@ -104,15 +104,13 @@ def main() -> int:
     """Print the tables; return 1 if precision or coverage is below the goal."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    parser.add_argument("--manner", action="store_true", help="also a line for each manner")
     parser.add_argument("--show", action="append", choices=OUTCOMES, default=[])
     args = parser.parse_args()
     rows = [json.loads(line) for file in args.files for line in file.open(encoding="utf-8")]
     results = measure(rows)
     print(f"{'':<28}{''.join(f'{outcome:>16}' for outcome in OUTCOMES)}   precision  coverage")
     print_table(results, "task")
-    if args.manner:
-        print_table(results, "manner")
+    print_table(results, "manner")
     precision, coverage, line = summary(results)
     print(f"{'all':<28}{line}")
     for outcome in args.show:
