@@ -69,7 +69,8 @@ def test_fetch_verify_compares_what_is_cached_with_the_pins(tmp_path: Path) -> N
         tmp_path / "cache" / "financemath" / "bdddc58655947475da852e241b96a7dbd1478742" / "data"
     )
     folder.mkdir(parents=True)
-    for name in ("test.json", "validation.json"):
+    (folder.parent / "utils").mkdir()
+    for name in ("test.json", "validation.json", "../utils/model_input_utils.py"):
         (folder / name).write_text("[]")
     wrong = run("fetch", "financemath", "--verify", cwd=tmp_path)
     assert (wrong.returncode, "test.json: expected sha256 8aaabdc9" in wrong.stderr) == (1, True)

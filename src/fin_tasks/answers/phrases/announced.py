@@ -96,7 +96,7 @@ ANNOUNCEMENTS: Mapping[Style, Table] = {
 CONCLUSION = compiled(
     r"""
     (?: \A | (?<= [.!?*:]\s ) | (?<= \n ) ) [\s*_#>-]{0,6}
-    (?: therefore | thus | hence | so | consequently | overall | as\sa\sresult | finally
+    (?: therefore | thus | hence | so | consequently | overall | as\sa\sresult
       | in\s(?:conclusion|summary|short) | to\s(?:conclude|summarize) | conclusion | bottom\sline )
     \b [*_:]{0,4} ,?
     """
