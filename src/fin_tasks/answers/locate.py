@@ -10,7 +10,7 @@ from fin_tasks.answers.phrases.signs import CLOSER, NEW_TURN, PLACEHOLDER
 from fin_tasks.answers.types import Answer, Candidate
 
 _PASSAGE_LENGTH = 1_000
-_MOST_ANNOUNCEMENTS = 20
+_MOST_PASSAGES = 20
 _MOST_CONCLUSIONS = 5
 # The start of a longer reply, and its end, are searched.
 _HEAD_LENGTH = 3_000
@@ -81,8 +81,7 @@ def announced_passages(reply: str) -> list[Passage]:
     passages = []
     for style, announcements in ANNOUNCEMENTS.items():
         for name, pattern in announcements.items():
-            matches = list(pattern.finditer(reply))
-            for match in matches[-_MOST_ANNOUNCEMENTS:]:
+            for match in pattern.finditer(reply):
                 passage = _passage_behind(match, name, style)
                 if _has_words(passage.text):
                     passages.append(passage)
@@ -193,10 +192,10 @@ def _before_new_turn(reply: str, passages: list[Passage]) -> list[Passage]:
         return []
     turn = NEW_TURN.search(reply, passages[0].start)
     if turn is None:
-        return passages
+        return passages[-_MOST_PASSAGES:]
     own_passages = []
     for passage in passages:
         if passage.start < turn.start():
             text = passage.text[: turn.start() - passage.start]
             own_passages.append(replace(passage, text=text))
-    return own_passages
+    return own_passages[-_MOST_PASSAGES:]

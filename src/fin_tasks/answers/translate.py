@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
-from fin_tasks.answers.phrases.table import Rewriting, compiled
+from fin_tasks.answers.phrases.table import compiled
 
 _MIN_WORDS = 3
 _MIN_SHARE_OF_WORDS = 0.15
@@ -24,15 +23,22 @@ _GROUPING_POINT = re.compile(r"(?<=\d)\.(?=\d{3}(?!\d))")
 _COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 
-@dataclass(frozen=True)
-class Language:
-    """How a language is recognized, and its wordings with their English."""
+class Phrase(NamedTuple):
+    """A wording of another language, and the English in which it is read."""
+
+    pattern: re.Pattern[str]
+    english: str
+    example: str
+
+
+class Language(NamedTuple):
+    """How a language is recognized, and its wordings."""
 
     labels: re.Pattern[str]
     """One of these shows the language."""
     words: re.Pattern[str]
     """Several of these show the language."""
-    phrases: Sequence[Rewriting]
+    phrases: Sequence[Phrase]
 
 
 @cache
@@ -48,15 +54,16 @@ def in_english(reply: str) -> str:
         return reply
     reply = reply.translate(_FULL_WIDTH)
     for language in languages():
-        for pattern, english in language.phrases:
-            reply = pattern.sub(english, reply)
+        for phrase in language.phrases:
+            reply = phrase.pattern.sub(phrase.english, reply)
     return _with_decimal_points(reply)
 
 
 def _language(row: Mapping[str, Any]) -> Language:
-    phrases = [
-        Rewriting(compiled(phrase["pattern"]), phrase["english"]) for phrase in row["phrases"]
-    ]
+    phrases = []
+    for phrase in row["phrases"]:
+        pattern = compiled(phrase["pattern"])
+        phrases.append(Phrase(pattern, phrase["english"], phrase["example"]))
     return Language(compiled(row["labels"]), compiled(row["words"]), phrases)
 
 

@@ -92,7 +92,7 @@ _OTHER_VERBS = {
       | decreases? | decreased
     """,
     "has": r"ha(?:s|ve|d) | implies | means | find | obtain | arrive",
-    "must": r"will | should | would | must | can | needs? | requires? | required",
+    "needs": r"will | should | would | must | can | needs? | requires? | required",
     "pays": r"""
         takes? | took | pa(?:ys?|id) | sells? | sold | buys? | bought | receives? | received | earns?
       | earned | saves? | saved | gains? | gained | loses? | lost | owes? | charges? | spends? | spent
