@@ -5,7 +5,8 @@ The commands call the same functions. docs/python.md shows them at work.
 
 from typing import TYPE_CHECKING, Any
 
-from fin_tasks.adapters.saved_responses import Responses, score_responses
+from fin_tasks.adapters.responses import Responses
+from fin_tasks.adapters.saved_run import Metadata, score_responses
 from fin_tasks.adapters.task_file import TaskFile
 from fin_tasks.adapters.task_file import task_names as tasks
 from fin_tasks.report import read as read_runs
@@ -48,10 +49,14 @@ def score(
     run = score_responses(task, responses, _options(split, metadata))
     lines = [(task, line) for line in sample_lines(run.scored)]
     rows = rows_of(task, lines, TaskFile(task).benchmark)
-    unknown = [name for name in ("source", *BREAKDOWNS) if rows[name].isna().all()]
-    texts = [name for name in COLUMNS if name in rows and name not in unknown]
-    return rows.drop(columns=unknown).astype(dict.fromkeys(texts, object))
+    optional = ("source", *BREAKDOWNS)
+    empty = [name for name in optional if rows[name].isna().all()]
+    rows = rows.drop(columns=empty)
+    texts = [name for name in COLUMNS if name in rows]
+    return rows.astype(dict.fromkeys(texts, object))
 
 
-def _options(split: str | None, metadata: dict[str, Any]) -> dict[str, Any]:
-    return metadata if split is None else {**metadata, "split": split}
+def _options(split: str | None, metadata: Metadata) -> Metadata:
+    if split is None:
+        return metadata
+    return {**metadata, "split": split}

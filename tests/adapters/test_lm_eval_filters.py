@@ -1,11 +1,15 @@
 """The filter that asks a judge about all responses of a task at once."""
 
+import json
+import pickle
 from typing import Any
 
 import pytest
 from chat_server import completion, serve
+from lm_eval.utils import sanitize_list
 
-from fin_tasks.adapters.lm_eval_filters import AskAnswerReader, AskJudge
+from fin_tasks.adapters.lm_eval_filters import AskAnswerReader, AskJudge, SampleReading
+from fin_tasks.answers.types import Reading
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import Outcome, Ran, Status
@@ -107,3 +111,12 @@ def test_wrong_metadata(metadata: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as error:
         AskJudge(STEP, metadata, OPTIONS)
     assert "secret" not in str(error.value)
+
+
+def test_samples_hold_the_fields_of_a_reading() -> None:
+    reading = Reading(variant="robust", answer="\u4e00", replies=("B",))
+    text = SampleReading(reading)
+    ((written,),) = sanitize_list([[text]])  # as lm-eval writes it
+    assert json.loads(written) == reading.to_dict()
+    again = pickle.loads(pickle.dumps(text))  # noqa: S301 - as processes gather samples
+    assert (again, again.reading) == (text, reading)

@@ -1,5 +1,6 @@
 """A program that forges its result cannot make a scorer fail."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -97,7 +98,7 @@ def assert_scored(module: Any, document: dict[str, Any], outcome: Outcome, varia
     outcomes = (outcome, REFERENCE) if document.get("kind") == "code" else (outcome,)
     response = Ran("", outcomes)
     reading = module.read(document, response, variant=variant)
-    assert str(reading)
+    assert json.dumps(reading.to_dict(), allow_nan=False)
     assert module.compare(document, reading) == module.score(document, response, variant=variant)
     values = module.metric_values(document, [reading])
     assert values["acc"] in (0.0, 1.0, None)

@@ -46,7 +46,7 @@ def keys(served: Served) -> dict[str, str]:
 
 
 def readings_of(sample: Mapping[str, Any]) -> list[Any]:
-    return [json.loads(str(reading)) for reading in sample["filtered_resps"][0]]
+    return [json.loads(reading) for reading in sample["filtered_resps"][0]]
 
 
 def test_lm_eval() -> None:

@@ -45,7 +45,7 @@ def test_results_say_what_was_run(gold: dict[str, Any]) -> None:
         "monty",
     )
     read = {
-        s["doc"]["kind"]: json.loads(str(s["filtered_resps"][0][0]))
+        s["doc"]["kind"]: json.loads(s["filtered_resps"][0][0])
         for s in samples(gold, "bizbench_formulaeval")
     }
     assert read["code"]["answer"] == "8/8" and read["choice"]["answer"] in "ABCD"

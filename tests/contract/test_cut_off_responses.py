@@ -53,7 +53,7 @@ def cut_offs(found: Mapping[str, Any], task: str = TASK) -> list[float]:
     paper, robust = ([row["cut_off"] for row in samples(found, task, v)] for v in VARIANTS)
     assert paper == robust
     for row in samples(found, task):
-        flags = [json.loads(str(reading))["cut_off"] for reading in row["filtered_resps"][0]]
+        flags = [json.loads(reading)["cut_off"] for reading in row["filtered_resps"][0]]
         assert row["cut_off"] == sum(flags) / len(flags)
     for variant in VARIANTS:
         mean = found["results"][task][f"cut_off,{variant}"]

@@ -63,7 +63,7 @@ def test_a_group_shows_plain_means(folder: Path) -> None:
     assert (facts["arm"], facts["data"]["origin"]) == ("flipped", "windows")
     (first, *_) = samples(found, "dynostock_recency_w12_text")
     assert first["doc"]["statement"] == 1 - first["doc"]["signal"]
-    assert json.loads(str(first["filtered_resps"][0][0]))["probability"] == 0.8
+    assert json.loads(first["filtered_resps"][0][0])["probability"] == 0.8
 
 
 def test_a_model_that_sees(folder: Path) -> None:

@@ -59,7 +59,7 @@ def test_the_judge_decides_the_score(tmp_path: Path) -> None:
     first = samples(found, "mme_finance_en")[0]
     picture = Path(first["doc"]["image_path"]).read_bytes()
     assert base64.b64encode(picture).decode() in text_of(requests[0])
-    reading = json.loads(str(first["filtered_resps"][0][0]))
+    reading = json.loads(first["filtered_resps"][0][0])
     digest = hashlib.sha256(said["0"].encode()).hexdigest()
     assert (reading["answer"], reading["replies"], reading["response_sha256"]) == (5, ["5"], digest)
     facts = found["configs"]["mme_finance_en"]["metadata"]

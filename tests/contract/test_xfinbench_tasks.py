@@ -97,7 +97,7 @@ def test_a_group_on_a_chat_server() -> None:
         every += hits
     assert found["results"]["xfinbench"]["acc,paper"] == pytest.approx(sum(every) / len(every))
     for sample in samples(found, "xfinbench_mcq_visual"):
-        assert json.loads(str(sample["filtered_resps"][0][0]))["answer"] == "B"
+        assert json.loads(sample["filtered_resps"][0][0])["answer"] == "B"
         assert ";base64," not in json.dumps(sample["arguments"], default=str)
 
 

@@ -1,7 +1,6 @@
 """Our tasks in inspect_ai, made of lm-eval's task files. Importing this module registers them."""
 
 import functools
-import json
 import math
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
@@ -132,7 +131,7 @@ def _scorer(variant: str) -> Callable[..., Callable[[TaskState, Target], Awaitab
                 if variant == VARIANTS[0]:
                     _judged[state.uuid] = given
             reading = mark_reading(spec.rules.read(doc, given, variant=variant), response)
-            values, told = spec.rules.metric_values(doc, [reading]), json.loads(str(reading))
+            values, told = spec.rules.metric_values(doc, [reading]), reading.to_dict()
             return Score(
                 value={
                     f"{n},{variant}": math.nan if v is None else v

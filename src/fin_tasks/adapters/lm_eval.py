@@ -21,7 +21,12 @@ from lm_eval.models.api_models import JsonChatStr
 
 from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_cut_off import mark_full_responses, mark_readings, warning_of
-from fin_tasks.adapters.lm_eval_filters import AskAnswerReader, AskJudge, filter_list
+from fin_tasks.adapters.lm_eval_filters import (
+    AskAnswerReader,
+    AskJudge,
+    SampleReading,
+    filter_list,
+)
 from fin_tasks.adapters.lm_eval_private import marking_cut_offs, model_of, token_counts
 from fin_tasks.adapters.task_defaults import (
     METRIC_METADATA,
@@ -182,7 +187,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self, doc: dict[str, Any], results: Sequence[Any]
     ) -> dict[str, float | None]:
         """Compare what was read in one document's responses with the truth."""
-        (readings,) = results
+        readings = []
+        for reading in results[0]:
+            readings.append(reading.reading if isinstance(reading, SampleReading) else reading)
         values: dict[str, float | None] = self.config.process_results(doc, readings)
         # lm-eval knows no standard error of our aggregations, but takes any metric of this name for one
         return {**values, **{f"{name}_stderr": values[name] for name in self._with_stderr}}

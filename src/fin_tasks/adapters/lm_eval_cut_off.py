@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from fin_tasks.adapters.lm_eval_filters import SampleReading
 from fin_tasks.answers.cut_off import CutOffResponse, mark_reading
 from fin_tasks.answers.types import Reading
 
@@ -27,13 +28,16 @@ def mark_full_responses(
 
 
 def mark_readings(requests: Sequence[Any]) -> None:
-    """Set `cut_off` in what all filters read in the responses to requests."""
+    """Set `cut_off` in what all filters read in the responses to requests, and write it as text."""
     for request in requests:
         for readings in request.filtered_resps.values():
             for number, response in enumerate(request.resps):
                 reading = readings[number]
-                if isinstance(reading, Reading) and response is not None:
-                    readings[number] = mark_reading(reading, response)
+                if not isinstance(reading, Reading):
+                    continue  # `--predict_only` reads nothing
+                if response is not None:
+                    reading = mark_reading(reading, response)
+                readings[number] = SampleReading(reading)
 
 
 def warning_of(

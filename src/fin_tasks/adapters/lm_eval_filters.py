@@ -1,6 +1,7 @@
 """The filters of our tasks in lm-eval: run programs, ask a judge, read answers. Importing this registers them."""
 
 import functools
+import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -10,6 +11,7 @@ from lm_eval.api.registry import register_filter
 
 from fin_tasks import sandbox
 from fin_tasks.adapters.task_file import rubric_of
+from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.scored_task import VARIANTS, ran
 from fin_tasks.errors import SandboxError
 from fin_tasks.interrupt import on_interrupt
@@ -44,6 +46,25 @@ def filter_list(
         steps.append({"function": "fin_tasks_read", "reader": reader, "variant": variant})
         pipelines.append({"name": variant, "filter": steps})
     return pipelines
+
+
+class SampleReading(str):
+    """A reading as the JSON text that lm-eval's samples hold, with the reading itself.
+
+    lm-eval writes everything in `filtered_resps` as text; of a dict it would be Python's.
+    """
+
+    reading: Reading
+
+    def __new__(cls, reading: Reading) -> "SampleReading":
+        """Write a reading as text."""
+        text = super().__new__(cls, json.dumps(reading.to_dict(), ensure_ascii=False))
+        text.reading = reading
+        return text
+
+    def __getnewargs__(self) -> tuple[Reading]:  # type: ignore[override]
+        """Return what `pickle` makes the text of, as processes exchange samples."""
+        return (self.reading,)
 
 
 @register_filter("fin_tasks_read")

@@ -4,12 +4,10 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 from fin_tasks.answers.reasoning import is_reasoning_open
-from fin_tasks.answers.types import Reading
-
-AnyReading = TypeVar("AnyReading", bound=Reading)
+from fin_tasks.answers.types import AnyReading, Reading
 
 # What APIs, servers and harnesses call it when the limit of tokens ended a response.
 _LIMIT_REASONS = frozenset(("length", "max_tokens", "max_output_tokens", "model_length"))
@@ -72,7 +70,8 @@ def _flat(lists: Any) -> list[Any]:
 
 def _says_cut_off(reading: Any) -> bool:
     try:
-        return json.loads(reading)["cut_off"] is True
+        fields = json.loads(reading) if isinstance(reading, str) else reading
+        return fields["cut_off"] is True
     except (KeyError, TypeError, ValueError):
         return False
 

@@ -1,12 +1,14 @@
 """The types for what is read in a response and for its score."""
 
-import json
-from dataclasses import asdict, dataclass
-from typing import Generic, Literal, TypeVar
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Generic, Literal, TypeVar
 
 from fin_tasks.answers.numbers import Number
 
 Answer = TypeVar("Answer")
+AnyRecord = TypeVar("AnyRecord", bound="Record")
+AnyReading = TypeVar("AnyReading", bound="Reading")
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,24 @@ class Extraction(Generic[Answer]):
     """Why there is no answer; empty with an answer."""
 
 
+class Record:
+    """A dataclass that files hold as an object of JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON holds them."""
+        values: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
+        return values
+
+    @classmethod
+    def from_dict(cls: type[AnyRecord], values: Mapping[str, Any]) -> AnyRecord:
+        """Make a record of what `to_dict` returned; other keys are ignored."""
+        names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
+        return cls(**{name: value for name, value in values.items() if name in names})
+
+
 @dataclass(frozen=True, kw_only=True)
-class Reading:
-    """The answer that one variant reads in a response; `str` gives JSON for the samples file."""
+class Reading(Record):
+    """The answer that one variant reads in a response."""
 
     variant: str
     answer: int | str | float | Number | None
@@ -52,13 +69,31 @@ class Reading:
     cut_off: bool = False
     """The response reached the limit of tokens before it was complete."""
 
-    def __str__(self) -> str:
-        answer = self.answer.value if isinstance(self.answer, Number) else self.answer
-        return json.dumps({**asdict(self), "answer": answer}, ensure_ascii=False)
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON holds them.
+
+        A number is its value, with its values in other `units` and its last written place, `step`.
+        """
+        values = super().to_dict()
+        values["replies"] = list(self.replies)
+        if isinstance(self.answer, Number):
+            values["answer"] = self.answer.value
+            values["units"] = list(self.answer.readings)
+            values["step"] = self.answer.step
+        return values
+
+    @classmethod
+    def from_dict(cls: type[AnyReading], values: Mapping[str, Any]) -> AnyReading:
+        """Make a reading of what `to_dict` returned; other keys are ignored."""
+        answer = values["answer"]
+        if "units" in values:
+            answer = Number(value=answer, readings=tuple(values["units"]), step=values["step"])
+        replies = tuple(values.get("replies", ()))
+        return super().from_dict({**values, "answer": answer, "replies": replies})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score:
+class Score(Record):
     """The score of one answer; `correct` and `correct_err` are None if it cannot be scored."""
 
     answer: int | str | float | None

@@ -21,23 +21,27 @@ Document = Mapping[str, Any]
 
 def reader_item(doc: Document, response: str) -> Item | None:
     """Return what a model is shown that reads answers; None if the rules read one."""
-    return short_answers.reader_item(doc["kind"], doc, response, doc.get("choices") or ())
+    return short_answers.reader_item(doc["kind"], doc, response, _choices(doc))
 
 
 def read(doc: Document, response: str | Judged, *, variant: str) -> Reading:
     """Read the answer in a response, or in a model's copy of it."""
-    choices = doc.get("choices") or ()
-    reading = read_answer(doc["kind"], response, variant="robust", choices=choices)
+    reading = read_answer(doc["kind"], response, variant="robust", choices=_choices(doc))
     return replace(reading, variant=variant)
+
+
+def _choices(doc: Document) -> Sequence[str]:
+    return doc.get("choices") or ()
 
 
 def compare(doc: Document, reading: Reading) -> Score:
     """Compare a reading with the target; it is unscored if the target has no such answer."""
+    kind = doc["kind"]
     truths = _truths_of(doc)
-    flaw = "" if truths else f"the target has no {doc['kind']}"
+    flaw = "" if truths else f"the target has no {kind}"
     # A flaw of the file leaves both variants unscored.
-    reading = replace(reading, variant="robust")
-    return compare_with(truths, reading, numeric=doc["kind"] == "number", flaw=flaw)
+    careful = replace(reading, variant="robust")
+    return compare_with(truths, careful, numeric=kind == "number", flaw=flaw)
 
 
 def _truths_of(doc: Document) -> list[Truth]:
@@ -49,24 +53,26 @@ def _truths_of(doc: Document) -> list[Truth]:
     return [(answer, 0.0)]
 
 
-def metrics_of(**_: Any) -> dict[str, bool]:
+def metrics_of(**_: object) -> dict[str, bool]:
     """Name the metrics, the headline first, and whether more is better."""
     return {"acc": True, "acc_err": True, "no_answer": False, "cut_off": False, "unscored": False}
 
 
 def metric_values(doc: Document, readings: Sequence[Reading]) -> dict[str, float | None]:
-    """Return a document's metrics; a letter or a verdict is never nearly right."""
-    rows: list[dict[str, float | None]] = []
-    for reading in readings:
-        score = compare(doc, reading)
-        is_near = score.correct if score.correct_err is None else score.correct_err
-        unscored = score.correct is None
-        row = {
-            "acc": rate(score.correct),
-            "acc_err": rate(is_near),
-            "no_answer": None if unscored else float(score.answer is None),
-            "cut_off": float(reading.cut_off),
-            "unscored": float(unscored),
-        }
-        rows.append(row)
-    return over_responses(rows)
+    """Return a document's metrics, each the mean over its responses."""
+    return over_responses([_values(doc, reading) for reading in readings])
+
+
+def _values(doc: Document, reading: Reading) -> dict[str, float | None]:
+    score = compare(doc, reading)
+    is_near = score.correct_err
+    if is_near is None:
+        is_near = score.correct  # a letter or a verdict is never nearly right
+    values = {"acc": rate(score.correct), "acc_err": rate(is_near)}
+    if score.correct is not None:
+        values["no_answer"] = float(score.answer is None)
+    else:
+        values["no_answer"] = None
+    values["cut_off"] = float(reading.cut_off)
+    values["unscored"] = float(score.correct is None)
+    return values

@@ -56,7 +56,8 @@ def replay_task(
 
     Example: fin-tasks replay task bizbench_finknow gpt-4o.csv --metadata '{"source": "sample"}' --out results
     """
-    from fin_tasks.adapters.saved_responses import read_responses, score_responses
+    from fin_tasks.adapters.responses import read_responses
+    from fin_tasks.adapters.saved_run import score_responses
     from fin_tasks.benchmarks.scored_task import model_of
     from fin_tasks.report.run_folder import write_run
 

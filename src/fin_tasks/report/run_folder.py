@@ -110,7 +110,7 @@ def sample_lines(task: ScoredTask) -> Iterator[dict[str, Any]]:
         for number, (doc, texts, read) in enumerate(
             zip(task.docs, task.responses, readings, strict=True)
         ):
-            told = [dict(one) if isinstance(one, Mapping) else json.loads(str(one)) for one in read]
+            told = [dict(one) if isinstance(one, Mapping) else one.to_dict() for one in read]
             first = told[0] if told else {}
             yield {
                 "doc_id": number,

@@ -1,6 +1,5 @@
 """Verdicts, and the checks that need no harness: documents, prompts, rows, scores and settings."""
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -208,7 +207,7 @@ def check_scores(
     unproven: list[str] = []
     counted: list[Mapping[str, Any]] = []
     for row, (readings, ours) in zip(rows, made, strict=True):
-        now = [json.loads(str(one)) for one in readings]
+        now = [reading.to_dict() for reading in readings]
         pairs = {name: (value, ours.get(name)) for name, value in row.metrics.items()}
         pairs["answer"] = (
             [one.get("answer") for one in row.readings],

@@ -1,0 +1,103 @@
+"""Score responses that somebody saved, for any task without a judge."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fin_tasks.adapters.responses import Responses, match_responses
+from fin_tasks.adapters.task_defaults import METRIC_METADATA
+from fin_tasks.adapters.task_file import TaskFile
+from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
+from fin_tasks.errors import ConfigError
+from fin_tasks.judging.judge import answer_reader_from
+from fin_tasks.sandbox import Runner, open_runner
+from fin_tasks.settings import Settings
+
+Metadata = Mapping[str, Any]
+"""Options as in lm-eval's `--metadata`."""
+
+_MODEL_OPTIONS = ("judge_", "reader_")
+"""Options of a model; what results say about it repeats them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedRun:
+    """Scored responses to one task, and what results say about the task."""
+
+    scored: ScoredTask
+    provenance: Metadata
+    metadata: Metadata
+
+    def summary(self) -> dict[str, object]:
+        """Return how many documents were scored, and the totals by variant and metric."""
+        scored = self.scored
+        totals = scored.totals()
+        summary: dict[str, object] = {"task": scored.name}
+        summary["n"] = len(scored.docs)
+        summary["n_all"] = scored.n_all
+        for variant in scored.values:
+            summary[variant] = {name: totals[f"{name},{variant}"] for name in scored.metrics}
+        return summary | scored.reader_facts()
+
+
+def score_responses(task: str, responses: Responses, metadata: Metadata) -> SavedRun:
+    """Score the responses to a task's documents, several to a document by their mean.
+
+    Documents without a response are left out. None is a response that the model did not give, and
+    `robust` leaves it unscored. The metadata may name a model that reads answers.
+
+    Raises:
+        ConfigError: There is no such task, or it needs a judge.
+        DataError: The responses do not fit the documents.
+    """
+    task_file = TaskFile(task)
+    if task_file.judge:
+        raise ConfigError(
+            f"{task}: its responses are scored by a judge. Save them as a file, and ask the judge "
+            "with `fin-tasks judge`."
+        )
+    settings = Settings.from_environ()
+    reader = answer_reader_from(metadata, settings)
+    docs, provenance = task_file.load(metadata)
+    answered, texts_by_doc = match_responses(task, docs, responses)
+    texts, failed = _without_none(texts_by_doc)
+    options = dict(task_file.options)
+    for name in METRIC_METADATA:
+        if name in metadata:
+            options[name] = metadata[name]
+    with _sandbox(task_file, settings) as runner:
+        scored = score_task(
+            task_file.benchmark,
+            task,
+            answered,
+            texts,
+            options=options,
+            run_programs=runner.run if runner else None,
+            answer_reader=reader if task_file.answer_reader else None,
+            failed=failed,
+        )
+    facts = {name: metadata[name] for name in metadata if not name.startswith(_MODEL_OPTIONS)}
+    if runner:
+        facts["sandbox"] = {"tier": runner.tier, "reason": runner.reason}
+    return SavedRun(scored=replace(scored, n_all=len(docs)), provenance=provenance, metadata=facts)
+
+
+def _sandbox(task_file: TaskFile, settings: Settings) -> AbstractContextManager[Runner | None]:
+    if not task_file.runs_programs:
+        return nullcontext()
+    return open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
+
+
+def _without_none(
+    texts_by_doc: Sequence[Sequence[str | None]],
+) -> tuple[list[list[str]], list[int]]:
+    """Return texts, and the places of documents to which the model gave no response at all."""
+    texts: list[list[str]] = []
+    failed: list[int] = []
+    for place, doc_texts in enumerate(texts_by_doc):
+        if set(doc_texts) == {None}:
+            failed.append(place)
+        # An empty text may be marked as cut off, so it must stay the same object.
+        texts.append(["" if text is None else text for text in doc_texts])
+    return texts, failed
