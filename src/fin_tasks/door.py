@@ -48,7 +48,7 @@ def score(
     """
     run = score_responses(task, responses, _options(split, metadata))
     lines = [(task, line) for line in sample_lines(run.scored)]
-    rows = rows_of(task, lines, TaskFile(task).benchmark)
+    rows = rows_of(task, lines, TaskFile(task).benchmark).table
     optional = ("source", *BREAKDOWNS)
     empty = [name for name in optional if rows[name].isna().all()]
     rows = rows.drop(columns=empty)

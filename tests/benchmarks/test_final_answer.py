@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
+from figures import figures_of
 
 from fin_tasks.answers.cut_off import CutOffResponse
 from fin_tasks.benchmarks.bizbench import score as bizbench
+from fin_tasks.benchmarks.breakdowns import fields_of
 from fin_tasks.benchmarks.final_answer import Kind, item_of, read_by_model, share_read_by_model
 from fin_tasks.benchmarks.xfinbench import score as xfinbench
 from fin_tasks.judging.item import Judged, Reply
@@ -126,7 +128,7 @@ def test_a_broken_model_is_unscored_in_robust_and_nothing_to_the_authors(variant
     reading = xfinbench.read(doc, response, variant=variant)
     values = xfinbench.metric_values(doc, [reading])
     assert values["unscored"] == float(variant == "robust")
-    assert values["read_by_model"] == 0.0
+    assert figures_of("xfinbench", doc, [reading])["read_by_model"] == 0.0
     assert values.keys() == xfinbench.metrics_of(subset="bool", mode="cot").keys()
 
 
@@ -137,4 +139,4 @@ def test_the_authors_readers_ignore_the_model() -> None:
     ]
     assert [reading.answer for reading in readings] == [None, 1]
     assert [reading.by for reading in readings] == ["rules", "model"]
-    assert share_read_by_model(readings) == 0.5
+    assert share_read_by_model([fields_of(reading) for reading in readings]) == 0.5

@@ -65,6 +65,15 @@ def run(
     return dict(found or {})  # nothing on other processes than the first
 
 
+def parts_of(found: Mapping[str, Any], task: str) -> dict[str, float]:
+    """Return the figures of a task's parts, named as lm-eval names metrics."""
+    named = {}
+    for variant, figures in found["configs"][task]["metadata"]["breakdowns"].items():
+        for name, figure in figures.items():
+            named[f"{name},{variant}"] = figure["value"]
+    return named
+
+
 def samples(found: Mapping[str, Any], task: str, variant: str = "paper") -> list[dict[str, Any]]:
     return [sample for sample in found["samples"][task] if sample["filter"] == variant]
 

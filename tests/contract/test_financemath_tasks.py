@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from chat_server import Answer, completion, serve
-from in_process import run, samples
+from in_process import parts_of, run, samples
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app
@@ -47,7 +47,7 @@ def test_lm_eval_with_a_model_that_reads_answers() -> None:
             results = found["results"][task]
             assert (results[f"acc,{variant}"], results[f"execution_rate,{variant}"]) == (1.0, 1.0)
             assert results[f"unscored,{variant}"] == pytest.approx(unscored)
-        share = found["results"]["financemath"][f"read_by_model,{variant}"]
+        share = parts_of(found, "financemath")[f"read_by_model,{variant}"]
         assert share == pytest.approx((len(risk) - 1) / 25)
     assert len(served.bodies) == len(risk)  # once for both variants
     facts = found["configs"]["financemath"]["metadata"]["provenance"]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from fin_tasks.errors import ConfigError
 
 pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, EvalMetric, EvalScore, write_eval_log
 from inspect_ai.model import (
     ChatCompletionChoice,
     ChatMessageAssistant,
@@ -83,6 +84,14 @@ def ask(
     )
 
 
+def shown(log: EvalLog) -> dict[str, dict[str, float]]:
+    """Return what inspect_ai prints after a run: by scorer, the names and values of metrics."""
+    by_scorer = {}
+    for score in log.results.scores:
+        by_scorer[score.name] = {name: one.value for name, one in score.metrics.items()}
+    return by_scorer
+
+
 def as_files(found: Mapping[str, Any], folder: Path) -> Path:
     """Write what lm-eval returned as it writes it itself."""
     folder.mkdir()
@@ -107,6 +116,10 @@ def compare_both(
         assert mine.settings == other.settings
         assert (mine.n, mine.n_all) == (other.n, other.n_all)
         for variant in ("paper", "robust"):
+            # What is no mean over rows must be there without the metadata of lm-eval.
+            assert mine.breakdowns.get(variant, {}).keys() <= other.breakdowns[variant].keys()
+            for name, figure in mine.breakdowns.get(variant, {}).items():
+                assert figure == pytest.approx(other.breakdowns[variant][name])
             assert mine.totals[variant] == pytest.approx(
                 {name: other.totals[variant].get(name) for name in mine.totals[variant]},
                 nan_ok=True,
@@ -158,8 +171,7 @@ def test_responses_that_were_cut_off(tmp_path: Path) -> None:
         "fin_tasks/xfinbench_bool", model=model, task_args=arguments, limit=4, display="none"
     )
     assert log.status == "success", log.error
-    (mean,) = (one.metrics["mean"] for one in log.results.scores if one.name == "cut_off,robust")
-    assert mean.value == 0.75
+    assert shown(log)["robust"]["cut_off"] == 0.75
     (run_read,), rows, problems = report.read([tmp_path / "logs"])
     assert not problems
     assert sorted(rows[rows.variant == "paper"].cut_off) == sorted(expected)
@@ -200,8 +212,32 @@ def test_without_a_grader_responses_are_unscored(tmp_path: Path) -> None:
     runs, rows, _ = report.read([tmp_path / "logs"])
     assert rows.score.isna().all() and set(rows.unscored) == {1.0}
     assert rows.reason[0] == "the judge was not asked" and not runs[0].tasks[0].judge
-    (score,) = (one for one in log.results.scores if one.name == "score,robust")
-    assert (score.scored_samples, score.unscored_samples) == (0, 3)
+    assert shown(log)["robust"] == {"exact": 0.0, "cut_off": 0.0, "unscored": 1.0}
+
+
+def test_few_metrics_are_shown_and_each_has_a_value() -> None:
+    (log,) = ask("dynostock_authority_w4_text", limit=4)
+    names = ["acc", "acc_stderr", "bias_index", "no_answer", "cut_off", "unscored", "brier"]
+    metrics = shown(log)
+    assert list(metrics) == ["paper", "robust"]
+    for values in metrics.values():
+        assert [name for name in names if name in values] == list(values)
+        assert not any(math.isnan(value) for value in values.values())
+    assert log.results.headline.metric == "acc"
+
+
+def test_a_log_of_version_0_2_has_a_score_for_each_metric(tmp_path: Path) -> None:
+    (log,) = ask("dynostock_authority_w4_text", limit=4)
+    mean = EvalMetric(name="mean", value=0.25)
+    stderr = EvalMetric(name="stderr", value=0.1)
+    index = EvalMetric(name="bias_index", value=0.75)
+    log.results.scores = [
+        EvalScore(name="acc,paper", scorer="paper", metrics={"mean": mean, "stderr": stderr}),
+        EvalScore(name="paper", scorer="paper", metrics={"bias_index": index}),
+    ]
+    write_eval_log(log, str(tmp_path / "old" / "old.eval"))
+    (run_read,), _, _ = report.read([tmp_path / "old"])
+    assert run_read.tasks[0].totals == {"paper": {"acc": 0.25, "bias_index": 0.75}}
 
 
 def test_a_question_is_asked_with_its_picture() -> None:

@@ -185,6 +185,7 @@ def test_the_first_command_prints_no_warning_of_ours(wheel_python: Path, tmp_pat
         check=True,
     )
     assert "|xfinbench_calc|" in done.stdout
+    assert len([line for line in done.stdout.splitlines() if line.startswith("|")]) <= 14
     assert [line for line in done.stderr.splitlines() if "WARNING" in line] == []
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from in_process import parts_of
 
 SAMPLE = ("--model", "dummy", "--metadata", '{"source": "sample"}', "--limit", "4")
 
@@ -63,9 +64,9 @@ def test_results_hold_both_variants_and_what_was_run(dummy_run: Path) -> None:
                 assert results[f"no_answer,{variant}"] == 1.0 - failed_program
                 assert results[f"unscored,{variant}"] == 0.0
     program = tasks["calc_pot"]
-    assert (
-        program["no_code,robust"] == program["exception,paper"] == 1.0
-    )  # the authors run the whole response
+    endings = parts_of(found, "xfinbench_calc_pot")
+    # The authors run the whole response.
+    assert endings["no_code,robust"] == endings["exception,paper"] == 1.0
     assert program["execution_rate,paper"] == 0.0
     config, other = (found["configs"][f"xfinbench_{name}"] for name in ("bool", "calc_pot"))
     facts = config["metadata"]["provenance"]

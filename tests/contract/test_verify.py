@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from chat_server import completion, serve
-from in_process import run, saved
+from in_process import parts_of, run, saved
 from test_mme_finance_tasks import points
 from typer.testing import CliRunner
 
@@ -173,6 +173,13 @@ RESULTS: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]] = {
         "fail",
         lambda of: of["results"][GROUP].update({"acc,paper": 0.99}),
     ),
+    "a figure of a part": ("totals", "fail", lambda of: part(of).update(value=0.99)),
+    "the documents of a part": ("totals", "fail", lambda of: part(of).update(n=3)),
+    "a figure that nobody knows": (
+        "totals",
+        "fail",
+        lambda of: breakdowns(of).update(acc_XX=dict(part(of))),
+    ),
     "rows": ("rows", "fail", lambda of: of["n-samples"][BOOL].update(original=3, effective=3)),
     "prompts": ("provenance", "fail", lambda of: facts(of)["prompts"].update(sha256="0")),
     "origin": ("scores", "not checked", lambda of: facts(of)["data"].update(origin="upstream")),
@@ -184,6 +191,16 @@ RESULTS: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]] = {
         lambda of: of["configs"][BOOL]["metadata"].update(data_dir="/etc"),
     ),
 }
+
+
+def breakdowns(results: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = results["configs"][BOOL]["metadata"]["breakdowns"]["robust"]
+    return found
+
+
+def part(results: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = breakdowns(results)["acc_TU"]
+    return found
 
 
 def facts(results: dict[str, Any]) -> dict[str, Any]:
@@ -305,7 +322,7 @@ def test_a_model_that_reads_answers_leaves_its_replies(
     with serve(lambda body: completion(reply)) as served:
         reader = {"reader_model": "reader", "reader_base_url": served.base_url}
         found = run(task, answer=lambda doc: "either 12.5 or 7, hard to say (", **reader)
-    assert found["results"][task]["read_by_model,robust"] > 0
+    assert parts_of(found, task)["read_by_model,robust"] > 0
     folder = saved(found, tmp_path / "run")
     status, worst, told = verify(folder)
     assert (status, worst["scores"], worst["judge"]) == (0, "pass", "warn"), told

@@ -20,6 +20,7 @@ from lm_eval.api.task import ConfigurableTask
 from lm_eval.models.api_models import JsonChatStr
 
 from fin_tasks import sandbox
+from fin_tasks.adapters.lm_eval_breakdowns import BreakdownRows, add_breakdowns
 from fin_tasks.adapters.lm_eval_cut_off import mark_full_responses, mark_readings, warning_of
 from fin_tasks.adapters.lm_eval_filters import (
     AskAnswerReader,
@@ -29,7 +30,6 @@ from fin_tasks.adapters.lm_eval_filters import (
 )
 from fin_tasks.adapters.lm_eval_private import marking_cut_offs, model_of, token_counts
 from fin_tasks.adapters.task_defaults import (
-    METRIC_METADATA,
     complete,
     function_of,
     load_documents,
@@ -61,12 +61,12 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         for name in ("custom_dataset", "process_results"):
             config[name] = function_of(config[name])
         metadata, options = dict(config["metadata"]), config["dataset_kwargs"]
-        named = {name: metadata[name] for name in METRIC_METADATA if name in metadata}
-        metrics: dict[str, bool | Metric] = function_of(config.pop("metrics"))(**options, **named)
+        metrics: dict[str, bool | Metric] = function_of(config.pop("metrics"))(**options)
         config["metric_list"] = [
             entry for name, metric in metrics.items() for entry in _declare(name, metric)
         ]
         self._with_stderr = [name for name, one in metrics.items() if not isinstance(one, Metric)]
+        self.breakdowns = BreakdownRows(config["task"])
         self._lm: Any = None
         self._tells_cut_offs = False
         draw_blank = config.pop("blank_image", None)
@@ -137,6 +137,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     def build_all_requests(self, *, world_size: int | None = None, **kwargs: Any) -> None:
         """Build the requests of this process, one of `world_size`."""
         super().build_all_requests(world_size=world_size, **kwargs)
+        self.breakdowns.rows.clear()
         _clock.clear()
         _clock["start"] = time.monotonic()
 
@@ -191,6 +192,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         for reading in results[0]:
             readings.append(reading.reading if isinstance(reading, SampleReading) else reading)
         values: dict[str, float | None] = self.config.process_results(doc, readings)
+        self.breakdowns.add(doc, readings, values)
         # lm-eval knows no standard error of our aggregations, but takes any metric of this name for one
         return {**values, **{f"{name}_stderr": values[name] for name in self._with_stderr}}
 
@@ -363,6 +365,7 @@ def _evaluate_with_checks(lm: Any, task_dict: Any, *args: Any, **kwargs: Any) ->
             # A cache of earlier runs may hold responses without the mark.
             task._tells_cut_offs = is_told and lm is model_of(lm)
         results = _evaluate(lm, task_dict, *args, **kwargs)
+    add_breakdowns(lm, {name: task.breakdowns for name, task in ours.items()}, results)
     # Only the first of several processes has results.
     warning = warning_of(results, ours) if results is not None else ""
     if warning:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fin_tasks.adapters.responses import Responses, match_responses
-from fin_tasks.adapters.task_defaults import METRIC_METADATA
 from fin_tasks.adapters.task_file import TaskFile
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.errors import ConfigError
@@ -62,17 +61,13 @@ def score_responses(task: str, responses: Responses, metadata: Metadata) -> Save
     docs, provenance = task_file.load(metadata)
     answered, texts_by_doc = match_responses(task, docs, responses)
     texts, failed = _without_none(texts_by_doc)
-    options = dict(task_file.options)
-    for name in METRIC_METADATA:
-        if name in metadata:
-            options[name] = metadata[name]
     with _sandbox(task_file, settings) as runner:
         scored = score_task(
             task_file.benchmark,
             task,
             answered,
             texts,
-            options=options,
+            options=task_file.options,
             run_programs=runner.run if runner else None,
             answer_reader=reader if task_file.answer_reader else None,
             failed=failed,

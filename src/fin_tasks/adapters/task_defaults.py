@@ -14,9 +14,6 @@ from fin_tasks.errors import ConfigError
 if TYPE_CHECKING:
     from datasets import Dataset
 
-METRIC_METADATA = ("math_types",)
-"""Metadata that adds metrics."""
-
 _GREEDY = {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 0.0}
 _ID_FIELDS = ("id", "question_id")
 _NEEDED_FIELDS = ("prompt", "target")

@@ -5,11 +5,13 @@ By convention the package also has these modules and files:
 - `data.py` with `load(**metadata) -> {split: datasets.Dataset}`;
 - `score.py` with the functions of `Scorer`;
 - `metrics.csv`, `tables.yaml` and `published.csv`, each of which may be missing.
+
+`score.py` may also have `breakdown_values` and `BREAKDOWN_AGGREGATES`; `breakdowns.py` says what they do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.resources import files
@@ -25,6 +27,18 @@ if TYPE_CHECKING:
 
 Document = Mapping[str, Any]
 """A question as the harness gets it; each benchmark's `data.py` says which fields it has."""
+ReadingFields = Mapping[str, Any]
+"""A reading as the samples of a run hold it."""
+
+_LESS_IS_BETTER = frozenset(
+    ("no_answer", "cut_off", "unscored", "judge_error", "declined", "brier")
+)
+
+
+def directions_of(metrics: Iterable[str]) -> dict[str, bool]:
+    """Return whether more is better, by the names of usual metrics."""
+    return {metric: metric not in _LESS_IS_BETTER for metric in metrics}
+
 
 Load = Callable[..., Mapping[str, "Dataset"]]
 """Loads the documents of one split, by its name; takes the options of the task and metadata."""
@@ -92,6 +106,10 @@ class Benchmark:
     """Columns that rows are grouped by, with their labels."""
     breakdown_fields: Mapping[str, str] = field(default_factory=dict)
     """The document's field of a breakdown, where it has another name than the column."""
+    group_breakdowns: Sequence[str] = ()
+    """The columns by which a group of tasks is broken down, because all its tasks have them."""
+    group_fallbacks: Mapping[str, str] = field(default_factory=dict)
+    """The metric that counts in a group for documents without another: `acc` for `acc_err`."""
     part_labels: Mapping[str, str] = field(default_factory=dict)
     """What a task asks, by the task's name without the benchmark's."""
     answer_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -4,7 +4,7 @@ The model sees the question, its choices and the response, never the truth. Its 
 the answer or NONE, and our rules read the reply.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from string import ascii_uppercase
 from typing import Any, Literal
@@ -15,8 +15,10 @@ from fin_tasks.answers.numbers import Number, find_numbers
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.types import Extraction, Reading
+from fin_tasks.benchmarks.contract import ReadingFields
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.judging.item import Item, Judged
+from fin_tasks.stats.averages import average_or_none
 
 Kind = Literal["verdict", "letter", "number"]
 AnyExtraction = Extraction[int] | Extraction[str] | Extraction[float] | Extraction[Number]
@@ -25,7 +27,7 @@ RUBRIC = "final_answer"
 READER_OPTIONS = ("reader_model", "reader_base_url", "reader_key")
 """The metadata that name the model."""
 READ_BY_MODEL = "read_by_model"
-"""The metric: the share of responses that the model read."""
+"""The share of responses that the model read, in reports."""
 
 _NONE = "none"
 _LONGEST_REPLY = 80
@@ -84,10 +86,13 @@ def read_by_model(
     return replace(reading, answer=answer)
 
 
-def share_read_by_model(readings: Iterable[Reading]) -> float:
-    """Return the share of responses that a model read."""
-    flags = [reading.by == "model" and not reading.unscored for reading in readings]
-    return sum(flags) / len(flags)
+def share_read_by_model(readings: Sequence[ReadingFields]) -> float | None:
+    """Return the share of responses that a model read; None without a response."""
+    flags = []
+    for reading in readings:
+        is_by_model = reading.get("by") == "model" and reading.get("unscored") is not True
+        flags.append(float(is_by_model))
+    return average_or_none(flags)
 
 
 def _answer_in(

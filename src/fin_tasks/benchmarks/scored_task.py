@@ -9,7 +9,14 @@ from typing import Any
 from fin_tasks import sandbox
 from fin_tasks.answers.cut_off import mark_reading
 from fin_tasks.answers.types import Reading
-from fin_tasks.benchmarks import benchmark_named
+from fin_tasks.benchmarks import benchmark_named, benchmark_of
+from fin_tasks.benchmarks.breakdowns import (
+    Breakdowns,
+    Values,
+    document_values,
+    fields_of,
+    summarize,
+)
 from fin_tasks.benchmarks.final_answer import READ_BY_MODEL, RUBRIC
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.judge import JudgeModel
@@ -50,11 +57,33 @@ class ScoredTask:
                 found[f"{name}_stderr,{variant}"] = None if own else _number(standard_error(column))
         return found
 
+    def breakdown_rows(self, variant: str) -> list[Values]:
+        """Return the figures of each document that are no metrics, such as those of its parts."""
+        benchmark = benchmark_of(self.name)
+        if benchmark is None:
+            return []
+        rows = []
+        documents = zip(self.docs, self.readings[variant], self.values[variant], strict=True)
+        for doc, readings, values in documents:
+            fields = [fields_of(reading) for reading in readings]
+            rows.append(document_values(benchmark, doc, fields, values))
+        return rows
+
+    def breakdowns(self) -> Breakdowns:
+        """Return the figures of the parts of the task, by variant and name."""
+        benchmark = benchmark_of(self.name)
+        if benchmark is None:
+            return {}
+        parts = {}
+        for variant in self.values:
+            parts[variant] = summarize(benchmark, self.breakdown_rows(variant))
+        return parts
+
     def reader_facts(self) -> dict[str, Any]:
         """Return which model read answers, and what share of the responses; empty without such a model."""
         if not self.judge:
             return {}
-        shares = [row[READ_BY_MODEL] for row in self.values["robust"]]
+        shares = [row.get(READ_BY_MODEL) for row in self.breakdown_rows("robust")]
         return {"reader": self.judge["model"], READ_BY_MODEL: _number(average(shares))}
 
 

@@ -60,12 +60,10 @@ def _results(log: Any) -> tuple[str, dict[str, Any]]:
             f"a run that did not end (status {log.status}; `inspect eval-retry` ends it)"
         )
     totals: dict[str, Any] = {}
-    for one in log.results.scores:
-        for name, found in one.metrics.items():
-            key = {"mean": one.name, "stderr": one.name.replace(",", "_stderr,")}.get(
-                name, f"{name},{one.scorer}"
-            )
-            totals[key] = found.value if found.value == found.value else None
+    for score in log.results.scores:
+        for name, metric in score.metrics.items():
+            is_known = metric.value == metric.value
+            totals[_total_name(score, name)] = metric.value if is_known else None
     metadata = dict(spec.metadata or {})
     judge = dict(metadata.pop("judge", {}))
     grader = (spec.model_roles or {}).get(judge.pop("role", "grader"))
@@ -96,6 +94,18 @@ def _results(log: Any) -> tuple[str, dict[str, Any]]:
         "date": datetime.fromisoformat(spec.created).timestamp(),
         "model_name": spec.model.partition("/")[2] or spec.model,
     }
+
+
+def _total_name(score: Any, metric: str) -> str:
+    """Return lm-eval's name of a metric in a log.
+
+    Logs of version 0.2 have a score for each metric, such as `acc,paper`, with mean and stderr.
+    """
+    if metric == "mean":
+        return str(score.name)
+    if metric == "stderr":
+        return str(score.name).replace(",", "_stderr,")
+    return f"{metric},{score.scorer}"
 
 
 @contextmanager

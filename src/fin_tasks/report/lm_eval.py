@@ -12,21 +12,30 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from fin_tasks.benchmarks import all_benchmarks
+from fin_tasks.benchmarks.breakdowns import Breakdowns, PartValue
 from fin_tasks.errors import DataError
 from fin_tasks.report import inspect_logs
 from fin_tasks.report.comparable import settings_of, together
 from fin_tasks.report.model import Problem, Run, TaskResult, benchmark_of, texts_column
 from fin_tasks.report.redact import without_secrets
-from fin_tasks.report.rows import for_each, parse, printable, read_rows
+from fin_tasks.report.rows import SampleRows, for_each, parse, printable, read_rows
 
 _FILE = re.compile(r"(?:samples_(?P<task>.+)|.+)_(?P<stamp>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl?")
 _MAX_RESULTS = 256 * 2**20
 _MAX_NAME = 200
 _HARNESSES = ("replay", "judge", "label", "VLMEvalKit", "inspect_ai")
 _PARTS = ("provenance", "judge", "usage")  # of a task's metadata
+
+
+class _Part(BaseModel):
+    value: float = Field(allow_inf_nan=False)
+    n: int = Field(ge=0)
+
+
+_BREAKDOWNS = TypeAdapter(dict[str, dict[str, _Part]])
 
 
 class _Results(BaseModel):
@@ -154,7 +163,7 @@ def _tasks(
     run: str,
     own: _Found,
     content: _Results,
-    rows: Mapping[Path, pd.DataFrame | str],
+    rows: Mapping[Path, SampleRows | str],
     tables: list[pd.DataFrame],
     problems: list[Problem],
 ) -> list[TaskResult]:
@@ -230,26 +239,46 @@ def _task(run: str, task: str, given: dict[str, Any], found: _Results) -> TaskRe
         n_all=n_all,
         totals=dict(totals),
         settings=settings,
+        breakdowns=_breakdowns(task, metadata),
         metadata=metadata,
         members=members,
         **parts,
     )
 
 
+def _breakdowns(task: str, metadata: Mapping[str, Any]) -> Breakdowns:
+    """Return the figures of parts that the task's metadata claims; or DataError."""
+    try:
+        claims = _BREAKDOWNS.validate_python(metadata.get("breakdowns", {}))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise DataError(
+            f"{task}: metadata.breakdowns.{place:.80}: {first['msg']}, got {first['input']!r:.80}."
+        ) from error
+    breakdowns: dict[str, dict[str, PartValue]] = {}
+    for variant, parts in claims.items():
+        breakdowns[variant] = {
+            name: {"value": part.value, "n": part.n} for name, part in parts.items()
+        }
+    return breakdowns
+
+
 def _with_rows(
     result: TaskResult,
     path: Path,
-    rows: pd.DataFrame | str,
+    rows: SampleRows | str,
     tables: list[pd.DataFrame],
     problems: list[Problem],
 ) -> TaskResult:
     if isinstance(rows, str):
         problems.append(Problem(str(path), rows))
         return result
+    table = rows.table
     for name in ("run", "benchmark", "task"):
-        rows[name] = texts_column([getattr(result, name)] * len(rows))
-    tables.append(rows)
-    sizes = rows["variant"].value_counts()
+        table[name] = texts_column([getattr(result, name)] * len(table))
+    tables.append(table)
+    sizes = table["variant"].value_counts()
     n = result.n or int(sizes.max())
     if set(sizes) != {n}:
         problems.append(
@@ -257,7 +286,19 @@ def _with_rows(
                 str(path), f"{path}: expected {n} rows under each variant, got {sizes.to_dict()}."
             )
         )
-    return replace(result, samples=path, n=n, n_all=result.n_all or n)
+    return replace(
+        result,
+        samples=path,
+        n=n,
+        n_all=result.n_all or n,
+        breakdowns=_with_aggregates(result.breakdowns, rows.aggregates),
+    )
+
+
+def _with_aggregates(claimed: Breakdowns, aggregates: Breakdowns) -> Breakdowns:
+    """Return the claimed figures, and those of the samples that are not means over rows."""
+    variants = dict.fromkeys([*claimed, *aggregates])
+    return {name: {**aggregates.get(name, {}), **claimed.get(name, {})} for name in variants}
 
 
 def _model(content: _Results) -> str:

@@ -16,6 +16,7 @@ from pandas.api.types import union_categoricals
 
 from fin_tasks import benchmarks
 from fin_tasks.benchmarks import all_benchmarks, benchmark_named
+from fin_tasks.benchmarks.breakdowns import Breakdowns
 
 
 def _breakdown_labels() -> Mapping[str, str]:
@@ -71,6 +72,8 @@ class TaskResult:
     n_all: int = 0  # questions of the task; 0 if unknown
     # values that the results file claims, by variant and metric; None if not defined
     totals: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    # figures of parts of the task: what its metadata claims, and of samples what is no mean over rows
+    breakdowns: Breakdowns = field(default_factory=dict)
     # settings that comparable results share: dotted name to JSON text
     settings: Mapping[str, str] = field(default_factory=dict)
     # the task's metadata without secrets, and of it: prompts, data and scorer; judge and rubric; tokens and seconds

@@ -3,10 +3,11 @@
 import json
 import math
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -16,6 +17,14 @@ from scipy.special import comb
 from tqdm import tqdm
 
 from fin_tasks.benchmarks import benchmark_named
+from fin_tasks.benchmarks.breakdowns import (
+    Breakdowns,
+    Values,
+    aggregates_of,
+    document_values,
+    summarize,
+)
+from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import DataError
 from fin_tasks.interrupt import start_workers
 from fin_tasks.report import inspect_logs
@@ -24,6 +33,7 @@ from fin_tasks.report.model import BREAKDOWNS, WEIGHT, largest, texts_column
 _MANY, _PROCESSES = 16, 4  # fewer files are done before other processes have started
 _MAX_LINE = 64 * 2**20
 _MAX_ANSWER, _MAX_REASON = 200, 300
+_MOST_FIGURES = 200  # the benchmarks have some 30
 _ONCE = (b'"filter":', b'"acc":', b'"score":')  # more keys would double the time of reading
 _NUMBERS = {int, float, bool, type(None)}
 _NO_MEANS = ("_stderr", "_low", "_high", "_std")
@@ -59,14 +69,22 @@ def read_samples(path: Path | None) -> Iterator[dict[str, Any]]:
     return (sample for _, sample in _lines(path)) if path else iter(())
 
 
-def read_rows(path: Path, benchmark: str) -> pd.DataFrame:
-    """Return the rows of a samples file: text columns without run and task, and metrics."""
+class SampleRows(NamedTuple):
+    """The rows of samples, and the figures of parts that are not means over rows."""
+
+    table: pd.DataFrame
+    """Text columns without run and task, metrics, and figures of parts."""
+    aggregates: Breakdowns
+
+
+def read_rows(path: Path, benchmark: str) -> SampleRows:
+    """Return the rows of a samples file."""
     return rows_of(str(path), _lines(path, once=_ONCE), benchmark)
 
 
 def rows_of(
     source: str, lines: Iterable[tuple[str, Mapping[str, Any]]], benchmark: str
-) -> pd.DataFrame:
+) -> SampleRows:
     """Return the rows of samples, each given with where it is."""
     texts: dict[str, list[str | None]] = {
         name: [] for name in ("variant", "doc_id", "answer", "reason")
@@ -74,7 +92,9 @@ def rows_of(
     values: dict[str, list[Any]] = {}
     facts: dict[str, dict[str, str]] = {}
     metrics: list[str] = []
+    figures: list[Values] = []
     scored: list[int] = []  # responses of each row
+    about = benchmark_named(benchmark)
     for where, sample in lines:
         variant, doc, names = sample.get("filter"), sample.get("doc"), sample.get("metrics")
         if not isinstance(variant, str) or not isinstance(doc, dict):
@@ -102,6 +122,8 @@ def rows_of(
         if identity not in facts:
             facts[identity] = _facts_of(benchmark, doc)
         readings = readings_of(sample.get("filtered_resps"))
+        own = {name: sample[name] for name in values}
+        figures.append(document_values(about, doc, readings, own))
         scored.append(sum(one.get("unscored") is not True for one in readings))
         answer = " | ".join(filter(None, (_answer_text(one.get("answer")) for one in readings)))
         reason = next(
@@ -118,14 +140,36 @@ def rows_of(
         raise DataError(
             f"{source}: expected each document once under a filter, found one twice or no row at all."
         )
-    found = {
-        name: one
-        for metric, of in values.items()
-        for name, one in _metric(source, metric, of).items()
-    }
+    found: dict[str, Any] = {}
+    for name, column in (_figure_columns(source, figures) | values).items():
+        found |= _metric(source, name, column)
     if max(scored) > 1 and "acc" in found:
         found |= _pass_at(found["acc"], np.array(scored))
-    return rows.assign(**found)
+    aggregates = _aggregates(about, texts["variant"], figures)
+    return SampleRows(rows.assign(**found), aggregates)
+
+
+def _figure_columns(source: str, rows: Sequence[Values]) -> dict[str, list[Any]]:
+    """Return the figures of all rows by name; a missing one is None."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    if len(names) > _MOST_FIGURES:
+        raise DataError(
+            f"{source}: expected documents of at most {_MOST_FIGURES} parts, got {len(names)}."
+        )
+    return {printable(name): [row.get(name) for row in rows] for name in names}
+
+
+def _aggregates(
+    benchmark: Benchmark, variants: Sequence[str | None], rows: Sequence[Values]
+) -> Breakdowns:
+    """Return by variant the figures that are not means over rows."""
+    names = aggregates_of(benchmark)
+    rows_by_variant: dict[str, list[Values]] = defaultdict(list)
+    if names:
+        for variant, row in zip(variants, rows, strict=True):
+            own = {name: row[name] for name in names if name in row}
+            rows_by_variant[str(variant)].append(own)
+    return {variant: summarize(benchmark, own) for variant, own in rows_by_variant.items()}
 
 
 def prompt_of(sample: Mapping[str, Any]) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import fin_tasks
 from fin_tasks.adapters.task_file import version_of
+from fin_tasks.benchmarks.breakdowns import fields_of
 from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.errors import DataError
 
@@ -101,6 +102,7 @@ def _config(
     }
     judge = {"judge": dict(task.judge)} if task.judge else {}
     told = {"version": version_of(task.name), "provenance": known, **judge, **metadata}
+    told["breakdowns"] = task.breakdowns()
     return {"task": task.name, "output_type": "generate_until", "metadata": told}
 
 
@@ -110,7 +112,7 @@ def sample_lines(task: ScoredTask) -> Iterator[dict[str, Any]]:
         for number, (doc, texts, read) in enumerate(
             zip(task.docs, task.responses, readings, strict=True)
         ):
-            told = [dict(one) if isinstance(one, Mapping) else one.to_dict() for one in read]
+            told = [fields_of(reading) for reading in read]
             first = told[0] if told else {}
             yield {
                 "doc_id": number,

@@ -4,11 +4,13 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from fin_tasks.benchmarks import benchmark_named
+from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.report import cut_off
 from fin_tasks.report.comparable import conditions_of, setting_id, text_of
 from fin_tasks.report.cut_off import CutOffs
@@ -43,51 +45,73 @@ def value_of(rows: pd.DataFrame, metric: str, *, weights: Any = None) -> Estimat
     )
 
 
+class _Claim(NamedTuple):
+    """What a results file says of a metric; the value is None if it is not defined."""
+
+    value: float | None
+    n: int
+
+
 def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Estimate]:
     """Return the values of a task, or of a group of tasks, by metric.
 
-    A value is the mean over its rows. A group averages rows or the means of its tasks, as its results file does. What
-    is no mean over rows, such as a calibration error, is taken from the results file and has no interval.
+    A value is the mean over its rows. A group averages rows or the means of its tasks, as its
+    results file does. What is not a mean over rows, such as a calibration error, is taken from the
+    results file and has no interval.
     """
-    rows, claims, top = (
-        report.rows_of(result, variant),
-        result.totals.get(variant, {}),
-        headline(result),
-    )
-    if result.members and result.benchmark == "xfinbench":  # statements and choices have no margin
-        within = [
-            name
-            for name in rows
-            if metric_of(str(name)).by == "capability" and str(name).startswith("acc_err_")
-        ]
-        rows = rows.assign(
-            **{name: rows[name].fillna(rows[name.replace("_err", "")]) for name in within}
-        )
-    measured = [name for name in rows.columns if name not in COLUMNS and rows[name].notna().any()]
-    names = [
-        name
-        for name in dict.fromkeys([*claims, *measured])
-        if not name.endswith(_NO_VALUES) and name != WEIGHT
-    ]
+    rows = report.rows_of(result, variant)
     if result.members:
-        names = [
-            name
-            for name in names
-            if name in claims or name == top or metric_of(name).by == "capability"
-        ]
-    found: dict[str, Estimate] = {}
-    for name in names:
-        claim = claims.get(name)
-        found[name] = without_interval(result.n, claim)
+        rows = _with_fallbacks(rows, benchmark_named(result.benchmark))
+    claims = _claims_of(result, variant)
+    measured = [name for name in rows.columns if name not in COLUMNS and rows[name].notna().any()]
+    names = [*claims, *measured]
+    if headline(result) in rows:
+        names.append(headline(result))
+    values: dict[str, Estimate] = {}
+    for name in dict.fromkeys(names):
+        if not _is_shown(name, result, claims):
+            continue
+        claim = claims.get(name, _Claim(None, result.n))
+        values[name] = without_interval(claim.n, claim.value)
         if name in measured:
-            own = value_of(rows, name, weights=_weights_of(rows, name, result, claim))
-            if agree(own.mean, claim) or (name == top and not result.members):
-                found[name] = own
-    if result.benchmark == "mme_finance" and "score" in measured:
-        for column, prefix in (("image_type", "score_type"), ("image_style", "score_style")):
-            for kind, of_kind in rows.groupby(column, observed=True):
-                found[f"{prefix}_{str(kind).replace(' ', '_')}"] = value_of(of_kind, "score")
-    return found
+            weights = _weights_of(rows, name, result, claim.value)
+            mean = value_of(rows, name, weights=weights)
+            is_headline = name == headline(result) and not result.members
+            if is_headline or agree(mean.mean, claim.value):
+                values[name] = mean
+    return values
+
+
+def _claims_of(result: TaskResult, variant: str) -> dict[str, _Claim]:
+    claims: dict[str, _Claim] = {}
+    for name, part in result.breakdowns.get(variant, {}).items():
+        claims[name] = _Claim(part["value"], part["n"])
+    for name, value in result.totals.get(variant, {}).items():
+        claims[name] = _Claim(value, result.n)
+    return claims
+
+
+def _with_fallbacks(rows: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
+    """Fill in what documents of some tasks of a group lack, such as the margin of a statement."""
+    filled = {}
+    for metric, fallback in benchmark.group_fallbacks.items():
+        if metric not in rows:
+            continue
+        for name in rows.columns:
+            part = name.removeprefix(fallback)
+            is_part = metric_of(name).by in benchmark.group_breakdowns
+            if is_part and metric_of(f"{metric}{part}").by == metric_of(name).by:
+                known = rows.get(f"{metric}{part}", rows[name])
+                filled[f"{metric}{part}"] = known.fillna(rows[name])
+    return rows.assign(**filled)
+
+
+def _is_shown(name: str, result: TaskResult, claims: Mapping[str, _Claim]) -> bool:
+    if name.endswith(_NO_VALUES) or name == WEIGHT:
+        return False
+    if not result.members or name in claims or name == headline(result):
+        return True
+    return metric_of(name).by in benchmark_named(result.benchmark).group_breakdowns
 
 
 def _weights_of(
@@ -151,7 +175,7 @@ def _cut_offs_of(
     """Return the cut-off responses behind a value; None if there are none, or if it is no mean over rows."""
     claims = result.totals.get(variant, {})
     if rows.empty:
-        share = claims.get(cut_off.METRIC)
+        share = claims.get(cut_off.METRIC) if metric in claims else None
         return cut_off.claimed_cut_offs(value, share, metric, limit)
     if metric not in rows or not cut_off.has_cut_offs(rows):
         return None

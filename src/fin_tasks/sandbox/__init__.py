@@ -1,6 +1,14 @@
 """Run programs that models wrote, without trusting them."""
 
-from fin_tasks.sandbox.outcome import REASONS, Outcome, Ran, Status, escape, execution_values
+from fin_tasks.sandbox.outcome import (
+    REASONS,
+    Outcome,
+    Ran,
+    Status,
+    escape,
+    execution_rate,
+    failure_shares,
+)
 from fin_tasks.sandbox.runner import Runner, describe_tiers, open_runner, run_programs
 
 __all__ = [
@@ -11,7 +19,8 @@ __all__ = [
     "Status",
     "describe_tiers",
     "escape",
-    "execution_values",
+    "execution_rate",
+    "failure_shares",
     "open_runner",
     "run_programs",
 ]

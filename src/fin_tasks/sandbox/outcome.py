@@ -58,19 +58,18 @@ class Ran(NamedTuple):
     outcomes: tuple[Outcome, ...]
 
 
-def execution_values(status: str) -> dict[str, float | None]:
-    """Return the execution rate and the share of each reason for one program.
+def execution_rate(status: str) -> float | None:
+    """Return 1 if a program returned a result, else 0; None if the fault is not the program's."""
+    if status in (Status.broken, Status.unsupported):
+        return None
+    return float(status == Status.ok)
 
-    All are None if the runner was broken. An unsupported program has no execution rate.
-    """
-    values: dict[str, float | None] = {"execution_rate": float(status == Status.ok)}
-    for reason in REASONS:
-        values[reason] = float(status == reason)
+
+def failure_shares(status: str) -> dict[str, float | None]:
+    """Return 1 for the reason why a program gave no value, 0 for others; None if the runner broke."""
     if status == Status.broken:
-        return dict.fromkeys(values)
-    if status == Status.unsupported:
-        values["execution_rate"] = None
-    return values
+        return dict.fromkeys(REASONS)
+    return {reason: float(status == reason) for reason in REASONS}
 
 
 def escape(text: str) -> str:

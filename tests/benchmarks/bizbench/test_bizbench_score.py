@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from case_files import name_of, rows
+from figures import figures_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,16 +106,14 @@ def test_metrics() -> None:
     near = Reading(variant="paper", answer=1004.0, status="ok")
     broken = Reading(variant="paper", answer=None, unscored=True, status="broken")
     failed = Reading(variant="paper", answer=0.0, status="timeout")
-    values = score.metric_values(doc, [near, failed, broken])
+    readings = [near, failed, broken]
+    values = score.metric_values(doc, readings)
     assert values.keys() == score.metrics_of(part="paper_quantity", mode="pot").keys()
-    assert (values["acc"], values["acc_err"], values["acc_tatqa_e"], values["acc_fincode"]) == (
-        0.0,
-        0.5,
-        0.0,
-        None,
-    )
+    assert (values["acc"], values["acc_err"], values["execution_rate"]) == (0.0, 0.5, 0.5)
+    figures = figures_of("bizbench", doc, readings)
+    assert (figures["acc_tatqa_e"], figures["timeout"]) == (0.0, 0.5)
+    assert "acc_fincode" not in figures
     assert (values["unscored"], values["no_answer"]) == (pytest.approx(1 / 3), 0.0)
-    assert (values["execution_rate"], values["timeout"]) == (0.5, 0.5)
     choice = doc | {"kind": "choice", "letter": "B"}
     values = score.metric_values(choice, [Reading(variant="robust", answer="B")])
     assert (values["acc"], values["acc_err"], values["execution_rate"]) == (1.0, 1.0, None)

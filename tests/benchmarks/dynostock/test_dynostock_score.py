@@ -4,8 +4,16 @@ import json
 from typing import Any
 
 import pytest
+from figures import figures_of
 
-from fin_tasks.benchmarks.dynostock.score import bias_index, metric_values, metrics_of, read, score
+from fin_tasks.benchmarks.dynostock.score import (
+    Forecast,
+    bias_index,
+    metric_values,
+    metrics_of,
+    read,
+    score,
+)
 from fin_tasks.stats.averages import Metric
 
 DOC: dict[str, Any] = {"bias_type": "recency", "truth": 1, "signal": 0}
@@ -13,7 +21,16 @@ DOC: dict[str, Any] = {"bias_type": "recency", "truth": 1, "signal": 0}
 
 def values(*responses: str, **changes: Any) -> dict[str, Any]:
     doc = {**DOC, **changes}
-    return metric_values(doc, [read(doc, response, variant="robust") for response in responses])
+    return metric_values(doc, readings_of(doc, *responses))
+
+
+def readings_of(doc: dict[str, Any], *responses: str) -> list[Forecast]:
+    return [read(doc, response, variant="robust") for response in responses]
+
+
+def figures(*responses: str, **changes: Any) -> dict[str, Any]:
+    doc = {**DOC, **changes}
+    return figures_of("dynostock", doc, readings_of(doc, *responses))
 
 
 @pytest.mark.parametrize(
@@ -38,7 +55,7 @@ def test_a_wrong_answer_may_follow_the_signal(
 
 def test_what_is_not_known_is_unscored() -> None:
     assert score({**DOC, "truth": None}, "0.4", variant="paper").correct is None
-    found = values("Final prediction: 0.4", truth=None)
+    found = figures("Final prediction: 0.4", truth=None)
     assert (found["unscored"], found["acc"], found["bias_index"], found["mean_probability"]) == (
         1.0,
         None,
@@ -56,7 +73,15 @@ def test_metrics_of_a_task() -> None:
     assert isinstance(index, Metric) and index.aggregate([row["bias_index"] for row in rows]) == 0.5
     assert index.aggregate([rows[0]["bias_index"]]) == 0.0  # nothing is wrong
     assert values("0.9", "0.1")["acc"] == 0.5 and bias_index([[1, 2, 6]]) == 0.25
-    found = values("Final prediction: 0.3", "0.9", "", signal=0)
-    assert (found["follows_signal"], found["signal_probability"]) == (1 / 3, pytest.approx(0.4))
     plain = values("0.9", bias_type="plain", signal=None)
     assert plain.keys() == metrics_of(bias="plain").keys() and "bias_index" not in plain
+
+
+def test_figures_of_stated_probabilities() -> None:
+    found = figures("Final prediction: 0.3", "0.9", "", signal=0)
+    assert (found["follows_signal"], found["signal_probability"]) == (1 / 3, pytest.approx(0.4))
+    assert found["bias_percentage"] == 1 / 3
+    assert found["ece"] == [[0.3, 1], [0.9, 1]]
+    assert found["mean_probability"] == pytest.approx(0.6)
+    plain = figures("0.9", bias_type="plain", signal=1)
+    assert plain["ece"] == [[0.9, 1]] and "follows_signal" not in plain

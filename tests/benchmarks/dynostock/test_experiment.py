@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from figures import figures_of
 
 from fin_tasks.benchmarks.dynostock.experiment import COLUMNS, by_window, compare_arms, draw_windows
-from fin_tasks.benchmarks.dynostock.score import metric_values, read
+from fin_tasks.benchmarks.dynostock.score import read
 
 GROUP = {"model": "m", "bias": "recency", "mode": "text", "setting": "a", "anonymized": False}
 
@@ -31,9 +32,10 @@ def rows(
                 "statement": {"none": None, "signal": signal}.get(arm, 1 - signal),
                 "bias_type": "recency",
             }
-            values = metric_values(doc, [read(doc, str(forecast(doc)), variant="paper")])
+            reading = read(doc, str(forecast(doc)), variant="paper")
+            values = figures_of("dynostock", doc, [reading])
             row = {**GROUP, **group, "arm": arm, "doc_id": f"{window}-{number}", **doc, **values}
-            found.append({name: row[name] for name in COLUMNS})
+            found.append({name: row.get(name) for name in COLUMNS})
     return pd.DataFrame(found)
 
 

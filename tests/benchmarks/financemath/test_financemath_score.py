@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from case_files import name_of, rows
+from figures import figures_of
 
 from fin_tasks.benchmarks.financemath import score as scorer
 from fin_tasks.judging.item import Judged, Reply
@@ -68,7 +69,7 @@ def test_variants(row: dict[str, Any]) -> None:
             Outcome(status=Status.timeout),
             None,
             False,
-            {"execution_rate": 0.0, "timeout": 1.0, "acc_portfolio": None},
+            {"execution_rate": 0.0, "timeout": 1.0, "syntax": 0.0},
         ),
         (
             Outcome(status=Status.broken, detail="gone"),
@@ -87,7 +88,7 @@ def test_programs(
         found = scorer.compare(POT, reading)
         assert found.correct is correct
         assert variant == "robust" or found.answer == answer
-        assert scorer.metric_values(POT, [reading]).items() >= values.items()
+        assert figures_of("financemath", POT, [reading]).items() >= values.items()
         assert scorer.metrics_of(mode="pot").keys() == scorer.metric_values(POT, [reading]).keys()
         assert reading.to_dict()["status"] == outcome.status.value
 
@@ -124,8 +125,8 @@ def test_a_model_reads_for_both_variants(variant: str) -> None:
     )
     assert (rules.by, model.by) == ("rules", "model")
     assert scorer.compare(DOC, model).answer == {"paper": 15.3, "robust": 0.153}[variant]
-    values = scorer.metric_values(DOC, [rules, model])
+    values = figures_of("financemath", DOC, [rules, model])
     assert (values["read_by_model"], values["unscored"], values["acc"]) == (0.5, 0.0, 0.5)
     broken = scorer.read(DOC, Judged(UNREAD, (), "no connection"), variant=variant)
     assert (broken.unscored, broken.reason) == (True, "no connection")
-    assert scorer.metric_values(DOC, [broken])["read_by_model"] == 0.0
+    assert figures_of("financemath", DOC, [broken])["read_by_model"] == 0.0

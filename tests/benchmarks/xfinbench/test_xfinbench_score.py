@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from case_files import name_of, rows
+from figures import figures_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ from fin_tasks.benchmarks.xfinbench.score import (
     score,
 )
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
-from fin_tasks.sandbox import Outcome, Ran, Runner, Status, open_runner
+from fin_tasks.sandbox import REASONS, Outcome, Ran, Runner, Status, open_runner
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -79,10 +80,16 @@ def test_how_a_program_ended(status: Status, variant: str) -> None:
         detail="what happened",
     )
     doc = doc_of("calc", "5", "pot")
-    values = metric_values(doc, [read(doc, Ran("", (ended,)), variant=variant)])
+    readings = [read(doc, Ran("", (ended,)), variant=variant)]
+    values = metric_values(doc, readings)
+    figures = figures_of("xfinbench", doc, readings)
     silent = status in (Status.broken, Status.unsupported)
     assert values.keys() == metrics_of(subset="calc", mode="pot").keys()
-    assert values["acc_em"] == (None if silent else float(status is Status.ok))
+    assert values["acc"] == (None if silent else float(status is Status.ok))
+    assert figures["acc_em"] == values["acc"]
+    for reason in REASONS:
+        broken = status is Status.broken
+        assert figures[reason] == (None if broken else float(status.value == reason))
     assert values["execution_rate"] == (None if silent else float(status is Status.ok))
     assert values["unscored"] == float(silent)
     failed = not silent and status is not Status.ok
@@ -91,10 +98,9 @@ def test_how_a_program_ended(status: Status, variant: str) -> None:
 
 def test_metrics_of_a_document() -> None:
     doc = doc_of("calc", "142.86", has_table=False)
-    values = metric_values(
-        doc, [read(doc, f"{MARKER} [{said}].", variant="paper") for said in ("142.86", "143")]
-    )
-    assert {name: value for name, value in values.items() if value is not None} == {
+    readings = [read(doc, f"{MARKER} [{said}].", variant="paper") for said in ("142.86", "143")]
+    assert metric_values(doc, readings).keys() == metrics_of(subset="calc", mode="cot").keys()
+    assert figures_of("xfinbench", doc, readings) == {
         **{
             "acc": 0.5,
             "acc_em": 0.5,
@@ -119,7 +125,6 @@ def test_metrics_of_a_document() -> None:
         "no_answer",
         "cut_off",
         "unscored",
-        "read_by_model",
     ]
     unusable = doc_of("calc", "1, 2")
     assert (

@@ -13,12 +13,15 @@ from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.bizbench import formulas
-from fin_tasks.benchmarks.final_answer import READ_BY_MODEL, Kind, share_read_by_model
+from fin_tasks.benchmarks.contract import ReadingFields, directions_of
+from fin_tasks.benchmarks.final_answer import Kind
 from fin_tasks.benchmarks.short_answers import compare_with, read_answer
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.judging.item import Item, Judged
-from fin_tasks.sandbox import REASONS, Ran, execution_values
-from fin_tasks.stats.averages import average_or_none, rate
+from fin_tasks.sandbox import Ran, execution_rate
+from fin_tasks.stats.averages import over_responses, rate
+
+Values = dict[str, float | None]
 
 PAPER_PARTS: Mapping[str, Sequence[str]] = {
     "paper_choice": ("finknow", "formulaeval"),
@@ -81,33 +84,41 @@ def score(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str)
     return compare(doc, read(doc, response, variant=variant))
 
 
-def metrics_of(*, part: str, mode: str, **_: Any) -> dict[str, bool]:
+def metrics_of(*, mode: str, **_: Any) -> dict[str, bool]:
     """Name the metrics of a task and whether more is better; without numbers, `acc_err` is `acc`."""
     names = ["acc", "acc_err"]
-    names += [f"acc_{name}" for name in PAPER_PARTS.get(part, ())]
-    names += ["no_answer", "cut_off", "unscored"]
-    if mode != "pot":
-        names.append(READ_BY_MODEL)
     if mode != "cot":
-        names += ["execution_rate", *REASONS]
-    lower_is_better = ("no_answer", "cut_off", "unscored", READ_BY_MODEL, *REASONS)
-    return {name: name not in lower_is_better for name in names}
+        names.append("execution_rate")
+    names += ["no_answer", "cut_off", "unscored"]
+    return directions_of(names)
 
 
-def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> dict[str, float | None]:
-    """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored."""
-    rows: list[dict[str, float | None]] = []
-    for reading in readings:
-        scored = compare(doc, reading)
-        acc = rate(scored.correct)
-        unscored = scored.correct is None
-        row = {"acc": acc, f"acc_{doc['part']}": acc, "unscored": float(unscored)}
-        row["acc_err"] = rate(scored.correct_err) if doc["kind"] == "number" else acc
-        row["no_answer"] = None if unscored else float(scored.answer is None)
-        row["cut_off"] = float(reading.cut_off)
-        row[READ_BY_MODEL] = share_read_by_model([reading])
-        if scored.status:
-            row |= execution_values(scored.status)
-        rows.append(row)
-    names = metrics_of(part=doc["subset"], mode=doc["task_mode"])
-    return {name: average_or_none(row.get(name) for row in rows) for name in names}
+def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> Values:
+    """Return a document's metrics, each the mean over its responses."""
+    return over_responses([_values(doc, reading) for reading in readings])
+
+
+def _values(doc: Mapping[str, Any], reading: Reading) -> Values:
+    """Return the metrics of one response; None if a metric does not apply or it is unscored."""
+    scored = compare(doc, reading)
+    is_unscored = scored.correct is None
+    is_near = scored.correct_err if doc["kind"] == "number" else scored.correct
+    values: Values = {"acc": rate(scored.correct), "acc_err": rate(is_near)}
+    if doc["task_mode"] != "cot":
+        values["execution_rate"] = execution_rate(scored.status) if scored.status else None
+    values["no_answer"] = None if is_unscored else float(scored.answer is None)
+    values["cut_off"] = float(reading.cut_off)
+    values["unscored"] = float(is_unscored)
+    return values
+
+
+def breakdown_values(
+    doc: Mapping[str, Any], readings: Sequence[ReadingFields], metrics: Values
+) -> Values:
+    """Return the accuracy of one document by its part, where a task has several parts."""
+    del readings
+    task = doc.get("subset")
+    part = doc.get("part")
+    if not isinstance(task, str) or part not in PAPER_PARTS.get(task, ()):
+        return {}
+    return {f"acc_{part}": metrics.get("acc")}

@@ -105,6 +105,7 @@ def rows_of(scored: Sequence[tuple[Recording, ScoredTask]], *, variant: str) -> 
     for recording, task in scored:
         folder = recording.file.resolve().parent
         facts = {"model": folder.name, "bias": recording.bias, "setting": str(folder.parent)}
-        for doc, values in zip(task.docs, task.values[variant], strict=True):
-            rows.append({**doc, **values, **facts, "doc_id": doc["id"]})
+        figures = task.breakdown_rows(variant)
+        for doc, values, more in zip(task.docs, task.values[variant], figures, strict=True):
+            rows.append({**doc, **values, **more, **facts, "doc_id": doc["id"]})
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -10,11 +10,11 @@ from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import final_answer
-from fin_tasks.benchmarks.final_answer import READ_BY_MODEL, share_read_by_model
+from fin_tasks.benchmarks.contract import ReadingFields, directions_of
 from fin_tasks.benchmarks.financemath import paper
 from fin_tasks.judging.item import Item, Judged
-from fin_tasks.sandbox import REASONS, Outcome, Ran, Status, execution_values
-from fin_tasks.stats.averages import average_or_none, rate
+from fin_tasks.sandbox import Outcome, Ran, Status, execution_rate
+from fin_tasks.stats.averages import over_responses, rate
 
 Document = Mapping[str, Any]
 Response = str | Ran | Judged
@@ -166,41 +166,39 @@ def score(doc: Document, response: Response, *, variant: str) -> Score:
     return compare(doc, read(doc, response, variant=variant))
 
 
-def metrics_of(*, mode: str, **_: Any) -> dict[str, bool]:
+def metrics_of(**_: Any) -> dict[str, bool]:
     """Name the metrics of a task, the headline first, and whether more is better."""
-    higher_is_better = ["acc", *(f"acc_{topic}" for topic in TOPICS.values()), "execution_rate"]
-    lower_is_better = ["no_answer", "cut_off", "unscored"]
-    if mode == "pot":
-        lower_is_better += REASONS
-    else:
-        lower_is_better.append(READ_BY_MODEL)
-    return dict.fromkeys(higher_is_better, True) | dict.fromkeys(lower_is_better, False)
+    return directions_of(("acc", "execution_rate", "no_answer", "cut_off", "unscored"))
 
 
 def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
-    """Return a document's metrics, each the mean over its responses; None if it does not apply or is unscored."""
-    rows = [_values(doc, reading) for reading in readings]
-    means: Values = {}
-    for name in metrics_of(mode=doc["mode"]):
-        means[name] = average_or_none(row.get(name) for row in rows)
-    return means
+    """Return a document's metrics, each the mean over its responses."""
+    return over_responses([_values(doc, reading) for reading in readings])
 
 
 def _values(doc: Document, reading: Reading) -> Values:
-    correct = rate(compare(doc, reading).correct)
+    """Return the metrics of one response; None if a metric does not apply or it is unscored."""
     is_silent = reading.answer is None
     if isinstance(reading, ResultReading):
         is_silent = reading.exact is None and not reading.is_nan
     values: Values = {
-        "acc": correct,
-        f"acc_{doc['topic_name']}": correct,
+        "acc": rate(compare(doc, reading).correct),
+        "execution_rate": None if reading.unscored else float(not is_silent),
+        "no_answer": None if reading.unscored else float(is_silent),
         "cut_off": float(reading.cut_off),
         "unscored": float(reading.unscored),
-        READ_BY_MODEL: share_read_by_model([reading]),
     }
-    if not reading.unscored:
-        values["execution_rate"] = float(not is_silent)
-        values["no_answer"] = float(is_silent)
     if reading.status:
-        values |= execution_values(reading.status)
+        values["execution_rate"] = execution_rate(reading.status)
     return values
+
+
+def breakdown_values(
+    doc: Document, readings: Sequence[ReadingFields], metrics: Mapping[str, float | None]
+) -> Values:
+    """Return the accuracy of one document by its topic."""
+    del readings
+    topic = doc.get("topic_name")
+    if topic not in TOPICS.values():
+        return {}
+    return {f"acc_{topic}": metrics.get("acc")}

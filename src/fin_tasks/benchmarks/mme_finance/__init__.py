@@ -28,6 +28,7 @@ BENCHMARK = Benchmark(
         "image_type": "Kind of picture",
         "image_style": "How the picture was taken",
     },
+    group_breakdowns=("image_type", "image_style"),
     part_labels={"": "English and Chinese", "en": "English", "zh": "Chinese"},
     hub_files=("MMfin.tsv", "MMfin.zip", "MMfin_CN.tsv", "MMfin_CN.zip"),
     published=Published(

@@ -6,6 +6,7 @@ from typing import Any
 
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.types import Reading, Score
+from fin_tasks.benchmarks.contract import directions_of
 from fin_tasks.judging.item import no_response
 from fin_tasks.stats.averages import Metric, rate
 
@@ -44,41 +45,50 @@ def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
 
 
 def values(doc: Mapping[str, Any], reading: Reading) -> dict[str, float | None]:
-    """Return a document's metrics; `f1` is 1 for a found 是, 0 for a wrong or a missed one, else None.
-
-    A response that says neither is a missed 是 in F1 under `robust`, and does not count under `paper`.
-    """
-    truth, said = doc["answer"].strip("。"), reading.answer
-    missed = truth == _YES and (
-        said == _NO or (reading.variant != "paper" and not reading.unscored)
-    )
-    part = float(truth == _YES) if said == _YES else 0.0 if missed else None
-    unclear = None if reading.unscored else float(said not in (_YES, _NO))
-    correct = rate(compare(doc, reading).correct)
+    """Return the metrics of one response; `f1` is what it adds to `f1`."""
+    is_unclear = reading.answer not in (_YES, _NO)
     return {
-        "acc": correct,
-        "f1": part,
-        "no_answer": unclear,
+        "acc": rate(compare(doc, reading).correct),
+        "f1": _part_of_f1(doc["answer"].strip("。"), reading),
+        "no_answer": None if reading.unscored else float(is_unclear),
         "cut_off": float(reading.cut_off),
         "unscored": float(reading.unscored),
     }
 
 
+def _part_of_f1(truth: str, reading: Reading) -> float | None:
+    """Return 1 for a found 是, 0 for a wrong or a missed one, else None.
+
+    A response that says neither is a missed 是 under `robust`, and does not count under `paper`.
+    """
+    if reading.answer == _YES:
+        return float(truth == _YES)
+    if truth != _YES or reading.unscored:
+        return None
+    if reading.variant == "paper" and reading.answer != _NO:
+        return None
+    return 0.0
+
+
 def metrics() -> dict[str, bool | Metric]:
-    """Return the metrics' names, and whether more is better."""
+    """Name the metrics, the headline first, and whether more is better."""
     return {
         "acc": True,
         "f1": Metric(higher_is_better=True, aggregate=f1),
-        "no_answer": False,
-        "cut_off": False,
-        "unscored": False,
+        **directions_of(("no_answer", "cut_off", "unscored")),
     }
 
 
-def f1(parts: Sequence[float | None]) -> float | str:
-    """Return F1 of 是, 2 tp / (2 tp + fp + fn), from the values of `values`; 0 if nothing was found."""
-    known = [one for one in parts if one is not None]
-    return 2 * sum(known) / (sum(known) + len(known)) if known else 0.0
+def f1(parts: Sequence[float | None]) -> float:
+    """Return F1 of 是, 2 tp / (2 tp + fp + fn); 0 if nothing was found.
+
+    `parts` are what each response adds: 1, 0 or None, as in `values`.
+    """
+    known = [part for part in parts if part is not None]
+    if not known:
+        return 0.0
+    n_found = sum(known)
+    return 2 * n_found / (n_found + len(known))
 
 
 def _committed(text: str) -> str | None:

@@ -6,14 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.benchmarks.contract import ReadingFields
 from fin_tasks.benchmarks.mme_finance.prompts import IMAGE_MARK, Wording
-from fin_tasks.stats.averages import rate
+from fin_tasks.stats.averages import over_responses
+
+Values = dict[str, float | None]
 
 RUBRIC = "mme_finance_mt_zh"
 CATEGORY = "Conversation"  # the only one of the rubric
-DIMENSIONS = (
-    *("creativity", "richness", "visual_perception", "logical_coherence", "answer_accuracy"),
-    *("image_relationship_understanding", "overall"),
+OVERALL = "overall"
+_PARTS = (
+    "creativity",
+    "richness",
+    "visual_perception",
+    "logical_coherence",
+    "answer_accuracy",
+    "image_relationship_understanding",
 )
 MARK = "<ImageHere>"  # marks the place of a picture in the file's questions
 
@@ -59,23 +67,29 @@ def turns_of(
         }
 
 
-def values(_: Mapping[str, Any], reading: Any) -> dict[str, float | None]:
-    """Return a turn's metrics: `score` and the dimensions over all turns, and `..._read` over the turns that were read.
+def overall_values(reading: ReadingFields) -> Values:
+    """Return a turn's score, over all turns and, as `score_read`, over those with a verdict."""
+    return _values(reading, OVERALL, "score")
 
-    Under `paper` an unread turn is 0 in `score` and the dimensions; under `robust` it is unscored in all.
-    """
-    found: dict[str, float | None] = {}
-    was_read = reading.scores is not None and not reading.reason
-    for name in (DIMENSIONS[-1], *DIMENSIONS[:-1]):
-        points = 10.0 * reading.scores[name] if was_read else None
-        metric = "score" if name == DIMENSIONS[-1] else f"score_{name}"
-        found[metric] = (
-            points if was_read or reading.unscored or reading.variant != "paper" else 0.0
-        )
-        found[f"{metric}_read"] = points
-    return {
-        **found,
-        "judge_error": rate(reading.judge_error),
-        "cut_off": float(reading.cut_off),
-        "unscored": float(reading.unscored),
-    }
+
+def dimension_values(readings: Sequence[ReadingFields]) -> Values:
+    """Return a turn's points in each dimension, over all turns and over those with a verdict."""
+    rows = []
+    for reading in readings:
+        row: Values = {}
+        for dimension in _PARTS:
+            row |= _values(reading, dimension, f"score_{dimension}")
+        rows.append(row)
+    return over_responses(rows) if rows else {}
+
+
+def _values(reading: ReadingFields, dimension: str, metric: str) -> Values:
+    """Return points in percent; a turn without a verdict has 0 under `paper`, else none."""
+    percent = None
+    scores = reading.get("scores")
+    if isinstance(scores, Mapping) and not reading.get("reason"):
+        points = scores.get(dimension)
+        percent = 10.0 * points if isinstance(points, int) else None
+    counts_as_zero = reading.get("variant") == "paper" and reading.get("unscored") is not True
+    score = 0.0 if percent is None and counts_as_zero else percent
+    return {metric: score, f"{metric}_read": percent}

@@ -13,6 +13,8 @@ BENCHMARK = Benchmark(
     source_of=source_of,
     breakdowns={"capability": "Capability", "math_types": "Mathematical type"},
     breakdown_fields={"capability": "capabilities"},
+    group_breakdowns=("capability",),
+    group_fallbacks={"acc_err": "acc"},  # statements and choices have no margin
     part_labels={
         "": "all questions",
         "text": "all text questions",

@@ -66,13 +66,13 @@ def summary(scored: ScoredTask, *, tier: str | None = None) -> dict[str, Any]:
 
 def _rates(scored: ScoredTask, positions: Sequence[int]) -> dict[str, Any]:
     """Return how many documents there are, and by variant the means of metrics over them."""
-    metrics = ["acc", "no_answer"]
+    metrics = {"acc": "acc", "no_answer": "no_answer"}
     if scored.docs[0]["task"] == "calcu":
-        metrics = ["acc_em", "acc_err", "no_answer"]
+        metrics = {"acc_em": "acc", "acc_err": "acc_err", "no_answer": "no_answer"}
     rates: dict[str, Any] = {"n": len(positions)}
     for variant, rows in scored.values.items():
         means = {}
-        for name in metrics:
-            means[name] = average_or_none(rows[position][name] for position in positions)
+        for name, metric in metrics.items():
+            means[name] = average_or_none(rows[position][metric] for position in positions)
         rates[variant] = means
     return rates

@@ -4,8 +4,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from fin_tasks.benchmarks.breakdowns import fields_of
 from fin_tasks.data.pins import find_pins
 from fin_tasks.report.comparable import differences
 from fin_tasks.report.model import TaskResult
@@ -119,6 +120,13 @@ Scored = tuple[list[Any], Mapping[str, Any]]
 """The readings and metrics that our scorers give a row."""
 
 
+class Counted(NamedTuple):
+    """What counts in the totals for a row."""
+
+    readings: Sequence[Mapping[str, Any]]
+    metrics: Mapping[str, Any]
+
+
 def same(one: Any, other: Any) -> bool:
     """Compare JSON values; numbers within 1e-6, None like NaN."""
     one, other = (None if isinstance(x, float) and x != x else x for x in (one, other))
@@ -198,16 +206,16 @@ def check_rows(
 
 def check_scores(
     checks: Checks, variant: str, rows: Sequence[Row], made: Sequence[Scored]
-) -> list[Mapping[str, Any]]:
+) -> list[Counted]:
     """Compare metrics and answers with those that our scorers made; return what totals follow from.
 
     A program may run out of time on one machine and not on another: then the claim is believed, with a warning.
     """
     wrong: list[str] = []
     unproven: list[str] = []
-    counted: list[Mapping[str, Any]] = []
+    counted: list[Counted] = []
     for row, (readings, ours) in zip(rows, made, strict=True):
-        now = [reading.to_dict() for reading in readings]
+        now = [fields_of(reading) for reading in readings]
         pairs = {name: (value, ours.get(name)) for name, value in row.metrics.items()}
         pairs["answer"] = (
             [one.get("answer") for one in row.readings],
@@ -223,7 +231,10 @@ def check_scores(
             (unproven if excused else wrong).append(
                 f"{row.id!r:.60}, {variant}: {'; '.join(off[:4])}"
             )
-        counted.append({**ours, **row.metrics} if excused else ours)
+        if excused:
+            counted.append(Counted(row.readings, {**ours, **row.metrics}))
+        else:
+            counted.append(Counted(now, ours))
     checks.rows += len(rows)
     checks.none_of(
         "scores", wrong, "scores are not ours", f"{len(rows):,} {variant} scores are ours"

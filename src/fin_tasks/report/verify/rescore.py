@@ -21,6 +21,13 @@ from fin_tasks.adapters.lm_eval_filters import AskJudge
 from fin_tasks.answers.cut_off import CutOffResponse, mark_reading
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks import benchmark_named, task_folders
+from fin_tasks.benchmarks.breakdowns import (
+    Breakdowns,
+    PartValue,
+    document_values,
+    fields_of,
+    summarize,
+)
 from fin_tasks.errors import DataError, FinTasksError
 from fin_tasks.judging.item import no_response
 from fin_tasks.judging.judge import JudgeModel
@@ -29,7 +36,7 @@ from fin_tasks.report.comparable import settings_of, with_sample
 from fin_tasks.report.model import Run, TaskResult, headline, largest
 from fin_tasks.report.rows import flat, prompt_of, read_samples, readings_of
 from fin_tasks.report.verify import checks as check
-from fin_tasks.report.verify.checks import Checks, Row, Rows, Scored
+from fin_tasks.report.verify.checks import Checks, Counted, Row, Rows, Scored
 from fin_tasks.report.verify.judged import check_judged, kept_judgments
 
 _OURS = {
@@ -98,6 +105,8 @@ class _Task:
         self.recorded = result.provenance.get("data", {}).get("origin") == "recording"
         self.rows: Rows = {}
         self.totals: dict[str, Any] = {}  # as lm-eval names them
+        self.parts: dict[str, dict[str, PartValue]] = {}  # by variant and name
+        self.benchmark = benchmark_named(result.benchmark)
         manager = _manager(json.dumps({**_options(result), **options}, sort_keys=True))
         self.task: Any = manager.load([result.task])["tasks"][result.task]
         self.docs = {
@@ -123,14 +132,27 @@ class _Task:
             raise DataError(
                 "a variant has no row of the benchmark, so nothing can be scored again."
             )
-        means = self.task.aggregation()
         for variant, rows in self.rows.items():
-            of = check.check_scores(checks, variant, rows, self._score(variant, rows))
-            self.totals |= {
-                f"{n},{variant}": means[n]([row[n] for row in of]) for n in of[0] if n in means
-            }
+            counted = check.check_scores(checks, variant, rows, self._score(variant, rows))
+            self.totals |= self._totals_of(variant, [row.metrics for row in counted])
+            self.parts[variant] = self._parts_of(rows, counted)
         self.totals["sample_len"] = len(self.rows["robust"])
-        _check_totals(checks, result, self.totals)
+        _check_totals(checks, result, {**self.totals, **_named(self.parts)})
+
+    def _totals_of(self, variant: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return the metrics of the task as lm-eval names them."""
+        totals = {}
+        for name, aggregate in self.task.aggregation().items():
+            if name in rows[0]:
+                totals[f"{name},{variant}"] = aggregate([row[name] for row in rows])
+        return totals
+
+    def _parts_of(self, rows: Sequence[Row], counted: Sequence[Counted]) -> dict[str, PartValue]:
+        """Return the figures of the parts of the task."""
+        figures = []
+        for row, (readings, metrics) in zip(rows, counted, strict=True):
+            figures.append(document_values(self.benchmark, row.doc, readings, metrics))
+        return summarize(self.benchmark, figures)
 
     def check_judge(self, judge: JudgeModel | None, most: int, seed: int) -> None:
         """Check who judged which response, and ask a judge again about at most so many rows, drawn by the seed."""
@@ -241,7 +263,7 @@ class _Task:
                 now = kept_judgments(step, rows, now)
             else:
                 now = step.apply(now, docs)
-        scored = []
+        scored: list[Scored] = []
         for row, unmarked in zip(rows, now, strict=True):
             readings = _with_cut_offs(row, unmarked)
             values = self.task.process_results(row.doc, [readings])
@@ -250,7 +272,10 @@ class _Task:
                 failed and self.run.harness == "VLMEvalKit" and variant == "robust"
             ):  # the response says so
                 values = {**dict.fromkeys(values), "unscored": 1.0}
-            scored.append((readings, values))
+            fields = [fields_of(reading) for reading in readings]
+            # Files of earlier versions have figures of parts among the metrics.
+            figures = document_values(self.benchmark, row.doc, fields, values)
+            scored.append((readings, {**figures, **values}))
         return scored
 
 
@@ -279,20 +304,29 @@ def _check_group(checks: Checks, group: TaskResult, again: Mapping[str, _Task]) 
 
 
 def _check_totals(checks: Checks, result: TaskResult, ours: Mapping[str, Any]) -> None:
-    claimed = {
-        f"{name},{variant}": value
-        for variant, of in result.totals.items()
-        for name, value in of.items()
-    }
-    known = {
-        name: value if isinstance(value, int | float) else None for name, value in ours.items()
-    }
-    wrong = [
-        f"{name}: {value!r:.40}, ours {known.get(name, 'none')!r:.40}"
-        for name, value in claimed.items()
-        if name not in known or not check.same(value, known[name])
-    ]
-    checks.none_of("totals", wrong, "totals are not ours", f"{len(claimed):,} totals are ours")
+    """Compare the totals that a results file claims, and figures of parts, with ours."""
+    claims: dict[str, float | None] = dict(_named(result.breakdowns))
+    for variant, totals in result.totals.items():
+        for name, value in totals.items():
+            claims[f"{name},{variant}"] = value
+    wrong = []
+    for name, claim in claims.items():
+        own = ours.get(name)
+        if not isinstance(own, int | float):
+            own = None
+        if not check.same(claim, own):
+            wrong.append(f"{name}: {claim!r:.40}, ours {own!r:.40}")
+    checks.none_of("totals", wrong, "totals are not ours", f"{len(claims):,} totals are ours")
+
+
+def _named(breakdowns: Breakdowns) -> dict[str, float]:
+    """Return the figures of parts as lm-eval names metrics, and the number of their documents."""
+    named: dict[str, float] = {}
+    for variant, parts in breakdowns.items():
+        for name, part in parts.items():
+            named[f"{name},{variant}"] = part["value"]
+            named[f"documents of {name},{variant}"] = part["n"]
+    return named
 
 
 @lru_cache(maxsize=16)

@@ -1,0 +1,87 @@
+"""Figures of parts of a task, such as its capabilities, and of how its programs ended.
+
+They are not metrics of the harness. They follow from a document, its metrics and the readings of
+its responses, so reports compute them from the samples. Results files hold them as well, for those
+who keep no samples.
+
+A benchmark names its own figures in `score.py`, by `breakdown_values(doc, readings, metrics)`. It
+may get the samples of a stranger, so it expects any value in the document and in the readings.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict
+
+from fin_tasks.answers.types import Reading
+from fin_tasks.benchmarks.contract import Benchmark, ReadingFields
+from fin_tasks.benchmarks.final_answer import READ_BY_MODEL, share_read_by_model
+from fin_tasks.sandbox import REASONS, failure_shares
+from fin_tasks.stats.averages import average, average_or_none
+
+Values = dict[str, Any]
+"""Figures of one document by name. A figure that does not apply is None or missing."""
+Aggregate = Callable[[Sequence[Any]], float]
+"""Makes a figure of a task from the known values of its documents."""
+
+
+class PartValue(TypedDict):
+    """A figure of a task, and how many documents it is over."""
+
+    value: float
+    n: int
+
+
+Breakdowns = Mapping[str, Mapping[str, PartValue]]
+"""The figures of a task by variant and name."""
+
+
+def fields_of(reading: Reading | ReadingFields) -> ReadingFields:
+    """Return a reading as the samples hold it."""
+    if isinstance(reading, Mapping):
+        return reading
+    return reading.to_dict()
+
+
+def document_values(
+    benchmark: Benchmark,
+    doc: Mapping[str, Any],
+    readings: Sequence[ReadingFields],
+    metrics: Mapping[str, Any],
+) -> Values:
+    """Return the figures of one document under one variant."""
+    scorer = benchmark.scorer
+    values = _failures(readings)
+    if not values and hasattr(scorer, "reader_item"):
+        values[READ_BY_MODEL] = share_read_by_model(readings)
+    if hasattr(scorer, "breakdown_values"):
+        values |= scorer.breakdown_values(doc, readings, metrics)
+    return values
+
+
+def _failures(readings: Sequence[ReadingFields]) -> Values:
+    """Return the share of each reason why a program gave no value; empty without programs."""
+    statuses = [reading.get("status") for reading in readings]
+    shares = [failure_shares(status) for status in statuses if isinstance(status, str)]
+    if not shares:
+        return {}
+    return {reason: average_or_none(row[reason] for row in shares) for reason in REASONS}
+
+
+def summarize(benchmark: Benchmark, rows: Sequence[Values]) -> dict[str, PartValue]:
+    """Return the figures of a task from those of its documents; figures without a value are left out."""
+    aggregates = aggregates_of(benchmark)
+    names = dict.fromkeys(name for row in rows for name in row)
+    parts: dict[str, PartValue] = {}
+    for name in names:
+        known = [row[name] for row in rows if row.get(name) is not None]
+        aggregate = aggregates.get(name, average)
+        value = aggregate(known) if known else math.nan
+        if not math.isnan(value):
+            parts[name] = {"value": value, "n": len(known)}
+    return parts
+
+
+def aggregates_of(benchmark: Benchmark) -> Mapping[str, Aggregate]:
+    """Return how the figures of a benchmark are made that are not means over documents."""
+    aggregates: Mapping[str, Aggregate] = getattr(benchmark.scorer, "BREAKDOWN_AGGREGATES", {})
+    return aggregates

@@ -1,0 +1,17 @@
+"""All that is known of a document: its metrics, and the figures of its parts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fin_tasks.answers.types import Reading
+from fin_tasks.benchmarks import benchmark_named
+from fin_tasks.benchmarks.breakdowns import document_values, fields_of
+
+
+def figures_of(
+    benchmark: str, doc: Mapping[str, Any], readings: Sequence[Reading]
+) -> dict[str, Any]:
+    known = benchmark_named(benchmark)
+    metrics = known.scorer.metric_values(doc, readings)
+    fields = [fields_of(reading) for reading in readings]
+    return {**document_values(known, doc, fields, metrics), **metrics}
