@@ -376,7 +376,7 @@ def test_conversations_are_asked_turn_by_turn_and_judged(run: Run, arguments: li
     assert all(
         line["resps"][0][0] == f"Answer {line['doc']['turn']}, N/A" for line in lines.values()
     )
-    assert found["score_paper"] == found["score_creativity_read_robust"] == pytest.approx(70)
+    assert found["score_paper"] == found["score_read_robust"] == pytest.approx(70)
     asked = [body["messages"] for body in run.served.bodies if body["model"] == "tested"]
     pictures = {json.dumps(one).count('"image_url": {') for one in asked}
     assert 0 not in pictures and all(
