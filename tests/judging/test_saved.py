@@ -180,3 +180,10 @@ def test_rows_without_a_question_are_an_error(tmp_path: Path, settings: Settings
     path = write_lines(tmp_path / "a.jsonl", [{**ROWS[0], "question": " "}])
     with pytest.raises(DataError, match="index 0: expected a text in question"):
         read_items(path, settings=settings)
+
+
+@pytest.mark.parametrize("responses", [[], [[]]])
+def test_a_sample_without_a_response_has_an_empty_one(tmp_path: Path, responses: Any) -> None:
+    sample = {"doc": {"id": "1", "question": "?", "answer": "7"}, "resps": responses}
+    (row,) = read_rows(write_lines(tmp_path / "samples.jsonl", [sample]))
+    assert row["prediction"] == ""

@@ -96,7 +96,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         rows = read_json(path)
         for row in rows:
             if isinstance(row.get("output"), list):  # of lm-eval
-                row["prediction"] = row.pop("output")[0][0]
+                row["prediction"] = _first_response(row.pop("output"))
         return rows
     if path.suffix in (".tsv", ".csv"):
         records = read_csv(path, [], delimiter="\t" if path.suffix == ".tsv" else ",")
@@ -115,6 +115,14 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         {str(name): cell for name, cell in row.items()}
         for row in table.fillna("").to_dict("records")
     ]
+
+
+def _first_response(lists: Any) -> Any:
+    """Return the first response in lm-eval's lists of lists; None if they are empty."""
+    response = lists
+    while isinstance(response, list):
+        response = response[0] if response else None
+    return response
 
 
 def _text(value: Any) -> str:

@@ -121,8 +121,7 @@ def test_the_sensitivity_study_draws_from_the_test_set_and_says_so(
     without_figure = [{**MCQ, "question": f"Which is {at}?"} for at in range(100)]
     options = write(tmp_path, *without_figure, split="test")
     del options["split"]
-    with caplog.at_level("INFO"):
-        docs, _ = documents("mcq", sample_n="sensitivity", **options)
+    docs, _ = documents("mcq", sample_n="sensitivity", **options)
     assert len(docs) == 67
     assert "sample_n sensitivity draws 67 of 100 usable rows (mcq) of " in caplog.text
     assert "test_set.csv; this task asks 67 of them" in caplog.text

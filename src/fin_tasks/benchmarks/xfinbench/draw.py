@@ -62,9 +62,10 @@ def choose_rows(
     drawn = draw_rows("xfinbench", candidates, n_rows, sample_seed, lambda row: row["id"])
     chosen_rows = [row for row in drawn if _is_own(row, subset)]
     draw = f"{len(drawn):,} of {len(candidates):,} usable rows ({task}) of {files.files[table]}"
-    if sample_n is not None:
+    if study:
+        # lm-eval shows nothing below a warning.
         message = "xfinbench %s: sample_n %s draws %s; this task asks %d of them"
-        _log.info(message, subset, sample_n, draw, len(chosen_rows))
+        _log.warning(message, subset, sample_n, draw, len(chosen_rows))
     if not chosen_rows:
         raise DataError(
             f"xfinbench {subset}: expected a row to ask, got none among {draw} "
