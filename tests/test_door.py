@@ -190,8 +190,11 @@ def test_replay_reads_csv_and_samples_of_lm_eval(documents: Any, tmp_path: Path)
     assert (again["model"], again["n"], again["robust"]) == ("org/m", 1, summary["robust"])
 
 
-def test_replay_knows_what_was_cut_off(documents: Any, tmp_path: Path) -> None:
-    row = {"id": documents["id"][0], "response": "Let us see.", "finish_reason": "length"}
+@pytest.mark.parametrize("response", ["Let us see.", "", None])
+def test_replay_knows_what_was_cut_off(
+    documents: Any, tmp_path: Path, response: str | None
+) -> None:
+    row = {"id": documents["id"][0], "response": response, "finish_reason": "length"}
     (tmp_path / "r.jsonl").write_text(json.dumps(row))
     summary = replay(BOOL, tmp_path / "r.jsonl", "--out", tmp_path / "runs")
     assert summary["robust"]["cut_off"] == 1.0

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from fin_tasks.answers.cut_off import mark_response
+from fin_tasks.answers.cut_off import is_cut_off, mark_response
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import DataError
@@ -99,8 +99,16 @@ def _texts_of_rows(source: str, rows: Iterable[Mapping[str, object]]) -> TextsBy
         reason = row.get("finish_reason")
         own_texts = texts_by_id.setdefault(name, [])
         for text in _texts_of(f"{source}, {name}", row["response"]):
-            own_texts.append(None if text is None else mark_response(text, reason))
+            own_texts.append(_marked(text, reason))
     return texts_by_id
+
+
+def _marked(text: str | None, finish_reason: object) -> str | None:
+    """Mark a response that was cut off; None is lost, unless the limit of tokens left no text."""
+    if text is not None:
+        return mark_response(text, finish_reason)
+    response = mark_response("", finish_reason)
+    return response if is_cut_off(response) else None
 
 
 def _texts_of(place: str, response: object) -> list[str | None]:
