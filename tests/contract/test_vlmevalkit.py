@@ -301,7 +301,7 @@ def test_only_failed_requests_are_repeated(run: Run) -> None:
     run.model = odd
     again = run("XFinBench_MCQ_V", "--reuse")
     assert run.asked() == failed
-    assert first["unscored_robust"] - again["unscored_robust"] == pytest.approx(failed / 14)
+    assert first["unscored_robust"] - again["unscored_robust"] == pytest.approx(100 * failed / 14)
     assert first["unscored_paper"] == again["unscored_paper"], (
         "the authors count a failure as wrong"
     )
@@ -345,7 +345,10 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
     )["results"][task]
     for name, value in theirs.items():
         if "," in name and value != "N/A" and "exact_stderr" not in name:
-            assert found[name.replace(",", "_")] == pytest.approx(value), name
+            is_points = name.startswith("score")
+            percent = value if is_points else 100 * value
+            assert found[name.replace(",", "_")] == pytest.approx(percent), name
+    assert found["unit"] == "percent"
     main = "score" if judged else "acc"
     assert found[f"{main}_paper_low"] <= found["overall"] <= found[f"{main}_paper_high"]
     assert found["overall"] == pytest.approx(found[f"{main}_paper"])

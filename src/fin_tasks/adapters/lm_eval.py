@@ -74,6 +74,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             config["doc_to_image"] = draw_blank
         config["generation_kwargs"] = generation_kwargs(config, metadata)
         config.pop("paper_sampling", None)
+        config.pop("vlmevalkit", None)
         judge = config.pop("judge", None)
         answer_reader = config.pop("answer_reader", None)
         reader = function_of(config.pop("reader"))

@@ -42,6 +42,7 @@ class TaskFile:
         answer_reader: How it asks a model for answers that rules do not find, or None.
         runs_programs: Whether its responses hold programs.
         is_conversation: Whether its documents are turns of conversations.
+        kit_dataset: Name of its data set in VLMEvalKit; empty if it has none.
     """
 
     def __init__(self, name: str) -> None:
@@ -57,6 +58,7 @@ class TaskFile:
         self.answer_reader: Mapped | None = config.get("answer_reader")
         self.runs_programs = "programs" in config
         self.is_conversation = config["class"].endswith(".ConversationTask")
+        self.kit_dataset: str = config.get("vlmevalkit", "")
 
     @property
     def rules(self) -> ModuleType:
