@@ -217,3 +217,25 @@ def test_command_prints_writes_and_refuses(tmp_path: Path) -> None:
         assert CliRunner().invoke(app, ["compare", *folders, *by]).exit_code > 0
     (tmp_path / "m1" / "samples_financemath_2026-03-01T10-00-00.123456.jsonl").write_text("{")
     assert CliRunner().invoke(app, ["compare", *folders]).exit_code == 1
+
+
+def test_statements_are_two_tables_in_the_order_of_window_sizes(tmp_path: Path) -> None:
+    """The arms have other window sizes; the mean stands behind the sizes of Table 1."""
+    for arm, sizes in (("none", (4, 6)), ("signal", (4, 6, 16))):
+        metadata = {"provenance": {**PROVENANCE, "arm": arm}}
+        for size in sizes:
+            docs = [{"ticker": f"T{at}", "arm": arm, "window": size} for at in range(8)]
+            tasks = {f"dynostock_{bias}_w{size}": scored(*draw(size, 8)) for bias in BIASES}
+            folder = tmp_path / f"{arm}{size}"
+            write_run(folder, tasks, docs=docs, metadata=metadata)
+    printed = CliRunner().invoke(app, ["compare", str(tmp_path), "--by", "arm"]).stdout
+    assert printed.count("┏") == 2
+    values, effects = printed.split("Effects (paper)")
+    lines = [line.split("│") for line in values.splitlines() if "recency" in line]
+    order = [(line[2].strip(), line[3].strip()) for line in lines]
+    assert order == [("none", "4"), ("none", "6"), *SIGNAL_ORDER]
+    assert "signal \N{MINUS SIGN} none" in effects
+
+
+BIASES = ("recency", "authority")
+SIGNAL_ORDER = [("signal", "4"), ("signal", "16"), ("signal", "mean"), ("signal", "6")]

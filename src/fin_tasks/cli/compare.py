@@ -67,6 +67,9 @@ def compare(
     if as_json:
         lines = json.loads(found.lines.to_json(orient="records"))
         print(json.dumps({"variant": variant, "lines": lines, "notes": found.notes}))
+    elif statements:
+        _print_statements(found.lines, variant)
+        say(*(f"Note: {note}" for note in found.notes))
     else:
         for (heading, named, _), lines in found.lines.groupby(
             ["heading", "metric", "variant"], sort=False
@@ -83,9 +86,7 @@ def _print_lines(title: str, lines: Any) -> None:
         for _, of_group in lines.groupby("group", sort=False)
         for one in of_group.to_dict("records")
     ]:
-        value = _number(one, "value", "low", "high", "")
-        if one["deviation"] == one["deviation"]:
-            value += f" ± {100 * one['deviation']:.1f}"
+        value = _value(one)
         row = {"Rows": one["group"] or "all", "Run": one["run"], "n": one["n"], "Value": value}
         if lines["against"].any():
             told = {
@@ -96,6 +97,46 @@ def _print_lines(title: str, lines: Any) -> None:
             row |= told if one["against"] else dict.fromkeys(told, "")
         rows.append(row)
     print_table(title, rows)
+
+
+def _print_statements(lines: Any, variant: str) -> None:
+    """Print a table of all values, with a column for each measure, and a table of all effects."""
+    is_effect = lines["against"] != ""
+    rows = []
+    for (setting, arm, size), size_lines in lines[~is_effect].groupby(
+        ["heading", "run", "group"], sort=False
+    ):
+        row = {"Setting": setting, "Arm": arm, "Reports": size}
+        for line in size_lines.to_dict("records"):
+            row["n"] = line["n"]
+            row[line["metric"]] = _value(line)
+        rows.append(row)
+    print_table(f"Values ({variant})", rows)
+    effects = []
+    for line in lines[is_effect].to_dict("records"):
+        difference = _number(line, "difference", "difference_low", "difference_high", "+")
+        effects.append(
+            {
+                "Setting": line["heading"],
+                "Effect": line["run"],
+                "Measure": line["metric"],
+                "Reports": line["group"],
+                "Difference": difference,
+                "Pairs": line["pairs"],
+                "Left out": line["left_out"],
+                "p": line["p"],
+                "Holm": line["p_holm"],
+            }
+        )
+    if effects:
+        print_table(f"Effects ({variant})", effects)
+
+
+def _value(line: Any) -> str:
+    value = _number(line, "value", "low", "high", "")
+    if line["deviation"] == line["deviation"]:
+        return f"{value} ± {100 * line['deviation']:.1f}"
+    return value
 
 
 def _number(line: Any, value: str, low: str, high: str, sign: str) -> str:

@@ -193,7 +193,8 @@ def _draw_dots(axes: "Axes", values: pd.DataFrame, x: str, y: str) -> None:
 
 
 def _biases(report: Report, folder: Path) -> None:
-    from fin_tasks.benchmarks.dynostock.experiment import by_window, draw_windows
+    from fin_tasks.benchmarks.dynostock.experiment import by_window
+    from fin_tasks.benchmarks.dynostock.window_figure import draw_windows
     from fin_tasks.report.compare import compare_statements, statement_rows
 
     for variant in _VARIANTS:

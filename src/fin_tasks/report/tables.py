@@ -11,6 +11,7 @@ import pandas as pd
 import yaml
 
 from fin_tasks.benchmarks import all_benchmarks, benchmark_named
+from fin_tasks.benchmarks.dynostock.windows import WINDOWS
 from fin_tasks.report.comparable import text_of
 from fin_tasks.report.cost import COSTS
 from fin_tasks.report.values import CONDITIONS
@@ -206,14 +207,14 @@ def _sort_key(header: str, one: Mapping[str, Any] | None) -> tuple[int, float]:
 
 
 def _over_windows(values: pd.DataFrame, task: str, metric: str) -> pd.DataFrame:
-    """Return a metric's mean over window sizes with its deviation `std`, as DynoStock's paper prints it."""
+    """Return the mean and deviation `std` over the window sizes of DynoStock's Table 1."""
     is_printed = values["source"] == "published"
     printed = values[is_printed & (values["task"] == task)]
     deviations = printed[printed["metric"] == f"{metric}_std"].set_index("label")["value"]
     whole = printed[printed["metric"] == metric]
-    sized = values[
-        ~is_printed & values["task"].str.startswith(f"{task}_w") & (values["metric"] == metric)
-    ]
+    sizes = "|".join(map(str, WINDOWS))
+    is_averaged = values["task"].str.match(f"{task}_w({sizes})(_text)?$")
+    sized = values[~is_printed & is_averaged & (values["metric"] == metric)]
     means = sized.groupby(["label", "variant", *CONDITIONS[1:]], sort=False).agg(
         value=("value", "mean"),
         std=("value", lambda of: of.std(ddof=0)),

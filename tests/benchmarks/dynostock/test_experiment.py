@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 from figures import figures_of
 
-from fin_tasks.benchmarks.dynostock.experiment import COLUMNS, by_window, compare_arms, draw_windows
+from fin_tasks.benchmarks.dynostock.experiment import COLUMNS, by_window, compare_arms
 from fin_tasks.benchmarks.dynostock.score import read
+from fin_tasks.benchmarks.dynostock.window_figure import draw_windows
 
 GROUP = {"model": "m", "bias": "recency", "mode": "text", "setting": "a", "anonymized": False}
 
@@ -137,3 +138,23 @@ def test_table_1_and_figures(tmp_path: Path) -> None:
     assert mean["bias_index_low"] < 0.5 < mean["bias_index_high"]
     drawn = draw_windows(arms, tmp_path / "a", title="x")
     assert all(path.stat().st_size > 10_000 for path in drawn) and len(drawn) == 2
+
+
+def test_the_mean_is_over_the_sizes_of_table_1() -> None:
+    """Sizes 6 and 10 move otherwise, and stand behind the mean."""
+    of_arm = {
+        arm: pd.concat(
+            [rows(arm, towards(0.1), sizes=(4, 20)), rows(arm, towards(0.4), sizes=(6, 10))]
+        )
+        for arm in ("signal", "none")
+    }
+    table = by_window(of_arm["signal"])
+    assert table["window"].tolist() == [4, 20, "mean", 6, 10]
+    by_size = table.set_index("window")["signal_probability"]
+    assert by_size["mean"] == pytest.approx(0.6) and by_size[6] == pytest.approx(0.9)
+    assert table.set_index("window")["n"]["mean"] == 80
+    found, _ = compare_arms(pd.concat(of_arm.values()))
+    mean = effect(found, "signal - none", "signal_probability", "mean")
+    assert (mean["difference"], mean["pairs"]) == (pytest.approx(0.1), 80)
+    alone = by_window(rows("none", towards(0), sizes=(6, 10)))
+    assert alone["window"].tolist() == [6, 10]
